@@ -1,12 +1,12 @@
-//! Things measured in alternation, so that whatever changes on the machine meanwhile hits all of them alike.
+//! Measurement in alternating blocks, so that changes of the machine affect all kinds alike.
 
 use crate::MedianEstimate;
 
-/// The fewest rounds that a ratio should stand on.
+/// Minimum number of rounds for a ratio.
 pub const ROUNDS: usize = 30;
 
-/// Runs one block of each kind in turn, A/B/A/B…, for a number of rounds. `run` gets the kind and the round (from 0)
-/// and gives what it measured; the result has one list per kind, with one entry per round.
+/// Runs one block of each kind in turn, A/B/A/B…, for a number of rounds. `run` receives the kind and the
+/// round (from 0) and returns its measurement. The result has one list per kind, with one entry per round.
 ///
 /// ```
 /// use punctual_harness::blocks::{ROUNDS, interleave, median_ratio};
@@ -20,7 +20,7 @@ pub const ROUNDS: usize = 30;
 /// ```
 ///
 /// # Errors
-/// The first one of `run`; nothing runs after it.
+/// The first error of `run`, after which nothing else runs.
 pub fn interleave<K: Copy, T, E>(
     kinds: &[K],
     rounds: usize,
@@ -35,11 +35,11 @@ pub fn interleave<K: Copy, T, E>(
     Ok(blocks)
 }
 
-/// The median of the ratios of blocks of the same round. `None` with fewer than [`MedianEstimate::FEWEST`] rounds, or
-/// when a ratio is not a number.
+/// Returns the median of the ratios of blocks of the same round. `None` with fewer than
+/// [`MedianEstimate::FEWEST`] rounds, or if a ratio is not a number.
 ///
 /// # Panics
-/// When there are more blocks of one than of the other.
+/// If the numbers of blocks differ.
 pub fn median_ratio(subject: &[f64], reference: &[f64]) -> Option<MedianEstimate> {
     assert_eq!(subject.len(), reference.len(), "ratios need pairs of blocks");
     let pairs = subject.iter().zip(reference);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_error_ends_it() {
+    fn the_first_error_ends_the_run() {
         let mut runs = 0;
         let result = interleave(&['a', 'b'], 9, |kind, round| {
             runs += 1;

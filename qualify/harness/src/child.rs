@@ -1,7 +1,8 @@
-//! Processes of our own binary that do the measured work, pinned, and that end with us.
+//! Child processes of the running binary that do the measured work: pinned, and killed with their parent.
 //!
-//! Both sides speak in lines of text over the child's standard input and output: the child says `READY` with a value,
-//! then the parent asks and the child answers, one at a time, values being JSON. The child's side is [`Control`].
+//! Parent and child exchange lines of text over the child's standard input and output: the child sends
+//! `READY` with a value, then the parent sends one request at a time and the child answers it; values are
+//! JSON. The child's side is [`Control`].
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -10,8 +11,8 @@
 //!
 //! // In `main`, before anything else reads the command line:
 //! if std::env::args().nth(1).as_deref() == Some("__server") {
-//!     let control = Control::ready(&"IOR:…").expect("the parent listens");
-//!     control.serve(|calls: u32| Ok::<u32, String>(calls + 1)).expect("the parent speaks the same version");
+//!     let control = Control::ready(&"IOR:…").expect("the parent reads");
+//!     control.serve(|calls: u32| Ok::<u32, String>(calls + 1)).expect("the parent has the same version");
 //!     return Ok(());
 //! }
 //! let second = Duration::from_secs(1);
@@ -46,7 +47,7 @@ pub use control::{Control, ControlError};
 pub use error::{ChildError, Failure};
 use output::Output;
 
-/// Everything there is to say about a child before it starts.
+/// Configuration of a child process.
 #[derive(Clone, Debug)]
 pub struct ChildSpec {
     name: String,
@@ -57,7 +58,7 @@ pub struct ChildSpec {
 }
 
 impl ChildSpec {
-    /// A child that is this binary with `subcommand` as its first argument. `name` is for messages.
+    /// Configures a child of this binary with `subcommand` as its first argument. `name` is for messages.
     pub fn new(name: impl Into<String>, subcommand: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -75,43 +76,43 @@ impl ChildSpec {
         self
     }
 
-    /// Sets a variable of its environment; the rest is that of this process. While a [`Supervisor`](crate::Supervisor)
-    /// lives, TMPDIR is a folder that goes with the run.
+    /// Sets an environment variable; the others are inherited. While a [`Supervisor`](crate::Supervisor)
+    /// exists, TMPDIR is a folder that is removed with the run.
     #[must_use]
     pub fn environment(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.environment.push((name.into(), value.into()));
         self
     }
 
-    /// Sets several variables.
+    /// Sets several environment variables.
     #[must_use]
     pub fn environments(self, variables: &[(&str, String)]) -> Self {
         let variables = variables.iter();
         variables.fold(self, |spec, (name, value)| spec.environment(*name, value))
     }
 
-    /// Pins all of its threads, those of later too; by default it runs where its starter may.
+    /// Pins all of its threads, later ones included; default: the affinity of the starting thread.
     #[must_use]
     pub fn affinity(mut self, cpus: CpuSet) -> Self {
         self.cpus = Some(cpus);
         self
     }
 
-    /// It lives on when this process is killed, until it finds its input closed; signals to this process's group do not
-    /// reach it, and it writes its errors where this process does.
+    /// Lets it outlive this process until it finds its input closed. Signals to this process's group do not
+    /// reach it, and it shares this process's standard error.
     #[must_use]
     pub(crate) fn outliving(mut self) -> Self {
         self.outlives_us = true;
         self
     }
 
-    /// Starts it and waits until it is ready; gives it with the value that it said with that.
+    /// Starts it and waits until it is ready; returns it with the value that it sent.
     ///
-    /// The kernel kills it when the *thread* that calls this ends, however that ends: call it on a thread that lives as
-    /// long as the child is needed.
+    /// The kernel kills it when the *calling thread* ends, however that happens: call this on a thread that
+    /// lives as long as the child is needed.
     ///
     /// # Errors
-    /// It could not be started or pinned, or was not ready `within` the time; it is gone then.
+    /// It could not be started or pinned, or was not ready within the timeout; it has ended.
     pub fn spawn<R: DeserializeOwned>(self, within: Duration) -> Result<(Child, R), ChildError> {
         let deadline = Instant::now() + within;
         let mut command = own_program();
@@ -158,17 +159,17 @@ impl ChildSpec {
         if let Some(cpus) = &self.cpus {
             process::set_affinity(child.id(), cpus).map_err(|error| child.failed(Failure::Pin(error)))?;
         }
-        let ready = child.value("READY", "being ready", deadline, within)?;
+        let ready = child.value("READY", "its start", deadline, within)?;
         Ok((child, ready))
     }
 }
 
-/// A child that runs. Dropping it kills it.
+/// Running child. Dropping it kills it.
 #[derive(Debug)]
 pub struct Child {
     name: String,
     process: std::process::Child,
-    /// Closed to ask it to end.
+    /// Closed to make it end.
     input: Option<ChildStdin>,
     output: Output,
     outlives_us: bool,
@@ -176,20 +177,20 @@ pub struct Child {
 }
 
 impl Child {
-    /// Its process.
+    /// Returns its process id.
     pub fn id(&self) -> TaskId {
         TaskId::of_child(&self.process)
     }
 
-    /// The name that it was given.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Asks it something and waits for the answer. A child that does not answer `within` the time is killed.
+    /// Sends a request and waits for the answer. A child that does not answer within the timeout is killed.
     ///
     /// # Errors
-    /// It is gone, refused, was late, or answered something that is no `A`.
+    /// It has ended, refused, was late, or sent an answer that is not an `A`.
     pub fn ask<Q: Serialize, A: DeserializeOwned>(
         &mut self,
         question: &Q,
@@ -199,13 +200,13 @@ impl Child {
         self.answer(within)
     }
 
-    /// The first half of [`ask`](Self::ask), for asking several children at a time.
+    /// Sends a request without waiting, for requests to several children at a time.
     ///
     /// # Errors
-    /// It is gone.
+    /// It has ended.
     pub fn tell<Q: Serialize>(&mut self, question: &Q) -> Result<(), ChildError> {
         let mut line = serde_json::to_string(question)
-            .map_err(|error| self.failed(Failure::Speech(error.to_string())))?;
+            .map_err(|error| self.failed(Failure::Protocol(error.to_string())))?;
         line.push('\n');
         let Some(input) = &mut self.input else {
             return Err(self.failed(Failure::Gone(None)));
@@ -216,26 +217,26 @@ impl Child {
         }
     }
 
-    /// The second half of [`ask`](Self::ask).
+    /// Waits for the answer to [`tell`](Self::tell).
     ///
     /// # Errors
-    /// As [`ask`](Self::ask).
+    /// Those of [`ask`](Self::ask).
     pub fn answer<A: DeserializeOwned>(&mut self, within: Duration) -> Result<A, ChildError> {
-        self.value("OK", "an answer", Instant::now() + within, within)
+        self.value("OK", "its answer", Instant::now() + within, within)
     }
 
-    /// What kills it from another thread.
+    /// Returns a handle with which another thread can kill it.
     ///
     /// # Errors
-    /// It has been waited for already, or the limit of open files is reached.
+    /// It has already been waited for, or the limit of open files is reached.
     pub fn killer(&self) -> std::io::Result<Killer> {
         Killer::of(&self.process)
     }
 
-    /// Asks it to end, by closing its input, and waits for that. A child that is late is killed.
+    /// Closes its input, which makes it end, and waits for that. A child that is late is killed.
     ///
     /// # Errors
-    /// It was late, or ended with another exit code than 0.
+    /// It was late, or its exit code was not 0.
     pub fn stop(mut self, within: Duration) -> Result<(), ChildError> {
         self.input = None;
         match self.wait_until(Instant::now() + within) {
@@ -261,12 +262,12 @@ impl Child {
         match first {
             "ERR" => Err(self.failed(Failure::Refused(rest.to_owned()))),
             _ if first == word => serde_json::from_str(rest)
-                .map_err(|error| self.failed(Failure::Speech(format!("{error} in `{line}`")))),
-            _ => Err(self.failed(Failure::Speech(format!("`{line}` where {word} was due")))),
+                .map_err(|error| self.failed(Failure::Protocol(format!("{error} in `{line}`")))),
+            _ => Err(self.failed(Failure::Protocol(format!("`{line}` instead of {word}")))),
         }
     }
 
-    /// It has closed its output or its input, so it is about to end.
+    /// Returns the error for a child that has closed its output or input and is therefore about to end.
     fn gone(&mut self) -> ChildError {
         if CHILDREN.are_ending() && !self.outlives_us {
             return self.failed(Failure::Interrupted);
@@ -279,7 +280,7 @@ impl Child {
         wait_until(&mut self.process, deadline)
     }
 
-    /// The error, after which the child is no more, unless it answered that it would not.
+    /// Returns the error, and ends the child unless the failure is a refusal.
     fn failed(&mut self, failure: Failure) -> ChildError {
         if !matches!(failure, Failure::Refused(_)) {
             self.end();
@@ -298,7 +299,7 @@ impl Drop for Child {
     }
 }
 
-/// Ends a child for certain; one that outlives us has things to put right, so it is asked and not killed.
+/// Ends a child. One that outlives this process has settings to restore and is therefore not killed.
 fn end(process: &mut std::process::Child, input: Option<ChildStdin>, outlives_us: bool) {
     drop(input);
     if outlives_us {

@@ -1,7 +1,8 @@
-//! CPUs that are a scheduling domain of their own, for one process: what the kernel wants before it lets threads that
-//! may not run everywhere have SCHED_DEADLINE. And its removal on every way out.
+//! Exclusive cpuset: a separate scheduling domain for one process, which the kernel requires before it admits
+//! pinned threads to SCHED_DEADLINE; removed on every exit.
 //!
-//! Of control groups of version 1 only. Source: the kernel's `sched-deadline.rst` (section 5) and `cpusets.rst`.
+//! Supports version 1 control groups only. Source: the kernel's `sched-deadline.rst` (section 5) and
+//! `cpusets.rst`.
 
 use std::fs;
 use std::io;
@@ -14,28 +15,28 @@ use serde::{Deserialize, Serialize};
 const CONTROLLER: &str = "/sys/fs/cgroup/cpuset";
 const BALANCE: &str = "cpuset.sched_load_balance";
 
-/// An exclusive cpuset, as the journal has it: the folder to be removed, and the setting to be restored.
+/// Journal entry of an exclusive cpuset: the folder to remove, and the setting to restore.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct ExclusiveCpuset {
     folder: PathBuf,
-    /// Of all CPUs' cpuset: as long as it balances, all are one domain.
+    /// Load balancing of the root cpuset; while it is on, all CPUs are one domain.
     balance_before: String,
 }
 
 impl ExclusiveCpuset {
-    /// That of a run. Nothing is changed yet.
+    /// Prepares the cpuset of a run. Changes nothing yet.
     ///
     /// # Errors
-    /// There is no controller of version 1, or it has such a folder already.
+    /// No version 1 controller exists, or the folder exists already.
     pub(crate) fn of(run: TaskId) -> io::Result<Self> {
         let controller = Path::new(CONTROLLER);
         let balance_before = fs::read_to_string(controller.join(BALANCE)).map_err(|error| {
-            let text = format!("no cpuset controller of version 1 at {CONTROLLER} ({error})");
+            let text = format!("no version 1 cpuset controller at {CONTROLLER} ({error})");
             io::Error::new(error.kind(), text)
         })?;
         let folder = controller.join(format!("punctual-{run}"));
         if folder.exists() {
-            let text = format!("{} is there already", folder.display());
+            let text = format!("{} already exists", folder.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
         }
         Ok(Self {
@@ -44,10 +45,11 @@ impl ExclusiveCpuset {
         })
     }
 
-    /// Makes it of these CPUs and moves the process there, with all its threads.
+    /// Creates it with these CPUs and moves the process into it, with all its threads.
     ///
     /// # Errors
-    /// No right to it, or another cpuset has one of the CPUs. What has been done until then is there: undo it.
+    /// The right is missing, or another cpuset has one of the CPUs. Call [`undo`](Self::undo) to revert
+    /// partial changes.
     pub(crate) fn make(&self, cpus: &CpuSet, process: TaskId) -> io::Result<()> {
         let controller = Path::new(CONTROLLER);
         fs::create_dir(&self.folder).map_err(|error| naming(&self.folder, &error))?;
@@ -59,11 +61,11 @@ impl ExclusiveCpuset {
         write(&self.folder.join("cgroup.procs"), &process.to_string())
     }
 
-    /// Removes it, with whoever is still there back among the others, and restores the setting, unless somebody else has
-    /// set it since. Again is the same.
+    /// Moves its processes back, removes it, and restores the setting unless another program has changed it
+    /// since. Further calls change nothing.
     ///
     /// # Errors
-    /// One of the two could not be done; the other has been tried all the same.
+    /// One of the two failed; the other has been tried all the same.
     pub(crate) fn undo(&self) -> io::Result<()> {
         let removed = self.remove();
         let balance = Path::new(CONTROLLER).join(BALANCE);
@@ -82,12 +84,12 @@ impl ExclusiveCpuset {
         loop {
             let inside = fs::read_to_string(self.folder.join("cgroup.procs")).unwrap_or_default();
             for process in inside.lines() {
-                // One that has ended meanwhile is gone from there too.
+                // Fails only for processes that have ended meanwhile.
                 let _ = fs::write(Path::new(CONTROLLER).join("cgroup.procs"), process);
             }
             match fs::remove_dir(&self.folder) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-                // Somebody who was killed a moment ago is there still.
+                // A process killed a moment ago may still be in it.
                 Err(error) if error.kind() == io::ErrorKind::ResourceBusy && Instant::now() < deadline => {
                     std::thread::sleep(Duration::from_millis(5));
                 }

@@ -1,7 +1,8 @@
-//! Foreign tasks: user-space threads that are no part of a run. They are moved off its CPUs while it lasts, for an
-//! ordinary task that is runnable there makes the kernel take the CPU from real-time threads (fair server).
+//! Foreign tasks: user-space threads that do not belong to a run. They are moved off its CPUs for its
+//! duration, because a runnable ordinary task makes the kernel take the CPU from real-time threads (fair
+//! server).
 //!
-//! Plain steps; that they are undone on every way out is the [`supervisor`](crate::supervisor)'s work.
+//! Plain steps; the [`supervisor`](crate::supervisor) undoes them on every exit.
 
 mod task_stat;
 
@@ -14,22 +15,22 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use task_stat::TaskStat;
 
-/// A thread that is moved, with what it takes to move it back. Sets of CPUs are in the kernel's list notation.
+/// Move of one thread, with the data to undo it. Sets of CPUs are in the kernel's list notation.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Move {
-    /// The thread.
+    /// Thread.
     pub thread: i32,
-    /// When it started, in clock ticks since boot: with the number, its identity.
+    /// Start time in clock ticks since boot, which identifies the thread together with its id.
     pub started: u64,
-    /// Where it might run.
+    /// Affinity before the run.
     pub before: String,
-    /// Where it may run during the run.
+    /// Affinity during the run.
     pub after: String,
 }
 
-/// The moves that take all foreign threads off `pinned`. A thread that may run nowhere else gets all other CPUs. Kernel
-/// threads stay, and so do the descendants of the process `run`, which bring their own affinity; its own threads are
-/// moved. Empty when there is no other CPU.
+/// Returns the moves that take all foreign threads off `pinned`. A thread that may run nowhere else gets all
+/// other CPUs. Kernel threads and the descendants of the process `run`, which have their own affinity, are
+/// not moved; the threads of `run` are. Empty if there is no other CPU.
 ///
 /// # Errors
 /// `/proc` cannot be read.
@@ -62,30 +63,32 @@ pub fn moves(pinned: &CpuSet, run: TaskId) -> io::Result<Vec<Move>> {
     Ok(moves)
 }
 
-/// Makes the moves and gives those that the kernel refused: threads of other users, of the deadline class, or gone.
+/// Makes the moves; returns those that failed: threads of other users, of the deadline class, or ended ones.
 pub fn apply(moves: &[Move]) -> Vec<Move> {
     let refused = |step: &&Move| !change(step, &step.before, &step.after);
     moves.iter().filter(refused).cloned().collect()
 }
 
-/// Undoes moves, and gives how many threads were changed. A thread that somebody else has moved since stays there.
+/// Undoes moves; returns the number of changed threads. A thread that another program has moved since is left
+/// there.
 ///
-/// What moved threads have started meanwhile inherited the new place. So a thread that started at or after `since`
-/// (clock ticks since boot) and has exactly such a place gets the old one that belongs to it. One that somebody put
-/// there on purpose during the run cannot be told from those.
+/// Threads started by moved threads have inherited the new affinity. Therefore a thread that started at or
+/// after `since` (clock ticks since boot) and has exactly such an affinity gets the corresponding old one.
+/// Threads that another program has deliberately placed there meanwhile cannot be distinguished from these.
 pub fn restore(moves: &[Move], since: u64) -> usize {
     let mut restored = moves
         .iter()
         .filter(|step| change(step, &step.after, &step.before))
         .count();
-    let mut old_place: HashMap<&str, &str> = HashMap::new();
+    let mut old_affinity: HashMap<&str, &str> = HashMap::new();
     for step in moves {
-        old_place.entry(&step.after).or_insert(&step.before);
+        old_affinity.entry(&step.after).or_insert(&step.before);
     }
     let known: HashSet<(i32, u64)> = moves.iter().map(|step| (step.thread, step.started)).collect();
-    // Again until none is found: a thread may be starting another one right now. Bounded, for one may be at it forever.
+    // Repeated until none is found, because a thread may be starting another one now. Bounded, because it may
+    // never end.
     for _ in 0..5 {
-        let heirs = heirs(&old_place, &known, since);
+        let heirs = heirs(&old_affinity, &known, since);
         restored += heirs.len();
         if heirs.is_empty() {
             break;
@@ -94,12 +97,12 @@ pub fn restore(moves: &[Move], since: u64) -> usize {
     restored
 }
 
-/// Moves back those that inherited a place, and gives them.
-fn heirs(old_place: &HashMap<&str, &str>, known: &HashSet<(i32, u64)>, since: u64) -> Vec<Move> {
+/// Moves back the threads that inherited an affinity, and returns them.
+fn heirs(old_affinity: &HashMap<&str, &str>, known: &HashSet<(i32, u64)>, since: u64) -> Vec<Move> {
     let mut heirs = Vec::new();
     for placed in process::placed_threads().unwrap_or_default() {
-        let place = placed.cpus.to_string();
-        let Some(&before) = old_place.get(place.as_str()) else {
+        let affinity = placed.cpus.to_string();
+        let Some(&before) = old_affinity.get(affinity.as_str()) else {
             continue;
         };
         let thread = placed.thread.get();
@@ -113,7 +116,7 @@ fn heirs(old_place: &HashMap<&str, &str>, known: &HashSet<(i32, u64)>, since: u6
             thread,
             started: stat.started,
             before: before.to_owned(),
-            after: place,
+            after: affinity,
         };
         if change(&heir, &heir.after, &heir.before) {
             heirs.push(heir);
@@ -122,7 +125,8 @@ fn heirs(old_place: &HashMap<&str, &str>, known: &HashSet<(i32, u64)>, since: u6
     heirs
 }
 
-/// Whether the thread is still the same, was at `from`, and is now at `to`.
+/// Changes the affinity of a thread; returns whether it is still the same thread, had `from`, and now has
+/// `to`.
 fn change(step: &Move, from: &str, to: &str) -> bool {
     let same = || TaskStat::of(step.thread).is_some_and(|stat| stat.started == step.started);
     let (Some(thread), Some(from), Some(to)) =
@@ -133,12 +137,12 @@ fn change(step: &Move, from: &str, to: &str) -> bool {
     same() && affinity::of(thread).is_ok_and(|now| now == from) && affinity::set_of(thread, &to).is_ok()
 }
 
-/// All CPUs but those.
+/// Returns `cpus` without `those`.
 pub(crate) fn without(cpus: &CpuSet, those: &CpuSet) -> CpuSet {
     cpus.iter().filter(|&cpu| !those.contains(cpu)).collect()
 }
 
-/// The processes that a process has started, and those that these have started, and so on; without itself.
+/// Returns all descendants of a process, without the process itself.
 fn descendants(of: TaskId) -> io::Result<HashSet<i32>> {
     let processes = process::processes()?.into_iter().map(TaskId::get);
     let parents: HashMap<i32, i32> = processes
@@ -146,7 +150,8 @@ fn descendants(of: TaskId) -> io::Result<HashSet<i32>> {
         .collect();
     let descends = |&process: &i32| {
         let mut ancestor = process;
-        // Numbers are reused while we read, so a circle is conceivable: no chain is longer than all processes.
+        // Ids are reused meanwhile, so a circle is conceivable: no chain is longer than the number of
+        // processes.
         for _ in 0..parents.len() {
             match parents.get(&ancestor) {
                 Some(&parent) if parent == of.get() => return true,

@@ -1,7 +1,8 @@
-//! Holes: times in which the kernel or the host let none of the pinned processes run though a call was outstanding.
+//! Holes: intervals in which kernel or host ran none of the pinned processes although a call was outstanding.
 //!
-//! Real-time throttling, the kernel's fair server and the host's own scheduling take the CPU away for 20 to 50 ms. No
-//! ORB can make the deadlines that fall into such a time, so they are told apart, each with its hole as evidence.
+//! Real-time throttling, the kernel's fair server and the host's scheduling withhold the CPU for 20 to 50 ms.
+//! No ORB can meet deadlines in such an interval, so these are reported separately, each with its hole as
+//! evidence.
 
 mod recorder;
 
@@ -13,17 +14,17 @@ use serde::{Deserialize, Serialize};
 pub(crate) use recorder::CpuAccount;
 pub use recorder::{HoleRecorder, Recording};
 
-/// A time, by the monotonic clock ([`punctual_os::clock::monotonic`]) in nanoseconds.
+/// Interval of the monotonic clock ([`punctual_os::clock::monotonic`]) in nanoseconds.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Span {
-    /// Its first nanosecond.
+    /// Start.
     pub start_ns: u64,
-    /// The one after its last.
+    /// Exclusive end.
     pub end_ns: u64,
 }
 
 impl Span {
-    /// Between two readings of the clock.
+    /// Returns the interval between two readings of the clock.
     pub fn between(start: Duration, end: Duration) -> Self {
         Self {
             start_ns: nanoseconds(start),
@@ -44,34 +45,35 @@ impl Span {
     }
 }
 
-/// A time in which the summed CPU clock of the pinned processes stood still while a call was outstanding.
+/// Interval in which the summed CPU time of the pinned processes did not advance although a call was
+/// outstanding.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Hole {
-    /// When it began, by the monotonic clock. At most one sampling period late.
+    /// Start on the monotonic clock, at most one sampling period late.
     pub start_ns: u64,
-    /// How long it was: at least so much, at most two sampling periods more.
+    /// Minimum length; the true length is at most two sampling periods more.
     pub length_ns: u64,
-    /// What the CPU did instead.
+    /// What the CPU did meanwhile.
     pub source: HoleSource,
 }
 
-/// What the pinned CPUs did while none of the pinned processes ran, by the kernel's own account (`/proc/stat`).
+/// What the pinned CPUs did during a hole, according to the kernel's accounting (`/proc/stat`).
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HoleSource {
-    /// They idled: real-time throttling, or nobody had reason to run.
+    /// They were idle: real-time throttling, or nothing was runnable.
     Idle,
     /// They ran other tasks: the kernel's fair server for starving ordinary tasks, or a higher priority.
     OtherTasks,
-    /// The kernel does not know: the host did not run the virtual CPU.
+    /// Not accounted: the host did not run the virtual CPU.
     Unaccounted,
 }
 
 impl Hole {
-    /// The shortest time that counts as a hole.
+    /// Minimum length of a hole.
     pub const SHORTEST: Duration = Duration::from_millis(20);
 
-    /// The time of it.
+    /// Returns the interval.
     pub fn span(&self) -> Span {
         Span {
             start_ns: self.start_ns,
@@ -80,15 +82,15 @@ impl Hole {
     }
 }
 
-/// Which deadlines were lost to a hole: for each one missed, whether a hole overlaps the time in which the call had to
-/// start. The caller says what that time is; for a paced client it runs from the start of the call before (or the
-/// release of this one, whichever is earlier) to the deadline.
+/// Returns for each missed deadline whether a hole overlaps the interval in which the call had to start. The
+/// caller determines that interval; for a paced client it extends from the start of the previous call (or the
+/// release of this one, if earlier) to the deadline.
 pub fn lost_to_holes(missed: &[Span], holes: &[Hole]) -> Vec<bool> {
     let lost = |span: &Span| holes.iter().any(|hole| hole.span().overlap(*span).is_some());
     missed.iter().map(lost).collect()
 }
 
-/// What made a time long, as text beside a maximum: the hole that took most of it, or that none did.
+/// Returns the cause of a long interval as text: the hole that overlaps it most, or none.
 pub fn cause_of(slowest: Span, holes: &[Hole]) -> String {
     let shared = |hole: &Hole| hole.span().overlap(slowest).map(Span::length);
     let longest = holes
@@ -104,17 +106,17 @@ pub fn cause_of(slowest: Span, holes: &[Hole]) -> String {
 impl fmt::Display for HoleSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Idle => "the CPU idled",
+            Self::Idle => "the CPU was idle",
             Self::OtherTasks => "the CPU ran other tasks",
             Self::Unaccounted => "the host did not run the CPU",
         })
     }
 }
 
-/// The largest share of the measured time that holes may have before the figures are worth nothing.
+/// Maximum share of holes in the measured time; beyond it the results are not valid.
 pub const LARGEST_EXCLUDED_SHARE: f64 = 0.02;
 
-/// The share of the measured time that holes took, from 0 up.
+/// Returns the share of holes in the measured time.
 pub fn excluded_share(holes: &[Hole], measured: Duration) -> f64 {
     let total: Duration = holes.iter().map(|hole| hole.span().length()).sum();
     if total.is_zero() {
@@ -123,14 +125,14 @@ pub fn excluded_share(holes: &[Hole], measured: Duration) -> f64 {
     total.as_secs_f64() / measured.as_secs_f64()
 }
 
-/// Why the machine was unfit, when holes took more than [`LARGEST_EXCLUDED_SHARE`] of the measured time; for
+/// Returns why the machine was unfit, if the share of holes exceeds [`LARGEST_EXCLUDED_SHARE`]; for
 /// [`crate::Outcome::unfit`].
 pub fn unfit(holes: &[Hole], measured: Duration) -> Option<String> {
     let share = excluded_share(holes, measured);
     (share > LARGEST_EXCLUDED_SHARE).then(|| {
         format!(
-            "in {:.1} % of the measured time none of the pinned processes ran though a call was outstanding ({} holes \
-             of 20 ms or more); at most {:.0} % may be excluded: stop other load and run it again",
+            "in {:.1} % of the measured time no pinned process ran although a call was outstanding ({} holes \
+                         of 20 ms or more); at most {:.0} % may be excluded; stop other load and repeat the run",
             share * 100.0,
             holes.len(),
             LARGEST_EXCLUDED_SHARE * 100.0
@@ -138,7 +140,7 @@ pub fn unfit(holes: &[Hole], measured: Duration) -> Option<String> {
     })
 }
 
-/// The parts of `stall` in which a call was outstanding, as far as they are long enough.
+/// Returns the parts of `stall` in which a call was outstanding and that are long enough for a hole.
 fn outstanding_parts(stall: Span, outstanding: &[Span]) -> Vec<Span> {
     let parts = outstanding
         .iter()
@@ -149,12 +151,12 @@ fn outstanding_parts(stall: Span, outstanding: &[Span]) -> Vec<Span> {
     parts
 }
 
-/// The clock starts at boot and would take five centuries to leave the range.
+/// Converts to nanoseconds; the clock starts at boot and leaves the range after five centuries.
 fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The same times without overlaps, ascending.
+/// Returns the union of the intervals without overlaps, ascending.
 fn merged(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort_unstable();
     let mut merged: Vec<Span> = Vec::new();

@@ -1,8 +1,8 @@
-//! The user wants the run to end: Ctrl-C, or a signal from elsewhere. Who waits for a child then must not wait on.
+//! Interruption of a run: Ctrl-C or another termination signal.
 //!
-//! Once [`watch`](Interruption::watch) has been called, such a signal kills the children that do the measured work (not
-//! the supervisor), and starting one fails. So the measurement that goes on fails within a moment, wherever it is, and
-//! clears away what it made, as after any other failure.
+//! After [`watch`](Interruption::watch), such a signal kills the children that do the measured work (not the
+//! supervisor), and no more can be started. The present measurement therefore fails at once, and cleans up as
+//! after any other failure.
 
 use std::io;
 use std::io::Write;
@@ -15,17 +15,17 @@ use punctual_system::signals::{Termination, TerminationSignal};
 use crate::running_children::CHILDREN;
 use crate::watchdog::above_all;
 
-/// Notices the wish to end.
+/// Detects termination signals.
 #[derive(Clone, Copy, Debug)]
 pub struct Interruption {
     termination: Termination,
 }
 
 impl Interruption {
-    /// How long the run has for clearing away and for writing what it has, before the process ends hard.
+    /// Time for clean-up and for writing partial results, after which the process exits.
     pub const GRACE: Duration = Duration::from_secs(30);
 
-    /// Starts to watch, for the life of the process; again is the same.
+    /// Starts watching permanently; further calls change nothing.
     ///
     /// # Errors
     /// The limit of open files or threads is reached.
@@ -43,20 +43,20 @@ impl Interruption {
         Ok(Self { termination })
     }
 
-    /// The signal, once it came.
+    /// Returns the signal, if one has been received.
     pub fn by(self) -> Option<TerminationSignal> {
         self.termination.requested()
     }
 }
 
 fn end_all_when_asked(poller: &Poller) {
-    // Without a deadline there is no other way out than the signal.
+    // Without a timeout only the signal ends the wait.
     let _ = poller.wait_one(None);
     CHILDREN.end_all();
     std::thread::sleep(Interruption::GRACE);
     let _ = writeln!(
         io::stderr(),
-        "punctual: asked to end {} s ago, and not done yet: ends now; the machine's settings are restored",
+        "punctual: clean-up did not finish within {} s; exiting now; the machine's settings are restored",
         Interruption::GRACE.as_secs()
     );
     std::process::exit(2);

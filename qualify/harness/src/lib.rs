@@ -1,19 +1,19 @@
-//! Punctual: runs measurements and judges what they show.
+//! Punctual: runs measurements and evaluates their results.
 //!
-//! Nothing here knows an ORB: a scenario brings the processes and the calls, this crate the rest.
+//! It knows no ORB: scenarios contribute processes and calls, this crate everything else.
 //!
-//! | Question | Module |
+//! | Task | Module |
 //! |---|---|
-//! | What does a measurement write, and what is its exit code | [`outcome`], [`machine`] |
-//! | Percentiles, medians with confidence, jitter | [`statistics`] |
-//! | Two things measured in alternation | [`blocks`] |
-//! | Prepare the machine, and restore it on every way out | [`supervisor`], [`foreign`] |
-//! | Did the kernel hold the CPU meanwhile | [`holes`] |
-//! | How much of it others had | [`other_load`] |
-//! | A place of our own in the kernel's tracing, and in main memory | [`trace_instance`], [`memory_folder`] |
-//! | Processes that do the work, and their time limit | [`child`], [`watchdog`] |
-//! | Ctrl-C | [`interruption`] |
-//! | What the user sees meanwhile | [`progress`] |
+//! | Report results as JSON, with verdict and exit code | [`outcome`], [`machine`] |
+//! | Compute percentiles, medians with confidence intervals, jitter | [`statistics`] |
+//! | Measure several things in alternation | [`blocks`] |
+//! | Prepare the machine, and restore it on every exit | [`supervisor`], [`foreign`] |
+//! | Detect that kernel or host withheld the CPU | [`holes`] |
+//! | Determine the CPU share of other programs | [`other_load`] |
+//! | Create a private trace instance, and a folder in main memory | [`trace_instance`], [`memory_folder`] |
+//! | Run child processes, with a time limit | [`child`], [`watchdog`] |
+//! | Handle Ctrl-C | [`interruption`] |
+//! | Show progress | [`progress`] |
 #![forbid(unsafe_code)]
 
 pub mod blocks;

@@ -1,65 +1,65 @@
-//! The machine that a measurement ran on, as its JSON tells.
+//! Description of the machine in the JSON of a measurement.
 
 use punctual_os::{CpuSet, rights};
 use punctual_system::throttling::RealtimeRuntime;
 use serde::{Deserialize, Serialize};
 
-/// The facts that belong beside every figure.
+/// Facts about the machine that every result includes.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct MachineFacts {
-    /// As `uname -r` prints it.
+    /// Kernel release (`uname -r`).
     pub kernel: String,
-    /// As `uname -v` prints it.
+    /// Kernel version (`uname -v`).
     pub kernel_version: String,
-    /// The kernel's preemption model, with the one in force where that can be read.
+    /// Preemption model of the kernel, with the model in force if readable.
     #[serde(default)]
     pub preemption: String,
-    /// Where the kernel's time comes from.
+    /// Clock source of the kernel.
     #[serde(default)]
     pub clock_source: Option<String>,
-    /// How the CPUs' frequencies are chosen; null where there is no choice, as in most virtual machines.
+    /// Frequency governors; null if there are none, as in most virtual machines.
     #[serde(default)]
     pub governor: Option<String>,
-    /// The CPUs that the scheduler leaves alone, ascending.
+    /// CPUs excluded from load balancing, ascending.
     #[serde(default)]
     pub isolated_cpus: Vec<usize>,
-    /// The CPUs without a tick while one thread runs there, ascending.
+    /// CPUs without a tick while a single thread runs on them, ascending.
     #[serde(default)]
     pub tickless_cpus: Vec<usize>,
-    /// How many CPUs are online.
+    /// Number of online CPUs.
     pub cpus: usize,
-    /// The model name of the first CPU.
+    /// Model name of the first CPU.
     pub cpu_model: String,
-    /// Ticks of the scheduler per second.
+    /// Scheduler ticks per second.
     pub tick_hz: u32,
-    /// What the process was allowed to do.
+    /// Scheduling classes that the process may use.
     pub scheduling_rights: SchedulingRights,
-    /// The highest native priority of a real-time thread; null without the right.
+    /// Highest permitted native priority; null without the right.
     pub highest_realtime_priority: Option<i16>,
-    /// Whether memory could be locked.
+    /// Whether memory may be locked.
     pub memory_lock: bool,
-    /// The kernel's real-time throttling when the facts were read: microseconds of each period, -1 for none.
+    /// Real-time throttling at the time of reading: microseconds of each period; -1: none.
     pub realtime_runtime_us: Option<i64>,
-    /// The CPUs that the experiment was pinned to, ascending.
+    /// CPUs to which the experiment was pinned, ascending.
     pub pinned_cpus: Vec<usize>,
-    /// What is missing for real time, one sentence each.
+    /// Missing rights, one sentence each.
     pub missing: Vec<String>,
-    /// The commands that grant it, the simplest first.
+    /// Commands that grant them, simplest first.
     pub remedies: Vec<String>,
 }
 
-/// Whether threads could have a real-time class.
+/// Scheduling classes that a process may use.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SchedulingRights {
-    /// They could.
+    /// Real-time classes are permitted.
     RealTime,
-    /// They could not: everything ran in the ordinary class.
+    /// Everything ran in the ordinary class.
     Ordinary,
 }
 
 impl MachineFacts {
-    /// Reads the facts now, and tries the rights. `pinned` is where the experiment runs.
+    /// Reads the facts and probes the rights. `pinned` are the CPUs of the experiment.
     pub fn read(pinned: &CpuSet) -> Self {
         let machine = punctual_system::machine::machine();
         let rights = rights::probe();
@@ -91,7 +91,7 @@ impl MachineFacts {
         }
     }
 
-    /// Whether the run was a real-time one.
+    /// Returns whether the run used real-time classes.
     pub fn is_realtime(&self) -> bool {
         self.scheduling_rights == SchedulingRights::RealTime
     }
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_contract_names_its_fields() {
+    fn json_has_the_fields_of_the_contract() {
         let facts = MachineFacts::read(&CpuSet::single(1));
         let json = serde_json::to_value(&facts).unwrap();
         assert_eq!(json["pinned_cpus"], serde_json::json!([1]));

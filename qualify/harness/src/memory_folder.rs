@@ -1,5 +1,4 @@
-//! A folder in main memory for what processes of a run write down while they are measured; and its removal on every way
-//! out.
+//! Folder in main memory for records of measured processes, removed on every exit.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -8,37 +7,39 @@ use std::path::{Path, PathBuf};
 
 use punctual_os::TaskId;
 
-/// A folder of this process that only its user can read.
+/// Folder of this process, readable by its user only.
 ///
-/// Dropping it removes it. Where this process is killed, its [`Supervisor`](crate::Supervisor) does, and failing that the
-/// next process that makes such a folder.
+/// Removed when dropped. If this process is killed, its [`Supervisor`](crate::Supervisor) removes it, or else
+/// the next process that creates such a folder.
 #[derive(Debug)]
 pub struct MemoryFolder(PathBuf);
 
 const PREFIX: &str = "punctual-flight-";
 
 impl MemoryFolder {
-    /// Makes the one of this process.
+    /// Creates the folder of this process.
     ///
     /// # Errors
-    /// There is no place in main memory where this user may write; the text says what to look for.
+    /// No folder in main memory is writable by this user.
     pub fn create() -> io::Result<Self> {
         let mut failure = io::Error::from(io::ErrorKind::NotFound);
         for place in places() {
             remove_stale(&place);
             let path = path_of(&place, TaskId::current_process());
-            // What is there is of another process that had this number.
+            // An existing folder belonged to another process with the same id.
             let _ = fs::remove_dir_all(&path);
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Self(path)),
                 Err(error) => failure = error,
             }
         }
-        let text = format!("no folder in main memory for records: {failure}; is there a /dev/shm?");
+        let text = format!(
+            "cannot create a folder for records in main memory: {failure}; check that /dev/shm exists"
+        );
         Err(io::Error::new(failure.kind(), text))
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -50,7 +51,7 @@ impl Drop for MemoryFolder {
     }
 }
 
-/// Removes that of a process, if it is there.
+/// Removes the folder of a process, if it exists.
 pub(crate) fn remove_of(process: TaskId) {
     for place in places() {
         let _ = fs::remove_dir_all(path_of(&place, process));
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_folder_goes_with_its_owner_and_stale_ones_with_the_next() {
+    fn a_folder_is_removed_with_its_owner_or_by_the_next_one() {
         let folder = match MemoryFolder::create() {
             Ok(folder) => folder,
             Err(error) => return punctual_fixtures::skip_error(&error),

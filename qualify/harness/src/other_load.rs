@@ -1,5 +1,4 @@
-//! How much of some CPUs programs took that are no part of a run. Where a run has CPUs that others use as well, its figures are
-//! worth only as much as those left it.
+//! CPU share of programs that do not belong to a run, for runs on CPUs that others also use.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -8,7 +7,7 @@ use punctual_os::{CpuSet, TaskId, clock};
 
 use crate::holes::CpuAccount;
 
-/// A time over which it is watched.
+/// Interval over which the share is determined.
 ///
 /// ```
 /// use punctual_harness::OtherLoad;
@@ -29,10 +28,10 @@ pub struct OtherLoad {
 }
 
 impl OtherLoad {
-    /// Starts the time. `processes` are those of the run, and all of theirs is on `cpus`.
+    /// Starts the interval. `processes` are those of the run; all their threads run on `cpus`.
     ///
     /// # Errors
-    /// A process is gone, or `/proc/stat` cannot be read.
+    /// A process has ended, or `/proc/stat` cannot be read.
     pub fn start(processes: Vec<TaskId>, cpus: CpuSet) -> io::Result<Self> {
         Ok(Self {
             began: Instant::now(),
@@ -43,11 +42,11 @@ impl OtherLoad {
         })
     }
 
-    /// The share of the CPUs' time so far that others had, from 0 to 1. The kernel counts it in ticks of 10 ms, so it says
-    /// little of less than a second.
+    /// Returns the share of CPU time that other programs used so far, from 0 to 1. The kernel counts in ticks
+    /// of 10 ms, so the share is meaningless for less than a second.
     ///
     /// # Errors
-    /// As [`Self::start`].
+    /// Those of [`Self::start`].
     pub fn share(&self) -> io::Result<f64> {
         let (busy, own) = (busy(&self.cpus)? - self.busy, own(&self.processes)? - self.own);
         Ok(share_of(
@@ -66,7 +65,7 @@ fn share_of(busy: Duration, own: Duration, all: Duration) -> f64 {
 }
 
 fn busy(cpus: &CpuSet) -> io::Result<Duration> {
-    // The kernel tells its users of hundredths of a second, whatever its own ticks are.
+    // The kernel reports hundredths of a second, whatever its own ticks are.
     const TICK: Duration = Duration::from_millis(10);
     let account = CpuAccount::read(cpus)?;
     Ok(TICK * u32::try_from(account.busy).unwrap_or(u32::MAX))
@@ -84,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_ours_is_not_others() {
+    fn own_cpu_time_is_excluded() {
         let ms = Duration::from_millis;
         assert_eq!(share_of(ms(1500), ms(1000), ms(2000)), 0.25);
         assert_eq!(share_of(ms(990), ms(1000), ms(2000)), 0.0, "ticks are coarse");

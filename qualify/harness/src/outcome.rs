@@ -1,4 +1,4 @@
-//! What a measurement writes: the contract for machine reading.
+//! JSON result of a measurement.
 
 mod claim;
 mod row;
@@ -16,7 +16,7 @@ pub use row::Row;
 pub use verdict::Verdict;
 use verdict::{Doubt, Kind};
 
-/// The one JSON object of a benchmark.
+/// Result of a benchmark: one JSON object.
 ///
 /// ```
 /// # use punctual_harness::{Claim, MachineFacts, Outcome, Row};
@@ -24,7 +24,7 @@ use verdict::{Doubt, Kind};
 /// let mut outcome = Outcome::new("cubit", MachineFacts::read(&CpuSet::single(1)));
 /// outcome.parameter("rounds", 30);
 /// outcome.row(Row::new().with("transport", "tcp").with("p50_us", 18.5));
-/// outcome.claim(Claim::at_most("p50-tcp", "p50 at most 1.15 × raw", "issue 2", 1.08, 1.15));
+/// outcome.claim(Claim::at_most("p50-tcp", "p50 at most 1.15 × raw", "Punctual's limit", 1.08, 1.15));
 /// println!("{}", outcome.verdict());
 /// # let file = std::env::temp_dir().join(format!("punctual-outcome-{}.json", std::process::id()));
 /// outcome.write(&file)?;
@@ -41,17 +41,17 @@ pub struct Outcome {
     rows: Vec<Row>,
     claims: Vec<Claim>,
     skipped: Vec<Skipped>,
-    /// Why the figures cannot be trusted, or there are none. The file has it in `skipped`; read back, it is no more than
-    /// that.
+    /// Reasons why results cannot be trusted or are missing. In the file they are in `skipped`, and only
+    /// there after reading it back.
     #[serde(skip)]
     doubts: Vec<Doubt>,
 }
 
 impl Outcome {
-    /// The version of the contract.
+    /// Version of the format.
     pub const SCHEMA: u32 = 1;
 
-    /// An outcome without results.
+    /// Creates an outcome without results.
     pub fn new(benchmark: impl Into<String>, machine: MachineFacts) -> Self {
         Self {
             schema: Self::SCHEMA,
@@ -65,31 +65,31 @@ impl Outcome {
         }
     }
 
-    /// States how the benchmark was set up. The same name again replaces the value.
+    /// Sets a parameter of the benchmark, replacing an earlier value.
     pub fn parameter(&mut self, name: impl Into<String>, value: impl Into<Value>) {
         self.parameters.insert(name.into(), value.into());
     }
 
-    /// Adds a result.
+    /// Adds a row of results.
     pub fn row(&mut self, row: Row) {
         self.rows.push(row);
     }
 
-    /// Adds a claim that was put to the test.
+    /// Adds a claim that was tested.
     ///
     /// # Panics
-    /// When a claim of that id is there already: readers look claims up by id.
+    /// If a claim with the same id exists: readers find claims by id.
     pub fn claim(&mut self, claim: Claim) {
         assert!(
             self.claims.iter().all(|other| other.id != claim.id),
-            "claim `{}` was made twice in benchmark `{}`",
+            "duplicate claim `{}` in benchmark `{}`",
             claim.id,
             self.benchmark
         );
         self.claims.push(claim);
     }
 
-    /// Says that something was not measured, and why; with the id of the claim that is absent for it, if there is one.
+    /// Records what was not measured, and why, with the id of the claim that is therefore missing.
     pub fn skip(&mut self, id: Option<&str>, what: impl Into<String>, reason: impl Into<String>) {
         self.skipped.push(Skipped {
             id: id.map(str::to_owned),
@@ -98,17 +98,17 @@ impl Outcome {
         });
     }
 
-    /// Says that the machine was unfit: exit code 2 whatever the claims say.
+    /// Records that the machine was unfit: exit code 2 regardless of the claims.
     pub fn unfit(&mut self, reason: impl Into<String>) {
         self.doubt(Kind::Unfit, reason.into());
     }
 
-    /// Says that it could not run, or not all of it: exit code 2 whatever the claims say.
+    /// Records that the benchmark failed, at least partly: exit code 2 regardless of the claims.
     pub fn failed(&mut self, reason: impl Into<String>) {
         self.doubt(Kind::Failed, reason.into());
     }
 
-    /// Says that somebody ended it before its time: exit code 2 whatever the claims say.
+    /// Records that the benchmark was interrupted: exit code 2 regardless of the claims.
     pub fn interrupted(&mut self, reason: impl Into<String>) {
         self.doubt(Kind::Interrupted, reason.into());
     }
@@ -119,8 +119,8 @@ impl Outcome {
         self.doubts.push(Doubt { kind, reason });
     }
 
-    /// Takes in the outcome of another benchmark: its claims become `benchmark.claim`, its rows get a first column
-    /// `benchmark`, its parameters one entry under its name.
+    /// Merges the outcome of another benchmark: its claims become `benchmark.claim`, its rows get a first
+    /// column `benchmark`, and its parameters become one entry under its name.
     pub fn absorb(&mut self, other: Self) {
         let name = other.benchmark;
         self.parameter(name.clone(), other.parameters);
@@ -141,49 +141,50 @@ impl Outcome {
         }
     }
 
-    /// The name of the benchmark.
+    /// Returns the name of the benchmark.
     pub fn benchmark(&self) -> &str {
         &self.benchmark
     }
 
-    /// The version of the contract that it was written by.
+    /// Returns the version of the format in which it was written.
     pub fn schema(&self) -> u32 {
         self.schema
     }
 
-    /// How it was set up.
+    /// Returns the parameters.
     pub fn parameters(&self) -> &Map<String, Value> {
         &self.parameters
     }
 
-    /// Why the claims alone do not decide, a sentence each; empty where they do, and of an outcome that was read back.
+    /// Returns the reasons, one sentence each, why the claims alone do not determine the verdict; empty after
+    /// reading back.
     pub fn doubts(&self) -> impl Iterator<Item = String> {
         self.doubts
             .iter()
             .map(|Doubt { kind, reason }| format!("{kind}: {reason}"))
     }
 
-    /// Where it ran.
+    /// Returns the machine on which it ran.
     pub fn machine(&self) -> &MachineFacts {
         &self.machine
     }
 
-    /// The results so far.
+    /// Returns the rows.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// The claims so far.
+    /// Returns the claims.
     pub fn claims(&self) -> &[Claim] {
         &self.claims
     }
 
-    /// What was not measured so far.
+    /// Returns what was not measured.
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
 
-    /// What it all says, for a line on the terminal and the exit code.
+    /// Returns the verdict, for a line on the terminal and the exit code.
     pub fn verdict(&self) -> Verdict<'_> {
         let nothing_ran = self.rows.is_empty() && self.claims.is_empty();
         Verdict {
@@ -195,12 +196,12 @@ impl Outcome {
         }
     }
 
-    /// The object as text, for a file or a page.
+    /// Returns the JSON text.
     pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("an outcome holds nothing that JSON cannot say")
+        serde_json::to_string_pretty(self).expect("an outcome consists of JSON types")
     }
 
-    /// Writes the object to a file, whole or not at all.
+    /// Writes the JSON text to a file, atomically.
     ///
     /// # Errors
     /// The file cannot be written; the text names it.
@@ -209,9 +210,9 @@ impl Outcome {
     }
 }
 
-/// Writes a file under another name and renames it, so that a reader sees the old text or the new one.
+/// Writes a temporary file and renames it, so that a reader sees either the old or the new text.
 ///
-/// What is no file, a device, a pipe or a link, is written to and stays what it is: renaming would put a file in place of it.
+/// Devices, pipes and links are written to directly: renaming would replace them by a file.
 ///
 /// # Errors
 /// The file cannot be written; the text names it.

@@ -1,8 +1,8 @@
-//! Starting the binary that runs, again.
+//! Starting another process of the running binary.
 
 use std::process::Command;
 
-/// A command that starts this binary, also when the file has been replaced or deleted since.
+/// Returns a command that starts this binary, even if the file has been replaced or deleted since.
 pub(crate) fn own_program() -> Command {
     match std::env::current_exe() {
         Ok(program) if program.exists() => Command::new(program),

@@ -1,4 +1,4 @@
-//! What the user sees while it runs: on a terminal a bar with the time left, elsewhere a line per stage.
+//! Progress display: a bar with the remaining time on a terminal, otherwise a line per stage.
 
 use std::fmt;
 use std::io::{IsTerminal, Write};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use punctual_os::{Thread, ThreadSpec};
 
-/// The progress of something whose stages take about a known time each. All of it goes to standard error.
+/// Progress of work whose stages have roughly known durations; shown on standard error.
 ///
 /// ```
 /// use std::time::Duration;
@@ -17,12 +17,12 @@ use punctual_os::{Thread, ThreadSpec};
 /// let progress = Progress::start("demo", Duration::from_secs(40));
 /// progress.stage("calibrating the load", Duration::from_secs(2));
 /// // ... the work of that stage ...
-/// progress.stage("work 30, classic pool", Duration::from_secs(4));
+/// progress.stage("work 30, pool without lanes", Duration::from_secs(4));
 /// // ...
 /// progress.finish();
 /// ```
 ///
-/// Of several things in a row each is a [`part`](Self::part) with stages of its own.
+/// A sequence of several pieces of work consists of [`part`](Self::part)s, each with its own stages.
 #[derive(Debug)]
 pub struct Progress {
     display: Display,
@@ -35,14 +35,14 @@ enum Display {
     Bar {
         bar: ProgressBar,
         /// Closed to end the thread that moves the bar.
-        leash: Option<Sender<()>>,
+        stop: Option<Sender<()>>,
         mover: Option<Thread<()>>,
     },
     Lines,
 }
 
 impl Progress {
-    /// Starts to show the progress of something that takes about `expected`.
+    /// Starts to show the progress of work that takes about `expected`.
     pub fn start(title: &str, expected: Duration) -> Self {
         let plan = Arc::new(Mutex::new(Plan::new(expected)));
         let display = if std::io::stderr().is_terminal() {
@@ -58,8 +58,8 @@ impl Progress {
         }
     }
 
-    /// What was before is done, however long it was to take; a part begins that takes about `expected` in all of its
-    /// stages. They are shown after `name`.
+    /// Starts a part that takes about `expected` in total; everything before it is done. Its stages are shown
+    /// after `name`.
     pub fn part(&self, name: impl Into<String>, expected: Duration) {
         let mut plan = lock(&self.plan);
         plan.begin_part(name.into(), expected);
@@ -68,7 +68,7 @@ impl Progress {
         self.show("", || format!(", {} left", in_words(left)));
     }
 
-    /// The stage before is done; the one that begins takes about `expected`.
+    /// Starts a stage that takes about `expected`; the previous one is done.
     pub fn stage(&self, text: impl fmt::Display, expected: Duration) {
         lock(&self.plan).begin(Instant::now(), expected);
         self.show(&text.to_string(), String::new);
@@ -90,7 +90,7 @@ impl Progress {
         }
     }
 
-    /// Says something that stays on the screen.
+    /// Prints text that stays on the screen.
     pub fn note(&self, text: impl fmt::Display) {
         match &self.display {
             Display::Bar { bar, .. } => bar.println(text.to_string()),
@@ -98,17 +98,14 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away. Dropping it does the same.
+    /// Removes the bar, as dropping does.
     pub fn finish(self) {}
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Display::Bar {
-            bar, leash, mover, ..
-        } = &mut self.display
-        {
-            *leash = None;
+        if let Display::Bar { bar, stop, mover, .. } = &mut self.display {
+            *stop = None;
             if let Some(mover) = mover.take() {
                 let _ = mover.join();
             }
@@ -126,7 +123,7 @@ impl Display {
         let bar = ProgressBar::new(milliseconds(expected))
             .with_style(style)
             .with_prefix("…");
-        let (leash, ended) = channel::<()>();
+        let (stop, stopped) = channel::<()>();
         let (moved, plan_of_mover) = (bar.clone(), Arc::clone(plan));
         let mover = ThreadSpec::new("progress").spawn(move || {
             loop {
@@ -134,35 +131,35 @@ impl Display {
                 moved.set_position(milliseconds(done));
                 moved.set_prefix(in_words(left));
                 moved.tick();
-                if ended.recv_timeout(Duration::from_millis(200)) != Err(RecvTimeoutError::Timeout) {
+                if stopped.recv_timeout(Duration::from_millis(200)) != Err(RecvTimeoutError::Timeout) {
                     return;
                 }
             }
         });
-        // Without the thread the bar does not move; that is all.
+        // Without the thread the bar merely does not move.
         Self::Bar {
             bar,
-            leash: Some(leash),
+            stop: Some(stop),
             mover: mover.ok(),
         }
     }
 }
 
-/// How far the stages are, by their expected times.
+/// Expected and finished time of the stages.
 #[derive(Debug)]
 struct Plan {
     total: Duration,
-    /// The expected times of the parts and stages that are done.
+    /// Expected time of the finished parts and stages.
     done: Duration,
     part: Option<Part>,
     stage: Option<(Instant, Duration)>,
 }
 
-/// One of several things in a row.
+/// One part of the work.
 #[derive(Debug)]
 struct Part {
     name: String,
-    /// What is done when it is.
+    /// Expected time that is finished at its end.
     end: Duration,
 }
 
@@ -192,7 +189,7 @@ impl Plan {
         }
     }
 
-    /// What is done and what is left. A stage that takes longer than expected waits at its end, and so does a part.
+    /// Returns finished and remaining time. A stage or part that takes longer than expected stays at its end.
     fn at(&self, now: Instant) -> (Duration, Duration) {
         let of_stage = self.stage.map_or(Duration::ZERO, |(began, expected)| {
             now.saturating_duration_since(began).min(expected)
@@ -206,7 +203,7 @@ impl Plan {
     }
 }
 
-/// In seconds up to two minutes, then in minutes.
+/// Formats a duration in seconds up to two minutes, then in minutes.
 fn in_words(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds <= 120.0 {
@@ -224,7 +221,7 @@ fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Not `eprintln!`: a closed standard error is no reason to panic.
+/// Writes a line; unlike `eprintln!`, does not panic if standard error is closed.
 fn line(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -1,4 +1,4 @@
-//! Percentiles of latencies, medians with confidence, jitter.
+//! Percentiles of latencies, medians with confidence intervals, jitter, linear fits.
 
 mod latencies;
 
@@ -6,28 +6,30 @@ use serde::{Deserialize, Serialize};
 
 pub use latencies::{Latencies, Summary};
 
-/// A median and the interval that it lies in with at least 95 % confidence.
+/// Median with its confidence interval of at least 95 %.
 ///
-/// The interval is the one of binomial order statistics: with `n` samples in ascending order, from the k-th smallest to
-/// the k-th largest, `k` being the largest number for which fewer than `k` of `n` fair coins show heads with a
-/// probability of at most 2.5 %. It assumes that the samples are independent, and nothing about their distribution.
+/// The interval follows from binomial order statistics: of `n` samples in ascending order, it extends from
+/// the k-th smallest to the k-th largest, where `k` is the largest number for which fewer than `k` of `n`
+/// fair coins show heads with a probability of at most 2.5 %. It assumes independent samples, but no
+/// distribution.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct MedianEstimate {
-    /// The middle sample, or the mean of the two middle ones.
+    /// Middle sample, or the mean of the two middle ones.
     pub median: f64,
-    /// The lower end of the interval: a sample.
+    /// Lower end of the interval: a sample.
     pub low: f64,
-    /// The upper end of the interval: a sample.
+    /// Upper end of the interval: a sample.
     pub high: f64,
-    /// How many samples it stands on.
+    /// Number of samples.
     pub samples: usize,
 }
 
 impl MedianEstimate {
-    /// The fewest samples that allow 95 % confidence.
+    /// Minimum number of samples for 95 % confidence.
     pub const FEWEST: usize = 6;
 
-    /// Of samples in any order. `None` with fewer than [`FEWEST`](Self::FEWEST), or when one is not a number.
+    /// Estimates from samples in any order. `None` with fewer than [`FEWEST`](Self::FEWEST), or if one is not
+    /// a number.
     pub fn of(samples: &[f64]) -> Option<Self> {
         let sorted = sorted(samples)?;
         let k = confidence_rank(sorted.len())?;
@@ -40,18 +42,20 @@ impl MedianEstimate {
     }
 }
 
-/// The middle sample, or the mean of the two middle ones. `None` without samples, or when one is not a number.
+/// Returns the middle sample, or the mean of the two middle ones. `None` without samples, or if one is not a
+/// number.
 pub fn median(samples: &[f64]) -> Option<f64> {
     let sorted = sorted(samples)?;
     (!sorted.is_empty()).then(|| median_of_sorted(&sorted))
 }
 
-/// The arithmetic mean. `None` without samples.
+/// Returns the arithmetic mean. `None` without samples.
 pub fn mean(samples: &[f64]) -> Option<f64> {
     (!samples.is_empty()).then(|| samples.iter().sum::<f64>() / samples.len() as f64)
 }
 
-/// The sample standard deviation (divided by n - 1): what the papers call jitter. `None` with fewer than two samples.
+/// Returns the sample standard deviation (divided by n - 1), which the papers call jitter. `None` with fewer
+/// than two samples.
 pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
     if samples.len() < 2 {
         return None;
@@ -61,17 +65,17 @@ pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
     Some((squares / (samples.len() - 1) as f64).sqrt())
 }
 
-/// The straight line that lies nearest to points: least squares of the vertical distances.
+/// Least-squares line through points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearFit {
-    /// What y grows by with each x.
+    /// Increase of y per unit of x.
     pub slope: f64,
-    /// y where x is 0.
+    /// Value of y at x = 0.
     pub intercept: f64,
 }
 
 impl LinearFit {
-    /// Through points in any order. `None` with fewer than two different x.
+    /// Fits points in any order. `None` with fewer than two different x.
     pub fn of(points: &[(f64, f64)]) -> Option<Self> {
         let mean_x = mean(&points.iter().map(|(x, _)| *x).collect::<Vec<_>>())?;
         let mean_y = mean(&points.iter().map(|(_, y)| *y).collect::<Vec<_>>())?;
@@ -103,9 +107,9 @@ fn median_of_sorted(sorted: &[f64]) -> f64 {
     }
 }
 
-/// The largest k with P(Binomial(n, 1/2) < k) ≤ 2.5 %; `None` when not even the extremes will do.
+/// Returns the largest k with P(Binomial(n, 1/2) < k) ≤ 2.5 %; `None` if n is too small.
 fn confidence_rank(n: usize) -> Option<usize> {
-    // As logarithms: 0.5ⁿ is too small for a number from n = 1075 on.
+    // As logarithms, because 0.5ⁿ underflows from n = 1075.
     let mut ln_probability = n as f64 * 0.5f64.ln();
     let mut below = 0.0;
     for heads in 0..n {
@@ -123,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_found_through_points_on_both_sides_of_it() {
+    fn a_line_is_fitted_through_scattered_points() {
         let line = |x: f64, off: f64| (x, 3.0 + 0.5 * x + off);
         let fit = LinearFit::of(&[line(4.0, 1.0), line(0.0, -1.0), line(0.0, 1.0), line(4.0, -1.0)]).unwrap();
         assert_eq!((fit.slope, fit.intercept), (0.5, 3.0));
@@ -133,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_interval_has_the_ranks_of_the_published_tables() {
-        // Ranks of the 95 % interval of a median, as tables of order statistics have them.
+        // Ranks of the 95 % interval of a median from tables of order statistics.
         for (n, rank) in [
             (6, 1),
             (8, 1),
@@ -164,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn one_wild_sample_does_not_move_the_interval_far() {
+    fn an_outlier_does_not_move_the_interval() {
         let mut samples = vec![1.0; 29];
         samples.push(1000.0);
         let estimate = MedianEstimate::of(&samples).unwrap();
@@ -172,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_said_is_not_said() {
+    fn too_few_samples_give_no_result() {
         assert_eq!(median(&[]), None);
         assert_eq!(median(&[1.0, f64::NAN]), None);
         assert_eq!(MedianEstimate::of(&[1.0; 5]), None);
@@ -181,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn spread_and_middle_are_the_textbooks() {
+    fn mean_median_and_deviation_are_correct() {
         let samples = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
         assert_eq!(mean(&samples), Some(5.0));
         assert_eq!(median(&samples), Some(4.5));

@@ -1,10 +1,10 @@
-//! Prepares the machine for a run, and restores it on every way out.
+//! Preparation of the machine for a run, and its restoration on every exit.
 //!
-//! A process of its own lifts the kernel's real-time throttling, moves foreign tasks off the pinned CPUs, and waits for
-//! the run to end: by [`Supervisor::finish`], by a panic, by a signal, or by SIGKILL, all of which close the pipe
-//! between the two. It writes down what it changes *before* it changes it; if it is killed as well, the next run on the
-//! machine finds that journal and repairs what was left. A lock keeps two runs apart. Temporary files of the children
-//! are in a folder that goes with the run.
+//! A separate process lifts the kernel's real-time throttling, moves foreign tasks off the pinned CPUs, and
+//! waits for the end of the run: [`Supervisor::finish`], a panic, a signal or SIGKILL, all of which close the
+//! pipe between the two. It journals each change *beforehand*; if it is killed as well, the next run on the
+//! machine finds the journal and repairs the settings. A lock prevents concurrent runs. Temporary files of
+//! the children are in a folder that is removed with the run.
 //!
 //! ```no_run
 //! use punctual_harness::supervisor::{self, Preparation};
@@ -32,68 +32,69 @@ use serde::{Deserialize, Serialize};
 use crate::child::{Child, ChildError, ChildSpec};
 pub use process::main_if_asked;
 
-/// How the machine is to be prepared.
+/// How to prepare the machine.
 #[derive(Clone, Debug)]
 pub struct Preparation {
     pinned: CpuSet,
-    hands: Hands,
+    scope: Scope,
     state_directory: Option<PathBuf>,
 }
 
-/// How far the supervising process may go.
+/// What the supervising process may change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Hands {
+enum Scope {
     /// Everything.
-    On,
-    /// It changes nothing, and keeps other runs away.
-    Off,
-    /// It removes this process's trace instance in the end, and nothing else.
+    All,
+    /// Nothing; it only prevents concurrent runs.
+    LockOnly,
+    /// It removes this process's trace instance at the end, and nothing else.
     TraceOnly,
 }
 
 impl Preparation {
-    /// For a run on the CPUs `pinned`.
+    /// Prepares for a run on the CPUs `pinned`.
     pub fn new(pinned: CpuSet) -> Self {
         Self {
             pinned,
-            hands: Hands::On,
+            scope: Scope::All,
             state_directory: None,
         }
     }
 
-    /// Whether nothing is changed on the machine, not even to repair what an earlier run left. The lock is taken all
-    /// the same.
+    /// Sets whether nothing is changed on the machine, not even to repair what an earlier run left. The lock
+    /// is taken all the same.
     #[must_use]
-    pub fn leave_system_alone(mut self, hands_off: bool) -> Self {
-        self.hands = if hands_off { Hands::Off } else { Hands::On };
+    pub fn leave_system_alone(mut self, unchanged: bool) -> Self {
+        self.scope = if unchanged { Scope::LockOnly } else { Scope::All };
         self
     }
 
-    /// For watching only: nothing is changed, other runs go on beside this one, and what is restored in the end is this
-    /// process's [`TraceInstance`](crate::TraceInstance).
+    /// Prepares for observation only: nothing is changed, concurrent runs are permitted, and only this
+    /// process's [`TraceInstance`](crate::TraceInstance) is removed at the end.
     pub fn watching() -> Self {
         Self {
-            hands: Hands::TraceOnly,
+            scope: Scope::TraceOnly,
             ..Self::new(CpuSet::empty())
         }
     }
 
-    /// Where the lock and the journal are: by default `/run/punctual` if it can be had, else
-    /// `$XDG_RUNTIME_DIR/punctual`, else a directory of the user's own where temporary files are. Runs with different
-    /// directories do not know of each other.
+    /// Sets the folder of lock and journal. Default: the first usable one of `/run/punctual`,
+    /// `$XDG_RUNTIME_DIR/punctual` and a private folder of the user among temporary files. Runs with
+    /// different folders do not detect each other.
     #[must_use]
     pub fn state_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.state_directory = Some(directory.into());
         self
     }
 
-    /// Prepares the machine. The threads of this process are moved off the pinned CPUs too; what it starts from then
-    /// on, as [`ChildSpec`] does, brings its own affinity. `main` must call [`main_if_asked`] first.
+    /// Prepares the machine. The threads of this process are moved off the pinned CPUs, too; processes
+    /// started later, as by [`ChildSpec`], have their own affinity. `main` must call [`main_if_asked`] first.
     ///
-    /// What the rights do not suffice for is left as it is and told in [`Supervisor::prepared`].
+    /// [`Supervisor::prepared`] reports what was left unchanged because of missing rights.
     ///
     /// # Errors
-    /// Another run holds the lock (its process is named), or the supervising process could not be started.
+    /// Another run holds the lock (the text names its process), or the supervising process could not be
+    /// started.
     pub fn start(&self) -> Result<Supervisor, ChildError> {
         let directory = self
             .state_directory
@@ -102,10 +103,10 @@ impl Preparation {
         let spec = ChildSpec::new("supervisor", process::SUBCOMMAND)
             .argument(TaskId::current_process().to_string())
             .argument(self.pinned.to_string())
-            .argument(self.hands.as_argument())
+            .argument(self.scope.as_argument())
             .argument(directory.unwrap_or_default())
             .outliving();
-        let (child, (prepared, scratch)) = spec.spawn::<(Prepared, Option<PathBuf>)>(PATIENCE)?;
+        let (child, (prepared, scratch)) = spec.spawn::<(Prepared, Option<PathBuf>)>(TIMEOUT)?;
         scratch::set_current(scratch);
         Ok(Supervisor {
             child: Some(child),
@@ -114,23 +115,23 @@ impl Preparation {
     }
 }
 
-impl Hands {
-    const ALL: [Self; 3] = [Self::On, Self::Off, Self::TraceOnly];
+impl Scope {
+    const EACH: [Self; 3] = [Self::All, Self::LockOnly, Self::TraceOnly];
 
     fn as_argument(self) -> &'static str {
         match self {
-            Self::On => "hands-on",
-            Self::Off => "hands-off",
+            Self::All => "all",
+            Self::LockOnly => "lock-only",
             Self::TraceOnly => "trace-only",
         }
     }
 
     fn from_argument(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|hands| hands.as_argument() == text)
+        Self::EACH.into_iter().find(|scope| scope.as_argument() == text)
     }
 }
 
-/// The machine as prepared. Dropping it restores the machine.
+/// Prepared machine. Dropping this restores it.
 #[derive(Debug)]
 pub struct Supervisor {
     child: Option<Child>,
@@ -138,35 +139,35 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
-    /// What was changed.
+    /// Returns what was changed.
     pub fn prepared(&self) -> &Prepared {
         &self.prepared
     }
 
-    /// Its process; `None` once it has ended.
+    /// Returns its process; `None` after it has ended.
     pub fn process(&self) -> Option<TaskId> {
         self.child.as_ref().map(Child::id)
     }
 
-    /// Moves foreign tasks that have come to the pinned CPUs since, and gives their number.
+    /// Moves foreign tasks that have appeared on the pinned CPUs since; returns their number.
     ///
     /// # Errors
-    /// The supervising process is gone.
+    /// The supervising process has ended.
     pub fn sweep(&mut self) -> Result<usize, ChildError> {
         let child = self
             .child
             .as_mut()
             .expect("only `finish` takes the child, and the supervisor with it");
-        child.ask(&Request::Sweep, PATIENCE)
+        child.ask(&Request::Sweep, TIMEOUT)
     }
 
-    /// Makes the pinned CPUs a scheduling domain of their own with this process alone, all its threads included: only there
-    /// does the kernel let threads that are kept to some CPUs have SCHED_DEADLINE. Meanwhile real-time throttling is as
-    /// before the run, for what the kernel admits depends on it, and the kernel does not balance other CPUs' loads.
+    /// Makes the pinned CPUs a separate scheduling domain for this process with all its threads: only there
+    /// does the kernel admit pinned threads to SCHED_DEADLINE. Meanwhile real-time throttling is as before
+    /// the run, because admission depends on it, and the kernel does not balance the load of other CPUs.
     ///
     /// # Errors
-    /// It cannot be had here ([`Failure::Refused`](crate::child::Failure::Refused) says why; nothing is changed then), or
-    /// the supervising process is gone.
+    /// It is not possible here ([`Failure::Refused`](crate::child::Failure::Refused) states why; nothing is
+    /// changed), or the supervising process has ended.
     pub fn isolate(&mut self, process: TaskId) -> Result<(), ChildError> {
         self.change(&Request::Isolate(process.get()))
     }
@@ -174,7 +175,7 @@ impl Supervisor {
     /// Undoes [`isolate`](Self::isolate). The process should have ended.
     ///
     /// # Errors
-    /// It could not be undone, or the supervising process is gone.
+    /// It could not be undone, or the supervising process has ended.
     pub fn share(&mut self) -> Result<(), ChildError> {
         self.change(&Request::Share)
     }
@@ -184,14 +185,14 @@ impl Supervisor {
             .child
             .as_mut()
             .expect("only `finish` takes the child, and the supervisor with it");
-        let _: usize = child.ask(request, PATIENCE)?;
+        let _: usize = child.ask(request, TIMEOUT)?;
         Ok(())
     }
 
-    /// Restores the machine and waits for that.
+    /// Restores the machine.
     ///
     /// # Errors
-    /// The supervising process is gone or late; the next run repairs what it left.
+    /// The supervising process has ended or is late; the next run repairs the settings.
     pub fn finish(mut self) -> Result<(), ChildError> {
         self.restore()
     }
@@ -201,41 +202,41 @@ impl Supervisor {
             return Ok(());
         };
         scratch::set_current(None);
-        let restored: Result<usize, _> = child.ask(&Request::Restore, PATIENCE);
+        let restored: Result<usize, _> = child.ask(&Request::Restore, TIMEOUT);
         restored?;
-        child.stop(PATIENCE)
+        child.stop(TIMEOUT)
     }
 }
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        // There is nobody to tell; the next run repairs what is left.
+        // Errors are ignored: the next run repairs the settings.
         let _ = self.restore();
     }
 }
 
-/// What was changed on the machine for the run.
+/// Changes made to the machine for the run.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Prepared {
-    /// What became of real-time throttling.
+    /// Real-time throttling.
     pub throttling: Throttling,
-    /// How many foreign threads were moved off the pinned CPUs.
+    /// Number of foreign threads moved off the pinned CPUs.
     pub moved: usize,
-    /// How many could not be.
+    /// Number of foreign threads that could not be moved.
     pub refused: usize,
-    /// What the user should know, a sentence each: repairs, and what was not done and why.
+    /// Notices for the user, one sentence each: repairs, and what was not done and why.
     pub notices: Vec<String>,
 }
 
-/// What became of the kernel's real-time throttling.
+/// State of the kernel's real-time throttling during the run.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Throttling {
-    /// It was lifted; the value before, as the kernel's file holds it.
+    /// Lifted; the earlier value, as in the kernel's file.
     Lifted(String),
-    /// There was none.
+    /// It was off.
     WasOff,
-    /// It was left as it was.
+    /// Unchanged.
     LeftAlone,
 }
 
@@ -243,8 +244,8 @@ impl fmt::Display for Prepared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let throttling = match &self.throttling {
             Throttling::Lifted(before) => format!("lifted (was {before})"),
-            Throttling::WasOff => "off already".to_owned(),
-            Throttling::LeftAlone => "left as it is".to_owned(),
+            Throttling::WasOff => "already off".to_owned(),
+            Throttling::LeftAlone => "unchanged".to_owned(),
         };
         write!(
             f,
@@ -252,7 +253,7 @@ impl fmt::Display for Prepared {
             self.moved
         )?;
         if self.refused > 0 {
-            write!(f, ", {} could not be", self.refused)?;
+            write!(f, ", {} could not be moved", self.refused)?;
         }
         self.notices.iter().try_for_each(|notice| write!(f, "; {notice}"))
     }
@@ -261,11 +262,11 @@ impl fmt::Display for Prepared {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 enum Request {
     Sweep,
-    /// The process.
+    /// Isolates this process.
     Isolate(i32),
     Share,
     Restore,
 }
 
-/// How long the supervising process may take for anything; it looks at all threads of the machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Timeout of requests to the supervising process, which inspects all threads of the machine.
+const TIMEOUT: Duration = Duration::from_secs(20);

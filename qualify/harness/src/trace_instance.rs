@@ -1,4 +1,4 @@
-//! A place of our own in the kernel's tracing, so that nobody else's is disturbed; and its removal on every way out.
+//! Private instance of the kernel's tracing, which does not disturb other users; removed on every exit.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use punctual_os::TaskId;
 use punctual_system::tracefs::Tracefs;
 
-/// A trace instance of the kernel that belongs to this process: its own buffers, clock and choice of events.
+/// Trace instance of this process, with separate buffers, clock and selection of events.
 ///
-/// Dropping it removes it. Where this process is killed, its [`Supervisor`](crate::Supervisor) does, and failing that the
-/// next one that is started.
+/// Removed when dropped. If this process is killed, its [`Supervisor`](crate::Supervisor) removes it, or else
+/// the next supervisor.
 #[derive(Debug)]
 pub struct TraceInstance {
     tracefs: Tracefs,
@@ -20,26 +20,26 @@ pub struct TraceInstance {
 const PREFIX: &str = "punctual-";
 
 impl TraceInstance {
-    /// Makes the one of this process.
+    /// Creates the instance of this process.
     ///
     /// # Errors
-    /// Tracing cannot be used (the text says what to do), or this process has one already.
+    /// Tracing cannot be used (the text states the remedy), or this process already has an instance.
     pub fn create() -> io::Result<Self> {
         let tracefs = Tracefs::open()?;
         let path = path_of(&tracefs, TaskId::current_process());
         std::fs::create_dir(&path).map_err(|error| {
-            let text = format!("no trace instance can be made ({error}): be root; is tracing locked down?");
+            let text = format!("cannot create a trace instance ({error}): run as root, and check that tracing is not locked down");
             io::Error::new(error.kind(), text)
         })?;
         Ok(Self { tracefs, path })
     }
 
-    /// The folder with its files.
+    /// Returns the folder with its files.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The tracing files of the whole system.
+    /// Returns the tracing files of the whole system.
     pub fn tracefs(&self) -> &Tracefs {
         &self.tracefs
     }
@@ -47,14 +47,14 @@ impl TraceInstance {
 
 impl Drop for TraceInstance {
     fn drop(&mut self) {
-        // There is nobody to tell; the next supervisor removes what is left.
+        // Errors are ignored: the next supervisor removes it.
         let _ = remove(&self.path);
     }
 }
 
-/// Removes that of a process, if it is there.
+/// Removes the instance of a process, if it exists.
 pub(crate) fn remove_of(process: TaskId) -> io::Result<()> {
-    // Without the right to see it, we have not made it either.
+    // A process that cannot open tracefs has not created an instance either.
     let Ok(tracefs) = Tracefs::open() else {
         return Ok(());
     };
@@ -64,7 +64,7 @@ pub(crate) fn remove_of(process: TaskId) -> io::Result<()> {
     }
 }
 
-/// Removes those of processes that are no more, and gives their number.
+/// Removes the instances of ended processes; returns their number.
 pub(crate) fn remove_stale() -> usize {
     let Ok(tracefs) = Tracefs::open() else { return 0 };
     let Ok(instances) = std::fs::read_dir(tracefs.root().join("instances")) else {
@@ -92,7 +92,7 @@ fn remove(path: &Path) -> io::Result<()> {
     let deadline = Instant::now() + Duration::from_secs(2);
     loop {
         match std::fs::remove_dir(path) {
-            // Somebody who was killed a moment ago has it open still.
+            // A process killed a moment ago may still have it open.
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy && Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(5));
             }
@@ -106,15 +106,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_there_while_it_lives_and_stale_ones_go() {
+    fn an_instance_exists_until_it_is_dropped_and_stale_ones_are_removed() {
         let instance = match TraceInstance::create() {
             Ok(instance) => instance,
             Err(error) => return punctual_fixtures::skip_error(&error),
         };
         let path = instance.path().to_owned();
         assert!(path.join("events/sched/sched_switch/enable").exists());
-        assert!(TraceInstance::create().is_err(), "one for each process");
-        // Of a process that has ended, and been waited for.
+        assert!(TraceInstance::create().is_err(), "one per process");
+        // For a process that has ended and been waited for.
         let mut process = std::process::Command::new("true").spawn().unwrap();
         let id = TaskId::of_child(&process);
         process.wait().unwrap();
@@ -122,10 +122,10 @@ mod tests {
         std::fs::create_dir(&stale).unwrap();
         assert!(remove_stale() >= 1);
         assert!(!stale.exists());
-        assert!(path.exists(), "its process lives");
+        assert!(path.exists(), "its process is running");
         drop(instance);
         let tracefs = Tracefs::open().unwrap();
         assert!(!path_of(&tracefs, TaskId::current_process()).exists());
-        assert!(remove_of(id).is_ok(), "nothing to remove is fine");
+        assert!(remove_of(id).is_ok(), "removing a missing instance succeeds");
     }
 }

@@ -1,4 +1,5 @@
-//! Writes a page with made-up figures, to look at how pages look: `cargo run -p punctual-report --example page`.
+//! Writes a page with made-up results, to inspect its appearance: `cargo run -p punctual-report --example
+//! page`.
 
 use punctual_report::{Chapter, Figure, LineFigure, Page, Series, Table, Tone};
 use serde_json::{Value, json};
@@ -39,8 +40,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .chapter(
             &Chapter::new("Throughput")
                 .paper(
-                    "[S2] experiment 5",
-                    "with lanes the important keeps its rate",
+                    "[Pyarali 2002] experiment 5",
+                    "with lanes the high-priority client keeps its rate",
                     Some(true),
                 )
                 .figure(&lanes)
@@ -70,15 +71,15 @@ fn kinds_of_figures() -> Chapter {
         (f64::from(n) / 2000.0, 1.8 + noise + spike * noise)
     });
     Chapter::new("Kinds of figures")
-        .paper("[S3]", "inheritance bounds the wait", None)
+        .paper("[Fayyad-Kazan 2013]", "inheritance bounds the wait", None)
         .figure(
-            Figure::new("How long calls took")
-                .caption("Each nine has the same room.")
+            Figure::new("Duration of calls")
+                .caption("Each nine takes the same space.")
                 .tail()
                 .y("latency (µs)")
                 .y_log()
                 .line("lanes", tail(2.0))
-                .line("classic pool", tail(40.0))
+                .line("pool without lanes", tail(40.0))
                 .limit("deadline", 1000.0),
         )
         .figure(
@@ -93,8 +94,14 @@ fn kinds_of_figures() -> Chapter {
                 .x_log()
                 .y("p50 (µs)")
                 .line("here", [(2.0, 1.8), (10.0, 2.3), (128.0, 2.4), (1000.0, 2.6)])
-                .published("Linux 2.1, [S0] table 1", [(2.0, 4.0), (10.0, 4.6), (128.0, 9.0)])
-                .published("LynxOS, [S0] table 1", [(2.0, 6.0), (10.0, 6.6), (128.0, 7.0)]),
+                .published(
+                    "Linux 2.1, [Schmidt 2002] table 1",
+                    [(2.0, 4.0), (10.0, 4.6), (128.0, 9.0)],
+                )
+                .published(
+                    "LynxOS, [Schmidt 2002] table 1",
+                    [(2.0, 6.0), (10.0, 6.6), (128.0, 7.0)],
+                ),
         )
         .figure(
             Figure::new("Wait of the high-priority thread")
@@ -102,7 +109,7 @@ fn kinds_of_figures() -> Chapter {
                 .y("wait (ms)")
                 .bars("mean", [21.1, 1.03, 0.13])
                 .bars("maximum", [21.2, 1.06, 0.14])
-                .published_bars("[S3]", [20.0, 1.1, f64::NAN])
+                .published_bars("[Fayyad-Kazan 2013]", [20.0, 1.1, f64::NAN])
                 .limit("held for 1 ms", 1.0),
         )
 }

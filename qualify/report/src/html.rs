@@ -1,4 +1,4 @@
-//! One page that opens offline, in light and dark, and prints.
+//! Self-contained HTML page, for light and dark displays and for printing.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::escape::escaped;
 use crate::svg::FigureError;
 use crate::{Chapter, Figure, Table};
 
-/// A page, from top to bottom in the order in which things are added. Nothing in it is fetched from elsewhere.
+/// Page with its parts in the order in which they are added. It loads nothing from elsewhere.
 ///
 /// ```
 /// use punctual_report::{Page, Table, Tone};
@@ -27,23 +27,23 @@ pub struct Page {
     body: String,
     downloads: usize,
     headings: Vec<String>,
-    /// Where in the body the list of contents belongs.
+    /// Position of the table of contents in the body.
     contents: Option<usize>,
 }
 
-/// How a verdict reads at a glance.
+/// Appearance of a verdict.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Tone {
-    /// It holds.
+    /// All claims hold.
     Good,
-    /// It does not.
+    /// A claim does not hold.
     Bad,
-    /// It says less than it should: not real-time, or the machine was unfit.
+    /// Limited validity: not real-time, or the machine was unfit.
     Doubtful,
 }
 
 impl Page {
-    /// A page with a title.
+    /// Creates a page with a title.
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -54,7 +54,7 @@ impl Page {
         }
     }
 
-    /// The verdict, in one line.
+    /// Adds the verdict, in one line.
     #[must_use]
     pub fn verdict(self, text: impl AsRef<str>, tone: Tone) -> Self {
         let (class, sign) = match tone {
@@ -68,7 +68,7 @@ impl Page {
         ))
     }
 
-    /// Names and values: facts of the machine, parameters.
+    /// Adds names and values: facts about the machine, parameters.
     #[must_use]
     pub fn facts<N: AsRef<str>, V: AsRef<str>>(self, facts: impl IntoIterator<Item = (N, V)>) -> Self {
         let entry = |(name, value): (N, V)| {
@@ -82,8 +82,8 @@ impl Page {
         self.with(&format!("<dl>\n{entries}</dl>\n"))
     }
 
-    /// The fields of a JSON object as facts: names with spaces for underscores, lists with commas, without those that
-    /// are empty or null.
+    /// Adds the fields of a JSON object as facts: names with spaces for underscores, lists with commas,
+    /// without empty and null fields.
     #[must_use]
     pub fn facts_of(self, object: &Value) -> Self {
         let fields = object.as_object().into_iter().flatten();
@@ -91,7 +91,7 @@ impl Page {
         self.facts(facts.filter(|(_, value)| !value.is_empty()))
     }
 
-    /// A heading.
+    /// Adds a heading.
     #[must_use]
     pub fn section(mut self, heading: impl AsRef<str>) -> Self {
         let heading = escaped(heading.as_ref());
@@ -100,41 +100,41 @@ impl Page {
         self.with(&format!("<h2 id=\"section-{number}\">{heading}</h2>\n"))
     }
 
-    /// A list of all headings of the page, those that come later too.
+    /// Adds a table of contents with all headings of the page, later ones included.
     #[must_use]
     pub fn contents(mut self) -> Self {
         self.contents = Some(self.body.len());
         self
     }
 
-    /// A command to type.
+    /// Adds the command that repeats the measurement.
     #[must_use]
     pub fn command(self, command: impl AsRef<str>) -> Self {
         let command = escaped(command.as_ref());
         self.with(&format!(
-            "<p class=\"repeat\">To repeat it: <code>{command}</code></p>\n"
+            "<p class=\"repeat\">To repeat: <code>{command}</code></p>\n"
         ))
     }
 
-    /// A paragraph of plain text.
+    /// Adds a paragraph of plain text.
     #[must_use]
     pub fn paragraph(self, text: impl AsRef<str>) -> Self {
         self.with(&format!("<p>{}</p>\n", escaped(text.as_ref())))
     }
 
-    /// Plain text in small print.
+    /// Adds plain text in small print.
     #[must_use]
     pub fn note(self, text: impl AsRef<str>) -> Self {
         self.with(&format!("<p class=\"note\">{}</p>\n", escaped(text.as_ref())))
     }
 
-    /// A table.
+    /// Adds a table.
     #[must_use]
     pub fn table(self, table: &Table) -> Self {
         self.with(&table.to_html())
     }
 
-    /// A figure with its caption.
+    /// Adds a figure with its caption.
     ///
     /// # Errors
     /// It could not be drawn.
@@ -146,7 +146,7 @@ impl Page {
         )))
     }
 
-    /// A chapter, all of it. A figure without a point is named as missing.
+    /// Adds a whole chapter. Figures without points are reported as missing.
     ///
     /// # Errors
     /// A figure could not be drawn.
@@ -181,11 +181,11 @@ impl Page {
         ))
     }
 
-    /// Data that the reader can save under a name.
+    /// Adds data that the reader can save under a name.
     #[must_use]
     pub fn data(mut self, file_name: &str, data: &Value) -> Self {
         self.downloads += 1;
-        // Inside a script element only `<` could end it; JSON has it in strings only, where it can be escaped.
+        // Only `<` could end the script element; in JSON it occurs in strings only, where it can be escaped.
         let json = data.to_string().replace('<', "\\u003c");
         let (id, name) = (format!("data-{}", self.downloads), escaped(file_name));
         self.with(&format!(
@@ -194,7 +194,7 @@ impl Page {
         ))
     }
 
-    /// The page.
+    /// Returns the page.
     pub fn to_html(&self) -> String {
         let title = escaped(&self.title);
         let script = if self.downloads > 0 {
@@ -218,7 +218,7 @@ impl Page {
     }
 }
 
-/// Links to the sections, by headings that are markup already.
+/// Returns links to the sections; the headings are already escaped.
 fn list_of(headings: &[String]) -> String {
     let entry = |(place, heading): (usize, &String)| {
         format!("<li><a href=\"#section-{}\">{heading}</a></li>\n", place + 1)
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_fetched_from_elsewhere() {
+    fn the_page_loads_nothing_from_elsewhere() {
         let page = Page::new("Demo")
             .contents()
             .section("Throughput")
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_data_come_out_as_they_went_in() {
+    fn data_are_embedded_unchanged() {
         let data = json!({"text": "a < b & \"c\" </script>", "n": [1, 2.5, null]});
         let page = Page::new("x").data("x.json", &data).to_html();
         let start = page.split_once("id=\"data-1\">").unwrap().1;
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn contents_list_what_comes_later() {
+    fn contents_include_later_headings() {
         let page = Page::new("x")
             .paragraph("before")
             .contents()
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_without_data_is_no_figure() {
+    fn a_figure_without_data_is_an_error() {
         let empty = LineFigure {
             series: Vec::new(),
             ..figure()

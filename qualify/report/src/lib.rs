@@ -1,13 +1,13 @@
-//! Punctual: tables, plots and HTML pages of measurements.
+//! Punctual: tables, figures and HTML pages of measurements.
 //!
-//! Knows no benchmark: rows are flat JSON objects, figures are lists of points.
+//! It knows no benchmark: rows are flat JSON objects, figures are lists of points.
 //!
-//! | What | Module |
+//! | Content | Module |
 //! |---|---|
-//! | Rows as a table, on the terminal and in a page | [`table`] |
+//! | Tables of rows, for terminals and pages | [`table`] |
 //! | Figures: curves, samples, bars, percentiles (SVG) | [`svg`] |
-//! | What belongs together, in reading order | [`chapter`] |
-//! | All of it on one page that opens offline | [`html`] |
+//! | Chapters: text, tables and figures of one measurement | [`chapter`] |
+//! | Self-contained HTML pages | [`html`] |
 #![forbid(unsafe_code)]
 
 pub mod chapter;

@@ -1,4 +1,4 @@
-//! What was measured as a figure: curves, samples, bars, percentiles, with published data and limits beside them.
+//! Figures: curves, samples, bars and percentiles, with published data and limits for comparison.
 
 mod axis;
 mod draw;
@@ -9,17 +9,17 @@ mod thin;
 
 use axis::Scale;
 
-/// A figure. Ours and what others published are told apart by how they are drawn; limits are horizontal lines.
+/// Figure. Published data are drawn differently from measured data; limits are horizontal lines.
 ///
 /// ```
 /// use punctual_report::Figure;
 /// let figure = Figure::new("Thread switches")
-///     .caption("The time of a switch does not depend on the number of threads. [S3] figure 2.")
+///     .caption("Switch time is independent of the number of threads. [Fayyad-Kazan 2013] figure 2.")
 ///     .x("threads")
 ///     .x_log()
 ///     .y("p50 of a switch (µs)")
 ///     .line("here", [(2.0, 1.8), (10.0, 2.3), (1000.0, 2.6)])
-///     .published("Linux on a Pentium II, [S3]", [(2.0, 4.1), (128.0, 6.0)])
+///     .published("Linux on a Pentium II, [Fayyad-Kazan 2013]", [(2.0, 4.1), (128.0, 6.0)])
 ///     .limit("at most 3 µs", 3.0);
 /// assert!(figure.to_svg()?.starts_with("<svg"));
 ///
@@ -49,7 +49,7 @@ pub struct Figure {
     limits: Vec<(String, f64)>,
 }
 
-/// Points of one name.
+/// Points under one name.
 #[derive(Clone, Debug, PartialEq)]
 struct Layer {
     name: String,
@@ -63,11 +63,11 @@ enum Kind {
     Line,
     Samples,
     Bars,
-    /// Pairs of points: from and to in a row.
+    /// Pairs of points: start and end in a row.
     Spans,
 }
 
-/// A figure of nothing but curves over linear axes; becomes a [`Figure`] where one is wanted.
+/// Figure with only curves and linear axes; converts into a [`Figure`].
 ///
 /// ```
 /// use punctual_report::{LineFigure, Series};
@@ -83,45 +83,45 @@ enum Kind {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineFigure {
-    /// Stands above it.
+    /// Title above the figure.
     pub title: String,
-    /// Stands below it on a page: what is to be seen.
+    /// Caption below the figure on a page: what it shows.
     pub caption: String,
-    /// The quantity along the horizontal axis, with its unit.
+    /// Quantity of the horizontal axis, with its unit.
     pub x_label: String,
-    /// The quantity along the vertical axis, with its unit. The axis begins at 0.
+    /// Quantity of the vertical axis, with its unit. The axis starts at 0.
     pub y_label: String,
-    /// The curves. They differ in colour, dashes and marks: eight ways, then these repeat.
+    /// Curves, in eight combinations of colour, dashes and marks, which then repeat.
     pub series: Vec<Series>,
 }
 
-/// One curve.
+/// Curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// For the legend.
+    /// Name in the legend.
     pub name: String,
-    /// Its points, joined in the given order. Those that are not finite are left out.
+    /// Points, joined in the given order. Non-finite ones are omitted.
     pub points: Vec<(f64, f64)>,
 }
 
-/// Why there is no figure.
+/// Error of a figure.
 #[derive(Debug, thiserror::Error)]
 pub enum FigureError {
-    /// There is nothing to draw.
-    #[error("the figure `{0}` has no point to draw: was its measurement skipped?")]
+    /// The figure has no points.
+    #[error("the figure `{0}` has no points; its measurement may have been skipped")]
     NoData(String),
     /// The drawing library failed.
     #[error("the figure `{title}` could not be drawn: {reason}")]
     Drawing {
-        /// The figure's title.
+        /// Title of the figure.
         title: String,
-        /// What the library says.
+        /// Error of the library.
         reason: String,
     },
 }
 
 impl Figure {
-    /// A figure with nothing in it yet. Both axes are linear; the vertical one begins at 0.
+    /// Creates an empty figure. Both axes are linear; the vertical one starts at 0.
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -129,7 +129,7 @@ impl Figure {
         }
     }
 
-    /// What stands below it on a page: what is to be seen, and whose figure it redraws.
+    /// Sets the caption on a page: what the figure shows, and which published figure it reproduces.
     #[must_use]
     pub fn caption(self, caption: impl Into<String>) -> Self {
         Self {
@@ -138,7 +138,7 @@ impl Figure {
         }
     }
 
-    /// The quantity along the horizontal axis, with its unit.
+    /// Sets the quantity of the horizontal axis, with its unit.
     #[must_use]
     pub fn x(self, label: impl Into<String>) -> Self {
         Self {
@@ -147,7 +147,7 @@ impl Figure {
         }
     }
 
-    /// The quantity along the vertical axis, with its unit.
+    /// Sets the quantity of the vertical axis, with its unit.
     #[must_use]
     pub fn y(self, label: impl Into<String>) -> Self {
         Self {
@@ -156,7 +156,7 @@ impl Figure {
         }
     }
 
-    /// Makes the horizontal axis logarithmic; points that are not positive are left out.
+    /// Makes the horizontal axis logarithmic; non-positive points are omitted.
     #[must_use]
     pub fn x_log(self) -> Self {
         Self {
@@ -165,7 +165,7 @@ impl Figure {
         }
     }
 
-    /// Makes the vertical axis logarithmic; points that are not positive are left out.
+    /// Makes the vertical axis logarithmic; non-positive points are omitted.
     #[must_use]
     pub fn y_log(self) -> Self {
         Self {
@@ -174,7 +174,8 @@ impl Figure {
         }
     }
 
-    /// Makes the horizontal axis one of percentiles, from 0 to below 100, on which each nine has the same room.
+    /// Makes the horizontal axis one of percentiles, from 0 to below 100, on which each nine takes the same
+    /// space.
     #[must_use]
     pub fn tail(self) -> Self {
         Self {
@@ -184,7 +185,7 @@ impl Figure {
         .x("share of the calls that were faster (%)")
     }
 
-    /// Puts names at 0, 1, 2, … of the horizontal axis, for [`bars`](Self::bars).
+    /// Labels 0, 1, 2, … of the horizontal axis with names, for [`bars`](Self::bars).
     #[must_use]
     pub fn names<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
         Self {
@@ -193,39 +194,40 @@ impl Figure {
         }
     }
 
-    /// A curve: points joined in the given order. Those that are not finite are left out. A curve of more than 40 points
-    /// has marks at some of them; of more than 3000 not all are drawn: no stretch loses its smallest and largest.
+    /// Adds a curve: points joined in the given order, non-finite ones omitted. Above 40 points, only some
+    /// have marks; above 3000, not all are drawn, but the minimum and maximum of each section are.
     #[must_use]
     pub fn line(self, name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         self.layer(name, Kind::Line, false, points)
     }
 
-    /// A curve that somebody else published; thin, dotted and with hollow marks. The name says whose it is.
+    /// Adds a published curve: thin, dotted and with hollow marks. The name should contain the source.
     #[must_use]
     pub fn published(self, name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         self.layer(name, Kind::Line, true, points)
     }
 
-    /// Samples: a dot for each, not joined; over time, for instance. Of more than 3000 not all are drawn: no stretch loses
-    /// its smallest and largest.
+    /// Adds samples: a dot for each, not joined. Above 3000, not all are drawn, but the minimum and maximum
+    /// of each section are.
     #[must_use]
     pub fn samples(self, name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         self.layer(name, Kind::Samples, false, points)
     }
 
-    /// A bar at each of the [`names`](Self::names), beside those of other calls. What is not finite has no bar.
+    /// Adds a bar at each of the [`names`](Self::names), beside those of other calls. Non-finite values have
+    /// no bar.
     #[must_use]
     pub fn bars(self, name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
         self.layer(name, Kind::Bars, false, at_names(values))
     }
 
-    /// Bars that somebody else published: outlines. The name says whose they are.
+    /// Adds published bars: outlines. The name should contain the source.
     #[must_use]
     pub fn published_bars(self, name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Self {
         self.layer(name, Kind::Bars, true, at_names(values))
     }
 
-    /// Puts names at rows, the first one at the top, for [`spans`](Self::spans).
+    /// Labels rows with names, the first one at the top, for [`spans`](Self::spans).
     #[must_use]
     pub fn rows<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
         let mut names: Vec<String> = names.into_iter().map(Into::into).collect();
@@ -236,7 +238,8 @@ impl Figure {
         }
     }
 
-    /// Bars along the [`rows`](Self::rows), which are named by their places: row, from, to. What is in no row is left out.
+    /// Adds bars in the [`rows`](Self::rows): index of the row, start, end. Bars outside the rows are
+    /// omitted.
     ///
     /// ```
     /// use punctual_report::Figure;
@@ -254,10 +257,9 @@ impl Figure {
             Scale::Names(names) => names.len(),
             _ => 0,
         };
-        let spans = spans.into_iter().filter(|(row, from, to)| {
-            let is_there = *row < rows;
-            is_there && from.is_finite() && to.is_finite()
-        });
+        let spans = spans
+            .into_iter()
+            .filter(|(row, from, to)| *row < rows && from.is_finite() && to.is_finite());
         let points: Vec<_> = spans
             .flat_map(|(row, from, to)| {
                 let height = (rows - 1 - row) as f64;
@@ -267,7 +269,7 @@ impl Figure {
         self.layer(name, Kind::Spans, false, points)
     }
 
-    /// A horizontal line with a text at it.
+    /// Adds a horizontal line with a text.
     #[must_use]
     pub fn limit(mut self, text: impl Into<String>, at: f64) -> Self {
         self.limits.push((text.into(), at));
@@ -290,11 +292,11 @@ impl Figure {
         self
     }
 
-    /// Draws it. Text is text, in a sans-serif font; lines of the axes and text take the colour of the surrounding text
-    /// and the background is transparent, so that it suits light and dark pages.
+    /// Draws the figure. Text remains text, in a sans-serif font; axes and text take the colour of the
+    /// surrounding text and the background is transparent, to suit light and dark pages.
     ///
     /// # Errors
-    /// [`FigureError`]. Limits and published data alone are nothing to draw.
+    /// [`FigureError`], also if it has only limits and published data.
     pub fn to_svg(&self) -> Result<String, FigureError> {
         draw::to_svg(self)
     }
@@ -306,7 +308,7 @@ fn at_names(values: impl IntoIterator<Item = f64>) -> impl Iterator<Item = (f64,
 }
 
 impl LineFigure {
-    /// Draws it, as [`Figure::to_svg`] does.
+    /// Draws the figure, like [`Figure::to_svg`].
     ///
     /// # Errors
     /// [`FigureError`].

@@ -1,9 +1,9 @@
-//! Rows as a table.
+//! Tables of rows.
 
 use comfy_table::{CellAlignment, LineStyle, TableStyle};
 use serde_json::{Map, Value};
 
-/// A table whose columns are the fields of its rows.
+/// Table whose columns are the fields of its rows.
 ///
 /// ```
 /// use punctual_report::Table;
@@ -27,7 +27,7 @@ struct Column {
 }
 
 impl Table {
-    /// All fields of all rows, in the order in which they first appear; where a row has no such field the cell is
+    /// Creates a table with all fields of all rows, in order of first appearance. Cells of missing fields are
     /// empty.
     pub fn of<'a>(rows: impl IntoIterator<Item = &'a Map<String, Value>>) -> Self {
         let rows: Vec<_> = rows.into_iter().collect();
@@ -49,14 +49,15 @@ impl Table {
         }
     }
 
-    /// Gives it a title.
+    /// Sets the title.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// Keeps these fields only, in this order, each with its heading. One that no row has gives an empty column.
+    /// Keeps only these fields, in this order, with headings. A field that no row has becomes an empty
+    /// column.
     #[must_use]
     pub fn columns(self, wanted: &[(&str, &str)]) -> Self {
         let place = |field: &str| self.columns.iter().position(|column| column.field == field);
@@ -76,7 +77,7 @@ impl Table {
         }
     }
 
-    /// For the terminal: at its own width, without colours.
+    /// Returns text for the terminal, without colours.
     pub fn to_text(&self) -> String {
         let mut table = comfy_table::Table::new();
         let line = LineStyle::none().fill('─').junction('─');
@@ -100,7 +101,7 @@ impl Table {
         }
     }
 
-    /// For a page.
+    /// Returns HTML for a page.
     pub(crate) fn to_html(&self) -> String {
         use crate::escape::escaped;
         let class = |place: usize| {
@@ -151,10 +152,10 @@ impl Table {
     }
 }
 
-/// On a page, cells with more characters become several lines.
+/// Cells with more characters are wrapped on a page.
 const LONGEST_LINE: usize = 36;
 
-/// A value as a reader wants it: numbers to four significant figures, or to the unit when they are large.
+/// Formats a value: numbers with four significant digits, large ones as integers.
 pub fn shown(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_need_not_have_the_same_fields() {
+    fn rows_may_have_different_fields() {
         let table = table(&[json!({"b": 1, "a_us": "x"}), json!({"c": 2.5, "b": 10})]);
         let text = table.title("Title").to_text();
         let lines: Vec<_> = text.lines().map(str::trim_end).collect();
@@ -211,14 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_chosen_and_named() {
+    fn columns_are_selected_and_renamed() {
         let table = table(&[json!({"a": 1, "b": 2})]).columns(&[("b", "B (µs)"), ("z", "Z")]);
         assert_eq!(table.to_text().lines().next().unwrap().trim(), "B (µs)   Z");
         assert!(table.to_html().contains("<td class=\"number\">2</td><td></td>"));
     }
 
     #[test]
-    fn numbers_are_cut_to_what_is_read() {
+    fn numbers_are_rounded() {
         for (number, text) in [
             (0.0, "0"),
             (18.503_21, "18.5"),
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn signs_have_colours_and_long_texts_have_lines_on_a_page() {
+    fn signs_are_coloured_and_long_texts_wrapped_on_a_page() {
         let html = table(&[json!({"a": "✓", "b": "✗", "c": "word ".repeat(20)})]).to_html();
         for cell in [
             "<td class=\"good\">✓",
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_cell_is_markup() {
+    fn cells_are_escaped() {
         let html = table(&[json!({"<b>": "a & \"b\" <script>"})]).to_html();
         assert!(html.contains("<th scope=\"col\">&lt;b&gt;</th>"), "{html}");
         assert!(

@@ -1,12 +1,12 @@
-//! Where the time of slow calls went: a budget for each, from the application's call to its result.
+//! Time budgets of slow calls, from the application's call to its result.
 //!
-//! The flight records of client and server cut a call into spans, one after the other along the way that the call took; the
-//! kernel's events say what became of each span: its thread ran, or something else had its CPU (who, how important), or an
-//! interrupt, or it slept, or kernel and host held it back. The spans of a call sum to its latency, and the parts of a span to
-//! the span. What neither tells is [`Cause::Unknown`], and nothing is guessed.
+//! The flight records of client and server divide a call into consecutive spans. The kernel's events
+//! determine the parts of each span: its thread ran, another thread or an interrupt had the CPU, the thread
+//! slept, or kernel or host withheld the CPU. The spans of a call sum to its latency, and the parts of a span
+//! to its length. Whatever is not recorded is [`Cause::Unknown`]; nothing is guessed.
 //!
-//! A call leaves its caller when the kernel begins to wake the thread that will serve it, although its caller may still be
-//! inside of the system call that sent it; in the same way the reply leaves its lane.
+//! A call leaves its caller when the kernel starts to wake the thread that will serve it, although the caller
+//! may still be in the system call that sends it; likewise, the reply leaves its lane.
 
 mod attribution;
 mod stages;
@@ -15,159 +15,162 @@ use crate::event::{Interrupt, KernelEvent, Level, ThreadId};
 use crate::inversion::HoleSource;
 use crate::request::Request;
 
-/// Why calls took so long.
+/// Budgets of the slowest calls.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Explanation {
-    /// How many calls were looked at.
+    /// Number of calls examined.
     pub calls: usize,
-    /// How many of them were slower than asked, with a budget or not.
+    /// Number of calls above the threshold, with or without a budget.
     pub slow: usize,
-    /// Of the slowest of them, the slowest first.
+    /// Budgets of the slowest ones, slowest first.
     pub budgets: Vec<Budget>,
 }
 
-/// Where the time of a call went.
+/// Time budget of a call.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Budget {
-    /// The call, as a place in the list of requests.
+    /// Index of the call in the list of requests.
     pub request: usize,
-    /// How important it is; `None`: no kernel trace.
+    /// Level of the call; `None`: no kernel trace.
     pub level: Option<Level>,
-    /// When the application called, in nanoseconds of the monotonic clock.
+    /// Time of the application's call, in nanoseconds of the monotonic clock.
     pub start_ns: u64,
-    /// Until it had its result.
+    /// Time until its result.
     pub length_ns: u64,
-    /// In the order of time, each where the one before ends. Those without length are left out.
+    /// Consecutive spans. Empty ones are omitted.
     pub spans: Vec<Span>,
 }
 
-/// A piece of a call's way.
+/// Span of a call.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Span {
-    /// Which.
+    /// Stage.
     pub stage: Stage,
-    /// Whose turn it was.
+    /// Thread that works in it.
     pub thread: ThreadId,
-    /// When it began, in nanoseconds of the monotonic clock.
+    /// Start in nanoseconds of the monotonic clock.
     pub start_ns: u64,
-    /// How long it was.
+    /// Length.
     pub length_ns: u64,
-    /// What happened in it, the longest first; they sum to its length.
+    /// Parts, longest first; they sum to the length.
     pub parts: Vec<Part>,
 }
 
-/// What happened in a span, all of one kind together.
+/// Sum of everything with the same cause in a span.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Part {
-    /// What.
+    /// Cause.
     pub cause: Cause,
-    /// For how long.
+    /// Duration.
     pub length_ns: u64,
 }
 
-/// The pieces of a call's way, in their order.
+/// Stages of a call, in order.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Stage {
-    /// The caller finds or makes its connection and encodes the request. Earlier attempts of the same call are in it.
+    /// The caller finds or creates its connection and encodes the request. Includes earlier attempts of the
+    /// same call.
     Encode,
     /// The caller sends, until the request has left it.
     Send,
-    /// The request waits for a thread of its lane: for the kernel to deliver it, or for a thread that is busy.
+    /// The request waits for delivery by the kernel, or for a busy thread of its lane.
     Lane,
-    /// The thread that is to serve it has been woken, and does not look at it yet.
+    /// The thread that will serve it has been woken, but has not started yet.
     WakeUp,
     /// The thread reads it.
     Read,
     /// The thread decodes the header and finds the object and the priority.
     Decode,
-    /// The servant, with the decoding of its arguments and the encoding of its results.
+    /// The servant runs, including decoding of arguments and encoding of results.
     Upcall,
-    /// The thread answers by itself: no servant was entered.
+    /// The thread replies without calling a servant.
     NoUpcall,
     /// The reply is sent, until it has left the server.
     Reply,
-    /// The caller gets the reply: is woken, and reads.
+    /// The caller is woken and reads the reply.
     ReplyWakeUp,
     /// The caller decodes the result.
     Result,
-    /// Between sending and reply: there are no records of the server's side.
+    /// From sending to the reply, if the server's side is not recorded.
     Unrecorded,
-    /// After sending, where no reply was read: the call is oneway, or has failed.
+    /// After sending, if no reply was read: a oneway or failed call.
     NoReply,
 }
 
-/// What happened in a part of a span.
+/// Cause of a part of a span.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Cause {
     /// The thread ran.
     Ran,
-    /// The thread had the CPU, and the CPU recorded nothing for [`crate::inversion::SILENCE_NS`] or longer: it computed, or the
-    /// host did not run it.
+    /// The thread had the CPU, which recorded nothing for [`crate::inversion::SILENCE_NS`] or longer: it
+    /// computed, or the host did not run it.
     RanSilently,
-    /// The thread could run, and another one had its CPU.
+    /// The thread was runnable, and another one had its CPU.
     Held {
-        /// Who.
+        /// Thread that had the CPU.
         thread: ThreadId,
-        /// How important, to the kernel.
+        /// Its level.
         level: Level,
-        /// Whether that is less important than the call: a priority inversion.
+        /// Whether its level is below that of the call: a priority inversion.
         inverted: bool,
-        /// The request that it was serving, as a place in the list.
+        /// Index of the request that it was serving.
         request: Option<usize>,
     },
-    /// The thread could run, and the call's other side had its CPU: the caller in its sending still, or the server's thread.
+    /// The thread was runnable, and the call's other side had its CPU: the caller while sending, or the
+    /// server's thread.
     OtherSide,
-    /// The CPU handled an interrupt, or the deferred half of one.
+    /// The CPU handled an interrupt, or its deferred half.
     Interrupt(Interrupt),
-    /// The thread was woken, and its CPU had nothing else to do.
+    /// The thread was woken on an idle CPU.
     Starting,
-    /// The thread that is to serve the call was busy with another request.
+    /// The thread that will serve the call was busy with another request.
     Behind {
-        /// That one, as a place in the list.
+        /// Index of the other request.
         request: usize,
-        /// Whether it is less important.
+        /// Whether its level is below that of the call.
         inverted: bool,
     },
-    /// What was sent had not been delivered yet: nobody was woken for it.
+    /// The kernel had not delivered the message yet: no thread was woken for it.
     Undelivered {
-        /// Who had the sender's CPU meanwhile.
+        /// Thread that had the sender's CPU meanwhile.
         by: Option<(ThreadId, Level)>,
     },
     /// The thread slept: in a lock, in a system call, in its servant.
     Slept,
-    /// The servant waited for a call of its own.
+    /// The servant waited for its own call.
     Called {
-        /// That one, as a place in the list.
+        /// Index of the other request.
         request: usize,
     },
-    /// Kernel or host held the CPU back, as [`crate::inversion`] says.
+    /// Kernel or host withheld the CPU, as defined in [`crate::inversion`].
     Hole(HoleSource),
-    /// There is no record of it.
+    /// Not recorded.
     Unknown,
 }
 
-/// Kinds of causes: who can help.
+/// Kind of cause, by what could remedy it.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Kind {
     /// Work for the call itself.
     Work,
-    /// Something more or equally important had the CPU or the lane.
+    /// Something of equal or higher level had the CPU or the lane.
     Important,
-    /// Something less important had it: a priority inversion.
+    /// Something of a lower level had it: a priority inversion.
     Inversion,
-    /// The kernel: interrupts, delivery, waking up.
+    /// The kernel: interrupts, delivery, wake-ups.
     Kernel,
     /// A thread of the call slept.
     Sleep,
     /// A hole.
     Hole,
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
-/// Finds the calls that took longer than `over_ns` among those that are `wanted`, and makes budgets of the `most` slowest.
+/// Finds the `wanted` calls that took longer than `over_ns`, and computes budgets of at most `most` of them,
+/// slowest first.
 ///
-/// `events` in the order of time; none where the kernel was not traced.
+/// `events` are ordered by time; empty if the kernel was not traced.
 pub fn explain(
     events: &[KernelEvent],
     requests: &[Request],
@@ -181,7 +184,7 @@ pub fn explain(
         .filter(|(_, request)| length(request) > over_ns)
         .map(|(place, _)| place)
         .collect();
-    // Of equally slow ones the earliest first.
+    // Of equally slow calls the earliest first.
     slow.sort_by_key(|place| std::cmp::Reverse(length(&requests[*place])));
     let found = slow.len();
     slow.truncate(most);
@@ -202,7 +205,7 @@ pub fn explain(
 }
 
 impl Stage {
-    /// All, in their order.
+    /// All stages, in order.
     pub const ALL: [Self; 13] = [
         Self::Encode,
         Self::Send,
@@ -219,7 +222,7 @@ impl Stage {
         Self::NoReply,
     ];
 
-    /// Whether it begins with something that its thread has recorded, and so while that runs.
+    /// Returns whether it starts with a record of its thread, which is therefore running.
     fn is_begun_by_its_thread(self) -> bool {
         match self {
             Self::Encode | Self::Send | Self::Read | Self::Decode | Self::Upcall => true,
@@ -228,7 +231,7 @@ impl Stage {
         }
     }
 
-    /// In a few words.
+    /// Returns the name in a few words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Encode => "encode",
@@ -238,7 +241,7 @@ impl Stage {
             Self::Read => "read",
             Self::Decode => "decode",
             Self::Upcall => "upcall",
-            Self::NoUpcall => "answer without upcall",
+            Self::NoUpcall => "reply without upcall",
             Self::Reply => "reply: send",
             Self::ReplyWakeUp => "reply: wake-up of the caller",
             Self::Result => "reply: decode",
@@ -247,7 +250,7 @@ impl Stage {
         }
     }
 
-    /// In a word, for figures.
+    /// Returns the name in one word, for figures.
     pub fn short_name(self) -> &'static str {
         match self {
             Self::Lane => "lane",
@@ -265,7 +268,7 @@ impl Stage {
 }
 
 impl Cause {
-    /// How important, to the kernel, who had the CPU instead is.
+    /// Returns the level of what had the CPU instead.
     pub fn level(self) -> Option<Level> {
         match self {
             Self::Held { level, .. } => Some(level),
@@ -274,7 +277,7 @@ impl Cause {
         }
     }
 
-    /// Who can help.
+    /// Returns the kind of cause.
     pub fn kind(self) -> Kind {
         match self {
             Self::Ran | Self::RanSilently | Self::OtherSide | Self::Called { .. } => Kind::Work,
@@ -289,7 +292,7 @@ impl Cause {
 }
 
 impl Kind {
-    /// All, in the order in which they are shown.
+    /// All kinds, in the order of display.
     pub const ALL: [Self; 7] = [
         Self::Work,
         Self::Important,
@@ -300,7 +303,7 @@ impl Kind {
         Self::Unknown,
     ];
 
-    /// In one word, for names of columns.
+    /// Returns the name in one word, for columns.
     pub fn id(self) -> &'static str {
         match self {
             Self::Work => "work",
@@ -313,15 +316,15 @@ impl Kind {
         }
     }
 
-    /// In a few words.
+    /// Returns the name in a few words.
     pub fn name(self) -> &'static str {
         match self {
             Self::Work => "ran for the call",
-            Self::Important => "behind something as important or more",
-            Self::Inversion => "behind something less important",
-            Self::Kernel => "interrupts, delivery, waking up",
+            Self::Important => "behind equal or higher priority",
+            Self::Inversion => "behind lower priority",
+            Self::Kernel => "interrupts, delivery, wake-up",
             Self::Sleep => "slept",
-            Self::Hole => "held back by kernel or host",
+            Self::Hole => "withheld by kernel or host",
             Self::Unknown => "not recorded",
         }
     }

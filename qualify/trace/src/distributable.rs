@@ -1,4 +1,4 @@
-//! Distributable threads, put together from what the threads that carried them recorded, in all processes.
+//! Reconstruction of distributable threads from the flight records of their OS threads in all processes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,87 +8,87 @@ use crate::event::ThreadId;
 
 mod history;
 
-/// One distributable thread, as far as it was recorded. Times in nanoseconds of the monotonic clock.
+/// Distributable thread, as far as recorded. Times are in nanoseconds of the monotonic clock.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct DistributableThread {
-    /// The lower half of its id.
+    /// Lower half of its id.
     pub id: u64,
-    /// What its first segment is called.
+    /// Name of its first segment.
     pub name: String,
-    /// Who spawned it, also by a oneway or an asynchronous call.
+    /// Thread that spawned it, by a spawn, a oneway call or an asynchronous call.
     pub spawned: Option<Spawned>,
-    /// What it did. Spans that overlap lie in each other; the outer one comes first.
+    /// Its activities. Overlapping spans are nested; the outer one comes first.
     pub spans: Vec<Span>,
-    /// Where it went from one OS thread to another by a call, and back: out of the span before it, into the one after it.
+    /// Its moves between OS threads by calls and replies, from the preceding span to the following one.
     pub hops: Vec<Hop>,
 }
 
-/// One distributable thread has spawned another one.
+/// Spawning of a distributable thread by another one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Spawned {
-    /// The lower half of its id.
+    /// Lower half of its id.
     pub by: u64,
-    /// When.
+    /// Time.
     pub at_ns: u64,
 }
 
-/// Where a distributable thread is: the OS thread that carries it.
+/// Location of a distributable thread: the OS thread that carries it.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Place {
-    /// The process: a host, where the hosts are of one machine.
+    /// Process: a host, if the hosts are on one machine.
     pub process: i32,
-    /// The OS thread.
+    /// OS thread.
     pub thread: ThreadId,
 }
 
-/// What a distributable thread did for a while.
+/// Activity of a distributable thread in an interval.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Span {
-    /// From then.
+    /// Start.
     pub from_ns: u64,
-    /// Until then; where that was not recorded, until the end of the recording.
+    /// End; the end of the recording if not recorded.
     pub until_ns: u64,
-    /// There.
+    /// Location.
     pub place: Place,
-    /// What.
+    /// Activity.
     pub what: Doing,
 }
 
-/// What a distributable thread does.
+/// Activity of a distributable thread.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Doing {
-    /// It is in a segment of that name. `arrives`: the first one since it came to this OS thread.
+    /// It is in a segment. `arrives`: the first one since it came to this OS thread.
     Segment {
-        /// The segment's name.
+        /// Name of the segment.
         name: String,
-        /// Whether it is the outermost one of this stay.
+        /// Whether it is the outermost one at this location.
         arrives: bool,
-        /// When its parameters were updated.
+        /// Times at which its parameters were updated.
         updated_ns: Vec<u64>,
     },
-    /// A call has taken it elsewhere.
+    /// A call has moved it elsewhere.
     Call,
-    /// The scheduler lets it run.
+    /// It runs, by the scheduler's decision.
     Running,
-    /// The scheduler keeps it from running, or it waits.
+    /// It is suspended by the scheduler, or waits.
     Suspended,
-    /// It is there, and whether it runs is left to the kernel.
+    /// It is present; the kernel decides whether it runs.
     Present,
 }
 
-/// From one OS thread to another.
+/// Move from one OS thread to another.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Hop {
-    /// It left there, then.
+    /// Location and time of departure.
     pub from: (Place, u64),
-    /// It arrived there, then.
+    /// Location and time of arrival.
     pub to: (Place, u64),
-    /// Whether it returns from a call.
+    /// Whether it is a return from a call.
     pub returns: bool,
 }
 
-/// All distributable threads that were recorded, in the order in which they began. Segments that were open when recording began,
-/// or whose records have been overwritten, are left out.
+/// Returns all recorded distributable threads in the order of their start. Segments that were open when
+/// recording started, or whose records have been overwritten, are omitted.
 pub fn distributable_threads(threads: &[ThreadRecords]) -> Vec<DistributableThread> {
     let mut moments: HashMap<u64, Vec<Moment>> = HashMap::new();
     let mut spawned = HashMap::new();
@@ -119,24 +119,24 @@ pub fn distributable_threads(threads: &[ThreadRecords]) -> Vec<DistributableThre
 }
 
 impl DistributableThread {
-    /// When it began, or came into the recording.
+    /// Returns its start, or the time of its first record.
     pub fn begin_ns(&self) -> u64 {
         self.spans.first().map_or(0, |span| span.from_ns)
     }
 
-    /// When it ended, or the recording did.
+    /// Returns its end, or that of the recording.
     pub fn end_ns(&self) -> u64 {
         self.spans.iter().map(|span| span.until_ns).max().unwrap_or(0)
     }
 
-    /// For how long it did that.
+    /// Returns for how long it had an activity.
     pub fn total_ns(&self, doing: &Doing) -> u64 {
         let spans = self.spans.iter().filter(|span| span.what == *doing);
         spans.map(|span| span.until_ns - span.from_ns).sum()
     }
 }
 
-/// What became of one distributable thread on one OS thread.
+/// Record of one distributable thread on one OS thread.
 #[derive(Clone, Debug)]
 struct Moment {
     at_ns: u64,
@@ -161,7 +161,7 @@ fn moments_of(thread: &ThreadRecords, mut add: impl FnMut(u64, Moment)) {
         process: thread.process,
         thread: thread.thread,
     };
-    // Those in whose segments the OS thread is, the innermost last.
+    // Distributable threads in whose segments the OS thread is, innermost last.
     let mut open: Vec<u64> = Vec::new();
     let mut records = thread.records.iter().peekable();
     while let Some(record) = records.next() {
@@ -191,7 +191,7 @@ fn moments_of(thread: &ThreadRecords, mut add: impl FnMut(u64, Moment)) {
     }
 }
 
-/// The processes in which a scheduler says who runs; in the others the kernel does.
+/// Returns the processes in which a scheduler decides what runs; in the others the kernel does.
 fn scheduled(threads: &[ThreadRecords]) -> HashSet<i32> {
     let says = |thread: &&ThreadRecords| {
         let resumed = Event::DistributableThreadResumed;

@@ -1,22 +1,23 @@
-//! What the kernel says about threads and CPUs, as far as the analysis needs it.
+//! Kernel events about threads and CPUs, as far as the analysis needs them.
 
 use std::fmt;
 
-/// How urgent the kernel takes a thread to be: 0 for ordinary ones, whatever their niceness, 1 to 99 for real-time ones, 100
-/// for those with a deadline. The higher runs first.
+/// Urgency of a thread to the kernel: 0 for ordinary threads of any niceness, 1 to 99 for real-time ones, 100
+/// for those with a deadline. Higher levels run first.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Level(pub u8);
 
 impl Level {
-    /// Every class but the real-time ones.
+    /// All classes except the real-time ones.
     pub const ORDINARY: Self = Self(0);
 
-    /// From the kernel's own number: -1 for a deadline, 0 to 98 for real-time priorities 99 to 1, more for ordinary threads.
+    /// Converts the kernel's number: -1 for a deadline, 0 to 98 for real-time priorities 99 to 1, more for
+    /// ordinary threads.
     pub fn of_kernel(priority: i32) -> Self {
         Self(u8::try_from((99 - priority).clamp(0, 100)).expect("0 to 100"))
     }
 
-    /// Whether it belongs to a real-time class.
+    /// Returns whether it is the level of a real-time class.
     pub fn is_realtime(self) -> bool {
         self > Self::ORDINARY
     }
@@ -32,26 +33,26 @@ impl fmt::Display for Level {
     }
 }
 
-/// The number of a thread; 0 is a CPU that idles.
+/// Id of a thread; 0 is an idle CPU.
 pub type ThreadId = i32;
 
-/// A thread at one moment.
+/// Thread at one moment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Task {
-    /// Its number.
+    /// Id.
     pub thread: ThreadId,
-    /// At that moment, inherited priority included.
+    /// Level at that moment, with inherited priority.
     pub level: Level,
 }
 
-/// What kind of interrupt a CPU handles. Outside of threads' priorities: it runs before all of them.
+/// Kind of interrupt. Interrupts run before threads of all levels.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Interrupt {
-    /// The CPU's own timer.
+    /// Timer of the CPU.
     Timer,
-    /// A device.
+    /// Device.
     Device(u32),
-    /// The deferred half, with the kernel's number: 1 timers, 3 packets received, ...
+    /// Deferred half, with the kernel's number: 1 timers, 3 received packets, ...
     Soft(u32),
 }
 
@@ -71,63 +72,62 @@ impl fmt::Display for Interrupt {
     }
 }
 
-/// Something that the kernel did.
+/// Kernel event.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct KernelEvent {
-    /// When, by the monotonic clock in nanoseconds.
+    /// Time in nanoseconds of the monotonic clock.
     pub time_ns: u64,
-    /// Where it was recorded.
+    /// CPU that recorded it.
     pub cpu: u32,
-    /// What.
+    /// Content.
     pub what: What,
 }
 
-/// What the kernel did.
+/// Content of a kernel event.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum What {
-    /// The CPU went over to another thread (`sched_switch`).
+    /// The CPU switched to another thread (`sched_switch`).
     Switch {
-        /// Who ran.
+        /// Previous thread.
         previous: Task,
-        /// Whether it could have gone on.
+        /// Whether the previous thread is still runnable.
         still_runnable: bool,
-        /// Who runs now.
+        /// Next thread.
         next: Task,
     },
-    /// Somebody begins to wake a thread (`sched_waking`), which is to run on `cpu`.
+    /// The kernel starts to wake a thread (`sched_waking`), which will run on `cpu`.
     Waking {
-        /// The thread.
+        /// Thread.
         task: Task,
-        /// Where.
+        /// CPU.
         cpu: u32,
     },
-    /// A thread is in the queue of `cpu` (`sched_wakeup`, `sched_wakeup_new`).
+    /// A thread has been queued on `cpu` (`sched_wakeup`, `sched_wakeup_new`).
     Woken {
-        /// The thread.
+        /// Thread.
         task: Task,
-        /// Where.
+        /// CPU.
         cpu: u32,
     },
-    /// A thread that holds what a more important one wants has inherited its priority, or gives it back
-    /// (`sched_pi_setprio`).
+    /// A thread has inherited the priority of a waiter, or has returned it (`sched_pi_setprio`).
     Inherited {
-        /// The thread.
+        /// Thread.
         thread: ThreadId,
-        /// Its level before.
+        /// Level before.
         from: Level,
-        /// Its level now.
+        /// Level afterwards.
         to: Level,
     },
-    /// A thread goes over to the queue of `cpu` (`sched_migrate_task`).
+    /// A thread moves to the queue of `cpu` (`sched_migrate_task`).
     Migrated {
-        /// The thread.
+        /// Thread.
         thread: ThreadId,
-        /// Where to.
+        /// New CPU.
         cpu: u32,
     },
-    /// The CPU handles an interrupt.
+    /// The CPU starts to handle an interrupt.
     InterruptBegin(Interrupt),
-    /// It has handled it.
+    /// The CPU has handled the interrupt.
     InterruptEnd(Interrupt),
 }
 
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_rise_as_the_kernel_s_numbers_fall() {
+    fn lower_kernel_numbers_are_higher_levels() {
         let table = [
             (-1, 100),
             (0, 99),

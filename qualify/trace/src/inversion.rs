@@ -1,20 +1,21 @@
-//! Who ran while something more important waited.
+//! Priority inversions: intervals in which something waits while something of a lower level runs.
 //!
-//! Something *waits* when it could go on and does not:
-//! - a thread that is ready to run, from the moment somebody begins to wake it (so the latency of interrupts is in it);
-//! - a request that was sent and is not yet served, or whose reply was sent and not yet read, although nobody works for it:
-//!   its octets wait for a thread that is busy, or for the kernel to deliver them;
-//! - a request in service whose thread was preempted, where that thread runs at less than the caller's priority.
+//! Something *waits* if it could proceed but does not:
+//! - a thread that is ready to run, from the start of its wake-up (which includes the latency of interrupts);
+//! - a request that was sent but is not served yet, or whose reply was sent but not read yet, while no thread
+//!   works on it: its octets wait for a busy thread, or for delivery by the kernel;
+//! - a request in service whose thread was preempted and runs below the caller's priority.
 //!
-//! It is an *inversion* while a CPU that the waiting thread may use runs something less important: a thread of a lower level,
-//! or, for requests of one server without a priority model, a thread that serves a less important caller. Threads that have
-//! inherited a priority count with it. Threads of equal level and idle CPUs invert nothing. A request in service whose
-//! servant blocks is not waiting.
+//! It is an *inversion* while a CPU that the waiting thread may use runs something of a lower level: a
+//! thread, or, for requests of one server without a priority model, a thread that serves a caller of a lower
+//! level. Inherited priorities count. Threads of equal level and idle CPUs cause no inversion. A request in
+//! service whose servant blocks does not wait.
 //!
-//! A *hole* is what neither an ORB nor an application can help: the kernel chose an ordinary thread, or nobody, while a
-//! real-time thread stood in the queue of that CPU (its fair server, or real-time throttling); or the CPU with a more
-//! important thread in its queue recorded nothing at all, not even its timer, for [`SILENCE_NS`], or inside an interrupt for
-//! [`INTERRUPT_SILENCE_NS`] (the host did not run it, or the kernel had interrupts off). Holes are reported apart, and inversions end where they begin.
+//! A *hole* is beyond the control of ORB and application: the kernel chose an ordinary thread, or none,
+//! although a real-time thread was in the queue of that CPU (fair server, real-time throttling); or a CPU
+//! with a waiting thread of a higher level recorded nothing, not even its timer, for [`SILENCE_NS`], or
+//! within an interrupt for [`INTERRUPT_SILENCE_NS`] (the host did not run it, or interrupts were off). Holes
+//! are reported separately, and inversions end at their start.
 
 mod queued_behind;
 mod sweep;
@@ -24,12 +25,12 @@ pub use punctual_harness::holes::HoleSource;
 pub use queued_behind::queued_behind;
 pub use sweep::analyse;
 
-/// From this length on, silence of a CPU on which somebody more important waits is a hole.
+/// Length from which silence of a CPU with a waiting thread of a higher level is a hole.
 pub const SILENCE_NS: u64 = 1_000_000;
-/// The same inside an interrupt, whose handlers take a few microseconds and which no thread can make longer.
+/// The same within an interrupt, whose handlers take a few microseconds and which threads cannot prolong.
 pub const INTERRUPT_SILENCE_NS: u64 = 100_000;
 
-/// What an analysis has found.
+/// Result of an analysis.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Analysis {
     /// In the order of their start.
@@ -38,87 +39,87 @@ pub struct Analysis {
     pub holes: Vec<CpuHole>,
 }
 
-/// An interval in which something waited while something less important ran.
+/// Interval in which something waited while something of a lower level ran.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Inversion {
     /// Who waited.
     pub waiter: Waiter,
-    /// Where the less important ran; of several CPUs the first.
+    /// CPU on which the lower level ran; the first of several.
     pub cpu: u32,
-    /// When it began, in nanoseconds of the monotonic clock.
+    /// Start in nanoseconds of the monotonic clock.
     pub start_ns: u64,
-    /// How long it was.
+    /// Length.
     pub length_ns: u64,
-    /// Who ran meanwhile: who ran longest comes first.
+    /// What ran meanwhile, longest first.
     pub culprits: Vec<Culprit>,
 }
 
 /// Who waited.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Waiter {
-    /// The thread that was to go on: the caller's, or the one that later served the request.
+    /// Thread that should have proceeded: the caller's, or the one that later served the request.
     pub thread: ThreadId,
-    /// How important: of the thread, or of the request's caller. `None`: no kernel trace.
+    /// Level of the thread, or of the request's caller. `None`: no kernel trace.
     pub level: Option<Level>,
-    /// The request it is about, as a place in the list of requests.
+    /// Index of the request in the list of requests.
     pub request: Option<usize>,
-    /// What it waited for.
+    /// Kind of wait.
     pub state: Waiting,
 }
 
-/// What something waits for.
+/// Kind of wait.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Waiting {
     /// A thread that is ready to run waits for a CPU.
     Ready,
     /// A request waits until a thread serves it.
     Queued,
-    /// A request in service waits until its thread may go on.
+    /// A request in service waits until its thread continues.
     Preempted,
     /// A reply waits until its caller reads it.
     Reply,
 }
 
-/// Who ran while something more important waited.
+/// What ran while something of a higher level waited.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Culprit {
-    /// Who.
+    /// Thread or interrupt.
     pub who: Who,
-    /// For how long, within the interval.
+    /// Duration within the interval.
     pub ran_ns: u64,
 }
 
-/// A thread or an interrupt.
+/// Thread or interrupt.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Who {
-    /// A thread.
+    /// Thread.
     Thread {
-        /// Its number.
+        /// Id.
         thread: ThreadId,
-        /// How important; `None`: no kernel trace.
+        /// Level; `None`: no kernel trace.
         level: Option<Level>,
-        /// The request it was serving.
+        /// Request that it was serving.
         request: Option<usize>,
     },
-    /// An interrupt, while a less important thread was the CPU's current one.
+    /// Interrupt, while the CPU's current thread had a lower level.
     Interrupt(Interrupt),
 }
 
-/// An interval in which the kernel or the host held a CPU back.
+/// Interval in which the kernel or the host withheld a CPU.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CpuHole {
-    /// Which.
+    /// CPU.
     pub cpu: u32,
-    /// When it began, in nanoseconds of the monotonic clock.
+    /// Start in nanoseconds of the monotonic clock.
     pub start_ns: u64,
-    /// How long it was.
+    /// Length.
     pub length_ns: u64,
-    /// What the CPU did instead.
+    /// What the CPU did meanwhile.
     pub source: HoleSource,
 }
 
 impl Waiting {
-    /// In a word or two.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ready => "ready thread",
@@ -129,7 +130,7 @@ impl Waiting {
     }
 }
 
-/// Adds time to whoever ran.
+/// Adds time to a culprit.
 fn charge(culprits: &mut Vec<Culprit>, who: Who, ran_ns: u64) {
     match culprits.iter_mut().find(|culprit| culprit.who == who) {
         Some(culprit) => culprit.ran_ns += ran_ns,

@@ -1,17 +1,17 @@
-//! Punctual: who ran while something more important waited.
+//! Punctual: analysis of recordings: priority inversions, time budgets of slow calls, distributable threads.
 //!
-//! The kernel's scheduling events and the flight records of ORBs have one clock, so they can be put side by side: a priority
-//! inversion is shown, not inferred.
+//! The kernel's scheduling events and the flight records of ORBs use the same clock. Joined, they show
+//! priority inversions directly.
 //!
-//! | Question | Module |
+//! | Task | Module |
 //! |---|---|
-//! | Record kernel and ORBs for a while | [`session`] |
-//! | The kernel's part of that | [`kernel`], [`event`] |
-//! | What became of each request | [`request`] |
-//! | What became of each distributable thread, at all hosts | [`distributable`] |
-//! | Who waited for something less important | [`inversion`]: pure, over lists of events |
-//! | Why a call was slow | [`budget`]: pure, too |
-//! | Say it | [`report`], [`perfetto`] |
+//! | Record kernel and ORBs | [`session`] |
+//! | Record and read kernel events | [`kernel`], [`event`] |
+//! | Join both sides of each request | [`request`] |
+//! | Reconstruct distributable threads across hosts | [`distributable`] |
+//! | Find priority inversions | [`inversion`]: a function of lists of events |
+//! | Explain slow calls | [`budget`]: a function of lists of events |
+//! | Report | [`report`], [`perfetto`] |
 #![forbid(unsafe_code)]
 
 pub mod budget;

@@ -1,4 +1,4 @@
-//! What threads and CPUs do at a moment, by the kernel's events.
+//! State of threads and CPUs, derived from kernel events.
 
 mod levels;
 mod steps;
@@ -10,49 +10,49 @@ use crate::inversion::{HoleSource, SILENCE_NS};
 pub(crate) use levels::{LevelHistory, level_in_service};
 pub(crate) use steps::{Change, steps};
 
-/// All threads and CPUs.
+/// State of all threads and CPUs.
 #[derive(Default)]
 pub(crate) struct Machine {
     pub(crate) cpus: BTreeMap<u32, Cpu>,
     pub(crate) threads: HashMap<ThreadId, Thread>,
-    /// Real-time threads that are ready.
+    /// Ready real-time threads.
     pub(crate) ready: Vec<ThreadId>,
 }
 
-/// A CPU at a moment.
+/// State of a CPU.
 #[derive(Default)]
 pub(crate) struct Cpu {
-    /// `None` before it is known; thread 0 is idling.
+    /// `None` before it is known; thread 0: idle.
     pub(crate) running: Option<ThreadId>,
-    /// Those it handles, the innermost last.
+    /// Interrupts in progress, innermost last.
     pub(crate) interrupts: Vec<Interrupt>,
-    /// The kernel has chosen what runs over a real-time thread in the queue.
+    /// Whether the kernel has preferred the running thread to a real-time thread in the queue.
     pub(crate) held_back: Option<HoleSource>,
-    /// It records nothing for so long that the host may not have run it, until then.
+    /// Until this time it records nothing, for so long that the host may not have run it.
     pub(crate) silent_until: Option<u64>,
 }
 
-/// What a thread does.
+/// State of execution of a thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum State {
     Running,
-    /// With whether it stands in the queue of its CPU already.
+    /// `true`: already in the queue of its CPU.
     Ready {
         queued: bool,
     },
     Blocked,
 }
 
-/// A thread at a moment.
+/// State of a thread.
 pub(crate) struct Thread {
     pub(crate) state: State,
-    /// Whether the kernel's events have told its state yet.
+    /// Whether a kernel event has determined its state.
     pub(crate) seen: bool,
     pub(crate) cpu: u32,
     pub(crate) level: Level,
-    /// Its own level while it has inherited one.
+    /// Own level while it has inherited one.
     pub(crate) own_level: Option<Level>,
-    /// The requests it is serving, the innermost last.
+    /// Requests that it serves, innermost last.
     pub(crate) serving: Vec<usize>,
 }
 
@@ -61,25 +61,25 @@ impl Machine {
         self.cpus.entry(cpu).or_default()
     }
 
-    /// The thread, as good as is known.
+    /// Returns the thread as far as known.
     pub(crate) fn thread(&mut self, id: ThreadId) -> &mut Thread {
         self.threads.entry(id).or_insert_with(Thread::unknown)
     }
 
-    /// A request begins to be served.
+    /// Records the start of a service.
     pub(crate) fn begin_service(&mut self, place: usize, thread: ThreadId) {
         self.thread(thread).serving.push(place);
     }
 
-    /// A request is no longer served.
+    /// Records the end of a service.
     pub(crate) fn end_service(&mut self, place: usize, thread: ThreadId) {
         if let Some(thread) = self.threads.get_mut(&thread) {
             thread.serving.retain(|other| *other != place);
         }
     }
 
-    /// A thread has recorded something itself at that time, so it runs, also where the kernel has kept the switch to it to
-    /// itself, and its CPU is not silent for as long as it seemed.
+    /// Records that a thread has written a flight record: it runs, even if the kernel has not recorded the
+    /// switch to it, and its CPU is not silent.
     pub(crate) fn runs(&mut self, id: ThreadId, time_ns: u64) {
         let Some(thread) = self.threads.get(&id).filter(|thread| thread.seen) else {
             return;
@@ -95,7 +95,7 @@ impl Machine {
         }
     }
 
-    /// What the kernel did.
+    /// Applies a kernel event.
     pub(crate) fn apply(&mut self, event: KernelEvent) {
         match event.what {
             What::Switch {
@@ -121,7 +121,7 @@ impl Machine {
                 cpu.held_back = held_back;
             }
             What::Waking { task, cpu } => {
-                // A thread that is on its way to sleep, and still running, is woken by not letting it.
+                // A thread that is still running on its way to sleep continues to run.
                 if self
                     .state(task.thread)
                     .is_none_or(|state| state == State::Blocked)
@@ -160,7 +160,8 @@ impl Machine {
         }
     }
 
-    /// Whether the kernel, in going over to this thread, passes over a real-time one in the queue of the CPU.
+    /// Returns whether the kernel, in switching to this thread, passes over a real-time one in the queue of
+    /// the CPU.
     fn held_back(&self, cpu: u32, next: ThreadId, level: Level) -> Option<HoleSource> {
         let queued_here = |id: &ThreadId| {
             let thread = &self.threads[id];
@@ -197,7 +198,7 @@ impl Machine {
 }
 
 impl Thread {
-    /// One that was not seen yet: it sleeps.
+    /// Thread without events so far: it sleeps.
     pub(crate) fn unknown() -> Self {
         Self {
             state: State::Blocked,

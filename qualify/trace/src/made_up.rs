@@ -1,17 +1,17 @@
-//! Events of the kernel, and records of distributable threads, for tests.
+//! Kernel events and records of distributable threads for tests.
 
 use punctual_flight::{Event, Record, ThreadRecords};
 
 use crate::distributable::Place;
 use crate::event::{KernelEvent, Level, Task, ThreadId, What};
 
-/// A thread that tracks, at one host.
+/// Tracking thread at one host.
 pub(crate) const RADAR: Place = Place {
     process: 100,
     thread: 101,
 };
 
-/// A thread that it calls, at another.
+/// Thread that it calls, at another host.
 pub(crate) const LANE: Place = Place {
     process: 200,
     thread: 205,
@@ -24,7 +24,7 @@ pub(crate) fn task(thread: ThreadId, level: u8) -> Task {
     }
 }
 
-/// The thread of a CPU that has nothing to do.
+/// Idle thread.
 pub(crate) fn idle() -> Task {
     task(0, 0)
 }
@@ -33,7 +33,7 @@ pub(crate) fn event(time_ns: u64, cpu: u32, what: What) -> KernelEvent {
     KernelEvent { time_ns, cpu, what }
 }
 
-/// The CPU goes over from one to the other, which could have gone on or not.
+/// Returns a switch of the CPU from a thread, runnable or not, to another one.
 pub(crate) fn switch(
     time_ns: u64,
     cpu: u32,
@@ -68,7 +68,7 @@ pub(crate) fn woken(time_ns: u64, at: u32, task: Task, cpu: u32) -> KernelEvent 
     event(time_ns, at, What::Woken { task, cpu })
 }
 
-/// What an OS thread recorded that carries distributable threads.
+/// Returns the records of an OS thread that carries distributable threads.
 pub(crate) fn carrier<const N: usize>(place: Place, name: &str, records: [Vec<Record>; N]) -> ThreadRecords {
     ThreadRecords {
         process: place.process,
@@ -80,13 +80,13 @@ pub(crate) fn carrier<const N: usize>(place: Place, name: &str, records: [Vec<Re
     }
 }
 
-/// Of the distributable thread with that id.
+/// Returns a record of the distributable thread with that id.
 pub(crate) fn noted(time_ns: u64, event: Event, id: u64) -> Vec<Record> {
     let record = Record::new(event).detail(id);
     vec![Record { time_ns, ..record }]
 }
 
-/// It begins a segment of that name.
+/// Returns the start of a segment.
 pub(crate) fn named(time_ns: u64, id: u64, name: &str) -> Vec<Record> {
     let text = Record::of_text(Event::SegmentName, name);
     [

@@ -1,4 +1,4 @@
-//! A recording as a timeline, in the JSON form of traces that Perfetto (ui.perfetto.dev) and Chrome open.
+//! Timeline of a recording, in the JSON trace format that Perfetto (ui.perfetto.dev) and Chrome open.
 
 mod distributable;
 
@@ -13,14 +13,14 @@ use crate::report::Names;
 use crate::request::Request;
 use crate::session::Recorded;
 
-/// Rows that belong to no process.
+/// Rows without a process.
 const CPUS: i64 = 1_000_000_001;
 const WAITS: i64 = 1_000_000_002;
 const HOLES: i64 = 1_000_000_003;
 const DISTRIBUTABLE: i64 = 1_000_000_004;
 
-/// Writes it. The rows: what each CPU ran; calls and upcalls on their threads, with arrows from request to service and back;
-/// a track for each distributable thread; who waited for something less important; holes.
+/// Writes the timeline. Its rows: what each CPU ran; calls and upcalls on their threads, with arrows from
+/// request to service and back; a track per distributable thread; inversions; holes.
 ///
 /// # Errors
 /// Those of `to`.
@@ -38,8 +38,8 @@ pub fn write_timeline(
     write!(events.to, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
     for (process, name) in [
         (CPUS, "CPUs"),
-        (WAITS, "waited for something less important"),
-        (HOLES, "held back by kernel or host"),
+        (WAITS, "priority inversions"),
+        (HOLES, "withheld by kernel or host"),
         (DISTRIBUTABLE, "distributable threads"),
     ] {
         events.metadata("process_name", process, 0, name)?;
@@ -162,7 +162,7 @@ fn call(request: &Request, names: &Names, events: &mut Events<'_, impl Write>) -
 struct Events<'w, W> {
     to: &'w mut W,
     first: bool,
-    /// How many there are.
+    /// Number of events.
     arrows: usize,
 }
 
@@ -216,7 +216,7 @@ impl<W: Write> Events<'_, W> {
     }
 }
 
-/// The unit of the format; three digits keep the nanoseconds.
+/// Formats microseconds, the unit of the format, with three digits for nanoseconds.
 fn microseconds(ns: u64) -> f64 {
     ns as f64 / 1e3
 }
@@ -229,7 +229,7 @@ mod tests {
     use punctual_flight::Link;
 
     #[test]
-    fn it_is_json_with_a_slice_for_each_run_and_call() {
+    fn json_has_a_slice_for_each_run_and_call() {
         let task = |thread| Task {
             thread,
             level: Level(10),

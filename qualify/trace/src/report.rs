@@ -1,4 +1,4 @@
-//! What was found, as rows of the contract for machine reading.
+//! Results as rows of the JSON format.
 
 mod distributable;
 mod slow_calls;
@@ -14,7 +14,7 @@ use crate::request::Request;
 pub use distributable::distributable_threads;
 pub use slow_calls::{blame, slow_calls};
 
-/// Knows what things are called.
+/// Names of threads, processes and operations.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     threads: HashMap<ThreadId, String>,
@@ -24,7 +24,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// With the names of threads; times are shown from `begin_ns` on.
+    /// Creates it with the names of threads; times are shown relative to `begin_ns`.
     pub fn new(threads: HashMap<ThreadId, String>, begin_ns: u64) -> Self {
         Self {
             threads,
@@ -34,14 +34,14 @@ impl Names {
         }
     }
 
-    /// With the names of processes.
+    /// Adds the names of processes.
     #[must_use]
     pub fn processes(mut self, names: HashMap<i32, String>) -> Self {
         self.processes = names;
         self
     }
 
-    /// Lets operations of these names be shown by them instead of by number.
+    /// Adds names of operations, which are otherwise shown as numbers.
     #[must_use]
     pub fn operations<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
         let named = names
@@ -51,12 +51,12 @@ impl Names {
         self
     }
 
-    /// The name of a thread.
+    /// Returns the name of a thread.
     pub fn thread(&self, thread: ThreadId) -> &str {
         self.threads.get(&thread).map_or("?", String::as_str)
     }
 
-    /// The name of a process and its number, as several may have the same name.
+    /// Returns the name and id of a process, because several may have the same name.
     pub fn process(&self, process: i32) -> String {
         match self.processes.get(&process) {
             Some(name) => format!("{name} {process}"),
@@ -64,18 +64,18 @@ impl Names {
         }
     }
 
-    /// The name of an operation, or its number.
+    /// Returns the name of an operation, or its number.
     pub fn operation(&self, operation: u64) -> String {
         let name = self.operations.get(&operation).cloned();
         name.unwrap_or_else(|| format!("operation {operation:016x}"))
     }
 
-    /// Whether it knows what an operation is called.
+    /// Returns whether the name of an operation is known.
     pub fn knows_operation(&self, operation: u64) -> bool {
         self.operations.contains_key(&operation)
     }
 
-    /// The name of a thread or an interrupt.
+    /// Returns the name of a thread or an interrupt.
     pub fn who(&self, who: Who) -> String {
         match who {
             Who::Thread { thread, .. } => self.thread(thread).to_owned(),
@@ -84,7 +84,7 @@ impl Names {
     }
 }
 
-/// One row for each kind of wait: who waited, for whom most of the time, how often, how long. The longest first.
+/// Returns one row per kind of wait: waiter, main culprit, number and duration. Longest first.
 pub fn summary(analysis: &Analysis, names: &Names, over_ns: u64) -> Vec<Row> {
     #[derive(Default)]
     struct Group {
@@ -94,7 +94,7 @@ pub fn summary(analysis: &Analysis, names: &Names, over_ns: u64) -> Vec<Row> {
         longest_ns: u64,
         longest_at_ns: u64,
     }
-    /// State, waiter and its level, who was waited for and its level.
+    /// Kind of wait, waiter and its level, culprit and its level.
     type Kind = (Waiting, String, Option<u8>, String, Option<u8>);
     let mut groups: BTreeMap<Kind, Group> = BTreeMap::new();
     for inversion in &analysis.inversions {
@@ -140,7 +140,7 @@ pub fn summary(analysis: &Analysis, names: &Names, over_ns: u64) -> Vec<Row> {
     groups.into_iter().map(row).collect()
 }
 
-/// One row for each inversion longer than `over_ns`, the longest first, at most `most` of them.
+/// Returns one row per inversion longer than `over_ns`, longest first, at most `most`.
 pub fn intervals(
     analysis: &Analysis,
     requests: &[Request],
@@ -179,7 +179,7 @@ pub fn intervals(
     over.into_iter().map(row).collect()
 }
 
-/// One row for each hole, the longest first.
+/// Returns one row per hole, longest first.
 pub fn holes(analysis: &Analysis, names: &Names) -> Vec<Row> {
     let mut holes = analysis.holes.clone();
     holes.sort_by_key(|hole| std::cmp::Reverse(hole.length_ns));
@@ -208,10 +208,10 @@ impl Names {
         time_ns.saturating_sub(self.begin_ns) as f64 / 1e9
     }
 
-    /// Who ran, and for how long; the longest first.
+    /// Returns what ran, and for how long, longest first.
     fn describe(&self, inversion: &Inversion) -> String {
         const NAMED: usize = 3;
-        // What a thread did for different requests is one thing here.
+        // The work of a thread for different requests is summed here.
         let mut by_name: Vec<(String, u64)> = Vec::new();
         for culprit in &inversion.culprits {
             let name = match culprit.who {
@@ -239,7 +239,7 @@ impl Names {
     }
 }
 
-/// The name with its last number left out: threads that differ only in that are of one kind.
+/// Returns the name without its last number: threads that differ only in that are of one kind.
 fn kind_of(name: &str) -> String {
     let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     match stem.chars().next_back() {
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!((number("longest_us"), number("total_ms")), (300.0, 0.305));
         assert_eq!(number("longest_at_s"), 8e-6);
         let rows = intervals(&analysis, &[], &names(), 2_000, 1);
-        assert_eq!(rows.len(), 1, "the longest one of two");
+        assert_eq!(rows.len(), 1, "the longer one of two");
         assert_eq!(rows[0].get("for").unwrap(), "low (10, rt 10) 300.0 µs");
         let rows = holes(&analysis, &names());
         assert_eq!(rows[0].number("length_us"), Some(50_000.0));
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_have_names_where_they_are_known() {
+    fn known_operations_have_names() {
         assert_eq!(names().operation(operation_id("method")), "method");
         assert!(names().operation(7).ends_with("0007"));
     }

@@ -1,4 +1,4 @@
-//! Requests, put together from what client and server recorded.
+//! Requests, joined from the flight records of client and server.
 
 mod without_ports;
 
@@ -9,64 +9,65 @@ use punctual_flight::{Event, Link, Record, ThreadRecords, model};
 use crate::event::ThreadId;
 use without_ports::name_by_client;
 
-/// A call over a connection, as its client saw it. Times in nanoseconds of the monotonic clock.
+/// Call over a connection, as recorded by its client. Times are in nanoseconds of the monotonic clock.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Request {
-    /// Its id of GIOP.
+    /// GIOP request id.
     pub id: u32,
-    /// The connection, seen from the client.
+    /// Connection, seen from the client.
     pub link: Link,
-    /// The operation, as [`punctual_flight::operation_id`] numbers it.
+    /// Operation, as numbered by [`punctual_flight::operation_id`].
     pub operation: u64,
-    /// The caller's CORBA priority.
+    /// CORBA priority of the caller.
     pub priority: Option<i16>,
-    /// Who called.
+    /// Calling thread.
     pub client: ThreadId,
-    /// The client's process.
+    /// Process of the client.
     pub client_process: i32,
-    /// The application called.
+    /// Time of the application's call.
     pub begin_ns: u64,
-    /// The request was encoded.
+    /// Time at which the request was encoded.
     pub encoded_ns: u64,
-    /// The request was sent.
+    /// Time at which the request was sent.
     pub sent_ns: u64,
-    /// The reply was read; `None` for oneway calls, and where none came.
+    /// Time at which the reply was read; `None` for oneway calls and missing replies.
     pub received_ns: Option<u64>,
-    /// The application had its result.
+    /// Time at which the application had its result.
     pub end_ns: u64,
-    /// The server's side, where it was recorded on this machine.
+    /// Server's side, if recorded on this machine.
     pub service: Option<Service>,
 }
 
-/// How a request was served.
+/// Service of a request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Service {
-    /// Who served it.
+    /// Serving thread.
     pub thread: ThreadId,
-    /// In which process.
+    /// Its process.
     pub process: i32,
-    /// When that thread last left its waiting place, or was done with another request: from then on it worked for this one.
+    /// Time at which the thread last left its poller, or finished another request: from then on it worked on
+    /// this one.
     pub taken_ns: u64,
-    /// The whole request was read.
+    /// Time at which the whole request had been read.
     pub read_ns: Option<u64>,
-    /// It began to be served.
+    /// Start of the service.
     pub served_ns: u64,
-    /// The servant was entered.
+    /// Start of the upcall.
     pub upcall_begin_ns: Option<u64>,
-    /// The servant was left.
+    /// End of the upcall.
     pub upcall_end_ns: Option<u64>,
-    /// The reply was sent, or the server was done with it.
+    /// Time at which the reply had been sent, or the service ended.
     pub done_ns: Option<u64>,
-    /// The CORBA priority it ran at, as far as the server has any idea of that.
+    /// CORBA priority at which it ran, if the server determines one.
     pub priority: Option<i16>,
-    /// Whose priority that is.
+    /// Origin of that priority.
     pub model: Model,
 }
 
-/// Whose priority a request runs at.
+/// Origin of the priority at which a request runs.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Model {
-    /// Of whichever thread serves it: classic CORBA.
+    /// The serving thread's: classic CORBA.
     #[default]
     None,
     /// The caller's.
@@ -75,8 +76,8 @@ pub enum Model {
     ServerDeclared,
 }
 
-/// The requests that threads have recorded, in the order in which they were sent. Requests that were under way when
-/// recording began, or whose records have been overwritten, are left out.
+/// Returns the recorded requests in the order of their sending. Requests that were in progress when recording
+/// started, or whose records have been overwritten, are omitted.
 pub fn requests(threads: &[ThreadRecords]) -> Vec<Request> {
     let mut requests: Vec<Request> = threads.iter().flat_map(calls_of).collect();
     requests.sort_by_key(|request| request.sent_ns);
@@ -96,7 +97,7 @@ pub fn requests(threads: &[ThreadRecords]) -> Vec<Request> {
     requests
 }
 
-/// The calls that a thread has made over connections. Calls inside calls, from a servant, come as records inside records.
+/// Returns the calls of a thread over connections. Calls within calls, from a servant, are nested records.
 fn calls_of(thread: &ThreadRecords) -> Vec<Request> {
     let mut done = Vec::new();
     let mut open: Vec<(Record, Vec<Record>)> = Vec::new();
@@ -119,7 +120,7 @@ fn calls_of(thread: &ThreadRecords) -> Vec<Request> {
     done
 }
 
-/// Of several attempts the last one counts, which has succeeded or given up. `None`: nothing was sent.
+/// Of several attempts the last one counts. `None`: nothing was sent.
 fn call(thread: &ThreadRecords, begin: Record, records: &[Record], end_ns: u64) -> Option<Request> {
     let last = |event| records.iter().rev().find(|record| record.event == event);
     let sent = last(Event::Sent)?;
@@ -144,7 +145,7 @@ fn call(thread: &ThreadRecords, begin: Record, records: &[Record], end_ns: u64) 
     })
 }
 
-/// What tells a request apart, seen from the client.
+/// Identity of a request, seen from the client.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 struct Key {
     id: u32,
@@ -152,7 +153,7 @@ struct Key {
     operation: u64,
 }
 
-/// A connection as its client knows it; one without ports by its number in a process.
+/// Connection as known to its client; one without ports by its number in a process.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 struct Connection {
     process: Option<i32>,
@@ -186,17 +187,17 @@ impl Services {
         self.by_key.entry(key).or_default().push(service);
     }
 
-    /// The latest first.
+    /// Latest first.
     fn sort(&mut self) {
         for services in self.by_key.values_mut() {
             services.sort_by_key(|service| std::cmp::Reverse(service.served_ns));
         }
     }
 
-    /// The first one in the time of the request: ports and ids are used again.
+    /// Returns the first service within the time of the request, because ports and ids are reused.
     fn take(&mut self, request: &Request) -> Option<Service> {
         let services = self.by_key.get_mut(&request.key())?;
-        // What was served before cannot belong to a later request either.
+        // Earlier services cannot belong to a later request either.
         while services
             .last()
             .is_some_and(|service| service.served_ns < request.encoded_ns)
@@ -210,14 +211,15 @@ impl Services {
     }
 }
 
-/// A request in service on a thread.
+/// Request in service on a thread.
 struct Serving {
     read: Option<Record>,
     taken_ns: u64,
     begun: Option<(Key, Service)>,
 }
 
-/// What a thread of a server has served. While it waits inside an upcall it may serve others: records inside records.
+/// Returns the services of a server's thread. While it waits in an upcall it may serve other requests: nested
+/// records.
 fn services_of(thread: &ThreadRecords, mut add: impl FnMut(Key, Service)) {
     let mut open: Vec<Serving> = Vec::new();
     let mut free_since = thread.records.first().map_or(0, |record| record.time_ns);
@@ -230,7 +232,7 @@ fn services_of(thread: &ThreadRecords, mut add: impl FnMut(Key, Service)) {
         match record.event {
             Event::Woken => free_since = record.time_ns,
             Event::Read | Event::Served => {
-                // One that was never finished was given up: its connection was closed.
+                // An unfinished service was abandoned: its connection was closed.
                 let begins = match open.last() {
                     None => true,
                     Some(top) if in_upcall(top) => true,
@@ -288,7 +290,7 @@ fn services_of(thread: &ThreadRecords, mut add: impl FnMut(Key, Service)) {
             _ => {}
         }
     }
-    // What was still in service when recording ended.
+    // Still in service when recording ended.
     for (key, service) in open.into_iter().filter_map(|serving| serving.begun) {
         add(key, service);
     }

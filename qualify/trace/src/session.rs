@@ -1,4 +1,4 @@
-//! A whole recording: the kernel's events and what ORBs' flight recorders leave.
+//! Recording of kernel events and of the flight records of ORBs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -13,7 +13,7 @@ use crate::inversion::{Analysis, analyse, queued_behind};
 use crate::kernel::{KernelRecorder, KernelSettings, KernelTrace};
 use crate::request::{Request, requests};
 
-/// A recording under way. Dropping it ends it and removes what it has made.
+/// Recording in progress. Dropping this stops it and removes its files.
 #[derive(Debug)]
 pub struct Session {
     folder: MemoryFolder,
@@ -21,12 +21,12 @@ pub struct Session {
     records_per_thread: usize,
 }
 
-/// How to record.
+/// Settings of a recording.
 #[derive(Clone, Debug)]
 pub struct SessionSettings {
-    /// Of the kernel; `None`: not at all.
+    /// Recording of the kernel; `None`: not recorded.
     pub kernel: Option<KernelSettings>,
-    /// How many flight records are kept for each thread, of 32 octets each. Default 65536.
+    /// Number of flight records kept per thread, 32 octets each. Default: 65536.
     pub records_per_thread: usize,
 }
 
@@ -39,28 +39,28 @@ impl Default for SessionSettings {
     }
 }
 
-/// What was recorded.
+/// Result of a recording.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// What the kernel did; or why that is unknown, as a sentence for the user.
+    /// Kernel events, or a sentence for the user why there are none.
     pub kernel: Result<KernelTrace, String>,
-    /// What threads of ORBs recorded.
+    /// Flight records of ORBs' threads.
     pub threads: Vec<ThreadRecords>,
-    /// The requests in that.
+    /// Requests in them.
     pub requests: Vec<Request>,
-    /// The distributable threads in that.
+    /// Distributable threads in them.
     pub distributable: Vec<DistributableThread>,
 }
 
 impl Session {
-    /// Starts to record. Where the kernel may not be traced, the flight recorder alone is used.
+    /// Starts to record. If the kernel may not be traced, only flight records are used.
     ///
     /// # Errors
-    /// There is no file system in main memory for the flight records.
+    /// No file system in main memory is available for the flight records.
     pub fn start(settings: &SessionSettings) -> io::Result<Self> {
         let folder = MemoryFolder::create()?;
         let kernel = match &settings.kernel {
-            None => Err("it was not asked for".to_owned()),
+            None => Err("not requested".to_owned()),
             Some(settings) => KernelRecorder::start(settings).map_err(|error| error.to_string()),
         };
         Ok(Self {
@@ -70,7 +70,7 @@ impl Session {
         })
     }
 
-    /// What turns the flight recorder on in processes that are started with it.
+    /// Returns the environment that turns the flight recorder on in processes.
     pub fn environment(&self) -> [(&'static str, String); 2] {
         [
             (ENVIRONMENT, self.folder.path().display().to_string()),
@@ -78,12 +78,12 @@ impl Session {
         ]
     }
 
-    /// Why the kernel is not traced, if it is not.
+    /// Returns why the kernel is not traced, if so.
     pub fn without_kernel(&self) -> Option<&str> {
         self.kernel.as_ref().err().map(String::as_str)
     }
 
-    /// Ends it and gives what was recorded.
+    /// Stops the recording and returns its result.
     ///
     /// # Errors
     /// Records cannot be read.
@@ -103,7 +103,7 @@ impl Session {
 }
 
 impl Recorded {
-    /// Finds inversions and holes; without the kernel's events what the flight records show by themselves.
+    /// Finds inversions and holes; without kernel events, only inversions that flight records show.
     pub fn analyse(&self) -> Analysis {
         match &self.kernel {
             Ok(kernel) => analyse(&kernel.events, &self.requests, &kernel.allowed),
@@ -111,14 +111,15 @@ impl Recorded {
         }
     }
 
-    /// Makes budgets of the `most` slowest calls of those that are `wanted` and took longer than `over_ns`; without the
-    /// kernel's events of spans alone.
+    /// Computes budgets of the `most` slowest `wanted` calls above `over_ns`; without kernel events, spans
+    /// only.
     pub fn explain(&self, over_ns: u64, most: usize, wanted: impl Fn(&Request) -> bool) -> Explanation {
         let events = self.kernel.as_ref().map_or(&[][..], |kernel| &kernel.events);
         explain(events, &self.requests, over_ns, most, wanted)
     }
 
-    /// What threads are called. The ORB's own knowledge is the older one, as threads are named when they start.
+    /// Returns the names of threads. The kernel's are newer than the ORB's, because threads are named when
+    /// they start.
     pub fn names(&self) -> HashMap<ThreadId, String> {
         let recorded = self
             .threads
@@ -131,7 +132,7 @@ impl Recorded {
         names
     }
 
-    /// What processes of ORBs are called.
+    /// Returns the names of the ORBs' processes.
     pub fn processes(&self) -> HashMap<i32, String> {
         let named = self
             .threads
@@ -142,13 +143,13 @@ impl Recorded {
             .collect()
     }
 
-    /// When the first thing happened that ORBs recorded; 0 where nothing did.
+    /// Returns the time of the first flight record; 0 without records.
     pub fn begin_ns(&self) -> u64 {
         let first = self.threads.iter().filter_map(|thread| thread.records.first());
         first.map(|record| record.time_ns).min().unwrap_or(0)
     }
 
-    /// What segments of distributable threads are called. At the host of a servant that is the operation.
+    /// Returns the names of segments; at the host of a servant that is the operation.
     pub fn segments(&self) -> BTreeSet<&str> {
         let spans = self.distributable.iter().flat_map(|thread| &thread.spans);
         let names = spans.filter_map(|span| match &span.what {
@@ -158,7 +159,7 @@ impl Recorded {
         names.collect()
     }
 
-    /// How many flight records were overwritten before they could be read.
+    /// Returns the number of flight records overwritten before they could be read.
     pub fn overwritten(&self) -> u64 {
         self.threads.iter().map(|thread| thread.overwritten).sum()
     }

@@ -116,7 +116,7 @@ fn a_thread_that_keeps_the_cpu_from_a_call_is_named_with_its_priority() {
         (&blamed["lowest_level"], &blamed["highest_level"]),
         (&80.into(), &80.into())
     );
-    assert_eq!(blamed["cause"], "behind something as important or more");
+    assert_eq!(blamed["cause"], "behind equal or higher priority");
     for expected in ["What is to blame", "hog (thread ", "reply: decode", "were traced"] {
         assert!(said.contains(expected), "{expected}: {said}");
     }

@@ -6,33 +6,33 @@ use std::io::{self, BufRead, Write};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Speaks with the parent. Nothing else may write to standard output meanwhile.
+/// Connection to the parent. Nothing else may write to standard output meanwhile.
 #[derive(Debug)]
 pub struct Control(());
 
 impl Control {
-    /// Says that the child is ready, with a value for the parent.
+    /// Reports that the child is ready, with a value for the parent.
     ///
     /// # Errors
-    /// The parent is gone.
+    /// The parent has ended.
     pub fn ready(value: &impl Serialize) -> Result<Self, ControlError> {
-        say("READY", value)?;
+        send("READY", value)?;
         Ok(Self(()))
     }
 
-    /// Says that the child cannot do its work, and why, in place of [`ready`](Self::ready).
+    /// Reports instead of [`ready`](Self::ready) that the child cannot do its work, and why.
     ///
     /// # Errors
-    /// The parent is gone.
+    /// The parent has ended.
     pub fn refuse(reason: impl fmt::Display) -> Result<(), ControlError> {
-        say_text("ERR", &one_line(&reason))
+        send_text("ERR", &one_line(&reason))
     }
 
-    /// Answers questions until the parent closes the channel or ends. An error of `answer` goes to the parent as text,
-    /// and the next question is awaited.
+    /// Answers requests until the parent closes the connection or ends. An error of `answer` is sent to the
+    /// parent as text.
     ///
     /// # Errors
-    /// The parent is gone in the middle of an answer, or asks what is no `Q`.
+    /// The parent has ended before an answer, or sent a request that is not a `Q`.
     pub fn serve<Q: DeserializeOwned, A: Serialize, E: fmt::Display>(
         self,
         mut answer: impl FnMut(Q) -> Result<A, E>,
@@ -42,38 +42,38 @@ impl Control {
             let question =
                 serde_json::from_str(&line).map_err(|error| ControlError::Question { line, error })?;
             match answer(question) {
-                Ok(value) => say("OK", &value)?,
-                Err(error) => say_text("ERR", &one_line(&error))?,
+                Ok(value) => send("OK", &value)?,
+                Err(error) => send_text("ERR", &one_line(&error))?,
             }
         }
         Ok(())
     }
 }
 
-/// What ends a child's conversation before its time.
+/// Error of the connection to the parent.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// The parent is gone.
-    #[error("the parent process does not listen any more: {0}")]
+    /// The parent has ended.
+    #[error("the parent process has ended: {0}")]
     Gone(#[from] io::Error),
-    /// The parent asks what the child does not know: they are not of the same build.
-    #[error("the parent asks `{line}`, which is no question of this build: {error}")]
+    /// Unknown request: parent and child are different builds.
+    #[error("unknown request `{line}` from the parent: {error}")]
     Question {
-        /// What it asks.
+        /// Request.
         line: String,
-        /// What is wrong with it.
+        /// Error of its decoding.
         error: serde_json::Error,
     },
-    /// The value cannot be said in JSON.
+    /// The value cannot be encoded as JSON.
     #[error("the value cannot be sent: {0}")]
     Value(#[source] serde_json::Error),
 }
 
-fn say(word: &str, value: &impl Serialize) -> Result<(), ControlError> {
-    say_text(word, &serde_json::to_string(value).map_err(ControlError::Value)?)
+fn send(word: &str, value: &impl Serialize) -> Result<(), ControlError> {
+    send_text(word, &serde_json::to_string(value).map_err(ControlError::Value)?)
 }
 
-fn say_text(word: &str, text: &str) -> Result<(), ControlError> {
+fn send_text(word: &str, text: &str) -> Result<(), ControlError> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{word} {text}")?;
     Ok(stdout.flush()?)

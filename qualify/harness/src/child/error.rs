@@ -1,11 +1,11 @@
-//! What goes wrong with a child.
+//! Errors of child processes.
 
 use std::fmt;
 use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-/// What went wrong with a child, with the last lines that it wrote to its standard error.
+/// Error of a child, with the last lines of its standard error.
 #[derive(Debug)]
 pub struct ChildError {
     name: String,
@@ -13,23 +13,23 @@ pub struct ChildError {
     error_tail: String,
 }
 
-/// The ways in which it goes wrong.
+/// Kind of error.
 #[derive(Debug)]
 pub enum Failure {
     /// It could not be started.
     Start(io::Error),
     /// It could not be pinned.
     Pin(io::Error),
-    /// It took longer than the time that it was given; it has been killed.
+    /// It exceeded the timeout and has been killed.
     Late(&'static str, Duration),
-    /// It has ended, with the status where that is known.
+    /// It has ended, with the status if known.
     Gone(Option<ExitStatus>),
-    /// It answered that it could not do what it was asked, and why. It is still there.
+    /// It refused the request, with its reason. It is still running.
     Refused(String),
-    /// The user wants the run to end; it has been killed, or was not started.
+    /// The run was interrupted; it has been killed, or was not started.
     Interrupted,
-    /// One side said something that the other does not understand; it has been killed.
-    Speech(String),
+    /// A message was not understood; it has been killed.
+    Protocol(String),
 }
 
 impl ChildError {
@@ -41,7 +41,7 @@ impl ChildError {
         }
     }
 
-    /// What went wrong.
+    /// Returns the kind of error.
     pub fn failure(&self) -> &Failure {
         &self.failure
     }
@@ -54,17 +54,17 @@ impl fmt::Display for ChildError {
             Failure::Start(error) => write!(f, "could not be started: {error}")?,
             Failure::Pin(error) => write!(f, "could not be pinned to its CPUs: {error}")?,
             Failure::Late(what, within) => {
-                write!(f, "kept {what} waiting for more than {within:?} and was killed")?
+                write!(f, "did not complete {what} within {within:?} and was killed")?
             }
-            Failure::Gone(Some(status)) => write!(f, "ended too early ({status})")?,
+            Failure::Gone(Some(status)) => write!(f, "ended unexpectedly ({status})")?,
             Failure::Gone(None) => write!(f, "closed its control channel and was killed")?,
-            Failure::Refused(reason) => write!(f, "says: {reason}")?,
-            Failure::Interrupted => write!(f, "was ended, for the run was interrupted")?,
-            Failure::Speech(what) => write!(f, "broke the control protocol: {what}")?,
+            Failure::Refused(reason) => write!(f, "reports: {reason}")?,
+            Failure::Interrupted => write!(f, "was ended because the run was interrupted")?,
+            Failure::Protocol(what) => write!(f, "violated the control protocol: {what}")?,
         }
         match self.error_tail.as_str() {
             "" => Ok(()),
-            tail => write!(f, "\nIts last words:\n{tail}"),
+            tail => write!(f, "\nEnd of its standard error:\n{tail}"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a child says: lines of the protocol, and the last ones of its standard error.
+//! Output of a child: lines of the protocol, and the end of its standard error.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use punctual_os::{Thread, ThreadSpec};
 
-/// Two threads read, so that a child is never held up by a full pipe. They end with the child.
+/// Output of a child. Two threads read it, so that a full pipe never blocks the child. They end with the
+/// child.
 #[derive(Debug)]
 pub(super) struct Output {
     lines: Receiver<String>,
     errors: Arc<Mutex<VecDeque<String>>>,
-    /// None when the child writes its errors somewhere else.
+    /// `None` if the child writes its errors elsewhere.
     error_reader: Option<Thread<()>>,
 }
 
@@ -22,9 +23,9 @@ pub(super) enum NoLine {
     End,
 }
 
-/// How many of the last lines of standard error are kept.
+/// Number of lines of standard error that are kept.
 const TAIL: usize = 20;
-/// The longest line that is taken as one.
+/// Maximum length of a line.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
 impl Output {
@@ -54,7 +55,7 @@ impl Output {
         })
     }
 
-    /// The last lines of standard error, once the child has ended or after a moment.
+    /// Returns the last lines of standard error, after waiting briefly for the child's end.
     pub(super) fn error_tail(&self) -> String {
         let deadline = Instant::now() + Duration::from_millis(200);
         while self

@@ -1,16 +1,16 @@
-//! What `/proc/N/stat` tells of a thread.
+//! Fields of `/proc/N/stat`.
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct TaskStat {
-    /// The process that started its process, or took it over; 0 for none.
+    /// Parent process; 0 for none.
     pub(crate) parent: i32,
-    /// Clock ticks since boot.
+    /// Start time in clock ticks since boot.
     pub(crate) started: u64,
     pub(crate) is_kernel_thread: bool,
 }
 
 impl TaskStat {
-    /// `None` when there is no such thread any more.
+    /// Reads the fields; `None` if the thread no longer exists.
     pub(crate) fn of(thread: i32) -> Option<Self> {
         Self::parse(&std::fs::read_to_string(format!("/proc/{thread}/stat")).ok()?)
     }
@@ -19,7 +19,7 @@ impl TaskStat {
         const KERNEL_THREAD: u64 = 0x0020_0000;
         // The name, in parentheses, may contain anything.
         let (_, rest) = stat.rsplit_once(')')?;
-        // Numbered from 1 by proc(5); the state, the first here, is number 3.
+        // Numbered from 1, as in proc(5); the first one here, the state, is number 3.
         let fields: Vec<&str> = rest.split_whitespace().collect();
         let field = |number: usize| fields.get(number - 3);
         Some(Self {
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_with_parentheses_confuses_nobody() {
+    fn a_name_may_contain_parentheses() {
         let line = "42 (a) b ) S 7 42 42 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 4711 0 0";
         let expected = TaskStat {
             parent: 7,
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn we_are_no_kernel_thread() {
+    fn own_threads_are_not_kernel_threads() {
         let me = i32::try_from(std::process::id()).unwrap();
         let stat = TaskStat::of(me).unwrap();
         assert_eq!(

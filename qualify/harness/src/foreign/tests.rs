@@ -1,3 +1,5 @@
+//! Moves of foreign threads and their restoration.
+
 use std::process::{Child, Command};
 
 use super::*;
@@ -13,7 +15,7 @@ fn end(mut child: Child) {
     child.wait().unwrap();
 }
 
-/// From all CPUs to the first one.
+/// Returns a move from all CPUs to the first one.
 fn step(thread: TaskId) -> Move {
     Move {
         thread: thread.get(),
@@ -24,7 +26,7 @@ fn step(thread: TaskId) -> Move {
 }
 
 #[test]
-fn foreign_threads_are_found_and_the_family_is_not() {
+fn foreign_threads_are_found_and_descendants_are_not() {
     let all = CpuSet::all();
     if all.len() < 2 {
         return punctual_fixtures::skip(punctual_fixtures::Missing::Machine, "only one CPU");
@@ -40,13 +42,13 @@ fn foreign_threads_are_found_and_the_family_is_not() {
             .find(|step| step.thread == id.get())
     };
     assert_eq!(found(me), None, "a descendant of the run");
-    // From the point of view of a run that is the child, this process and the child itself are not its descendants.
+    // If the child is the run, neither this process nor the child itself is its descendant.
     let step = found(id).unwrap();
     assert_eq!(step.before, pinned.to_string());
     assert_eq!(
         step.after,
         without(&all, &pinned).to_string(),
-        "it might run nowhere else"
+        "it may run nowhere else"
     );
     let kernel_threads = moves(&pinned, id)
         .unwrap()
@@ -58,12 +60,12 @@ fn foreign_threads_are_found_and_the_family_is_not() {
 }
 
 #[test]
-fn without_another_cpu_nobody_moves() {
+fn without_another_cpu_nothing_is_moved() {
     assert_eq!(moves(&CpuSet::all(), TaskId::current_process()).unwrap(), []);
 }
 
 #[test]
-fn a_move_is_undone_unless_somebody_else_moved_the_thread() {
+fn a_move_is_undone_unless_the_thread_was_moved_again() {
     if CpuSet::all().len() < 2 {
         return punctual_fixtures::skip(punctual_fixtures::Missing::Machine, "only one CPU");
     }
@@ -82,7 +84,7 @@ fn a_move_is_undone_unless_somebody_else_moved_the_thread() {
 }
 
 #[test]
-fn a_number_that_was_reused_is_left_alone() {
+fn a_reused_id_is_left_alone() {
     let (child, id) = sleeper();
     let other = Move {
         started: 1,

@@ -1,4 +1,4 @@
-//! Watching the summed CPU clock of processes.
+//! Sampling of the summed CPU time of processes.
 
 use std::io;
 use std::sync::Arc;
@@ -10,23 +10,23 @@ use punctual_os::{CpuSet, TaskId, Thread, ThreadSpec, clock};
 use super::{Hole, HoleSource, Span, nanoseconds, outstanding_parts};
 use crate::watchdog::above_all;
 
-/// Samples the summed CPU clock of the pinned processes, from another CPU, until it is stopped or dropped.
+/// Samples the summed CPU time of the pinned processes from another CPU until it is stopped or dropped.
 #[derive(Debug)]
 pub struct HoleRecorder {
     stop: Arc<AtomicBool>,
-    /// Until it is stopped.
+    /// `None` after it has been stopped.
     thread: Option<Thread<Recording>>,
 }
 
 impl HoleRecorder {
-    /// The time between two samples.
+    /// Time between two samples.
     pub const PERIOD: Duration = Duration::from_millis(5);
 
-    /// Starts to watch `processes`, which run on the CPUs `pinned`. The thread runs above all others where that is
-    /// granted, on `driver`: name CPUs other than the pinned ones, or an empty set when the machine has no other.
+    /// Starts watching `processes`, which run on the CPUs `pinned`. The thread runs above all others, if
+    /// permitted, on `driver`: CPUs other than the pinned ones, or an empty set if the machine has no others.
     ///
     /// # Errors
-    /// A process is gone, the thread could not be started, or a CPU does not exist.
+    /// A process has ended, the thread could not be started, or a CPU does not exist.
     pub fn start(processes: Vec<TaskId>, pinned: CpuSet, driver: &CpuSet) -> io::Result<Self> {
         for &process in &processes {
             clock::process_cpu_time(process)?;
@@ -41,16 +41,16 @@ impl HoleRecorder {
         Ok(Self { stop, thread })
     }
 
-    /// The kernel's number of its thread.
+    /// Returns the kernel's id of its thread.
     #[cfg(test)]
     pub(super) fn thread_id(&self) -> Option<TaskId> {
         self.thread.as_ref().map(Thread::tid)
     }
 
-    /// Ends it and gives what it saw.
+    /// Stops it and returns the recording.
     ///
     /// # Panics
-    /// When the recording thread did.
+    /// If the recording thread panicked.
     pub fn stop(mut self) -> Recording {
         self.stop.store(true, Ordering::Release);
         let thread = self.thread.take().expect("it is stopped once");
@@ -58,7 +58,7 @@ impl HoleRecorder {
     }
 }
 
-/// For a measurement that failed: its thread is above all others, and must not outlive it.
+/// For failed measurements: the thread runs above all others and must not outlive the recorder.
 impl Drop for HoleRecorder {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
@@ -68,7 +68,7 @@ impl Drop for HoleRecorder {
     }
 }
 
-/// What a recorder saw.
+/// Recording of a [`HoleRecorder`].
 #[derive(Clone, Debug)]
 pub struct Recording {
     pub(super) watched: Span,
@@ -77,7 +77,7 @@ pub struct Recording {
     pub(super) longest_gap: Duration,
 }
 
-/// A time of 20 ms or more in which none of the processes ran, with or without reason.
+/// Interval of 20 ms or more in which none of the processes ran, for whatever reason.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Stall {
     pub(super) span: Span,
@@ -85,8 +85,8 @@ pub(super) struct Stall {
 }
 
 impl Recording {
-    /// The holes: where the processes stood still while a call was outstanding. `outstanding` are the times, in any
-    /// order, between the start and the end of calls, as the callers recorded them.
+    /// Returns the holes: stalls during which a call was outstanding. `outstanding` are the intervals of all
+    /// calls as the callers recorded them, in any order.
     pub fn holes(&self, outstanding: &[Span]) -> Vec<Hole> {
         let parts = self.stalls.iter().flat_map(|stall| {
             let parts = outstanding_parts(stall.span, outstanding);
@@ -99,18 +99,18 @@ impl Recording {
         parts.collect()
     }
 
-    /// The time that was watched.
+    /// Returns the watched interval.
     pub fn watched(&self) -> Span {
         self.watched
     }
 
-    /// How often the clocks were read.
+    /// Returns the number of samples.
     pub fn samples(&self) -> u64 {
         self.samples
     }
 
-    /// The longest time between two samples. Much more than [`HoleRecorder::PERIOD`] says that the recorder itself was
-    /// held up: the host stopped the machine, or real-time rights are missing.
+    /// Returns the longest time between two samples. Much more than [`HoleRecorder::PERIOD`] means that the
+    /// recorder itself was delayed: the host stopped the machine, or real-time rights are missing.
     pub fn longest_gap(&self) -> Duration {
         self.longest_gap
     }
@@ -124,7 +124,7 @@ fn record(processes: &[TaskId], pinned: &CpuSet, stop: &AtomicBool) -> Recording
         next += HoleRecorder::PERIOD;
         let now = Instant::now();
         if next < now {
-            // Held up: go on from here instead of catching up.
+            // Delayed: continue from here instead of catching up.
             next = now;
         }
         clock::sleep_until(next);
@@ -165,7 +165,7 @@ impl Watch {
         }
     }
 
-    /// The account is read in stalls only: it is not cheap.
+    /// Adds a sample. The account is expensive to read and therefore read in stalls only.
     pub(super) fn sample(
         &mut self,
         now_ns: u64,
@@ -195,7 +195,7 @@ impl Watch {
         self.recording
     }
 
-    /// The stall ended at the sample before this one, as far as is known for certain.
+    /// Closes the stall at the previous sample, its certain end.
     fn close_stall(&mut self) {
         let Some(stall) = self.stall.take() else { return };
         let span = Span {
@@ -209,7 +209,7 @@ impl Watch {
     }
 }
 
-/// What the kernel says that CPUs have done, in its own ticks of 10 ms, summed over them.
+/// The kernel's accounting of CPU time in ticks of 10 ms, summed over several CPUs.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct CpuAccount {
     pub(crate) idle: u64,
@@ -254,7 +254,7 @@ fn source_of(first: Option<CpuAccount>, last: Option<CpuAccount>) -> HoleSource 
     }
 }
 
-/// Of those that are gone, nothing is added any more: their part stands still.
+/// Returns the summed CPU time; ended processes contribute nothing more.
 fn cpu_time(processes: &[TaskId]) -> Duration {
     processes
         .iter()

@@ -1,3 +1,5 @@
+//! Recordings from made-up samples, and of a sleeping process.
+
 use punctual_os::{CpuSet, TaskId, clock};
 
 use super::recorder::{CpuAccount, Watch};
@@ -12,8 +14,8 @@ fn span(start_ms: u64, end_ms: u64) -> Span {
     }
 }
 
-/// A recording from a CPU clock sampled every 5 ms, given as the milliseconds that it advanced, and the ticks of idle
-/// and of other work that the kernel accounts in each.
+/// Returns a recording of samples every 5 ms, each given as the CPU time in milliseconds and the ticks of
+/// idle time and of other work accounted by the kernel.
 fn recorded(advances: &[(u64, u64, u64)]) -> Recording {
     let mut watch = Watch::new(0, Duration::ZERO);
     let (mut cpu, mut account) = (Duration::ZERO, CpuAccount::default());
@@ -27,7 +29,7 @@ fn recorded(advances: &[(u64, u64, u64)]) -> Recording {
 }
 
 #[test]
-fn a_stall_is_a_hole_where_a_call_was_outstanding() {
+fn a_stall_is_a_hole_if_a_call_was_outstanding() {
     let stall = [(0, 1, 0); 6];
     let samples: Vec<_> = [(5, 0, 0); 2]
         .into_iter()
@@ -42,7 +44,7 @@ fn a_stall_is_a_hole_where_a_call_was_outstanding() {
         source: HoleSource::Idle,
     };
     assert_eq!(holes(&[span(0, 100)]), [whole]);
-    assert_eq!(holes(&[]), [], "nobody waited");
+    assert_eq!(holes(&[]), [], "no call was outstanding");
     assert_eq!(holes(&[span(0, 29)]), [], "19 ms with a call outstanding");
     let part = Hole {
         length_ns: 20 * MS,
@@ -63,7 +65,7 @@ fn a_stall_is_a_hole_where_a_call_was_outstanding() {
 }
 
 #[test]
-fn short_stalls_and_those_that_one_process_ran_through_do_not_count() {
+fn short_and_interrupted_stalls_do_not_count() {
     let recording = recorded(&[
         (5, 0, 0),
         (0, 1, 0),
@@ -77,7 +79,7 @@ fn short_stalls_and_those_that_one_process_ran_through_do_not_count() {
 }
 
 #[test]
-fn a_stall_that_the_recording_ends_in_counts() {
+fn a_stall_at_the_end_of_the_recording_counts() {
     let recording = recorded(&[(5, 0, 0), (0, 0, 1), (0, 0, 1), (0, 0, 1), (0, 0, 1)]);
     let hole = Hole {
         start_ns: 5 * MS,
@@ -88,7 +90,7 @@ fn a_stall_that_the_recording_ends_in_counts() {
 }
 
 #[test]
-fn what_the_kernel_did_not_account_was_the_host() {
+fn unaccounted_time_is_attributed_to_the_host() {
     let recording = recorded(&[(5, 0, 0), (0, 0, 0), (0, 0, 0), (0, 0, 0), (0, 0, 0)]);
     assert_eq!(
         recording.holes(&[span(0, 100)])[0].source,
@@ -122,7 +124,7 @@ fn deadlines_are_lost_to_the_holes_that_overlap_them() {
 }
 
 #[test]
-fn over_two_percent_the_machine_is_unfit() {
+fn the_machine_is_unfit_above_two_percent() {
     let hole = Hole {
         start_ns: 0,
         length_ns: 50 * MS,
@@ -137,10 +139,10 @@ fn over_two_percent_the_machine_is_unfit() {
 }
 
 #[test]
-fn a_process_that_stands_still_is_seen_live() {
+fn a_sleeping_process_causes_a_hole() {
     let mut child = std::process::Command::new("sleep").arg("5").spawn().unwrap();
     let begin = clock::monotonic();
-    // It starts up first: that is CPU time.
+    // Its start takes CPU time first.
     std::thread::sleep(Duration::from_millis(30));
     let recorder =
         HoleRecorder::start(vec![TaskId::of_child(&child)], CpuSet::all(), &CpuSet::empty()).unwrap();
@@ -155,7 +157,7 @@ fn a_process_that_stands_still_is_seen_live() {
 }
 
 #[test]
-fn a_process_that_is_gone_cannot_be_watched() {
+fn an_ended_process_cannot_be_watched() {
     let mut child = std::process::Command::new("true").spawn().unwrap();
     let id = TaskId::of_child(&child);
     child.wait().unwrap();
@@ -163,7 +165,7 @@ fn a_process_that_is_gone_cannot_be_watched() {
 }
 
 #[test]
-fn a_maximum_is_blamed_on_the_hole_that_took_most_of_it() {
+fn the_cause_of_a_maximum_is_the_hole_with_the_largest_overlap() {
     let hole = |start_ms, length_ms, source| Hole {
         start_ns: start_ms * MS,
         length_ns: length_ms * MS,
@@ -182,17 +184,20 @@ fn a_maximum_is_blamed_on_the_hole_that_took_most_of_it() {
 }
 
 #[test]
-fn a_recorder_that_is_dropped_leaves_no_thread() {
+fn a_dropped_recorder_ends_its_thread() {
     let me = punctual_os::TaskId::current_process();
     let recorder = HoleRecorder::start(vec![me], CpuSet::all(), &CpuSet::empty()).unwrap();
-    // The number of the thread, which other tests' recorders are named like.
+    // By id, because recorders of other tests have the same name.
     let thread = recorder.thread_id().unwrap();
     let path = format!("/proc/self/task/{thread}");
     assert!(std::path::Path::new(&path).exists());
     drop(recorder);
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(5);
     while std::path::Path::new(&path).exists() {
-        assert!(std::time::Instant::now() < deadline, "it still runs");
+        assert!(
+            std::time::Instant::now() < deadline,
+            "the thread is still running"
+        );
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }

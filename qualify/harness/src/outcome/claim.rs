@@ -1,27 +1,27 @@
-//! A number that somebody set, and what was measured.
+//! Statements with a limit and a source.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A statement about figures that was put to the test.
+/// Statement about results that was tested.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Claim {
-    /// Unique within its benchmark and stable over versions.
+    /// Id, unique within its benchmark and stable over versions.
     pub id: String,
-    /// The statement, as a sentence with its direction ("at most", "at least").
+    /// Statement, with its direction ("at most", "at least").
     pub text: String,
-    /// Who set it: an issue, or a paper with its section.
+    /// Source of the limit: "Punctual's limit", or a paper with its section.
     pub source: String,
-    /// What was measured, in the unit of `limit`; null when it came out as no number.
+    /// Measured value in the unit of `limit`; null if it is not a number.
     pub measured: Value,
-    /// The number that was set.
+    /// Limit.
     pub limit: Value,
-    /// Whether the statement is true of this run.
+    /// Whether the statement holds in this run.
     pub holds: bool,
 }
 
 impl Claim {
-    /// Holds when `measured` ≤ `limit`; a measurement that is no number does not hold.
+    /// Creates a claim that holds if `measured` ≤ `limit`, and does not if either is not a number.
     pub fn at_most(
         id: impl Into<String>,
         text: impl Into<String>,
@@ -32,7 +32,7 @@ impl Claim {
         Self::new(id, text, source, measured, limit, measured <= limit)
     }
 
-    /// Holds when `measured` ≥ `limit`; a measurement that is no number does not hold.
+    /// Creates a claim that holds if `measured` ≥ `limit`, and does not if either is not a number.
     pub fn at_least(
         id: impl Into<String>,
         text: impl Into<String>,
@@ -43,7 +43,7 @@ impl Claim {
         Self::new(id, text, source, measured, limit, measured >= limit)
     }
 
-    /// Holds when `measured` < `limit`; a measurement that is no number does not hold.
+    /// Creates a claim that holds if `measured` < `limit`, and does not if either is not a number.
     pub fn below(
         id: impl Into<String>,
         text: impl Into<String>,
@@ -54,7 +54,7 @@ impl Claim {
         Self::new(id, text, source, measured, limit, measured < limit)
     }
 
-    /// A statement of another form, such as an order: the caller says whether it holds.
+    /// Creates a claim of another form, such as an order; the caller determines whether it holds.
     pub fn new(
         id: impl Into<String>,
         text: impl Into<String>,
@@ -74,14 +74,14 @@ impl Claim {
     }
 }
 
-/// Something that was not measured.
+/// Record of what was not measured.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Skipped {
-    /// The claim that is absent for it.
+    /// Id of the claim that is therefore missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// What is missing.
     pub what: String,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }

@@ -1,15 +1,15 @@
-//! One result: a flat object.
+//! Rows of results: flat objects.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A result with named columns, in the order in which they were added.
+/// Row of results with named columns, in the order in which they were added.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Row(Map<String, Value>);
 
 impl Row {
-    /// A row without columns.
+    /// Creates a row without columns.
     pub fn new() -> Self {
         Self::default()
     }
@@ -17,13 +17,13 @@ impl Row {
     /// Adds a column, or replaces its value. `None` and numbers that are not finite become null.
     ///
     /// # Panics
-    /// When the value is a list or an object: rows are flat.
+    /// If the value is a list or an object: rows are flat.
     #[must_use]
     pub fn with(mut self, column: impl Into<String>, value: impl Into<Value>) -> Self {
         let (column, value) = (column.into(), value.into());
         assert!(
             !value.is_array() && !value.is_object(),
-            "column `{column}` of a flat row got {value}"
+            "column `{column}` of a flat row cannot be {value}"
         );
         self.0.insert(column, value);
         self
@@ -32,7 +32,7 @@ impl Row {
     /// Adds all fields of a value that serialises as a flat object, such as [`crate::statistics::Summary`].
     ///
     /// # Panics
-    /// When it serialises as something else.
+    /// If it serialises otherwise.
     #[must_use]
     pub fn with_fields(self, fields: &impl Serialize) -> Self {
         match serde_json::to_value(fields) {
@@ -43,17 +43,17 @@ impl Row {
         }
     }
 
-    /// The value of a column.
+    /// Returns the value of a column.
     pub fn get(&self, column: &str) -> Option<&Value> {
         self.0.get(column)
     }
 
-    /// The value of a column that holds a number.
+    /// Returns the value of a numeric column.
     pub fn number(&self, column: &str) -> Option<f64> {
         self.get(column)?.as_f64()
     }
 
-    /// The columns.
+    /// Returns the columns.
     pub fn as_map(&self) -> &Map<String, Value> {
         &self.0
     }

@@ -1,3 +1,5 @@
+//! Format, exit codes and texts of outcomes.
+
 use serde_json::json;
 
 use super::*;
@@ -32,10 +34,16 @@ fn outcome(rights: SchedulingRights) -> Outcome {
 }
 
 #[test]
-fn the_object_has_the_fields_of_the_contract_in_order() {
+fn json_has_the_fields_of_the_contract_in_order() {
     let mut outcome = outcome(SchedulingRights::RealTime);
     outcome.parameter("seconds", 4);
-    outcome.claim(Claim::at_least("high", "at least 97 %", "issue 2", 98.0, 97.0));
+    outcome.claim(Claim::at_least(
+        "high",
+        "at least 97 %",
+        "Punctual's limit",
+        98.0,
+        97.0,
+    ));
     outcome.skip(None, "remote rows", "no namespace");
     let json: Value = serde_json::from_str(&outcome.to_json()).unwrap();
     let fields: Vec<_> = json.as_object().unwrap().keys().collect();
@@ -51,7 +59,7 @@ fn the_object_has_the_fields_of_the_contract_in_order() {
     assert_eq!(fields, contract);
     assert_eq!(json["schema"], 1);
     assert_eq!(json["rows"], json!([{"pool": "lanes", "work": 50}]));
-    let claim = json!({"id": "high", "text": "at least 97 %", "source": "issue 2", "measured": 98.0,
+    let claim = json!({"id": "high", "text": "at least 97 %", "source": "Punctual's limit", "measured": 98.0,
         "limit": 97.0, "holds": true});
     assert_eq!(json["claims"], json!([claim]));
     assert_eq!(
@@ -62,8 +70,8 @@ fn the_object_has_the_fields_of_the_contract_in_order() {
 }
 
 #[test]
-fn the_exit_code_takes_the_first_that_applies() {
-    let broken = || Claim::at_most("late", "at most 1", "issue 2", 1.25, 1.0);
+fn the_first_applicable_exit_code_is_used() {
+    let broken = || Claim::at_most("late", "at most 1", "Punctual's limit", 1.25, 1.0);
     for (rights, expected) in [
         (SchedulingRights::RealTime, [0, 1]),
         (SchedulingRights::Ordinary, [3, 3]),
@@ -79,7 +87,7 @@ fn the_exit_code_takes_the_first_that_applies() {
 }
 
 #[test]
-fn nothing_measured_is_no_pass() {
+fn an_empty_outcome_does_not_pass() {
     let outcome = Outcome::new("demo", facts(SchedulingRights::RealTime));
     assert_eq!(outcome.verdict().exit_code(), 2);
     assert_eq!(
@@ -89,11 +97,24 @@ fn nothing_measured_is_no_pass() {
 }
 
 #[test]
-fn the_verdict_is_one_line_that_names_what_failed() {
+fn the_verdict_is_one_line_with_the_failed_claims() {
     let mut outcome = outcome(SchedulingRights::Ordinary);
-    outcome.claim(Claim::at_most("p50", "at most 1.15", "issue 2", 1.2504, 1.15));
-    outcome.claim(Claim::new("order", "high first", "[S2]", "low", "high", false));
-    outcome.claim(Claim::below("jitter", "below 3", "[S2]", 2.0, 3.0));
+    outcome.claim(Claim::at_most(
+        "p50",
+        "at most 1.15",
+        "Punctual's limit",
+        1.2504,
+        1.15,
+    ));
+    outcome.claim(Claim::new(
+        "order",
+        "high first",
+        "[Pyarali 2002]",
+        "low",
+        "high",
+        false,
+    ));
+    outcome.claim(Claim::below("jitter", "below 3", "[Pyarali 2002]", 2.0, 3.0));
     assert_eq!(
         outcome.verdict().to_string(),
         "demo: NOT REAL-TIME: 1 of 3 claims hold; not: p50 (measured 1.25, limit 1.15), \
@@ -102,7 +123,7 @@ fn the_verdict_is_one_line_that_names_what_failed() {
 }
 
 #[test]
-fn what_is_no_number_does_not_hold() {
+fn a_claim_without_a_number_does_not_hold() {
     assert!(!Claim::at_most("a", "", "", f64::NAN, 1.0).holds);
     assert!(!Claim::at_least("a", "", "", f64::NAN, 1.0).holds);
     assert!(!Claim::below("a", "", "", 1.0, 1.0).holds);
@@ -110,7 +131,7 @@ fn what_is_no_number_does_not_hold() {
 }
 
 #[test]
-fn several_benchmarks_become_one() {
+fn outcomes_of_several_benchmarks_are_merged() {
     let mut all = Outcome::new("qualify", facts(SchedulingRights::RealTime));
     let mut demo = outcome(SchedulingRights::RealTime);
     demo.claim(Claim::at_least("high", "", "", 98.0, 97.0));
@@ -129,7 +150,7 @@ fn several_benchmarks_become_one() {
 }
 
 #[test]
-fn what_ended_before_its_time_says_so_first() {
+fn interruption_comes_first_in_the_verdict() {
     let mut all = Outcome::new("qualify", facts(SchedulingRights::RealTime));
     all.absorb(outcome(SchedulingRights::RealTime));
     all.unfit("holes");
@@ -151,8 +172,8 @@ fn what_ended_before_its_time_says_so_first() {
 }
 
 #[test]
-#[should_panic(expected = "was made twice")]
-fn a_claim_is_made_once() {
+#[should_panic(expected = "duplicate claim")]
+fn duplicate_claims_panic() {
     let mut outcome = outcome(SchedulingRights::RealTime);
     outcome.claim(Claim::at_least("high", "", "", 98.0, 97.0));
     outcome.claim(Claim::at_least("high", "", "", 98.0, 97.0));
@@ -165,7 +186,7 @@ fn a_row_is_flat() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_named() {
+fn the_error_names_the_file() {
     let error = outcome(SchedulingRights::RealTime)
         .write(Path::new("/nowhere/out.json"))
         .unwrap_err();
@@ -178,7 +199,7 @@ fn a_file_that_cannot_be_written_is_named() {
 }
 
 #[test]
-fn what_is_no_file_stays_what_it_is() {
+fn a_link_is_written_through() {
     let folder = std::env::temp_dir().join(format!("punctual-outcome-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let (file, link) = (folder.join("file.json"), folder.join("link.json"));

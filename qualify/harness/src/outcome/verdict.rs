@@ -1,4 +1,4 @@
-//! What an outcome says in one line and in one number.
+//! Verdict of an outcome: one line and an exit code.
 
 use std::fmt;
 use std::process::ExitCode;
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use super::Claim;
 use crate::MachineFacts;
 
-/// The judgement of an [`Outcome`](super::Outcome); displays as one line.
+/// Verdict of an [`Outcome`](super::Outcome); displayed as one line.
 #[derive(Clone, Copy, Debug)]
 pub struct Verdict<'a> {
     pub(super) benchmark: &'a str,
@@ -16,14 +16,14 @@ pub struct Verdict<'a> {
     pub(super) nothing_ran: bool,
 }
 
-/// Why the claims alone do not decide.
+/// Reason why the claims alone do not determine the verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Doubt {
     pub(super) kind: Kind,
     pub(super) reason: String,
 }
 
-/// The later, the more it says about the others.
+/// Kind of doubt, in ascending order of precedence.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Kind {
     Unfit,
@@ -42,8 +42,8 @@ impl fmt::Display for Kind {
 }
 
 impl Verdict<'_> {
-    /// 2 when it could not run, was interrupted or the machine was unfit, else 3 when it ran without real-time rights, else 1 when a
-    /// claim does not hold, else 0.
+    /// Returns 2 if the benchmark failed, was interrupted or the machine was unfit, otherwise 3 if it ran
+    /// without real-time rights, otherwise 1 if a claim does not hold, otherwise 0.
     pub fn exit_code(self) -> u8 {
         if !self.doubts.is_empty() || self.nothing_ran {
             2
@@ -60,7 +60,7 @@ impl Verdict<'_> {
         let broken: Vec<_> = self.claims.iter().filter(|claim| !claim.holds).collect();
         let (all, holding) = (self.claims.len(), self.claims.len() - broken.len());
         match all {
-            0 => return write!(f, "no claim was put to the test"),
+            0 => return write!(f, "no claim was tested"),
             1 => write!(f, "{holding} of 1 claim holds")?,
             _ => write!(f, "{holding} of {all} claims hold")?,
         }
@@ -102,7 +102,7 @@ impl From<Verdict<'_>> for ExitCode {
     }
 }
 
-/// A number with what the eye needs of it.
+/// Number rounded to three decimals.
 struct Rounded<'a>(&'a serde_json::Value);
 
 impl fmt::Display for Rounded<'_> {

@@ -1,38 +1,38 @@
-//! Latencies in a histogram.
+//! Histogram of latencies.
 
 use hdrhistogram::Histogram;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Latencies of up to an hour, each kept within 0.1 % of its value. Recording takes no memory.
+/// Latencies of up to an hour, with an error of at most 0.1 %. Recording does not allocate.
 #[derive(Clone, Debug)]
 pub struct Latencies {
     histogram: Histogram<u64>,
-    /// The largest one exactly, in nanoseconds.
+    /// Exact maximum in nanoseconds.
     max_ns: u64,
 }
 
-/// What is told of [`Latencies`], by the names that rows use; null without any.
+/// Summary of [`Latencies`] with the column names of rows; null without latencies.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Summary {
-    /// The latency that half of the calls kept, in microseconds.
+    /// Median in microseconds.
     pub p50_us: Option<f64>,
-    /// The one that 99 % kept.
+    /// 99th percentile.
     pub p99_us: Option<f64>,
-    /// The one that 99.9 % kept.
+    /// 99.9th percentile.
     pub p999_us: Option<f64>,
-    /// The largest one, exactly.
+    /// Exact maximum.
     pub max_us: Option<f64>,
-    /// The arithmetic mean.
+    /// Arithmetic mean.
     pub mean_us: Option<f64>,
-    /// The sample standard deviation: what the papers call jitter.
+    /// Sample standard deviation, which the papers call jitter.
     pub jitter_us: Option<f64>,
 }
 
 impl Latencies {
     const HIGHEST_NS: u64 = 3_600_000_000_000;
 
-    /// None yet. Takes about 300 KiB, all of it now.
+    /// Creates an empty histogram. Allocates about 300 KiB.
     pub fn new() -> Self {
         Self {
             histogram: Histogram::new_with_bounds(1, Self::HIGHEST_NS, 3)
@@ -41,24 +41,24 @@ impl Latencies {
         }
     }
 
-    /// Records one, in nanoseconds.
+    /// Records a latency in nanoseconds.
     pub fn record(&mut self, ns: u64) {
         self.histogram.saturating_record(ns);
         self.max_ns = self.max_ns.max(ns);
     }
 
-    /// Records one of a caller that wanted to call every `interval_ns` nanoseconds, and with it those of the calls that
-    /// the caller could not make while it waited. Leaving these out (coordinated omission) hides long waits, for a
-    /// caller that waits asks less often.
+    /// Records a latency of a caller that intends to call every `interval_ns` nanoseconds, together with the
+    /// latencies of the calls that it could not make while it waited. Omitting these (coordinated omission)
+    /// hides long waits, because a waiting caller calls less often.
     pub fn record_paced(&mut self, ns: u64, interval_ns: u64) {
         let within = ns.min(Self::HIGHEST_NS);
         self.histogram
             .record_correct(within, interval_ns)
-            .expect("a value within the bounds is recorded");
+            .expect("the value is within the bounds");
         self.max_ns = self.max_ns.max(ns);
     }
 
-    /// Adds those of another one.
+    /// Adds the latencies of another histogram.
     pub fn merge(&mut self, other: &Self) {
         self.histogram
             .add(&other.histogram)
@@ -66,25 +66,26 @@ impl Latencies {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// Forgets all, and keeps the memory.
+    /// Removes all latencies and keeps the memory.
     pub fn clear(&mut self) {
         self.histogram.reset();
         self.max_ns = 0;
     }
 
-    /// How many there are, those that were filled in for a paced caller included.
+    /// Returns the number of latencies, including those added for calls that a paced caller could not make.
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// The latency, in microseconds, that a share from 0 to 1 of the calls kept. `None` without any.
+    /// Returns the latency in microseconds that a share (0 to 1) of the calls did not exceed. `None` without
+    /// latencies.
     pub fn quantile_us(&self, share: f64) -> Option<f64> {
-        // Not above the largest: the histogram gives the upper end of a class.
+        // Limited to the maximum: the histogram returns the upper end of a class.
         let ns = self.histogram.value_at_quantile(share).min(self.max_ns);
         (self.count() > 0).then(|| microseconds(ns))
     }
 
-    /// The figures for a row.
+    /// Returns the values for a row.
     pub fn summary(&self) -> Summary {
         let some = self.count() > 0;
         Summary {
@@ -97,18 +98,19 @@ impl Latencies {
         }
     }
 
-    /// The sample standard deviation (divided by n - 1), in microseconds. `None` with fewer than two.
+    /// Returns the sample standard deviation (divided by n - 1) in microseconds. `None` with fewer than two
+    /// latencies.
     pub fn jitter_us(&self) -> Option<f64> {
         let n = self.count() as f64;
         (n > 1.0).then(|| self.histogram.stdev() * (n / (n - 1.0)).sqrt() / 1000.0)
     }
 
-    /// For a plot of percentiles: shares of the calls in percent, ascending and below 100, each with the latency in
-    /// microseconds that this share kept. The closer to 100 the closer together, down to the single slowest call, which
-    /// stands at 100·n/(n+1). Empty without any.
+    /// Returns points for a percentile plot: shares of the calls in percent, ascending and below 100, each
+    /// with the latency in microseconds that this share did not exceed. Points are closer together towards
+    /// 100; the slowest call is at 100·n/(n+1). Empty without latencies.
     pub fn curve(&self) -> Vec<(f64, f64)> {
         let n = self.count() as f64;
-        // Eight points for each halving of what is left, so that a tail of a million calls has about 160.
+        // Eight points per halving of the remaining share, so that the tail of a million calls has about 160.
         let slower = (0..).map(|step| 0.5f64.powf(f64::from(step) / 8.0));
         let shares = slower
             .take_while(|slower| slower * n >= 2.0)
@@ -133,7 +135,7 @@ impl Default for Latencies {
     }
 }
 
-/// From one process to another: the classes that are not empty.
+/// Serialised form: the classes that are not empty.
 #[derive(Deserialize, Serialize)]
 struct Wire {
     max_ns: u64,
@@ -161,7 +163,7 @@ impl<'de> Deserialize<'de> for Latencies {
             latencies
                 .histogram
                 .record_n(ns, count)
-                .map_err(|error| D::Error::custom(format!("a latency of {ns} ns: {error}")))?;
+                .map_err(|error| D::Error::custom(format!("invalid latency of {ns} ns: {error}")))?;
         }
         latencies.max_ns = wire.max_ns;
         Ok(latencies)
@@ -180,7 +182,7 @@ mod tests {
         let actual = actual.unwrap();
         assert!(
             (actual / expected - 1.0).abs() < 0.0011,
-            "{actual} instead of {expected}"
+            "{actual}, expected {expected}"
         );
     }
 
@@ -194,14 +196,14 @@ mod tests {
         close(summary.p99_us, 9900.0);
         close(summary.p999_us, 9991.0);
         close(summary.mean_us, 5001.2);
-        // Of 1 to 10000: the square root of n (n + 1) / 12.
+        // For 1 to 10000: the square root of n (n + 1) / 12.
         close(summary.jitter_us, 2887.7);
         assert_eq!(summary.max_us, Some(12_345.678));
         assert_eq!(latencies.count(), 10_001);
     }
 
     #[test]
-    fn a_paced_caller_that_waited_counts_the_calls_it_could_not_make() {
+    fn a_paced_caller_includes_calls_it_could_not_make() {
         let (mut naive, mut paced) = (Latencies::new(), Latencies::new());
         for ns in std::iter::repeat_n(1_000, 99).chain([100_000_000]) {
             naive.record(ns);
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn they_travel_between_processes() {
+    fn latencies_can_be_serialised_and_merged() {
         let mut latencies = Latencies::new();
         [17_321, 17_321, 900, 4_000_000]
             .into_iter()
@@ -229,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn none_gives_no_figures() {
+    fn no_latencies_give_no_values() {
         let mut latencies = Latencies::new();
         latencies.record(5);
         latencies.clear();
@@ -239,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_curve_ends_with_the_slowest() {
+    fn the_curve_ends_with_the_slowest_call() {
         let mut latencies = Latencies::new();
         assert_eq!(latencies.curve(), []);
         latencies.record(2_000);
@@ -259,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_than_an_hour_counts_as_an_hour() {
+    fn latencies_are_limited_to_an_hour() {
         let mut latencies = Latencies::new();
         latencies.record(u64::MAX);
         latencies.record_paced(u64::MAX, Latencies::HIGHEST_NS);

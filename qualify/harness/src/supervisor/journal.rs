@@ -1,4 +1,4 @@
-//! What has been changed on the machine, written down before it is; and the lock that keeps two runs apart.
+//! Journal of changes to the machine, written before each change, and the lock that prevents concurrent runs.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -18,19 +18,19 @@ use crate::outcome::replace_file;
 pub(super) const FILE: &str = "changes.json";
 const LOCK: &str = "lock";
 
-/// The changes that are in force.
+/// Changes in force.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) struct Entry {
-    /// A journal of before the last boot means nothing.
+    /// Boot id; a journal from before the last boot is ignored.
     boot: String,
     pub(super) throttling: Option<ThrottlingChange>,
     pub(super) moves: Vec<Move>,
     pub(super) cpuset: Option<ExclusiveCpuset>,
-    /// Clock ticks since boot, before the first change.
+    /// Clock ticks since boot before the first change.
     pub(super) since: u64,
 }
 
-/// As the kernel's file holds it.
+/// Change of real-time throttling, as in the kernel's file.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) struct ThrottlingChange {
     pub(super) before: String,
@@ -48,7 +48,7 @@ impl Entry {
         }
     }
 
-    /// What an earlier run left; `None` when it left nothing.
+    /// Reads the journal of an earlier run; `None` if there is none.
     pub(super) fn read(file: &Path) -> io::Result<Option<Self>> {
         let text = match std::fs::read_to_string(file) {
             Ok(text) => text,
@@ -57,7 +57,7 @@ impl Entry {
         };
         let entry: Self = serde_json::from_str(&text).map_err(|error| {
             let text = format!(
-                "{} is no journal of this program ({error}): restore the settings by hand and delete it",
+                "{} is not a journal of this program ({error}): restore the settings manually and delete it",
                 file.display()
             );
             io::Error::new(io::ErrorKind::InvalidData, text)
@@ -85,17 +85,17 @@ impl Entry {
         self.throttling.is_some() || !self.moves.is_empty() || self.cpuset.is_some()
     }
 
-    /// Restores all of it and says what it did, as part of a sentence. What somebody else has changed since is left to
-    /// them.
+    /// Restores everything; returns a description. Settings that another program has changed since are left
+    /// alone.
     ///
     /// # Errors
-    /// Throttling or the cpuset could not be restored; the rest has been all the same.
+    /// Throttling or the cpuset could not be restored; the rest has been restored all the same.
     pub(super) fn undo(&self) -> io::Result<String> {
         let cpuset = self.cpuset.as_ref().map_or(Ok(()), ExclusiveCpuset::undo);
         let throttling = self
             .throttling
             .as_ref()
-            .map_or(Ok("was not changed".to_owned()), ThrottlingChange::undo);
+            .map_or(Ok("unchanged".to_owned()), ThrottlingChange::undo);
         let moved = foreign::restore(&self.moves, self.since);
         let throttling = throttling?;
         cpuset?;
@@ -115,16 +115,16 @@ impl ThrottlingChange {
         match RealtimeRuntime::parse(&self.before) {
             Some(before) if throttling::runtime()?.to_string() == self.during => {
                 throttling::set_runtime(before).map_err(|error| {
-                    io::Error::new(error.kind(), format!("{before} could not be restored: {error}"))
+                    io::Error::new(error.kind(), format!("cannot restore {before}: {error}"))
                 })?;
-                Ok(format!("is {before} again"))
+                Ok(format!("restored to {before}"))
             }
-            _ => Ok("has been changed by somebody else".to_owned()),
+            _ => Ok("has been changed by another program".to_owned()),
         }
     }
 }
 
-/// Held until it is dropped, or until the process ends, however that ends.
+/// Lock of the machine, held until this is dropped or the process ends.
 pub(super) struct Lock {
     _file: File,
 }
@@ -143,14 +143,14 @@ impl Lock {
         while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             let mut holder = String::new();
             File::open(&path)?.read_to_string(&mut holder)?;
-            // One that was killed a moment ago is still being cleaned up after.
+            // The supervisor of a run killed a moment ago is still restoring the machine.
             let gone = holder
                 .parse::<TaskId>()
                 .is_ok_and(|holder| !Path::new(&format!("/proc/{holder}")).exists());
             if !gone || Instant::now() > deadline {
                 let text = format!(
-                    "another measurement (process {}) runs on this machine, and two would disturb each other: wait for \
-                     it, or end it (lock {})",
+                    "another measurement (process {}) is running on this machine, and would disturb this one: wait for \
+                                         it, or end it (lock {})",
                     holder.trim(),
                     path.display()
                 );
@@ -164,10 +164,10 @@ impl Lock {
     }
 }
 
-/// The directory for both: the one that was asked for, or the first of the usual ones that can be had.
-pub(super) fn directory(asked: &str) -> io::Result<PathBuf> {
-    if !asked.is_empty() {
-        return own_directory(PathBuf::from(asked));
+/// Returns the folder for both: the requested one, or the first usable default.
+pub(super) fn directory(requested: &str) -> io::Result<PathBuf> {
+    if !requested.is_empty() {
+        return own_directory(PathBuf::from(requested));
     }
     let usual = [
         Some(PathBuf::from("/run/punctual")),
@@ -183,7 +183,8 @@ pub(super) fn directory(asked: &str) -> io::Result<PathBuf> {
     )
 }
 
-/// Makes it, or makes sure that it is ours: a journal that somebody else can write would have us do their work.
+/// Creates a private folder, or checks that it is private: a foreign journal could make us apply arbitrary
+/// settings.
 fn own_directory(path: PathBuf) -> io::Result<PathBuf> {
     match DirBuilder::new().mode(0o700).create(&path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(naming(&path, &error)),
@@ -193,7 +194,7 @@ fn own_directory(path: PathBuf) -> io::Result<PathBuf> {
     if found.is_dir() && found.uid() == user()? && found.mode() & 0o022 == 0 {
         return Ok(path);
     }
-    let text = format!("{} is no directory that only this user can write", path.display());
+    let text = format!("{} is not a directory writable by this user only", path.display());
     Err(io::Error::new(io::ErrorKind::PermissionDenied, text))
 }
 

@@ -8,7 +8,7 @@ use punctual_system::signals::Termination;
 use punctual_system::throttling::{self, RealtimeRuntime};
 
 use super::journal::{self, Entry, Lock, ThrottlingChange};
-use super::{Hands, Prepared, Request, Throttling, scratch};
+use super::{Prepared, Request, Scope, Throttling, scratch};
 use crate::child::{Control, ControlError};
 use crate::exclusive_cpuset::ExclusiveCpuset;
 use crate::foreign::{self, Move, TaskStat};
@@ -17,8 +17,8 @@ use crate::{memory_folder, trace_instance};
 
 pub(super) const SUBCOMMAND: &str = "__supervisor";
 
-/// Becomes the supervising process, and does not return, when the command line says so. A program that uses
-/// [`Preparation`](super::Preparation) calls it first thing in `main`.
+/// Becomes the supervising process, and does not return, if the command line requests it. A program that uses
+/// [`Preparation`](super::Preparation) calls this first in `main`.
 pub fn main_if_asked() {
     let mut arguments = std::env::args().skip(1);
     if arguments.next().as_deref() != Some(SUBCOMMAND) {
@@ -28,7 +28,7 @@ pub fn main_if_asked() {
     std::process::exit(match run(&arguments) {
         Ok(()) => 0,
         Err(error) => {
-            // Not `eprintln!`: the terminal may be gone, and that is no reason to panic.
+            // Not `eprintln!`, which panics if the terminal has been closed.
             let _ = writeln!(io::stderr(), "punctual supervisor: {error}");
             1
         }
@@ -37,28 +37,29 @@ pub fn main_if_asked() {
 
 fn run(arguments: &[String]) -> Result<(), ControlError> {
     let parsed = match arguments {
-        [run, pinned, hands, directory] => run
+        [run, pinned, scope, directory] => run
             .parse::<TaskId>()
             .ok()
             .zip(cpus(pinned))
-            .zip(Hands::from_argument(hands))
-            .map(|((run, pinned), hands)| (run, pinned, hands, directory)),
+            .zip(Scope::from_argument(scope))
+            .map(|((run, pinned), scope)| (run, pinned, scope, directory)),
         _ => None,
     };
-    let Some((run, pinned, hands, directory)) = parsed else {
-        return Control::refuse("this subcommand is for the program itself");
+    let Some((run, pinned, scope, directory)) = parsed else {
+        return Control::refuse("this subcommand is internal");
     };
-    // From now on a signal to the whole group does not keep us from restoring; the run's end is what we wait for.
+    // From now on a signal to the whole group does not prevent restoration, which happens at the end of the
+    // run.
     if let Err(error) = Termination::watch() {
         return Control::refuse(error);
     }
     let supervision = journal::directory(directory)
-        .and_then(|directory| Supervision::begin(&directory, run, pinned, hands));
+        .and_then(|directory| Supervision::begin(&directory, run, pinned, scope));
     let (mut supervision, prepared) = match supervision {
         Ok(begun) => begun,
         Err(error) => return Control::refuse(error),
     };
-    // Whatever ends the conversation, the machine is restored.
+    // Whatever ends the connection, the machine is restored.
     let ended = Control::ready(&(&prepared, &supervision.scratch)).and_then(|control| {
         control.serve(|request| match request {
             Request::Sweep => supervision.move_foreign().map(|(moved, _)| moved),
@@ -70,11 +71,11 @@ fn run(arguments: &[String]) -> Result<(), ControlError> {
     if supervision.entry.changes_anything() {
         let _ = writeln!(
             io::stderr(),
-            "punctual: the run ended before its time; the machine's settings are restored"
+            "punctual: the run ended early; the machine's settings are restored"
         );
     }
     supervision.restore()?;
-    // With the run gone, a broken conversation is nothing to complain about.
+    // If the run has ended, a broken connection is not an error.
     match ended {
         Err(ControlError::Gone(_)) => Ok(()),
         other => other,
@@ -88,27 +89,28 @@ fn cpus(list: &str) -> Option<CpuSet> {
     CpuSet::parse(list)
 }
 
-/// What is in force for a run.
+/// State of the supervision of a run.
 struct Supervision {
     entry: Entry,
     journal: PathBuf,
-    /// Whether the journal is ours. What an earlier run left is not, when nothing may be changed.
+    /// Whether this run has written the journal; one left by an earlier run is kept if nothing may be
+    /// changed.
     wrote: bool,
     run: TaskId,
     pinned: CpuSet,
-    hands: Hands,
-    /// What throttling is to be set back to while a process is isolated, and lifted from again.
+    scope: Scope,
+    /// Throttling in force while a process is isolated, to be lifted again afterwards.
     throttled: Option<RealtimeRuntime>,
-    /// Those that cannot be moved, so that they are not tried again.
+    /// Moves that failed, so that they are not tried again.
     refused: Vec<Move>,
-    /// Where its processes put their temporary files.
+    /// Folder for temporary files of the run's processes.
     scratch: Option<PathBuf>,
     _lock: Option<Lock>,
 }
 
 impl Supervision {
-    fn begin(directory: &Path, run: TaskId, pinned: CpuSet, hands: Hands) -> io::Result<(Self, Prepared)> {
-        let lock = (hands != Hands::TraceOnly)
+    fn begin(directory: &Path, run: TaskId, pinned: CpuSet, scope: Scope) -> io::Result<(Self, Prepared)> {
+        let lock = (scope != Scope::TraceOnly)
             .then(|| Lock::take(directory, run))
             .transpose()?;
         let journal = directory.join(journal::FILE);
@@ -118,10 +120,10 @@ impl Supervision {
             refused: 0,
             notices: Vec::new(),
         };
-        let left = match hands {
-            // The journal is that of whoever holds the lock.
-            Hands::TraceOnly => None,
-            Hands::On | Hands::Off => Entry::read(&journal)?,
+        let left = match scope {
+            // The journal belongs to the holder of the lock.
+            Scope::TraceOnly => None,
+            Scope::All | Scope::LockOnly => Entry::read(&journal)?,
         };
         let scratch = match &lock {
             Some(_) => Some(scratch::create(directory, run)?),
@@ -134,27 +136,27 @@ impl Supervision {
             wrote: false,
             run,
             pinned,
-            hands,
+            scope,
             throttled: None,
             refused: Vec::new(),
             scratch,
             _lock: lock,
         };
-        if hands != Hands::Off {
+        if scope != Scope::LockOnly {
             let stale = trace_instance::remove_stale();
             if stale > 0 {
-                let notice = format!("removed {stale} trace instances that killed runs left");
+                let notice = format!("removed {stale} trace instances of killed runs");
                 prepared.notices.push(notice);
             }
         }
-        if hands == Hands::TraceOnly {
+        if scope == Scope::TraceOnly {
             supervision.step_aside();
             return Ok((supervision, prepared));
         }
-        if hands == Hands::Off {
+        if scope == Scope::LockOnly {
             if left.is_some() {
                 prepared.notices.push(
-                    "an earlier run was killed and left the machine changed; a run that may change it repairs that"
+                    "an earlier run was killed without restoring the machine; a run that may change settings repairs this"
                         .to_owned(),
                 );
             }
@@ -164,7 +166,7 @@ impl Supervision {
             let done = left.undo()?;
             prepared
                 .notices
-                .push(format!("repaired what a killed run left: {done}"));
+                .push(format!("repaired after a killed run: {done}"));
             Entry::remove(&supervision.journal)?;
         }
         supervision.step_aside();
@@ -177,8 +179,8 @@ impl Supervision {
         }
     }
 
-    /// Above all others, so that nothing keeps it from restoring, and off the pinned CPUs. Without the rights it is an
-    /// ordinary process, and so is the run.
+    /// Raises this process above all others, so that it can always restore, and moves it off the pinned CPUs.
+    /// Without the rights both this process and the run are ordinary.
     fn step_aside(&self) {
         let others = foreign::without(&CpuSet::all(), &self.pinned);
         if !others.is_empty() {
@@ -202,7 +204,7 @@ impl Supervision {
             Err(error) => {
                 prepared
                     .notices
-                    .push(format!("real-time throttling is unknown: {error}"));
+                    .push(format!("cannot read real-time throttling: {error}"));
                 Throttling::LeftAlone
             }
         };
@@ -210,7 +212,7 @@ impl Supervision {
         if foreign::without(&CpuSet::all(), &self.pinned).is_empty() {
             prepared
                 .notices
-                .push("foreign tasks stay: the run takes all CPUs".to_owned());
+                .push("foreign tasks were not moved: the run uses all CPUs".to_owned());
         }
         Ok(())
     }
@@ -224,13 +226,11 @@ impl Supervision {
         throttling::set_runtime(RealtimeRuntime::Unlimited).inspect_err(|_| self.entry.throttling = None)
     }
 
-    /// The pinned CPUs become a domain of their own with one process. Meanwhile throttling is as before the run: with it
-    /// lifted, the kernel admits any reservation.
+    /// Makes the pinned CPUs a separate domain for one process. Meanwhile throttling is as before the run:
+    /// without it the kernel admits every reservation.
     fn isolate(&mut self, process: i32) -> io::Result<usize> {
-        if self.hands != Hands::On {
-            return Err(io::Error::other(
-                "nothing may be changed on this system in this run",
-            ));
+        if self.scope != Scope::All {
+            return Err(io::Error::other("this run may not change settings of the system"));
         }
         let process = TaskId::new(process).ok_or(io::ErrorKind::InvalidInput)?;
         let cpuset = ExclusiveCpuset::of(self.run)?;
@@ -246,7 +246,7 @@ impl Supervision {
         Ok(0)
     }
 
-    /// Again is the same.
+    /// Undoes [`isolate`](Self::isolate); further calls change nothing.
     fn share(&mut self) -> io::Result<usize> {
         if let Some(cpuset) = &self.entry.cpuset {
             cpuset.undo()?;
@@ -270,10 +270,10 @@ impl Supervision {
         self.write_ahead()
     }
 
-    /// How many threads were moved, and how many could not be.
+    /// Returns how many threads were moved, and how many could not be.
     fn move_foreign(&mut self) -> io::Result<(usize, usize)> {
         let (mut moved, mut refused) = (0, 0);
-        // Again until none is found: a thread may be starting another one right now.
+        // Repeated until none is found, because a thread may be starting another one now.
         for _ in 0..5 {
             let mut moves = foreign::moves(&self.pinned, self.run)?;
             moves.retain(|step| !self.refused.contains(step));
@@ -296,14 +296,14 @@ impl Supervision {
         self.entry.write(&self.journal)
     }
 
-    /// Again is the same. Gives how many threads had been moved. What fails does not keep the rest from being done, and
-    /// the settings are first.
+    /// Restores everything, the settings first; returns how many threads had been moved. An error does not
+    /// prevent the remaining steps. Further calls change nothing.
     fn restore(&mut self) -> io::Result<usize> {
         let moved = self.entry.moves.len();
         let settings = self.restore_settings();
         let instance = trace_instance::remove_of(self.run).map_err(|error| {
             let text = format!(
-                "the trace instance of process {} cannot be removed: {error}",
+                "cannot remove the trace instance of process {}: {error}",
                 self.run
             );
             io::Error::new(error.kind(), text)

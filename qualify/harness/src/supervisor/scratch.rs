@@ -1,5 +1,5 @@
-//! A folder for the temporary files of a run's processes, sockets among them, which a process that is killed leaves
-//! behind. It is the TMPDIR of the children, and goes with the run.
+//! Folder for temporary files of a run's processes, such as sockets of killed ones. It is the children's
+//! TMPDIR and is removed with the run.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -12,7 +12,8 @@ use punctual_os::TaskId;
 
 const PREFIX: &str = "run-";
 
-/// Makes that of a run, and removes those of earlier ones: the caller has the lock, so none of them is in use.
+/// Creates the folder of a run and removes those of earlier ones, which are unused because the caller has the
+/// lock.
 pub(super) fn create(directory: &Path, run: TaskId) -> io::Result<PathBuf> {
     for entry in fs::read_dir(directory)?.flatten() {
         if entry.file_name().to_string_lossy().starts_with(PREFIX) {
@@ -24,7 +25,7 @@ pub(super) fn create(directory: &Path, run: TaskId) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Removes it, also while somebody who is being killed still makes a file there.
+/// Removes it, even if a process that is being killed still creates files in it.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     for _ in 0..50 {
         match fs::remove_dir_all(path) {
@@ -38,7 +39,7 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_dir_all(path)
 }
 
-/// That of the run that this process is, while it lasts.
+/// Folder of this process's run.
 static CURRENT: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 pub(crate) fn current() -> Option<PathBuf> {
@@ -54,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_goes_with_all_that_is_in_it_and_earlier_ones_too() {
+    fn the_folder_is_removed_with_its_contents_and_earlier_ones() {
         let directory = std::env::temp_dir().join(format!("punctual-scratch-{}", std::process::id()));
         let earlier = directory.join("run-1/deeper");
         fs::create_dir_all(&earlier).unwrap();

@@ -1,3 +1,5 @@
+//! Child processes: answers, refusals, failures, pinning and their end.
+
 use std::io::{Read, Write};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -5,12 +7,12 @@ use std::time::{Duration, Instant};
 use punctual_harness::child::{ChildError, ChildSpec, Control, Failure};
 use punctual_os::{CpuSet, TaskId, affinity};
 
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The child: what it is told on the command line, and then by question.
+/// Runs the child: acts on the command line, and then on requests.
 pub fn main(arguments: &[String]) -> ExitCode {
     match arguments.first().map(String::as_str) {
-        Some("silent") => std::thread::sleep(PATIENCE),
+        Some("silent") => std::thread::sleep(TIMEOUT),
         Some("nonsense") => println!("hello"),
         Some("parent") => return parent(),
         _ => {
@@ -25,21 +27,21 @@ fn answer(question: String) -> Result<String, String> {
     match question.as_str() {
         "cpus" => Ok(affinity::current().to_string()),
         "sleep" => {
-            std::thread::sleep(PATIENCE);
+            std::thread::sleep(TIMEOUT);
             Ok("slept".to_owned())
         }
-        "panic" => panic!("these are my\nlast words"),
+        "panic" => panic!("first line\nlast line"),
         "refuse" => Err("not today\nnor tomorrow".to_owned()),
         other => Ok(other.to_uppercase()),
     }
 }
 
-/// A parent in the middle: tells the number of its child, and waits to be killed.
+/// Runs a parent between test and child: prints the id of its child, and waits to be killed.
 fn parent() -> ExitCode {
-    let (_child, id) = spec().spawn::<u32>(PATIENCE).unwrap();
+    let (_child, id) = spec().spawn::<u32>(TIMEOUT).unwrap();
     println!("{id}");
     std::io::stdout().flush().unwrap();
-    std::thread::sleep(PATIENCE);
+    std::thread::sleep(TIMEOUT);
     ExitCode::SUCCESS
 }
 
@@ -54,45 +56,45 @@ fn failure(result: Result<String, ChildError>, expected: fn(&Failure) -> bool) -
 }
 
 pub fn answers_until_it_is_stopped() {
-    let (mut child, id) = spec().spawn::<u32>(PATIENCE).unwrap();
+    let (mut child, id) = spec().spawn::<u32>(TIMEOUT).unwrap();
     assert_eq!(i64::from(id), i64::from(child.id().get()));
     for word in ["one", "two"] {
-        let answer: String = child.ask(&word, PATIENCE).unwrap();
+        let answer: String = child.ask(&word, TIMEOUT).unwrap();
         assert_eq!(answer, word.to_uppercase());
     }
-    child.stop(PATIENCE).unwrap();
+    child.stop(TIMEOUT).unwrap();
     assert!(!alive(id));
 }
 
-pub fn refuses_and_goes_on() {
-    let (mut child, _) = spec().spawn::<u32>(PATIENCE).unwrap();
-    let text = failure(child.ask(&"refuse", PATIENCE), |failure| {
+pub fn refuses_and_continues() {
+    let (mut child, _) = spec().spawn::<u32>(TIMEOUT).unwrap();
+    let text = failure(child.ask(&"refuse", TIMEOUT), |failure| {
         matches!(failure, Failure::Refused(_))
     });
-    assert_eq!(text, "the echo process says: not today; nor tomorrow");
-    assert_eq!(child.ask::<_, String>(&"still", PATIENCE).unwrap(), "STILL");
+    assert_eq!(text, "the echo process reports: not today; nor tomorrow");
+    assert_eq!(child.ask::<_, String>(&"still", TIMEOUT).unwrap(), "STILL");
 }
 
-pub fn that_panics_leaves_its_last_words() {
-    let (mut child, _) = spec().spawn::<u32>(PATIENCE).unwrap();
-    let text = failure(child.ask(&"panic", PATIENCE), |failure| {
+pub fn that_panics_is_reported_with_its_message() {
+    let (mut child, _) = spec().spawn::<u32>(TIMEOUT).unwrap();
+    let text = failure(child.ask(&"panic", TIMEOUT), |failure| {
         matches!(failure, Failure::Gone(Some(_)))
     });
-    assert!(text.contains("ended too early (exit status: 101)"), "{text}");
-    assert!(text.contains("\nlast words"), "{text}");
-    failure(child.ask(&"again", PATIENCE), |failure| {
+    assert!(text.contains("ended unexpectedly (exit status: 101)"), "{text}");
+    assert!(text.contains("\nlast line"), "{text}");
+    failure(child.ask(&"again", TIMEOUT), |failure| {
         matches!(failure, Failure::Gone(_))
     });
 }
 
 pub fn that_is_late_is_killed() {
-    let (mut child, id) = spec().spawn::<u32>(PATIENCE).unwrap();
+    let (mut child, id) = spec().spawn::<u32>(TIMEOUT).unwrap();
     let began = Instant::now();
     let text = failure(child.ask(&"sleep", Duration::from_millis(50)), |failure| {
         matches!(failure, Failure::Late(..))
     });
-    assert!(text.contains("more than 50ms"), "{text}");
-    assert!(began.elapsed() < PATIENCE && !alive(id));
+    assert!(text.contains("within 50ms"), "{text}");
+    assert!(began.elapsed() < TIMEOUT && !alive(id));
 }
 
 pub fn that_is_not_ready_is_killed() {
@@ -100,28 +102,25 @@ pub fn that_is_not_ready_is_killed() {
         .argument("silent")
         .spawn::<String>(Duration::from_millis(50));
     failure(result.map(|(_, ready)| ready), |failure| {
-        matches!(failure, Failure::Late("being ready", _))
+        matches!(failure, Failure::Late("its start", _))
     });
 }
 
-pub fn that_talks_nonsense_is_killed() {
-    let result = spec().argument("nonsense").spawn::<String>(PATIENCE);
+pub fn that_violates_the_protocol_is_killed() {
+    let result = spec().argument("nonsense").spawn::<String>(TIMEOUT);
     let text = failure(result.map(|(_, ready)| ready), |failure| {
-        matches!(failure, Failure::Speech(_))
+        matches!(failure, Failure::Protocol(_))
     });
-    assert!(text.contains("`hello` where READY was due"), "{text}");
+    assert!(text.contains("`hello` instead of READY"), "{text}");
 }
 
 pub fn is_pinned() {
     let cpu = CpuSet::single(CpuSet::all().iter().last().unwrap());
-    let (mut child, _) = spec().affinity(cpu.clone()).spawn::<u32>(PATIENCE).unwrap();
-    assert_eq!(
-        child.ask::<_, String>(&"cpus", PATIENCE).unwrap(),
-        cpu.to_string()
-    );
+    let (mut child, _) = spec().affinity(cpu.clone()).spawn::<u32>(TIMEOUT).unwrap();
+    assert_eq!(child.ask::<_, String>(&"cpus", TIMEOUT).unwrap(), cpu.to_string());
     let error = spec()
         .affinity(CpuSet::empty())
-        .spawn::<u32>(PATIENCE)
+        .spawn::<u32>(TIMEOUT)
         .unwrap_err();
     assert!(matches!(error.failure(), Failure::Pin(_)), "{error}");
 }
@@ -141,14 +140,14 @@ pub fn dies_with_its_parent() {
     assert!(alive(grandchild));
     parent.kill().unwrap();
     parent.wait().unwrap();
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while alive(grandchild) {
-        assert!(Instant::now() < deadline, "it outlives its parent");
+        assert!(Instant::now() < deadline, "the child outlives its parent");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
 
-/// Whether the process runs; one that nobody has waited for yet does not.
+/// Returns whether the process is running; a zombie is not.
 pub fn alive(process: u32) -> bool {
     let id = TaskId::new(i32::try_from(process).unwrap()).unwrap();
     std::fs::read_to_string(format!("/proc/{id}/stat"))

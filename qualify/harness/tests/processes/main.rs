@@ -1,5 +1,5 @@
-//! Tests with child processes: children, the watchdog, the supervisor. The processes are this binary again, which
-//! therefore has its own `main`.
+//! Tests with child processes: children, the watchdog, the supervisor. The processes are this binary again,
+//! which therefore has its own `main`.
 
 mod child;
 mod supervisor;
@@ -14,10 +14,10 @@ const TESTS: &[Test] = &[
         "child::answers_until_it_is_stopped",
         child::answers_until_it_is_stopped,
     ),
-    ("child::refuses_and_goes_on", child::refuses_and_goes_on),
+    ("child::refuses_and_continues", child::refuses_and_continues),
     (
-        "child::that_panics_leaves_its_last_words",
-        child::that_panics_leaves_its_last_words,
+        "child::that_panics_is_reported_with_its_message",
+        child::that_panics_is_reported_with_its_message,
     ),
     ("child::that_is_late_is_killed", child::that_is_late_is_killed),
     (
@@ -25,42 +25,42 @@ const TESTS: &[Test] = &[
         child::that_is_not_ready_is_killed,
     ),
     (
-        "child::that_talks_nonsense_is_killed",
-        child::that_talks_nonsense_is_killed,
+        "child::that_violates_the_protocol_is_killed",
+        child::that_violates_the_protocol_is_killed,
     ),
     ("child::is_pinned", child::is_pinned),
     ("child::dies_with_its_parent", child::dies_with_its_parent),
     (
-        "watchdog::kills_when_the_time_has_passed",
-        watchdog::kills_when_the_time_has_passed,
+        "watchdog::kills_after_the_timeout",
+        watchdog::kills_after_the_timeout,
     ),
     (
-        "watchdog::that_is_called_off_kills_nobody",
-        watchdog::that_is_called_off_kills_nobody,
+        "watchdog::that_is_cancelled_kills_nothing",
+        watchdog::that_is_cancelled_kills_nothing,
     ),
     (
         "supervisor::restores_when_it_is_finished",
         supervisor::restores_when_it_is_finished,
     ),
     (
-        "supervisor::restores_on_every_other_way_out",
-        supervisor::restores_on_every_other_way_out,
+        "supervisor::restores_on_every_other_exit",
+        supervisor::restores_on_every_other_exit,
     ),
     (
-        "supervisor::that_was_killed_too_is_repaired_after",
-        supervisor::that_was_killed_too_is_repaired_after,
+        "supervisor::the_next_run_repairs_after_a_killed_supervisor",
+        supervisor::the_next_run_repairs_after_a_killed_supervisor,
     ),
     (
-        "supervisor::an_isolated_process_is_among_the_others_again",
-        supervisor::an_isolated_process_is_among_the_others_again,
+        "supervisor::isolation_is_undone_on_every_exit",
+        supervisor::isolation_is_undone_on_every_exit,
     ),
     (
         "supervisor::leaves_the_system_alone",
         supervisor::leaves_the_system_alone,
     ),
     (
-        "supervisor::keeps_two_runs_apart",
-        supervisor::keeps_two_runs_apart,
+        "supervisor::prevents_concurrent_runs",
+        supervisor::prevents_concurrent_runs,
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! These change the machine for a fraction of a second, and restore it: that is what they are about.
+//! Preparation and restoration of the machine. These tests change its settings for a fraction of a second.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use punctual_harness::supervisor::{Preparation, Prepared, Throttling};
 use punctual_os::{CpuSet, TaskId, affinity};
 use punctual_system::throttling::{self, RealtimeRuntime};
 
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A run: prepares the machine, tells what it did, and ends as it is told on its standard input.
+/// Runs a run: prepares the machine, prints what it changed, and obeys commands on its standard input.
 pub fn main(arguments: &[String]) -> ExitCode {
-    let hands_off = arguments
+    let unchanged = arguments
         .iter()
         .any(|argument| argument == "--leave-system-alone");
     let preparation = Preparation::new(last_cpu())
-        .leave_system_alone(hands_off)
+        .leave_system_alone(unchanged)
         .state_directory(arguments[0].as_str());
     let mut supervisor = match preparation.start() {
         Ok(supervisor) => supervisor,
@@ -44,7 +44,7 @@ pub fn main(arguments: &[String]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// A run in another process, and a foreign task that may run anywhere.
+/// Run in another process, and a foreign task that may run on all CPUs.
 struct Scene {
     directory: PathBuf,
     throttling: RealtimeRuntime,
@@ -87,9 +87,9 @@ impl Scene {
         command
     }
 
-    /// The supervisor outlives a run that was killed for a moment.
+    /// Waits for the restoration: the supervisor outlives a killed run briefly.
     fn wait_until_restored(&self) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while throttling::runtime().unwrap() != self.throttling
             || place(&self.foreign) != CpuSet::all()
             || self.journal().exists()
@@ -180,8 +180,8 @@ pub fn restores_when_it_is_finished() {
     let scene = Scene::new("finish");
     let (mut run, prepared) = scene.run(&[]);
     scene.assert_changed(&prepared);
-    // A latecomer that was placed on purpose is found by the sweep; this one inherits its place from this test, which
-    // was moved, and is moved back with all others.
+    // The sweep finds a latecomer that was placed explicitly. This one inherits its affinity from this test,
+    // which was moved, and is moved back with all others.
     let mut heir = Command::new("sleep").arg("30").spawn().unwrap();
     assert_eq!(place(&heir), place(&scene.foreign));
     let mut latecomer = sleeper();
@@ -200,7 +200,7 @@ pub fn restores_when_it_is_finished() {
     }
 }
 
-pub fn restores_on_every_other_way_out() {
+pub fn restores_on_every_other_exit() {
     let scene = Scene::new("ways");
     for way in ["panic", "TERM", "INT", "KILL"] {
         let (mut run, prepared) = scene.run(&[]);
@@ -214,7 +214,7 @@ pub fn restores_on_every_other_way_out() {
     }
 }
 
-pub fn that_was_killed_too_is_repaired_after() {
+pub fn the_next_run_repairs_after_a_killed_supervisor() {
     let scene = Scene::new("repair");
     let (mut run, prepared) = scene.run(&[]);
     if prepared.throttling == Throttling::LeftAlone && prepared.moved == 0 {
@@ -224,17 +224,17 @@ pub fn that_was_killed_too_is_repaired_after() {
         );
     }
     let supervisor = run.supervisor();
-    // First the one that would restore, while the other cannot tell.
+    // First the supervisor, which would restore, before it can notice the end of the run.
     signal("KILL", supervisor);
     run.process.kill().unwrap();
     run.process.wait().unwrap();
     assert!(scene.journal().exists());
     scene.assert_changed(&prepared);
 
-    let (mut alone, looked) = scene.run(&["--leave-system-alone"]);
+    let (mut alone, found) = scene.run(&["--leave-system-alone"]);
     assert!(
-        looked.notices[0].starts_with("an earlier run was killed"),
-        "{looked:?}"
+        found.notices[0].starts_with("an earlier run was killed"),
+        "{found:?}"
     );
     alone.tell("finish");
     assert!(alone.process.wait().unwrap().success());
@@ -242,7 +242,7 @@ pub fn that_was_killed_too_is_repaired_after() {
 
     let (mut next, repaired) = scene.run(&[]);
     assert!(
-        repaired.notices[0].starts_with("repaired what a killed run left"),
+        repaired.notices[0].starts_with("repaired after a killed run"),
         "{repaired:?}"
     );
     scene.assert_changed(&repaired);
@@ -251,7 +251,7 @@ pub fn that_was_killed_too_is_repaired_after() {
     scene.wait_until_restored();
 }
 
-pub fn an_isolated_process_is_among_the_others_again() {
+pub fn isolation_is_undone_on_every_exit() {
     let scene = Scene::new("isolated");
     let balance = || std::fs::read_to_string("/sys/fs/cgroup/cpuset/cpuset.sched_load_balance");
     let before = balance().unwrap_or_default();
@@ -305,7 +305,7 @@ pub fn an_isolated_process_is_among_the_others_again() {
             !folder.exists() && balance().unwrap_or_default() == before,
             "{way}"
         );
-        assert_eq!(process.try_wait().unwrap(), None, "it lives on");
+        assert_eq!(process.try_wait().unwrap(), None, "the process is still running");
         process.kill().unwrap();
         process.wait().unwrap();
     }
@@ -322,7 +322,7 @@ pub fn leaves_the_system_alone() {
     assert!(run.process.wait().unwrap().success());
 }
 
-pub fn keeps_two_runs_apart() {
+pub fn prevents_concurrent_runs() {
     let scene = Scene::new("lock");
     let (mut first, _) = scene.run(&["--leave-system-alone"]);
     let second = scene

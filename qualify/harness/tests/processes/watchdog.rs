@@ -1,13 +1,15 @@
+//! The watchdog, fired and cancelled.
+
 use std::time::{Duration, Instant};
 
 use punctual_harness::Watchdog;
 use punctual_harness::child::{ChildSpec, Failure};
 use punctual_os::{CpuSet, rights};
 
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-pub fn kills_when_the_time_has_passed() {
-    let (mut child, _) = ChildSpec::new("echo", "__child").spawn::<u32>(PATIENCE).unwrap();
+pub fn kills_after_the_timeout() {
+    let (mut child, _) = ChildSpec::new("echo", "__child").spawn::<u32>(TIMEOUT).unwrap();
     let began = Instant::now();
     let watchdog = Watchdog::start(
         Duration::from_millis(60),
@@ -21,19 +23,19 @@ pub fn kills_when_the_time_has_passed() {
             .highest_realtime_priority
             .is_some_and(|p| p.0 == 99)
     );
-    let error = child.ask::<_, String>(&"sleep", PATIENCE).unwrap_err();
+    let error = child.ask::<_, String>(&"sleep", TIMEOUT).unwrap_err();
     assert!(matches!(error.failure(), Failure::Gone(Some(_))), "{error}");
     assert!(error.to_string().contains("signal: 9"), "{error}");
-    assert!(began.elapsed() >= Duration::from_millis(60) && began.elapsed() < PATIENCE);
+    assert!(began.elapsed() >= Duration::from_millis(60) && began.elapsed() < TIMEOUT);
     assert!(watchdog.has_fired());
 }
 
-pub fn that_is_called_off_kills_nobody() {
-    let (mut child, _) = ChildSpec::new("echo", "__child").spawn::<u32>(PATIENCE).unwrap();
-    let limit = Duration::from_millis(30);
-    let watchdog = Watchdog::start(limit, vec![child.killer().unwrap()], &CpuSet::empty()).unwrap();
+pub fn that_is_cancelled_kills_nothing() {
+    let (mut child, _) = ChildSpec::new("echo", "__child").spawn::<u32>(TIMEOUT).unwrap();
+    let timeout = Duration::from_millis(30);
+    let watchdog = Watchdog::start(timeout, vec![child.killer().unwrap()], &CpuSet::empty()).unwrap();
     assert!(!watchdog.has_fired());
     drop(watchdog);
-    std::thread::sleep(2 * limit);
-    assert_eq!(child.ask::<_, String>(&"here", PATIENCE).unwrap(), "HERE");
+    std::thread::sleep(2 * timeout);
+    assert_eq!(child.ask::<_, String>(&"here", TIMEOUT).unwrap(), "HERE");
 }

@@ -1,19 +1,20 @@
-//! From where to where an axis goes, how values lie on it, and what is written at it.
+//! Range, scale and labels of an axis.
 
 use std::ops::Range;
 
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::coord::types::RangedCoordf64;
 
-/// How values lie on an axis.
+/// Scale of an axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Scale {
-    /// Evenly.
+    /// Linear.
     #[default]
     Linear,
-    /// Each ten times the one before at the same distance. Values must be positive.
+    /// Logarithmic. Values must be positive.
     Log,
-    /// Shares in percent, below 100: each nine more at the same distance, so that the slowest calls have room.
+    /// Shares in percent, below 100, with each further nine at the same distance, so that the slowest calls
+    /// are visible.
     Tail,
     /// Names at 0, 1, 2, ….
     Names(Vec<String>),
@@ -27,7 +28,7 @@ pub(super) struct Axis {
 }
 
 impl Scale {
-    /// Whether a value can be shown on it.
+    /// Returns whether a value can be shown on it.
     pub(super) fn shows(&self, value: f64) -> bool {
         value.is_finite()
             && match self {
@@ -37,7 +38,7 @@ impl Scale {
             }
     }
 
-    /// Where it lies, in a unit of its own.
+    /// Returns the position of a value, in a unit of the scale.
     fn position(&self, value: f64) -> f64 {
         match self {
             Self::Linear | Self::Names(_) => value,
@@ -48,7 +49,7 @@ impl Scale {
 }
 
 impl Axis {
-    /// For the values along the horizontal: a little wider than they are; `None` without any.
+    /// Creates a horizontal axis slightly wider than the values; `None` without values.
     pub(super) fn along(scale: &Scale, values: impl Iterator<Item = f64>) -> Option<Self> {
         let (low, high) = extremes(values)?;
         let (low, high) = match scale {
@@ -68,7 +69,7 @@ impl Axis {
         Some(Self::new(scale, low, high))
     }
 
-    /// For the values upwards: from 0, or from the smallest value if it is negative; `None` without any.
+    /// Creates a vertical axis from 0, or from the smallest value if it is negative; `None` without values.
     pub(super) fn upwards(scale: &Scale, values: impl Iterator<Item = f64>) -> Option<Self> {
         if *scale != Scale::Linear {
             return Self::along(scale, values);
@@ -88,7 +89,7 @@ impl Axis {
         }
     }
 
-    /// Where bars stand.
+    /// Returns the value at the base of bars.
     pub(super) fn floor(&self) -> f64 {
         match self.scale {
             Scale::Linear => 0.0,
@@ -96,7 +97,7 @@ impl Axis {
         }
     }
 
-    /// A value at a tick, with as many decimals as ticks differ in.
+    /// Returns the label of a tick, with the necessary number of decimals.
     pub(super) fn label(&self, value: f64) -> String {
         match &self.scale {
             Scale::Names(names) => names
@@ -115,7 +116,7 @@ impl Axis {
         if !(1e-4..1e7).contains(&span) {
             return format!("{value:.1e}");
         }
-        // Ticks are at least a twentieth of the axis apart.
+        // The distance of ticks is at least a twentieth of the axis.
         let decimals = (-(span / 20.0).log10().floor()).clamp(0.0, 6.0) as usize;
         let text = without_zeros(&format!("{value:.decimals$}"));
         if text == "-0" { "0".to_owned() } else { text }
@@ -157,14 +158,14 @@ impl Ranged for Axis {
     }
 }
 
-/// At least one decade, and a tenth of a decade on both sides.
+/// Widens a range to at least one decade plus a tenth of a decade on both sides.
 fn wider_log(low: f64, high: f64) -> (f64, f64) {
     let (from, to) = (low.log10(), high.log10());
     let missing = (1.0 - (to - from)).max(0.0) / 2.0;
     (10f64.powf(from - missing - 0.1), 10f64.powf(to + missing + 0.1))
 }
 
-/// Powers of ten; with 2 and 5 between them where the axis is short, and not each of them where it is long.
+/// Returns powers of ten, with 2 and 5 between them on a short axis, and not all of them on a long one.
 fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     let (from, to) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let between: &[f64] = if to - from <= 3 { &[1.0, 2.0, 5.0] } else { &[1.0] };
@@ -195,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_have_the_decimals_that_they_differ_in() {
+    fn ticks_have_the_necessary_decimals() {
         let labels = |values: [f64; 2], tick: f64| {
             let axis = Axis::along(&Scale::Linear, values.into_iter()).unwrap();
             axis.label(tick)
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn decades_and_nines_are_evenly_apart() {
+    fn decades_and_nines_are_evenly_spaced() {
         let axis = Axis::along(&Scale::Log, [1.0, 10_000.0].into_iter()).unwrap();
         let at = |value: f64| axis.map(&value, (0, 10_000));
         assert!((at(100.0) - at(10.0) - (at(1000.0) - at(100.0))).abs() <= 1);
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stand_at_whole_numbers() {
+    fn names_are_at_whole_numbers() {
         let scale = Scale::Names(vec!["none".into(), "inherit".into()]);
         let axis = Axis::along(&scale, [0.0].into_iter()).unwrap();
         assert_eq!(axis.range(), -0.5..1.5);
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_axis_cannot_show_is_known() {
+    fn values_outside_a_scale_are_not_shown() {
         assert!(!Scale::Log.shows(0.0) && Scale::Linear.shows(0.0));
         assert!(!Scale::Tail.shows(100.0) && Scale::Tail.shows(99.999));
         assert!(!Scale::Linear.shows(f64::NAN));

@@ -1,4 +1,4 @@
-//! How a figure is drawn.
+//! Drawing of figures.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -38,12 +38,12 @@ pub(super) fn to_svg(figure: &Figure) -> Result<String, FigureError> {
     Ok(finished(&svg, &figure.title))
 }
 
-/// What of it can be shown.
+/// Returns the visible points of a layer.
 fn shown(figure: &Figure, layer: &Layer) -> Layer {
     let visible = |point: &&(f64, f64)| figure.x_scale.shows(point.0) && figure.y_scale.shows(point.1);
     let points: Vec<_> = layer.points.iter().filter(visible).copied().collect();
     let points = match layer.kind {
-        // Both ends of each, or none.
+        // Points come in pairs, so none may be dropped.
         Kind::Spans => points,
         Kind::Line | Kind::Samples | Kind::Bars => thin::thinned(&points, MOST_POINTS),
     };
@@ -95,7 +95,7 @@ fn draw(figure: &Figure, svg: &mut String, layers: &[Layer], x: &Axis, y: &Axis)
                     let from = name - 0.4 + 0.8 * group as f64 / groups as f64;
                     let to = from + 0.8 / groups as f64;
                     let [(left, top), (right, bottom)] = [at(&(from, *value)), at(&(to, y.floor()))];
-                    // A gap between neighbours, and a hair's breadth for what is 0.
+                    // A gap between neighbours, and a minimum height for 0.
                     bar(
                         &root,
                         layer,
@@ -109,7 +109,7 @@ fn draw(figure: &Figure, svg: &mut String, layers: &[Layer], x: &Axis, y: &Axis)
                 for ends in layer.points.chunks_exact(2) {
                     let (from, to, row) = (ends[0].0, ends[1].0, ends[0].1);
                     let [(left, top), (right, bottom)] = [at(&(from, row + 0.38)), at(&(to, row - 0.38))];
-                    // Also what takes next to no time is seen.
+                    // A minimum width for very short spans.
                     bar(&root, layer, style, [(left, top), (right.max(left + 2), bottom)])?;
                 }
             }
@@ -120,7 +120,7 @@ fn draw(figure: &Figure, svg: &mut String, layers: &[Layer], x: &Axis, y: &Axis)
     Ok(())
 }
 
-/// To the left of the plot: numbers, or the names of rows.
+/// Returns the width of the labels to the left of the plot: numbers, or names of rows.
 fn room_for_rows(figure: &Figure) -> i32 {
     let longest = match &figure.y_scale {
         Scale::Names(names) => names.iter().map(|name| name.chars().count()).max(),
@@ -161,7 +161,7 @@ fn entry_of_legend(
     Ok(())
 }
 
-/// Ours filled, published ones as outlines.
+/// Draws a bar: filled if measured, an outline if published.
 fn bar(root: &Area<'_>, layer: &Layer, style: Mark, corners: [(i32, i32); 2]) -> Result<(), Reason> {
     if !layer.published {
         root.draw(&Rectangle::new(corners, style.color.filled()))?;
@@ -269,7 +269,7 @@ fn pixels(length: i32) -> u32 {
     u32::try_from(length).expect("lengths are sums of positive constants")
 }
 
-/// Takes the fixed size off (the view box stays), puts the name in for those who do not see it, and the dashes.
+/// Removes the fixed size but not the view box, adds the accessible name, and the dashes.
 fn finished(svg: &str, title: &str) -> String {
     let (tag, body) = svg.split_once('>').unwrap_or((svg, ""));
     let view_box = tag

@@ -1,4 +1,4 @@
-//! The names of the curves, in rows above the plot, where they cover nothing.
+//! Legend: the names of the layers, in rows above the plot.
 
 use super::layout::{LEFT, TEXT_SIZE};
 
@@ -9,18 +9,18 @@ pub(super) struct Legend<'a> {
 
 pub(super) struct Entry<'a> {
     pub(super) name: &'a str,
-    /// Where its sample of the line begins.
+    /// Left end of its line sample.
     pub(super) x: i32,
-    /// The middle of its row.
+    /// Middle of its row.
     pub(super) y: i32,
 }
 
-/// The length of the sample of the line.
+/// Length of a line sample.
 pub(super) const SAMPLE: i32 = 84;
 const ROW: i32 = 46;
 const GAP: i32 = 44;
 
-/// As many in a row as fit by an estimate of the width of their text.
+/// Arranges the names in rows, by an estimate of the width of their text.
 pub(super) fn arranged<'a>(names: &[&'a str], width: i32) -> Legend<'a> {
     let mut entries = Vec::new();
     let (mut x, mut row) = (LEFT, 0);
@@ -42,7 +42,7 @@ pub(super) fn arranged<'a>(names: &[&'a str], width: i32) -> Legend<'a> {
     }
 }
 
-/// Nobody knows the font of the reader: the usual ones take about 0.56 of their size for a character.
+/// Estimates the width of a text: in common fonts a character takes about 0.56 of the font size.
 fn text_width(text: &str) -> i32 {
     const CHARACTER: f64 = TEXT_SIZE / 1.24 * 0.56;
     (text.chars().count() as f64 * CHARACTER) as i32
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_goes_to_the_next_row() {
+    fn excess_names_go_to_the_next_row() {
         let name = "a name of a curve of usual length";
         let legend = arranged(&[name; 5], WIDTH);
         let ends = |entry: &Entry| entry.x + SAMPLE + 14 + text_width(entry.name);

@@ -1,4 +1,4 @@
-//! How curves differ: by colour, dashes and marks, so that no reader depends on one of them.
+//! Distinction of curves by colour, dashes and marks, so that no reader depends on only one of them.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -23,8 +23,8 @@ pub(super) enum Shape {
     Plus,
 }
 
-/// Colours that readers with any kind of colour vision can tell apart, without the yellow that no light page shows and
-/// with a grey in place of the black that no dark page shows.
+/// Colours that can be distinguished with any colour vision; without yellow, which is invisible on light
+/// pages, and with grey instead of black, which is invisible on dark pages.
 pub(super) const STYLES: [Mark; 8] = [
     Mark {
         color: RGBColor(0x00, 0x72, 0xB2),
@@ -72,13 +72,13 @@ pub(super) fn styles() -> impl Iterator<Item = Mark> {
     STYLES.into_iter().cycle()
 }
 
-/// Colours of lines become dashed by how opaque they are drawn, for the library has no dashes in one piece: see
-/// [`dashed`].
+/// Opacity marks the lines that [`dashed`] makes dashed, because the library cannot draw a dashed line as one
+/// element.
 const PUBLISHED_OPACITY: f64 = 0.75;
 pub(super) const LIMIT_OPACITY: f64 = 0.9;
 
 impl Mark {
-    /// Ours is thick, what others published thin.
+    /// Returns the style of a line: thick if measured, thin if published.
     pub(super) fn line(self, published: bool) -> ShapeStyle {
         if published {
             self.color.mix(PUBLISHED_OPACITY).stroke_width(3)
@@ -87,13 +87,13 @@ impl Mark {
         }
     }
 
-    /// Of a bar that somebody else published; not dashed.
+    /// Returns the style of a published bar, which is not dashed.
     pub(super) fn outline(self) -> ShapeStyle {
         self.color.mix(OPAQUE).stroke_width(4)
     }
 }
 
-/// The drawing with dashes: each colour its own for our lines, dots for published ones, long ones for limits.
+/// Adds dashes to the drawing: by colour for measured lines, dots for published ones, long dashes for limits.
 pub(super) fn dashed(svg: &str, ink: &str) -> String {
     let dashes = |svg: String, opacity: f64, color: &str, dashes: &str| {
         let line = format!("<polyline fill=\"none\" opacity=\"{opacity}\" stroke=\"{color}\"");
@@ -111,7 +111,7 @@ pub(super) fn dashed(svg: &str, ink: &str) -> String {
     svg
 }
 
-/// The same outline without its inside.
+/// Draws a hollow mark.
 pub(super) fn draw_hollow<DB: DrawingBackend>(
     area: &DrawingArea<DB, Shift>,
     shape: Shape,
@@ -154,9 +154,9 @@ pub(super) fn draw<DB: DrawingBackend>(
     }
 }
 
-/// Half the size of a mark.
+/// Half of the size of a mark.
 const R: i32 = 10;
-/// Less by a hair's breadth, so that a mark is not taken for a curve and dashed.
+/// Slightly less than opaque, so that `dashed` does not take a mark for a curve.
 const OPAQUE: f64 = 0.99;
 
 fn corners(shape: Shape) -> Option<Vec<(i32, i32)>> {

@@ -1,3 +1,5 @@
+//! Content of the drawings.
+
 use plotters::style::RGBColor;
 
 use super::draw::INK_WRITTEN;
@@ -21,7 +23,7 @@ fn series(name: &str, points: &[(f64, f64)]) -> Series {
 }
 
 #[test]
-fn everything_that_a_reader_needs_is_text() {
+fn titles_labels_and_names_are_text() {
     let svg = figure(vec![
         series("high", &[(30.0, 75.0), (80.0, 70.0)]),
         series("low", &[(30.0, 25.0), (80.0, 1.0)]),
@@ -56,7 +58,7 @@ fn curves_differ_in_colour_and_dashes() {
 }
 
 #[test]
-fn it_takes_the_colours_and_the_size_of_the_page() {
+fn a_figure_takes_colours_and_size_from_the_page() {
     let svg = figure(vec![series("one", &[(1.0, 1.0)])]).to_svg().unwrap();
     assert!(svg.contains("currentColor") && !svg.contains(INK_WRITTEN) && !svg.contains("#000000"));
     let tag = svg.split_once('>').unwrap().0;
@@ -67,11 +69,11 @@ fn it_takes_the_colours_and_the_size_of_the_page() {
 }
 
 #[test]
-fn nothing_to_draw_is_an_error_and_no_empty_plot() {
+fn a_figure_without_points_is_an_error() {
     for points in [&[][..], &[(f64::NAN, 1.0), (1.0, f64::INFINITY)]] {
         let error = figure(vec![series("none", points)]).to_svg().unwrap_err();
         assert!(
-            error.to_string().contains("`Lanes & <work>` has no point"),
+            error.to_string().contains("`Lanes & <work>` has no points"),
             "{error}"
         );
     }
@@ -89,13 +91,13 @@ fn a_single_point_and_equal_values_have_an_axis() {
 }
 
 #[test]
-fn published_data_and_limits_are_drawn_otherwise() {
+fn published_data_and_limits_are_drawn_differently() {
     let figure = || Figure::new("x").line("here", [(1.0, 2.0), (2.0, 3.0)]);
     let dotted = |svg: &str| svg.matches("stroke-dasharray=\"3 7\"").count();
     let plain = figure().to_svg().unwrap();
     assert_eq!(dotted(&plain), 0);
     let published = figure()
-        .published("[S0]", [(1.0, 4.0), (2.0, 5.0)])
+        .published("[Schmidt 2002]", [(1.0, 4.0), (2.0, 5.0)])
         .to_svg()
         .unwrap();
     assert_eq!(dotted(&published), 2, "in the legend and in the plot");
@@ -105,20 +107,22 @@ fn published_data_and_limits_are_drawn_otherwise() {
 }
 
 #[test]
-fn published_data_alone_are_no_measurement() {
-    let figure = Figure::new("x").published("[S0]", [(1.0, 1.0)]).limit("9", 9.0);
+fn published_data_alone_are_an_error() {
+    let figure = Figure::new("x")
+        .published("[Schmidt 2002]", [(1.0, 1.0)])
+        .limit("9", 9.0);
     assert!(matches!(figure.to_svg(), Err(FigureError::NoData(_))));
 }
 
 #[test]
-fn bars_stand_side_by_side_at_their_names() {
+fn bars_are_side_by_side_at_their_names() {
     let figure = Figure::new("x")
         .names(["none", "inheritance"])
         .bars("here", [500.0, 0.0])
-        .published_bars("[S3]", [f64::NAN, 3.0]);
+        .published_bars("[Fayyad-Kazan 2013]", [f64::NAN, 3.0]);
     let svg = figure.to_svg().unwrap();
     assert!(svg.contains("\nnone\n") && svg.contains("\ninheritance\n"));
-    // Two of ours and one of theirs (the other is unknown), and one each in the legend.
+    // Two measured bars and one published one (the other is unknown), and one each in the legend.
     let of = |element: &str, style: usize| {
         let RGBColor(r, g, b) = mark::STYLES[style].color;
         let color = format!("#{r:02X}{g:02X}{b:02X}");
@@ -132,7 +136,7 @@ fn bars_stand_side_by_side_at_their_names() {
 }
 
 #[test]
-fn samples_are_dots_that_are_not_joined() {
+fn samples_are_separate_dots() {
     let points = (0..10_000).map(|x| (f64::from(x), 1.0));
     let svg = Figure::new("x").samples("switches", points).to_svg().unwrap();
     let dots = svg.matches("<circle").count();
@@ -144,7 +148,7 @@ fn samples_are_dots_that_are_not_joined() {
 }
 
 #[test]
-fn what_a_logarithm_cannot_show_is_left_out() {
+fn non_positive_points_are_omitted_from_logarithmic_axes() {
     let figure = Figure::new("x").y_log().x_log();
     let svg = figure
         .clone()
@@ -166,7 +170,7 @@ fn a_long_curve_has_few_marks() {
 }
 
 #[test]
-fn rows_are_named_from_the_top_and_spans_are_bars_in_them() {
+fn rows_are_labelled_from_the_top_and_contain_spans() {
     let figure = Figure::new("Who runs where")
         .x("time (s)")
         .rows(["first", "second"]);
@@ -184,5 +188,5 @@ fn rows_are_named_from_the_top_and_spans_are_bars_in_them() {
         at.parse::<f64>().unwrap()
     };
     assert!(height("first") < height("second"));
-    assert!(figure.spans("nobody", [(2, 0.0, 1.0)]).to_svg().is_err());
+    assert!(figure.spans("none", [(2, 0.0, 1.0)]).to_svg().is_err());
 }

@@ -1,18 +1,18 @@
-//! Fewer points than anybody can tell apart, without losing those that matter.
+//! Reduction of points that preserves density and extremes.
 
 use std::collections::BTreeSet;
 
-/// At most about `most` of the points, in their order: every so many-th, so that dense places look dense, and of each
-/// stretch the smallest and the largest. The first and the last point remain too.
+/// Returns about `most` of the points, in order: every n-th, so that dense regions look dense, and the
+/// minimum and maximum of each section. The first and the last point are always kept.
 pub(super) fn thinned(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     let most = most.max(16);
     if points.len() <= most {
         return points.to_vec();
     }
-    // Three quarters for the one, a quarter for the two of each stretch.
+    // Three quarters are every n-th point, one quarter is extremes.
     let every = (points.len() * 4).div_ceil(most * 3);
     let stretch = (points.len() * 8).div_ceil(most);
-    // Not exactly every so many-th: what comes at regular times would look as if it always came, or never.
+    // Not exactly every n-th: otherwise periodic values would appear always, or never.
     let scattered = |first: usize| first + (first.wrapping_mul(0x9E37_79B9) >> 7) % every;
     let mut wanted: BTreeSet<usize> = (0..points.len()).step_by(every).map(scattered).collect();
     wanted.retain(|place| *place < points.len());
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dense_stays_dense() {
+    fn density_is_preserved() {
         // Nine of ten in the middle, the others above and below.
         let height = |x: u32| {
             if x.is_multiple_of(10) {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn few_points_stay_as_they_are() {
+    fn few_points_are_unchanged() {
         let points = [(0.0, 1.0), (1.0, 1.0), (2.0, 1.0)];
         assert_eq!(thinned(&points, 3000), points);
     }

@@ -47,7 +47,7 @@ fn other_benchmarks_run_after_a_failure() {
     assert_eq!(claims(&outcome), ["t.good.p50"]);
     let dead = reason(&outcome, "verdict of t.server-dies");
     assert!(
-        dead.contains("ended too early (exit status: 7)") && dead.contains("no room for one more"),
+        dead.contains("ended unexpectedly (exit status: 7)") && dead.contains("no room for one more"),
         "{dead}"
     );
     assert!(reason(&outcome, "verdict of t.panics").contains("a table without legs"));
@@ -60,7 +60,7 @@ fn other_benchmarks_run_after_a_failure() {
         "no room for one more",
         "a table without legs",
         "t.good: A good one",
-        "it does not grow: <strong>✓ it is so here",
+        "it does not grow: <strong>✓ confirmed here",
         "<td class=\"good\">✓</td><td>t.good.p50</td>",
         "two points instead of four",
         "punctual bench t.good --quick --leave-system-alone",
@@ -68,7 +68,7 @@ fn other_benchmarks_run_after_a_failure() {
         "<dt>preemption model</dt>",
         "<td></td><td>t.impossible</td>",
         "nothing was measured: the machine has no wings",
-        "the figure `Height` has no point to draw",
+        "the figure `Height` has no points",
         "id=\"data-1\"",
     ] {
         assert!(page.contains(text), "{text:?} is missing");

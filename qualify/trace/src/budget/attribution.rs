@@ -1,4 +1,4 @@
-//! Goes through all that happened in the order of time, and says of each moment of a span what became of it.
+//! Attribution of each moment of a span to a cause, in one pass over all events in the order of time.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::inversion::HoleSource;
 use crate::machine::{Change, Cpu, LevelHistory, Machine, State, Thread, level_in_service, steps};
 use crate::request::Request;
 
-/// Fills in the parts of all spans, and the levels of the calls.
+/// Fills in the parts of all spans and the levels of the calls.
 pub(super) fn attribute(budgets: &mut [Budget], events: &[KernelEvent], requests: &[Request]) {
     let mut sweep = Sweep {
         requests,
@@ -20,7 +20,7 @@ pub(super) fn attribute(budgets: &mut [Budget], events: &[KernelEvent], requests
         let request = &requests[budget.request];
         budget.level = sweep.levels.as_ref().map(|levels| levels.of_request(request));
     }
-    // Moments between the steps at which something begins, with the thread that is known to run then.
+    // Starts of spans between the steps, with the thread that is known to run then.
     let mut boundaries: Vec<(u64, Option<ThreadId>)> = Vec::new();
     for budget in budgets.iter() {
         let nested = sweep.find_nested(budget).into_iter();
@@ -50,7 +50,7 @@ pub(super) fn attribute(budgets: &mut [Budget], events: &[KernelEvent], requests
         advance(&sweep, step.time_ns);
         sweep.apply(step.what);
     }
-    // After the last event nothing is known.
+    // Nothing is known after the last event.
     sweep.machine = Machine::default();
     advance(&sweep, u64::MAX);
     for span in budgets.iter_mut().flat_map(|budget| &mut budget.spans) {
@@ -63,12 +63,12 @@ struct Sweep<'a> {
     /// `None`: no kernel trace.
     levels: Option<LevelHistory>,
     machine: Machine,
-    /// The calls that servants made, by the request that they served.
+    /// Calls made by servants, by the request that they served.
     nested: HashMap<usize, Vec<usize>>,
 }
 
 impl Sweep<'_> {
-    /// Gives the moments at which they begin and end.
+    /// Returns the times at which they start and end.
     fn find_nested(&mut self, budget: &Budget) -> Vec<u64> {
         let Some(upcall) = budget.spans.iter().find(|span| span.stage == Stage::Upcall) else {
             return Vec::new();
@@ -84,7 +84,7 @@ impl Sweep<'_> {
         boundaries.concat()
     }
 
-    /// Nothing changed from one moment to the other.
+    /// Attributes an interval in which nothing changed.
     fn advance(&self, budget: &mut Budget, from: u64, to: u64) {
         if to <= budget.start_ns || from >= budget.start_ns + budget.length_ns {
             return;
@@ -131,7 +131,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// The other request that the thread of the lane is busy with.
+    /// Returns the other request with which the lane's thread is busy.
     fn behind(&self, budget: &Budget, stage: Stage, thread: &Thread) -> Option<Cause> {
         if !matches!(stage, Stage::Lane | Stage::WakeUp) {
             return None;
@@ -145,7 +145,7 @@ impl Sweep<'_> {
         Some(Cause::Behind { request, inverted })
     }
 
-    /// Why a thread that could run does not.
+    /// Returns why a runnable thread does not run.
     fn held(&self, budget: &Budget, span: &Span, thread: &Thread, cpu: &Cpu, queued: bool) -> Cause {
         if queued && let Some(source) = cpu.held_back {
             return Cause::Hole(source);
@@ -154,7 +154,7 @@ impl Sweep<'_> {
             return Cause::Unknown;
         };
         let state = self.machine.threads.get(&runner).filter(|_| runner != 0);
-        // Something at least as important may run for long without an event.
+        // A thread of equal or higher level may run for long without an event.
         let interrupted = cpu.interrupts.last();
         if cpu.silent_until.is_some()
             && (interrupted.is_some() || state.is_none_or(|state| state.level < thread.level))
@@ -191,7 +191,7 @@ impl Sweep<'_> {
         level_in_service(runner, server, self.requests, caller) < importance
     }
 
-    /// What a thread that sleeps waits for.
+    /// Returns what a sleeping thread waits for.
     fn asleep(&self, budget: &Budget, span: &Span, time_ns: u64) -> Cause {
         let request = &self.requests[budget.request];
         let sender = match span.stage {
@@ -203,7 +203,7 @@ impl Sweep<'_> {
                     (call.begin_ns..call.end_ns).contains(&time_ns)
                 };
                 let calls = self.nested.get(&budget.request).map_or(&[][..], Vec::as_slice);
-                // The innermost.
+                // The innermost one.
                 return match calls.iter().rfind(under_way) {
                     Some(&request) => Cause::Called { request },
                     None => Cause::Slept,

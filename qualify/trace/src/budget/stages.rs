@@ -1,13 +1,13 @@
-//! Cuts a call into spans, by its flight records and by when its threads were woken.
+//! Division of a call into spans, by its flight records and the wake-ups of its threads.
 
 use super::{Span, Stage};
 use crate::event::{KernelEvent, ThreadId, What};
 use crate::request::{Request, Service};
 
-/// The spans of a call, without parts.
+/// Returns the spans of a call, without parts.
 pub(super) fn of(place: usize, requests: &[Request], events: &[KernelEvent]) -> Vec<Span> {
     let request = &requests[place];
-    let mut way = Way {
+    let mut way = Cutter {
         now_ns: request.begin_ns,
         end_ns: request.end_ns,
         spans: Vec::new(),
@@ -33,7 +33,7 @@ pub(super) fn of(place: usize, requests: &[Request], events: &[KernelEvent]) -> 
     way.spans
 }
 
-/// When the thread was done with the request that it served before, if that was while this one was under way.
+/// Returns when the thread finished its previous request, if that was while this one was in transit.
 fn free_since(place: usize, requests: &[Request], service: &Service) -> u64 {
     let before = requests.iter().enumerate().filter_map(|(other, request)| {
         let served = request.service.as_ref()?;
@@ -46,14 +46,14 @@ fn free_since(place: usize, requests: &[Request], service: &Service) -> u64 {
     before.max().unwrap_or(0)
 }
 
-struct Way {
+struct Cutter {
     now_ns: u64,
     end_ns: u64,
     spans: Vec<Span>,
 }
 
-impl Way {
-    /// Goes on to a moment; where records of two CPUs cross, what is over is not gone back to.
+impl Cutter {
+    /// Advances to a time; if records of two CPUs cross, it does not go back.
     fn until(&mut self, time_ns: u64, stage: Stage, thread: ThreadId) {
         let until = time_ns.clamp(self.now_ns, self.end_ns);
         if until > self.now_ns {
@@ -68,7 +68,7 @@ impl Way {
         }
     }
 
-    /// From encoding to reading the reply.
+    /// Interval from encoding to reading the reply.
     fn serve(
         &mut self,
         request: &Request,
@@ -78,7 +78,7 @@ impl Way {
         events: &[KernelEvent],
     ) {
         let (client, server) = (request.client, service.thread);
-        // A lane that blocks in a read does not say when it was woken.
+        // A lane thread that blocks in a read does not record its wake-up.
         let says_so = service.taken_ns > request.encoded_ns;
         let seen = if says_so {
             service.taken_ns
@@ -127,7 +127,7 @@ impl Way {
     }
 }
 
-/// When the kernel last began to wake a thread within a time.
+/// Returns when the kernel last started to wake a thread within an interval.
 fn woken(events: &[KernelEvent], thread: ThreadId, from: u64, to: u64) -> Option<u64> {
     let wakes =
         |event: &&KernelEvent| matches!(event.what, What::Waking { task, .. } if task.thread == thread);
@@ -138,7 +138,7 @@ fn woken(events: &[KernelEvent], thread: ThreadId, from: u64, to: u64) -> Option
         .map(|event| event.time_ns)
 }
 
-/// When a thread first got a CPU within a time.
+/// Returns when a thread first got a CPU within an interval.
 fn runs(events: &[KernelEvent], thread: ThreadId, from: u64, to: u64) -> Option<u64> {
     let begins =
         |event: &&KernelEvent| matches!(event.what, What::Switch { next, .. } if next.thread == thread);

@@ -1,3 +1,5 @@
+//! Budgets of made-up calls.
+
 use std::collections::HashMap;
 
 use punctual_flight::Link;
@@ -31,8 +33,8 @@ fn low() -> Task {
     task(LOW, 10)
 }
 
-/// A call whose records are 100 apart: begin 1000, encoded 1100, sent 1200, taken 1300, read 1400, served 1500, upcall 1600 to
-/// 1700, reply sent 1800, received 1900, end 2000.
+/// A call whose records are 100 apart: begin 1000, encoded 1100, sent 1200, taken 1300, read 1400, served
+/// 1500, upcall 1600 to 1700, reply sent 1800, received 1900, end 2000.
 fn call() -> Request {
     Request {
         id: 1,
@@ -87,7 +89,8 @@ fn other(served: u64, done: u64) -> Request {
     }
 }
 
-/// The call on one CPU, without anything in its way: the caller blocks after sending, the server after its reply.
+/// The call on one CPU, without anything in its way: the caller blocks after sending, the server after its
+/// reply.
 fn undisturbed() -> Vec<KernelEvent> {
     vec![
         blocks(900, 0, idle(), client()),
@@ -202,7 +205,8 @@ fn whoever_holds_the_cpu_is_named_with_its_level() {
 
 #[test]
 fn a_lane_without_a_model_counts_with_the_callers_of_what_it_serves() {
-    // The pool's threads have level 5; one serves a caller of level 10, while the call of level 50 waits for another.
+    // The pool's threads have level 5; one serves a caller of level 10, while the call of level 50 waits for
+    // another.
     let pooled = |mut request: Request, thread: ThreadId| {
         let service = request.service.as_mut().unwrap();
         (service.model, service.thread) = (Model::None, thread);
@@ -281,7 +285,8 @@ fn holes_are_the_kernel_s_and_the_host_s() {
         request
     };
     for (instead, source) in [(idle(), HoleSource::Idle), (task(90, 0), HoleSource::OtherTasks)] {
-        // Throttled, or the fair server's turn: the server's thread is ready, and something ordinary is chosen.
+        // Throttled, or the fair server's turn: the server's thread is ready, and something ordinary is
+        // chosen.
         let events = [
             blocks(900, 0, idle(), client()),
             waking(1150, 0, server(), 0),
@@ -407,7 +412,8 @@ fn who_records_something_runs_whatever_the_kernel_showed_last() {
 
 #[test]
 fn silence_ends_for_a_moment_where_a_thread_records_something() {
-    // The caller gets its CPU after a silence in which low was the last that ran, and the next event is 100 later.
+    // The caller gets its CPU after a silence in which low was the last that ran, and the next event is 100
+    // later.
     let mut request = call();
     request.received_ns = Some(1900 + SILENCE_NS);
     request.end_ns = 2000 + SILENCE_NS;

@@ -1,8 +1,11 @@
+//! Activities of one distributable thread, derived from its records.
+
 use std::collections::HashSet;
 
 use super::{DistributableThread, Doing, Hop, Moment, Place, Span, What};
 
-/// What one distributable thread did, from what became of it, in order. `None`: it was in no segment.
+/// Derives the activities of one distributable thread from its records, in order. `None`: it was in no
+/// segment.
 pub(super) fn history(
     moments: &[Moment],
     scheduled: &HashSet<i32>,
@@ -36,13 +39,13 @@ pub(super) fn history(
 
 struct History<'a> {
     scheduled: &'a HashSet<i32>,
-    /// Segments and calls that it is in, the innermost last.
+    /// Present segments and calls, innermost last.
     open: Vec<Open>,
-    /// The process whose scheduler lets it run.
+    /// Process whose scheduler lets it run.
     runs_in: Option<i32>,
-    /// Since when it does what it does in the innermost one.
+    /// Start of the present activity in the innermost one.
     since_ns: u64,
-    /// With how many are around each.
+    /// Finished spans, with their nesting depths.
     done: Vec<(usize, Span)>,
     hops: Vec<Hop>,
 }
@@ -51,9 +54,9 @@ struct Open {
     from_ns: u64,
     place: Place,
     what: Doing,
-    /// Of a call: whether it has arrived anywhere.
+    /// For a call: whether it has arrived anywhere.
     arrived: bool,
-    /// Of a call: where it has ended, and when.
+    /// For a call: where and when it has ended.
     left: Option<(Place, u64)>,
 }
 
@@ -82,7 +85,7 @@ impl History<'_> {
                 let its_call = |open: &Open| open.place == place && open.is_call();
                 if let Some(at) = self.open.iter().rposition(its_call) {
                     let to = (place, at_ns);
-                    // What is still open in it was given up.
+                    // Everything that is still open in it was abandoned.
                     let left = self.open[at].left.filter(|_| at + 1 == self.open.len());
                     self.hops.extend(left.map(|from| Hop {
                         from,
@@ -99,7 +102,7 @@ impl History<'_> {
                 }
             }
             What::Resumed => self.run(Some(place.process), at_ns),
-            // Elsewhere it may have gone on meanwhile: a caller that gave up does not wait for the other host.
+            // It may have continued elsewhere: a caller that has timed out does not wait for the other host.
             What::Suspended if self.runs_in == Some(place.process) => self.run(None, at_ns),
             What::Leaves | What::Suspended | What::Spawns(_) => {}
         }
@@ -130,7 +133,7 @@ impl History<'_> {
     }
 
     fn push(&mut self, what: Doing, place: Place, from_ns: u64) {
-        self.say_until(from_ns);
+        self.record_until(from_ns);
         self.open.push(Open {
             from_ns,
             place,
@@ -140,9 +143,9 @@ impl History<'_> {
         });
     }
 
-    /// Ends the one at this depth, and those in it.
+    /// Ends the entry at this depth, and those within it.
     fn close(&mut self, depth: usize, at_ns: u64) {
-        self.say_until(at_ns);
+        self.record_until(at_ns);
         for (around, open) in self.open.drain(depth..).enumerate() {
             let span = Span {
                 from_ns: open.from_ns,
@@ -156,13 +159,13 @@ impl History<'_> {
 
     fn run(&mut self, runs_in: Option<i32>, at_ns: u64) {
         if self.runs_in != runs_in {
-            self.say_until(at_ns);
+            self.record_until(at_ns);
             self.runs_in = runs_in;
         }
     }
 
-    /// What it did in the innermost segment.
-    fn say_until(&mut self, at_ns: u64) {
+    /// Records the activity in the innermost segment.
+    fn record_until(&mut self, at_ns: u64) {
         let from_ns = std::mem::replace(&mut self.since_ns, at_ns);
         let Some(segment) = self.open.last().filter(|open| !open.is_call()) else {
             return;

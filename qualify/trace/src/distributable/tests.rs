@@ -1,3 +1,5 @@
+//! Histories of distributable threads from made-up records.
+
 use super::*;
 use crate::made_up::{LANE, RADAR, carrier, named, noted};
 

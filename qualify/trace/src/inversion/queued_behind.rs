@@ -1,12 +1,12 @@
-//! What the flight records say without the kernel's.
+//! Inversions that flight records show without kernel events.
 
 use super::{Analysis, Inversion, Waiter, Waiting, Who, charge};
 use crate::request::Request;
 
 /// Finds requests that waited in a server while it served a request of a lower CORBA priority.
 ///
-/// For machines whose kernel may not be traced. Which CPU anybody had is unknown: a lane that is preempted by a more important
-/// one, as it should be, looks no different from one that runs, so a lane's upcall under way counts as if it ran.
+/// For machines whose kernel may not be traced. The use of CPUs is unknown: a lane that is rightly preempted
+/// by a higher one looks as if it ran, so an upcall in progress counts as running.
 pub fn queued_behind(requests: &[Request]) -> Analysis {
     let mut changes: Vec<(u64, Change)> = Vec::new();
     for (place, request) in requests.iter().enumerate() {
@@ -90,7 +90,7 @@ enum Change {
     Ends(usize),
 }
 
-/// Whether the first waits for the second, of the same server, and is more important.
+/// Returns whether the first waits for the second, in the same server, and has a higher priority.
 fn is_behind(waiter: &Request, served: &Request) -> bool {
     let process = |request: &Request| request.service.as_ref().map(|service| service.process);
     process(waiter) == process(served) && waiter.priority > served.priority
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_less_important_and_of_the_same_server_counts() {
+    fn only_lower_priorities_of_the_same_server_count() {
         let low = request(1, 0, [10, 100], 2);
         for (other, expected) in [
             (request(9, 40, [100, 120], 2), Some((40, 60))),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn several_in_turn_are_one_wait_with_several_culprits() {
+    fn consecutive_culprits_belong_to_one_wait() {
         let requests = [
             request(1, 0, [10, 50], 2),
             request(2, 0, [50, 110], 2),

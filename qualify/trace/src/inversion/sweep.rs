@@ -1,4 +1,5 @@
-//! Goes through all that happened in the order of time, and asks between any two moments who waits for whom.
+//! One pass over all events in the order of time, which determines between any two events what waits for
+//! what.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,8 +10,8 @@ use crate::event::{KernelEvent, Level, ThreadId};
 use crate::machine::{Change, LevelHistory, Machine, State, Thread, level_in_service, steps};
 use crate::request::Request;
 
-/// Finds inversions and holes. `events` in the order of time; `allowed` says where threads may run (where it does not, a
-/// thread is taken to be bound to the CPU in whose queue it stands).
+/// Finds inversions and holes. `events` are ordered by time; `allowed` are the affinities of threads (a
+/// thread without one is assumed to be bound to the CPU in whose queue it is).
 pub fn analyse(
     events: &[KernelEvent],
     requests: &[Request],
@@ -24,7 +25,7 @@ pub fn analyse(
     sweep.finish()
 }
 
-/// An active request.
+/// Active request.
 struct Active {
     level: Level,
     phase: Phase,
@@ -37,14 +38,14 @@ enum Phase {
     Reply,
 }
 
-/// What waits, as the key of an open interval.
+/// Key of an open interval: what waits.
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
 enum Key {
     Thread(ThreadId),
     Request(usize),
 }
 
-/// What the time between two moments means for somebody.
+/// Classification of an interval for a thread or request.
 enum Verdict {
     Inverted { cpu: u32, who: Who },
     Hole { cpu: u32, source: HoleSource },
@@ -77,7 +78,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Judges the time from the last step to this one, in which nothing changed.
+    /// Classifies the time from the last step to this one, in which nothing changed.
     fn advance(&mut self, time_ns: u64) {
         let (from, length) = (self.now_ns, time_ns - self.now_ns);
         self.now_ns = time_ns;
@@ -88,11 +89,10 @@ impl<'a> Sweep<'a> {
             .machine
             .ready
             .iter()
-            .filter_map(|id| Some((Key::Thread(*id), self.judge_thread(*id)?)));
-        let of_requests = self
-            .active
-            .iter()
-            .filter_map(|(place, active)| Some((Key::Request(*place), self.judge_request(*place, active)?)));
+            .filter_map(|id| Some((Key::Thread(*id), self.classify_thread(*id)?)));
+        let of_requests = self.active.iter().filter_map(|(place, active)| {
+            Some((Key::Request(*place), self.classify_request(*place, active)?))
+        });
         let verdicts: Vec<(Key, Verdict)> = of_threads.chain(of_requests).collect();
         for (key, verdict) in verdicts {
             match verdict {
@@ -102,7 +102,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    fn judge_thread(&self, id: ThreadId) -> Option<Verdict> {
+    fn classify_thread(&self, id: ThreadId) -> Option<Verdict> {
         let thread = &self.machine.threads[&id];
         let queued = thread.state == State::Ready { queued: true };
         let home = self.machine.cpus.get(&thread.cpu);
@@ -122,16 +122,16 @@ impl<'a> Sweep<'a> {
         Some(Verdict::Inverted { cpu, who })
     }
 
-    fn judge_request(&self, place: usize, active: &Active) -> Option<Verdict> {
+    fn classify_request(&self, place: usize, active: &Active) -> Option<Verdict> {
         let worker_id = self.worker(place, active.phase)?;
-        // Before it is seen first, it sleeps.
+        // Before its first event it sleeps.
         let unseen = Thread::unknown();
         let worker = self.machine.threads.get(&worker_id).unwrap_or(&unseen);
         let waits = match (active.phase, worker.state) {
-            // Running it works for this request, unless it serves another one still.
+            // If it runs, it works on this request unless it still serves another one.
             (Phase::Queued, State::Running) => !worker.serving.is_empty(),
             (_, State::Running) | (Phase::InService, State::Blocked) => false,
-            // Then the thread itself is what waits, and is judged as such.
+            // Then the thread itself waits, and is classified as such.
             (Phase::Queued, State::Ready { .. }) if worker.serving.is_empty() => worker.level < active.level,
             (Phase::InService | Phase::Reply, State::Ready { .. }) => worker.level < active.level,
             (Phase::Queued | Phase::Reply, _) => true,
@@ -149,14 +149,14 @@ impl<'a> Sweep<'a> {
         let (cpu, who) = self.less_important(worker_id, worker.cpu, |id, runner| {
             let caller = |place: usize| self.active.get(&place).map(|active| active.level);
             let level = level_in_service(runner, server, self.requests, caller);
-            // Its own caller is on its way to wait.
+            // Its own caller is about to wait.
             (level < active.level && id != self.requests[place].client).then_some(level)
         })?;
         Some(Verdict::Inverted { cpu, who })
     }
 
-    /// Of the CPUs that a thread may use, the one with the least important runner among those that `counts` gives a level;
-    /// its own CPU before others.
+    /// Returns the CPU, of those that a thread may use, with the lowest running level to which `counts`
+    /// assigns one; its own CPU first.
     fn less_important(
         &self,
         waiter: ThreadId,
@@ -169,7 +169,7 @@ impl<'a> Sweep<'a> {
             None => cpu == home,
         };
         let usable = || self.machine.cpus.iter().filter(|(cpu, _)| may_use(**cpu));
-        // Nobody less important is in the way where a CPU is free: it is on its way there.
+        // If a CPU is idle, no lower level is in the way: the thread is about to move there.
         if usable().any(|(_, cpu)| cpu.running == Some(0)) {
             return None;
         }
@@ -191,7 +191,7 @@ impl<'a> Sweep<'a> {
         Some((best.1, best.2))
     }
 
-    /// Whose turn it is.
+    /// Returns the thread that should proceed.
     fn worker(&self, place: usize, phase: Phase) -> Option<ThreadId> {
         let request = &self.requests[place];
         match phase {
@@ -260,7 +260,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// What a ready thread is ready for: a request that it serves, is to serve, or has sent.
+    /// Returns the request for which a thread is ready: one that it serves, will serve, or has sent.
     fn request_of(&self, thread: ThreadId) -> Option<usize> {
         let serving = self
             .machine

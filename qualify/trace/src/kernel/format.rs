@@ -1,8 +1,8 @@
-//! Where the fields of an event lie, as the kernel's `format` files say.
+//! Layout of events, as described by the kernel's `format` files.
 
 use std::collections::HashMap;
 
-/// The layout of one kind of event.
+/// Layout of one kind of event.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct Format {
     pub(super) id: u16,
@@ -17,7 +17,7 @@ pub(super) struct Field {
 }
 
 impl Format {
-    /// `None` where the text is no description of an event.
+    /// Parses a description; `None` for other texts.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let id = text.lines().find_map(|line| line.strip_prefix("ID:"))?;
         Some(Self {
@@ -26,12 +26,12 @@ impl Format {
         })
     }
 
-    /// The number in a field; `None` where there is no such field.
+    /// Returns the number in a field; `None` if there is no such field.
     pub(super) fn number(&self, field: &str, event: &[u8]) -> Option<i64> {
         self.fields.get(field)?.number(event)
     }
 
-    /// The text in a field, up to its end or the first zero.
+    /// Returns the text in a field, up to its end or the first zero.
     pub(super) fn text<'e>(&self, field: &str, event: &'e [u8]) -> Option<&'e [u8]> {
         let octets = self.fields.get(field)?.octets(event)?;
         octets.split(|octet| *octet == 0).next()
@@ -58,7 +58,7 @@ impl Field {
     }
 }
 
-/// Lines such as `field:pid_t prev_pid; offset:24; size:4; signed:1;` (with tabs between the parts), by name.
+/// Parses lines such as `field:pid_t prev_pid; offset:24; size:4; signed:1;` (with tabs between the parts).
 pub(super) fn fields(text: &str) -> HashMap<String, Field> {
     let field = |line: &str| {
         let mut declaration = None;
@@ -117,12 +117,12 @@ print fmt: \"prev_comm=%s\", REC->prev_comm
         assert_eq!(
             format.number("prev_state", &event[..39]),
             None,
-            "an event cut off"
+            "a truncated event"
         );
     }
 
     #[test]
-    fn other_texts_are_no_format() {
+    fn other_texts_are_refused() {
         assert_eq!(Format::parse(""), None);
         assert_eq!(Format::parse("ID: many"), None);
     }

@@ -1,12 +1,13 @@
-//! Switches away from an idle CPU that the kernel did not record.
+//! Reconstruction of switches away from an idle CPU that the kernel did not record.
 
 use std::collections::HashMap;
 
 use crate::event::{KernelEvent, Task, ThreadId, What};
 
-/// Adds them, at the time at which the thread was woken: some virtual machines' kernels leave out about half of them.
+/// Adds missing switches at the time of the thread's wake-up. Kernels of some virtual machines omit about
+/// half of them.
 ///
-/// Such a switch shows in the next one of its CPU, which leads away from a thread that nothing had led to.
+/// A missing switch is evident from the next one of its CPU, whose previous thread was not the current one.
 pub(super) fn add(events: &mut Vec<KernelEvent>) {
     let mut running: HashMap<u32, (Task, u64)> = HashMap::new();
     let mut woken: HashMap<ThreadId, u64> = HashMap::new();
@@ -21,7 +22,7 @@ pub(super) fn add(events: &mut Vec<KernelEvent>) {
                 let Some((idle, since)) = known.filter(|(task, _)| task.thread != previous.thread) else {
                     continue;
                 };
-                // What else is missing, no rule can tell.
+                // Other missing events cannot be reconstructed.
                 if let Some(&woken) = woken.get(&previous.thread)
                     && idle.thread == 0
                     && woken >= since
@@ -41,7 +42,7 @@ pub(super) fn add(events: &mut Vec<KernelEvent>) {
         }
     }
     events.append(&mut missing);
-    // Stable: what was added follows the event that woke the thread.
+    // Stable: an added event follows the wake-up of its thread.
     events.sort_by_key(|event| event.time_ns);
 }
 
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_leaves_an_idle_cpu_had_come_when_it_was_woken() {
+    fn a_missing_switch_is_placed_at_the_wake_up() {
         let mut events = vec![
             switch(1, 7, 0),
             woken(5, 7),
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_made_up_where_nothing_woke_it() {
+    fn nothing_is_added_without_a_wake_up() {
         let mut events = vec![switch(1, 7, 0), switch(9, 7, 0)];
         let before = events.clone();
         add(&mut events);

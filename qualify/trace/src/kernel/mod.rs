@@ -1,4 +1,4 @@
-//! Recording what the kernel does, through its tracing files.
+//! Recording of kernel events through the tracing files.
 
 mod format;
 mod missing_switches;

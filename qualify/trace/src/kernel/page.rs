@@ -1,10 +1,10 @@
-//! Pages of the kernel's ring buffer, as `trace_pipe_raw` gives them.
+//! Pages of the kernel's ring buffer, as read from `trace_pipe_raw`.
 //!
 //! Source: Documentation/trace/ring-buffer-design.rst and include/linux/ring_buffer.h of the kernel.
 
 use super::format::{Field, fields};
 
-/// Where the parts of a page lie, as `events/header_page` says.
+/// Layout of a page, as described by `events/header_page`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageLayout {
     time: Field,
@@ -12,12 +12,12 @@ pub(super) struct PageLayout {
     data: usize,
 }
 
-/// What was found in a page, besides its events.
+/// Facts about a page.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct PageFacts {
     /// Events were lost before this page.
     pub(super) missed: bool,
-    /// The page does not obey the format; what came after that place was left out.
+    /// The page violates the format; the rest of it was skipped.
     pub(super) malformed: bool,
 }
 
@@ -25,13 +25,13 @@ const PADDING: u32 = 29;
 const TIME_EXTEND: u32 = 30;
 const TIME_STAMP: u32 = 31;
 const TIME_BITS: u32 = 27;
-/// Absolute time stamps leave out the highest bits, which are those of the time before.
+/// Restores the highest bits of an absolute time stamp, which are those of the previous time.
 const STAMP_BITS: u32 = 59;
 const MISSED_EVENTS: u64 = 1 << 31;
 const SIZE_MASK: u64 = (1 << 20) - 1;
 
 impl PageLayout {
-    /// `None` where the text does not describe a page.
+    /// Parses a description; `None` for other texts.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let fields = fields(text);
         Some(Self {
@@ -41,7 +41,7 @@ impl PageLayout {
         })
     }
 
-    /// Gives the time and the octets of each event of a page, in order.
+    /// Passes the time and the octets of each event of a page to `each`, in order.
     pub(super) fn events<'p>(&self, page: &'p [u8], mut each: impl FnMut(u64, &'p [u8])) -> PageFacts {
         let (Some(time), Some(commit)) = (self.time.number(page), self.commit.number(page)) else {
             return PageFacts {
@@ -60,7 +60,7 @@ impl PageLayout {
             return facts;
         };
         while let Some(head) = word(rest, 0) {
-            // The order of bits in a word follows that of its octets.
+            // The bit order in a word follows its byte order.
             let (kind, delta) = if cfg!(target_endian = "little") {
                 (head & 31, u64::from(head >> 5))
             } else {
@@ -70,7 +70,7 @@ impl PageLayout {
                 // The rest of the page is empty.
                 PADDING if delta == 0 => return facts,
                 TIME_EXTEND | TIME_STAMP => 8,
-                // Its length lies in the next word, and counts that one.
+                // Its length is in the next word and includes that word.
                 0 | PADDING => match word(rest, 4) {
                     Some(length) if length >= 4 => 4 + length as usize,
                     _ => break,
@@ -150,7 +150,7 @@ mod tests {
                 &head(0, 7),
                 &12_u32.to_ne_bytes(),
                 b"mnopqrst",
-                // Discarded by the kernel after it was written.
+                // Discarded by the kernel after writing.
                 &head(PADDING, 1),
                 &8_u32.to_ne_bytes(),
                 b"....",
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     #[cfg(target_endian = "little")]
-    fn an_empty_rest_ends_the_page_and_losses_are_told() {
+    fn padding_ends_the_page_and_losses_are_reported() {
         let (events, facts) = parse(&page(
             7,
             MISSED_EVENTS,
@@ -195,12 +195,12 @@ mod tests {
 
     #[test]
     #[cfg(target_endian = "little")]
-    fn what_is_cut_off_or_lies_is_told_and_does_no_harm() {
+    fn malformed_pages_are_reported_and_harmless() {
         let malformed = |page: &[u8]| parse(page).1.malformed;
         assert!(malformed(&[]));
         assert!(
             malformed(&page(7, 0, &[&head(3, 0), b"abcd"])),
-            "longer than the page says"
+            "longer than the page states"
         );
         assert!(
             malformed(&page(7, 0, &[&head(0, 0), &3_u32.to_ne_bytes()])),

@@ -1,4 +1,4 @@
-//! From the octets of events to what they say.
+//! Decoding of events.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -9,7 +9,7 @@ use super::format::Format;
 use super::page::{PageFacts, PageLayout};
 use crate::event::{Interrupt, KernelEvent, Level, Task, ThreadId, What};
 
-/// The events that are asked for: folder, and whether there is no analysis without it.
+/// Requested events: folder, and whether the analysis requires it.
 pub(super) const EVENTS: &[(&str, bool)] = &[
     ("sched/sched_switch", true),
     ("sched/sched_waking", true),
@@ -25,18 +25,18 @@ pub(super) const EVENTS: &[(&str, bool)] = &[
     ("irq_vectors/local_timer_exit", false),
 ];
 
-/// Knows the layouts of this kernel.
+/// Decoder with the layouts of this kernel.
 pub(super) struct Parser {
     layout: PageLayout,
     formats: HashMap<u16, (&'static str, Format)>,
 }
 
 impl Parser {
-    /// Reads the layouts below a folder with an `events` folder.
+    /// Reads the layouts; `root` is a folder with an `events` folder.
     pub(super) fn read(root: &Path) -> io::Result<Self> {
         let events = root.join("events");
         let unknown = |what: &str| {
-            let text = format!("the kernel's description of {what} is in no known form");
+            let text = format!("unknown form of the kernel's description of {what}");
             io::Error::new(io::ErrorKind::InvalidData, text)
         };
         let header = read_at_once(&events.join("header_page"))?;
@@ -58,7 +58,7 @@ impl Parser {
         Ok(Self { layout, formats })
     }
 
-    /// Takes the events of a page, and names of threads with them.
+    /// Decodes the events of a page, with the names of threads.
     pub(super) fn page(
         &self,
         cpu: u32,
@@ -78,7 +78,7 @@ impl Parser {
     }
 }
 
-/// This file of the kernel's gives all it has to the first read, and nothing to a second one.
+/// Reads a file whose whole content the kernel returns to the first read, and nothing to a second one.
 fn read_at_once(path: &Path) -> io::Result<String> {
     let mut text = vec![0; 4096];
     let length = File::open(path)?.read(&mut text)?;
@@ -108,7 +108,7 @@ fn what(name: &str, format: &Format, octets: &[u8], names: &mut HashMap<ThreadId
     Some(match name {
         "sched/sched_switch" => What::Switch {
             previous: task("prev_comm", "prev_pid", "prev_prio")?,
-            // The states proper lie in the lowest octet; above it, whether it was preempted.
+            // The lowest octet has the state, the bits above it whether the thread was preempted.
             still_runnable: number("prev_state")? & 0xff == 0,
             next: task("next_comm", "next_pid", "next_prio")?,
         },

@@ -1,3 +1,5 @@
+//! Recorder of kernel events: trace instance, reading thread, recorded trace.
+
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -17,17 +19,17 @@ use super::{
 };
 use crate::event::{KernelEvent, ThreadId};
 
-/// How to record.
+/// Settings of a recording.
 #[derive(Clone, Debug)]
 pub struct KernelSettings {
-    /// What to record. Each event costs the CPU that it happens on a fraction of a microsecond. Default: all.
+    /// Events to record. Each event costs its CPU a fraction of a microsecond. Default: all.
     pub events: Recorded,
-    /// Where the recording thread runs, above all others: CPUs other than the watched ones. Empty: anywhere, as an ordinary
-    /// thread.
+    /// CPUs of the recording thread, which runs above all others: not the observed ones. Empty: anywhere, as
+    /// an ordinary thread.
     pub reader: CpuSet,
-    /// The kernel's buffer for each CPU in KiB; it must hold what happens while the reader cannot run. Default 4096.
+    /// Size of the kernel's buffer per CPU in KiB; must suffice while the reader cannot run. Default: 4096.
     pub buffer_kib: usize,
-    /// How many events are kept at most, of some 40 octets each; later ones are counted as lost. Default 16 million.
+    /// Maximum number of events kept, about 40 octets each; later ones count as lost. Default: 16 million.
     pub max_events: usize,
 }
 
@@ -42,14 +44,14 @@ impl Default for KernelSettings {
     }
 }
 
-/// Which events of the kernel are recorded.
+/// Kernel events that are recorded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Recorded {
-    /// All that the analysis of inversions needs.
+    /// All events that the analysis of inversions needs.
     All,
-    /// Switches between threads alone.
+    /// Switches between threads only.
     Switches,
-    /// Interrupts alone: nothing is recorded where threads wake, wait and switch.
+    /// Interrupts only: wake-ups and switches of threads are not recorded.
     Interrupts,
 }
 
@@ -63,57 +65,58 @@ impl Recorded {
     }
 }
 
-/// Records the kernel's scheduling events of all CPUs, until it is stopped or dropped.
+/// Recorder of the kernel's scheduling events on all CPUs, until it is stopped or dropped.
 #[derive(Debug)]
 pub struct KernelRecorder {
     instance: TraceInstance,
     stop: Arc<AtomicBool>,
-    /// Until it is stopped.
+    /// `None` after it has been stopped.
     thread: Option<Thread<io::Result<KernelTrace>>>,
 }
 
-/// What was recorded.
+/// Recorded kernel events.
 #[derive(Clone, Debug, Default)]
 pub struct KernelTrace {
-    /// In the order of time.
+    /// Events, ordered by time.
     pub events: Vec<KernelEvent>,
-    /// What threads are called.
+    /// Names of threads.
     pub names: HashMap<ThreadId, String>,
-    /// Where threads may run, as far as it was seen.
+    /// Affinities of threads, as far as observed.
     pub allowed: HashMap<ThreadId, CpuSet>,
-    /// When recording began and ended, in nanoseconds of the monotonic clock.
+    /// Start of the recording, in nanoseconds of the monotonic clock.
     pub begin_ns: u64,
-    /// See `begin_ns`.
+    /// End of the recording.
     pub end_ns: u64,
-    /// What is missing.
+    /// Losses.
     pub lost: Lost,
 }
 
-/// What is missing from a trace.
+/// Losses of a trace.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Lost {
     /// Events that the kernel overwrote or dropped before they were read.
     pub by_kernel: u64,
     /// Events beyond [`KernelSettings::max_events`].
     pub beyond_limit: u64,
-    /// Pages in which something was not understood.
+    /// Malformed pages.
     pub malformed_pages: u64,
 }
 
 impl Lost {
-    /// Whether nothing is.
+    /// Returns whether nothing is missing.
     pub fn is_nothing(self) -> bool {
         self == Self::default()
     }
 }
 
 impl KernelRecorder {
-    /// Starts to record, in a trace instance of this process's own.
+    /// Starts to record in a trace instance of this process.
     ///
-    /// Have a [`Supervisor`](punctual_harness::Supervisor) run, which removes it where this process is killed.
+    /// Run a [`Supervisor`](punctual_harness::Supervisor), which removes the instance if this process is
+    /// killed.
     ///
     /// # Errors
-    /// Tracing may not be used, or not in this kernel; the text says what to do.
+    /// Tracing is not permitted, or not supported by this kernel; the text states the remedy.
     pub fn start(settings: &KernelSettings) -> io::Result<Self> {
         let instance = TraceInstance::create()?;
         let parser = Parser::read(instance.tracefs().root())?;
@@ -121,7 +124,7 @@ impl KernelRecorder {
             std::fs::write(instance.path().join(file), value).map_err(|error| {
                 io::Error::new(
                     error.kind(),
-                    format!("the trace's `{file}` cannot be set: {error}"),
+                    format!("cannot set `{file}` of the trace instance: {error}"),
                 )
             })
         };
@@ -168,13 +171,13 @@ impl KernelRecorder {
         })
     }
 
-    /// Ends it and gives what was recorded.
+    /// Stops it and returns the recorded events.
     ///
     /// # Errors
     /// The kernel's files could not be read.
     ///
     /// # Panics
-    /// When the recording thread did.
+    /// If the recording thread panicked.
     pub fn stop(mut self) -> io::Result<KernelTrace> {
         std::fs::write(self.instance.path().join("tracing_on"), "0")?;
         self.stop.store(true, Ordering::Release);
@@ -186,7 +189,8 @@ impl KernelRecorder {
     }
 }
 
-/// For a measurement that failed. In this order: the instance cannot be removed while the thread reads it.
+/// For failed measurements. The thread ends first, because the instance cannot be removed while it is being
+/// read.
 impl Drop for KernelRecorder {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
@@ -196,9 +200,9 @@ impl Drop for KernelRecorder {
     }
 }
 
-/// How often the kernel's buffers are emptied.
+/// Interval at which the kernel's buffers are read.
 const PERIOD: Duration = Duration::from_millis(20);
-/// How often it is looked where threads may run.
+/// Interval at which affinities are read.
 const PLACES_PERIOD: Duration = Duration::from_secs(1);
 
 struct Reader {
@@ -213,11 +217,11 @@ struct Reader {
 impl Reader {
     fn run(&mut self, folder: &Path, stop: &AtomicBool) -> io::Result<()> {
         loop {
-            // In this order: what was recorded before the end is read after it.
+            // In this order, so that events recorded before the end are read.
             let ends = stop.load(Ordering::Acquire);
             self.drain()?;
             if ends || self.places_seen.is_none_or(|seen| seen.elapsed() > PLACES_PERIOD) {
-                self.look_at_places();
+                self.read_affinities();
             }
             if ends {
                 break;
@@ -255,7 +259,7 @@ impl Reader {
         Ok(())
     }
 
-    fn look_at_places(&mut self) {
+    fn read_affinities(&mut self) {
         self.places_seen = Some(Instant::now());
         for placed in process::placed_threads().unwrap_or_default() {
             self.trace.allowed.insert(placed.thread.get(), placed.cpus);
@@ -281,14 +285,14 @@ fn pipes(instance: &Path) -> io::Result<Vec<(u32, File)>> {
     Ok(pipes)
 }
 
-/// A read takes at most one page of the buffer, which newer kernels let choose.
+/// Maximum size of a page of the buffer, which newer kernels make configurable.
 fn page_size(instance: &Path) -> usize {
     let text = std::fs::read_to_string(instance.join("buffer_subbuf_size_kb"));
     let kib = text.ok().and_then(|text| text.trim().parse::<usize>().ok());
     kib.map_or_else(rustix::param::page_size, |kib| kib << 10)
 }
 
-/// From the `stats` file of a CPU.
+/// Returns the losses in the `stats` file of a CPU.
 fn lost_by_kernel(statistics: &str) -> u64 {
     let count = |name: &str| {
         let line = statistics.lines().find_map(|line| line.strip_prefix(name))?;
@@ -316,7 +320,7 @@ mod tests {
         assert_eq!(lost_by_kernel(""), 0);
     }
 
-    /// There is one for each process, and tests run beside each other.
+    /// Each process has only one instance, and tests run concurrently.
     fn started(settings: &KernelSettings) -> io::Result<KernelRecorder> {
         let deadline = Instant::now() + Duration::from_secs(20);
         loop {
@@ -330,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_chosen_is_recorded_and_nothing_else() {
+    fn only_selected_events_are_recorded() {
         let settings = KernelSettings {
             events: Recorded::Interrupts,
             ..KernelSettings::default()
@@ -344,11 +348,11 @@ mod tests {
         let interrupt =
             |event: &KernelEvent| matches!(event.what, What::InterruptBegin(_) | What::InterruptEnd(_));
         assert!(trace.events.iter().all(interrupt));
-        assert!(!trace.events.is_empty(), "a machine without interrupts");
+        assert!(!trace.events.is_empty(), "no interrupts were recorded");
     }
 
     #[test]
-    fn a_recorder_that_is_dropped_makes_room_for_the_next_one() {
+    fn a_dropped_recorder_removes_its_instance() {
         for _ in 0..2 {
             match started(&KernelSettings::default()) {
                 Ok(recorder) => drop(recorder),
@@ -359,10 +363,10 @@ mod tests {
     }
 
     #[test]
-    fn sleeping_is_seen_as_switches_with_exact_times() {
+    fn sleep_is_recorded_as_switches_with_exact_times() {
         let recorder = match started(&KernelSettings::default()) {
             Ok(recorder) => recorder,
-            // Being understood is what is tested.
+            // The test checks that the pages are decoded.
             Err(error) if error.kind() != io::ErrorKind::InvalidData => {
                 return punctual_fixtures::skip_error(&error);
             }
@@ -375,9 +379,19 @@ mod tests {
         let trace = recorder.stop().unwrap();
         assert!(trace.lost.malformed_pages == 0, "{:?}", trace.lost);
         assert!(trace.events.is_sorted_by_key(|event| event.time_ns));
-        let left = |event: &&KernelEvent| matches!(event.what, What::Switch { previous, still_runnable: false, .. } if previous.thread == me);
-        // Some kernels keep the switch away from an idle thread to themselves.
-        let came = |event: &&KernelEvent| matches!(event.what, What::Switch { next: task, .. } | What::Woken { task, .. } if task.thread == me);
+        let left = |event: &&KernelEvent| match event.what {
+            What::Switch {
+                previous,
+                still_runnable: false,
+                ..
+            } => previous.thread == me,
+            _ => false,
+        };
+        // Some kernels do not record the switch away from an idle thread.
+        let came = |event: &&KernelEvent| match event.what {
+            What::Switch { next: task, .. } | What::Woken { task, .. } => task.thread == me,
+            _ => false,
+        };
         let within = |event: &&KernelEvent| (before..=after).contains(&event.time_ns);
         let slept = trace.events.iter().filter(within).find(left).unwrap();
         let woke = trace.events.iter().filter(within).rfind(came).unwrap();

@@ -1,4 +1,4 @@
-//! At which level threads ran, for requests whose importance is that of a thread.
+//! Levels of threads over time, for requests whose level is that of a thread.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use super::Thread;
 use crate::event::{KernelEvent, Level, ThreadId, What};
 use crate::request::{Model, Request, Service};
 
-/// At which level threads have run.
+/// Levels of threads over time.
 pub(crate) struct LevelHistory(HashMap<ThreadId, Vec<(u64, Level)>>);
 
 impl LevelHistory {
@@ -25,7 +25,7 @@ impl LevelHistory {
         Self(history)
     }
 
-    /// The last one seen until then, else the first one seen later.
+    /// Returns the last level until then, otherwise the first one afterwards.
     fn at(&self, thread: ThreadId, time_ns: u64) -> Level {
         let levels = self.0.get(&thread).map_or(&[][..], Vec::as_slice);
         let later = levels.partition_point(|(since, _)| *since <= time_ns);
@@ -33,7 +33,8 @@ impl LevelHistory {
         seen.map_or(Level::ORDINARY, |(_, level)| *level)
     }
 
-    /// The caller's; where the server has declared another priority than the caller's, that of the serving thread.
+    /// Returns the caller's level; if the server has declared a different priority, that of the serving
+    /// thread.
     pub(crate) fn of_request(&self, request: &Request) -> Level {
         let declared = |service: &&Service| service.model == Model::ServerDeclared;
         match request.service.as_ref().filter(declared) {
@@ -43,8 +44,8 @@ impl LevelHistory {
     }
 }
 
-/// How important what a thread does is to requests of the server that is this process: without a priority model, its
-/// caller's level, which `caller` gives for a request's place.
+/// Returns the level of a thread's work for requests of the same server: without a priority model, the level
+/// of its caller, which `caller` returns for the index of a request.
 pub(crate) fn level_in_service(
     thread: &Thread,
     server: i32,

@@ -1,4 +1,4 @@
-//! All that changes who waits or runs, in the order of time.
+//! All changes of what waits or runs, in the order of time.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use crate::event::{Interrupt, KernelEvent, What};
 use crate::inversion::{INTERRUPT_SILENCE_NS, SILENCE_NS};
 use crate::request::Request;
 
-/// Something that changes who waits or runs.
+/// Change of what waits or runs.
 #[derive(Clone, Copy)]
 pub(crate) struct Step {
     pub(crate) time_ns: u64,
@@ -16,10 +16,10 @@ pub(crate) struct Step {
 #[derive(Clone, Copy)]
 pub(crate) enum Change {
     Kernel(KernelEvent),
-    /// Of a CPU, until that time.
+    /// Silence of a CPU until that time.
     SilenceBegins(u32, u64),
     SilenceEnds(u32),
-    /// A request, by its place.
+    /// Request, by its index.
     Sent(usize),
     Served(usize),
     Done(usize),
@@ -72,7 +72,7 @@ pub(crate) fn steps(events: &[KernelEvent], requests: &[Request]) -> Vec<Step> {
             }
         }
     }
-    // Stable: what happened at one moment stays in order.
+    // Stable: simultaneous changes stay in order.
     steps.sort_by_key(|step| step.time_ns);
     steps
 }

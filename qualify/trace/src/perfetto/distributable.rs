@@ -1,4 +1,4 @@
-//! The track of each distributable thread, across processes.
+//! Tracks of distributable threads across processes.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -10,13 +10,14 @@ use super::{DISTRIBUTABLE, Events};
 use crate::distributable::{DistributableThread, Doing, Hop, Place, Span};
 use crate::report::Names;
 
-/// More would not be looked at, and could not be drawn.
+/// Maximum number of tracks; more cannot be displayed.
 const MOST_TRACKS: usize = 1000;
 
-/// Writes the tracks, and what distributable threads did to the rows of the OS threads that carried them, with arrows between
-/// them: from a call to the OS thread that it went to, from there back, and from who spawns to who is spawned.
+/// Writes the tracks, and the activities of distributable threads in the rows of their OS threads, with
+/// arrows between them: from a call to the OS thread that executes it and back, and from the spawning to the
+/// spawned thread.
 ///
-/// Of very many threads the longest are drawn.
+/// Of very many threads only the longest are drawn.
 pub(super) fn tracks(
     threads: &[DistributableThread],
     names: &Names,
@@ -48,7 +49,7 @@ pub(super) fn tracks(
     Ok(())
 }
 
-/// In the order in which they began.
+/// Returns the drawn threads in the order of their start.
 fn drawn(threads: &[DistributableThread]) -> Vec<&DistributableThread> {
     let mut drawn: Vec<_> = threads.iter().collect();
     if drawn.len() > MOST_TRACKS {
@@ -96,11 +97,11 @@ fn slice(
     Ok(())
 }
 
-/// At the caller the track is what the arrow ends at, elsewhere the row of the OS thread.
+/// Returns the end of an arrow: at the caller the track, elsewhere the row of the OS thread.
 fn arrows(track: i64, hop: &Hop, events: &mut Events<'_, impl Write>) -> io::Result<()> {
     let row = |(place, time_ns): (Place, u64)| (place.process.into(), place.thread.into(), time_ns);
     let (from, to) = if hop.returns {
-        // The last moment of the slice that it comes out of.
+        // The last moment of the slice from which it starts.
         (
             row((hop.from.0, hop.from.1.saturating_sub(1))),
             (DISTRIBUTABLE, track, hop.to.1),

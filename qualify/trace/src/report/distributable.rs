@@ -1,4 +1,4 @@
-//! What distributable threads did, as rows.
+//! Rows of distributable threads.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use punctual_harness::Row;
 use super::Names;
 use crate::distributable::{DistributableThread, Doing};
 
-/// One row for each, the one that took longest first, at most `most` of them.
+/// Returns one row per thread, longest first, at most `most`.
 pub fn distributable_threads(threads: &[DistributableThread], names: &Names, most: usize) -> Vec<Row> {
     let mut threads: Vec<_> = threads.iter().collect();
     threads.sort_by_key(|thread| Reverse(thread.end_ns() - thread.begin_ns()));
@@ -43,7 +43,7 @@ mod tests {
     use crate::distributable::{Place, Span, Spawned};
 
     #[test]
-    fn the_longest_comes_first_and_says_where_its_time_went() {
+    fn the_longest_thread_comes_first_with_its_times() {
         let span = |from_ns, until_ns, process, what| Span {
             from_ns,
             until_ns,

@@ -1,4 +1,4 @@
-//! Budgets of slow calls, as rows.
+//! Rows of the budgets of slow calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,15 +9,15 @@ use crate::budget::{Budget, Cause, Explanation, Kind, Part, Span, Stage};
 use crate::event::{Level, ThreadId};
 use crate::request::Request;
 
-/// How many things are named for each span; what else happened is summed.
+/// Number of causes named per span; the others are summed.
 const NAMED: usize = 4;
 
-/// One row for each call, the slowest first, and one for each span of each, in the order of time. They have the call's place
-/// among the slowest in common, from 1 on.
+/// Returns one row per call, slowest first, followed by one per span. They share the rank of the call, from
+/// 1.
 pub fn slow_calls(explanation: &Explanation, requests: &[Request], names: &Names) -> Vec<Row> {
     let mut rows = Vec::new();
     for (number, budget) in explanation.budgets.iter().enumerate() {
-        let teller = Teller { requests, names };
+        let teller = Describer { requests, names };
         rows.push(teller.call(number + 1, budget));
         rows.extend(
             budget
@@ -29,7 +29,7 @@ pub fn slow_calls(explanation: &Explanation, requests: &[Request], names: &Names
     rows
 }
 
-/// One row for each kind of thing that took time in a stage, over all budgets; what took most first.
+/// Returns one row per kind of cause in a stage, over all budgets, the largest first.
 pub fn blame(explanation: &Explanation, requests: &[Request], names: &Names) -> Vec<Row> {
     #[derive(Default)]
     struct Group {
@@ -38,10 +38,10 @@ pub fn blame(explanation: &Explanation, requests: &[Request], names: &Names) -> 
         total_ns: u64,
         longest_ns: u64,
     }
-    let teller = Teller { requests, names };
+    let teller = Describer { requests, names };
     let mut groups: BTreeMap<(Stage, Kind, String), Group> = BTreeMap::new();
     for budget in &explanation.budgets {
-        // What several threads of one kind did in a stage of a call is one thing here.
+        // The work of several threads of one kind in a stage of a call is summed here.
         let mut of_call: BTreeMap<(Stage, Kind, String), u64> = BTreeMap::new();
         for (stage, Part { cause, length_ns }) in parts_of(budget) {
             let key = (stage, cause.kind(), teller.what(cause, Detail::Kind));
@@ -85,24 +85,24 @@ fn parts_of(budget: &Budget) -> impl Iterator<Item = (Stage, Part)> {
     budget.spans.iter().flat_map(of_span)
 }
 
-/// Whether single threads and requests are told, or what kind they are of.
+/// Level of detail: single threads and requests, or their kinds.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Detail {
     Single,
     Kind,
 }
 
-struct Teller<'a> {
+struct Describer<'a> {
     requests: &'a [Request],
     names: &'a Names,
 }
 
-impl Teller<'_> {
+impl Describer<'_> {
     fn call(&self, number: usize, budget: &Budget) -> Row {
         let request = &self.requests[budget.request];
         let server = request.service.as_ref().map(|service| service.thread);
         let most = budget.spans.iter().filter_map(|span| {
-            let longest = self.told(&span.parts).into_iter().next()?;
+            let longest = self.described(&span.parts).into_iter().next()?;
             Some((span.stage, longest))
         });
         let most = most.max_by_key(|(_, (_, length_ns))| *length_ns);
@@ -146,8 +146,9 @@ impl Teller<'_> {
         })
     }
 
-    /// What happened, and how long; the longest first. Threads and requests are named where there is one of their kind.
-    fn told(&self, parts: &[Part]) -> Vec<(String, u64)> {
+    /// Returns causes with their durations, longest first. Threads and requests are named if they are the
+    /// only ones of their kind.
+    fn described(&self, parts: &[Part]) -> Vec<(String, u64)> {
         struct Group {
             kind: String,
             first: String,
@@ -180,7 +181,7 @@ impl Teller<'_> {
     }
 
     fn parts(&self, parts: &[Part]) -> String {
-        let mut told = self.told(parts);
+        let mut told = self.described(parts);
         let others = told.split_off(told.len().min(NAMED));
         if !others.is_empty() {
             let sum = others.iter().map(|(_, length)| length).sum();
@@ -305,7 +306,7 @@ mod tests {
         }
     }
 
-    /// A call of 10 µs, of which a span has these parts and the rest was not recorded.
+    /// Returns a call of 10 µs with a span of these parts; the rest was not recorded.
     fn budget(place: usize, parts: &[(Cause, u64)]) -> Budget {
         let parts = parts.iter().map(|&(cause, length_ns)| Part { cause, length_ns });
         let parts: Vec<_> = parts.collect();
@@ -346,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_has_a_row_and_each_of_its_spans() {
+    fn each_call_and_span_has_a_row() {
         let parts = [
             (held(80, false), 6_000),
             (Cause::Interrupt(Interrupt::Timer), 1_000),
@@ -378,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_one_kind_are_one_thing_in_a_span() {
+    fn threads_of_one_kind_are_summed_in_a_span() {
         let parts = [
             (held(80, true), 2_000),
             (Cause::Ran, 3_000),
@@ -416,7 +417,7 @@ mod tests {
                 row.number("total_us").unwrap(),
             )
         };
-        let important = "behind something as important or more".to_owned();
+        let important = "behind equal or higher priority".to_owned();
         assert_eq!(
             rows.iter().map(short).collect::<Vec<_>>(),
             [
@@ -424,7 +425,7 @@ mod tests {
                 ("not recorded".to_owned(), "not recorded".to_owned(), 2.0, 5.0),
                 (
                     "low, less important, had the CPU".to_owned(),
-                    "behind something less important".to_owned(),
+                    "behind lower priority".to_owned(),
                     1.0,
                     1.0
                 ),

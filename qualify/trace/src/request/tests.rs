@@ -1,3 +1,5 @@
+//! Joining of requests from made-up flight records.
+
 use punctual_flight::operation_id;
 
 use super::*;

@@ -1,13 +1,13 @@
-//! Connections whose ends do not know each other's number.
+//! Matching of connections without ports, whose ends do not know each other's number.
 
 use std::collections::{HashMap, HashSet};
 
 use super::{Connection, Key, Request, Service};
 
-/// Replaces the connections without ports in what was served by those of the clients that they fit best.
+/// Replaces the connections without ports in the services by the best matching ones of clients.
 ///
-/// A service fits a request of the same id and operation when it lies between its sending and its reply. Of two connections
-/// that belong together all of them fit, of others only some, by chance.
+/// A service matches a request of the same id and operation if it is between its sending and its reply. For
+/// two ends of one connection all of them match, for others only some, by chance.
 pub(super) fn name_by_client(requests: &[Request], served: &mut [(Key, Service)]) {
     let mut calls: HashMap<(u32, u64), Vec<&Request>> = HashMap::new();
     for request in requests.iter().filter(|request| !request.link.has_ports()) {
@@ -26,7 +26,7 @@ pub(super) fn name_by_client(requests: &[Request], served: &mut [(Key, Service)]
         }
     }
     let mut votes: Vec<_> = votes.into_iter().collect();
-    // The same result for the same recording, whatever the order in the map.
+    // The same result for the same recording, independent of the order in the map.
     votes.sort_by_key(|((server, client), votes)| {
         let number = |connection: &Connection| (connection.process, connection.link.number());
         (std::cmp::Reverse(*votes), number(server), number(client))
@@ -47,7 +47,7 @@ pub(super) fn name_by_client(requests: &[Request], served: &mut [(Key, Service)]
 
 fn fits(request: &Request, service: &Service) -> bool {
     let until = request.received_ns.unwrap_or(u64::MAX);
-    // The reply may be read before its sender has noted that it was sent, but not before it left the servant.
+    // The reply may be read before its sender has recorded the sending, but not before the end of the upcall.
     let done = service.upcall_end_ns.unwrap_or(service.served_ns);
     request.encoded_ns <= service.served_ns && done <= until
 }

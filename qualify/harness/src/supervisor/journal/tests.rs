@@ -1,3 +1,5 @@
+//! Entries, locks and their folder.
+
 use super::*;
 
 struct Scratch(PathBuf);
@@ -16,7 +18,7 @@ impl Drop for Scratch {
 }
 
 #[test]
-fn what_was_written_is_read_until_it_is_removed() {
+fn an_entry_is_readable_until_it_is_removed() {
     let scratch = Scratch::new("entry");
     let file = scratch.0.join(FILE);
     assert_eq!(Entry::read(&file).unwrap(), None);
@@ -35,7 +37,7 @@ fn what_was_written_is_read_until_it_is_removed() {
 }
 
 #[test]
-fn a_journal_of_before_the_last_boot_is_forgotten() {
+fn a_journal_from_before_the_last_boot_is_ignored() {
     let scratch = Scratch::new("boot");
     let file = scratch.0.join(FILE);
     let entry = Entry {
@@ -48,28 +50,28 @@ fn a_journal_of_before_the_last_boot_is_forgotten() {
 }
 
 #[test]
-fn a_journal_that_cannot_be_read_stops_the_run() {
+fn an_invalid_journal_is_an_error() {
     let scratch = Scratch::new("garbage");
     let file = scratch.0.join(FILE);
     std::fs::write(&file, "{").unwrap();
     let error = Entry::read(&file).unwrap_err().to_string();
-    assert!(error.contains("restore the settings by hand"), "{error}");
+    assert!(error.contains("restore the settings manually"), "{error}");
 }
 
-/// The value that the change claims to have set is not the one in force, so this test changes nothing.
+/// The recorded value is not the one in force, so this test changes nothing.
 #[test]
-fn a_setting_that_somebody_else_changed_is_left_to_them() {
+fn a_setting_changed_by_another_program_is_not_restored() {
     let change = ThrottlingChange {
         before: "950000".into(),
         during: "123456".into(),
     };
     let before = throttling::runtime().unwrap();
-    assert_eq!(change.undo().unwrap(), "has been changed by somebody else");
+    assert_eq!(change.undo().unwrap(), "has been changed by another program");
     assert_eq!(throttling::runtime().unwrap(), before);
 }
 
 #[test]
-fn a_second_run_is_refused_and_told_who_is_first() {
+fn a_second_run_is_refused_with_the_first_ones_process() {
     let scratch = Scratch::new("lock");
     let me = TaskId::current_process();
     let lock = Lock::take(&scratch.0, me).unwrap();
@@ -81,7 +83,7 @@ fn a_second_run_is_refused_and_told_who_is_first() {
 }
 
 #[test]
-fn a_directory_that_others_can_write_is_refused() {
+fn a_folder_writable_by_others_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let scratch = Scratch::new("mode");
     std::fs::set_permissions(&scratch.0, std::fs::Permissions::from_mode(0o777)).unwrap();

@@ -203,6 +203,6 @@ mod tests {
         assert_eq!(MeanAndJitter::of([], &[]), MeanAndJitter::default());
         let row = MeanAndJitter::columns(Row::new(), [&calls], &[hole]);
         assert_eq!(row.number("calls_in_holes"), Some(1.0));
-        assert_eq!(row.get("max_cause").unwrap(), "a hole of 25 ms: the CPU idled");
+        assert_eq!(row.get("max_cause").unwrap(), "a hole of 25 ms: the CPU was idle");
     }
 }

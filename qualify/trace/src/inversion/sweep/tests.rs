@@ -1,3 +1,5 @@
+//! Inversions and holes in made-up events.
+
 use punctual_flight::Link;
 
 use super::*;
@@ -324,7 +326,8 @@ fn interrupts_are_told_from_the_thread_they_interrupt() {
     assert_eq!(culprits, [(true, 50), (false, 10), (false, 5)]);
 }
 
-/// A request of `client`, sent at `sent_ns` and served by `SERVER` from and to these times, without a priority model.
+/// A request of `client`, sent at `sent_ns` and served by `SERVER` from and to these times, without a
+/// priority model.
 fn request(client: Task, sent_ns: u64, [served_ns, done_ns]: [u64; 2], received_ns: u64) -> Request {
     Request {
         id: 1,

@@ -1,3 +1,5 @@
+//! Tracks, rows and arrows of made-up distributable threads.
+
 use punctual_flight::Event;
 
 use super::*;
