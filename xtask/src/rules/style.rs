@@ -53,11 +53,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         check: number_of_paper,
-        not_yet: &[
-            "crates/rtsched",
-            "crates/sched",
-            "tests/conformance",
-        ],
+        not_yet: &["crates/rtsched", "crates/sched", "tests/conformance"],
     },
     Rule {
         check: number_of_issue,
