@@ -6,6 +6,7 @@
 extern crate alloc;
 
 mod distributable_thread_id;
+mod log_linear;
 mod minor;
 mod priority;
 mod priority_band;
@@ -16,6 +17,7 @@ mod system_exception;
 mod system_exception_kind;
 
 pub use distributable_thread_id::DistributableThreadId;
+pub use log_linear::LogLinear;
 pub use minor::{Minor, OMG_VMCID, PUNCTUAL_VMCID, TAO_VMCID};
 pub use priority::{NativePriority, OutOfRange, Priority};
 pub use priority_band::PriorityBand;

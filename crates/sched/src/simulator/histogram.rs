@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use punctual_types::LogLinear;
+
 /// Histogram of times with a relative error of at most 1/32.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Histogram {
@@ -13,7 +15,7 @@ pub struct Histogram {
 
 impl Histogram {
     pub(super) fn record(&mut self, nanoseconds: u64) {
-        let bucket = bucket_of(nanoseconds);
+        let bucket = Buckets::index(nanoseconds);
         if self.counts.len() <= bucket {
             self.counts.resize(bucket + 1, 0);
         }
@@ -55,48 +57,19 @@ impl Histogram {
         for (bucket, count) in self.counts.iter().enumerate() {
             below += u64::from(*count);
             if below >= rank {
-                return Some(longest(bucket).clamp(self.min, self.max));
+                return Some(Buckets::last(bucket).clamp(self.min, self.max));
             }
         }
         Some(self.max)
     }
 }
 
-/// Buckets per power of two.
-const SUB: u64 = 32;
-
-fn bucket_of(value: u64) -> usize {
-    if value < SUB {
-        return value as usize;
-    }
-    let power = value.ilog2() - SUB.ilog2();
-    (u64::from(power + 1) * SUB + ((value >> power) - SUB)) as usize
-}
-
-/// The longest time that a bucket counts.
-fn longest(bucket: usize) -> u64 {
-    let bucket = bucket as u64;
-    if bucket < 2 * SUB {
-        return bucket;
-    }
-    let power = bucket / SUB - 1;
-    let next = u128::from(bucket % SUB + SUB + 1) << power;
-    u64::try_from(next - 1).unwrap_or(u64::MAX)
-}
+/// 32 buckets per power of two.
+type Buckets = LogLinear<5>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn buckets_are_contiguous_and_accurate() {
-        for value in [0, 1, 31, 32, 33, 63, 64, 65, 1000, 1 << 40, u64::MAX] {
-            let at = bucket_of(value);
-            assert!(longest(at) >= value, "{value}");
-            assert!(longest(at) - value <= value / 32, "{value}");
-            assert!(at == 0 || longest(at - 1) < value, "{value}");
-        }
-    }
 
     #[test]
     fn percentiles_of_1_to_100() {
