@@ -7,10 +7,11 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use punctual_os::{CpuSet, TaskId};
 use serde::{Deserialize, Serialize};
+
+use crate::files::{naming, remove_released};
 
 const CONTROLLER: &str = "/sys/fs/cgroup/cpuset";
 const BALANCE: &str = "cpuset.sched_load_balance";
@@ -80,29 +81,20 @@ impl ExclusiveCpuset {
     }
 
     fn remove(&self) -> io::Result<()> {
-        let deadline = Instant::now() + Duration::from_secs(2);
-        loop {
+        let release = || {
             let inside = fs::read_to_string(self.folder.join("cgroup.procs")).unwrap_or_default();
             for process in inside.lines() {
                 // Fails only for processes that have ended meanwhile.
                 let _ = fs::write(Path::new(CONTROLLER).join("cgroup.procs"), process);
             }
-            match fs::remove_dir(&self.folder) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-                // A process killed a moment ago may still be in it.
-                Err(error) if error.kind() == io::ErrorKind::ResourceBusy && Instant::now() < deadline => {
-                    std::thread::sleep(Duration::from_millis(5));
-                }
-                other => return other.map_err(|error| naming(&self.folder, &error)),
-            }
+        };
+        match remove_released(&self.folder, release) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(naming(&self.folder, &error)),
+            _ => Ok(()),
         }
     }
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {
     fs::write(path, text).map_err(|error| naming(path, &error))
-}
-
-fn naming(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

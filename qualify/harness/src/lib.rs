@@ -19,6 +19,7 @@
 pub mod blocks;
 pub mod child;
 mod exclusive_cpuset;
+mod files;
 pub mod foreign;
 pub mod holes;
 pub mod interruption;

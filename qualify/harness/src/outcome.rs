@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::MachineFacts;
+use crate::files::replace_file;
 pub use claim::{Claim, Skipped};
 pub use row::Row;
 pub use verdict::Verdict;
@@ -208,33 +209,6 @@ impl Outcome {
     pub fn write(&self, file: &Path) -> io::Result<()> {
         replace_file(file, self.to_json().as_bytes())
     }
-}
-
-/// Writes a temporary file and renames it, so that a reader sees either the old or the new text.
-///
-/// Devices, pipes and links are written to directly: renaming would replace them by a file.
-///
-/// # Errors
-/// The file cannot be written; the text names it.
-pub(crate) fn replace_file(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let is_replaceable = std::fs::symlink_metadata(file).map_or(true, |there| there.is_file());
-    let written = if is_replaceable {
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let beside = file.with_file_name(format!(".{name}.{}", std::process::id()));
-        std::fs::write(&beside, bytes)
-            .and_then(|()| std::fs::rename(&beside, file))
-            .inspect_err(|_| {
-                let _ = std::fs::remove_file(&beside);
-            })
-    } else {
-        std::fs::write(file, bytes)
-    };
-    written.map_err(|error| {
-        io::Error::new(
-            error.kind(),
-            format!("{} cannot be written: {error}", file.display()),
-        )
-    })
 }
 
 #[cfg(test)]

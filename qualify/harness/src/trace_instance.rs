@@ -2,10 +2,11 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use punctual_os::TaskId;
 use punctual_system::tracefs::Tracefs;
+
+use crate::files::remove_released;
 
 /// Trace instance of this process, with separate buffers, clock and selection of events.
 ///
@@ -89,16 +90,7 @@ fn path_of(tracefs: &Tracefs, process: TaskId) -> PathBuf {
 
 fn remove(path: &Path) -> io::Result<()> {
     let _ = std::fs::write(path.join("tracing_on"), "0");
-    let deadline = Instant::now() + Duration::from_secs(2);
-    loop {
-        match std::fs::remove_dir(path) {
-            // A process killed a moment ago may still have it open.
-            Err(error) if error.kind() == io::ErrorKind::ResourceBusy && Instant::now() < deadline => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            other => return other,
-        }
-    }
+    remove_released(path, || ())
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use crate::exclusive_cpuset::ExclusiveCpuset;
+use crate::files::{naming, replace_file};
 use crate::foreign::{self, Move};
-use crate::outcome::replace_file;
 
 pub(super) const FILE: &str = "changes.json";
 const LOCK: &str = "lock";
@@ -204,10 +204,6 @@ fn user() -> io::Result<u32> {
 
 fn boot_id() -> String {
     punctual_os::boot_id().unwrap_or_default()
-}
-
-fn naming(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]
