@@ -61,9 +61,6 @@ impl<'a> ReplyHeader<'a> {
     /// Decodes the header of `message`, which starts with its 12-octet message header, and returns the offset
     /// of the body.
     pub fn decode(message: &'a [u8], header: &MessageHeader) -> Result<(Self, usize), CdrError> {
-        if let Some(reply) = Self::without_contexts(message, header) {
-            return Ok(reply);
-        }
         let decoder = &mut header_decoder(message, header)?;
         let reply = if header.version >= Version::V1_2 {
             Self {
@@ -81,30 +78,47 @@ impl<'a> ReplyHeader<'a> {
         };
         Ok((reply, body_offset(decoder, header.version)))
     }
-
-    /// Decodes a successful GIOP 1.2 reply without service contexts, the usual case: three numbers at fixed
-    /// offsets.
-    fn without_contexts(message: &'a [u8], header: &MessageHeader) -> Option<(Self, usize)> {
-        let whole = message.get(..header.total_size())?;
-        let [i0, i1, i2, i3, 0, 0, 0, 0, 0, 0, 0, 0] = *whole.get(HEADER_SIZE..)?.first_chunk()? else {
-            return None;
-        };
-        if header.version < Version::V1_2 {
-            return None;
-        }
-        let id = [i0, i1, i2, i3];
-        let reply = Self {
-            request_id: match header.endian {
-                Endian::Big => u32::from_be_bytes(id),
-                Endian::Little => u32::from_le_bytes(id),
-            },
-            status: ReplyStatus::NoException,
-            contexts: ServiceContexts::EMPTY,
-        };
-        // Already aligned to 8.
-        Some((reply, HEADER_SIZE + 12))
-    }
 }
+
+/// What classifies a reply: the id of its request, its status, and the offset of its body.
+#[inline]
+pub(crate) fn decode_reply_outcome(
+    message: &[u8],
+    header: &MessageHeader,
+) -> Result<(u32, ReplyStatus, usize), CdrError> {
+    if let Some(request_id) = plain_reply(message, header) {
+        return Ok((request_id, ReplyStatus::NoException, PLAIN_BODY));
+    }
+    decode_other_outcome(message, header)
+}
+
+#[inline(never)]
+fn decode_other_outcome(
+    message: &[u8],
+    header: &MessageHeader,
+) -> Result<(u32, ReplyStatus, usize), CdrError> {
+    let (reply, body) = ReplyHeader::decode(message, header)?;
+    Ok((reply.request_id, reply.status, body))
+}
+
+/// The request id of a successful reply of GIOP 1.2 without service contexts, as nearly all are: three
+/// numbers at fixed offsets.
+#[inline]
+fn plain_reply(message: &[u8], header: &MessageHeader) -> Option<u32> {
+    let numbers: &[u8; 12] = message.get(HEADER_SIZE..header.total_size())?.first_chunk()?;
+    let [i0, i1, i2, i3, status_and_contexts @ ..] = *numbers;
+    if u64::from_ne_bytes(status_and_contexts) != 0 || header.version != Version::V1_2 {
+        return None;
+    }
+    let id = [i0, i1, i2, i3];
+    Some(match header.endian {
+        Endian::Big => u32::from_be_bytes(id),
+        Endian::Little => u32::from_le_bytes(id),
+    })
+}
+
+/// Offset of the body of such a reply: aligned to 8 already.
+const PLAIN_BODY: usize = HEADER_SIZE + 12;
 
 /// Encodes the header of a reply after the message header; [`crate::begin_body`] starts the results.
 ///

@@ -20,11 +20,13 @@ impl ReceiveBuffer {
     }
 
     /// The octets received.
+    #[inline]
     pub(super) fn received(&self) -> &[u8] {
         &self.octets[..self.filled]
     }
 
     /// Whether no further octet fits without growing.
+    #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.filled == self.octets.len()
     }
@@ -38,11 +40,13 @@ impl ReceiveBuffer {
     }
 
     /// Room for further octets.
+    #[inline]
     pub(super) fn space(&mut self) -> &mut [u8] {
         &mut self.octets[self.filled..]
     }
 
     /// Counts octets that have been written into [`Self::space`].
+    #[inline]
     pub(super) fn add(&mut self, count: usize) {
         self.filled += count;
         assert!(
@@ -52,6 +56,7 @@ impl ReceiveBuffer {
     }
 
     /// Discards this many octets from the start.
+    #[inline]
     pub(super) fn discard(&mut self, length: usize) {
         // Mostly nothing follows a message, and then not even a call that copies nothing is worth its cost.
         if length < self.filled {
