@@ -1,3 +1,5 @@
+//! Compiles IDL files and writes the generated Rust.
+
 use std::{
     env, fs, io,
     path::{Path, PathBuf},
@@ -8,15 +10,16 @@ use punctual_idl::{Diagnostic, FileLoader, Options, SourceFile, SourceLoader};
 
 use crate::{Error, error::Failed};
 
-/// Compiles one IDL file, relative to the package's folder (where Cargo runs `build.rs`), into `$OUT_DIR/NAME.rs`.
+/// Compiles one IDL file, relative to the package's folder (where Cargo runs `build.rs`), into
+/// `$OUT_DIR/NAME.rs`.
 ///
-/// For `build.rs`: tells Cargo to run it again when one of the files that were read changes. Fails with everything that is wrong
-/// with the IDL, or where a file cannot be read or written.
+/// For `build.rs`: tells Cargo to run it again when a file that was read changes. Fails with all errors in
+/// the IDL, or if a file cannot be read or written.
 pub fn compile(idl: impl AsRef<Path>) -> Result<(), Error> {
     configure().compile(&[idl])
 }
 
-/// Settings for compiling IDL, to begin with those of [`compile`].
+/// Default settings, those of [`compile`](fn@compile).
 pub fn configure() -> Builder {
     Builder {
         options: Options::default(),
@@ -25,7 +28,7 @@ pub fn configure() -> Builder {
     }
 }
 
-/// How to compile IDL.
+/// Settings for compiling IDL.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Builder {
@@ -34,37 +37,38 @@ pub struct Builder {
     out_dir: Option<PathBuf>,
 }
 
-/// What one IDL file has become.
+/// Result of compiling one IDL file.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// Formatted Rust.
+    /// Generated code, formatted.
     pub rust: String,
-    /// Findings that do not prevent it.
+    /// Diagnostics that are no errors.
     pub warnings: Vec<Diagnostic>,
-    /// Every file that was read, the one asked for first.
+    /// Every file that was read, the compiled one first.
     pub files: Vec<SourceFile>,
 }
 
 impl Builder {
-    /// Searches this folder for included files, after those named before; `"quoted"` ones first beside the including file.
+    /// Searches this folder for included files, after earlier ones; `"quoted"` files first next to the
+    /// including file.
     pub fn include_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.options.include_dirs.push(folder.into());
         self
     }
 
-    /// Defines a macro, as `-DNAME=VALUE`.
+    /// Defines a macro, like `-DNAME=VALUE`.
     pub fn define(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.options.defines.push((name.into(), value.into()));
         self
     }
 
-    /// Where generated code finds the runtime; `::punctual::rt` unless set.
+    /// Rust path of the runtime in generated code; default `::punctual::rt`.
     pub fn runtime_path(mut self, path: impl Into<String>) -> Self {
         self.settings.runtime_path = path.into();
         self
     }
 
-    /// Where generated files go; `$OUT_DIR` unless set.
+    /// Folder of generated files; default `$OUT_DIR`.
     pub fn out_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.out_dir = Some(folder.into());
         self
@@ -72,7 +76,7 @@ impl Builder {
 
     /// Compiles each file into a file of the same name with the extension `rs`.
     ///
-    /// For `build.rs`, as [`compile`](fn@compile). Files that are free of errors are written even if others fail.
+    /// For `build.rs`, like [`compile`](fn@compile). Files without errors are written even if others fail.
     pub fn compile(&self, files: &[impl AsRef<Path>]) -> Result<(), Error> {
         let out_dir = match &self.out_dir {
             Some(folder) => folder.clone(),
@@ -81,7 +85,7 @@ impl Builder {
         let mut failed = Vec::new();
         for file in files {
             let file = file.as_ref();
-            // Also where it cannot be read: it may appear.
+            // Also if it cannot be read: it may be created.
             println!("cargo:rerun-if-changed={}", file.display());
             match self.generate(file) {
                 Ok(compiled) => {
@@ -105,12 +109,12 @@ impl Builder {
         }
     }
 
-    /// Compiles one file, writes nothing.
+    /// Compiles one file without writing.
     pub fn generate(&self, file: impl AsRef<Path>) -> Result<Compiled, Error> {
         self.generate_from(file, &FileLoader::new())
     }
 
-    /// As [`Self::generate`], with files from `loader`.
+    /// Like [`Self::generate`], with files from `loader`.
     pub fn generate_from(
         &self,
         file: impl AsRef<Path>,
@@ -138,7 +142,7 @@ impl Builder {
     }
 }
 
-/// Files in use are left alone where nothing changes, so that what depends on them is not built again.
+/// Writes a file unless it is unchanged, so that dependent code is not rebuilt.
 fn write(path: &Path, text: &str) -> Result<(), Error> {
     let failed = |source: io::Error| Error::Write {
         path: path.to_path_buf(),
@@ -153,7 +157,7 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
     fs::write(path, text).map_err(failed)
 }
 
-/// For included files; the one asked for has been named before.
+/// Names included files to Cargo; the compiled one has been named before.
 fn rerun_if_changed(files: &[SourceFile]) {
     files
         .iter()

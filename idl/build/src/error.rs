@@ -1,40 +1,42 @@
+//! Errors of compiling IDL.
+
 use std::{fmt, io, io::IsTerminal, path::PathBuf};
 
 use punctual_idl::{Diagnostic, SourceFile};
 
 use crate::{Style, render};
 
-/// Why IDL could not be compiled. `Debug` is as readable as `Display`, since it is what a failing `build.rs` shows.
+/// Error of compiling IDL. `Debug` equals `Display`, since a failing `build.rs` prints it.
 #[derive(thiserror::Error)]
 pub enum Error {
-    /// The IDL is wrong, or has constructs that are not generated yet; for each file that failed.
+    /// Errors in the IDL, or constructs that are not generated yet, for each failed file.
     #[error("{}", rendered(.0))]
     Idl(Vec<Failed>),
     /// A generated file could not be written.
     #[error("cannot write {}: {source}", path.display())]
     Write {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// There is no folder for the generated files.
-    #[error("OUT_DIR is not set: call this from build.rs, or name a folder with `configure().out_dir(..)`")]
+    /// No folder for generated files is set.
+    #[error("OUT_DIR is not set: call this from build.rs, or set a folder with `configure().out_dir(..)`")]
     NoOutDir,
 }
 
 /// One IDL file that could not be compiled.
 #[derive(Clone, Debug)]
 pub struct Failed {
-    /// What is wrong.
+    /// Diagnostics, at least one of them an error.
     pub diagnostics: Vec<Diagnostic>,
-    /// The files that were read; spans of the diagnostics count them.
+    /// Files that were read; spans of the diagnostics index them.
     pub files: Vec<SourceFile>,
 }
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A line of its own: Cargo and `unwrap` put theirs before it.
+        // On a new line: Cargo and `unwrap` print a prefix.
         write!(f, "\n{self}")
     }
 }

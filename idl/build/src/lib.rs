@@ -6,7 +6,7 @@
 //!     punctual_build::compile("idl/track.idl")
 //! }
 //! ```
-//! `punctual::include_idl!("track");` then puts the generated code where it stands. [`configure`] has the settings.
+//! `punctual::include_idl!("track");` then includes the generated code. [`configure`] has the settings.
 
 mod compiler;
 mod error;

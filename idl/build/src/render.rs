@@ -1,3 +1,5 @@
+//! Renders diagnostics as text with source excerpts.
+
 use std::fmt;
 
 use miette::{
@@ -6,16 +8,16 @@ use miette::{
 };
 use punctual_idl::{Diagnostic, SourceFile, Span};
 
-/// How diagnostics are shown.
+/// Style of rendered diagnostics.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Style {
-    /// For terminals.
+    /// With colours, for terminals.
     Coloured,
-    /// For logs and files.
+    /// Without colours, for logs and files.
     Plain,
 }
 
-/// The diagnostics as text with the lines of source they are about. `files` is what their spans count.
+/// Renders diagnostics with their source lines. Their spans index `files`.
 pub fn render(diagnostics: &[Diagnostic], files: &[SourceFile], style: Style) -> String {
     let theme = match style {
         Style::Coloured => GraphicalTheme::unicode(),
@@ -27,7 +29,7 @@ pub fn render(diagnostics: &[Diagnostic], files: &[SourceFile], style: Style) ->
     let mut text = String::new();
     for diagnostic in diagnostics {
         let sources = Sources::new(diagnostic, files);
-        // Writing into a string does not fail.
+        // Writing to a string cannot fail.
         let _ = handler.render_report(&mut text, &Report { diagnostic, sources });
     }
     text
@@ -35,9 +37,9 @@ pub fn render(diagnostics: &[Diagnostic], files: &[SourceFile], style: Style) ->
 
 const WIDTH: usize = 110;
 
-/// The files that one diagnostic points into, one after another, since the renderer knows one source only.
+/// Concatenation of the files to which one diagnostic refers: the renderer supports a single source.
 struct Sources<'f> {
-    /// Each with the place at which it starts.
+    /// Files with their offsets in the text.
     parts: Vec<(u32, usize, &'f SourceFile)>,
 }
 
@@ -96,7 +98,7 @@ impl SourceCode for Sources<'_> {
     }
 }
 
-/// A diagnostic as the renderer wants it.
+/// A diagnostic in the renderer's form.
 struct Report<'d> {
     diagnostic: &'d Diagnostic,
     sources: Sources<'d>,

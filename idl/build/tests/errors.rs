@@ -1,9 +1,9 @@
-//! What somebody sees whose IDL is wrong.
+//! Rendered errors of invalid IDL.
 
 use punctual_build::{Error, configure};
 use punctual_idl::MemoryLoader;
 
-/// What a failing `build.rs` prints: `Debug` of the error.
+/// Output of a failing `build.rs`: `Debug` of the error.
 fn failure(files: &[(&str, &str)]) -> String {
     let loader = files.iter().fold(MemoryLoader::new(), |loader, (name, text)| {
         loader.with(name, *text)
@@ -27,7 +27,7 @@ fn shows(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn an_unknown_name_is_shown_where_it_stands() {
+fn an_unknown_name_is_shown_at_its_place() {
     let text = failure(&[(
         "track.idl",
         "interface Tracker {\n  long cube(in lnog value);\n};\n",
@@ -39,7 +39,7 @@ fn an_unknown_name_is_shown_where_it_stands() {
 }
 
 #[test]
-fn everything_wrong_is_shown_at_once() {
+fn all_errors_are_shown_at_once() {
     let text = failure(&[(
         "two.idl",
         "struct A { Unknown1 a; };\nstruct B { Unknown2 b; };\n",
@@ -75,7 +75,7 @@ fn places_in_two_files_are_both_shown() {
 }
 
 #[test]
-fn what_is_not_generated_yet_is_named() {
+fn constructs_that_are_not_generated_yet_are_named() {
     let text = failure(&[("any.idl", "interface Sink {\n  void put(in any value);\n};\n")]);
     shows(&text, &["IDL0100", "any", "any.idl:2:"]);
     let text = failure(&[("value.idl", "valuetype Point { public long x; };\n")]);
@@ -89,7 +89,7 @@ fn a_file_that_does_not_exist_is_named() {
 }
 
 #[test]
-fn generated_files_go_where_they_are_asked_for() {
+fn generated_files_are_written_to_the_given_folder() {
     let folder = std::env::temp_dir().join(format!("punctual-build-{}", std::process::id()));
     let idl = folder.join("point.idl");
     std::fs::create_dir_all(&folder).unwrap();

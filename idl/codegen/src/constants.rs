@@ -1,4 +1,4 @@
-//! Constants, and the literals that union labels are made of.
+//! Constants and literals of union labels.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -20,7 +20,7 @@ pub fn generate(place: &Place<'_>, item: &Constant) -> TokenStream {
     quote!(#docs pub const #name: #of = #value;)
 }
 
-/// The expression, or pattern, for a value.
+/// Expression or pattern of a value.
 pub fn value(place: &Place<'_>, value: &Value) -> TokenStream {
     let rt = place.rt;
     match value {
@@ -54,7 +54,7 @@ pub fn value(place: &Place<'_>, value: &Value) -> TokenStream {
     }
 }
 
-/// A number that has digits, or one that has a name.
+/// A number as digits or as a named constant.
 fn float(of: &TokenStream, value: f64, digits: Option<Literal>) -> TokenStream {
     match digits {
         Some(digits) if value.is_sign_negative() => quote!(-#digits),

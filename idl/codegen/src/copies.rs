@@ -1,4 +1,4 @@
-//! Owned copies of lent values, as `to_owned` of a view makes them of its members.
+//! Owned copies of lent values, for `to_owned` of views.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -17,7 +17,7 @@ pub enum Lent {
 }
 
 impl Lent {
-    /// For a method to be called on.
+    /// The receiver of a method.
     fn receiver(&self) -> &TokenStream {
         match self {
             Self::Value(expression) | Self::Reference(expression) => expression,
@@ -39,9 +39,9 @@ impl Lent {
     }
 }
 
-/// The expression that makes an owned value of a lent one.
+/// Expression that converts a lent value to an owned one.
 ///
-/// It names traits in full: an interface called `Iterator` would hide that of the prelude.
+/// Traits have full paths: an interface named `Iterator` would hide that of the prelude.
 pub fn owned(place: &Place<'_>, of: &Type, lent: &Lent) -> TokenStream {
     let receiver = lent.receiver();
     if !place.model.has_lent_form(of) {
@@ -68,7 +68,9 @@ pub fn owned(place: &Place<'_>, of: &Type, lent: &Lent) -> TokenStream {
         Type::Sequence { element, bound: None } => {
             let element = of_element(element);
             quote! {
-                ::core::iter::Iterator::collect(::core::iter::Iterator::map(#receiver.iter(), |element| #element))
+                ::core::iter::Iterator::collect(
+                    ::core::iter::Iterator::map(#receiver.iter(), |element| #element)
+                )
             }
         }
         Type::Array { element, .. } => {

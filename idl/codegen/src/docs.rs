@@ -1,4 +1,4 @@
-//! rustdoc of generated items.
+//! Documentation of generated items.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,7 @@ use quote::quote;
 use crate::model::Documentation;
 
 impl Documentation {
-    /// The comment from the IDL, else one line that says what it is there.
+    /// The IDL comment, else one line with the IDL name.
     pub fn tokens(&self) -> TokenStream {
         if self.comment.iter().all(|line| line.trim().is_empty()) {
             let idl = &self.idl;
@@ -31,7 +31,7 @@ pub fn doc(line: &str) -> TokenStream {
     quote!(#[doc = #line])
 }
 
-/// A line such that rustdoc neither runs it as a test nor takes `sequence<long>` for HTML.
+/// Escapes a line: rustdoc must not run it as a test nor take `sequence<long>` for HTML.
 fn markdown(line: &str, in_fence: &mut bool) -> String {
     let text = line.trim();
     if let Some(language) = text.strip_prefix("```") {

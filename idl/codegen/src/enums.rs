@@ -5,7 +5,7 @@ use quote::quote;
 
 use crate::{model::Enum, names::identifier, types::Place};
 
-/// An enum with everything it implements.
+/// An enum with its implementations.
 pub fn generate(place: &Place<'_>, item: &Enum) -> TokenStream {
     let (rt, docs, name) = (place.rt, item.docs.tokens(), identifier(&item.name));
     let variants = item.enumerators.iter().enumerate().map(|(index, enumerator)| {

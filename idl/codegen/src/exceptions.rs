@@ -1,6 +1,6 @@
-//! Exceptions: a struct that is an error; and the enum of what an operation may fail with.
+//! Exceptions as structs, and the error enum of an operation.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     types::Place,
 };
 
-/// An exception with everything it implements.
+/// An exception with its implementations.
 pub fn generate(place: &Place<'_>, item: &Exception) -> TokenStream {
     let (rt, data) = (place.rt, &item.data);
     let name = identifier(&place.model.named(data.id).name);
@@ -42,7 +42,7 @@ pub fn generate(place: &Place<'_>, item: &Exception) -> TokenStream {
     }
 }
 
-/// The enum of what an operation with `raises` may fail with.
+/// The error enum of an operation with `raises`.
 pub fn operation_error(place: &Place<'_>, interface: &Interface, operation: &Operation) -> TokenStream {
     let rt = place.rt;
     let name = identifier(&operation.error);
@@ -82,12 +82,7 @@ pub fn operation_error(place: &Place<'_>, interface: &Interface, operation: &Ope
             }
         }
     });
-    let display = raised
-        .iter()
-        .map(|(_, variant)| quote!(Self::#variant(exception) => ::core::fmt::Display::fmt(exception, f),));
-    let source = raised
-        .iter()
-        .map(|(_, variant)| quote!(Self::#variant(exception) => Some(exception),));
+    let error = error_impls(&name, &raised);
     quote! {
         #docs
         #[derive(Clone, Debug, PartialEq)]
@@ -106,7 +101,10 @@ pub fn operation_error(place: &Place<'_>, interface: &Interface, operation: &Ope
         }
 
         impl #rt::OperationError for #name {
-            fn raise(self, upcall: &mut #rt::Upcall<'_, '_>) -> ::core::result::Result<(), #rt::SystemException> {
+            fn raise(
+                self,
+                upcall: &mut #rt::Upcall<'_, '_>,
+            ) -> ::core::result::Result<(), #rt::SystemException> {
                 match self {
                     #(#raise)*
                     Self::System(exception) => Err(exception),
@@ -124,6 +122,19 @@ pub fn operation_error(place: &Place<'_>, interface: &Interface, operation: &Ope
             }
         }
 
+        #error
+    }
+}
+
+/// `Display` and `Error` of the error enum, delegated to the exceptions.
+fn error_impls(name: &Ident, raised: &[(TokenStream, Ident)]) -> TokenStream {
+    let display = raised
+        .iter()
+        .map(|(_, variant)| quote!(Self::#variant(exception) => ::core::fmt::Display::fmt(exception, f),));
+    let source = raised
+        .iter()
+        .map(|(_, variant)| quote!(Self::#variant(exception) => Some(exception),));
+    quote! {
         impl ::core::fmt::Display for #name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 match self {

@@ -1,7 +1,8 @@
-//! Rust from IDL, as `docs/mapping.md` says.
+//! Generates Rust from IDL, as specified in `docs/mapping.md`.
 //!
-//! [`generate`] takes what the front end resolved, gives every definition its Rust name (`lower`), emits tokens (one module
-//! for each kind of definition) and formats them. It reads and writes no file; `punctual-build` does.
+//! [`generate`] takes the resolved specification of the front end, gives every definition its Rust name
+//! (`lower`), emits tokens (one module per kind of definition) and formats them. It reads and writes no
+//! files; `punctual-build` does.
 
 mod constants;
 mod copies;
@@ -23,10 +24,10 @@ use quote::quote;
 
 use crate::{docs::doc, model::Item, names::identifier, types::Place};
 
-/// How code is generated.
+/// Settings of the generator.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The path under which generated code finds the runtime, such as `::punctual::rt`.
+    /// Rust path of the runtime in generated code, such as `::punctual::rt`.
     pub runtime_path: String,
 }
 
@@ -38,12 +39,12 @@ impl Default for Settings {
     }
 }
 
-/// The Rust code for a specification, formatted.
+/// Generates the Rust code of a specification, formatted.
 ///
-/// Fails with one diagnostic for each construct that is not generated yet.
+/// Fails with one diagnostic per construct that is not generated yet.
 ///
 /// # Panics
-/// When `settings.runtime_path` is not a path.
+/// If `settings.runtime_path` is not a path.
 pub fn generate(specification: &hir::Specification, settings: &Settings) -> Result<String, Vec<Diagnostic>> {
     let refused = hir::not_generated_yet(specification);
     if !refused.is_empty() {
@@ -96,7 +97,7 @@ fn item(place: &Place<'_>, item: &Item) -> TokenStream {
     }
 }
 
-/// `pub mod name { … }`, left out where there is nothing in it.
+/// `pub mod name { … }`, or nothing for an empty module.
 fn nested_module(
     place: &Place<'_>,
     name: &str,
@@ -116,7 +117,7 @@ fn nested_module(
     quote!(#docs pub mod #name { #contents })
 }
 
-/// The text of the file, with the lints that generated code shall not be held to switched off.
+/// Text of the file; lints that do not apply to generated code are switched off.
 fn formatted(tokens: TokenStream) -> String {
     let mut file: syn::File = syn::parse2(tokens).expect("the generator emits Rust");
     let allowed: syn::Attribute =

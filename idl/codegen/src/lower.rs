@@ -1,7 +1,6 @@
-//! From the front end's representation to what is generated: gives every definition its Rust name and place.
+//! Converts the front end's representation to the model: gives every definition its Rust name and module.
 //!
-//! Three passes, since definitions may name each other forwards: what each type is made of, what each definition is called,
-//! and the definitions themselves.
+//! Three passes, because definitions may refer to later ones: structure of types, names, definitions.
 
 mod binary128;
 mod interfaces;
@@ -19,7 +18,7 @@ use crate::{
     names::{Scope, upper_camel},
 };
 
-/// What is generated for a specification. Constructs that are not generated yet must have been refused before.
+/// Builds the model of a specification. Constructs that are not generated yet must have been refused before.
 pub fn lower(specification: &Specification) -> Model {
     let mut lowering = Lowering {
         specification,
@@ -37,7 +36,7 @@ pub fn lower(specification: &Specification) -> Model {
     lowering.model
 }
 
-/// The state of the passes.
+/// State of the passes.
 struct Lowering<'s> {
     specification: &'s Specification,
     types: HashMap<DefinitionId, TypeId>,
@@ -46,16 +45,16 @@ struct Lowering<'s> {
     model: Model,
 }
 
-/// The Rust names of a definition.
+/// Rust names of a definition.
 #[derive(Clone, Debug, Default)]
 struct Names {
-    /// The modules around it.
+    /// Enclosing modules.
     module: Vec<String>,
-    /// Its own name; of an interface the trait.
+    /// Its name; for an interface that of the trait.
     name: String,
-    /// The module for what is declared inside.
+    /// Module of nested declarations.
     scope: String,
-    /// The names taken in that module.
+    /// Names used in that module.
     inside: Scope,
 }
 
@@ -113,7 +112,7 @@ impl Lowering<'_> {
         ids.iter().flat_map(|id| self.item(*id)).collect()
     }
 
-    /// What is generated for one definition, those inside it included.
+    /// Items of one definition, including nested ones.
     fn item(&self, id: DefinitionId) -> Vec<Item> {
         let definition = self.definition(id);
         let names = self.names.get(&id).cloned().unwrap_or_default();
@@ -158,7 +157,7 @@ impl Lowering<'_> {
         [Some(item), inner].into_iter().flatten().collect()
     }
 
-    /// The module for types that are declared inside a struct, union or exception.
+    /// Module of the types declared inside a struct, union or exception.
     fn inner(&self, definition: &hir::Definition, names: &Names, nested: &[DefinitionId]) -> Option<Item> {
         (!nested.is_empty()).then(|| {
             Item::Inner(Module {

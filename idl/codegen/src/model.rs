@@ -1,51 +1,51 @@
-//! What is generated, with Rust names: the resolved IDL as the emitting half of this crate sees it.
+//! The model from which code is emitted: resolved IDL with Rust names.
 //!
-//! [`lower`](crate::lower) makes it from the front end's representation.
+//! [`lower`](crate::lower) builds it from the front end's representation.
 
 use std::cell::OnceCell;
 
-/// Everything that is generated from one specification.
+/// Model of one specification.
 #[derive(Debug, Default)]
 pub struct Model {
-    /// All types that have a name; [`TypeId`] indexes it.
+    /// Named types, indexed by [`TypeId`].
     pub types: Vec<NamedType>,
-    /// All interfaces; [`InterfaceId`] indexes it.
+    /// Interfaces, indexed by [`InterfaceId`].
     pub interfaces: Vec<Interface>,
-    /// What stands at file scope.
+    /// Items at file scope.
     pub root: Vec<Item>,
 }
 
-/// One of [`Model::types`].
+/// Index into [`Model::types`].
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct TypeId(pub usize);
 
-/// One of [`Model::interfaces`].
+/// Index into [`Model::interfaces`].
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct InterfaceId(pub usize);
 
-/// How other definitions name a type, and what they must know about it.
+/// A named type as seen by other definitions.
 #[derive(Debug)]
 pub struct NamedType {
-    /// The Rust modules around it, outermost first.
+    /// Enclosing Rust modules, outermost first.
     pub module: Vec<String>,
-    /// The Rust name; of an interface its `Ref`.
+    /// Rust name; for an interface that of its `Ref`.
     pub name: String,
-    /// The Rust name of the lent form, for structs and unions of variable length.
+    /// Rust name of the lent form, for structs and unions of variable length.
     pub view: String,
-    /// What it is.
+    /// Kind of the type.
     pub shape: Shape,
-    /// See [`Model::min_size_of`]; kept, since types share parts.
+    /// Cached [`Model::min_size_of`]: types share parts.
     pub min_size: OnceCell<u64>,
 }
 
-/// What a named type is, as far as other types care.
+/// Kind of a named type, as far as other types depend on it.
 #[derive(Debug)]
 pub enum Shape {
     /// A typedef.
     Alias(Type),
     /// An enum with its variants, in order.
     Enum(Vec<String>),
-    /// A struct or exception: its members' types.
+    /// A struct or exception with its members' types.
     Struct(Vec<Type>),
     /// A union: discriminator, members' types, and whether some discriminators select no member.
     Union {
@@ -53,7 +53,7 @@ pub enum Shape {
         members: Vec<Type>,
         may_be_empty: bool,
     },
-    /// A reference.
+    /// An object reference.
     Interface,
 }
 
@@ -68,7 +68,7 @@ pub enum Type {
         element: Box<Type>,
         bound: Option<u64>,
     },
-    /// One dimension.
+    /// An array of one dimension.
     Array {
         element: Box<Type>,
         length: u64,
@@ -78,7 +78,7 @@ pub enum Type {
     Named(TypeId),
 }
 
-/// A type that Rust has, or that `rt` adds to it.
+/// A primitive type of Rust or of `rt`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Basic {
     Boolean,
@@ -95,7 +95,7 @@ pub enum Basic {
     LongDouble,
 }
 
-/// A definition where it stands.
+/// A definition in its scope.
 #[derive(Debug)]
 pub enum Item {
     Module(Module),
@@ -106,16 +106,16 @@ pub enum Item {
     Exception(Exception),
     Constant(Constant),
     Interface(InterfaceId),
-    /// What is declared inside a struct, union or exception; its documentation is one plain line.
+    /// Module of the types declared inside a struct, union or exception; its documentation is one plain line.
     Inner(Module),
 }
 
-/// What rustdoc says about something.
+/// Documentation of an item.
 #[derive(Clone, Debug, Default)]
 pub struct Documentation {
-    /// The comment above it in the IDL, line by line; may be empty.
+    /// Lines of the comment above it in the IDL; may be empty.
     pub comment: Vec<String>,
-    /// What it is in IDL, such as `struct Radar::Track`, for where there is no comment.
+    /// IDL construct and name, such as `struct Radar::Track`, used without a comment.
     pub idl: String,
 }
 
@@ -149,7 +149,7 @@ pub struct Member {
 
 #[derive(Debug)]
 pub struct Exception {
-    /// Its struct.
+    /// The generated struct.
     pub data: Struct,
     /// `Radar::Refused`.
     pub scoped_name: String,
@@ -175,7 +175,7 @@ pub struct Union {
     pub id: TypeId,
     pub discriminator: Type,
     pub cases: Vec<Case>,
-    /// The variant for discriminators that select nothing, if there are such.
+    /// Variant for discriminators that select no member, if any.
     pub no_member: Option<String>,
 }
 
@@ -184,13 +184,13 @@ pub struct Case {
     pub docs: Documentation,
     pub variant: String,
     pub of: Type,
-    /// Its labels without `default`.
+    /// Labels without `default`.
     pub labels: Vec<Value>,
     pub is_default: bool,
 }
 
 impl Case {
-    /// Whether the variant must say which of its discriminators it has.
+    /// Whether the variant contains its discriminator.
     pub fn carries_discriminator(&self) -> bool {
         self.is_default || self.labels.len() > 1
     }
@@ -204,7 +204,7 @@ pub struct Constant {
     pub value: Value,
 }
 
-/// A constant's or label's value.
+/// Value of a constant or label.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Boolean(bool),
@@ -212,35 +212,35 @@ pub enum Value {
     Integer(i128),
     Single(f32),
     Double(f64),
-    /// A `long double`, by its bits.
+    /// Bits of a `long double`.
     LongDouble(u128),
     String(String),
-    /// The enum and the variant.
+    /// Enum and variant.
     Enumerator(TypeId, String),
 }
 
 #[derive(Debug)]
 pub struct Interface {
     pub docs: Documentation,
-    /// The reference type.
+    /// Type of its reference.
     pub reference: TypeId,
-    /// The Rust modules around it, outermost first.
+    /// Enclosing Rust modules, outermost first.
     pub module: Vec<String>,
-    /// The trait.
+    /// Name of its trait.
     pub name: String,
-    /// The module for what is declared inside.
+    /// Module of nested declarations.
     pub scope: String,
     pub scoped_name: String,
     pub repository_id: String,
-    /// Those it names itself.
+    /// Direct base interfaces.
     pub bases: Vec<InterfaceId>,
-    /// All, each after those it inherits from, none twice.
+    /// All base interfaces, each after its own bases, without duplicates.
     pub all_bases: Vec<InterfaceId>,
-    /// Those declared in it; attributes are operations here.
+    /// Operations declared in it, including attributes.
     pub operations: Vec<Operation>,
-    /// Methods of its `Ref`: what it inherits, then its own.
+    /// Methods of its `Ref`: inherited ones first.
     pub methods: Vec<Method>,
-    /// Declared inside it.
+    /// Nested declarations.
     pub items: Vec<Item>,
 }
 
@@ -251,27 +251,28 @@ pub struct Method {
     pub operation: usize,
     pub name: String,
     pub into_name: String,
-    /// The same without waiting; not for what is oneway.
+    /// Name of the asynchronous form; `None` for oneway operations.
     pub async_name: String,
 }
 
 #[derive(Debug)]
 pub struct Operation {
     pub docs: Documentation,
-    /// On the wire.
+    /// Name on the wire.
     pub wire_name: String,
-    /// The method of the servant's trait.
+    /// Method of the servant's trait.
     pub name: String,
-    /// The same for results in existing memory.
+    /// Method for results in existing memory.
     pub into_name: String,
     pub oneway: bool,
-    /// It has a `context` clause: requests end with a sequence of names and values, ours with an empty one.
+    /// Whether it has a `context` clause: requests then end with a sequence of names and values, ours with an
+    /// empty one.
     pub has_context: bool,
     pub returns: Option<Type>,
     pub parameters: Vec<Parameter>,
-    /// The exceptions with their variants; empty: fails with system exceptions only.
+    /// Exceptions with their variants; empty if it raises system exceptions only.
     pub raises: Vec<(TypeId, String)>,
-    /// The enum of what it fails with, where `raises` is not empty; in the interface's own module.
+    /// Error enum in the module of the interface, used if `raises` is not empty.
     pub error: String,
 }
 

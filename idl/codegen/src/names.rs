@@ -1,4 +1,4 @@
-//! IDL names as Rust names: case, keywords, clashes. See "Names" in `docs/mapping.md`.
+//! Converts IDL names to Rust names: case, keywords, clashes. See "Names" in `docs/mapping.md`.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ pub fn screaming_snake(idl: &str) -> String {
     snake(idl).to_ascii_uppercase()
 }
 
-/// The identifier for a Rust name: raw where it is a keyword, with a final `_` where it cannot be raw.
+/// Identifier of a Rust name: raw if it is a keyword, with a trailing `_` if it cannot be raw.
 pub fn identifier(name: &str) -> Ident {
     if UNQUOTABLE.contains(&name) {
         Ident::new(&format!("{name}_"), Span::call_site())
@@ -30,21 +30,21 @@ pub fn identifier(name: &str) -> Ident {
     }
 }
 
-/// The Rust names taken in one scope: first come, first served.
+/// Rust names used in one scope; earlier definitions take precedence.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     taken: HashSet<String>,
 }
 
 impl Scope {
-    /// A scope in which some names are not to be had.
+    /// A scope with reserved names.
     pub fn without<'n>(reserved: impl IntoIterator<Item = &'n str>) -> Self {
         Self {
             taken: reserved.into_iter().map(String::from).collect(),
         }
     }
 
-    /// The name itself if it is free, else with a final `_`, again until it is.
+    /// Returns the name, with trailing `_` until it is unused.
     pub fn claim(&mut self, name: &str) -> String {
         let mut name = String::from(name);
         if UNQUOTABLE.contains(&name.as_str()) {
@@ -56,7 +56,7 @@ impl Scope {
         name
     }
 
-    /// For names of modules, which would hide the primitive types of Rust.
+    /// Like [`Self::claim`], for modules, which must not hide primitive types.
     pub fn claim_module(&mut self, name: &str) -> String {
         if PRIMITIVES.contains(&name) {
             self.claim(&format!("{name}_"))
@@ -66,8 +66,8 @@ impl Scope {
     }
 }
 
-/// The words of a name in lower case: split at `_`, before a capital that follows a small letter or a digit, and before the
-/// last capital of several if a small letter follows (`IORSeq`: `ior`, `seq`).
+/// Words of a name in lower case: split at `_`, before a capital that follows a small letter or a digit, and
+/// before the last capital of several if a small letter follows (`IORSeq`: `ior`, `seq`).
 fn words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     for part in name.split('_').filter(|part| !part.is_empty()) {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn names_change_case_as_the_mapping_says() {
-        // IDL, type, function, constant.
+        // IDL name, type, function, constant.
         for (idl, camel, small, screaming) in [
             ("long_seq", "LongSeq", "long_seq", "LONG_SEQ"),
             (
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn every_keyword_is_one_to_the_parser() {
         for keyword in KEYWORDS {
-            // `gen` is a keyword from edition 2024 on, which the parser does not know about.
+            // `gen` is a keyword since edition 2024, unknown to the parser.
             assert!(
                 *keyword == "gen" || syn::parse_str::<syn::Ident>(keyword).is_err(),
                 "{keyword}"

@@ -1,17 +1,17 @@
-//! What the mapping must know of a type: fixed or variable, with references or without, recursive, least size.
+//! Properties of types that determine the mapping: fixed or variable, references, recursion, minimum size.
 
 use crate::model::{Basic, Model, NamedType, Shape, Type, TypeId};
 
-/// Longest array that has `Default` in the standard library.
+/// Longest array with `Default` in the standard library.
 const LONGEST_DEFAULT_ARRAY: u64 = 32;
 
 impl Model {
-    /// The type behind an id.
+    /// The type with this id.
     pub fn named(&self, id: TypeId) -> &NamedType {
         &self.types[id.0]
     }
 
-    /// The type itself, typedefs looked through.
+    /// The type behind all typedefs.
     pub fn resolved<'t>(&'t self, of: &'t Type) -> &'t Type {
         match of {
             Type::Named(id) => match &self.named(*id).shape {
@@ -22,12 +22,12 @@ impl Model {
         }
     }
 
-    /// Whether it is an unbounded string.
+    /// Whether the type is an unbounded string.
     pub fn is_string(&self, of: &Type) -> bool {
         matches!(self.resolved(of), Type::String { bound: None })
     }
 
-    /// Whether it is of fixed length: numbers, enums, and structs, unions and arrays of such only.
+    /// Whether the type has a fixed length: numbers, enums, and structs, unions and arrays of these.
     pub fn is_fixed(&self, of: &Type) -> bool {
         !self.any(of, &mut Vec::new(), &mut |part| match part {
             Type::String { .. } | Type::Sequence { .. } | Type::Object => true,
@@ -36,12 +36,13 @@ impl Model {
         })
     }
 
-    /// Whether a servant gets it lent: variable, but without references, which own something and so cannot lie in an arena.
+    /// Whether servants get it lent: variable, but without references, which own resources and cannot be in
+    /// an arena.
     pub fn has_lent_form(&self, of: &Type) -> bool {
         !self.is_fixed(of) && !self.has_reference(of)
     }
 
-    /// Whether there are object references in it.
+    /// Whether the type contains object references.
     pub fn has_reference(&self, of: &Type) -> bool {
         self.any(of, &mut Vec::new(), &mut |part| match part {
             Type::Object => true,
@@ -62,7 +63,7 @@ impl Model {
         })
     }
 
-    /// Whether it is or directly contains an array that the standard library has no default for.
+    /// Whether the type is or directly contains an array without `Default` in the standard library.
     pub fn has_long_array(&self, of: &Type) -> bool {
         match self.resolved(of) {
             Type::Array { element, length } => {
@@ -72,7 +73,7 @@ impl Model {
         }
     }
 
-    /// Whether `op_into` makes sense for it as a result: it is variable and more than a reference.
+    /// Whether a result of this type has an `op_into` form: it is variable and not a reference.
     pub fn is_worth_reusing(&self, of: &Type) -> bool {
         let is_reference = match self.resolved(of) {
             Type::Object => true,
@@ -82,7 +83,7 @@ impl Model {
         !self.is_fixed(of) && !is_reference
     }
 
-    /// The fewest octets it takes on the wire, padding left out.
+    /// Minimum of octets on the wire, without padding.
     pub fn min_size(&self, of: &Type) -> u64 {
         match of {
             Type::Basic(basic) => match basic {
@@ -99,7 +100,7 @@ impl Model {
         }
     }
 
-    /// As [`Self::min_size`].
+    /// Like [`Self::min_size`], for a type id.
     pub fn min_size_of(&self, id: TypeId) -> u64 {
         *self
             .named(id)
@@ -135,7 +136,7 @@ impl Model {
         }
     }
 
-    /// Whether the type or a part of it, however deep, satisfies `wanted`.
+    /// Whether the type or any part of it satisfies `wanted`.
     fn any(&self, of: &Type, seen: &mut Vec<TypeId>, wanted: &mut impl FnMut(&Type) -> bool) -> bool {
         if wanted(of) {
             return true;
@@ -151,5 +152,5 @@ impl Model {
     }
 }
 
-/// The length of the type id and of the profiles.
+/// Minimum of octets of a reference: the lengths of type id and profiles.
 const REFERENCE: u64 = 8;

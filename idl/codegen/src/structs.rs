@@ -1,4 +1,4 @@
-//! Structs: the owned form, and the lent form of those of variable length.
+//! Structs: owned form, and lent form for variable length.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -11,7 +11,7 @@ use crate::{
     types::Place,
 };
 
-/// A struct with everything it implements.
+/// A struct with its implementations.
 pub fn generate(place: &Place<'_>, item: &Struct) -> TokenStream {
     let definition = definition(place, item);
     let encode = encode(place, item);
@@ -79,7 +79,7 @@ pub fn encode(place: &Place<'_>, item: &Struct) -> TokenStream {
     }
 }
 
-/// `Decode` of the owned form, also into one that exists.
+/// `Decode` of the owned form, also into an existing value.
 pub fn decode(place: &Place<'_>, item: &Struct) -> TokenStream {
     let (rt, name) = (place.rt, name(place, item));
     let decode = decode_members(place, item);
@@ -88,7 +88,10 @@ pub fn decode(place: &Place<'_>, item: &Struct) -> TokenStream {
     let into = nested(place, item, quote!(#(#members)* Ok(())));
     let decode_into = (!place.model.is_fixed(&Type::Named(item.id))).then(|| {
         quote! {
-            fn decode_into(&mut self, decoder: &mut #rt::Decoder<'a>) -> ::core::result::Result<(), #rt::CdrError> {
+            fn decode_into(
+                &mut self,
+                decoder: &mut #rt::Decoder<'a>,
+            ) -> ::core::result::Result<(), #rt::CdrError> {
                 #into
             }
         }
@@ -175,7 +178,7 @@ fn min_size(place: &Place<'_>, item: &Struct) -> TokenStream {
     quote!(const MIN_SIZE: usize = #size;)
 }
 
-/// `body`, one level of nesting deeper where the type is recursive.
+/// `body`, one nesting level deeper for recursive types.
 fn nested(place: &Place<'_>, item: &Struct, body: TokenStream) -> TokenStream {
     if place.model.is_recursive(item.id) {
         quote!(decoder.nested(|decoder| { #body }))
@@ -192,7 +195,7 @@ fn member_names(item: &Struct) -> impl Iterator<Item = Ident> {
     item.members.iter().map(|Member { name, .. }| identifier(name))
 }
 
-/// The name of a parameter that only members use; an exception may have none.
+/// Name of a parameter that only members use; an exception may have no members.
 fn used_by_members(item: &Struct, name: &str) -> TokenStream {
     if item.members.is_empty() {
         quote!(_)

@@ -1,4 +1,4 @@
-//! The table "Types by place" of `docs/mapping.md`: what an IDL type is in each place.
+//! The table "Types by place" of `docs/mapping.md`.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
@@ -8,28 +8,28 @@ use crate::{
     names::identifier,
 };
 
-/// Where code is being emitted: what names are relative to.
+/// Place of the emitted code, to which names are relative.
 #[derive(Clone, Copy)]
 pub struct Place<'m> {
     pub model: &'m Model,
-    /// The path of the runtime.
+    /// Path of the runtime.
     pub rt: &'m TokenStream,
-    /// The Rust modules around, outermost first.
+    /// Enclosing Rust modules, outermost first.
     pub module: &'m [String],
 }
 
 /// How a servant gets an `in` parameter.
 pub struct ServantIn {
-    /// What the trait says.
+    /// Type in the trait.
     pub declared: TokenStream,
-    /// What the skeleton decodes.
+    /// Type that the skeleton decodes.
     pub decoded: TokenStream,
-    /// Whether the skeleton passes a reference to what it has decoded.
+    /// Whether the skeleton passes a reference to the decoded value.
     pub by_reference: bool,
 }
 
 impl<'m> Place<'m> {
-    /// The path from here to something in `module`.
+    /// Path from here to an item in `module`.
     pub fn path(&self, module: &[String], name: &str) -> TokenStream {
         let common = self
             .module
@@ -46,13 +46,13 @@ impl<'m> Place<'m> {
         quote!(#(#up)* #(#down)* #name)
     }
 
-    /// The path to a named type: a `Ref` for an interface.
+    /// Path of a named type; for an interface, of its `Ref`.
     pub fn type_path(&self, id: TypeId) -> TokenStream {
         let named = self.model.named(id);
         self.path(&named.module, &named.name)
     }
 
-    /// Members, elements, results.
+    /// Type of members, elements and results.
     pub fn owned(&self, of: &Type) -> TokenStream {
         let rt = self.rt;
         match of {
@@ -84,7 +84,7 @@ impl<'m> Place<'m> {
         }
     }
 
-    /// Members and elements of what is lent to a servant; `lifetime` is `'a`, or nothing where it is elided.
+    /// Type of members and elements of lent values; `lifetime` is `'a`, or empty if elided.
     pub fn lent(&self, of: &Type, lifetime: Option<&TokenStream>) -> TokenStream {
         let rt = self.rt;
         if !self.model.has_lent_form(of) {
@@ -121,7 +121,7 @@ impl<'m> Place<'m> {
         }
     }
 
-    /// An `in` parameter of a `Ref`'s method.
+    /// Type of an `in` parameter of a `Ref`'s method.
     pub fn client_in(&self, of: &Type) -> TokenStream {
         let rt = self.rt;
         match self.model.resolved(of) {
@@ -150,7 +150,7 @@ impl<'m> Place<'m> {
         }
     }
 
-    /// An `in` parameter of a servant's method.
+    /// Type of an `in` parameter of a servant's method.
     pub fn servant_in(&self, of: &Type) -> ServantIn {
         let owned = self.owned(of);
         if self.model.has_lent_form(of) {
@@ -180,7 +180,7 @@ impl<'m> Place<'m> {
         }
     }
 
-    /// A value of this type for something to be decoded into. The standard library knows it only for arrays up to 32.
+    /// Initial value to decode into; the standard library has `Default` only for arrays up to 32.
     pub fn default_value(&self, of: &Type) -> TokenStream {
         match self.model.resolved(of) {
             Type::Array { element, .. } if self.model.has_long_array(of) => {
@@ -209,7 +209,7 @@ impl<'m> Place<'m> {
         }
     }
 
-    /// The name of the type parameter for servants: one that no generated type has.
+    /// Name of the type parameter for servants, different from all generated types.
     pub fn servant_parameter(&self) -> Ident {
         let mut name = String::from("S");
         while self

@@ -12,7 +12,7 @@ use crate::{
     types::Place,
 };
 
-/// A union with everything it implements.
+/// A union with its implementations.
 pub fn generate(place: &Place<'_>, item: &Union) -> TokenStream {
     let owned = Emitter::new(place, item).owned();
     let view = place
@@ -72,7 +72,10 @@ impl<'e, 'm> Emitter<'e, 'm> {
             }
 
             impl #rt::Encode for #name {
-                fn encode(&self, encoder: &mut #rt::Encoder<'_>) -> ::core::result::Result<(), #rt::CdrError> {
+                fn encode(
+                    &self,
+                    encoder: &mut #rt::Encoder<'_>,
+                ) -> ::core::result::Result<(), #rt::CdrError> {
                     #encode
                 }
             }
@@ -227,7 +230,7 @@ impl<'e, 'm> Emitter<'e, 'm> {
         quote!(match self { #(#arms)* #no_member })
     }
 
-    /// Fails where the discriminator does not select this case.
+    /// Statement that fails if the discriminator does not select this case.
     fn selects_another(&self, case: &Case) -> TokenStream {
         let rt = self.rt;
         if case.is_default {
@@ -289,7 +292,7 @@ impl<'e, 'm> Emitter<'e, 'm> {
         quote!(match discriminator { #(#arms)* #default #no_member })
     }
 
-    /// Decodes into the member that is set where the discriminator selects the same one.
+    /// Decodes into the current member if the discriminator selects it.
     fn decode_into(&self) -> TokenStream {
         let (rt, discriminator) = (self.rt, &self.discriminator);
         let kept = self.item.cases.iter().filter(|case| !self.place.model.is_fixed(&case.of)).map(|case| {
@@ -324,7 +327,10 @@ impl<'e, 'm> Emitter<'e, 'm> {
             }
         });
         quote! {
-            fn decode_into(&mut self, decoder: &mut #rt::Decoder<'a>) -> ::core::result::Result<(), #rt::CdrError> {
+            fn decode_into(
+                &mut self,
+                decoder: &mut #rt::Decoder<'a>,
+            ) -> ::core::result::Result<(), #rt::CdrError> {
                 #body
             }
         }
@@ -366,7 +372,7 @@ impl<'e, 'm> Emitter<'e, 'm> {
         labels.map(|label| self.label(label)).collect()
     }
 
-    /// The first value of the discriminator that is no label: what `default` alone has by default.
+    /// First value of the discriminator that is no label: the default of a lone `default`.
     fn unused_label(&self) -> Value {
         let used: Vec<&Value> = self.item.cases.iter().flat_map(|case| &case.labels).collect();
         let candidates: Vec<Value> = match self.place.model.resolved(&self.item.discriminator) {

@@ -1,6 +1,7 @@
 //! What is generated, word by word, for one interface; and that everything generated is Rust.
 //!
-//! `PUNCTUAL_BLESS=1 cargo test -p punctual-codegen --test golden` takes the present output for right: read the difference first.
+//! `PUNCTUAL_BLESS=1 cargo test -p punctual-codegen --test golden` takes the present output for right: read
+//! the difference first.
 
 use std::{env, fs, path::Path};
 

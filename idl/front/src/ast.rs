@@ -1,4 +1,4 @@
-//! The syntax tree: what the parser read, nothing resolved yet.
+//! The syntax tree, as parsed, without resolved names.
 
 use std::rc::Rc;
 
@@ -58,7 +58,7 @@ pub(crate) enum DefinitionKind {
         ty: TypeSpec,
         declarators: Vec<Declarator>,
     },
-    /// A struct, union or enum that stands alone.
+    /// A struct, union or enum outside a declaration.
     Constructed(TypeSpec),
     ForwardStruct(Ident),
     ForwardUnion(Ident),
@@ -90,7 +90,7 @@ pub(crate) enum DefinitionKind {
     },
 }
 
-/// What stands between braces, and the token that closes them.
+/// Contents of braces, and the closing token.
 #[derive(Debug, Clone)]
 pub(crate) struct Body {
     pub definitions: Vec<Definition>,
@@ -269,6 +269,6 @@ pub(crate) enum Literal {
     String(String),
     WideString(String),
     Boolean(bool),
-    /// Reported by the parser; nothing more is to be said about it.
+    /// An error that the parser has reported.
     Malformed,
 }

@@ -18,12 +18,12 @@ macro_rules! codes {
             /// All codes, in the order of their numbers.
             pub const ALL: &'static [Code] = &[$(Code::$name),+];
 
-            /// The severity of every diagnostic with this code.
+            /// Severity of every diagnostic with this code.
             pub fn severity(self) -> Severity {
                 match self { $(Code::$name => Severity::$severity,)+ }
             }
 
-            /// What the code means, in general.
+            /// General meaning of the code.
             pub fn meaning(self) -> &'static str {
                 match self { $(Code::$name => $meaning,)+ }
             }
@@ -34,40 +34,40 @@ macro_rules! codes {
 codes! {
     // Files and preprocessing.
     1   Error   UnreadableFile       "A file could not be read."
-    2   Error   IncludeNotFound      "An included file is in none of the directories that are searched."
+    2   Error   IncludeNotFound      "An included file was not found in the searched directories."
     3   Error   IncludeDepth         "Files include each other too deeply, most likely in a cycle."
-    4   Error   MalformedDirective   "A preprocessor directive is not of its form."
-    5   Error   UnknownDirective     "There is no such preprocessor directive."
+    4   Error   MalformedDirective   "A preprocessor directive is malformed."
+    5   Error   UnknownDirective     "The preprocessor directive is unknown."
     6   Error   UnbalancedConditional "`#if`, `#else` and `#endif` do not match."
     7   Error   BadCondition         "The expression of an `#if` cannot be evaluated."
-    8   Error   ErrorDirective       "The source says `#error`."
-    9   Warning WarningDirective     "The source says `#warning`."
+    8   Error   ErrorDirective       "The source contains `#error`."
+    9   Warning WarningDirective     "The source contains `#warning`."
     10  Error   BadMacroUse          "A function-like macro is used with the wrong arguments."
     11  Warning MacroRedefined       "A macro is defined again with another meaning."
     12  Error   LimitExceeded        "The source exceeds a limit of the compiler."
-    13  Warning MalformedPragma      "A pragma that the compiler knows is not of its form and has no effect."
+    13  Warning MalformedPragma      "A known pragma is malformed and has no effect."
     // Lexical elements.
     20  Error   UnexpectedCharacter  "A character that has no meaning in IDL."
     21  Error   UnterminatedComment  "A comment is not closed."
     22  Error   UnterminatedLiteral  "A character or string literal is not closed on its line."
-    23  Error   MalformedNumber      "A number is not of the form of any literal."
-    24  Error   BadEscape            "A character or string literal has an escape that does not exist, or a wrong character."
-    25  Error   NumberTooLarge       "An integer or fixed-point literal has no type that holds it."
+    23  Error   MalformedNumber      "A number is malformed."
+    24  Error   BadEscape            "A character or string literal has an invalid escape or character."
+    25  Error   NumberTooLarge       "An integer or fixed-point literal does not fit in any type."
     // Syntax.
-    30  Error   Syntax               "The grammar expects something else here."
+    30  Error   Syntax               "The grammar requires something else here."
     31  Error   KeywordAsIdentifier  "An identifier collides with a keyword."
     32  Warning LateKeyword          "An identifier is a keyword of a later IDL version."
     33  Error   NestingTooDeep       "Types, expressions or definitions are nested too deeply."
     34  Error   MixedConcatenation   "Wide and narrow string literals are concatenated."
     35  Error   EmptyBody            "The construct needs at least one member."
     // Names.
-    40  Error   UnknownName          "A name is not declared where it is looked for."
+    40  Error   UnknownName          "A name is not declared in the searched scopes."
     41  Error   Redefinition         "A name is declared twice in one scope."
     42  Error   CaseClash            "Two names differ only in case."
     43  Error   WrongCase            "A name is used with another case than in its declaration."
     44  Error   RedefinedAfterUse    "A name is declared in a scope that has used it with another meaning."
     45  Error   AmbiguousName        "A name is inherited from several bases with different meanings."
-    46  Error   WrongKindOfName      "A name denotes something that cannot stand here."
+    46  Error   WrongKindOfName      "A name denotes something that is not permitted here."
     47  Error   NotAScope            "A qualified name goes through something that contains no names."
     48  Error   NameOfEnclosingScope "A definition has the name of the scope that directly encloses it."
     49  Error   NeverDefined         "A forward declaration is not followed by a definition."
@@ -75,7 +75,7 @@ codes! {
     60  Error   IncompleteType       "A type is used before its definition is complete."
     61  Error   AnonymousType        "A type must be named with `typedef` before it can be used here."
     62  Error   BadBound             "A bound, a dimension or the digits of a fixed type are out of range."
-    63  Error   BadDiscriminator     "A union cannot be switched on this type."
+    63  Error   BadDiscriminator     "A union cannot have a discriminator of this type."
     64  Error   DuplicateLabel       "A union has two cases for one value."
     65  Error   WrongLabel           "A case label is not a value of the discriminator's type."
     66  Error   UselessDefault       "A union has a `default` although its labels cover all values."
@@ -84,20 +84,20 @@ codes! {
     71  Error   DivisionByZero       "A constant expression divides by zero."
     72  Error   BadShift             "A constant expression shifts by less than 0 or more than 63 bits."
     73  Error   ArithmeticOverflow   "A constant expression overflows."
-    74  Error   ConstantTypeMismatch "A value or operator does not suit the type of the constant."
+    74  Error   ConstantTypeMismatch "A value or operator does not match the type of the constant."
     // Interfaces and value types.
     80  Error   BadBase              "A base is of a kind that cannot be inherited or supported here."
     81  Error   DuplicateBase        "A direct base is named twice."
-    82  Error   InheritedOperation   "An operation or attribute is declared again or inherited twice under one name."
+    82  Error   InheritedOperation   "Operations or attributes are redeclared or inherited twice under one name."
     83  Error   OnewayNotVoid        "A oneway operation has a result."
     84  Error   OnewayDirection      "A oneway operation has an `out` or `inout` parameter."
     85  Error   OnewayRaises         "A oneway operation raises user exceptions."
-    86  Error   BadRaises            "Something else than an exception is raised."
-    87  Error   ForwardMismatch      "A definition is of another kind than its forward declaration."
-    88  Warning DuplicateRaises      "An exception is listed twice in one clause; once counts."
+    86  Error   BadRaises            "A `raises` clause names something other than an exception."
+    87  Error   ForwardMismatch      "A definition and its forward declaration differ in kind."
+    88  Warning DuplicateRaises      "An exception is listed twice in one clause."
     // Repository ids.
-    90  Error   RepositoryIdConflict "One definition is given two repository ids, prefixes or versions."
-    91  Error   BadRepositoryId      "A repository id, prefix or version is not of its form."
+    90  Error   RepositoryIdConflict "A definition has two repository ids, prefixes or versions."
+    91  Error   BadRepositoryId      "A repository id, prefix or version is malformed."
     // Code generation.
     100 Error   NotGeneratedYet      "The construct is accepted, but no code is generated for it yet."
 }

@@ -1,4 +1,4 @@
-//! Diagnostics as plain data; rendering them is the caller's.
+//! Diagnostics as plain data; callers render them.
 
 use crate::codes::Code;
 use crate::source::Span;
@@ -6,19 +6,19 @@ use crate::source::Span;
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Which of the documented findings; displays as `IDL0012` and the like.
+    /// Documented code of the diagnostic; displays like `IDL0012`.
     pub code: Code,
-    /// Whether it fails the compilation.
+    /// Whether it is an error.
     pub severity: Severity,
-    /// What is wrong, in one sentence.
+    /// Problem, in one sentence.
     pub message: String,
-    /// Where; the first label is the primary place. Empty only if no file could be read.
+    /// Places; the first label is the primary one. Empty only if no file could be read.
     pub labels: Vec<Label>,
-    /// What to try next.
+    /// Suggested fix.
     pub help: Option<String>,
 }
 
-/// How bad a finding is.
+/// Severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The specification is accepted.
@@ -27,17 +27,17 @@ pub enum Severity {
     Error,
 }
 
-/// A place and what is to say about it.
+/// A place with a remark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
-    /// The place.
+    /// Place in a source file.
     pub span: Span,
-    /// What is there; may be empty.
+    /// Remark; may be empty.
     pub text: String,
 }
 
 impl Diagnostic {
-    /// With the severity that the code has in the table.
+    /// A diagnostic with the severity of its code.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
         let labels = vec![Label {
             span,
@@ -52,7 +52,7 @@ impl Diagnostic {
         }
     }
 
-    /// Says something about the primary place.
+    /// Adds a remark to the primary place.
     #[must_use]
     pub fn here(mut self, text: impl Into<String>) -> Self {
         if let Some(first) = self.labels.first_mut() {
@@ -71,7 +71,7 @@ impl Diagnostic {
         self
     }
 
-    /// Says what to try next.
+    /// Adds a suggested fix.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

@@ -1,12 +1,12 @@
-//! The resolved specification: what a code generator reads.
+//! The resolved specification, the input of code generators.
 //!
-//! All definitions live in one arena ([`Specification::definitions`]) and name each other by [`DefinitionId`].
-//! [`Specification::roots`] lists the definitions of the global scope in source order; modules, interfaces and
-//! constructed types list what they contain (see [`Specification::children`]). A module that is opened several
-//! times is one definition with the members of all its openings. A forward declaration has no definition of its own.
+//! All definitions live in one arena ([`Specification::definitions`]) and name each other by
+//! [`DefinitionId`]. [`Specification::roots`] lists the definitions of the global scope in source order;
+//! modules, interfaces and constructed types list what they contain (see [`Specification::children`]). A
+//! module that is opened several times is one definition with the members of all its openings. A forward
+//! declaration has no definition of its own.
 //!
-//! The questions a generator asks (through typedefs, inherited operations, recursion, ...) are methods of
-//! [`Specification`].
+//! Queries (through typedefs, inherited operations, recursion, ...) are methods of [`Specification`].
 
 mod not_generated;
 mod queries;
@@ -29,7 +29,7 @@ pub struct Specification {
     pub roots: Vec<DefinitionId>,
 }
 
-/// The place of a definition in [`Specification::definitions`].
+/// Index of a definition in [`Specification::definitions`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DefinitionId(pub u32);
 
@@ -46,7 +46,7 @@ impl fmt::Display for ScopedName {
 /// One named definition.
 #[derive(Debug, Clone)]
 pub struct Definition {
-    /// Its own place in the arena.
+    /// Index in the arena.
     pub id: DefinitionId,
     /// The enclosing module, interface or constructed type; `None` in the global scope.
     pub parent: Option<DefinitionId>,
@@ -54,20 +54,20 @@ pub struct Definition {
     pub name: String,
     /// The full name, this definition's own name last.
     pub scoped_name: ScopedName,
-    /// For example `IDL:omg.org/CosNaming/NamingContext:1.0`.
+    /// Repository id, such as `IDL:omg.org/CosNaming/NamingContext:1.0`.
     pub repository_id: String,
-    /// The comments directly above, without their marks; lines separated by `\n`. Empty if there are none.
+    /// The comments directly above, without their marks; lines separated by `\n`. Empty without comments.
     pub doc: String,
-    /// The identifier in its declaration (the full one, where there is a forward one too).
+    /// The identifier in its declaration (the full one, not a forward declaration).
     pub span: Span,
-    /// Declared in the file that was asked to be compiled, as opposed to an included one. A module is, if one of
-    /// its openings is.
+    /// Whether it is declared in the compiled file, not in an included one. For a module, whether one of its
+    /// openings is.
     pub in_main_file: bool,
-    /// What it is.
+    /// Kind of the definition.
     pub kind: DefinitionKind,
 }
 
-/// What a definition is.
+/// Kind of a definition.
 #[derive(Debug, Clone)]
 pub enum DefinitionKind {
     /// `module`
@@ -92,7 +92,8 @@ pub enum DefinitionKind {
     ValueType(ValueType),
     /// `valuetype` that boxes one type
     ValueBox(ValueBox),
-    /// A construct that is only accepted: component, home, event type, port type, connector, template module, ...
+    /// A construct that is only accepted: component, home, event type, port type, connector, template module,
+    /// ...
     Accepted(Accepted),
 }
 
@@ -106,7 +107,7 @@ pub struct Module {
 /// An interface.
 #[derive(Debug, Clone)]
 pub struct Interface {
-    /// Which of the three kinds of interface.
+    /// Kind of the interface.
     pub flavour: InterfaceFlavour,
     /// The direct bases in source order.
     pub bases: Vec<DefinitionId>,
@@ -116,7 +117,7 @@ pub struct Interface {
     pub operations: Vec<Operation>,
     /// Its own attributes in source order; see [`Specification::all_attributes`] for the inherited ones.
     pub attributes: Vec<Attribute>,
-    /// Declared forward and never defined, which is an error: never in a specification without errors.
+    /// Declared forward and never defined, which is an error: never true in a valid specification.
     pub is_forward: bool,
 }
 
@@ -212,7 +213,7 @@ pub struct Struct {
     pub members: Vec<Member>,
     /// Types that are defined inside a member declaration.
     pub nested: Vec<DefinitionId>,
-    /// Declared forward and never defined, which is an error: never in a specification without errors.
+    /// Declared forward and never defined, which is an error: never true in a valid specification.
     pub is_forward: bool,
 }
 
@@ -225,7 +226,7 @@ pub struct Member {
     pub doc: String,
     /// The identifier.
     pub span: Span,
-    /// Its type, the dimensions of an array declarator included.
+    /// Its type, including the dimensions of an array declarator.
     pub ty: Type,
 }
 
@@ -245,12 +246,12 @@ pub struct Union {
     pub discriminator: Type,
     /// In source order.
     pub cases: Vec<Case>,
-    /// No `default:` label, and the labels do not cover every value of the discriminator: the union may hold no
-    /// member at all.
+    /// No `default:` label, and the labels do not cover every value of the discriminator: the union may hold
+    /// no member at all.
     pub has_implicit_default: bool,
     /// Types that are defined inside a case.
     pub nested: Vec<DefinitionId>,
-    /// Declared forward and never defined, which is an error: never in a specification without errors.
+    /// Declared forward and never defined, which is an error: never true in a valid specification.
     pub is_forward: bool,
 }
 
@@ -261,7 +262,7 @@ pub struct Case {
     pub labels: Vec<ConstantValue>,
     /// One of its labels is `default:`.
     pub is_default: bool,
-    /// What the union holds in this case.
+    /// Member of the union in this case.
     pub member: Member,
 }
 
@@ -281,16 +282,17 @@ pub struct Enumerator {
     pub doc: String,
     /// The identifier.
     pub span: Span,
-    /// From 0, as it is encoded.
+    /// Encoded value, from 0.
     pub ordinal: u32,
 }
 
 /// A type definition.
 #[derive(Debug, Clone)]
 pub struct Typedef {
-    /// The type it names, the dimensions of an array declarator included.
+    /// The aliased type, including the dimensions of an array declarator.
     pub target: Type,
-    /// A type that is defined inside the declaration (`typedef struct S {...} T;`). It belongs to the enclosing scope.
+    /// A type that is defined inside the declaration (`typedef struct S {...} T;`). It belongs to the
+    /// enclosing scope.
     pub inner: Option<DefinitionId>,
 }
 
@@ -299,7 +301,7 @@ pub struct Typedef {
 pub struct Constant {
     /// As written.
     pub ty: Type,
-    /// Evaluated, in the range of its type.
+    /// Evaluated value, within the range of its type.
     pub value: ConstantValue,
 }
 
@@ -342,7 +344,7 @@ pub enum ConstantValue {
     Enumerator {
         /// The enumeration.
         enumeration: DefinitionId,
-        /// Which of its values.
+        /// Ordinal of the enumerator.
         ordinal: u32,
     },
 }
@@ -352,7 +354,7 @@ pub enum ConstantValue {
 pub struct FixedValue {
     /// All digits as an integer, with the sign.
     pub unscaled: i128,
-    /// How many of the digits stand behind the point.
+    /// Number of digits after the point.
     pub scale: u8,
 }
 
@@ -386,7 +388,7 @@ pub struct ValueType {
 /// A boxed value type.
 #[derive(Debug, Clone)]
 pub struct ValueBox {
-    /// What it boxes.
+    /// The boxed type.
     pub content: Type,
     /// A type that is defined inside the declaration.
     pub nested: Vec<DefinitionId>,
@@ -395,9 +397,9 @@ pub struct ValueBox {
 /// A construct that is parsed and named, but not resolved in depth.
 #[derive(Debug, Clone)]
 pub struct Accepted {
-    /// As the specification calls it: `component`, `home`, `porttype`, `connector`, `template module`, ...
+    /// Name in the specification: `component`, `home`, `porttype`, `connector`, `template module`, ...
     pub construct: &'static str,
-    /// What it contains, where that is resolved.
+    /// Contents, as far as they are resolved.
     pub members: Vec<DefinitionId>,
 }
 
@@ -440,12 +442,12 @@ pub enum Type {
     ValueBase,
     /// `string`
     String {
-        /// The greatest number of characters, if the type has a bound.
+        /// Maximum number of characters, if the type has a bound.
         bound: Option<u32>,
     },
     /// `wstring`
     WString {
-        /// The greatest number of characters, if the type has a bound.
+        /// Maximum number of characters, if the type has a bound.
         bound: Option<u32>,
     },
     /// `fixed<digits, scale>`; a `const fixed` has the digits and scale of its value.
@@ -457,19 +459,19 @@ pub enum Type {
     },
     /// `sequence<element, bound>`
     Sequence {
-        /// What it holds.
+        /// Type of the elements.
         element: Box<Type>,
-        /// The greatest number of elements, if the type has a bound.
+        /// Maximum number of elements, if the type has a bound.
         bound: Option<u32>,
     },
     /// An array; `dims` is never empty and holds no zero.
     Array {
-        /// What it holds.
+        /// Type of the elements.
         element: Box<Type>,
         /// The lengths, outermost first.
         dims: Vec<u32>,
     },
-    /// A struct, union, enum, typedef, interface, native, value type or value box; also a definition that is only
-    /// [`Accepted`].
+    /// A struct, union, enum, typedef, interface, native, value type or value box; also a definition that is
+    /// only [`Accepted`].
     Ref(DefinitionId),
 }

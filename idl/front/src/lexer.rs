@@ -10,7 +10,7 @@ pub(crate) struct Lexeme {
     pub end: u32,
 }
 
-/// Splits a text. Every byte belongs to exactly one element; what has no meaning is [`Kind::Unknown`].
+/// Splits a text. Every byte belongs to exactly one element; text without meaning is [`Kind::Unknown`].
 pub(crate) fn lex(text: &str) -> Vec<Lexeme> {
     Kind::lexer(text)
         .spanned()
@@ -22,8 +22,8 @@ pub(crate) fn lex(text: &str) -> Vec<Lexeme> {
         .collect()
 }
 
-/// The kinds of lexical elements. Words become keywords or identifiers only after macros are expanded, and numbers
-/// are checked when they are evaluated.
+/// The kinds of lexical elements. Words become keywords or identifiers only after macros are expanded, and
+/// numbers are checked when they are evaluated.
 #[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Blanks and line continuations.

@@ -1,8 +1,8 @@
 //! Punctual: the IDL front end, from source text to a resolved specification.
 //!
-//! [`compile`] reads OMG IDL 3.5 (formal/2014-03-01) through a [`SourceLoader`] and yields an [`Outcome`]: the
-//! resolved [`Specification`] and [`Diagnostic`]s as plain data. It prints nothing, and no input
-//! makes it panic or run without end.
+//! [`compile`] reads OMG IDL 3.5 (formal/2014-03-01) through a [`SourceLoader`] and yields an [`Outcome`]:
+//! the resolved [`Specification`] and [`Diagnostic`]s as plain data. It prints nothing, and no input makes it
+//! panic or run forever.
 //!
 //! The stages, each a module: `preprocess` (files to tokens) → `parse` (tokens to a syntax tree) → `resolve`
 //! (names, types, constants and repository ids) → [`hir`].
@@ -26,33 +26,33 @@ pub use diagnostic::{Diagnostic, Label, Severity};
 pub use hir::Specification;
 pub use source::{FileLoader, MemoryLoader, SourceFile, SourceLoader, Span};
 
-/// How to compile.
+/// Settings of a compilation.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Where `#include` looks, in this order; `"quoted"` names first beside the including file.
+    /// Folders searched by `#include`, in order; `"quoted"` names first next to the including file.
     pub include_dirs: Vec<PathBuf>,
-    /// Macros that are defined from the start, as `-DNAME=VALUE`.
+    /// Predefined macros, like `-DNAME=VALUE`.
     pub defines: Vec<(String, String)>,
-    /// What a source may ask for.
+    /// Limits of a source.
     pub limits: Limits,
 }
 
-/// Limits that keep a hostile source from using up time, memory or stack.
+/// Limits on the time, memory and stack that a hostile source can use.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// Files that are open in each other. Default 64.
     pub include_depth: usize,
-    /// `#include`s in all. Default 4096.
+    /// Total number of `#include`s. Default 4096.
     pub includes: usize,
     /// Bytes of one file. Default 16 MiB.
     pub file_bytes: usize,
-    /// Tokens that preprocessing looks at, expansions included. Default 2 000 000.
+    /// Tokens processed by the preprocessor, including expansions. Default 2 000 000.
     pub tokens: usize,
-    /// Levels of types, parentheses and definitions within each other. Default 64.
+    /// Nesting depth of types, parentheses and definitions. Default 64.
     pub nesting: usize,
-    /// Bases of an interface or value type, the indirect ones included. Default 128.
+    /// Bases of an interface or value type, including indirect ones. Default 128.
     pub bases: usize,
-    /// Diagnostics of each stage; the rest is left out. Default 100.
+    /// Diagnostics of each stage; more are omitted. Default 100.
     pub diagnostics: usize,
 }
 
@@ -70,18 +70,18 @@ impl Default for Limits {
     }
 }
 
-/// What compiling yields.
+/// Result of a compilation.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// The resolved specification, if there is no error.
     pub specification: Option<Specification>,
     /// Errors and warnings, in source order within each file.
     pub diagnostics: Vec<Diagnostic>,
-    /// Every file that was read, the main file first: what [`Span::file`] counts.
+    /// Every file that was read, the main file first; [`Span::file`] indexes it.
     pub files: Vec<SourceFile>,
 }
 
-/// Compiles the specification in `path`, which `loader` reads, with everything it includes.
+/// Compiles the specification in `path`, read by `loader`, with all included files.
 pub fn compile(path: impl AsRef<Path>, options: &Options, loader: &dyn SourceLoader) -> Outcome {
     let preprocessed = preprocess::preprocess(path.as_ref(), options, loader);
     let mut diagnostics = preprocessed.diagnostics;
@@ -93,7 +93,7 @@ pub fn compile(path: impl AsRef<Path>, options: &Options, loader: &dyn SourceLoa
     let (mut specification, findings) =
         resolve::resolve(&parsed.definitions, &preprocessed.events, &options.limits);
     diagnostics.extend(findings.into_iter().filter(|finding| {
-        // What could not be read may have declared the name; that it is unknown then says nothing new.
+        // Text that could not be parsed may have declared the name: reporting it as unknown is misleading.
         let unread = |label: &Label| parsed.unread.contains(text_at(&preprocessed.files, label.span));
         finding.code != Code::UnknownName || !(incomplete || finding.labels.first().is_some_and(unread))
     }));
@@ -120,7 +120,7 @@ fn text_at(files: &[SourceFile], span: Span) -> &str {
         .unwrap_or_default()
 }
 
-/// Compiles a text without files around it; its name is only used in diagnostics.
+/// Compiles a text without included files; its name is only used in diagnostics.
 pub fn compile_text(name: &str, text: &str, options: &Options) -> Outcome {
     compile(name, options, &MemoryLoader::new().with(name, text))
 }

@@ -1,7 +1,7 @@
 //! The parser: recursive descent, one function per production of OMG IDL 3.5 (formal/2014-03-01).
 //!
-//! It never fails: it yields the definitions it understood and what it has to say about the rest. After an error it
-//! goes on behind the next `;` or at the `}` that closes the construct.
+//! It never fails: it returns the definitions that it could parse, and diagnostics. After an error it
+//! continues after the next `;` or at the `}` that closes the construct.
 
 mod component;
 mod definition;
@@ -40,16 +40,16 @@ pub(crate) fn parse(tokens: &[Token], limits: &Limits) -> Outcome {
     parser.out
 }
 
-/// What parsing yields.
+/// Result of parsing.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub definitions: Vec<Definition>,
     pub diagnostics: Vec<Diagnostic>,
-    /// The words in what could not be read.
+    /// Words in text that could not be parsed.
     pub unread: HashSet<Rc<str>>,
 }
 
-/// The production could not be read; the diagnostic is already reported.
+/// The production could not be parsed; the diagnostic has been reported.
 #[derive(Debug, Clone, Copy)]
 struct Failed;
 
@@ -59,16 +59,16 @@ struct Parser<'a> {
     tokens: &'a [Token],
     limits: &'a Limits,
     at: usize,
-    /// Open recursive productions.
+    /// Number of open recursive productions.
     depth: usize,
-    /// Open `<` of types, which decide what `>>` is.
+    /// Number of open `<` of types, which determine the meaning of `>>`.
     templates: usize,
-    /// A `>>` of which the first half is used.
+    /// Index of a `>>` whose first half has been used.
     half_closed: Option<usize>,
     /// The token at which the last error was reported: there is one error per token.
     last_error: Option<usize>,
     too_deep: bool,
-    /// After a missing `;`: what is wrong up to the next one follows from that.
+    /// Set after a missing `;`: errors up to the next `;` are consequences of it.
     quiet: bool,
     out: Outcome,
 }
@@ -87,7 +87,7 @@ impl<'a> Parser<'a> {
         self.token().span
     }
 
-    /// The place of the token before the present one.
+    /// Place of the previous token.
     fn previous(&self) -> Span {
         self.tokens[self.at.saturating_sub(1)].span
     }
@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
         self.token().kind == Kind::End
     }
 
-    /// Whether the present token is this keyword or punctuation. An escaped identifier never is.
+    /// Whether the current token is this keyword or punctuation; never true for an escaped identifier.
     fn at(&self, text: &str) -> bool {
         matches!(self.token().kind, Kind::Word | Kind::Punctuation) && &*self.token().text == text
     }
@@ -132,7 +132,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The `;` behind a definition. Its absence is reported at the end of what it should follow, and parsing goes on.
+    /// Parses the `;` after a definition. If it is missing, this is reported at the end of the definition,
+    /// and parsing continues.
     fn semicolon(&mut self, after: &str) {
         if self.eat(";") || self.quiet {
             return;
@@ -147,24 +148,24 @@ impl<'a> Parser<'a> {
             self.error(
                 Diagnostic::new(Code::Syntax, span, format!("`;` is missing after {after}"))
                     .here("expected `;` here")
-                    .with_help("every definition ends with `;`, behind the closing `}` too"),
+                    .with_help("every definition ends with `;`, also after the closing `}`"),
             );
         }
     }
 
     fn error(&mut self, diagnostic: Diagnostic) {
         self.last_error = Some(self.at);
-        self.say(diagnostic);
+        self.report(diagnostic);
     }
 
-    /// Reports something after which parsing goes on as if nothing were wrong.
-    fn say(&mut self, diagnostic: Diagnostic) {
+    /// Reports an error after which parsing continues normally.
+    fn report(&mut self, diagnostic: Diagnostic) {
         if self.out.diagnostics.len() < self.limits.diagnostics {
             self.out.diagnostics.push(diagnostic);
         }
     }
 
-    /// Reports that something else was expected at the present token.
+    /// Reports that something else was expected at the current token.
     fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
         if self.last_error == Some(self.at) || self.too_deep || self.quiet {
             return Err(Failed);
@@ -186,8 +187,8 @@ impl<'a> Parser<'a> {
         Err(Failed)
     }
 
-    /// Goes behind a definition that could not be read and that began at `first`: behind its `;`, or to the `}` that
-    /// closes what contains it. Braces are counted from the beginning of the definition.
+    /// Skips a definition that could not be parsed and began at `first`: to after its `;`, or to the `}` that
+    /// closes its container. Braces are counted from the start of the definition.
     fn recover(&mut self, first: usize) {
         self.at = first;
         self.skip();
@@ -215,14 +216,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Runs a production that may contain itself; refuses to go too deep.
+    /// Runs a production that may contain itself; an error beyond the nesting limit.
     fn nested<T>(&mut self, production: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= self.limits.nesting {
             if !self.too_deep {
                 let message = format!("nested more than {} levels deep", self.limits.nesting);
                 self.error(
                     Diagnostic::new(Code::NestingTooDeep, self.span(), message)
-                        .with_help("give inner parts names of their own with `typedef` or `const`"),
+                        .with_help("name inner parts with `typedef` or `const`"),
                 );
                 self.too_deep = true;
             }
@@ -267,14 +268,14 @@ impl<'a> Parser<'a> {
         }
         if let Some(keyword) = colliding_keyword(&token.text) {
             if is_late_keyword(keyword) {
-                self.say(
+                self.report(
                     Diagnostic::new(
                         Code::LateKeyword,
                         token.span,
                         format!("`{keyword}` is a keyword since IDL 3.0"),
                     )
                     .with_help(format!(
-                        "write `_{keyword}` so that every compiler takes it as a name"
+                        "write `_{keyword}` so that every compiler accepts it as a name"
                     )),
                 );
             } else if is_keyword(&token.text) {
@@ -284,7 +285,7 @@ impl<'a> Parser<'a> {
                     "the identifier `{}` collides with the keyword `{keyword}`",
                     token.text
                 );
-                self.say(
+                self.report(
                     Diagnostic::new(Code::KeywordAsIdentifier, token.span, message)
                         .with_help(format!("rename it, or escape it as `_{}`", token.text)),
                 );
@@ -318,7 +319,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What to try where something else was expected.
+/// Suggested fix if something else was expected.
 fn syntax_help(token: &Token, expected: &str) -> Option<String> {
     let keyword = token.kind == Kind::Word && is_keyword(&token.text);
     Some(match &*token.text {

@@ -1,6 +1,6 @@
 //! The preprocessor: files to one list of tokens (OMG IDL 3.5, clause 7.3).
 //!
-//! It keeps what a separate preprocessor loses: the place of every token in its own file, the comments above it, and
+//! Unlike a separate preprocessor, it keeps the place of every token in its file, the comments above it, and
 //! the pragmas with their place among the tokens. `#` and `##` in macro bodies are not supported.
 
 mod comments;
@@ -24,13 +24,13 @@ use comments::Comments;
 use directive::Conditional;
 use expand::{Macro, Piece};
 
-/// The macro by which a source recognises this compiler.
+/// Macro that identifies this compiler.
 const PREDEFINED: &str = "__PUNCTUAL_IDL__";
 
-/// How many blanks, comments and skipped elements there may be for each token.
+/// Maximum of blanks, comments and skipped elements per token.
 const BLANKS: usize = 16;
 
-/// What preprocessing yields.
+/// Result of preprocessing.
 pub(crate) struct Preprocessed {
     /// The main file first.
     pub files: Vec<SourceFile>,
@@ -113,7 +113,7 @@ struct Preprocessor<'a> {
     includes: usize,
     /// Lexical elements of all files, counted anew with every inclusion.
     walked: usize,
-    /// How many more tokens may be looked at.
+    /// Remaining number of tokens.
     work: usize,
     stopped: bool,
 }
@@ -177,15 +177,16 @@ impl Preprocessor<'_> {
         });
     }
 
-    /// Counts down the work; says once when it is used up.
+    /// Counts down the remaining tokens; reports once when none remain.
     fn spend(&mut self, span: Span) -> bool {
         if self.work > 0 {
             self.work -= 1;
         } else if !self.stopped {
             let message = format!("more than {} tokens after preprocessing", self.limits().tokens);
-            self.stop(Diagnostic::new(Code::LimitExceeded, span, message).with_help(
-                "look for macros or includes that multiply each other, or raise `Limits::tokens`",
-            ));
+            self.stop(
+                Diagnostic::new(Code::LimitExceeded, span, message)
+                    .with_help("look for macros or includes that multiply, or raise `Limits::tokens`"),
+            );
         }
         !self.stopped
     }
@@ -197,7 +198,7 @@ impl Preprocessor<'_> {
         self.stopped = true;
     }
 
-    /// Walks through one file, line by line.
+    /// Processes one file, line by line.
     fn file(&mut self, file: u32) {
         let whole = Span {
             file,
@@ -207,16 +208,7 @@ impl Preprocessor<'_> {
         self.event(whole, EventKind::EnterFile);
         self.including.push(file);
         let lexemes = Rc::clone(&self.texts[file as usize]);
-        self.walked += lexemes.len();
-        if self.walked > self.limits().tokens.saturating_mul(BLANKS) {
-            let message = format!(
-                "the included files have more than {} tokens",
-                self.limits().tokens
-            );
-            self.stop(Diagnostic::new(Code::LimitExceeded, whole, message).with_help(
-                "protect files against being included again and again, or raise `Limits::tokens`",
-            ));
-        }
+        self.count_lexemes(whole, lexemes.len());
         let mut conditionals: Vec<Conditional> = Vec::new();
         let mut comments = Comments::default();
         let mut at = 0;
@@ -228,7 +220,7 @@ impl Preprocessor<'_> {
                 end: lexeme.end,
             };
             at += 1;
-            // What stands in a branch that is not taken is not taken either.
+            // Branches inside a skipped branch are skipped.
             let active = conditionals.last().is_none_or(|conditional| conditional.active);
             match lexeme.kind {
                 Kind::Space => {}
@@ -272,8 +264,30 @@ impl Preprocessor<'_> {
                 break;
             }
         }
-        let unclosed = if self.stopped { Vec::new() } else { conditionals };
-        for open in unclosed {
+        if !self.stopped {
+            self.report_unclosed(&conditionals);
+        }
+        self.including.pop();
+        self.event(whole, EventKind::LeaveFile);
+    }
+
+    /// Stops if the files have more lexical elements than the limit of tokens can explain.
+    fn count_lexemes(&mut self, whole: Span, count: usize) {
+        self.walked += count;
+        if self.walked > self.limits().tokens.saturating_mul(BLANKS) {
+            let message = format!(
+                "the included files have more than {} tokens",
+                self.limits().tokens
+            );
+            self.stop(
+                Diagnostic::new(Code::LimitExceeded, whole, message)
+                    .with_help("protect files against repeated inclusion, or raise `Limits::tokens`"),
+            );
+        }
+    }
+
+    fn report_unclosed(&mut self, conditionals: &[Conditional]) {
+        for open in conditionals {
             self.report(
                 Diagnostic::new(
                     Code::UnbalancedConditional,
@@ -284,11 +298,9 @@ impl Preprocessor<'_> {
                 .with_help("every file closes its own conditionals: add `#endif`"),
             );
         }
-        self.including.pop();
-        self.event(whole, EventKind::LeaveFile);
     }
 
-    /// Puts a token out, or says why it is none.
+    /// Emits a token, or reports why it is invalid.
     fn emit(&mut self, piece: Piece) {
         let Piece { kind, text, span } = piece;
         let problem = match kind {
@@ -303,7 +315,7 @@ impl Preprocessor<'_> {
                 span,
                 format!("`{}` has no meaning in IDL", text.escape_debug()),
             )
-            .with_help("remove it, or put it into a comment or a literal"),
+            .with_help("remove it, or move it into a comment or a literal"),
             Kind::UnterminatedComment => {
                 let span = Span {
                     end: span.start + 2,

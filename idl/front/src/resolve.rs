@@ -1,7 +1,7 @@
 //! Resolution: names, types, constants and repository ids (clauses 7.4 and 7.5).
 //!
-//! IDL declares before use, so one walk in source order does it. The pragmas that the preprocessor found take effect
-//! at their place in that order.
+//! IDL declares before use, so one pass in source order suffices. Pragmas take effect at their place in that
+//! order.
 
 mod arithmetic;
 mod constant;
@@ -26,7 +26,7 @@ use crate::token::Event;
 use repository_id::Identity;
 use scope::{Entity, Scope, ScopeId};
 
-/// Resolves the definitions of a specification. What is wrong is left out of the result.
+/// Resolves the definitions of a specification. Invalid ones are omitted from the result.
 pub(crate) fn resolve(
     definitions: &[ast::Definition],
     events: &[Event],
@@ -57,15 +57,15 @@ struct Resolver<'a> {
     spec: Specification,
     scopes: Vec<Scope>,
     current: ScopeId,
-    /// By definition: the scope that it forms.
+    /// Scope of each definition.
     scope_of: Vec<Option<ScopeId>>,
-    /// By definition: not just declared forward, and not in the middle of its definition.
+    /// Whether each definition is complete: not only declared forward, and not being defined.
     complete: Vec<bool>,
-    /// By definition: what its repository id is made of.
+    /// Parts of each definition's repository id.
     identities: Vec<Identity>,
     events: &'a [Event],
     next_event: usize,
-    /// The prefixes of the open files and scopes, the present one last.
+    /// Prefixes of the open files and scopes, the current one last.
     prefixes: Vec<String>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -110,8 +110,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Adds a definition to the arena and to the present scope. Without a place in the scope, because of a clash,
-    /// there is none in the specification.
+    /// Adds a definition to the arena and to the current scope; after a clash of names, it is not part of the
+    /// specification.
     fn define(&mut self, name: &ast::Ident, kind: DefinitionKind, doc: &str) -> Option<DefinitionId> {
         self.events_until(name.at);
         let id = DefinitionId(self.spec.definitions.len() as u32);
@@ -150,7 +150,7 @@ impl Resolver<'_> {
         &mut self.spec.definitions[id.0 as usize].kind
     }
 
-    /// Lists a definition in the one that contains it.
+    /// Adds a definition to its container.
     fn attach(&mut self, parent: Option<DefinitionId>, id: DefinitionId) {
         let Some(parent) = parent else {
             return self.spec.roots.push(id);
@@ -171,7 +171,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Takes a forward declaration out of its container: it is listed at the place of its definition.
+    /// Removes a forward declaration from its container: it is listed at the place of its definition.
     fn detach(&mut self, id: DefinitionId) {
         let list = match self.spec[id].parent {
             None => &mut self.spec.roots,
@@ -216,7 +216,7 @@ impl Resolver<'_> {
             return;
         };
         let Some((ty, value)) = self.evaluate_constant(value, &resolved, ty.span) else {
-            // Its uses are not errors of their own.
+            // Its uses are no additional errors.
             self.declare(name, Entity::Broken);
             return;
         };

@@ -17,8 +17,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// From the start of `self` to the end of `last`. Where a macro or an include puts them in different files, or
-    /// out of order, it is `self` alone.
+    /// Span from the start of `self` to the end of `last`; only `self` if they are in different files or out
+    /// of order because of a macro or an include.
     #[must_use]
     pub fn to(self, last: Span) -> Span {
         if last.file == self.file && last.end >= self.end {
@@ -35,7 +35,7 @@ impl Span {
 /// A file that was read.
 #[derive(Debug, Clone)]
 pub struct SourceFile {
-    /// As it was asked for: the given path, or the path that an `#include` led to.
+    /// Given path, or the path found for an `#include`.
     pub name: String,
     /// Its text.
     pub text: Arc<str>,
@@ -57,10 +57,11 @@ impl SourceFile {
     }
 }
 
-/// Where the text of a file comes from.
+/// Source of the texts of files.
 pub trait SourceLoader {
-    /// The whole text of `path`. An error of kind [`io::ErrorKind::NotFound`] or [`io::ErrorKind::NotADirectory`] makes
-    /// the search for an included file go on in the next directory; any other is reported.
+    /// The whole text of `path`. An error of kind [`io::ErrorKind::NotFound`] or
+    /// [`io::ErrorKind::NotADirectory`] makes the search for an included file continue in the next directory;
+    /// any other error is reported.
     fn load(&self, path: &Path) -> io::Result<String>;
 }
 
@@ -71,7 +72,7 @@ pub struct FileLoader {
 }
 
 impl FileLoader {
-    /// A loader without a root of its own: relative paths are relative to the current directory.
+    /// A loader without a root folder: relative paths are relative to the current directory.
     pub fn new() -> Self {
         Self::default()
     }
@@ -92,7 +93,7 @@ pub struct MemoryLoader {
 }
 
 impl MemoryLoader {
-    /// Without files.
+    /// An empty loader.
     pub fn new() -> Self {
         Self::default()
     }

@@ -2,7 +2,7 @@
 
 /// A help line that names the candidate nearest to `word`, if one is near enough.
 pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    // Two letters are near to everything.
+    // Words of two letters resemble everything.
     if word.len() < 3 {
         return None;
     }
@@ -16,7 +16,8 @@ pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = 
         .map(|(_, candidate)| format!("did you mean `{candidate}`?"))
 }
 
-/// The number of insertions, deletions, replacements and swaps of neighbours between two words, regardless of case.
+/// The number of insertions, deletions, replacements and swaps of neighbours between two words, regardless of
+/// case.
 fn distance(a: &str, b: &str) -> usize {
     // Identifiers have no length limit, but a suggestion for a very long one is of no use.
     let a: Vec<char> = a.to_lowercase().chars().take(64).collect();

@@ -1,11 +1,11 @@
-//! Tokens: what the preprocessor hands to the parser.
+//! Tokens, the output of the preprocessor.
 
 use std::rc::Rc;
 
 use crate::lexer::Kind;
 use crate::source::Span;
 
-/// A token with its place in the original source. What a macro expands to is placed where the macro is used.
+/// A token with its place in the original source. The expansion of a macro has the place of its use.
 #[derive(Debug, Clone)]
 pub(crate) struct Token {
     pub kind: Kind,
@@ -15,7 +15,7 @@ pub(crate) struct Token {
     pub doc: Option<Rc<str>>,
 }
 
-/// Something that happens between two tokens and changes repository ids.
+/// A change of repository ids between two tokens.
 #[derive(Debug, Clone)]
 pub(crate) struct Event {
     /// Before the token of this index.
@@ -147,8 +147,8 @@ pub(crate) const TYPE_KEYWORDS: &[&str] = &[
     "wstring",
 ];
 
-/// Keywords that came after CORBA 2.6. Older specifications use them as names, so they are accepted where only a
-/// name can stand.
+/// Keywords introduced after CORBA 2.6. Older specifications use them as names, so they are accepted where
+/// only a name is possible.
 const LATE_KEYWORDS: &[&str] = &[
     "alias",
     "component",
@@ -188,7 +188,7 @@ pub(crate) fn colliding_keyword(word: &str) -> Option<&'static str> {
         .find(|keyword| keyword.eq_ignore_ascii_case(word))
 }
 
-/// Whether a keyword may be taken as a name where only a name can stand.
+/// Whether a keyword is accepted as a name where only a name is possible.
 pub(crate) fn is_late_keyword(word: &str) -> bool {
     LATE_KEYWORDS.contains(&word)
 }

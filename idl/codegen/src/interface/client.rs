@@ -30,22 +30,8 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
         .methods()
     });
     let repository_id = &interface.repository_id;
-    let all_bases = interface
-        .all_bases
-        .iter()
-        .rev()
-        .map(|base| &place.model.interfaces[base.0]);
-    let supported = all_bases.clone().map(|base| &base.repository_id);
-    let widenings = all_bases.map(|base| {
-        let base = place.type_path(base.reference);
-        quote! {
-            impl ::core::convert::From<#name> for #base {
-                fn from(derived: #name) -> Self {
-                    <Self as #rt::Interface>::from_object(derived.0)
-                }
-            }
-        }
-    });
+    let supported = bases(place, interface).map(|base| &base.repository_id);
+    let widenings = widenings(place, interface, &name);
     quote! {
         #docs
         #[derive(Clone, Debug, PartialEq)]
@@ -95,8 +81,35 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
             }
         }
 
-        #(#widenings)*
+        #widenings
     }
+}
+
+/// All base interfaces, the nearest first.
+fn bases<'m>(place: &Place<'m>, interface: &'m Interface) -> impl Iterator<Item = &'m Interface> {
+    let model = place.model;
+    interface
+        .all_bases
+        .iter()
+        .rev()
+        .map(|base| &model.interfaces[base.0])
+}
+
+/// Conversions of the reference to those of its bases.
+fn widenings(place: &Place<'_>, interface: &Interface, name: &Ident) -> TokenStream {
+    let rt = place.rt;
+    bases(place, interface)
+        .map(|base| {
+            let base = place.type_path(base.reference);
+            quote! {
+                impl ::core::convert::From<#name> for #base {
+                    fn from(derived: #name) -> Self {
+                        <Self as #rt::Interface>::from_object(derived.0)
+                    }
+                }
+            }
+        })
+        .collect()
 }
 
 /// One operation of a `Ref`.
@@ -216,7 +229,8 @@ impl Client<'_, '_> {
         }
     }
 
-    /// The call that does not wait: `inout` parameters go in as `in` ones do, and come back among the results.
+    /// The asynchronous call: `inout` parameters are passed like `in` parameters and returned with the
+    /// results.
     fn async_method(&self) -> TokenStream {
         let (rt, operation) = (self.place.rt, self.operation);
         let wire_name = &operation.wire_name;
@@ -260,7 +274,7 @@ impl Client<'_, '_> {
         }
     }
 
-    /// Encodes the parameters, taken to be of these modes.
+    /// Encodes the parameters of these modes.
     fn arguments(&self, encoder: &Ident, mode: impl Fn(&Parameter) -> Mode) -> Vec<TokenStream> {
         let rt = self.place.rt;
         let context = self
@@ -311,7 +325,7 @@ impl Client<'_, '_> {
         quote!(let mut #name: #of = #value;)
     }
 
-    /// The names that parameters have taken.
+    /// Names of the parameters.
     fn scope(&self) -> Scope {
         Scope::without(
             self.operation

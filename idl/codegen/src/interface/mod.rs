@@ -1,4 +1,5 @@
-//! Interfaces: the reference that clients call, the trait that servants implement, and the skeleton between them.
+//! Interfaces: the reference that clients call, the trait that servants implement, and the skeleton between
+//! them.
 
 mod client;
 mod servant;
@@ -16,7 +17,7 @@ use crate::{
     types::Place,
 };
 
-/// An interface with everything that belongs to it.
+/// An interface with all generated items.
 pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     let servant = servant::generate(place, interface);
     let client = client::generate(place, interface);
@@ -61,7 +62,7 @@ impl Operation {
         returned.chain(parameters).collect()
     }
 
-    /// What a reply brings, in order: the return value, then `inout` and `out` parameters.
+    /// Contents of a reply: the return value, then `inout` and `out` parameters.
     fn replied(&self) -> impl Iterator<Item = &Type> {
         let parameters = self
             .parameters
@@ -72,14 +73,14 @@ impl Operation {
             .chain(parameters.map(|parameter| &parameter.of))
     }
 
-    /// What one value of the results is: nothing, the only one, or a tuple.
+    /// Type of the results: unit, a single value, or a tuple.
     fn output_type(&self, place: &Place<'_>) -> TokenStream {
         let outputs = self.outputs(RETURNED);
         let types = outputs.iter().map(|output| place.owned(output.of));
         one_or_tuple(types)
     }
 
-    /// What it fails with, as seen from `place`.
+    /// Error type, relative to `place`.
     fn error_type(&self, place: &Place<'_>, declared_in: &Interface) -> TokenStream {
         if self.raises.is_empty() {
             let rt = place.rt;
@@ -90,7 +91,7 @@ impl Operation {
         place.path(&module, &self.error)
     }
 
-    /// Whether there is an `op_into`.
+    /// Whether an `op_into` exists.
     pub(crate) fn has_into(&self, model: &Model) -> bool {
         let parameters = self
             .parameters

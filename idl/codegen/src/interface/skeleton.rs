@@ -1,4 +1,4 @@
-//! The skeleton: from a request's octets to the servant's method, and back.
+//! The skeleton: decodes a request, calls the servant, encodes the reply.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -54,7 +54,7 @@ fn arm(place: &Place<'_>, method: &Method, servant_type: &Ident) -> TokenStream 
         let (name, of) = (&value.name, place.owned(value.of));
         let make = place.default_value(value.of);
         if value.mode == Mode::InOut {
-            // It is decoded into, so what it holds needs no reset; elements of a sequence keep their memory.
+            // Decoded into, so it needs no reset; elements of a sequence keep their memory.
             quote!(let mut #name = upcall.recycle::<#of>(|| #make);)
         } else if place.model.has_long_array(value.of) {
             quote!(let mut #name = upcall.recycle::<#of>(|| #make); #rt::Reset::reset(&mut *#name);)
@@ -93,7 +93,7 @@ struct Value<'u> {
     name: Ident,
     of: &'u Type,
     mode: Mode,
-    /// Its memory belongs to the lane.
+    /// Whether its memory belongs to the lane.
     kept: bool,
 }
 
@@ -106,7 +106,7 @@ impl<'u, 'm> Upcall<'u, 'm> {
     ) -> Self {
         let into = operation.has_into(place.model);
         let mut scope = Scope::without(["servant", "upcall", "reply", "error", "outcome", "serve"]);
-        // What holds references is not kept: it would keep objects and connections alive.
+        // Values with references are not kept: they would keep objects and connections alive.
         let is_kept = |of: &Type, mode| match mode {
             Mode::In => false,
             Mode::InOut => place.model.has_lent_form(of),
@@ -195,7 +195,7 @@ impl<'u, 'm> Upcall<'u, 'm> {
         }
     }
 
-    /// Makes the local variable of a value, or fills the one that is kept.
+    /// Creates the local variable of a value, or fills the kept one.
     fn decoded(&self, value: &Value<'_>) -> Option<TokenStream> {
         let (name, owned) = (&value.name, self.place.owned(value.of));
         match value.mode {

@@ -1,6 +1,6 @@
-//! `long double` constants, which the front end evaluates as `double`: the same number in IEEE 754 binary128.
+//! Converts `long double` constants, which the front end evaluates as `double`, to IEEE 754 binary128.
 
-/// The 128 bits of a number.
+/// Bits of a number as binary128.
 pub fn from_f64(value: f64) -> u128 {
     const FRACTION_BITS: u32 = 52;
     const WIDER_BY: u32 = 112 - FRACTION_BITS;
@@ -11,7 +11,7 @@ pub fn from_f64(value: f64) -> u128 {
     let fraction = u128::from(bits & ((1 << FRACTION_BITS) - 1));
     let magnitude = match (exponent, fraction) {
         (0, 0) => 0,
-        // Subnormal as double, normal here: the first bit set becomes the implicit one.
+        // Subnormal as double, normal as binary128: the first set bit becomes the implicit one.
         (0, _) => {
             let shift = fraction.leading_zeros() - (127 - FRACTION_BITS);
             let exponent = BIAS_DIFFERENCE + 1 - u128::from(shift);
@@ -37,7 +37,7 @@ mod tests {
             (-2.0, 0xc000 << 112),
             (1.5, 0x3fff8 << 108),
             (f64::INFINITY, 0x7fff << 112),
-            // The least double, 2^-1074.
+            // The smallest positive double, 2^-1074.
             (f64::from_bits(1), (16383 - 1074) << 112),
             // The greatest subnormal, 2^-1022 * (1 - 2^-52).
             (

@@ -1,4 +1,4 @@
-//! Interfaces: attributes become operations, inherited operations get a place among the methods of the `Ref`.
+//! Interfaces: attributes become operations; inherited operations become methods of the `Ref`.
 
 use std::collections::HashMap;
 
@@ -11,14 +11,14 @@ use crate::{
     names::{Scope, snake, upper_camel},
 };
 
-/// What an interface declares beside types.
+/// Operations and attributes of an interface.
 enum Declared<'i> {
     Operation(&'i hir::Operation),
     Attribute(&'i hir::Attribute),
 }
 
 impl Lowering<'_> {
-    /// Fills the model's interfaces, bases before what derives from them.
+    /// Fills the model's interfaces, bases before derived ones.
     pub(super) fn lower_interfaces(&mut self) {
         let mut done: HashMap<InterfaceId, Interface> = HashMap::new();
         for definition in &self.specification.definitions {
@@ -73,7 +73,7 @@ impl Lowering<'_> {
         done.insert(own_id, interface);
     }
 
-    /// Operations and attributes in source order. Their names avoid those that are inherited.
+    /// Operations and attributes in source order. Their names differ from inherited ones.
     fn operations(
         &self,
         idl: &hir::Interface,
@@ -100,7 +100,7 @@ impl Lowering<'_> {
                 Declared::Attribute(attribute) => operations.extend(self.accessors(attribute, &mut methods)),
             }
         }
-        // After all names that stand in the IDL: these are derived from them.
+        // After all names of the IDL, from which these are derived.
         let mut inside = names.inside.clone();
         for operation in &mut operations {
             if operation.has_into(&self.model) {
@@ -141,7 +141,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Reading, and writing unless readonly.
+    /// Operations of an attribute: reading, and writing unless it is readonly.
     fn accessors(&self, idl: &hir::Attribute, methods: &mut Scope) -> Vec<Operation> {
         let name = snake(&idl.name);
         let accessor = |prefix: &str, name: String, returns, parameters, raises: &[DefinitionId]| Operation {
@@ -193,7 +193,7 @@ impl Lowering<'_> {
             .collect()
     }
 
-    /// The methods of the `Ref`: as in the traits, except where two bases have the same name.
+    /// Methods of the `Ref`: like those of the traits, except for equal names of two bases.
     fn methods(
         &self,
         own_id: InterfaceId,

@@ -1,4 +1,4 @@
-//! The second pass: every definition's Rust name and module.
+//! Second pass: Rust name and module of every definition.
 
 use punctual_idl::hir::{DefinitionId, DefinitionKind};
 
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Lowering<'_> {
-    /// Names the definitions of one scope in source order, and what is inside them.
+    /// Names the definitions of one scope in source order, including nested ones.
     pub(super) fn name(&mut self, ids: &[DefinitionId], module: &[String], scope: &mut Scope) {
         for &id in ids {
             let definition = self.definition(id);

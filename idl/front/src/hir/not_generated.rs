@@ -7,8 +7,8 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
-/// One diagnostic for every use of a construct for which the generator has no code yet, in the main file and in the
-/// included ones, naming the construct.
+/// One diagnostic, naming the construct, for every use of a construct that is not generated yet, in the main
+/// file and in included files.
 pub fn not_generated_yet(specification: &Specification) -> Vec<Diagnostic> {
     let mut check = Check {
         found: Vec::new(),
@@ -36,9 +36,7 @@ impl Check {
                     format!("`{user}` uses {construct}, for which no code is generated yet"),
                 )
                 .here(format!("{construct} is checked, but not generated"))
-                .with_help(
-                    "leave it out of what is compiled: between `#ifndef __PUNCTUAL_IDL__` and `#endif`",
-                ),
+                .with_help("exclude it with `#ifndef __PUNCTUAL_IDL__` and `#endif`"),
             );
         }
     }
@@ -95,7 +93,7 @@ impl Check {
         }
     }
 
-    /// Reports what a type is made of. What it refers to is reported where that is defined.
+    /// Reports the parts of a type. Definitions to which it refers are reported at their place.
     fn ty(&mut self, ty: &Type, span: Span, user: &str) {
         match ty {
             Type::Any => self.report(span, "`any`", user),

@@ -1,4 +1,4 @@
-//! The questions that a generator asks about a specification.
+//! Queries of generators about a specification.
 
 use std::collections::HashSet;
 use std::ops::Index;
@@ -13,7 +13,7 @@ use super::{
 pub struct Declared<'a, T> {
     /// The interface that declares it, which may be a base.
     pub interface: DefinitionId,
-    /// What it declares.
+    /// The operation or attribute.
     pub item: &'a T,
 }
 
@@ -68,10 +68,10 @@ impl Specification {
         }
     }
 
-    /// What a type is behind its typedefs: never a [`Type::Ref`] to a typedef.
+    /// The type behind all typedefs: never a [`Type::Ref`] to a typedef.
     pub fn resolve_aliases<'a>(&'a self, ty: &'a Type) -> &'a Type {
         let mut ty = ty;
-        // A typedef names what is declared before it, so the chain ends.
+        // A typedef refers to an earlier declaration, so the chain ends.
         while let Type::Ref(id) = ty {
             match &self[*id].kind {
                 DefinitionKind::Typedef(typedef) => ty = &typedef.target,
@@ -81,8 +81,8 @@ impl Specification {
         ty
     }
 
-    /// The bases of an interface, direct and indirect, without the interface itself and without duplicates: depth
-    /// first, the first base first, each after its own bases.
+    /// The bases of an interface, direct and indirect, without the interface itself and without duplicates:
+    /// depth first, the first base first, each after its own bases.
     pub fn all_bases(&self, id: DefinitionId) -> Vec<DefinitionId> {
         let mut found = Vec::new();
         let mut seen = HashSet::from([id]);
@@ -147,8 +147,8 @@ impl Specification {
         .collect()
     }
 
-    /// Whether values of a type differ in their encoded length: strings, sequences, references, `any` and what
-    /// contains them. A union is variable if one of its cases is (the convention of the C++ mapping).
+    /// Whether values of a type differ in their encoded length: strings, sequences, references, `any` and
+    /// what contains them. A union is variable if one of its cases is (the convention of the C++ mapping).
     pub fn is_variable_length(&self, ty: &Type) -> bool {
         self.reaches(vec![ty], |part| match part {
             Type::Any
@@ -174,8 +174,8 @@ impl Specification {
         self.reaches(self.parts(&Type::Ref(id)), |part| *part == Type::Ref(id))
     }
 
-    /// Whether `wanted` holds for one of the types or something that they contain. References to interfaces and
-    /// value types are not entered.
+    /// Whether `wanted` holds for one of the types or something that they contain. References to interfaces
+    /// and value types are not entered.
     fn reaches<'a>(&'a self, start: Vec<&'a Type>, wanted: impl Fn(&Type) -> bool) -> bool {
         let mut seen = HashSet::new();
         let mut open = start;

@@ -1,6 +1,6 @@
 //! Components, homes, ports, connectors and template modules (clauses 7.4.13, 7.4.15 to 7.4.19).
 //!
-//! Their form is checked; what they contain is not kept.
+//! Their syntax is checked; their contents are discarded.
 
 use super::{Parsed, Parser};
 use crate::ast::{DefinitionKind, Ident, Name};
@@ -28,8 +28,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `<component_export>`: `<provides_dcl>`, `<uses_dcl>`, `<emits_dcl>`, `<publishes_dcl>`, `<consumes_dcl>`,
-    /// `<port_dcl>` or `<attr_dcl>`
+    /// `<component_export>`: `<provides_dcl>`, `<uses_dcl>`, `<emits_dcl>`, `<publishes_dcl>`,
+    /// `<consumes_dcl>`, `<port_dcl>` or `<attr_dcl>`
     fn component_export(&mut self) -> Parsed<DefinitionKind> {
         if self.at_any(&["readonly", "attribute"]) {
             let attribute = self.attr_dcl()?;

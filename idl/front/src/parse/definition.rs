@@ -16,8 +16,8 @@ impl Parser<'_> {
             if self.at("}") {
                 let span = self.span();
                 self.error(
-                    Diagnostic::new(Code::Syntax, span, "this `}` closes nothing")
-                        .with_help("remove it, or look above for a `{` that is missing"),
+                    Diagnostic::new(Code::Syntax, span, "unmatched `}`")
+                        .with_help("remove it, or add the missing `{` above"),
                 );
                 self.bump();
                 self.eat(";");
@@ -28,7 +28,7 @@ impl Parser<'_> {
         definitions
     }
 
-    /// Reads one definition; after an error goes to the next one.
+    /// Parses one definition; after an error continues with the next one.
     fn definition_or_recover(
         &mut self,
         definitions: &mut Vec<Definition>,
@@ -82,7 +82,8 @@ impl Parser<'_> {
         Ok(kind)
     }
 
-    /// What may stand in a module as well as in an interface: types, constants, exceptions, `typeid`, `typeprefix`.
+    /// Definitions permitted in modules and in interfaces: types, constants, exceptions, `typeid`,
+    /// `typeprefix`.
     pub(super) fn common_definition(&mut self, expected: &str) -> Parsed<DefinitionKind> {
         let (kind, what) = match &*self.token().text {
             _ if !matches!(self.token().kind, Kind::Word) => return self.unexpected(expected),
@@ -108,13 +109,13 @@ impl Parser<'_> {
         let name = self.single(scoped)?;
         let body = self.body(Self::definition)?;
         if body.definitions.is_empty() && self.last_error.is_none() {
-            self.say(
+            self.report(
                 Diagnostic::new(
                     Code::EmptyBody,
                     name.span,
                     format!("module `{}` is empty", name.name),
                 )
-                .with_help("put a definition into it, or remove it"),
+                .with_help("add a definition, or remove it"),
             );
         }
         Ok(DefinitionKind::Module { name, body })
@@ -125,7 +126,7 @@ impl Parser<'_> {
         if name.absolute || name.parts.len() > 1 {
             let span = name.span();
             self.error(
-                Diagnostic::new(Code::Syntax, span, "a definition has a simple name")
+                Diagnostic::new(Code::Syntax, span, "a definition must have a simple name")
                     .with_help("open the enclosing modules around it instead of qualifying its name"),
             );
             return Err(Failed);

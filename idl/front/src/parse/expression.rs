@@ -31,8 +31,8 @@ impl Parser<'_> {
         })
     }
 
-    /// `<or_expr>`, `<xor_expr>`, `<and_expr>`, `<shift_expr>`, `<add_expr>` and `<mult_expr>`, by precedence: the
-    /// operators that bind more tightly than `lowest`.
+    /// `<or_expr>`, `<xor_expr>`, `<and_expr>`, `<shift_expr>`, `<add_expr>` and `<mult_expr>`, by
+    /// precedence: the operators that bind more tightly than `lowest`.
     fn binary_expr(&mut self, lowest: u8, steps: &mut Vec<Step>) -> Parsed<()> {
         self.unary_expr(steps)?;
         while let Some((operator, precedence)) =

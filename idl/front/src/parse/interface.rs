@@ -67,7 +67,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `<op_dcl> ::= [ "oneway" ] <op_type_spec> <identifier> <parameter_dcls> [ <raises_expr> ] [ <context_expr> ]`
+    /// `<op_dcl> ::= [ "oneway" ] <op_type_spec> <identifier> <parameter_dcls> [ <raises_expr> ] [
+    /// <context_expr> ]`
     fn op_dcl(&mut self) -> Parsed<Operation> {
         let oneway = self.eat("oneway");
         let result = if self.at("void") {
@@ -152,13 +153,13 @@ impl Parser<'_> {
                 | TypeKind::Union(_)
                 | TypeKind::Enum(_)
         ) {
-            self.say(
+            self.report(
                 Diagnostic::new(
                     Code::AnonymousType,
                     ty.span,
                     format!("the type of {place} must have a name"),
                 )
-                .with_help("declare it before with `typedef`, and use that name here"),
+                .with_help("declare it with `typedef` above, and use that name here"),
             );
         }
         Ok(ty)

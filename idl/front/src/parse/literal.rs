@@ -8,6 +8,9 @@ use crate::hir::FixedValue;
 use crate::lexer::Kind;
 use crate::source::Span;
 
+/// Help for an invalid escape.
+const ESCAPES: &str = "the escapes are \\n \\t \\v \\b \\r \\f \\a \\\\ \\? \\' \\\" \\ooo \\xhh, \
+                       and \\uhhhh in wide literals";
 /// The most significant digits of a fixed-point value.
 const FIXED_DIGITS: usize = 31;
 
@@ -26,7 +29,7 @@ impl Parser<'_> {
                     let next = self.bump();
                     let next_wide = next.kind == Kind::WideString;
                     if next_wide != wide {
-                        self.say(
+                        self.report(
                             Diagnostic::new(
                                 Code::MixedConcatenation,
                                 next.span,
@@ -47,7 +50,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `<string_literal>` where the grammar wants one.
+    /// `<string_literal>` where the grammar requires one.
     pub(super) fn string_text(&mut self) -> Parsed<String> {
         if self.token().kind != Kind::String {
             return self.unexpected("a string literal");
@@ -110,7 +113,7 @@ impl Parser<'_> {
                 _ => malformed("a number and a name must be separated; suffixes as in C do not exist in IDL"),
             }
         };
-        self.say(problem);
+        self.report(problem);
         Literal::Malformed
     }
 
@@ -124,7 +127,7 @@ impl Parser<'_> {
             (Some(character), None) if u32::from(character) <= 0xff => Literal::Char(character),
             _ => {
                 if self.out.diagnostics.len() == before {
-                    self.say(
+                    self.report(
                         Diagnostic::new(Code::BadEscape, span, format!("{text} is not one character"))
                             .with_help(match content.chars().count() {
                                 1 => {
@@ -185,14 +188,18 @@ impl Parser<'_> {
                 _ => None,
             };
             match value {
-                Some('\0') if is_string => self.say(
+                Some('\0') if is_string => self.report(
                     Diagnostic::new(Code::BadEscape, span, "a string cannot contain the character 0")
                         .with_help("use a `sequence<octet>` for binary data"),
                 ),
                 Some(value) => result.push(value),
-                None => self.say(
-                    Diagnostic::new(Code::BadEscape, span, format!("`\\{escaped}` is not an escape that can stand here"))
-                        .with_help("the escapes are \\n \\t \\v \\b \\r \\f \\a \\\\ \\? \\' \\\" \\ooo \\xhh, and \\uhhhh in wide literals"),
+                None => self.report(
+                    Diagnostic::new(
+                        Code::BadEscape,
+                        span,
+                        format!("`\\{escaped}` is not a valid escape here"),
+                    )
+                    .with_help(ESCAPES),
                 ),
             }
         }
@@ -214,7 +221,7 @@ fn number(digits: &str, radix: u32) -> Option<char> {
     u32::from_str_radix(digits, radix).ok().and_then(char::from_u32)
 }
 
-/// The value of a fixed-point literal without its `d`; zeros that say nothing do not count as digits.
+/// The value of a fixed-point literal without its `d`; redundant zeros do not count as digits.
 fn fixed(text: &str) -> Option<FixedValue> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let fraction = fraction.trim_end_matches('0');

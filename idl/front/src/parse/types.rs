@@ -121,7 +121,7 @@ impl Parser<'_> {
         Ok(TypeKind::Sequence { element, bound })
     }
 
-    /// The `>` of a type. Of a `>>` the first half is taken by leaving the token for the second one.
+    /// The `>` of a type. The first half of a `>>` is consumed by leaving the token for the second half.
     pub(super) fn close_template(&mut self) -> Parsed<()> {
         if self.at(">>") {
             if self.half_closed == Some(self.at) {
@@ -217,7 +217,7 @@ impl Parser<'_> {
 
     fn not_empty(&mut self, empty: bool, what: &str, name: &Ident) {
         if empty && self.last_error.is_none_or(|at| at < name.at) {
-            self.say(
+            self.report(
                 Diagnostic::new(
                     Code::EmptyBody,
                     name.span,

@@ -5,7 +5,8 @@ use crate::ast::{DefinitionKind, Operation, TypeKind, TypeSpec, Value};
 use crate::hir::Type;
 
 impl Parser<'_> {
-    /// `<value>`: a value type with state, an abstract or boxed one, or a forward declaration; `<event>` likewise.
+    /// `<value>`: a value type with state, an abstract or boxed one, or a forward declaration; `<event>`
+    /// likewise.
     pub(super) fn value(&mut self) -> Parsed<DefinitionKind> {
         let is_abstract = self.eat("abstract");
         let is_custom = !is_abstract && self.eat("custom");

@@ -1,15 +1,15 @@
-//! Comments that document what follows them.
+//! Documentation comments.
 
 use std::rc::Rc;
 
-/// Collects the comments directly above a token: not separated from it by an empty line, and not trailing another
-/// token's line.
+/// Collects the comments directly above a token: not separated from it by an empty line, and not trailing
+/// another token's line.
 #[derive(Default)]
 pub(super) struct Comments {
     lines: Vec<String>,
     /// Line ends since the last comment or token.
     newlines: usize,
-    /// The comment shares its line with an earlier token, so it belongs to what follows only on that line.
+    /// The comment is on the line of an earlier token, so it documents only tokens on that line.
     trailing: bool,
 }
 
@@ -22,7 +22,7 @@ impl Comments {
     }
 
     pub fn comment(&mut self, text: &str, first_on_line: bool) {
-        // `/* ... */` within a line is a remark; `/** ... */` says that it documents what follows.
+        // `/* ... */` within a line is a remark; `/** ... */` documents the following token.
         if !first_on_line && !text.starts_with("/**") {
             return;
         }
@@ -35,7 +35,7 @@ impl Comments {
         *self = Self::default();
     }
 
-    /// The documentation of the token that follows; the collection starts anew.
+    /// Documentation of the next token; restarts the collection.
     pub fn take(&mut self) -> Option<Rc<str>> {
         let collected = std::mem::take(self);
         let text = collected.lines.join("\n");
@@ -62,7 +62,7 @@ fn lines_of(comment: &str) -> Vec<String> {
         .collect()
 }
 
-/// Takes away the star that begins the lines of a block comment.
+/// Removes the leading star of a line of a block comment.
 fn strip_star(line: &str) -> &str {
     match line.trim_start().strip_prefix('*') {
         Some(rest) => rest,

@@ -6,8 +6,8 @@ use crate::lexer::Kind;
 /// How deeply parentheses and signs may be nested.
 const DEPTH: usize = 64;
 
-/// Evaluates an expression whose macros are expanded; every word that is left counts as 0. The error says what is
-/// wrong at which of the pieces.
+/// Evaluates an expression with expanded macros; every remaining word counts as 0. The error names the
+/// problem and the index of the piece.
 pub(super) fn evaluate(pieces: &[Piece]) -> Result<i64, (String, usize)> {
     let mut evaluation = Evaluation { pieces, at: 0 };
     let value = evaluation.binary(0, true, 0)?;
@@ -49,7 +49,7 @@ impl Evaluation<'_> {
         Err((message.into(), self.at))
     }
 
-    /// `wanted` is false for an operand that a logical operator skips: it may then divide by zero.
+    /// `wanted` is false for an operand that a logical operator skips: division by zero is then no error.
     fn binary(&mut self, lowest: u8, wanted: bool, depth: usize) -> Result<i64, (String, usize)> {
         let mut left = self.unary(wanted, depth)?;
         while let Some(operator) = self.next().map(str::to_owned) {
@@ -124,7 +124,7 @@ impl Evaluation<'_> {
             (Kind::Word, _) => Ok(0),
             (Kind::Number, text) => integer(text)
                 .or_else(|| {
-                    // The suffixes of C are harmless.
+                    // Suffixes of C are ignored.
                     integer(text.trim_end_matches(['u', 'U', 'l', 'L']))
                 })
                 .ok_or_else(|| (format!("`{text}` is not an integer"), self.at - 1)),

@@ -19,15 +19,15 @@ const DIRECTIVES: &[&str] = &[
 /// An open `#if`.
 pub(super) struct Conditional {
     pub span: Span,
-    /// The branch that is being read is taken.
+    /// Whether the current branch is taken.
     pub active: bool,
-    /// A branch has been taken, or none of them may be.
+    /// Whether a branch has been taken, or none may be taken.
     taken: bool,
     seen_else: bool,
 }
 
 impl Preprocessor<'_> {
-    /// Obeys one directive. `hash` is its `#`, `rest` the rest of its line.
+    /// Executes one directive. `hash` is its `#`, `rest` the rest of its line.
     pub(super) fn directive(
         &mut self,
         hash: Span,
@@ -35,23 +35,8 @@ impl Preprocessor<'_> {
         conditionals: &mut Vec<Conditional>,
         active: bool,
     ) {
-        let line: Vec<Piece> = rest
-            .iter()
-            .filter(|lexeme| !is_blank(lexeme.kind))
-            .map(|lexeme| {
-                let span = Span {
-                    file: hash.file,
-                    start: lexeme.start,
-                    end: lexeme.end,
-                };
-                Piece {
-                    kind: lexeme.kind,
-                    text: self.text(span).into(),
-                    span,
-                }
-            })
-            .collect();
-        // A line with `#` alone is allowed and means nothing.
+        let line = self.pieces(hash.file, rest);
+        // A line with `#` alone is allowed and has no effect.
         let Some((name, operands)) = line.split_first() else {
             return;
         };
@@ -77,39 +62,58 @@ impl Preprocessor<'_> {
                 _ => self.malformed(whole, "`#undef` takes one name", "write `#undef NAME`"),
             },
             "pragma" => self.pragma(operands, whole),
-            "error" | "warning" => {
-                let code = if &*name.text == "error" {
-                    Code::ErrorDirective
-                } else {
-                    Code::WarningDirective
-                };
-                let message = self
-                    .text(Span {
-                        start: name.span.end,
-                        ..whole
-                    })
-                    .trim()
-                    .to_owned();
-                let message = if message.is_empty() {
-                    format!("#{}", name.text)
-                } else {
-                    message
-                };
-                self.report(Diagnostic::new(code, whole, message));
-            }
-            // Line numbers come from preprocessed text; the places of tokens stay those of the file that is read.
+            "error" | "warning" => self.user_message(name, whole),
+            // Line numbers come from preprocessed text; the places of tokens stay those of the file that is
+            // read.
             "line" => {}
             _ if name.kind == Kind::Number => {}
             other => {
                 let mut diagnostic = Diagnostic::new(
                     Code::UnknownDirective,
                     whole,
-                    format!("there is no directive `#{other}`"),
+                    format!("unknown directive `#{other}`"),
                 );
                 diagnostic.help = did_you_mean(other, DIRECTIVES.iter().copied());
                 self.report(diagnostic);
             }
         }
+    }
+
+    /// The elements of a line without blanks.
+    fn pieces(&self, file: u32, line: &[Lexeme]) -> Vec<Piece> {
+        line.iter()
+            .filter(|lexeme| !is_blank(lexeme.kind))
+            .map(|lexeme| {
+                let span = Span {
+                    file,
+                    start: lexeme.start,
+                    end: lexeme.end,
+                };
+                Piece {
+                    kind: lexeme.kind,
+                    text: self.text(span).into(),
+                    span,
+                }
+            })
+            .collect()
+    }
+
+    /// `#error` and `#warning`.
+    fn user_message(&mut self, name: &Piece, whole: Span) {
+        let code = if &*name.text == "error" {
+            Code::ErrorDirective
+        } else {
+            Code::WarningDirective
+        };
+        let text = Span {
+            start: name.span.end,
+            ..whole
+        };
+        let message = match self.text(text).trim() {
+            "" => format!("#{}", name.text),
+            text => text.to_owned(),
+        };
+        self.report(Diagnostic::new(code, whole, message));
     }
 
     pub(super) fn malformed(&mut self, span: Span, message: &str, help: &str) {
@@ -160,7 +164,7 @@ impl Preprocessor<'_> {
                 }
                 _ => {
                     let message = format!("`#{}` takes one name", name.text);
-                    self.malformed(whole, &message, "write the name of a macro behind it");
+                    self.malformed(whole, &message, "add the name of a macro");
                     false
                 }
             };

@@ -11,7 +11,7 @@ use crate::source::Span;
 /// How deeply macros may use each other.
 const DEPTH: usize = 64;
 
-/// A token on its way through expansion.
+/// A token during expansion.
 #[derive(Debug, Clone)]
 pub(super) struct Piece {
     pub kind: Kind,
@@ -30,7 +30,7 @@ pub(super) struct Macro {
 }
 
 impl Macro {
-    /// A macro from the options, as `-DNAME=VALUE`.
+    /// A macro from the options, like `-DNAME=VALUE`.
     pub fn predefined(value: &str) -> Self {
         let body = lex(value)
             .into_iter()
@@ -70,7 +70,8 @@ impl Preprocessor<'_> {
         self.macros.contains_key(word)
     }
 
-    /// Puts out what a macro in the text expands to. `at` is behind its name; the result is behind its arguments.
+    /// Emits the expansion of a macro. `at` is the position after its name; returns the position after its
+    /// arguments.
     pub(super) fn use_macro(&mut self, span: Span, lexemes: &[Lexeme], at: usize) -> usize {
         let piece = |lexeme: &Lexeme, this: &Self| {
             let span = Span {
@@ -157,7 +158,7 @@ impl Preprocessor<'_> {
                 None => definition.body.to_vec(),
                 Some(parameters) => {
                     if input.get(at).is_none_or(|next| &*next.text != "(") {
-                        // Without arguments the name of a function-like macro is a word like any other.
+                        // Without arguments, the name of a function-like macro is an ordinary word.
                         output.push(piece.clone());
                         continue;
                     }
@@ -176,7 +177,7 @@ impl Preprocessor<'_> {
                             arguments.len()
                         );
                         let mut diagnostic = Diagnostic::new(Code::BadMacroUse, piece.span, message)
-                            .with_help("put an argument that contains a comma into parentheses");
+                            .with_help("enclose arguments that contain a comma in parentheses");
                         if let Some(span) = definition.span {
                             diagnostic = diagnostic.with_label(span, "defined here");
                         }
@@ -225,7 +226,8 @@ fn arity_fits(parameters: usize, arguments: &[&[Piece]]) -> bool {
     arguments.len() == parameters || (parameters == 0 && arguments.len() == 1 && arguments[0].is_empty())
 }
 
-/// Splits at the commas outside parentheses; `at` is behind the opening one, the result behind the closing one.
+/// Splits at commas outside parentheses; `at` is the position after the opening one, the result after the
+/// closing one.
 fn arguments(input: &[Piece], at: usize) -> Option<(Vec<&[Piece]>, usize)> {
     let mut found = Vec::new();
     let mut depth = 0;

@@ -72,7 +72,7 @@ impl Preprocessor<'_> {
                     .collect();
                 let looked = match (quoted, directories.is_empty()) {
                     (true, true) => "beside the including file (no include directory is set)".to_owned(),
-                    (true, false) => format!("beside the including file and in {}", directories.join(", ")),
+                    (true, false) => format!("next to the including file and in {}", directories.join(", ")),
                     (false, true) => "nowhere: no include directory is set".to_owned(),
                     (false, false) => format!("in {}", directories.join(", ")),
                 };
@@ -90,7 +90,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Finds an included file: beside the including one if its name is in quotes, then in the include directories.
+    /// Finds an included file: next to the including one if its name is in quotes, then in the include
+    /// directories.
     fn find(&mut self, target: &str, quoted: bool, from: u32) -> Result<Option<u32>, (PathBuf, io::Error)> {
         let beside = Path::new(&self.out.files[from as usize].name)
             .parent()

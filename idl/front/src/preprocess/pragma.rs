@@ -44,7 +44,12 @@ impl Preprocessor<'_> {
         match kind {
             Some(kind) => self.event(whole, kind),
             None => self.report(
-                Diagnostic::new(Code::MalformedPragma, whole, format!("malformed `#pragma {}`", name.text)).with_help(
+                Diagnostic::new(
+                    Code::MalformedPragma,
+                    whole,
+                    format!("malformed `#pragma {}`", name.text),
+                )
+                .with_help(
                     "the forms are `#pragma prefix \"text\"`, `#pragma ID name \"id\"` and `#pragma version name 1.2`",
                 ),
             ),

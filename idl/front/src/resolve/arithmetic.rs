@@ -5,7 +5,7 @@ use crate::ast::{Literal, Operator};
 use crate::codes::Code;
 use crate::hir::{ConstantValue, DefinitionId, FixedValue};
 
-/// What an integer expression is evaluated for: it decides what `~` is.
+/// Target of an integer expression, which determines the meaning of `~`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target {
     bits: u32,
@@ -29,7 +29,7 @@ impl Target {
     }
 }
 
-/// A value on the way.
+/// An intermediate value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
     Integer(i128),
@@ -135,7 +135,7 @@ pub(super) fn binary(operator: Operator, left: Value, right: Value) -> Result<Va
         (left, right) => Err((
             Code::ConstantTypeMismatch,
             format!("{} and {} cannot be combined", left.describe(), right.describe()),
-            "operators work on two numbers of the same kind: all with a point, or all without".to_owned(),
+            "both operands must be of the same kind: both with a point, or both without".to_owned(),
         )),
     }
 }
@@ -163,8 +163,8 @@ fn integer_operation(operator: Operator, left: i128, right: i128) -> Result<i128
         Operator::Divide => left.checked_div(right),
         Operator::Remainder => left.checked_rem(right),
     };
-    // Every integer type fits in the range between the smallest `long long` and the largest `unsigned long long`;
-    // one bit more is left for what a later operator brings back into it.
+    // Every integer type fits in the range between the smallest `long long` and the largest `unsigned long
+    // long`; one more bit is kept for results that a later operator brings back into range.
     result
         .filter(|value| value.unsigned_abs() <= 1 << 65)
         .ok_or_else(overflow)

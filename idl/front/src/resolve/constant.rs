@@ -12,7 +12,8 @@ use crate::hir::{ConstantValue, DefinitionKind, Type};
 use crate::source::Span;
 
 impl Resolver<'_> {
-    /// Evaluates the value of a constant: its type, which `fixed` takes from the value, and the value in that type.
+    /// Evaluates the value of a constant: its type, which `fixed` takes from the value, and the value in that
+    /// type.
     pub(super) fn evaluate_constant(
         &mut self,
         expression: &Expr,
@@ -22,7 +23,12 @@ impl Resolver<'_> {
         let target = self.spec.resolve_aliases(ty).clone();
         if !self.may_be_constant(&target) {
             self.report(
-                Diagnostic::new(Code::ConstantTypeMismatch, type_span, "a constant cannot have this type").with_help(
+                Diagnostic::new(
+                    Code::ConstantTypeMismatch,
+                    type_span,
+                    "a constant cannot have this type",
+                )
+                .with_help(
                     "constants are integers, characters, booleans, floating or fixed point numbers, strings or enums",
                 ),
             );

@@ -1,4 +1,4 @@
-//! Bringing the value of a constant expression into its type (clause 7.4.3.2).
+//! Converts the value of a constant expression to its type (clause 7.4.3.2).
 
 use super::Resolver;
 use super::arithmetic::{Problem, Target, Value};
@@ -21,7 +21,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Brings a value into a type.
+    /// Converts a value to a type.
     pub(super) fn convert(&self, value: &Value, target: &Type) -> Result<ConstantValue, Problem> {
         if let (Value::Integer(value), Some(range)) = (value, integer_target(target).map(Target::range)) {
             return integer(*value, target).ok_or_else(|| {
@@ -114,7 +114,7 @@ fn integer(value: i128, ty: &Type) -> Option<ConstantValue> {
     }
 }
 
-/// A fixed-point value in a type: the fraction is cut off, the whole number must fit.
+/// Converts a fixed-point value to a type: the fraction is truncated, the integer part must fit.
 fn fixed_constant(value: FixedValue, digits: u8, scale: u8) -> Result<ConstantValue, Problem> {
     let mut value = value;
     while value.scale > scale {

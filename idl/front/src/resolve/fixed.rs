@@ -36,7 +36,7 @@ fn rescale(value: FixedValue, scale: u8) -> Option<i128> {
         .checked_mul(10i128.checked_pow(u32::from(scale - value.scale))?)
 }
 
-/// As many digits behind the point as there is room for.
+/// Quotient with as many digits after the point as fit.
 fn divide(a: FixedValue, b: FixedValue) -> Option<(i128, u32)> {
     let mut dividend = a.unscaled;
     let mut scale = i64::from(a.scale) - i64::from(b.scale);
@@ -57,7 +57,7 @@ fn divide(a: FixedValue, b: FixedValue) -> Option<(i128, u32)> {
     Some((quotient, u32::try_from(scale).ok()?))
 }
 
-/// Cuts the fraction off so that 31 digits remain, and takes away its zeros at the end.
+/// Truncates the fraction to 31 digits in total and removes its trailing zeros.
 fn normal(mut unscaled: i128, mut scale: u32) -> Option<FixedValue> {
     while scale > 0 && (unscaled % 10 == 0 || digits(unscaled) > DIGITS || scale > DIGITS) {
         unscaled /= 10;

@@ -40,7 +40,7 @@ impl Resolver<'_> {
         self.export_body(id, &interface.name, &bases, body);
     }
 
-    /// Resolves what an interface or value type contains, and checks it against its bases.
+    /// Resolves the contents of an interface or value type and checks them against its bases.
     pub(super) fn export_body(
         &mut self,
         id: DefinitionId,
@@ -157,7 +157,8 @@ impl Resolver<'_> {
         Some((id, flavour))
     }
 
-    /// Operations and attributes cannot be redefined, nor inherited twice under one name from different bases.
+    /// Operations and attributes cannot be redefined, nor inherited twice under one name from different
+    /// bases.
     fn check_inherited_names(&mut self, id: DefinitionId, name: &Ident) {
         let mut known: HashMap<String, (String, Span)> = HashMap::new();
         let mut clashes = Vec::new();
@@ -177,7 +178,7 @@ impl Resolver<'_> {
                 found.item.scoped_name.to_string(),
             )
         });
-        // Own ones last, so that they are what is reported.
+        // Own ones last, so that these are reported.
         let mut all: Vec<_> = operations.chain(attributes).collect();
         all.sort_by_key(|(owner, ..)| *owner == id);
         for (owner, item, span, scoped) in all {
@@ -207,7 +208,7 @@ impl Resolver<'_> {
             return;
         };
         let result = self.type_spec(&operation.result);
-        // In a scope of its own: an exception's name does not take that of a later operation.
+        // In a separate scope: the name of an exception does not clash with a later operation.
         let raises = self.within_unnamed(|this| this.raises(&operation.raises));
         if operation.oneway {
             self.check_oneway(operation);
@@ -236,7 +237,7 @@ impl Resolver<'_> {
         let resolved = Operation {
             name: operation.name.name.to_string(),
             scoped_name: self.scoped_name(&operation.name),
-            // The prefix, until ids are assigned.
+            // Holds the prefix until ids are assigned.
             repository_id: self.prefix().to_owned(),
             doc: doc.to_owned(),
             span: operation.name.span,
@@ -340,7 +341,7 @@ impl Resolver<'_> {
                             name.span(),
                             format!("`{last}` is {found}, not an exception"),
                         )
-                        .with_help("only what is declared with `exception` can be raised"),
+                        .with_help("only exceptions can be raised"),
                     );
                 }
             }
@@ -371,7 +372,7 @@ impl Resolver<'_> {
             let resolved = Attribute {
                 name: name.name.to_string(),
                 scoped_name: self.scoped_name(name),
-                // The prefix, until ids are assigned.
+                // Holds the prefix until ids are assigned.
                 repository_id: self.prefix().to_owned(),
                 doc: doc.to_owned(),
                 span: name.span,

@@ -1,4 +1,4 @@
-//! The lookup of names (clauses 7.5.2 and 7.5.3).
+//! Name lookup (clauses 7.5.2 and 7.5.3).
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::suggest::did_you_mean;
 use crate::token::TYPE_KEYWORDS;
 
 impl Resolver<'_> {
-    /// Finds what a name denotes, seen from the present scope. `None` is reported already.
+    /// Resolves a name from the current scope. `None` has been reported.
     pub(super) fn lookup(&mut self, name: &Name) -> Option<Entity> {
         let (first, rest) = name.parts.split_first()?;
         let start = if name.absolute {
@@ -57,9 +57,8 @@ impl Resolver<'_> {
                     let help = did_you_mean(&part.name, candidates);
                     let message = format!("`{}` is not declared in `{}`", part.name, through.name);
                     let mut diagnostic = Diagnostic::new(Code::UnknownName, part.span, message);
-                    diagnostic.help = help.or(Some(
-                        "check the spelling, and that it is declared above this place".into(),
-                    ));
+                    diagnostic.help =
+                        help.or(Some("check the spelling, and that it is declared above".into()));
                     self.report(diagnostic);
                     return None;
                 }
@@ -151,7 +150,8 @@ impl Resolver<'_> {
         Some(first.entity)
     }
 
-    /// The entry of a scope or, if it has none, those of its bases; an entry hides those of its scope's bases.
+    /// The entry of a scope or, if it has none, those of its bases; an entry hides those of its scope's
+    /// bases.
     fn find_entries(&self, scope: ScopeId, key: &str) -> Vec<Entry> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
@@ -168,7 +168,7 @@ impl Resolver<'_> {
         found
     }
 
-    /// Remembers the meaning of a name that comes from outside the present scope.
+    /// Records the meaning of a name that comes from outside the current scope.
     fn note_use(&mut self, name: &Ident, entity: Entity) {
         let key = name.name.to_lowercase();
         let scope = &mut self.scopes[self.current.0];
@@ -188,7 +188,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether nothing is known about the inside of something: what is looked up in it is taken as found.
+    /// Whether the contents are unknown: every name in it is assumed to exist.
     fn is_opaque(&self, entity: Entity) -> bool {
         match entity {
             Entity::Definition(id) => matches!(self.spec[id].kind, DefinitionKind::Accepted(_)),
@@ -201,7 +201,7 @@ impl Resolver<'_> {
         matches!(entity, Entity::Definition(id) if matches!(self.spec[id].kind, DefinitionKind::Enum(_)))
     }
 
-    /// Reports that a name denotes something else than what can stand in its place.
+    /// Reports that a name denotes something that is not permitted in its place.
     pub(super) fn wrong_kind(&mut self, name: &Name, entity: Entity, expected: &str) {
         let (found, declared) = match entity {
             Entity::Broken => return,

@@ -1,8 +1,9 @@
 //! Repository ids, prefixes and versions (CORBA 3.3, 14.7; IDL 3.5, 7.4.9).
 //!
-//! An id is `IDL:`, the prefix, the scoped name with slashes, `:` and the version. The prefix in force is that of the
-//! last `#pragma prefix` in the file or scope; an included file begins without one and gives back the former one. Inside
-//! a module the pragma takes the place of the module's name too: only names further in follow it (14.7.5).
+//! An id is `IDL:`, the prefix, the scoped name with slashes, `:` and the version. The prefix in force is
+//! that of the last `#pragma prefix` in the file or scope; an included file begins without one and restores
+//! the former one. Inside a module, the pragma also replaces the module's name: only names of inner scopes
+//! follow it (14.7.5).
 
 use super::Resolver;
 use super::scope::Entity;
@@ -13,15 +14,15 @@ use crate::hir::{DefinitionId, DefinitionKind, ScopedName};
 use crate::source::Span;
 use crate::token::{EventKind, PragmaName};
 
-/// What the repository id of a definition is made of, until all is known.
+/// Parts of a definition's repository id, until all are known.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Identity {
-    /// What stands before its name where it was first declared: the prefix in force, and the names of scopes behind that.
+    /// Text before its name at its first declaration: the prefix in force, then the names of scopes.
     prefix: String,
-    /// The prefix that `typeprefix` gives to it and what it contains.
+    /// Prefix set by `typeprefix`, also for its contents.
     type_prefix: Option<(String, Span)>,
     version: Option<(String, Span)>,
-    /// The whole id, by `typeid` or `#pragma ID`.
+    /// Complete id, set by `typeid` or `#pragma ID`.
     explicit: Option<(String, Span)>,
     /// The explicit ids and versions of its operations and attributes.
     exports: Vec<(Entity, Identity)>,
@@ -35,7 +36,7 @@ impl Identity {
         }
     }
 
-    /// `prefix` is what stands before `name`, which may have several parts.
+    /// Builds an id; `name` may have several parts after `prefix`.
     fn id(&self, prefix: &str, name: &[String]) -> String {
         if let Some((id, _)) = &self.explicit {
             return id.clone();
@@ -45,7 +46,7 @@ impl Identity {
     }
 }
 
-/// The name of a definition with what stands before it.
+/// Name of a definition after its prefix.
 pub(super) fn path(prefix: &str, name: &str) -> String {
     let slash = if prefix.is_empty() || prefix.ends_with('/') {
         ""
@@ -60,7 +61,7 @@ impl Resolver<'_> {
         self.prefixes.last().map_or("", String::as_str)
     }
 
-    /// Lets the pragmas take effect that stand before a token.
+    /// Applies the pragmas before a token.
     pub(super) fn events_until(&mut self, token: usize) {
         while let Some(event) = self.events.get(self.next_event).filter(|event| event.at <= token) {
             self.next_event += 1;
@@ -72,7 +73,7 @@ impl Resolver<'_> {
                     self.prefixes.push(scope.unwrap_or_default());
                 }
                 EventKind::LeaveFile => {
-                    // A file that closes what another one has opened does not take away the last prefix.
+                    // A file that closes a scope opened by another file does not remove the last prefix.
                     if self.prefixes.len() > 1 {
                         self.prefixes.pop();
                     }
@@ -261,7 +262,7 @@ impl Resolver<'_> {
 
     /// Gives every definition, operation and attribute its id.
     pub(super) fn assign_repository_ids(&mut self) {
-        // A container comes before what it contains, so its `typeprefix` is known when it is needed.
+        // A container precedes its contents, so its `typeprefix` is known in time.
         let mut type_prefixes: Vec<Option<String>> = Vec::with_capacity(self.spec.definitions.len());
         for (index, definition) in self.spec.definitions.iter_mut().enumerate() {
             let identity = &self.identities[index];
@@ -296,7 +297,7 @@ impl Resolver<'_> {
                 DefinitionKind::ValueType(value) => (&mut value.operations, &mut value.attributes),
                 _ => continue,
             };
-            // An operation's own prefix is in its id until now.
+            // Until now, the id holds the operation's own prefix.
             for (number, operation) in operations.iter_mut().enumerate() {
                 let identity = export(Entity::Operation(id, number));
                 let own = std::mem::take(&mut operation.repository_id);
@@ -313,7 +314,7 @@ impl Resolver<'_> {
     }
 }
 
-/// `typeprefix` stands before the whole scoped name, `prefix` before the last part of it.
+/// `typeprefix` precedes the whole scoped name, `prefix` the last part of it.
 fn id_of(identity: &Identity, type_prefix: Option<&str>, prefix: &str, name: &ScopedName) -> String {
     match type_prefix {
         Some(type_prefix) => identity.id(type_prefix, &name.0),

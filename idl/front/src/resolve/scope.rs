@@ -1,4 +1,4 @@
-//! Scopes and what is declared in them (clause 7.5.1).
+//! Scopes and their declarations (clause 7.5.1).
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -19,7 +19,7 @@ impl ScopeId {
     pub const GLOBAL: Self = Self(0);
 }
 
-/// What a name denotes.
+/// Meaning of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Entity {
     Definition(DefinitionId),
@@ -32,7 +32,7 @@ pub(super) enum Entity {
     Attribute(DefinitionId, usize),
     Member,
     Parameter,
-    /// Something whose declaration is wrong and reported.
+    /// A declaration with a reported error.
     Broken,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Scope {
     /// The scopes of the direct bases of an interface or value type.
     pub bases: Vec<ScopeId>,
     pub names: HashMap<String, Entry>,
-    /// What unqualified names from outside meant when they were used here: they keep that meaning.
+    /// Meanings of unqualified names from outside at their first use here; they keep these meanings.
     pub uses: HashMap<String, Entry>,
 }
 
@@ -71,7 +71,8 @@ impl Scope {
 }
 
 impl Resolver<'_> {
-    /// Does something in the scope of a definition, which is made if need be. `end` is the token that closes it.
+    /// Runs a function in the scope of a definition, which is created if necessary. `end` is the closing
+    /// token.
     pub(super) fn within<T>(
         &mut self,
         id: DefinitionId,
@@ -97,7 +98,7 @@ impl Resolver<'_> {
         result
     }
 
-    /// Does something in a scope of its own that has no definition, such as that of an operation's parameters.
+    /// Runs a function in a new scope without a definition, such as that of an operation's parameters.
     pub(super) fn within_unnamed<T>(&mut self, body: impl FnOnce(&mut Self) -> T) -> T {
         let owner = self.scopes[self.current.0].owner;
         let scope = self.new_scope(owner, None);
@@ -117,13 +118,13 @@ impl Resolver<'_> {
         ScopeId(self.scopes.len() - 1)
     }
 
-    /// What a name is declared as in the present scope, whatever its case, and where.
+    /// Declaration of a name in the current scope, regardless of case, and its place.
     pub(super) fn declared_here(&self, name: &Ident) -> Option<(Entity, Span)> {
         let entry = self.scopes[self.current.0].names.get(&name.name.to_lowercase())?;
         Some((entry.entity, entry.span))
     }
 
-    /// Declares a name in the present scope; `false`, with a diagnostic, if it clashes.
+    /// Declares a name in the current scope; `false`, with a diagnostic, if it clashes.
     pub(super) fn declare(&mut self, name: &Ident, entity: Entity) -> bool {
         let key = name.name.to_lowercase();
         let scope = &self.scopes[self.current.0];
@@ -190,7 +191,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Makes a clash of case an error where a declaration continues an earlier one.
+    /// Reports a different case in a declaration that continues an earlier one.
     pub(super) fn check_case(&mut self, name: &Ident, earlier: DefinitionId) {
         let definition = &self.spec[earlier];
         if *definition.name != *name.name {
@@ -199,7 +200,7 @@ impl Resolver<'_> {
             self.report(
                 Diagnostic::new(Code::CaseClash, name.span, message)
                     .with_label(span, "first declared here")
-                    .with_help("spell both alike, or rename one of them"),
+                    .with_help("spell both equally, or rename one of them"),
             );
         }
     }

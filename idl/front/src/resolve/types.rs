@@ -1,4 +1,5 @@
-//! Types: what they are made of, and structures, exceptions, enumerations and typedefs (clauses 7.4.4, 7.4.5).
+//! Types: resolution, and definitions of structures, exceptions, enumerations and typedefs (clauses 7.4.4,
+//! 7.4.5).
 
 use super::Resolver;
 use super::arithmetic::Target;
@@ -12,14 +13,14 @@ use crate::hir::{
 use crate::source::Span;
 
 impl Resolver<'_> {
-    /// Resolves a type where it must be complete.
+    /// Resolves a type that must be complete.
     pub(super) fn type_spec(&mut self, ty: &TypeSpec) -> Option<Type> {
         let resolved = self.element_type(ty)?;
         self.require_complete(&resolved, ty.span);
         Some(resolved)
     }
 
-    /// Resolves a type where a struct or union that is only declared forward will do: in a sequence.
+    /// Resolves a type that may be declared forward only: the element of a sequence.
     fn element_type(&mut self, ty: &TypeSpec) -> Option<Type> {
         Some(match &ty.kind {
             TypeKind::Basic(basic) => basic.clone(),
@@ -31,7 +32,7 @@ impl Resolver<'_> {
                     Type::String { bound }
                 }
             }
-            // Only as the type of a constant; the value says how many digits.
+            // Only as the type of a constant, whose value determines the digits.
             TypeKind::Fixed(None) => Type::Fixed {
                 digits: 31,
                 scale: 31,
@@ -161,7 +162,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Starts a definition that may be declared forward already: the id, its completeness taken away.
+    /// Starts a definition that may have a forward declaration; it is incomplete until the end.
     pub(super) fn begin(
         &mut self,
         name: &Ident,
@@ -195,7 +196,7 @@ impl Resolver<'_> {
                         .with_label(first, "declared forward here")
                         .with_help("make both of the same kind, or rename one of them"),
                 );
-                // The forward declaration is answered, if wrongly.
+                // The forward declaration counts as defined, although wrongly.
                 self.complete[id.0 as usize] = true;
                 return None;
             }
@@ -210,7 +211,7 @@ impl Resolver<'_> {
         self.complete[id.0 as usize] = true;
     }
 
-    /// Declares something forward; again is allowed, also behind the definition.
+    /// Declares something forward; repetitions are allowed, also after the definition.
     pub(super) fn forward(
         &mut self,
         name: &Ident,

@@ -138,7 +138,7 @@ impl Resolver<'_> {
 
     fn duplicate_label(&mut self, span: Span, first: Span, what: &str) {
         self.report(
-            Diagnostic::new(Code::DuplicateLabel, span, format!("{what} has a case already"))
+            Diagnostic::new(Code::DuplicateLabel, span, format!("{what} already has a case"))
                 .with_label(first, "first used here")
                 .with_help("remove one of the two labels"),
         );

@@ -1,4 +1,5 @@
-//! The interfaces whose traffic is captured are accepted, with the repository ids that another compiler gives them.
+//! The interfaces whose traffic is captured are accepted, with the repository ids that another compiler gives
+//! them.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -83,7 +83,8 @@ fn macros_are_replaced() {
             .replace("4, ", "4")
             .as_str(),
     );
-    // A macro does not expand within itself, and a name without arguments is not a use of a function-like macro.
+    // A macro does not expand within itself, and a name without arguments is not a use of a function-like
+    // macro.
     let specification =
         accepted("#define T T\n#define F(x) x\ntypedef long T;\ntypedef T F;\nstruct S { F(T) a; };\n");
     assert!(specification.find("F").is_some());
