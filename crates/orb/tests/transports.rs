@@ -113,13 +113,13 @@ fn references_name_every_protocol_and_clients_of_the_host_take_the_nearest() {
 }
 
 #[test]
-fn a_path_that_is_no_socket_is_left_alone() {
+fn a_file_that_is_not_a_socket_is_kept() {
     let path = socket_path("file");
     std::fs::write(&path, "precious").unwrap();
     let endpoint = format!("uiop://{}", path.display());
     let error = Orb::builder().listen(&endpoint).build().err().unwrap();
     assert!(matches!(error, OrbError::Listen { .. }), "{error}");
-    assert!(error.to_string().contains("is no socket"), "{error}");
+    assert!(error.to_string().contains("is not a socket"), "{error}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
     std::fs::remove_file(&path).unwrap();
 }

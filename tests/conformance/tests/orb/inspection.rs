@@ -414,7 +414,7 @@ fn the_socket_is_this_users_alone_replaces_a_dead_one_and_goes_with_its_orb() {
             .err()
             .expect("no socket")
             .to_string()
-            .contains("is no socket")
+            .contains("is not a socket")
     );
     assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
     fs::remove_file(&path).unwrap();
