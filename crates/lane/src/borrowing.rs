@@ -174,31 +174,23 @@ impl<H: ServingSlot> Lane<H> {
 
 /// Makes the calling thread one of the lane's until the result is dropped.
 fn join<H: ServingSlot>(lane: &Lane<H>) -> impl Drop + use<'_, H> {
-    struct Leave<'l, H: ServingSlot>(&'l Lane<H>);
-    impl<H: ServingSlot> Drop for Leave<'_, H> {
-        fn drop(&mut self) {
-            if self.0.threads.occupancy.leave_busy() {
-                self.0.close_all();
-                H::lane_ended(&self.0.data);
-            }
-        }
-    }
     lane.threads.occupancy.join_busy();
-    Leave(lane)
+    scopeguard::guard(lane, |lane| {
+        if lane.threads.occupancy.leave_busy() {
+            lane.close_all();
+            H::lane_ended(&lane.data);
+        }
+    })
 }
 
 /// Lets the thread run as the other lane's threads do until the result is dropped. Two system calls if that differs.
 fn raise(own: Option<Scheduling>, other: Option<Scheduling>) -> impl Drop + use<> {
-    struct Restore(Option<Scheduling>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            if let Some(own) = self.0 {
-                let _ = scheduling::set_current(own);
-            }
-        }
-    }
     // Without the right to it, the request runs at the thread's own priority.
     let differs = other.filter(|other| other.is_realtime() && Some(*other) != own);
     let raised = differs.is_some_and(|other| scheduling::set_current(other).is_ok());
-    Restore(own.filter(|_| raised))
+    scopeguard::guard(own.filter(|_| raised), |own| {
+        if let Some(own) = own {
+            let _ = scheduling::set_current(own);
+        }
+    })
 }

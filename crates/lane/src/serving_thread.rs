@@ -1,6 +1,6 @@
 //! Lane that the calling thread serves.
 
-use std::{cell::RefCell, marker::PhantomData, sync::Arc, thread::LocalKey};
+use std::{cell::RefCell, sync::Arc, thread::LocalKey};
 
 use crate::{
     Lane, RequestHandler,
@@ -44,20 +44,15 @@ pub(crate) fn enter<H: ServingSlot>(
     home: &Arc<Lane<H>>,
     handler: &Arc<H>,
 ) -> impl Drop + use<H> {
-    struct Restore<H: ServingSlot>(Option<ServingThread<H>>);
-    impl<H: ServingSlot> Drop for Restore<H> {
-        fn drop(&mut self) {
-            let outer = self.0.take();
-            drop(H::serving_thread().replace(outer));
-        }
-    }
-    Restore(H::serving_thread().replace(Some(ServingThread {
+    let serving = ServingThread {
         lane: Arc::clone(lane),
         home: Arc::clone(home),
         handler: Arc::clone(handler),
         buffers: Vec::new(),
         unserved: None,
-    })))
+    };
+    let outer = H::serving_thread().replace(Some(serving));
+    scopeguard::guard(outer, |outer| drop(H::serving_thread().replace(outer)))
 }
 
 /// Notes that the connection has more than the message whose upcall follows, until the result is dropped.
@@ -65,14 +60,8 @@ pub(crate) fn set_unserved<H: ServingSlot>(
     connection: &Arc<Connection<H>>,
     readiness: Readiness,
 ) -> impl Drop + use<H> {
-    struct Clear<H: ServingSlot>(PhantomData<H>);
-    impl<H: ServingSlot> Drop for Clear<H> {
-        fn drop(&mut self) {
-            replace_unserved::<H>(None);
-        }
-    }
     replace_unserved(Some((Arc::clone(connection), readiness)));
-    Clear::<H>(PhantomData)
+    scopeguard::guard((), |()| replace_unserved::<H>(None))
 }
 
 fn replace_unserved<H: ServingSlot>(unserved: Option<(Arc<Connection<H>>, Readiness)>) {

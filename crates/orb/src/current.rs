@@ -185,36 +185,25 @@ pub(crate) fn during_upcall(
     priority: Option<Priority>,
     transform: Option<&Arc<ObjectTransform>>,
 ) -> impl Drop + use<> {
-    struct Restore {
-        priority: Option<Priority>,
-        before: Option<Scheduling>,
-        policies: Option<Box<client::ThreadScope>>,
-        transforms: bool,
-        /// What `TRANSFORM` was, where this upcall has changed it.
-        transform: Option<Option<Arc<ObjectTransform>>>,
-    }
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            PRIORITY.set(self.priority);
-            client::swap_scope(self.policies.take());
-            TRANSFORMS.set(self.transforms);
-            if let Some(before) = BEFORE.replace(self.before) {
-                let _ = scheduling::set_current(before);
-            }
-            if let Some(transform) = self.transform.take() {
-                TRANSFORM.replace(transform);
-            }
-            UPCALLS.set(UPCALLS.get() - 1);
-        }
-    }
     UPCALLS.set(UPCALLS.get() + 1);
-    Restore {
-        priority: PRIORITY.replace(priority),
-        before: BEFORE.take(),
-        policies: client::swap_scope(None),
-        transforms: TRANSFORMS.replace(transform.is_some()),
-        transform: transform.map(|transform| TRANSFORM.replace(Some(Arc::clone(transform)))),
-    }
+    let priority = PRIORITY.replace(priority);
+    let before = BEFORE.take();
+    let policies = client::swap_scope(None);
+    let transforms = TRANSFORMS.replace(transform.is_some());
+    // Value of `TRANSFORM` before this upcall, if it has changed it.
+    let transform = transform.map(|transform| TRANSFORM.replace(Some(Arc::clone(transform))));
+    scopeguard::guard((policies, transform), move |(policies, transform)| {
+        PRIORITY.set(priority);
+        client::swap_scope(policies);
+        TRANSFORMS.set(transforms);
+        if let Some(before) = BEFORE.replace(before) {
+            let _ = scheduling::set_current(before);
+        }
+        if let Some(transform) = transform {
+            TRANSFORM.replace(transform);
+        }
+        UPCALLS.set(UPCALLS.get() - 1);
+    })
 }
 
 /// Whether the calling thread is inside an upcall.

@@ -38,7 +38,7 @@ pub(crate) use connection_cache::{ConnectionCache, Permit};
 pub(crate) use connection_key::Purpose;
 pub(crate) use endpoint::Endpoints;
 pub(crate) use locate::Located;
-pub(crate) use policies::{OrbPolicies, ThreadScope, of_thread, set_of_thread, swap_scope};
+pub(crate) use policies::{OrbPolicies, of_thread, set_of_thread, swap_scope};
 pub(crate) use reference::Reference;
 pub(crate) use route::Route;
 pub(crate) use thread_connections::use_connections_of;

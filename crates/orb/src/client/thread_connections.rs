@@ -36,14 +36,10 @@ impl Drop for ThreadConnections {
 
 /// Makes calls of this thread use the connections of its lane until the result is dropped.
 pub(crate) fn use_connections_of(lane: &Arc<ConnectionCache>) -> impl Drop {
-    struct Restore(Option<Arc<ConnectionCache>>);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            THREAD.with_borrow_mut(|thread| thread.lane = self.0.take());
-        }
-    }
-    let lane = Some(Arc::clone(lane));
-    Restore(THREAD.with_borrow_mut(|thread| mem::replace(&mut thread.lane, lane)))
+    let replace = |lane| THREAD.with_borrow_mut(|thread| mem::replace(&mut thread.lane, lane));
+    scopeguard::guard(replace(Some(Arc::clone(lane))), move |before| {
+        drop(replace(before))
+    })
 }
 
 /// Takes an unused connection for such calls: this thread's or its lane's own, or one that an ended thread

@@ -168,19 +168,16 @@ impl ServerEnd {
 
 /// Gives the calling thread empty slots, a request's, until the result is dropped.
 pub(crate) fn enter_slots<'s>(table: &'s SlotTable, own: &'s mut Vec<SlotValue>) -> impl Drop + use<'s> {
-    struct Restore<'s>(Option<(&'s SlotTable, &'s mut Vec<SlotValue>)>);
-    impl Drop for Restore<'_> {
-        fn drop(&mut self) {
-            if let Some((table, own)) = &mut self.0 {
-                table.swap(own);
-                own.clear();
-            }
+    let slots = (!table.is_empty()).then_some(own);
+    let slots = slots.map(|own| {
+        own.clear();
+        table.swap(own);
+        own
+    });
+    scopeguard::guard(slots, |slots| {
+        if let Some(own) = slots {
+            table.swap(own);
+            own.clear();
         }
-    }
-    if table.is_empty() {
-        return Restore(None);
-    }
-    own.clear();
-    table.swap(own);
-    Restore(Some((table, own)))
+    })
 }

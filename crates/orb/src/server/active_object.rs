@@ -206,21 +206,17 @@ impl Placement {
     /// Changes the thread's native priority, if it has to change, until the result is dropped. Two system calls then.
     #[inline(always)]
     pub(crate) fn enter(&self) -> impl Drop + use<> {
-        struct Restore(Option<Scheduling>);
-        impl Drop for Restore {
-            fn drop(&mut self) {
-                if let Some(before) = self.0 {
-                    let _ = scheduling::set_current(before);
-                    note_priority(before);
-                }
-            }
-        }
         let changed = self.native.and_then(|Change { during, before }| {
             // Without the right to it, the request runs at the thread's own priority.
             let changed = during != before && scheduling::set_current(during).is_ok();
             changed.then(|| note_priority(during)).map(|()| before)
         });
-        Restore(changed)
+        scopeguard::guard(changed, |changed| {
+            if let Some(before) = changed {
+                let _ = scheduling::set_current(before);
+                note_priority(before);
+            }
+        })
     }
 }
 

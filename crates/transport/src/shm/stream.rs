@@ -111,7 +111,7 @@ impl Stream for ShmStream {
             if written.count > 0 {
                 return self.ring_for(written.count, written.wake);
             }
-            let _writer = Writing::begin(self);
+            let _writer = self.count_writer();
             self.ear.expect();
             if self.segment.wait_for_room().map_err(corrupted)? {
                 continue;
@@ -165,7 +165,7 @@ impl Stream for ShmStream {
             timeout: Some(timeout),
             ..self.wait(&self.writing)
         };
-        let _writer = Writing::begin(self);
+        let _writer = self.count_writer();
         loop {
             self.ear.expect();
             if self.segment.wait_for_room().map_err(corrupted)? || self.has_ended() {
@@ -232,6 +232,14 @@ impl ShmStream {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         Ok(count)
+    }
+
+    /// Counts a thread that waits for room, until the result is dropped.
+    fn count_writer(&self) -> impl Drop {
+        self.writers.fetch_add(1, Ordering::SeqCst);
+        scopeguard::guard((), |()| {
+            self.writers.fetch_sub(1, Ordering::SeqCst);
+        })
     }
 
     /// Returns whether either side has ended the connection; data may remain to be read.
@@ -322,22 +330,6 @@ impl Wait<'_> {
             self.stream.hung_up.store(true, Ordering::Relaxed);
         }
         Ok(true)
-    }
-}
-
-/// Counts a thread that waits for room, until dropped.
-struct Writing<'s>(&'s ShmStream);
-
-impl<'s> Writing<'s> {
-    fn begin(stream: &'s ShmStream) -> Self {
-        stream.writers.fetch_add(1, Ordering::SeqCst);
-        Self(stream)
-    }
-}
-
-impl Drop for Writing<'_> {
-    fn drop(&mut self) {
-        self.0.writers.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
