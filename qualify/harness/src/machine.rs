@@ -11,21 +11,9 @@ pub struct MachineFacts {
     pub kernel: String,
     /// Kernel version (`uname -v`).
     pub kernel_version: String,
-    /// Preemption model of the kernel, with the model in force if readable.
-    #[serde(default)]
-    pub preemption: String,
-    /// Clock source of the kernel.
-    #[serde(default)]
-    pub clock_source: Option<String>,
-    /// Frequency governors; null if there are none, as in most virtual machines.
-    #[serde(default)]
-    pub governor: Option<String>,
-    /// CPUs excluded from load balancing, ascending.
-    #[serde(default)]
-    pub isolated_cpus: Vec<usize>,
-    /// CPUs without a tick while a single thread runs on them, ascending.
-    #[serde(default)]
-    pub tickless_cpus: Vec<usize>,
+    /// Settings of the kernel that affect latencies.
+    #[serde(flatten)]
+    pub settings: KernelSettings,
     /// Number of online CPUs.
     pub cpus: usize,
     /// Model name of the first CPU.
@@ -48,6 +36,26 @@ pub struct MachineFacts {
     pub remedies: Vec<String>,
 }
 
+/// Settings of the kernel that affect latencies.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct KernelSettings {
+    /// Preemption model of the kernel, with the model in force if readable.
+    #[serde(default)]
+    pub preemption: String,
+    /// Clock source of the kernel.
+    #[serde(default)]
+    pub clock_source: Option<String>,
+    /// Frequency governors; null if there are none, as in most virtual machines.
+    #[serde(default)]
+    pub governor: Option<String>,
+    /// CPUs excluded from load balancing, ascending.
+    #[serde(default)]
+    pub isolated_cpus: Vec<usize>,
+    /// CPUs without a tick while a single thread runs on them, ascending.
+    #[serde(default)]
+    pub tickless_cpus: Vec<usize>,
+}
+
 /// Scheduling classes that a process may use.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -66,11 +74,13 @@ impl MachineFacts {
         Self {
             kernel: machine.kernel_release,
             kernel_version: machine.kernel_version,
-            preemption: machine.settings.preemption,
-            clock_source: machine.settings.clock_source,
-            governor: machine.settings.governor,
-            isolated_cpus: machine.settings.isolated_cpus.iter().collect(),
-            tickless_cpus: machine.settings.tickless_cpus.iter().collect(),
+            settings: KernelSettings {
+                preemption: machine.settings.preemption,
+                clock_source: machine.settings.clock_source,
+                governor: machine.settings.governor,
+                isolated_cpus: machine.settings.isolated_cpus.iter().collect(),
+                tickless_cpus: machine.settings.tickless_cpus.iter().collect(),
+            },
             cpus: machine.online_cpus.len(),
             cpu_model: machine.cpu_model,
             tick_hz: machine.tick_hz,

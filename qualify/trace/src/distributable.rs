@@ -193,11 +193,15 @@ fn moments_of(thread: &ThreadRecords, mut add: impl FnMut(u64, Moment)) {
 
 /// Returns the processes in which a scheduler decides what runs; in the others the kernel does.
 fn scheduled(threads: &[ThreadRecords]) -> HashSet<i32> {
-    let says = |thread: &&ThreadRecords| {
+    let decides = |thread: &&ThreadRecords| {
         let resumed = Event::DistributableThreadResumed;
         thread.records.iter().any(|record| record.event == resumed)
     };
-    threads.iter().filter(says).map(|thread| thread.process).collect()
+    threads
+        .iter()
+        .filter(decides)
+        .map(|thread| thread.process)
+        .collect()
 }
 
 #[cfg(test)]

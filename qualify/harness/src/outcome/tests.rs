@@ -3,17 +3,17 @@
 use serde_json::json;
 
 use super::*;
-use crate::machine::SchedulingRights;
+use crate::machine::{KernelSettings, SchedulingRights};
 
 fn facts(scheduling_rights: SchedulingRights) -> MachineFacts {
     MachineFacts {
         kernel: "6.1".into(),
         kernel_version: "#1".into(),
-        preemption: "PREEMPT_RT".into(),
-        clock_source: Some("tsc".into()),
-        governor: None,
-        isolated_cpus: Vec::new(),
-        tickless_cpus: Vec::new(),
+        settings: KernelSettings {
+            preemption: "PREEMPT_RT".into(),
+            clock_source: Some("tsc".into()),
+            ..KernelSettings::default()
+        },
         cpus: 2,
         cpu_model: "model".into(),
         tick_hz: 250,

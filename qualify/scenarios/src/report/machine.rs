@@ -11,12 +11,18 @@ pub(super) fn facts(outcome: &Outcome) -> Vec<(&'static str, String)> {
         ("CPU", machine.cpu_model.clone()),
         ("CPUs online", machine.cpus.to_string()),
         ("measured on CPU", list(&machine.pinned_cpus)),
-        ("isolated CPUs", list(&machine.isolated_cpus)),
-        ("CPUs without tick", list(&machine.tickless_cpus)),
-        ("governor", or(machine.governor.as_ref(), "not available")),
+        ("isolated CPUs", list(&machine.settings.isolated_cpus)),
+        ("CPUs without tick", list(&machine.settings.tickless_cpus)),
+        (
+            "governor",
+            or(machine.settings.governor.as_ref(), "not available"),
+        ),
         ("kernel", machine.kernel.clone()),
-        ("preemption model", machine.preemption.clone()),
-        ("clock source", or(machine.clock_source.as_ref(), "unknown")),
+        ("preemption model", machine.settings.preemption.clone()),
+        (
+            "clock source",
+            or(machine.settings.clock_source.as_ref(), "unknown"),
+        ),
         ("tick", format!("{} Hz", machine.tick_hz)),
         ("real-time throttling", throttling(machine, prepared)),
         ("real-time class", rights(machine)),
@@ -87,8 +93,8 @@ mod tests {
     #[test]
     fn missing_facts_are_listed() {
         let mut facts_of_machine = MachineFacts::read(&CpuSet::single(1));
-        facts_of_machine.governor = None;
-        facts_of_machine.isolated_cpus = Vec::new();
+        facts_of_machine.settings.governor = None;
+        facts_of_machine.settings.isolated_cpus = Vec::new();
         facts_of_machine.highest_realtime_priority = None;
         facts_of_machine.realtime_runtime_us = Some(-1);
         let mut outcome = Outcome::new("x", facts_of_machine);

@@ -10,7 +10,7 @@ use crate::inversion::{INTERRUPT_SILENCE_NS, SILENCE_NS};
 use crate::made_up::{blocks, event, idle, preempts, task, waking, woken};
 use crate::request::{Model, Service};
 
-// Threads, by what they are in the tests.
+// Threads, named by their role in the tests.
 const CLIENT: ThreadId = 50;
 const SERVER: ThreadId = 51;
 const HOG: ThreadId = 80;
@@ -33,8 +33,8 @@ fn low() -> Task {
     task(LOW, 10)
 }
 
-/// A call whose records are 100 apart: begin 1000, encoded 1100, sent 1200, taken 1300, read 1400, served
-/// 1500, upcall 1600 to 1700, reply sent 1800, received 1900, end 2000.
+/// Returns a call with records at intervals of 100: begin 1000, encoded 1100, sent 1200, taken 1300, read 1400,
+/// served 1500, upcall 1600 to 1700, reply sent 1800, received 1900, end 2000.
 fn call() -> Request {
     Request {
         id: 1,
@@ -63,7 +63,7 @@ fn call() -> Request {
     }
 }
 
-/// Another one that the same thread serves.
+/// Returns another call, served by the same thread.
 fn other(served: u64, done: u64) -> Request {
     let call = call();
     let service = call.service.clone().map(|service| Service {
@@ -89,8 +89,7 @@ fn other(served: u64, done: u64) -> Request {
     }
 }
 
-/// The call on one CPU, without anything in its way: the caller blocks after sending, the server after its
-/// reply.
+/// Returns the undisturbed call on one CPU: the caller blocks after sending, the server after its reply.
 fn undisturbed() -> Vec<KernelEvent> {
     vec![
         blocks(900, 0, idle(), client()),
@@ -104,7 +103,7 @@ fn undisturbed() -> Vec<KernelEvent> {
     ]
 }
 
-/// The only budget, with what holds for all of them checked.
+/// Returns the only budget after checking the invariants of budgets.
 fn explained(events: &[KernelEvent], requests: &[Request]) -> Budget {
     let explanation = explain(events, requests, 0, 1, |request| request.client == CLIENT);
     let budget = explanation.budgets.into_iter().next().unwrap();
@@ -147,11 +146,11 @@ fn held(runner: Task, inverted: bool) -> Cause {
 }
 
 #[test]
-fn a_call_that_nothing_disturbs_is_its_own_work() {
+fn an_undisturbed_call_consists_of_its_own_work() {
     let budget = explained(&undisturbed(), &[call()]);
     let expected = [
         (Stage::Encode, 100),
-        // It left when the server's thread was woken, in the midst of the system call.
+        // It left when the server's thread was woken, during the system call.
         (Stage::Send, 50),
         (Stage::WakeUp, 150),
         (Stage::Read, 100),
@@ -175,7 +174,7 @@ fn a_call_that_nothing_disturbs_is_its_own_work() {
 }
 
 #[test]
-fn whoever_holds_the_cpu_is_named_with_its_level() {
+fn the_thread_with_the_cpu_is_named_with_its_level() {
     for (runner, inverted) in [(hog(), false), (low(), true), (task(LOW, 50), false)] {
         let events = [
             blocks(900, 0, idle(), client()),
@@ -204,7 +203,7 @@ fn whoever_holds_the_cpu_is_named_with_its_level() {
 }
 
 #[test]
-fn a_lane_without_a_model_counts_with_the_callers_of_what_it_serves() {
+fn without_a_priority_model_a_lane_has_the_level_of_the_served_caller() {
     // The pool's threads have level 5; one serves a caller of level 10, while the call of level 50 waits for
     // another.
     let pooled = |mut request: Request, thread: ThreadId| {
@@ -246,7 +245,7 @@ fn a_lane_without_a_model_counts_with_the_callers_of_what_it_serves() {
 }
 
 #[test]
-fn interrupts_take_time_from_whoever_runs_and_whoever_waits() {
+fn interrupts_take_time_from_running_and_waiting_threads() {
     let packets = Interrupt::Soft(3);
     let mut events = undisturbed();
     events.extend([
@@ -267,26 +266,27 @@ fn interrupts_take_time_from_whoever_runs_and_whoever_waits() {
     assert_eq!(parts(&budget, Stage::WakeUp), expected);
 }
 
+/// Returns the call with everything from `taken_ns` on delayed.
+fn stretched(by: u64) -> Request {
+    let mut request = call();
+    let service = request.service.as_mut().unwrap();
+    let later = [&mut service.taken_ns, &mut service.served_ns, &mut request.end_ns];
+    later.into_iter().for_each(|time| *time += by);
+    let optional = [
+        &mut service.read_ns,
+        &mut service.upcall_begin_ns,
+        &mut service.upcall_end_ns,
+        &mut service.done_ns,
+        &mut request.received_ns,
+    ];
+    optional.into_iter().flatten().for_each(|time| *time += by);
+    request
+}
+
 #[test]
-fn holes_are_the_kernel_s_and_the_host_s() {
-    let stretched = |by: u64| {
-        let mut request = call();
-        let service = request.service.as_mut().unwrap();
-        let later = [&mut service.taken_ns, &mut service.served_ns, &mut request.end_ns];
-        later.into_iter().for_each(|time| *time += by);
-        let optional = [
-            &mut service.read_ns,
-            &mut service.upcall_begin_ns,
-            &mut service.upcall_end_ns,
-            &mut service.done_ns,
-            &mut request.received_ns,
-        ];
-        optional.into_iter().flatten().for_each(|time| *time += by);
-        request
-    };
+fn holes_are_attributed_to_kernel_or_host() {
     for (instead, source) in [(idle(), HoleSource::Idle), (task(90, 0), HoleSource::OtherTasks)] {
-        // Throttled, or the fair server's turn: the server's thread is ready, and something ordinary is
-        // chosen.
+        // Throttling or the fair server: the server's thread is ready, and an ordinary one is chosen.
         let events = [
             blocks(900, 0, idle(), client()),
             waking(1150, 0, server(), 0),
@@ -304,7 +304,7 @@ fn holes_are_the_kernel_s_and_the_host_s() {
         ];
         assert_eq!(parts(&budget, Stage::WakeUp), expected);
     }
-    // Nothing was recorded while low ran, and the server's thread waited: the host.
+    // Nothing was recorded while low ran and the server's thread waited: the host.
     let events = [
         blocks(900, 0, idle(), client()),
         waking(1150, 0, server(), 0),
@@ -316,7 +316,10 @@ fn holes_are_the_kernel_s_and_the_host_s() {
     let budget = explained(&events, &[stretched(SILENCE_NS)]);
     let hole = Cause::Hole(HoleSource::Unaccounted);
     assert_eq!(parts(&budget, Stage::WakeUp)[0], (hole, SILENCE_NS));
-    // Of a thread that has the CPU it cannot be told.
+}
+
+#[test]
+fn silence_of_a_running_thread_may_be_its_own_work() {
     let mut request = stretched(SILENCE_NS);
     request.service.as_mut().unwrap().taken_ns = 1300;
     request.service.as_mut().unwrap().read_ns = Some(1400 + SILENCE_NS);
@@ -329,7 +332,10 @@ fn holes_are_the_kernel_s_and_the_host_s() {
         parts(&budget, Stage::Read),
         [(Cause::RanSilently, SILENCE_NS + 100)]
     );
-    // Inside an interrupt it can.
+}
+
+#[test]
+fn silence_within_an_interrupt_is_a_hole() {
     let mut events = undisturbed();
     for event in events.iter_mut().filter(|event| event.time_ns > 1050) {
         event.time_ns += INTERRUPT_SILENCE_NS;
@@ -349,12 +355,15 @@ fn holes_are_the_kernel_s_and_the_host_s() {
     let budget = explained(&events, &[request]);
     assert_eq!(
         parts(&budget, Stage::Encode),
-        [(hole, INTERRUPT_SILENCE_NS), (Cause::Ran, 100)]
+        [
+            (Cause::Hole(HoleSource::Unaccounted), INTERRUPT_SILENCE_NS),
+            (Cause::Ran, 100)
+        ]
     );
 }
 
 #[test]
-fn more_important_threads_may_run_for_long_without_an_event() {
+fn higher_levels_may_run_for_long_without_an_event() {
     let mut events = undisturbed();
     let mut request = call();
     let later = [
@@ -373,8 +382,8 @@ fn more_important_threads_may_run_for_long_without_an_event() {
 }
 
 #[test]
-fn who_records_something_runs_although_the_kernel_hid_the_switch() {
-    // The server's CPU idled; nothing tells when its thread came.
+fn a_thread_that_records_runs_although_its_switch_is_missing() {
+    // The server's CPU was idle; the switch to its thread is not recorded.
     let events = [
         blocks(800, 1, server(), idle()),
         blocks(900, 0, idle(), client()),
@@ -392,8 +401,8 @@ fn who_records_something_runs_although_the_kernel_hid_the_switch() {
 }
 
 #[test]
-fn who_records_something_runs_whatever_the_kernel_showed_last() {
-    // Nothing tells that the hog went, and that the caller came.
+fn a_thread_that_records_runs_whatever_the_last_event_was() {
+    // The switch from the hog to the caller is not recorded.
     let events = [
         blocks(800, 0, client(), hog()),
         waking(900, 0, client(), 0),
@@ -411,7 +420,7 @@ fn who_records_something_runs_whatever_the_kernel_showed_last() {
 }
 
 #[test]
-fn silence_ends_for_a_moment_where_a_thread_records_something() {
+fn a_flight_record_interrupts_silence() {
     // The caller gets its CPU after a silence in which low was the last that ran, and the next event is 100
     // later.
     let mut request = call();
@@ -430,8 +439,8 @@ fn silence_ends_for_a_moment_where_a_thread_records_something() {
 }
 
 #[test]
-fn a_request_behind_another_one_waits_in_its_lane() {
-    // The server is on another CPU and busy; it finds the request when it looks again.
+fn a_request_waits_in_its_lane_behind_another_one() {
+    // The server is on another CPU and busy; it finds the request at its next poll.
     let events = [
         blocks(800, 1, idle(), server()),
         blocks(800, 0, idle(), task(OTHER_CLIENT, 10)),
@@ -453,7 +462,7 @@ fn a_request_behind_another_one_waits_in_its_lane() {
         parts(&budget, Stage::ReplyWakeUp),
         [(Cause::Ran, 110), (Cause::Starting, 40)]
     );
-    // An equal one is not less important.
+    // A request of equal priority is not an inversion.
     let equal = Request {
         client: CLIENT + 100,
         ..other(850, 1280)
@@ -470,7 +479,7 @@ fn a_request_behind_another_one_waits_in_its_lane() {
 }
 
 #[test]
-fn waking_in_the_upcall_before_does_not_count_as_this_call_s() {
+fn wake_ups_in_the_previous_upcall_are_ignored() {
     let mut events = undisturbed();
     // Both while the thread serves another request, which sleeps.
     events.retain(|event| event.time_ns != 1150 && event.time_ns != 1155);
@@ -500,8 +509,8 @@ fn a_caller_that_is_not_scheduled_after_its_reply() {
 }
 
 #[test]
-fn what_is_not_delivered_yet_is_on_the_sender_s_cpu() {
-    // The sender's CPU goes over to the hog before the kernel has brought the request to the server's.
+fn undelivered_messages_wait_for_the_sender_s_cpu() {
+    // The sender's CPU switches to the hog before the kernel has delivered the request to the server's CPU.
     let events = [
         blocks(800, 1, server(), idle()),
         blocks(900, 0, idle(), client()),
@@ -525,7 +534,7 @@ fn what_is_not_delivered_yet_is_on_the_sender_s_cpu() {
 }
 
 #[test]
-fn servants_sleep_or_wait_for_calls_of_their_own() {
+fn servants_sleep_or_wait_for_their_own_calls() {
     let mut events = undisturbed();
     events.extend([
         blocks(1610, 0, server(), idle()),
@@ -554,9 +563,9 @@ fn servants_sleep_or_wait_for_calls_of_their_own() {
 }
 
 #[test]
-fn a_lane_that_blocks_in_its_read_is_seen_by_the_kernel_alone() {
+fn the_wake_up_of_a_blocking_lane_is_taken_from_the_kernel() {
     let mut request = call();
-    // Done with what it served before, long ago.
+    // It finished its previous request long ago.
     request.service.as_mut().unwrap().taken_ns = 500;
     let budget = explained(&undisturbed(), &[request.clone()]);
     assert_eq!(
@@ -571,7 +580,7 @@ fn a_lane_that_blocks_in_its_read_is_seen_by_the_kernel_alone() {
 }
 
 #[test]
-fn without_the_kernel_s_trace_there_are_spans_and_no_guesses() {
+fn without_kernel_events_parts_are_unknown() {
     let budget = explained(&[], &[other(850, 1280), call()]);
     assert_eq!(budget.level, None);
     let behind = Cause::Behind {
@@ -589,19 +598,19 @@ fn without_the_kernel_s_trace_there_are_spans_and_no_guesses() {
 }
 
 #[test]
-fn a_trace_that_begins_or_ends_inside_a_call_leaves_the_rest_unknown() {
+fn time_outside_the_trace_is_unknown() {
     let events = undisturbed();
     let late = explained(&events[3..], &[call()]);
     assert_eq!(parts(&late, Stage::Encode), [(Cause::Unknown, 100)]);
     assert_eq!(parts(&late, Stage::Upcall), [(Cause::Ran, 100)]);
     let early = explained(&events[..4], &[call()]);
     assert_eq!(parts(&early, Stage::Encode), [(Cause::Ran, 100)]);
-    // The flight records are the last that is known of it.
+    // The flight records are its last events.
     assert_eq!(parts(&early, Stage::Result), [(Cause::Unknown, 100)]);
 }
 
 #[test]
-fn what_was_not_joined_or_has_no_reply_is_said() {
+fn unjoined_calls_and_missing_replies_are_reported() {
     let unjoined = Request {
         service: None,
         ..call()
@@ -638,7 +647,7 @@ fn what_was_not_joined_or_has_no_reply_is_said() {
 
 #[test]
 fn records_of_two_cpus_may_cross() {
-    // Both threads went on before the system call of the other side had returned.
+    // Both threads continued before the system call of the other side had returned.
     let mut request = call();
     request.sent_ns = 1450;
     request.service.as_mut().unwrap().done_ns = Some(1950);
@@ -651,7 +660,7 @@ fn records_of_two_cpus_may_cross() {
 }
 
 #[test]
-fn the_slowest_come_first_and_no_more_than_asked() {
+fn the_slowest_calls_come_first_up_to_the_limit() {
     let slower = |by: u64, client: ThreadId| Request {
         client,
         end_ns: 2000 + by,

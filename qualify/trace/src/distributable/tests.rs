@@ -6,7 +6,7 @@ use crate::made_up::{LANE, RADAR, carrier, named, noted};
 const ID: u64 = 0xfeed_0000_0000_0001;
 const OTHER: u64 = 2;
 
-/// `track` at the radar's host; in it `correlate`, and in that a call to the tracker's host.
+/// Returns `track` at the radar's host; in it `correlate`, and in that a call to the tracker's host.
 fn travels() -> Vec<ThreadRecords> {
     let radar = carrier(
         RADAR,
@@ -64,7 +64,7 @@ fn spans(expected: &[(u64, u64, i32, &str)]) -> Vec<(u64, u64, i32, String)> {
 }
 
 #[test]
-fn one_thread_is_one_history_across_hosts() {
+fn a_thread_has_one_history_across_hosts() {
     let found = distributable_threads(&travels());
     let [thread] = &found[..] else {
         panic!("one was recorded: {found:#?}");
@@ -110,8 +110,8 @@ fn one_thread_is_one_history_across_hosts() {
 }
 
 #[test]
-fn spans_lie_in_each_other_whatever_was_left_behind() {
-    // The caller gives up at 50; the servant goes on until 65, and does not know that it has lost the thread.
+fn spans_are_nested_even_if_a_caller_times_out() {
+    // The caller times out at 50; the servant continues until 65 without noticing that it has lost the thread.
     let radar = carrier(
         RADAR,
         "radar",
@@ -137,18 +137,18 @@ fn spans_lie_in_each_other_whatever_was_left_behind() {
         (50, 60, 100, "Present"),
     ];
     assert_eq!(brief(&found[0]), spans(&expected));
-    assert_eq!(found[0].hops.len(), 1, "it did not come back from there");
+    assert_eq!(found[0].hops.len(), 1, "it did not return from there");
 }
 
 #[test]
-fn a_thread_that_comes_back_to_its_os_thread_in_its_own_call() {
+fn a_call_back_can_be_served_by_the_waiting_os_thread() {
     let radar = carrier(
         RADAR,
         "radar",
         [
             named(10, ID, "track"),
             noted(20, Event::DistributableThreadSent, ID),
-            // The waiting OS thread serves the call back.
+            // The waiting OS thread serves the callback.
             noted(40, Event::DistributableThreadReceived, ID),
             named(41, ID, "confirm"),
             noted(50, Event::SegmentEnd, ID),
@@ -187,7 +187,7 @@ fn a_thread_that_comes_back_to_its_os_thread_in_its_own_call() {
 }
 
 #[test]
-fn who_spawned_whom() {
+fn spawned_threads_name_their_parents() {
     let radar = carrier(
         RADAR,
         "radar",
@@ -212,7 +212,7 @@ fn who_spawned_whom() {
 }
 
 #[test]
-fn what_began_before_the_recording_is_left_out() {
+fn segments_from_before_the_recording_are_omitted() {
     let radar = carrier(
         RADAR,
         "radar",

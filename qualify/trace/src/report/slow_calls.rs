@@ -181,13 +181,13 @@ impl Describer<'_> {
     }
 
     fn parts(&self, parts: &[Part]) -> String {
-        let mut told = self.described(parts);
-        let others = told.split_off(told.len().min(NAMED));
+        let mut described = self.described(parts);
+        let others = described.split_off(described.len().min(NAMED));
         if !others.is_empty() {
             let sum = others.iter().map(|(_, length)| length).sum();
-            told.push((format!("{} more", others.len()), sum));
+            described.push((format!("{} more", others.len()), sum));
         }
-        let texts = told
+        let texts = described
             .iter()
             .map(|(what, length)| format!("{what} {}", microseconds(*length)));
         texts.collect::<Vec<_>>().join("; ")

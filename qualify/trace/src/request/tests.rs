@@ -25,7 +25,7 @@ fn thread(thread: i32, records: Vec<Record>) -> ThreadRecords {
     }
 }
 
-/// A call at these times: begin, encoded, sent, received, end.
+/// Returns the records of a call at these times: begin, encoded, sent, received, end.
 fn call_at(times: [u64; 5], id: u32, link: Link) -> Vec<Record> {
     let of_it = |event| Record::new(event).request(id).link(link);
     let begin = Record::new(Event::CallBegin)
@@ -40,7 +40,7 @@ fn call_at(times: [u64; 5], id: u32, link: Link) -> Vec<Record> {
     ]
 }
 
-/// A service at these times: woken, read, served and placed, upcall begin and end, done.
+/// Returns the records of a service at these times: woken, read, served and placed, upcall begin and end, done.
 fn service_at(times: [u64; 6], id: u32, link: Link) -> Vec<Record> {
     let link = link.reversed();
     let served = Record::new(Event::Served)
@@ -100,7 +100,7 @@ fn both_sides_are_joined() {
 }
 
 #[test]
-fn ids_and_ports_that_are_used_again_are_told_apart_by_time() {
+fn reused_ids_and_ports_are_distinguished_by_time() {
     let mut client = call_at([10, 20, 30, 90, 95], 3, link());
     client.extend(call_at([110, 120, 130, 190, 195], 3, link()));
     // The first one was never served here; the service before both belongs to neither.
@@ -115,7 +115,7 @@ fn ids_and_ports_that_are_used_again_are_told_apart_by_time() {
 }
 
 #[test]
-fn connections_and_operations_keep_requests_apart() {
+fn requests_are_distinguished_by_connection_and_operation() {
     let other_link = Link::of_ports(40_001, 2809);
     let client = thread(11, call_at([10, 20, 30, 90, 95], 3, link()));
     let server = thread(21, service_at([40, 45, 50, 55, 70, 80], 3, other_link));
@@ -126,14 +126,14 @@ fn connections_and_operations_keep_requests_apart() {
 }
 
 #[test]
-fn without_ports_the_connection_that_fits_best_is_taken() {
-    // Two clients of one process; both number their requests from 0 on.
+fn without_ports_the_best_matching_connection_is_used() {
+    // Two clients in one process; both number their requests from 0.
     let (first, second) = (Link::without_ports(1), Link::without_ports(2));
     let mut one = call_at([10, 20, 30, 90, 95], 0, first);
     one.extend(call_at([110, 120, 130, 190, 195], 1, first));
     let mut two = call_at([12, 22, 32, 140, 145], 0, second);
     two.extend(call_at([150, 152, 154, 180, 185], 1, second));
-    // The server numbers them in another way. Its first reply would fit either request.
+    // The server numbers connections differently. Its first reply would match either request.
     let (third, fourth) = (Link::without_ports(4), Link::without_ports(3));
     let mut server = service_at([40, 45, 50, 55, 70, 80], 0, third);
     server.extend(service_at([91, 92, 93, 94, 95, 96], 0, fourth));
@@ -162,7 +162,7 @@ fn without_ports_the_connection_that_fits_best_is_taken() {
 }
 
 #[test]
-fn a_servant_that_calls_has_records_inside_records() {
+fn calls_of_servants_are_nested_records() {
     let (outer, inner) = (link(), Link::of_ports(41_000, 2810));
     let mut server = service_at([40, 45, 50, 55, 170, 180], 3, outer);
     let nested = call_at([60, 61, 62, 163, 164], 8, inner);
@@ -198,7 +198,7 @@ fn a_servant_that_calls_has_records_inside_records() {
 }
 
 #[test]
-fn retries_oneway_calls_and_torn_starts() {
+fn retries_oneway_calls_and_incomplete_records() {
     // The first attempt found its connection closed.
     let mut records = call_at([10, 20, 30, 90, 95], 3, link());
     records.insert(1, at(15, Record::new(Event::Encoded).request(9)));
@@ -218,7 +218,7 @@ fn retries_oneway_calls_and_torn_starts() {
 }
 
 #[test]
-fn a_message_that_was_given_up_does_not_swallow_the_next() {
+fn an_abandoned_message_does_not_absorb_the_next_one() {
     let mut server = vec![
         at(1, Record::new(Event::Woken)),
         at(2, Record::new(Event::Read).link(link().reversed())),

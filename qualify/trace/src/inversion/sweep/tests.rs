@@ -8,7 +8,7 @@ use crate::inversion::{INTERRUPT_SILENCE_NS, SILENCE_NS};
 use crate::made_up::{blocks, event, idle, preempts, switch, task, waking, woken};
 use crate::request::{Model, Service};
 
-// Threads, by what they are in the tests.
+// Threads, named by their role in the tests.
 const LOW: ThreadId = 10;
 const MEDIUM: ThreadId = 20;
 const HIGH: ThreadId = 50;
@@ -36,7 +36,7 @@ fn bound(to: &[(ThreadId, &str)]) -> HashMap<ThreadId, CpuSet> {
     to.iter().map(set).collect()
 }
 
-/// Waiter, CPU, start and length, and who ran longest.
+/// Returns waiter, CPU, start, length and main culprit.
 type Short = (ThreadId, u32, u64, u64, ThreadId);
 
 fn short(analysis: &Analysis) -> Vec<Short> {
@@ -63,11 +63,11 @@ fn threads_only(events: &[KernelEvent], allowed: &[(ThreadId, &str)]) -> (Vec<Sh
 }
 
 #[test]
-fn a_ready_thread_waits_for_less_important_ones_only() {
+fn a_ready_thread_waits_for_lower_levels_only() {
     let table: [(&str, Task, Vec<Short>); 4] = [
         ("lower", low(), vec![(HIGH, 0, 100, 50, LOW)]),
         (
-            "ordinary, as ksoftirqd is",
+            "ordinary, like ksoftirqd",
             ordinary(),
             vec![(HIGH, 0, 100, 50, ORDINARY)],
         ),
@@ -89,11 +89,11 @@ fn a_ready_thread_waits_for_less_important_ones_only() {
 }
 
 #[test]
-fn somebody_else_coming_in_between_is_part_of_the_same_wait() {
+fn a_preempting_thread_belongs_to_the_same_wait() {
     let events = [
         blocks(10, 0, idle(), low()),
         waking(100, 0, high(), 0),
-        // Not yet in the queue, so the kernel did not pass it over.
+        // Not in the queue yet, so the kernel did not pass it over.
         preempts(120, 0, low(), medium()),
         woken(125, 0, high(), 0),
         preempts(170, 0, medium(), high()),
@@ -103,7 +103,7 @@ fn somebody_else_coming_in_between_is_part_of_the_same_wait() {
         short(&analysis),
         [
             (HIGH, 0, 100, 70, MEDIUM),
-            // Medium itself stood in nobody's way; low was preempted by it.
+            // Medium did not delay a higher level; it preempted low.
         ]
     );
     let ran: Vec<u64> = analysis.inversions[0]
@@ -115,7 +115,7 @@ fn somebody_else_coming_in_between_is_part_of_the_same_wait() {
 }
 
 #[test]
-fn a_wake_up_from_another_cpu_counts_where_the_thread_is_to_run() {
+fn a_wake_up_from_another_cpu_counts_on_the_target_cpu() {
     let events = [
         blocks(10, 0, idle(), low()),
         blocks(11, 1, idle(), low_on_1()),
@@ -130,8 +130,8 @@ fn low_on_1() -> Task {
 }
 
 #[test]
-fn a_thread_waits_on_every_cpu_that_it_may_use_and_on_no_other() {
-    // High stands in the queue of CPU 1 behind its equal; low runs on CPU 0.
+fn a_thread_waits_on_the_cpus_that_it_may_use() {
+    // High is in the queue of CPU 1 behind its equal; low runs on CPU 0.
     let equal = task(51, 50);
     let events = [
         blocks(10, 0, idle(), low()),
@@ -154,12 +154,12 @@ fn a_thread_waits_on_every_cpu_that_it_may_use_and_on_no_other() {
     assert_eq!(
         threads_only(&events, &[]).0,
         [],
-        "unknown: bound to where it stands"
+        "unknown: bound to the CPU of its queue"
     );
 }
 
 #[test]
-fn a_free_cpu_is_nobody_s_fault() {
+fn an_idle_cpu_is_not_an_inversion() {
     let events = [
         blocks(10, 0, idle(), low()),
         blocks(11, 1, low_on_1(), idle()),
@@ -170,7 +170,7 @@ fn a_free_cpu_is_nobody_s_fault() {
 }
 
 #[test]
-fn who_has_inherited_a_priority_counts_with_it() {
+fn inherited_priorities_count() {
     let inherited = |time, from: u8, to: u8| {
         event(
             time,
@@ -185,7 +185,7 @@ fn who_has_inherited_a_priority_counts_with_it() {
     let events = [
         blocks(10, 0, idle(), low()),
         woken(50, 0, medium(), 0),
-        // Medium waits for it from here on as it should: high waits for what low holds.
+        // From here on medium rightly waits: high waits for a lock that low owns.
         inherited(60, 10, 50),
         inherited(90, 50, 10),
         preempts(95, 0, low(), medium()),
@@ -197,7 +197,7 @@ fn who_has_inherited_a_priority_counts_with_it() {
 }
 
 #[test]
-fn a_thread_that_is_woken_before_it_sleeps_is_not_waiting() {
+fn a_thread_woken_before_it_sleeps_does_not_wait() {
     let events = [
         blocks(10, 0, idle(), high()),
         waking(20, 1, high(), 0),
@@ -210,7 +210,7 @@ fn a_thread_that_is_woken_before_it_sleeps_is_not_waiting() {
 }
 
 #[test]
-fn a_migrated_thread_waits_where_it_stands_now() {
+fn a_migrated_thread_waits_on_its_new_cpu() {
     let events = [
         blocks(10, 0, idle(), low()),
         blocks(11, 1, idle(), task(60, 60)),
@@ -222,12 +222,12 @@ fn a_migrated_thread_waits_where_it_stands_now() {
 }
 
 #[test]
-fn being_passed_over_by_the_kernel_is_a_hole() {
+fn a_thread_passed_over_by_the_kernel_is_in_a_hole() {
     let millisecond = 1_000_000;
     for (instead, source) in [(idle(), HoleSource::Idle), (ordinary(), HoleSource::OtherTasks)] {
         let events = [
             blocks(10, 0, idle(), high()),
-            // Throttled, or the fair server's turn: a real-time thread could go on, and does not.
+            // Throttling or the fair server: a real-time thread could run but does not.
             preempts(millisecond, 0, high(), instead),
             woken(2 * millisecond, 0, low(), 0),
             preempts(51 * millisecond, 0, instead, high()),
@@ -247,8 +247,8 @@ fn being_passed_over_by_the_kernel_is_a_hole() {
 }
 
 #[test]
-fn a_thread_that_comes_while_nobody_waits_ends_no_idling_of_its_own() {
-    // The CPU idled because there was nothing to do; waking up takes a moment.
+fn a_wake_up_on_an_idle_cpu_is_not_a_hole() {
+    // The CPU was idle without a reason to run; the wake-up takes a moment.
     let events = [
         blocks(10, 0, high(), idle()),
         woken(1000, 0, high(), 0),
@@ -258,7 +258,7 @@ fn a_thread_that_comes_while_nobody_waits_ends_no_idling_of_its_own() {
 }
 
 #[test]
-fn silence_of_a_cpu_is_the_host_s() {
+fn silence_of_a_cpu_is_attributed_to_the_host() {
     let events = |length: u64| {
         [
             blocks(10, 0, idle(), low()),
@@ -281,7 +281,7 @@ fn silence_of_a_cpu_is_the_host_s() {
 }
 
 #[test]
-fn inside_an_interrupt_the_host_shows_sooner() {
+fn silence_within_an_interrupt_is_a_hole_sooner() {
     let events = |interrupt: Interrupt, length: u64| {
         [
             blocks(10, 0, idle(), low()),
@@ -300,12 +300,12 @@ fn inside_an_interrupt_the_host_shows_sooner() {
     assert_eq!(found(timer, INTERRUPT_SILENCE_NS - 1), (whole, 0));
     assert_eq!(found(timer, INTERRUPT_SILENCE_NS), (Some(1), 1));
     let (longest, holes) = found(Interrupt::Soft(3), INTERRUPT_SILENCE_NS);
-    assert_eq!(holes, 0, "packets of others may take long");
+    assert_eq!(holes, 0, "other packets may take long");
     assert!(longest >= whole);
 }
 
 #[test]
-fn interrupts_are_told_from_the_thread_they_interrupt() {
+fn interrupts_are_distinguished_from_the_interrupted_thread() {
     let packets = Interrupt::Soft(3);
     let events = [
         blocks(10, 0, idle(), low()),
@@ -326,8 +326,8 @@ fn interrupts_are_told_from_the_thread_they_interrupt() {
     assert_eq!(culprits, [(true, 50), (false, 10), (false, 5)]);
 }
 
-/// A request of `client`, sent at `sent_ns` and served by `SERVER` from and to these times, without a
-/// priority model.
+/// Returns a request of `client`, sent at `sent_ns` and served by `SERVER` between these times, without a priority
+/// model.
 fn request(client: Task, sent_ns: u64, [served_ns, done_ns]: [u64; 2], received_ns: u64) -> Request {
     Request {
         id: 1,
@@ -361,12 +361,12 @@ fn server(level: u8) -> Task {
 }
 
 #[test]
-fn in_a_classic_pool_the_high_request_waits_for_the_low_one_in_service() {
+fn in_a_pool_without_lanes_the_high_request_waits_for_the_low_one() {
     let requests = [
         request(low(), 20, [30, 500], 520),
         request(high(), 100, [510, 900], 950),
     ];
-    // At a low, a middle and the highest priority of the pool: it is the same inversion.
+    // The inversion is the same at a low, a middle and the highest priority of the pool.
     for level in [10, 20, 60] {
         let events = [
             blocks(10, 0, idle(), low()),
@@ -383,7 +383,7 @@ fn in_a_classic_pool_the_high_request_waits_for_the_low_one_in_service() {
             .filter(|inversion| inversion.waiter.state == Waiting::Queued)
             .map(|inversion| (inversion.waiter.request, inversion.start_ns, inversion.length_ns))
             .collect();
-        // From 500 on the server thread is on its way to it. From 100 to 105 its own caller runs.
+        // From 500 the server thread is about to serve it. From 100 to 105 its own caller runs.
         assert_eq!(queued, [(Some(1), 105, 395)], "pool at {level}");
         let mut inversions = analysis.inversions.iter();
         let queued = inversions
@@ -405,7 +405,7 @@ fn in_a_classic_pool_the_high_request_waits_for_the_low_one_in_service() {
 }
 
 #[test]
-fn in_lanes_the_high_request_is_served_at_once() {
+fn with_lanes_the_high_request_is_served_at_once() {
     let lane = server(50);
     let low_server = task(31, 10);
     let mut requests = [
@@ -433,17 +433,17 @@ fn in_lanes_the_high_request_is_served_at_once() {
     assert_eq!(
         short(&analysis),
         [(HIGH, 0, 85, 5, low_server.thread)],
-        "the wake-up by the clock"
+        "the wake-up by the timer"
     );
 }
 
 #[test]
-fn octets_that_wait_for_ksoftirqd_wait_for_whoever_runs() {
+fn octets_that_wait_for_ksoftirqd_wait_for_the_running_thread() {
     let ksoftirqd = task(15, 0);
     let requests = [request(high(), 100, [200, 300], 400)];
     let events = [
         blocks(10, 0, idle(), high()),
-        // The kernel has put the packet off; the caller waits for its reply.
+        // The kernel has deferred the packet; the caller waits for its reply.
         blocks(110, 0, high(), medium()),
         blocks(150, 0, medium(), ksoftirqd),
         woken(180, 0, server(50), 0),
@@ -462,7 +462,7 @@ fn octets_that_wait_for_ksoftirqd_wait_for_whoever_runs() {
 }
 
 #[test]
-fn a_request_in_service_waits_while_its_thread_is_preempted_and_not_while_it_blocks() {
+fn a_request_in_service_waits_while_preempted_and_not_while_blocked() {
     // The pool runs at 10, so medium preempts it although it serves high.
     let pool = server(10);
     let requests = [request(high(), 100, [120, 600], 700)];
@@ -471,7 +471,7 @@ fn a_request_in_service_waits_while_its_thread_is_preempted_and_not_while_it_blo
         blocks(110, 0, high(), pool),
         preempts(200, 0, pool, medium()),
         blocks(260, 0, medium(), pool),
-        // The servant waits for something.
+        // The servant blocks.
         blocks(300, 0, pool, medium()),
         woken(400, 0, pool, 0),
         blocks(430, 0, medium(), pool),
@@ -488,15 +488,15 @@ fn a_request_in_service_waits_while_its_thread_is_preempted_and_not_while_it_blo
         [
             (Waiting::Preempted, 200, 60),
             (Waiting::Preempted, 400, 30),
-            // The reply was sent at 600, and the server's thread ran on.
+            // The reply was sent at 600, and the server's thread continued.
             (Waiting::Reply, 600, 50),
         ]
     );
 }
 
 #[test]
-fn a_declared_priority_is_the_request_s() {
-    // A low caller of an object that the server serves at 50.
+fn a_declared_priority_is_that_of_the_request() {
+    // A low caller invokes an object with a server-declared priority of 50.
     let mut urgent = request(low(), 100, [300, 400], 500);
     urgent.service.as_mut().unwrap().model = Model::ServerDeclared;
     let events = [

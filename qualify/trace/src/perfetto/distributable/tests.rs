@@ -37,7 +37,7 @@ fn timeline() -> Vec<Value> {
     );
     let threads = vec![radar, lane];
     let recorded = Recorded {
-        kernel: Err("not asked for".to_owned()),
+        kernel: Err("not requested".to_owned()),
         distributable: distributable_threads(&threads),
         requests: Vec::new(),
         threads,
@@ -55,7 +55,7 @@ fn place_of(event: &Value) -> (i64, i64, f64) {
 }
 
 #[test]
-fn a_track_for_each_across_processes() {
+fn each_thread_has_one_track_across_processes() {
     let events = timeline();
     let of_tracks = || events.iter().filter(|event| event["pid"] == DISTRIBUTABLE);
     let called: Vec<_> = of_tracks()
@@ -102,7 +102,7 @@ fn a_track_for_each_across_processes() {
 }
 
 #[test]
-fn its_stays_are_on_the_rows_of_os_threads() {
+fn activities_are_in_the_rows_of_os_threads() {
     let events = timeline();
     let rows: Vec<_> = events
         .iter()
@@ -118,7 +118,7 @@ fn its_stays_are_on_the_rows_of_os_threads() {
 }
 
 #[test]
-fn arrows_lie_on_slices() {
+fn arrows_start_and_end_on_slices() {
     let events = timeline();
     let ends = |phase: &str| {
         let ends = events.iter().filter(|event| event["ph"] == phase);
@@ -152,7 +152,7 @@ fn arrows_lie_on_slices() {
 }
 
 #[test]
-fn of_very_many_the_longest_are_drawn() {
+fn of_very_many_threads_the_longest_are_drawn() {
     let one = |id: u64| {
         let span = Span {
             from_ns: 0,
