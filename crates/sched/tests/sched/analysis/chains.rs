@@ -1,0 +1,166 @@
+//! Chains of calls over processors: bounds hold whatever happens, and say what they should in cases that can be followed by hand.
+
+use proptest::prelude::*;
+use punctual_sched::analysis::*;
+
+use crate::analysis::simulation::{Actual, worst_responses};
+
+fn worst(tasks: &[Task]) -> Vec<Option<Time>> {
+    let analysis = analyse(tasks).unwrap();
+    analysis.responses.iter().map(Response::worst).collect()
+}
+
+/// A client on processor 0 calls a servant on processor 1 and goes on.
+fn call(period: Time, priority: i32) -> Task {
+    Task::new(period, priority)
+        .step(Step::new(0, 2))
+        .step(Step::new(1, 5).delay(3))
+        .step(Step::new(0, 1).delay(3))
+}
+
+#[test]
+fn a_chain_alone_takes_the_sum_of_its_parts() {
+    let analysis = analyse(&[call(50, 1)]).unwrap();
+    assert_eq!(analysis.responses[0].steps, [Some(2), Some(10), Some(14)]);
+    assert_eq!(analysis.utilizations, [0.06, 0.1]);
+}
+
+#[test]
+fn the_lower_chain_waits_on_both_hosts() {
+    // Both steps of the other client count on each of its own: 2 + 2 + 1; behind a message the servants, 3 + 5 + 5; and again.
+    assert_eq!(
+        worst(&[call(50, 2), call(50, 1)]),
+        [Some(14), Some(5 + 13 + 3 + 4)]
+    );
+}
+
+#[test]
+fn lateness_on_one_host_is_jitter_on_the_next() {
+    // The chain's servant may come up to 40 late, so two of its instances can meet the local task on processor 1.
+    let late = Task::new(50, 5).step(Step::new(0, 1)).step(Step::new(1, 10));
+    let busy = Task::new(50, 9).step(Step::new(0, 35));
+    let local = Task::new(100, 1).step(Step::new(1, 10));
+    let found = worst(&[late, busy, local]);
+    assert_eq!(found, [Some(46), Some(35), Some(30)]);
+}
+
+#[test]
+fn an_unbounded_chain_leaves_what_is_below_it_unbounded() {
+    let chain = Task::new(10, 2).step(Step::new(0, 11)).step(Step::new(1, 1));
+    let below = Task::new(100, 1).step(Step::new(1, 1));
+    let above = Task::new(100, 3).step(Step::new(1, 1));
+    assert_eq!(worst(&[chain, below, above]), [None, None, Some(1)]);
+}
+
+#[test]
+fn a_pool_at_one_priority_lets_medium_work_delay_high_calls() {
+    let high = Task::new(20, 9)
+        .deadline(10)
+        .step(Step::new(0, 1))
+        .step(Step::new(1, 2));
+    let medium = Task::new(40, 5).step(Step::new(1, 15));
+    let lanes = [high.clone(), medium.clone()];
+    assert!(analyse(&lanes).unwrap().is_feasible());
+    let mut pool = [high, medium];
+    pool[0].steps[1].fixed_priority = Some(1);
+    assert_eq!(worst(&pool)[0], Some(18));
+    // No priority of the client's helps, for the servant's is the pool's; the other task has to go below that.
+    assert_eq!(one_change(&pool, 1..=99), None);
+    assert_eq!(one_change(&pool, 0..=99), Some((1, 0)));
+}
+
+#[test]
+fn a_thread_that_changes_its_priority_waits_at_the_low_one_and_disturbs_at_the_high_one() {
+    let medium = Task::new(100, 5).step(Step::new(0, 10));
+    let other = |peak: i32| Task::new(100, 9).step(Step::new(0, 20).fixed_priority(1).peak_priority(peak));
+    assert_eq!(worst(&[medium.clone(), other(9)]), [Some(30), Some(30)]);
+    assert_eq!(worst(&[medium.clone(), other(4)]), [Some(10), Some(30)]);
+    // A peak below what it begins with is none.
+    assert_eq!(worst(&[medium, other(0)]), [Some(10), Some(30)]);
+}
+
+/// Nearly all of four processors, chains that hand on their jitter in circles, and a search over all of it: bounded work.
+#[test]
+fn a_large_set_in_circles_ends() {
+    let task = |number: usize| {
+        let period = [5_000, 7_000, 11_000, 13_000, 50_000, 1_000_000][number % 6];
+        let chain = Task::new(period, i32::try_from(number).unwrap()).deadline(period * 8 / 10);
+        (0..3).fold(chain, |chain, step| {
+            chain.step(Step::new((number + step * 3) % 4, period / 25).delay(100))
+        })
+    };
+    let set: Vec<_> = (0..30).map(task).collect();
+    let analysis = analyse(&set).unwrap();
+    assert!(analysis.utilizations.iter().all(|used| (0.8..1.0).contains(used)));
+    assert!(!analysis.is_feasible());
+    assert_eq!(one_change(&set, 1..=99), None);
+    let levels: Vec<i32> = (1..=30).collect();
+    assert_eq!(audsley(&set, &levels), None);
+}
+
+/// One to four tasks of one to three steps on two processors, deadlines up to twice the periods, priorities that may be equal.
+fn chains() -> impl Strategy<Value = Vec<Task>> {
+    let step = (
+        0..2usize,
+        0..=4u64,
+        0..=3u64,
+        prop::option::weighted(0.2, 0..4i32),
+    );
+    let steps = prop::collection::vec(step, 1..=3);
+    let task = (8..=40u64, 1..=200u64, 0..=5u64, 0..4i32, steps);
+    prop::collection::vec(task, 1..=4).prop_map(|rows| {
+        rows.into_iter()
+            .map(|(period, deadline, jitter, priority, steps)| {
+                let task = Task::new(period, priority)
+                    .deadline(period * deadline / 100)
+                    .jitter(jitter);
+                steps
+                    .into_iter()
+                    .fold(task, |task, (processor, wcet, delay, fixed)| {
+                        let mut step = Step::new(processor, wcet).delay(delay);
+                        step.fixed_priority = fixed;
+                        task.step(step)
+                    })
+            })
+            .collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn nothing_takes_longer_than_its_bound(
+        tasks in chains(),
+        phases in prop::collection::vec(0..20u64, 4),
+        seed in any::<u64>(),
+    ) {
+        let analysis = analyse(&tasks).unwrap();
+        // Now all that can be, now less, now nothing.
+        let mut state = seed | 1;
+        let mut choose = |most: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            if state % 3 == 0 { state % (most + 1) } else { most }
+        };
+        let actual = Actual { phases: &phases, choose: &mut choose };
+        let simulated = worst_responses(&tasks, 1_500, actual);
+        for (response, simulated) in analysis.responses.iter().zip(simulated) {
+            if let Some(bound) = response.worst() {
+                prop_assert!(simulated <= bound, "{} > {}: {:?}", simulated, bound, tasks);
+            }
+        }
+    }
+
+    #[test]
+    fn priorities_that_are_found_do(tasks in chains()) {
+        let levels: Vec<i32> = (10..).take(tasks.len()).collect();
+        if let Some(priorities) = audsley(&tasks, &levels) {
+            let assigned: Vec<_> = tasks
+                .iter()
+                .zip(&priorities)
+                .map(|(task, priority)| Task { priority: *priority, ..task.clone() })
+                .collect();
+            prop_assert!(analyse(&assigned).unwrap().is_feasible(), "{:?}", tasks);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Threads and operations that are cancelled.
+
+use std::time::Duration;
+
+use punctual_sched::simulator::{
+    Arrival, Call, Cancellation, EventKind, Model, Parameters, Resource, Retry, Shedding, Step, Task,
+};
+
+use crate::simulator::support::*;
+
+fn cancelled_at(
+    mut model: Model,
+    at_ms: u32,
+) -> (
+    Vec<punctual_sched::simulator::Event>,
+    punctual_sched::simulator::Statistics,
+) {
+    model.cancellations = vec![Cancellation {
+        at: at(at_ms),
+        task: 0,
+    }];
+    simulate(&model, "MIF", 1, MS * 100)
+}
+
+#[test]
+fn a_thread_that_computes_sees_it_at_its_next_scheduling_point() {
+    let model = hosts(1, vec![once("t", 0, 1, vec![compute(5), compute(5)])]);
+    let (events, statistics) = cancelled_at(model, 2);
+    assert_eq!(times(&events, 0, |kind| *kind == EventKind::Cancelled), [5]);
+    assert_eq!(
+        (statistics.tasks[0].cancelled, statistics.tasks[0].missed()),
+        (1, 0)
+    );
+}
+
+#[test]
+fn waits_end_at_once_and_resources_come_free_in_order() {
+    let waits = vec![
+        Step::Lock(0),
+        Step::Lock(1),
+        Step::Sleep(MS * 50),
+        Step::Unlock(1),
+        Step::Unlock(0),
+    ];
+    let wants = once("other", 1, 1, vec![Step::Lock(0), compute(1), Step::Unlock(0)]);
+    let mut model = hosts(1, vec![once("t", 0, 1, waits), wants]);
+    model.resources = vec![Resource::new("a"), Resource::new("b")];
+    let (events, _) = cancelled_at(model, 10);
+    let given_back: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event.kind {
+            EventKind::Unlocked { resource } if event.thread.task == 0 => Some((event.time, resource)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(given_back, [(at(10), 1), (at(10), 0)]);
+    assert_eq!(times(&events, 1, |kind| *kind == EventKind::Completed), [11]);
+}
+
+#[test]
+fn who_waits_for_a_lock_does_not_get_it_after_all() {
+    let holder = once("holder", 0, 1, vec![Step::Lock(0), compute(20), Step::Unlock(0)]);
+    let waiter = once("waiter", 1, 5, vec![Step::Lock(0), compute(1), Step::Unlock(0)]);
+    let mut model = hosts(1, vec![waiter, holder]);
+    model.resources = vec![Resource::new("a")];
+    let (events, statistics) = cancelled_at(model, 10);
+    assert_eq!(times(&events, 0, |kind| *kind == EventKind::Cancelled), [10]);
+    assert!(times(&events, 0, |kind| matches!(kind, EventKind::Locked { .. })).is_empty());
+    assert_eq!(statistics.tasks[1].made, 1);
+}
+
+/// The head is on another host: the exception goes all the way back.
+#[test]
+fn a_head_elsewhere_unwinds_over_its_callers() {
+    let deep = vec![
+        Step::call(1, [Step::call(2, [compute(10), compute(10)]), compute(5)]),
+        compute(5),
+    ];
+    let mut model = hosts(3, vec![once("t", 0, 1, deep)]);
+    model.network.latency = MS;
+    let (events, statistics) = cancelled_at(model, 5);
+    let kinds: Vec<_> = events
+        .iter()
+        .map(|event| (event.host, event.kind.name(), event.time))
+        .collect();
+    assert_eq!(
+        kinds[8..],
+        [
+            (2, "CancelAsked", at(5)),
+            (2, "Replied", at(12)),
+            (1, "Returned", at(13)),
+            (1, "Resumed", at(13)),
+            (1, "Replied", at(13)),
+            (0, "Returned", at(14)),
+            (0, "Resumed", at(14)),
+            (0, "Cancelled", at(14)),
+        ]
+    );
+    assert_eq!(statistics.tasks[0].cancelled, 1);
+}
+
+#[test]
+fn one_thread_cancels_another() {
+    let victim = once("victim", 0, 1, vec![Step::Sleep(MS * 50)]);
+    let model = hosts(
+        1,
+        vec![
+            victim,
+            once(
+                "other",
+                3,
+                9,
+                vec![compute(1), Step::Cancel { task: 0 }, compute(1)],
+            ),
+        ],
+    );
+    let (events, _) = simulate(&model, "MIF", 1, MS * 100);
+    assert_eq!(times(&events, 0, |kind| *kind == EventKind::CancelAsked), [4]);
+    assert_eq!(
+        times(&events, 0, |kind| *kind == EventKind::Cancelled),
+        [5],
+        "when it gets the processor"
+    );
+}
+
+fn with_deadline(name: &str, importance: i32, deadline_ms: u32, compute_ms: u32) -> Task {
+    let mut task = once(name, 0, importance, vec![compute(compute_ms)]);
+    task.parameters = task.parameters.map(|parameters| Parameters {
+        deadline: Some(MS * deadline_ms),
+        ..parameters
+    });
+    task
+}
+
+#[test]
+fn an_operation_that_cannot_be_in_time_is_not_dispatched() {
+    let mut model = hosts(
+        1,
+        vec![
+            with_deadline("first", 2, 100, 6),
+            with_deadline("hopeless", 1, 10, 5),
+        ],
+    );
+    let (_, wasted) = simulate(&model, "MIF", 1, MS * 100);
+    assert_eq!(
+        (wasted.tasks[1].late, wasted.tasks[1].dispatched_and_missed),
+        (1, 1)
+    );
+    model.shedding = Shedding::NonCritical;
+    model.hosts[0].costs.cancellation = Duration::from_micros(50);
+    let (events, shed) = simulate(&model, "MIF", 1, MS * 100);
+    assert_eq!((shed.tasks[1].shed, shed.tasks[1].dispatched_and_missed), (1, 0));
+    assert_eq!(shed.hosts[0].overhead, Duration::from_micros(50));
+    assert_eq!(
+        times(&events, 1, |kind| *kind == EventKind::OperationCancelled),
+        [6]
+    );
+}
+
+/// Who comes meanwhile waits for one cancellation, not for all that are due.
+#[test]
+fn checks_and_cancellations_take_time_one_by_one() {
+    let hopeless = |number: u32| with_deadline(&format!("hopeless {number}"), 1, 10, 5);
+    let mut tasks = vec![with_deadline("first", 2, 100, 6)];
+    tasks.extend((0..5).map(hopeless));
+    let mut model = hosts(1, tasks);
+    model.tasks.push(once("urgent", 8, 9, vec![compute(1)]));
+    model.shedding = Shedding::NonCritical;
+    model.hosts[0].costs.cancellation = MS;
+    model.hosts[0].costs.check = Duration::from_micros(10);
+    let (events, statistics) = simulate(&model, "MIF", 1, MS * 100);
+    let shed: u64 = statistics.tasks.iter().map(|task| task.shed).sum();
+    assert_eq!(shed, 5);
+    assert_eq!(
+        statistics.hosts[0].overhead,
+        MS * 5 + Duration::from_micros(10) * 7
+    );
+    // Cancellations begin at 6.01 and 7.02 ms; the second one is under way when it comes.
+    let begun = events
+        .iter()
+        .find(|event| event.thread.task == 6 && event.kind.name() == "Started");
+    assert_eq!(
+        begun.map(|event| event.time),
+        Some(punctual_sched::dynamic::Time(8_030_000))
+    );
+}
+
+#[test]
+fn critical_operations_are_cancelled_only_if_all_are() {
+    let mut hopeless = with_deadline("hopeless", 1, 10, 5);
+    if let Some(parameters) = &mut hopeless.parameters {
+        parameters.criticality = 3;
+    }
+    let mut model = hosts(1, vec![with_deadline("first", 2, 100, 6), hopeless]);
+    for (shedding, late, shed) in [(Shedding::NonCritical, 1, 0), (Shedding::All, 0, 1)] {
+        model.shedding = shedding;
+        let (_, statistics) = simulate(&model, "MIF", 1, MS * 100);
+        assert_eq!((statistics.tasks[1].late, statistics.tasks[1].shed), (late, shed));
+    }
+}
+
+#[test]
+fn exactly_in_time_is_in_time() {
+    let mut model = hosts(
+        1,
+        vec![with_deadline("first", 2, 100, 5), with_deadline("just", 1, 10, 5)],
+    );
+    model.shedding = Shedding::All;
+    let (_, statistics) = simulate(&model, "MIF", 1, MS * 100);
+    assert_eq!((statistics.tasks[1].made, statistics.tasks[1].shed), (1, 0));
+}
+
+#[test]
+fn a_cancelled_operation_is_tried_again_with_a_new_deadline() {
+    let mut again = with_deadline("again", 1, 10, 5);
+    again.retry = Retry { times: 2, after: MS };
+    let mut model = hosts(1, vec![with_deadline("first", 2, 100, 6), again.clone()]);
+    model.shedding = Shedding::All;
+    let (events, statistics) = simulate(&model, "MIF", 1, MS * 100);
+    assert_eq!((statistics.tasks[1].retries, statistics.tasks[1].made), (1, 1));
+    assert_eq!(times(&events, 1, |kind| *kind == EventKind::Completed), [12]);
+    // Not for ever.
+    let busy = |at_ms| once("busy", at_ms, 9, vec![compute(8)]);
+    model.tasks = vec![again, busy(0), busy(9), busy(18)];
+    let (_, statistics) = simulate(&model, "MIF", 1, MS * 100);
+    assert_eq!((statistics.tasks[0].retries, statistics.tasks[0].shed), (2, 1));
+}
+
+/// A call with a deadline of its own: the caller goes on without it, or tries again.
+#[test]
+fn a_call_is_cancelled_alone() {
+    let call = |retry| {
+        Step::Call(Call {
+            hosts: vec![1],
+            steps: vec![compute(5)],
+            request_bytes: 0,
+            reply_bytes: 0,
+            deadline: Some(MS * 8),
+            retry,
+        })
+    };
+    let busy = |arrival_ms| {
+        let mut busy = once("busy", arrival_ms, 9, vec![compute(6)]);
+        busy.hosts = vec![1];
+        busy
+    };
+    let mut model = hosts(
+        2,
+        vec![once("t", 0, 1, vec![call(Retry::default()), compute(1)]), busy(0)],
+    );
+    model.shedding = Shedding::All;
+    let (events, statistics) = simulate(&model, "MIF", 1, MS * 100);
+    assert_eq!((statistics.tasks[0].calls_shed, statistics.tasks[0].made), (1, 1));
+    assert_eq!(times(&events, 0, |kind| *kind == EventKind::Completed), [7]);
+
+    let retry = Retry {
+        times: 1,
+        after: MS * 2,
+    };
+    model.tasks[0] = once("t", 0, 1, vec![call(retry), compute(1)]);
+    let (events, statistics) = simulate(&model, "MIF", 1, MS * 100);
+    assert_eq!(
+        (statistics.tasks[0].calls_shed, statistics.tasks[0].retries),
+        (1, 1)
+    );
+    // 6 + 2 + 5 + 1.
+    assert_eq!(times(&events, 0, |kind| *kind == EventKind::Completed), [14]);
+}
+
+#[test]
+fn cancelling_what_is_not_there_changes_nothing() {
+    let mut never = once("never", 0, 1, vec![compute(1)]);
+    never.arrival = Arrival::OnDemand;
+    let model = hosts(
+        1,
+        vec![never, once("t", 0, 1, vec![Step::Cancel { task: 0 }, compute(1)])],
+    );
+    let (_, statistics) = cancelled_at(model, 0);
+    assert_eq!((statistics.tasks[0].arrived, statistics.tasks[1].made), (0, 1));
+}

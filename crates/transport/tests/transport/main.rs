@@ -1,0 +1,6 @@
+//! The transports from outside.
+// The real-time rules are for the ORB, not for a program that tests it.
+#![allow(clippy::disallowed_macros)]
+
+mod conformance;
+mod properties;

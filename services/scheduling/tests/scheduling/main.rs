@@ -1,0 +1,5 @@
+//! The scheduling service: files, their check, and the threads and pools that it sets up.
+
+mod advice;
+mod files;
+mod schedulers;

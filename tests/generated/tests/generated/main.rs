@@ -1,0 +1,5 @@
+//! Generated code: calls, asynchronous calls, and values that are encoded and decoded.
+
+mod asynchronous;
+mod calls;
+mod round_trips;

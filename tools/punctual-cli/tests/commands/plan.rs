@@ -1,0 +1,221 @@
+//! `punctual plan` from the command line: output, files and exit codes.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::command::{Run, file, row, run};
+use serde_json::Value;
+
+const COMPLETE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../services/scheduling/radar.toml"
+);
+
+/// The Burns and Wellings set that misses a deadline by 2: periods 50, 40, 30 and times 12, 10, 10.
+const LATE: &str = r#"
+[[activity]]
+name = "a"
+priority = 1000
+period = "50 ms"
+step = [{ host = "localhost", wcet = "12 ms" }]
+[[activity]]
+name = "b"
+priority = 10000
+period = "40 ms"
+step = [{ host = "localhost", wcet = "10 ms" }]
+[[activity]]
+name = "c"
+priority = 20000
+period = "30 ms"
+step = [{ host = "localhost", wcet = "10 ms" }]
+"#;
+
+/// A slow activity with the higher priority.
+const REVERSED: &str = r#"
+hosts = ["client", "server"]
+[[pool]]
+name = "work"
+host = "server"
+lanes = [{ priority = 100, threads = 1 }, { priority = 30000, threads = 1 }]
+[[activity]]
+name = "urgent"
+priority = 100
+period = "10 ms"
+step = [{ host = "client", wcet = "1 ms" }, { pool = "work", wcet = "2 ms" }]
+[[activity]]
+name = "slow"
+priority = 30000
+period = "100 ms"
+step = [{ host = "client", wcet = "1 ms" }, { pool = "work", wcet = "20 ms" }]
+"#;
+
+fn plan(arguments: &[&Path]) -> Run {
+    run([Path::new("plan")].iter().chain(arguments))
+}
+
+#[test]
+fn a_feasible_schedule_shows_its_margins() {
+    let run = plan(&[Path::new(COMPLETE)]);
+    assert_eq!(run.code, 0, "{}{}", run.said, run.complained);
+    // 0.1 jitter + 0.5 + 0.2 + 0.05 + 1.5 + 0.2 + 0.3, and 0.1 for the siren, which has the same priority.
+    assert_eq!(
+        row(&run.said, "track"),
+        ["track", "32767", "99", "10", "8", "2.95", "5.05", "in", "time"]
+    );
+    assert_eq!(row(&run.said, "console")[..2], ["console", "28"]);
+    assert!(
+        run.said.contains("Skipped (no period): `maintenance`"),
+        "{}",
+        run.said
+    );
+    assert!(
+        run.said.ends_with("Feasible: every deadline is met.\n"),
+        "{}",
+        run.said
+    );
+}
+
+#[test]
+fn an_infeasible_schedule_names_the_late_activity_and_ends_with_1() {
+    let input = file("late.toml", LATE);
+    let output = file("late-lanes.toml", "");
+    fs::remove_file(&output).unwrap();
+    let run = plan(&[&input, Path::new("--lanes"), &output]);
+    assert_eq!(run.code, 1, "{}", run.complained);
+    assert_eq!(
+        row(&run.said, "a"),
+        ["a", "1000", "3", "50", "50", "52", "-2", "late"][..].to_vec()
+    );
+    assert!(
+        run.said.contains("Not feasible: `a` can be 2 ms late."),
+        "{}",
+        run.said
+    );
+    assert!(
+        run.said.contains("No lanes and priorities were found"),
+        "{}",
+        run.said
+    );
+    // The bounds apply: 0.82 is above the one for three, and its product above 2.
+    assert_eq!(
+        row(&run.said, "localhost"),
+        ["localhost", "82.33", "77.98", "2.067"]
+    );
+    assert!(
+        !output.exists() && run.complained.contains("was not written"),
+        "{}",
+        run.complained
+    );
+}
+
+#[test]
+fn the_proposed_schedule_is_written_and_feasible() {
+    let input = file("reversed.toml", REVERSED);
+    let (lanes, json) = (file("reversed-lanes.toml", ""), file("reversed.json", ""));
+    let run = plan(&[&input, Path::new("--lanes"), &lanes, Path::new("--json"), &json]);
+    assert_eq!(
+        run.code, 1,
+        "the file given is not: {}{}",
+        run.said, run.complained
+    );
+    assert!(
+        run.said.contains("These changes make it feasible:\n  - "),
+        "{}",
+        run.said
+    );
+    let written = fs::read_to_string(&lanes).unwrap();
+    assert!(written.contains("# Changed: "), "{written}");
+    let again = plan(&[&lanes]);
+    assert_eq!(again.code, 0, "{}{}", again.said, again.complained);
+
+    let json: Value = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
+    assert_eq!(
+        (json["schema"].as_u64(), json["benchmark"].as_str()),
+        (Some(1), Some("plan"))
+    );
+    let rows = json["rows"].as_array().unwrap();
+    let of_kind = |kind: &str| rows.iter().filter(|row| row["kind"] == kind).count();
+    assert_eq!((of_kind("activity"), of_kind("step"), of_kind("host")), (2, 4, 2));
+    assert!(of_kind("change") >= 1);
+    let claim = |id: &str| {
+        let claims = json["claims"].as_array().unwrap();
+        claims
+            .iter()
+            .find(|claim| claim["id"] == id)
+            .unwrap_or_else(|| panic!("no claim {id}"))["holds"]
+            .clone()
+    };
+    assert_eq!(claim("deadline.urgent"), false);
+    assert_eq!(claim("deadline.slow"), true);
+    assert_eq!(claim("refusals"), true);
+}
+
+#[test]
+fn an_overloaded_host_is_named() {
+    let input = file("overloaded.toml", &LATE.replace("\"12 ms\"", "\"40 ms\""));
+    let run = plan(&[&input]);
+    assert_eq!(run.code, 1);
+    assert!(
+        run.said.contains("host `localhost` needs 138 % of its CPU"),
+        "{}",
+        run.said
+    );
+    assert!(run.said.contains("`a` can be late without bound"), "{}", run.said);
+}
+
+#[test]
+fn the_first_of_many_reasons_are_shown() {
+    let activity = |number: u32| {
+        format!(
+            "[[activity]]\nname = \"a{number}\"\npriority = 5\nperiod = \"10 ms\"\n\
+             step = [{{ host = \"localhost\", wcet = \"9 ms\" }}]\n"
+        )
+    };
+    let text: String = (0..10).map(activity).collect();
+    let run = plan(&[&file("many.toml", &text)]);
+    assert_eq!(run.code, 1);
+    // The host and ten activities.
+    assert!(run.said.contains("; and 6 more."), "{}", run.said);
+}
+
+#[test]
+fn a_call_without_a_lane_is_named() {
+    let input = file(
+        "no-lane.toml",
+        &REVERSED.replace("{ priority = 100, threads = 1 }, ", ""),
+    );
+    let run = plan(&[&input]);
+    assert_eq!(run.code, 1);
+    assert!(
+        run.said
+            .contains("`urgent` calls pool `work` at priority 100, and no lane"),
+        "{}",
+        run.said
+    );
+}
+
+#[test]
+fn an_invalid_file_ends_with_2_and_names_the_line() {
+    let broken = file("broken.toml", &LATE.replace("\"40 ms\"", "\"40\""));
+    for (input, says) in [
+        (
+            broken,
+            "broken.toml:10:10: activity.period: invalid time span `40`",
+        ),
+        (PathBuf::from("nowhere.toml"), "cannot read nowhere.toml"),
+        (file("empty.toml", ""), "nothing to plan"),
+    ] {
+        let run = plan(&[&input]);
+        assert_eq!(run.code, 2, "{}", run.said);
+        assert!(
+            run.complained.starts_with("error: ") && run.complained.contains(says),
+            "{}",
+            run.complained
+        );
+    }
+    let input = file("late2.toml", LATE);
+    let nowhere = Path::new("no/such/folder/x.json");
+    assert_eq!(plan(&[&input, Path::new("--json"), nowhere]).code, 2);
+}

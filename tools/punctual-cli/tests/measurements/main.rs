@@ -1,0 +1,46 @@
+//! Commands of `punctual` that measure or watch processes. One runs at a time, since two would disturb each other.
+
+mod demo;
+mod endsystem;
+mod experiments;
+mod explain;
+mod measurement;
+mod orb_benchmarks;
+mod scheduling_benchmarks;
+mod top;
+mod trace;
+
+use std::process::ExitCode;
+
+use punctual_fixtures::runner::{self, test_list};
+
+fn main() -> ExitCode {
+    runner::run(&test_list![
+        demo::demo_runs_and_writes_what_other_tools_read,
+        demo::impossible_length_is_a_wrong_command_line,
+        endsystem::the_list_has_all_of_them,
+        endsystem::protocols_prevent_every_inversion_and_without_one_there_are_all,
+        endsystem::a_semaphore_wakes_the_most_important_waiter,
+        experiments::experiment_1_runs_and_writes_what_other_tools_read,
+        experiments::a_killed_run_leaves_no_process_and_no_network,
+        explain::a_thread_that_keeps_the_cpu_from_a_call_is_named_with_its_priority,
+        explain::benchmarks_without_single_latencies_refuse_at_once,
+        explain::what_is_traced,
+        orb_benchmarks::throughput_has_every_type_on_each_placement_and_names_what_is_not_available,
+        orb_benchmarks::context_switches_are_counted_for_each_number_of_clients,
+        orb_benchmarks::footprint_knows_the_layers_and_servers_grow_with_their_lanes,
+        scheduling_benchmarks::mif_and_tp_give_the_papers_schedule,
+        scheduling_benchmarks::hand_overs_are_timed_each_way_and_decisions_allocate_nothing,
+        scheduling_benchmarks::operations_are_cancelled_instead_of_missed_in_virtual_time,
+        scheduling_benchmarks::the_tables_of_the_paper_about_storage_are_filled,
+        top::a_single_snapshot_is_a_table_or_json,
+        top::a_single_orb_is_found_and_several_are_an_error,
+        top::an_orb_that_ends_is_reported,
+        top::the_terminal_is_restored_however_top_ends,
+        trace::what_is_written_agrees_with_the_exit_code,
+        trace::a_command_that_fails_is_named,
+        trace::calls_of_an_orb_are_recorded_on_both_sides,
+        trace::wrong_command_lines_say_what_is_missing,
+        trace::a_killed_trace_leaves_neither_instance_nor_command,
+    ])
+}

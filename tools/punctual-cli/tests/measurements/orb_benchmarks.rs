@@ -1,0 +1,99 @@
+//! Benchmarks of the ORB on the endsystem from end to end, short: every row that is promised is there, and
+//! says something.
+
+use std::{fs, path::Path};
+
+use crate::measurement::measure;
+use serde_json::Value;
+
+pub fn throughput_has_every_type_on_each_placement_and_names_what_is_not_available() {
+    let outcome = bench("orb.throughput", 4);
+    let rows = outcome["rows"].as_array().unwrap();
+    let measured: Vec<_> = rows.iter().filter(|row| row["placement"].is_string()).collect();
+    let placements = 1 + usize::from(rows.iter().any(|row| row["placement"] == "two processors"));
+    assert_eq!(measured.len(), 15 * placements);
+    for row in measured {
+        assert!(
+            row["calls_per_s"].as_f64().is_some_and(|rate| rate > 0.0),
+            "{row}"
+        );
+        let oneway = row["mode"] == "oneway";
+        let of_nothing = ["void", "oneway void"]
+            .iter()
+            .any(|name| row["operation"] == *name);
+        assert_eq!(row["octets_per_s"] == 0.0, of_nothing, "{row}");
+        assert!(oneway || row["errors"] == 0, "{row}");
+    }
+    let skipped = outcome["skipped"].as_array().unwrap();
+    let any = skipped
+        .iter()
+        .filter(|one| one["what"].as_str().unwrap().contains("any"));
+    assert_eq!(any.count(), 3);
+}
+
+pub fn context_switches_are_counted_for_each_number_of_clients() {
+    let outcome = bench("orb.context-switches", 1);
+    let rows = outcome["rows"].as_array().unwrap();
+    let curve: Vec<_> = rows.iter().filter(|row| row["kind"] == "curve").collect();
+    assert_eq!(curve.len(), 6);
+    for row in &curve {
+        assert!(row["calls"].as_u64().unwrap() > 0, "{row}");
+        // The client has to wait for its reply; one that shares its server's switches takes a little less.
+        let switches = row["client_switches_per_request"].as_f64().unwrap();
+        assert!((0.5..20.0).contains(&switches), "{row}");
+    }
+    let share = rows.iter().find(|row| row["kind"] == "share").unwrap();
+    assert!(share["share_percent"].as_f64().is_some_and(|share| share > 0.0));
+}
+
+pub fn footprint_knows_the_layers_and_servers_grow_with_their_lanes() {
+    let outcome = bench("orb.footprint", 1);
+    let rows = outcome["rows"].as_array().unwrap();
+    let layer = |name: &str| rows.iter().find(|row| row["layer"] == name).unwrap();
+    for name in ["types", "cdr", "giop", "poa", "os", "transport", "stub", "orb"] {
+        assert!(
+            layer(name)["code_octets"]
+                .as_u64()
+                .is_some_and(|octets| octets > 500),
+            "{name}"
+        );
+    }
+    let servers: Vec<_> = rows
+        .iter()
+        .filter(|row| row["server"] == "lanes of one thread")
+        .collect();
+    let threads: Vec<_> = servers
+        .iter()
+        .map(|row| row["threads"].as_u64().unwrap())
+        .collect();
+    assert_eq!(threads, [2, 3, 11, 51]);
+    let own: Vec<_> = servers
+        .iter()
+        .map(|row| row["own_kib"].as_u64().unwrap())
+        .collect();
+    assert!(own.is_sorted() && own[0] < own[3], "{own:?}");
+}
+
+/// Runs one, checks what holds for all, and gives what it wrote.
+fn bench(name: &str, figures: usize) -> Value {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let file = |kind: &str| folder.join(format!("{name}.{kind}"));
+    let (json, html) = (file("json"), file("html"));
+    // Of an earlier run.
+    for file in [&json, &html] {
+        let _ = fs::remove_file(file);
+    }
+    let output = measure(&["bench", name], &json, &html);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let said = format!("{said}{}", String::from_utf8_lossy(&output.stderr));
+    let outcome: Value = serde_json::from_str(&fs::read_to_string(&json).expect(&said)).unwrap();
+    assert_eq!(outcome["benchmark"], name);
+    // Noise may make a claim false or the machine unfit; a wrong result may not be.
+    for claim in outcome["claims"].as_array().unwrap() {
+        assert!(claim["id"] != "errors" || claim["holds"] == true, "{claim}");
+    }
+    assert!([0, 1, 3].contains(&output.status.code().expect(&said)), "{said}");
+    let page = fs::read_to_string(&html).unwrap();
+    assert_eq!(page.matches("<svg").count(), figures, "figures of {name}");
+    outcome
+}

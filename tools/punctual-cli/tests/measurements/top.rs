@@ -1,0 +1,270 @@
+//! `punctual top` with ORBs of this process.
+
+use std::{
+    fs::{self, File},
+    io::{BufRead, BufReader, Read, Write},
+    os::{
+        fd::OwnedFd,
+        unix::net::{UnixListener, UnixStream},
+    },
+    path::{Path, PathBuf},
+    process::{Child, Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use punctual::{Inspection, Orb, Priority, SchedulingClass};
+use rustix::{
+    process::{Pid, Signal, kill_process},
+    pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
+    termios::{LocalModes, tcgetattr},
+};
+use serde_json::Value;
+
+pub fn a_single_snapshot_is_a_table_or_json() {
+    let folder = Folder::new("once");
+    let socket = folder.0.join("radar.inspect");
+    let orb = orb(Inspection::at(&socket));
+    let pool = orb.threadpool().lane(Priority::MAX, 2).build().unwrap();
+    assert_eq!(pool.statistics().len(), 1);
+    let socket = socket.to_str().unwrap();
+    let output = top(&folder, &[socket, "--interval", "0.1"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    let lane = text.lines().find(|line| line.contains("-32767")).unwrap();
+    assert!(lane.contains("32767") && lane.contains("0/2"), "{text}");
+    let output = top(&folder, &[socket, "--interval", "0.1", "--json"]);
+    let object: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(object["pid"], std::process::id());
+    assert_eq!(
+        (&object["lanes"][1]["threads"], &object["lanes"][1]["p50_us"]),
+        (&2.into(), &Value::Null)
+    );
+}
+
+pub fn a_single_orb_is_found_and_several_are_an_error() {
+    let folder = Folder::new("found");
+    let named = |number: u32| {
+        folder
+            .0
+            .join("punctual")
+            .join(format!("{}.{number}.inspect", std::process::id()))
+    };
+    let pid = std::process::id().to_string();
+    let none = top(&folder, &["--once"]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(
+        complaint(&none).contains("Orb::builder().inspection(Inspection::new())"),
+        "{}",
+        complaint(&none)
+    );
+    fs::create_dir(folder.0.join("punctual")).unwrap();
+    // The socket of a dead process.
+    drop(UnixListener::bind(named(7)).unwrap());
+    let first = orb(Inspection::at(named(0)));
+    for choice in [&["--once"][..], &["--once", "--pid", &pid]] {
+        let found = top(&folder, &[choice, &["--interval", "0.1"]].concat());
+        assert_eq!(found.status.code(), Some(0), "{}", complaint(&found));
+    }
+    assert_eq!(top(&folder, &["--once", "--pid", "1"]).status.code(), Some(2));
+    let second = orb(Inspection::at(named(1)));
+    let several = top(&folder, &["--once"]);
+    assert_eq!(several.status.code(), Some(2));
+    assert!(complaint(&several).contains("0.inspect") && complaint(&several).contains("1.inspect"));
+    drop((first, second));
+}
+
+pub fn an_orb_that_ends_is_reported() {
+    let folder = Folder::new("gone");
+    let socket = folder.0.join("radar.inspect");
+    // Answers once like an ORB and closes.
+    let answer = {
+        let orb = orb(Inspection::at(&socket));
+        let mut stream = UnixStream::connect(orb.inspected_at().unwrap().socket).unwrap();
+        stream.write_all(b"snapshot\n").unwrap();
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).unwrap();
+        line
+    };
+    let once = UnixListener::bind(&socket).unwrap();
+    let child = Command::new(env!("CARGO_BIN_EXE_punctual"))
+        .args(["top", socket.to_str().unwrap(), "--once", "--interval", "0.1"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut stream, _) = once.accept().unwrap();
+    // Removed before the answer: the next request finds no socket.
+    drop(once);
+    fs::remove_file(&socket).unwrap();
+    stream.write_all(answer.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(complaint(&output).contains("is gone"), "{}", complaint(&output));
+    let output = top(&folder, &[socket.to_str().unwrap(), "--once"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        complaint(&output).contains("no such socket"),
+        "{}",
+        complaint(&output)
+    );
+}
+
+pub fn the_terminal_is_restored_however_top_ends() {
+    let folder = Folder::new("terminal");
+    type End = fn(&mut Terminal, &mut Option<Orb>);
+    let ends: [(&str, End, i32); 4] = [
+        ("q", |terminal, _| terminal.press(b"q"), 0),
+        ("Ctrl-C", |terminal, _| terminal.press(b"\x03"), 0),
+        (
+            "SIGTERM",
+            |terminal, _| {
+                let child = Pid::from_child(&terminal.child);
+                kill_process(child, Signal::TERM).unwrap();
+            },
+            0,
+        ),
+        ("the ORB ends", |_, orb| drop(orb.take()), 1),
+    ];
+    for (name, end, code) in ends {
+        let socket = folder.0.join("radar.inspect");
+        let mut orb = Some(orb(Inspection::at(&socket)));
+        let mut terminal = Terminal::start(&socket);
+        terminal.wait_for("q quit");
+        assert!(!terminal.is_cooked(), "{name}: keys arrive one by one");
+        end(&mut terminal, &mut orb);
+        assert_eq!(terminal.wait(), code, "{name}");
+        assert!(terminal.is_cooked(), "{name}: the terminal is restored");
+    }
+}
+
+/// `punctual top` on a pseudo-terminal.
+struct Terminal {
+    child: Child,
+    master: File,
+    slave: OwnedFd,
+}
+
+impl Terminal {
+    fn start(socket: &Path) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let slave = File::options()
+            .read(true)
+            .write(true)
+            .open(name.to_str().unwrap())
+            .unwrap();
+        let size = rustix::termios::Winsize {
+            ws_row: 24,
+            ws_col: 120,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        rustix::termios::tcsetwinsize(&slave, size).unwrap();
+        let stdio = || Stdio::from(slave.try_clone().unwrap());
+        let child = Command::new(env!("CARGO_BIN_EXE_punctual"))
+            .args(["top", socket.to_str().unwrap(), "--interval", "0.2"])
+            .env("TERM", "xterm")
+            .stdin(stdio())
+            .stdout(stdio())
+            .stderr(stdio())
+            .spawn()
+            .unwrap();
+        rustix::io::ioctl_fionbio(&master, true).unwrap();
+        Self {
+            child,
+            master: File::from(master),
+            slave: slave.into(),
+        }
+    }
+
+    fn press(&mut self, keys: &[u8]) {
+        self.master.write_all(keys).unwrap();
+    }
+
+    fn is_cooked(&self) -> bool {
+        let modes = tcgetattr(&self.slave).unwrap().local_modes;
+        modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG)
+    }
+
+    /// Reads until the text appears.
+    fn wait_for(&mut self, text: &str) {
+        let mut seen = String::new();
+        let until = Instant::now() + Duration::from_secs(20);
+        while !seen.contains(text) {
+            assert!(Instant::now() < until, "{text:?} in {seen:?}");
+            seen += &self.read();
+        }
+    }
+
+    fn read(&mut self) -> String {
+        let mut octets = [0; 4096];
+        match self.master.read(&mut octets) {
+            Ok(count) => String::from_utf8_lossy(&octets[..count]).into_owned(),
+            Err(_) => {
+                thread::sleep(Duration::from_millis(5));
+                String::new()
+            }
+        }
+    }
+
+    fn wait(&mut self) -> i32 {
+        let until = Instant::now() + Duration::from_secs(20);
+        loop {
+            self.read();
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code().expect("not ended by a signal");
+            }
+            assert!(Instant::now() < until, "still running");
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The runtime folder of one test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("punctual-top-{name}-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        Self(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn orb(inspection: Inspection) -> Orb {
+    Orb::builder()
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .inspection(inspection)
+        .build()
+        .unwrap()
+}
+
+fn top(folder: &Folder, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_punctual"))
+        .arg("top")
+        .args(arguments)
+        .env("XDG_RUNTIME_DIR", &folder.0)
+        .env_remove(Inspection::ENVIRONMENT)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+fn complaint(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}

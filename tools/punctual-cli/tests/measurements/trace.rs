@@ -1,0 +1,163 @@
+//! `punctual trace` from end to end, with whatever rights there are.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use punctual_fixtures::{Missing, skip_error, skip_part};
+use punctual_system::tracefs::Tracefs;
+use serde_json::Value;
+
+fn trace(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_punctual"))
+        .arg("trace")
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+pub fn what_is_written_agrees_with_the_exit_code() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (json, timeline) = (folder.join("trace.json"), folder.join("trace-timeline.json"));
+    for file in [&json, &timeline] {
+        let _ = fs::remove_file(file);
+    }
+    let (json_text, timeline_text) = (json.to_str().unwrap(), timeline.to_str().unwrap());
+    let output = trace(&[
+        "--json",
+        json_text,
+        "--perfetto",
+        timeline_text,
+        "--",
+        "sleep",
+        "0.1",
+    ]);
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let outcome: Value = serde_json::from_str(&fs::read_to_string(&json).expect(&said)).unwrap();
+    assert_eq!(
+        (&outcome["schema"], &outcome["benchmark"]),
+        (&1.into(), &"trace".into())
+    );
+    assert_eq!(outcome["parameters"]["ended"], "exit status: 0");
+    let recorded = &outcome["rows"][0];
+    assert_eq!(recorded["kind"], "recorded");
+    let without_kernel = said.contains("only the flight recorder is used");
+    assert_eq!(recorded["kernel_events"] == 0, without_kernel, "{said}");
+    let longest = &outcome["claims"][0];
+    let code = output.status.code().unwrap();
+    match code {
+        0 | 1 => assert_eq!(longest["holds"], code == 0, "{said}"),
+        2 => assert!(said.contains("were lost"), "{said}"),
+        3 => assert!(said.contains("NOT REAL-TIME"), "{said}"),
+        other => panic!("exit code {other}: {said}"),
+    }
+    let timeline: Value = serde_json::from_str(&fs::read_to_string(&timeline).unwrap()).unwrap();
+    assert!(timeline["traceEvents"].is_array());
+}
+
+pub fn a_command_that_fails_is_named() {
+    let output = trace(&["--", "false"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("`false` has failed (exit status: 1)"), "{said}");
+}
+
+pub fn calls_of_an_orb_are_recorded_on_both_sides() {
+    let json = Path::new(env!("CARGO_TARGET_TMPDIR")).join("trace-demo.json");
+    let _ = fs::remove_file(&json);
+    let demo = [
+        env!("CARGO_BIN_EXE_punctual"),
+        "demo",
+        "--quick",
+        "--seconds",
+        "3",
+        "--leave-system-alone",
+        "--html",
+    ];
+    let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("trace-demo.html");
+    let until = Instant::now() + Duration::from_secs(180);
+    loop {
+        let arguments = [
+            &["--json", json.to_str().unwrap(), "--"][..],
+            &demo,
+            &[page.to_str().unwrap()],
+        ]
+        .concat();
+        let output = trace(&arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        // Two measurements would disturb each other, so that the second one refuses.
+        if said.contains("another measurement") && Instant::now() < until {
+            thread::sleep(Duration::from_secs(2));
+            continue;
+        }
+        let outcome: Value = serde_json::from_str(&fs::read_to_string(&json).expect(&said)).unwrap();
+        let recorded = &outcome["rows"][0];
+        let number = |name: &str| recorded[name].as_u64().unwrap();
+        assert!(number("calls") > 100, "{recorded}");
+        assert!(
+            number("calls_with_both_sides") * 100 >= number("calls") * 99,
+            "{recorded}"
+        );
+        return;
+    }
+}
+
+pub fn wrong_command_lines_say_what_is_missing() {
+    for (arguments, expected) in [
+        (&[][..], "how long to watch"),
+        (&["--", "/no/such/program"], "/no/such/program"),
+        (&["--seconds", "0"], "--seconds"),
+    ] {
+        let output = trace(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+    }
+}
+
+pub fn a_killed_trace_leaves_neither_instance_nor_command() {
+    let tracefs = match Tracefs::open() {
+        Ok(tracefs) => tracefs,
+        Err(error) => return skip_error(&error),
+    };
+    let mut process = Command::new(env!("CARGO_BIN_EXE_punctual"))
+        .args([
+            "trace",
+            "--seconds",
+            "60",
+            "--",
+            "sh",
+            "-c",
+            "echo $$; exec sleep 60",
+        ])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut command = String::new();
+    BufReader::new(process.stdout.take().unwrap())
+        .read_line(&mut command)
+        .unwrap();
+    let instance = tracefs
+        .root()
+        .join(format!("instances/punctual-{}", process.id()));
+    let traced = instance.exists();
+    process.kill().unwrap();
+    process.wait().unwrap();
+    if !traced {
+        return skip_part(Missing::Right, "the kernel is not traced");
+    }
+    let until = Instant::now() + Duration::from_secs(10);
+    let command = format!("/proc/{}", command.trim());
+    while instance.exists() || Path::new(&command).exists() {
+        assert!(
+            Instant::now() < until,
+            "the instance or the command is still there"
+        );
+        thread::sleep(Duration::from_millis(5));
+    }
+}
