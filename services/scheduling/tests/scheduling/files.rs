@@ -2,7 +2,7 @@
 
 use punctual_scheduling::{Advice, FileError, Model, Schedule, Wait};
 
-const COMPLETE: &str = include_str!("../radar.toml");
+const COMPLETE: &str = include_str!("../../radar.toml");
 
 fn error(text: &str) -> String {
     Schedule::parse("f.toml", text).unwrap_err().to_string()

@@ -16,7 +16,7 @@ use punctual_os::{Scheduling, SchedulingClass, TaskId, affinity, scheduling};
 use punctual_scheduling::{ClientScheduler, Schedule, SchedulingError, ServerScheduler};
 
 fn schedule() -> Schedule {
-    Schedule::parse("radar.toml", include_str!("../radar.toml")).unwrap()
+    Schedule::parse("radar.toml", include_str!("../../radar.toml")).unwrap()
 }
 
 fn orb() -> Orb {
