@@ -1,10 +1,10 @@
-# Both terminals in one, for `punctual trace`.
+# Runs the commands of both terminals, for `punctual trace`.
 set -e
-said=$(mktemp)
-cargo run -q -p distributable-threads --bin tracker-server > "$said" &
+output=$(mktemp)
+cargo run -q -p distributable-threads --bin tracker-server > "$output" &
 server=$!
-trap 'kill $server; rm "$said"' EXIT
-until grep -q Tracking "$said"; do
+trap 'kill $server; rm "$output"' EXIT
+until grep -q Tracking "$output"; do
     kill -0 $server
     sleep 0.1
 done

@@ -21,12 +21,14 @@ const ROUNDS: usize = 32;
 impl Ids {
     /// Takes randomness from the kernel.
     pub(crate) fn new() -> std::io::Result<Self> {
-        let mut octets = [0; 24];
-        punctual_os::random::fill(&mut octets)?;
-        let word = |at: usize| u64::from_le_bytes(octets[at..at + 8].try_into().expect("eight octets"));
+        let word = || {
+            let mut octets = [0; 8];
+            punctual_os::random::fill(&mut octets)?;
+            Ok::<_, std::io::Error>(u64::from_le_bytes(octets))
+        };
         Ok(Self {
-            round_keys: round_keys([word(0), word(8)]),
-            random: word(16),
+            round_keys: round_keys([word()?, word()?]),
+            random: word()?,
             next: AtomicU64::new(0),
         })
     }

@@ -38,7 +38,7 @@ use crate::{
 /// scheduling.current().segment("track", important, |_| -> Result<(), Box<dyn std::error::Error>> {
 ///     let _outer = map.lock()?;
 ///     let _inner = map.lock()?;
-///     // Nobody else uses it now.
+///     // No other thread uses it now.
 ///     Ok(())
 /// })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -113,8 +113,11 @@ impl ResourceManager {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn lock(&self) -> Result<ResourceGuard<'_>, SystemException> {
-        let guard = self.acquire(Time::NEVER)?;
-        Ok(guard.expect("without a time-out it waits until it has it"))
+        loop {
+            if let Some(guard) = self.acquire(Time::NEVER)? {
+                return Ok(guard);
+            }
+        }
     }
 
     /// As [`lock`](Self::lock), but waits for at most `max_wait`, and not at all if that is zero; `None` if
@@ -134,7 +137,7 @@ impl ResourceManager {
     /// let important = SchedulingParameters::Importance { importance: 5 };
     /// scheduling.current().segment("track", important, |_| {
     ///     let guard = map.try_lock(Duration::ZERO)?;
-    ///     assert!(guard.is_some(), "nobody had it");
+    ///     assert!(guard.is_some(), "it had no owner");
     ///     Ok::<(), SchedulingError>(())
     /// })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,4 +1,4 @@
-//! Runs the commands of the README in two terminals' stead, and compares what they print with what it shows.
+//! Runs the commands of the README, and compares their output with the output that it shows.
 
 #[path = "../../01-hello/tests/terminal/mod.rs"]
 mod terminal;
@@ -17,63 +17,60 @@ use terminal::{Server, blocks_of, command};
 const README: &str = include_str!("../README.md");
 
 #[test]
-fn readme_does_what_it_says() {
+fn commands_print_what_the_readme_shows() {
     let commands = blocks_of(README, "sh");
     let [server, client, trace] = commands[..] else {
-        panic!("the README should show three commands, and shows {commands:?}");
+        panic!("three commands expected: {commands:?}");
     };
     let shown = blocks_of(README, "text");
-    let [tracking_at, told] = shown[..] else {
-        panic!("the README should show two outputs, and shows {shown:?}");
+    let [tracking_at, printed] = shown[..] else {
+        panic!("two outputs expected: {shown:?}");
     };
 
-    // Nobody serves yet.
+    // Without a server.
     let failure = command(client).output().unwrap();
     assert_eq!(failure.status.code(), Some(1));
-    let complaints = String::from_utf8_lossy(&failure.stderr);
-    assert!(
-        complaints.contains("check that the server is running"),
-        "{complaints}"
-    );
+    let errors = String::from_utf8_lossy(&failure.stderr);
+    assert!(errors.contains("check that the server is running"), "{errors}");
     {
         let server = Server::start(server);
         assert_eq!(server.first_line, tracking_at);
-        // The second time nothing is left of the first.
+        // The second run does not depend on the first.
         for _ in 0..2 {
-            let answer = command(client).output().unwrap();
-            assert!(answer.status.success(), "{}", all(&answer));
-            assert_eq!(String::from_utf8_lossy(&answer.stdout).trim_end(), told);
+            let output = command(client).output().unwrap();
+            assert!(output.status.success(), "{}", all(&output));
+            assert_eq!(String::from_utf8_lossy(&output.stdout).trim_end(), printed);
         }
     }
-    // The same port.
+    // This starts a server on the same port.
     tracks_cross_processes(trace);
 }
 
-/// What `punctual trace` writes about the threads that move.
+/// Checks what `punctual trace` writes about the distributable threads.
 fn tracks_cross_processes(trace: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     fs::create_dir_all(root.join("target")).unwrap();
-    let until = Instant::now() + Duration::from_secs(180);
-    let said = loop {
-        let said = all(&command(trace).output().unwrap());
-        // Two measurements would disturb each other, so that the second one refuses.
-        if !said.contains("another measurement") || Instant::now() > until {
-            break said;
+    let deadline = Instant::now() + Duration::from_secs(180);
+    let output = loop {
+        let output = all(&command(trace).output().unwrap());
+        // A second measurement on the machine is refused.
+        if !output.contains("another measurement") || Instant::now() > deadline {
+            break output;
         }
         thread::sleep(Duration::from_secs(2));
     };
-    assert!(said.contains("watch ends: ThreadCancelled"), "{said}");
+    assert!(output.contains("watch ends: ThreadCancelled"), "{output}");
     let recorded = json_after(trace, "--json");
     let row = |name: &str| {
         let rows = recorded["rows"].as_array().expect("rows");
         let of_it = |row: &&Value| row["kind"] == "distributable thread" && row["name"] == name;
         rows.iter()
             .find(of_it)
-            .unwrap_or_else(|| panic!("{name}: {said}"))
+            .unwrap_or_else(|| panic!("{name}: {output}"))
             .clone()
     };
     let (sweep, alert, watch) = (row("sweep"), row("alert"), row("watch"));
-    // Three plots, the confirmation, and those that ask for the alert.
+    // Three plots, the confirmation, and the queries for the alert.
     assert_eq!(sweep["processes"], 2, "{sweep}");
     assert!(sweep["calls"].as_u64() >= Some(6), "{sweep}");
     assert_eq!(
@@ -88,7 +85,7 @@ fn tracks_cross_processes(trace: &str) {
     let track = events
         .iter()
         .find(|event| event["name"] == "thread_name" && event["args"]["name"] == called.as_str())
-        .unwrap_or_else(|| panic!("no track {called}: {said}"));
+        .unwrap_or_else(|| panic!("no track {called}: {output}"));
     let is_its = |event: &&Value| (&event["pid"], &event["tid"]) == (&track["pid"], &track["tid"]);
     let its = || events.iter().filter(is_its);
     let segments: Vec<_> = its()
@@ -102,11 +99,11 @@ fn tracks_cross_processes(trace: &str) {
     );
     let arrows = its().filter(|event| event["name"] == "distributable thread");
     assert!(arrows.count() >= 12, "each call there and back");
-    lie_in_each_other(its().filter(|event| event["ph"] == "X"));
+    assert_nested(its().filter(|event| event["ph"] == "X"));
 }
 
-/// What the format asks of a track's slices.
-fn lie_in_each_other<'e>(slices: impl Iterator<Item = &'e Value>) {
+/// Checks that slices of a track are nested, as the format requires.
+fn assert_nested<'e>(slices: impl Iterator<Item = &'e Value>) {
     let number = |event: &Value, name: &str| (event[name].as_f64().expect("a number") * 1e3).round() as u64;
     let mut open: Vec<u64> = Vec::new();
     for slice in slices {
@@ -120,11 +117,11 @@ fn lie_in_each_other<'e>(slices: impl Iterator<Item = &'e Value>) {
     }
 }
 
-/// The file that a command was told to write.
+/// Reads the file that an option of the command names.
 fn json_after(line: &str, option: &str) -> Value {
     let file = line.split_whitespace().skip_while(|word| *word != option).nth(1);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let text = fs::read_to_string(root.join(file.expect("it has that option"))).expect("it was written");
+    let text = fs::read_to_string(root.join(file.expect("the option"))).expect("the file");
     serde_json::from_str(&text).expect("JSON")
 }
 

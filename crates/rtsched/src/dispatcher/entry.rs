@@ -37,7 +37,7 @@ pub(crate) enum Origin {
     Here,
     /// At another host, which waits for its return.
     Elsewhere,
-    /// With a request that nobody waits for; it ends with that request.
+    /// With a request that no caller waits for; it ends with that request.
     Request,
 }
 

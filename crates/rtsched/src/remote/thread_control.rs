@@ -113,7 +113,12 @@ const CANCEL: &str = "cancel";
 impl ThreadControlRef {
     /// Queries the endsystem. Returns after [`Query::timeout`] at the latest.
     pub(super) fn query(&self, query: &Query) -> Result<Whereabouts, SystemException> {
-        let mut result = None;
+        // The call fails unless it decodes a result.
+        let mut result = Whereabouts {
+            place: Place::OutOfReach,
+            hosts: 0,
+            cancelled: false,
+        };
         let operation = if query.cancels { CANCEL } else { FIND };
         let bounded = self.0.with_timeout(query.timeout);
         bounded.call::<SystemException>(operation, |phase| match phase {
@@ -122,11 +127,11 @@ impl ThreadControlRef {
                 (query.id.to_octets(), query.hosts, nanoseconds).encode(encoder)
             }
             Phase::Results(decoder) => {
-                result = Some(Whereabouts::decode(decoder)?);
+                result = Whereabouts::decode(decoder)?;
                 Ok(())
             }
         })?;
-        Ok(result.expect("a reply has results"))
+        Ok(result)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The radar: a distributable thread that begins here visits the tracker, takes its deadline along, and comes back.
+//! The radar: a distributable thread begins here, calls the tracker with its deadline, and returns.
 
 use std::{
     error::Error,
@@ -15,10 +15,10 @@ use punctual::rtscheduling::{
 punctual::include_idl!("radar");
 use radar::{ConsoleRef, Sighting, TrackerRef};
 
-/// No call here takes longer.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Maximum duration of a call.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What the tracker calls back.
+/// The object that the tracker calls back.
 struct Console {
     plots: WordKey<u32>,
     main: ThreadId,
@@ -26,7 +26,7 @@ struct Console {
 
 impl radar::Console for Console {
     fn noted(&self) -> Result<u32, SystemException> {
-        // It is `sweep` that has come back, and finds what it has stored.
+        // `sweep` has returned, and finds its stored value.
         let plots = self.plots.get().ok().flatten().unwrap_or(0);
         let moved = thread::current().id() != self.main;
         println!("radar:   called back; another OS thread: {moved}; plots noted: {plots}");
@@ -47,11 +47,11 @@ fn run() -> Result<(), Box<dyn Error>> {
         .build()?;
     let orb = Orb::builder()
         .listen("iiop://localhost")
-        .call_timeout(PATIENCE)
+        .call_timeout(TIMEOUT)
         .initializer(&scheduling)
         .build()?;
     let tracker: TrackerRef = orb.resolve("corbaloc::localhost:2840/Tracker")?;
-    // A variable of each distributable thread, as a thread-local one is of each OS thread.
+    // A variable of each distributable thread, as a thread-local variable is of each OS thread.
     let plots = WordKey::new()?;
     let pool = orb.threadpool().threads(1).build()?;
     let poa = orb.root_poa().child("radar").threadpool(&pool).build()?;
@@ -63,7 +63,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     watch(&scheduling, &tracker)
 }
 
-/// One distributable thread at two hosts.
+/// Runs one distributable thread at two hosts.
 fn sweep(
     scheduling: &RtScheduling,
     tracker: &TrackerRef,
@@ -71,27 +71,27 @@ fn sweep(
     plots: WordKey<u32>,
 ) -> Result<(), Box<dyn Error>> {
     let current = scheduling.current();
-    // A thread begins with its first segment. What it spawns is less urgent.
+    // A thread begins with its first segment. Threads that it spawns have an earlier deadline.
     let of_spawned = due_in(scheduling, 40);
     current.segment_with_implicit("sweep", due_in(scheduling, 60), of_spawned, |_| {
         let id = current.id()?.to_string();
-        let tell = |seen: &Sighting| {
-            let who = if seen.thread == id {
+        let print = |seen: &Sighting| {
+            let thread = if seen.thread == id {
                 "the same thread"
             } else {
                 "a new thread"
             };
             println!(
-                "tracker: {}, {who}, due in {}",
+                "tracker: {}, {thread}, due in {}",
                 seen.segment,
                 rounded(seen.due_in_s)
             );
         };
         println!("radar:   sweep, due in 60 s");
-        tell(&tracker.plot()?);
+        print(&tracker.plot()?);
         plots.set(1)?;
 
-        // A segment inside, with other parameters. However it ends, by `?` or a panic, those of `sweep` are back then.
+        // A nested segment with other parameters. However it ends, the parameters of `sweep` apply again.
         current.segment("correlate", due_in(scheduling, 30), |correlate| {
             println!(
                 "radar:   {}, due in 30 s",
@@ -99,36 +99,36 @@ fn sweep(
             );
             correlate.update(due_in(scheduling, 20))?;
             println!("radar:   correlate is updated, due in 20 s");
-            tell(&tracker.plot()?);
+            print(&tracker.plot()?);
             plots.set(2)?;
             Ok::<_, Box<dyn Error>>(())
         })?;
-        tell(&tracker.plot()?);
+        print(&tracker.plot()?);
 
-        // To the tracker and from there back to here, while `main` waits.
+        // To the tracker, and from there back to this host, while `main` waits.
         let noted = tracker.confirm(Some(console))?;
         println!("tracker: confirm, {noted} plots");
 
-        // Nobody waits for a oneway: it is a thread of its own, with the implicit parameters.
+        // No caller waits for a oneway: a new thread with the implicit parameters executes it.
         tracker.alert()?;
         let mut alert = tracker.take_alert()?;
         while alert.thread.is_empty() {
             current.sleep_until(current.now() + Duration::from_millis(1))?;
             alert = tracker.take_alert()?;
         }
-        tell(&alert);
+        print(&alert);
         Ok(())
     })
 }
 
-/// A distributable thread that is cancelled while it is at the other host.
+/// Cancels a distributable thread while it is at the other host.
 fn watch(scheduling: &RtScheduling, tracker: &TrackerRef) -> Result<(), Box<dyn Error>> {
     let current = scheduling.current();
-    let (tell, told) = mpsc::channel();
+    let (sender, result) = mpsc::channel();
     let at_tracker = tracker.clone();
     let watch = current.segment("search", due_in(scheduling, 60), |_| {
         let watches = move || {
-            let _ = tell.send(at_tracker.watch());
+            let _ = sender.send(at_tracker.watch());
         };
         current.spawn("watch", None, None, SpawnSpec::default(), watches)
     })?;
@@ -136,8 +136,8 @@ fn watch(scheduling: &RtScheduling, tracker: &TrackerRef) -> Result<(), Box<dyn 
         thread::sleep(Duration::from_millis(1));
     }
     println!("radar:   watch is at the tracker; cancelled from here");
-    watch.cancel_everywhere(PATIENCE)?;
-    match told.recv_timeout(2 * PATIENCE)? {
+    watch.cancel_everywhere(TIMEOUT)?;
+    match result.recv_timeout(2 * TIMEOUT)? {
         Err(exception) => println!("radar:   watch ends: {:?}", exception.kind),
         Ok(()) => println!("radar:   watch was not cancelled"),
     }
@@ -153,7 +153,7 @@ fn due_in(scheduling: &RtScheduling, seconds: u64) -> SchedulingParameters {
     }
 }
 
-/// To ten seconds, so that each run says the same.
+/// Rounds to ten seconds, so that each run prints the same.
 fn rounded(seconds: f64) -> String {
     format!("{:.0} s", (seconds / 10.0).round() * 10.0)
 }

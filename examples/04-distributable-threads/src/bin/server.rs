@@ -1,4 +1,4 @@
-//! The tracker: threads of the radar visit it.
+//! The tracker: it serves calls of distributable threads that began at the radar.
 
 use std::sync::{
     Mutex,
@@ -19,7 +19,8 @@ struct Tracker {
 }
 
 impl Tracker {
-    /// The thread that has come along with the request. Its segment here has the operation's name.
+    /// Returns the state of the thread that arrived with the request. Its segment here has the name of the
+    /// operation.
     fn sighting(&self) -> Result<Sighting, SystemException> {
         let current = self.scheduling.current();
         let deadline = current.scheduling_parameter()?.deadline().unwrap_or(Time::NEVER);
@@ -37,22 +38,22 @@ impl radar::Tracker for Tracker {
     }
 
     fn confirm(&self, back: Option<ConsoleRef>) -> Result<u32, SystemException> {
-        // The thread goes on to where it came from.
+        // The thread calls the host that it came from.
         back.map_or(Ok(0), |console| console.noted())
     }
 
     fn alert(&self) -> Result<(), SystemException> {
-        *self.alert.lock().expect("nobody panics") = self.sighting()?;
+        *self.alert.lock().expect("no panic") = self.sighting()?;
         Ok(())
     }
 
     fn take_alert(&self) -> Result<Sighting, SystemException> {
-        Ok(mem::take(&mut *self.alert.lock().expect("nobody panics")))
+        Ok(mem::take(&mut *self.alert.lock().expect("no panic")))
     }
 
     fn watch(&self) -> Result<(), SystemException> {
         self.watching.fetch_add(1, SeqCst);
-        // Waits of ours end when the thread is cancelled, wherever somebody does that.
+        // A cancellation at any host ends this wait.
         let cancelled = self.scheduling.current().sleep_until(Time::NEVER);
         self.watching.fetch_sub(1, SeqCst);
         cancelled
@@ -71,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .listen("iiop://localhost:2840")
         .initializer(&scheduling)
         .build()?;
-    // Other hosts may look for threads that are here, and cancel them.
+    // Other hosts may locate and cancel threads that are here.
     scheduling.open_control(&orb, ThreadControlSpec::default())?;
     let pool = orb.threadpool().threads(3).build()?;
     let poa = orb.root_poa().child("radar").threadpool(&pool).build()?;

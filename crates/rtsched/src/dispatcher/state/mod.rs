@@ -1,4 +1,4 @@
-//! Everything under the dispatcher's lock: who is ready, who runs, who owns which resource.
+//! Everything under the dispatcher's lock: the threads, which of them run, and their resources.
 
 mod installation;
 mod rescheduling;
