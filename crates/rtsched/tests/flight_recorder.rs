@@ -1,5 +1,5 @@
-//! What the flight recorder notes of distributable threads, on both hosts, so that one track can be drawn of each; and that this
-//! allocates nothing.
+//! Records of distributable threads in the flight recorder, on both hosts, which make up one track each;
+//! without allocations.
 //!
 //! One test: the recorder is on or off for the whole process.
 
@@ -28,7 +28,7 @@ impl Drop for Folder {
 }
 
 #[test]
-fn a_distributable_thread_leaves_its_records_wherever_it_is() {
+fn a_distributable_thread_is_recorded_at_each_host() {
     let folder = Folder(format!("/dev/shm/punctual-test-threads-{}", std::process::id()).into());
     let started =
         std::fs::create_dir(&folder.0).and_then(|()| punctual_flight::start(&Settings::new(&folder.0)));
@@ -113,7 +113,7 @@ fn a_distributable_thread_leaves_its_records_wherever_it_is() {
     }
 }
 
-/// What an OS thread noted of distributable threads.
+/// Records of distributable threads by an OS thread.
 fn noted(folder: &Folder, thread: i32) -> Vec<Record> {
     let threads = punctual_flight::read_folder(&folder.0).unwrap();
     let found = threads.into_iter().find(|found| found.thread == thread);

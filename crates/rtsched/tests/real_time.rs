@@ -1,5 +1,5 @@
-//! What only real-time rights show: preemption, native priorities, SCHED_DEADLINE. Each test is skipped without them, and runs on one
-//! CPU that nobody else here uses meanwhile; what spins is bounded in time.
+//! Preemption, native priorities and SCHED_DEADLINE, which require real-time rights. Each test is skipped
+//! without them, and runs alone on one CPU; busy loops are bounded in time.
 
 use std::{
     sync::{
@@ -31,7 +31,7 @@ mod doubler {
     include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs"));
 }
 
-/// One test at a time has the CPU.
+/// Serialises the tests, which use the same CPU.
 static ALONE: PiMutex<()> = punctual_os::lock::mutex(());
 
 /// Returns the CPU that the test uses; `None`: the test is skipped.
@@ -51,14 +51,15 @@ fn importance(importance: i32) -> SchedulingParameters {
     SchedulingParameters::Importance { importance }
 }
 
-/// An OS thread above all others on the CPU, as a lane's: what it begins comes to its scheduling point at once.
+/// An OS thread above all others on the CPU, as a lane's: threads that it spawns reach their scheduling point
+/// immediately.
 fn on(cpu: usize, name: &str) -> ThreadSpec {
     ThreadSpec::new(name)
         .scheduling(Scheduling::fifo(NativePriority(80)))
         .affinity(CpuSet::single(cpu))
 }
 
-/// Spins until told to stop, and counts.
+/// Spins until stopped, and counts.
 #[derive(Clone, Default)]
 struct Spinner {
     stop: Arc<AtomicBool>,
@@ -81,15 +82,16 @@ impl Spinner {
         self.turns.load(Ordering::Relaxed)
     }
 
-    /// Waits until it has had the CPU once more: the kernel takes it from all real-time threads now and then.
+    /// Waits until it has had the CPU once more: the kernel's throttling stops all real-time threads now and
+    /// then.
     fn gets_on(&self) {
         let before = self.turns();
-        eventually("it gets on", || self.turns() > before);
+        eventually("it gets the CPU again", || self.turns() > before);
     }
 }
 
 #[test]
-fn a_running_thread_is_passed_by_a_more_eligible_one_without_its_help() {
+fn a_more_eligible_thread_preempts_a_running_one() {
     let _alone = ALONE.lock();
     let Some(cpu) = cpu_with_rights() else {
         return;
@@ -116,16 +118,16 @@ fn a_running_thread_is_passed_by_a_more_eligible_one_without_its_help() {
     eventually("the more important one runs", || high.turns() > 0);
     let frozen = low.turns();
     high.gets_on();
-    assert_eq!(low.turns(), frozen, "it has no processor");
+    assert_eq!(low.turns(), frozen, "it does not run");
     let native = scheduling::of(low_thread.tid()).unwrap();
     assert_eq!(native, Scheduling::fifo(NativePriorities::default().inactive));
     high.stop();
     assert_eq!(
         high_thread.join().unwrap(),
         Scheduling::fifo(NativePriority(80)),
-        "its own again"
+        "its own scheduling is restored"
     );
-    eventually("the less important one goes on", || low.turns() > frozen);
+    eventually("the less important one continues", || low.turns() > frozen);
     assert_eq!(
         scheduling::of(low_thread.tid()).unwrap(),
         Scheduling::fifo(NativePriorities::default().active)
@@ -151,7 +153,7 @@ fn a_running_thread_is_passed_by_a_more_eligible_one_without_its_help() {
 }
 
 #[test]
-fn one_that_was_passed_waits_at_its_next_scheduling_point() {
+fn a_passed_thread_waits_at_its_next_scheduling_point() {
     let _alone = ALONE.lock();
     let Some(cpu) = cpu_with_rights() else {
         return;
@@ -162,7 +164,7 @@ fn one_that_was_passed_waits_at_its_next_scheduling_point() {
     let low = on(cpu, "low").spawn(move || {
         let result = of_low.current().segment("low", importance(1), |segment| {
             enters.open();
-            // Away from the processor, so that it comes to its scheduling point although it was passed.
+            // Off the processor, so that it reaches its scheduling point although others have passed it.
             goes_on.pass(None);
             segment.update(importance(2))
         });
@@ -200,7 +202,7 @@ fn one_that_was_passed_waits_at_its_next_scheduling_point() {
 }
 
 #[test]
-fn nobody_is_lost_among_many_and_all_get_their_own_back() {
+fn many_threads_all_run_and_regain_their_own_priorities() {
     let _alone = ALONE.lock();
     let Some(cpu) = cpu_with_rights() else {
         return;
@@ -255,7 +257,7 @@ fn native_priorities_follow_the_eligibility() {
                         while !release.load(Ordering::Relaxed) {
                             std::thread::sleep(Duration::from_millis(1));
                         }
-                        // Alone from here on, or among equals.
+                        // From here on alone, or among equals.
                         segment.update(importance(7))
                     });
                 result.unwrap();
@@ -283,18 +285,18 @@ fn native_priorities_follow_the_eligibility() {
         assert_eq!(
             thread.join().unwrap(),
             Scheduling::fifo(NativePriority(80)),
-            "its own again"
+            "its own scheduling is restored"
         );
     }
 }
 
 #[test]
-fn decisions_that_only_time_asks_for_are_taken_in_time() {
+fn decisions_that_depend_on_time_are_taken_in_time() {
     let _alone = ALONE.lock();
     let Some(cpu) = cpu_with_rights() else {
         return;
     };
-    // The laxity of one that waits falls until it is less than that of one that runs.
+    // The laxity of a waiting thread falls until it is less than that of the running one.
     let scheduling = RtScheduling::builder()
         .scheduler(MaximumUrgencyFirst::new())
         .record_decisions(1000)
@@ -322,7 +324,7 @@ fn decisions_that_only_time_asks_for_are_taken_in_time() {
     let first_thread = start("first", parameters(500, 450), &first);
     eventually("the first runs", || first.turns() > 0);
     let second_thread = start("second", parameters(600, 500), &second);
-    eventually("the second got its turn although the first did nothing", || {
+    eventually("the second runs without a scheduling point of the first", || {
         second.turns() > 0
     });
     first.stop();
@@ -332,7 +334,7 @@ fn decisions_that_only_time_asks_for_are_taken_in_time() {
 }
 
 #[test]
-fn the_kernels_deadline_class_is_used_or_refused_with_the_reason() {
+fn kernel_deadlines_are_used_or_refused_with_the_reason() {
     let _alone = ALONE.lock();
     let built = RtScheduling::builder()
         .scheduler(EarliestDeadlineFirst::new())
@@ -359,7 +361,7 @@ fn the_kernels_deadline_class_is_used_or_refused_with_the_reason() {
     current
         .segment("track", parameters(5), |segment| {
             assert!(deadline_class::has(me).unwrap());
-            // More than there is: refused, and it goes on with what it has.
+            // More than is available: refused, and the previous reservation stays.
             let refused = segment.update(parameters(1_000)).unwrap_err();
             let SchedulingError::System(exception) = refused else {
                 panic!("{refused}")
@@ -370,14 +372,14 @@ fn the_kernels_deadline_class_is_used_or_refused_with_the_reason() {
             Ok::<_, SchedulingError>(())
         })
         .unwrap();
-    assert!(!deadline_class::has(me).unwrap(), "its own class again");
-    // Another thread has its OS thread meanwhile, with a reservation of its own.
+    assert!(!deadline_class::has(me).unwrap(), "its own class is restored");
+    // Another thread uses the OS thread meanwhile, with another reservation.
     let orb = Orb::builder().initializer(&scheduling).build().unwrap();
     let doubler: DoublerRef = orb.root_poa().activate(Doubler).unwrap();
     current
         .segment("track", parameters(5), |_| {
             doubler.as_object().oneway("wake", |_| Ok(()))?;
-            assert!(deadline_class::has(me).unwrap(), "its own reservation again");
+            assert!(deadline_class::has(me).unwrap(), "its reservation is restored");
             Ok::<_, SchedulingError>(())
         })
         .unwrap();
@@ -401,7 +403,8 @@ fn the_kernels_deadline_class_is_used_or_refused_with_the_reason() {
     }
 }
 
-/// A less important thread that a more important one passes while it is away from the processor, and that then does `work`.
+/// A less important thread that a more important one passes while it is off the processor, and that then does
+/// `work`.
 struct Passed {
     low: Option<punctual_os::Thread<()>>,
     high: Option<punctual_os::Thread<()>>,
@@ -450,7 +453,7 @@ impl Passed {
         }
     }
 
-    /// What the passed one is natively.
+    /// Native scheduling of the passed thread.
     fn native(&self) -> Scheduling {
         scheduling::of(self.low.as_ref().unwrap().tid()).unwrap()
     }
@@ -467,7 +470,7 @@ fn inactive() -> Scheduling {
 }
 
 #[test]
-fn one_that_was_passed_waits_for_its_turn_before_it_calls() {
+fn a_passed_thread_waits_for_its_turn_before_it_calls() {
     let _alone = ALONE.lock();
     let Some(cpu) = cpu_with_rights() else {
         return;
@@ -487,7 +490,7 @@ fn one_that_was_passed_waits_for_its_turn_before_it_calls() {
     eventually("it waits", || {
         calls.load(Ordering::Relaxed) && passed.low.as_ref().is_some_and(sleeps)
     });
-    // Nobody serves yet: had it called, its head would be there.
+    // No thread serves yet: if it had called, its head would be away.
     let threads = scheduling.snapshot();
     let low = threads.iter().find(|thread| thread.name == "low").unwrap();
     assert_eq!(low.status, ThreadStatus::Ready);
@@ -498,7 +501,7 @@ fn one_that_was_passed_waits_for_its_turn_before_it_calls() {
     });
 }
 
-/// Whether the kernel says so.
+/// Whether the kernel reports it as sleeping.
 fn sleeps(thread: &punctual_os::Thread<()>) -> bool {
     let status = std::fs::read_to_string(format!("/proc/self/task/{}/stat", thread.tid().get())).unwrap();
     status.rsplit(')').next().unwrap().trim_start().starts_with('S')
@@ -525,7 +528,7 @@ fn a_late_operation_does_not_pass_more_eligible_threads() {
         assert!(ended.is_err());
     });
     passed.goes_on.open();
-    // It waits for its turn to begin it.
+    // It waits for its turn to begin the operation.
     passed.high_ends.open();
     late.pass(None);
     let of_high = scheduling.clone();
@@ -552,7 +555,7 @@ fn a_late_operation_does_not_pass_more_eligible_threads() {
 }
 
 #[test]
-fn one_that_was_passed_stays_so_where_another_scheduler_is_installed() {
+fn a_passed_thread_stays_passed_under_another_scheduler() {
     let _alone = ALONE.lock();
     let Some(cpu) = cpu_with_rights() else {
         return;
@@ -570,7 +573,7 @@ fn one_that_was_passed_stays_so_where_another_scheduler_is_installed() {
 }
 
 #[test]
-fn what_a_mechanism_has_made_of_one_that_sleeps_is_gone_with_it() {
+fn a_sleeping_thread_loses_the_priority_of_a_replaced_mechanism() {
     let _alone = ALONE.lock();
     let Some(cpu) = cpu_with_rights() else {
         return;
@@ -611,8 +614,9 @@ fn what_a_mechanism_has_made_of_one_that_sleeps_is_gone_with_it() {
     );
 }
 
-/// They all come to the dispatcher's lock at once, above every level. Whoever has it must not lose what it inherits from the others when
-/// it gets its own level, or those would wait for all that run between.
+/// All threads arrive at the dispatcher's lock at once, above every level. The owner must not lose the
+/// priority inherited from the others when it gets its level; otherwise they would wait for all threads in
+/// between.
 #[test]
 fn threads_that_begin_together_run_in_their_order() {
     const THREADS: usize = 30;

@@ -1,4 +1,4 @@
-//! Endsystems that know what these tests tell them, over real connections.
+//! Searches over real connections, between endsystems whose threads the tests invent.
 
 use std::{
     collections::HashMap,
@@ -21,19 +21,19 @@ use super::{
 };
 
 const ID: DistributableThreadId = DistributableThreadId(77);
-const WITHIN: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What an endsystem knows, as a test says.
+/// The distributable threads of an endsystem, as set by a test.
 #[derive(Default)]
 struct Table {
     threads: PiMutex<HashMap<DistributableThreadId, (bool, Option<ObjectRef>)>>,
-    looked: PiMutex<u32>,
+    queries: PiMutex<u32>,
     callers: PiMutex<Vec<Peer>>,
 }
 
 impl LocalThreads for Table {
     fn find(&self, id: DistributableThreadId) -> Option<Local> {
-        *self.looked.lock() += 1;
+        *self.queries.lock() += 1;
         let threads = self.threads.lock();
         let (cancelled, calls) = threads.get(&id)?.clone();
         Some(Local { cancelled, calls })
@@ -61,7 +61,7 @@ struct Host {
 
 struct Anything;
 
-/// Its operations are never called.
+/// An object whose operations are never called.
 struct AnythingRef(ObjectRef);
 
 impl Interface for AnythingRef {
@@ -103,7 +103,7 @@ impl Host {
         }
     }
 
-    /// The thread is here, and calls an object of another host's, or nothing.
+    /// Sets that the thread is here, and calls an object of another host, if given.
     fn has(&self, calls: Option<&Host>) {
         let calls = calls.map(|host| self.sees(&host.object));
         self.table.threads.lock().insert(ID, (false, calls));
@@ -139,11 +139,11 @@ fn a_search_follows_the_calls_to_the_head() {
     first.has(Some(second));
     second.has(Some(third));
     third.has(None);
-    let of = |host: &Host, cancels| search(&*host.table, ID, cancels, WITHIN);
+    let of = |host: &Host, cancels| search(&*host.table, ID, cancels, TIMEOUT);
     assert_eq!(of(first, false), found(Place::AtHead, 2, false));
     assert_eq!(of(second, false), found(Place::AtHead, 1, false));
     assert!(hosts.iter().all(|host| !host.is_cancelled()));
-    // From the middle: those before it see the exception that travels back.
+    // From the middle: hosts before it get the exception on the way back.
     assert_eq!(of(second, true), found(Place::AtHead, 1, true));
     assert_eq!(
         [first, second, third].map(Host::is_cancelled),
@@ -154,19 +154,19 @@ fn a_search_follows_the_calls_to_the_head() {
 }
 
 #[test]
-fn a_host_that_the_thread_has_never_been_at_asks_the_controls_that_it_knows() {
+fn a_host_without_the_thread_queries_the_controls_that_it_knows() {
     let [first, second, outside, idle] = [Host::new(), Host::new(), Host::new(), Host::new()];
     first.has(Some(&second));
     second.has(None);
     let controls = [outside.control_of(&idle), outside.control_of(&first)];
-    let thread = RemoteThread::find(ID, &controls, WITHIN).unwrap();
-    assert_eq!(thread.whereabouts(WITHIN), found(Place::AtHead, 1, false));
-    assert_eq!(thread.cancel(WITHIN), found(Place::AtHead, 1, true));
+    let thread = RemoteThread::find(ID, &controls, TIMEOUT).unwrap();
+    assert_eq!(thread.whereabouts(TIMEOUT), found(Place::AtHead, 1, false));
+    assert_eq!(thread.cancel(TIMEOUT), found(Place::AtHead, 1, true));
     assert!(first.is_cancelled() && second.is_cancelled());
 
     second.table.threads.lock().clear();
     first.table.threads.lock().clear();
-    let gone = thread.cancel(WITHIN).unwrap_err();
+    let gone = thread.cancel(TIMEOUT).unwrap_err();
     assert_eq!(
         (gone.kind, gone.minor),
         (
@@ -174,10 +174,10 @@ fn a_host_that_the_thread_has_never_been_at_asks_the_controls_that_it_knows() {
             Minor::DISTRIBUTABLE_THREAD_UNKNOWN
         )
     );
-    let unknown = RemoteThread::find(DistributableThreadId(5), &controls, WITHIN).unwrap_err();
+    let unknown = RemoteThread::find(DistributableThreadId(5), &controls, TIMEOUT).unwrap_err();
     assert_eq!(unknown.minor, Minor::DISTRIBUTABLE_THREAD_UNKNOWN);
     assert_eq!(
-        RemoteThread::find(ID, &[], WITHIN).unwrap_err().minor,
+        RemoteThread::find(ID, &[], TIMEOUT).unwrap_err().minor,
         Minor::DISTRIBUTABLE_THREAD_UNKNOWN
     );
 }
@@ -189,7 +189,7 @@ fn the_control_is_under_its_well_known_key() {
     std::thread::scope(|scope| {
         scope.spawn(|| host.orb.run());
         let control = outside.orb.resolve(host.control.url());
-        let found_at = control.map(|control| RemoteThread::find(ID, &[control], WITHIN));
+        let found_at = control.map(|control| RemoteThread::find(ID, &[control], TIMEOUT));
         host.orb.shutdown();
         found_at.unwrap().unwrap();
     });
@@ -197,7 +197,7 @@ fn the_control_is_under_its_well_known_key() {
 }
 
 #[test]
-fn searches_that_go_round_end() {
+fn searches_in_a_cycle_end() {
     let [first, second] = [Host::new(), Host::new()];
     first.has(Some(&second));
     second.has(Some(&first));
@@ -206,19 +206,19 @@ fn searches_that_go_round_end() {
     let Whereabouts { place, hosts, .. } = search(&*first.table, ID, true, short).unwrap();
     assert_eq!(place, Place::OutOfReach);
     assert!(hosts <= super::search::MAX_HOSTS);
-    assert!(began.elapsed() < WITHIN);
-    let looked = *first.table.looked.lock() + *second.table.looked.lock();
-    assert!(looked <= u32::from(super::search::MAX_HOSTS) + 1, "{looked}");
+    assert!(began.elapsed() < TIMEOUT);
+    let queries = *first.table.queries.lock() + *second.table.queries.lock();
+    assert!(queries <= u32::from(super::search::MAX_HOSTS) + 1, "{queries}");
 }
 
 #[test]
-fn a_thread_on_its_way_is_asked_for_again() {
+fn a_search_repeats_while_the_thread_moves() {
     let [first, second] = [Host::new(), Host::new()];
     first.has(Some(&second));
-    // Its request has not come there yet.
+    // Its request has not arrived there yet.
     let found_at = std::thread::scope(|scope| {
-        let search = scope.spawn(|| search(&*first.table, ID, true, WITHIN));
-        while *second.table.looked.lock() < 2 {
+        let search = scope.spawn(|| search(&*first.table, ID, true, TIMEOUT));
+        while *second.table.queries.lock() < 2 {
             std::thread::sleep(Duration::from_millis(1));
         }
         second.has(None);
@@ -226,43 +226,43 @@ fn a_thread_on_its_way_is_asked_for_again() {
     });
     assert_eq!(found_at, found(Place::AtHead, 1, true));
     assert!(second.is_cancelled());
-    // It never comes.
+    // It never arrives.
     second.table.threads.lock().clear();
     let never = search(&*first.table, ID, false, Duration::from_millis(500));
     assert_eq!(never, found(Place::Moving, 0, true));
 }
 
 #[test]
-fn a_query_that_the_time_ran_out_for_says_less_than_the_answer_before() {
+fn a_query_that_timed_out_does_not_replace_the_previous_result() {
     let silent = SystemException::new(SystemExceptionKind::Timeout, Minor::NONE, Completion::Maybe);
     let out_of_reach = found(Place::OutOfReach, 1, false);
-    for without_answer in [out_of_reach, Err(silent)] {
+    for inconclusive in [out_of_reach, Err(silent)] {
         let moving = found(Place::Moving, 2, true);
-        let mut answers = [moving, without_answer].into_iter();
+        let mut results = [moving, inconclusive].into_iter();
         let asked = repeat_while_moving(Duration::from_millis(50), |timeout| {
-            let answer = answers.next().unwrap();
-            if answer == without_answer {
+            let result = results.next().unwrap();
+            if result == inconclusive {
                 std::thread::sleep(timeout);
             }
-            answer
+            result
         });
         assert_eq!(asked, moving);
-        let only = repeat_while_moving(Duration::ZERO, |_| without_answer);
-        assert_eq!(only, without_answer, "there was no answer before");
-        let mut answers = [moving, without_answer].into_iter();
-        let lost = repeat_while_moving(WITHIN, |_| answers.next().unwrap());
-        assert_eq!(lost, without_answer, "there was time");
+        let only = repeat_while_moving(Duration::ZERO, |_| inconclusive);
+        assert_eq!(only, inconclusive, "no previous result");
+        let mut results = [moving, inconclusive].into_iter();
+        let lost = repeat_while_moving(TIMEOUT, |_| results.next().unwrap());
+        assert_eq!(lost, inconclusive, "time was left");
     }
 }
 
 #[test]
-fn what_is_out_of_reach_ends_the_search_and_is_marked_up_to_there() {
+fn a_search_marks_the_thread_up_to_the_last_host_within_reach() {
     let [first, second] = [Host::new(), Host::new()];
     first.has(Some(&second));
     second.has(None);
     second.orb.shutdown_and_wait().unwrap();
     assert_eq!(
-        search(&*first.table, ID, true, WITHIN),
+        search(&*first.table, ID, true, TIMEOUT),
         found(Place::OutOfReach, 0, true)
     );
     // An object of an ORB without a control.
@@ -271,13 +271,13 @@ fn what_is_out_of_reach_ends_the_search_and_is_marked_up_to_there() {
     let object = first.sees(object.as_object());
     first.table.threads.lock().insert(ID, (false, Some(object)));
     assert_eq!(
-        search(&*first.table, ID, true, WITHIN),
+        search(&*first.table, ID, true, TIMEOUT),
         found(Place::OutOfReach, 0, true)
     );
 }
 
 #[test]
-fn an_object_that_is_elsewhere_by_now_is_followed_there() {
+fn a_forwarded_object_is_followed() {
     let [first, second] = [Host::new(), Host::new()];
     second.has(None);
     let middle = Orb::builder().listen("iiop://127.0.0.1").build().unwrap();
@@ -315,12 +315,12 @@ fn an_object_that_is_elsewhere_by_now_is_followed_there() {
 }
 
 #[test]
-fn only_whom_the_policy_allows_is_conclusive() {
+fn only_permitted_peers_get_results() {
     let refusing = |policy| Host::with(ThreadControlSpec::default().policy(policy));
     let peer = Host::new();
     let ask = |host: &Host| {
         host.has(None);
-        RemoteThread::find(ID, &[peer.control_of(host)], WITHIN).map(|_| ())
+        RemoteThread::find(ID, &[peer.control_of(host)], TIMEOUT).map(|_| ())
     };
     let refused = ask(&refusing(CancellationPolicy::nobody())).unwrap_err();
     assert_eq!(
@@ -334,13 +334,13 @@ fn only_whom_the_policy_allows_is_conclusive() {
     );
     ask(&refusing(CancellationPolicy::nobody().allow(Peers::Remote))).unwrap_err();
 
-    // Nothing is told of threads that are not known, either, and nothing is marked.
+    // Unknown threads are not reported either, and nothing is marked.
     let silent = refusing(CancellationPolicy::nobody());
-    let unknown = RemoteThread::find(ID, &[peer.control_of(&silent)], WITHIN).unwrap_err();
+    let unknown = RemoteThread::find(ID, &[peer.control_of(&silent)], TIMEOUT).unwrap_err();
     assert_eq!(unknown.kind, SystemExceptionKind::NoPermission);
-    assert_eq!(*silent.table.looked.lock(), 0);
+    assert_eq!(*silent.table.queries.lock(), 0);
 
-    // Whose call has brought the thread here may take it back.
+    // The host whose call brought the thread here may cancel it.
     let by_callers = refusing(CancellationPolicy::nobody().callers(true));
     ask(&by_callers).unwrap_err();
     by_callers.table.callers.lock().push(Peer::Loopback);
@@ -348,7 +348,7 @@ fn only_whom_the_policy_allows_is_conclusive() {
 }
 
 #[test]
-fn policies_tell_peers_apart() {
+fn policies_distinguish_peers() {
     let far = Peer::Network("10.1.2.3".parse().unwrap());
     let default = CancellationPolicy::default();
     assert!(default.allows(Peer::SameHost { user: None }, || false));
@@ -362,7 +362,7 @@ fn policies_tell_peers_apart() {
 }
 
 #[test]
-fn whatever_a_control_is_asked_it_answers_or_refuses() {
+fn a_control_replies_to_or_refuses_any_query() {
     let spec = ThreadControlSpec::default().max_query_time(Duration::MAX);
     let (host, next, peer) = (Host::with(spec), Host::new(), Host::new());
     host.has(Some(&next));
@@ -370,18 +370,18 @@ fn whatever_a_control_is_asked_it_answers_or_refuses() {
     let control = peer.control_of(&host);
     let object = control.as_object();
     let ask = |operation: &str, arguments: &[u8]| {
-        let mut answered = false;
+        let mut replied = false;
         let result = object.call::<SystemException>(operation, |phase| match phase {
             Phase::Arguments(encoder) => encoder.octets(arguments),
             Phase::Results(_) => {
-                answered = true;
+                replied = true;
                 Ok(())
             }
         });
-        result.map(|()| answered).map_err(|exception| exception.kind)
+        result.map(|()| replied).map_err(|exception| exception.kind)
     };
     let mut arguments = ID.to_octets().to_vec();
-    // All hosts there are, all time there is.
+    // The maximum number of hosts, and the longest timeout.
     arguments.extend([0xff; 16]);
     for operation in ["find", "cancel"] {
         assert_eq!(ask(operation, &arguments), Ok(true));
@@ -391,7 +391,7 @@ fn whatever_a_control_is_asked_it_answers_or_refuses() {
                 Err(SystemExceptionKind::Marshal)
             );
         }
-        // No host more, no time.
+        // No further host, no time.
         let mut none = ID.to_octets().to_vec();
         none.extend([0; 16]);
         assert_eq!(ask(operation, &none), Ok(true));

@@ -1,4 +1,5 @@
-//! Allocations of distributable threads after warm-up, and the limit on keys: tests that need the process to themselves.
+//! Allocations of distributable threads after warm-up, and the limit on keys: tests that need the process to
+//! themselves.
 
 #[path = "../rtsched/remote/host.rs"]
 #[allow(dead_code, reason = "a part of it is for other tests")]

@@ -1,4 +1,4 @@
-//! No heap after warm-up: segments, scheduling points, decisions, calls with a context on both sides, operations.
+//! Allocations of segments, scheduling points, decisions, calls with a context on both sides, and operations.
 
 use std::{
     sync::{
@@ -47,7 +47,7 @@ fn segments_and_scheduling_points() {
 }
 
 #[test]
-fn schedulers_that_ask_for_processor_times() {
+fn schedulers_that_read_processor_times() {
     let _alone = ALONE.lock();
     let scheduling = RtScheduling::builder()
         .scheduler(MaximumUrgencyFirst::new())
@@ -70,7 +70,7 @@ fn schedulers_that_ask_for_processor_times() {
 }
 
 #[test]
-fn hand_overs() {
+fn switches_between_threads() {
     let _alone = ALONE.lock();
     let scheduling = cooperative();
     let counted = Arc::new(AtomicU64::new(0));
@@ -105,7 +105,7 @@ fn hand_overs() {
 fn calls_with_a_context_on_both_sides() {
     let _alone = ALONE.lock();
     let (client, server) = (Host::new(), Host::new());
-    // The lane's one thread says how often it has allocated up to its upcall.
+    // The lane's only thread reports how often it has allocated up to its upcall.
     let probe = server.serve_with(1, |_| Ok(i32::try_from(allocations_of_this_thread()).unwrap()));
     let probe = client.resolve(&probe);
     let current = client.scheduling.current();
@@ -116,7 +116,7 @@ fn calls_with_a_context_on_both_sides() {
             assert_eq!(count, 0, "the caller");
             let before = probe.work(0)?;
             let count = after_warm_up(|| last = probe.work(0).unwrap());
-            assert_eq!((count, last - before), (0, 0), "the caller, the lane");
+            assert_eq!((count, last - before), (0, 0), "caller, lane");
             Ok::<_, SchedulingError>(())
         })
         .unwrap();
@@ -134,7 +134,7 @@ fn oneways_and_collocated_calls() {
         .segment_with_implicit("track", importance(5), importance(2), |_| {
             let count = after_warm_up(|| {
                 worker.post(1).unwrap();
-                // Lets the server keep up.
+                // Lets the server catch up.
                 worker.work(1).unwrap();
                 collocated.work(1).unwrap();
                 collocated.post(1).unwrap();
@@ -145,12 +145,12 @@ fn oneways_and_collocated_calls() {
         .unwrap();
 }
 
-/// A call that is not waited for keeps its arguments and its reply on the heap; its threads add nothing to that.
+/// An asynchronous call keeps its arguments and its reply on the heap; its threads add nothing to that.
 #[test]
-fn asynchronous_calls_take_no_more_with_a_thread_than_without() {
+fn asynchronous_calls_allocate_no_more_with_a_thread() {
     let _alone = ALONE.lock();
     let (client, server) = (Host::with_replies(cooperative()), Host::new());
-    // The lane's one thread says how often it has allocated up to its upcall.
+    // The lane's only thread reports how often it has allocated up to its upcall.
     let probe = server.serve_with(1, |_| Ok(i32::try_from(allocations_of_this_thread()).unwrap()));
     let probe = client.resolve(&probe);
     let calls = || {
@@ -165,7 +165,7 @@ fn asynchronous_calls_take_no_more_with_a_thread_than_without() {
     let with = current.segment_with_implicit("track", importance(5), importance(2), |_| {
         Ok::<_, SchedulingError>(calls())
     });
-    assert_eq!(with.unwrap(), without, "the caller, the lane");
+    assert_eq!(with.unwrap(), without, "caller, lane");
     assert_eq!(without.1, 0, "the lane");
     let segments = current.segment_with_implicit("track", importance(5), importance(2), |_| {
         let call = probe.work_later(0);
@@ -179,5 +179,5 @@ fn asynchronous_calls_take_no_more_with_a_thread_than_without() {
         call.wait()?;
         Ok::<_, SchedulingError>(count)
     });
-    assert_eq!(segments.unwrap(), 0, "segments while a call is under way");
+    assert_eq!(segments.unwrap(), 0, "segments during a call");
 }

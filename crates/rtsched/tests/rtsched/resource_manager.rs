@@ -1,4 +1,4 @@
-//! Resources of distributable threads: who gets them, in which order, and how waiting ends.
+//! Resources of distributable threads: their owners, the order of waiters, and the ends of waits.
 
 use std::{
     mem,
@@ -23,7 +23,7 @@ fn important(importance: i32) -> SchedulingParameters {
     SchedulingParameters::Importance { importance }
 }
 
-/// So many run at a time, and give way at scheduling points only: nothing depends on rights.
+/// `processors` threads run at a time, and stop only at scheduling points, so that nothing depends on rights.
 fn scheduling(processors: usize) -> RtScheduling {
     RtScheduling::builder()
         .scheduler(MostImportantFirst::new())
@@ -35,7 +35,7 @@ fn scheduling(processors: usize) -> RtScheduling {
         .unwrap()
 }
 
-/// A distributable thread of its own for `work`, and where its result comes.
+/// Starts a distributable thread for `work`; returns it and a channel for its result.
 fn spawn<R: Send + 'static>(
     scheduling: &RtScheduling,
     name: &str,
@@ -52,7 +52,7 @@ fn spawn<R: Send + 'static>(
     (spawned.unwrap(), result)
 }
 
-/// Until the thread has stopped running so many times.
+/// Waits until the thread has been suspended `times` times.
 fn suspended(scheduling: &RtScheduling, name: &str, times: usize) {
     let start = Instant::now();
     let count = || {
@@ -82,7 +82,7 @@ fn in_segment<R>(scheduling: &RtScheduling, work: impl FnOnce() -> R) -> R {
 type Done = Result<(), SystemException>;
 
 #[test]
-fn a_thread_takes_what_it_has_again_and_releases_it_as_often() {
+fn an_owner_acquires_again_and_releases_as_often() {
     let scheduling = scheduling(2);
     let map = scheduling.create_resource_manager("map", None).unwrap();
     in_segment(&scheduling, || {
@@ -108,7 +108,7 @@ fn a_thread_takes_what_it_has_again_and_releases_it_as_often() {
 }
 
 #[test]
-fn without_a_distributable_thread_there_is_nobody_to_own_it() {
+fn locking_requires_a_distributable_thread() {
     let scheduling = scheduling(1);
     let map = scheduling.create_resource_manager("map", None).unwrap();
     let error = map.lock().unwrap_err();
@@ -132,7 +132,7 @@ fn a_ceiling_for_another_scheduler_is_refused() {
 }
 
 #[test]
-fn waiters_get_it_in_the_order_of_the_scheduler() {
+fn waiters_acquire_in_the_order_of_the_scheduler() {
     let scheduling = scheduling(8);
     let map = scheduling.create_resource_manager("map", None).unwrap();
     let order = Arc::new(PiMutex::new(Vec::new()));
@@ -160,7 +160,8 @@ fn waiters_get_it_in_the_order_of_the_scheduler() {
     assert_eq!(*order.lock(), ["high", "middle", "middle as well", "low"]);
 }
 
-/// One processor. A thread of low importance has what a high one wants; a middle one is ready.
+/// One processor. A thread of low importance owns what a thread of high importance waits for; one of middle
+/// importance is ready.
 fn order_of_three(ceiling: Option<i32>) -> Vec<&'static str> {
     let scheduling = scheduling(1);
     let map = scheduling
@@ -181,17 +182,17 @@ fn order_of_three(ceiling: Option<i32>) -> Vec<&'static str> {
             Ok(())
         });
         let (_, middle) = spawn(&scheduling, "middle", 5, middle_notes);
-        // Both have come to their first scheduling point, and nobody else runs.
+        // Both have reached their first scheduling point, and no other thread runs.
         let start = Instant::now();
         while scheduling.threads() < 3 {
             assert!(start.elapsed() < LONG);
         }
         std::thread::sleep(Duration::from_millis(20));
-        // Here the high thread gets the processor, and finds the map taken.
+        // Here the high thread gets the processor, and finds that the map has an owner.
         scheduling.current().scheduling_point().unwrap();
         low_notes();
         drop(guard);
-        // And here those go first that are more important again.
+        // Here more important threads go first again.
         scheduling.current().scheduling_point().unwrap();
         received(&high).unwrap();
         received(&middle);
@@ -201,18 +202,18 @@ fn order_of_three(ceiling: Option<i32>) -> Vec<&'static str> {
 }
 
 #[test]
-fn who_has_it_inherits_so_nobody_in_between_goes_first() {
+fn an_owner_inherits_so_threads_in_between_wait() {
     assert_eq!(order_of_three(None), ["low, with the map", "high", "middle"]);
 }
 
 #[test]
-fn with_a_ceiling_nobody_below_it_goes_first_from_the_start() {
+fn with_a_ceiling_threads_below_it_wait_from_the_start() {
     assert_eq!(order_of_three(Some(9)), ["low, with the map", "high", "middle"]);
 }
 
 /// The kernel runs the owner at the waiter's priority.
 #[test]
-fn with_native_priorities_the_owner_has_that_of_its_waiter() {
+fn with_native_priorities_the_owner_has_the_priority_of_its_waiter() {
     let scheduling = RtScheduling::builder()
         .mechanism(Mechanism::OsPriorities)
         .processors(8)
@@ -244,7 +245,7 @@ fn with_native_priorities_the_owner_has_that_of_its_waiter() {
 }
 
 #[test]
-fn a_waiter_that_is_cancelled_waits_no_more() {
+fn a_cancelled_waiter_stops_waiting() {
     let scheduling = scheduling(4);
     let map = scheduling.create_resource_manager("map", None).unwrap();
     in_segment(&scheduling, || {
@@ -261,7 +262,7 @@ fn a_waiter_that_is_cancelled_waits_no_more() {
 }
 
 #[test]
-fn a_cancelled_owner_releases_all_the_last_one_first() {
+fn a_cancelled_owner_releases_all_in_reverse_order() {
     let scheduling = scheduling(8);
     let managers =
         ["first", "second", "third"].map(|name| scheduling.create_resource_manager(name, None).unwrap());
@@ -308,7 +309,7 @@ fn a_cancelled_owner_releases_all_the_last_one_first() {
 }
 
 #[test]
-fn waiting_ends_when_its_time_is_over() {
+fn a_wait_ends_with_its_timeout() {
     let scheduling = scheduling(4);
     let map = scheduling.create_resource_manager("map", None).unwrap();
     in_segment(&scheduling, || {
@@ -335,12 +336,12 @@ fn waiting_ends_when_its_time_is_over() {
             panic!("{limited:?}");
         };
         assert_eq!(error.kind, SystemExceptionKind::Timeout);
-        assert_eq!(went_on, Ok(()), "the operation was too late, and not the thread");
+        assert_eq!(went_on, Ok(()), "the operation was late, but not the thread");
     });
 }
 
 #[test]
-fn two_that_would_wait_for_each_other_are_told() {
+fn deadlocks_are_refused() {
     let scheduling = scheduling(4);
     let one = scheduling.create_resource_manager("one", None).unwrap();
     let two = scheduling.create_resource_manager("two", None).unwrap();
@@ -364,10 +365,10 @@ fn two_that_would_wait_for_each_other_are_told() {
     });
 }
 
-/// Many threads, three resources in any order, waits of any length, and cancellation in between: nobody is in a resource with another
-/// one, nobody waits for ever, and in the end all is free.
+/// Many threads, three resources in any order, waits of any length, and cancellations: no resource ever has
+/// two users, no wait is endless, and all resources are free in the end.
 #[test]
-fn whatever_happens_one_is_inside_and_all_come_to_an_end() {
+fn resources_exclude_each_other_under_stress() {
     for processors in [1, 3] {
         let scheduling = scheduling(processors);
         let managers = [None, Some(important(4)), None]
@@ -390,7 +391,7 @@ fn whatever_happens_one_is_inside_and_all_come_to_an_end() {
             .collect();
         for (thread, _) in &started[..2] {
             std::thread::sleep(Duration::from_millis(2));
-            // It may be through already.
+            // It may have ended already.
             let _ = thread.cancel();
         }
         for (number, (_, result)) in started.iter().enumerate() {
@@ -406,7 +407,7 @@ fn whatever_happens_one_is_inside_and_all_come_to_an_end() {
     }
 }
 
-/// One or two resources, for a moment.
+/// Uses one or two resources for a moment.
 fn step(random: &mut u64, managers: &[ResourceManager; 3], inside: &[AtomicBool; 3]) -> Done {
     let mut next = |below: u64| {
         *random = random
@@ -426,14 +427,14 @@ fn step(random: &mut u64, managers: &[ResourceManager; 3], inside: &[AtomicBool;
     };
     assert!(
         !inside[outer].swap(true, Ordering::SeqCst),
-        "another one is inside"
+        "the resource has two users"
     );
     let nested = match managers[inner].try_lock(wait) {
         Ok(Some(_inner_guard)) => {
             if inner != outer {
                 assert!(
                     !inside[inner].swap(true, Ordering::SeqCst),
-                    "another one is inside"
+                    "the resource has two users"
                 );
                 inside[inner].store(false, Ordering::SeqCst);
             }
@@ -448,7 +449,7 @@ fn step(random: &mut u64, managers: &[ResourceManager; 3], inside: &[AtomicBool;
 }
 
 #[test]
-fn a_guard_that_outlives_its_thread_releases_nobody_elses() {
+fn a_guard_that_outlives_its_thread_releases_no_other_threads_resource() {
     let scheduling = scheduling(1);
     let map = scheduling.create_resource_manager("map", None).unwrap();
     let guard = in_segment(&scheduling, || map.lock().unwrap());
@@ -462,7 +463,7 @@ fn a_guard_that_outlives_its_thread_releases_nobody_elses() {
 }
 
 #[test]
-fn another_scheduler_takes_owners_and_waiters_over() {
+fn another_scheduler_takes_over_owners_and_waiters() {
     let scheduling = scheduling(4);
     let map = scheduling
         .create_resource_manager("map", Some(important(7)))
@@ -481,7 +482,7 @@ fn another_scheduler_takes_owners_and_waiters_over() {
     });
 }
 
-/// The storage of a thread is there from its first segment to the end of the last one.
+/// The storage of a thread exists from its first segment to the end of its last one.
 #[test]
 fn segments_and_spawned_threads_have_their_storage() {
     let (sender, destroyed) = mpsc::channel();
@@ -505,7 +506,7 @@ fn segments_and_spawned_threads_have_their_storage() {
             key.set(3).unwrap();
             found
         });
-        assert_eq!(received(&result), Ok(None), "another thread, another storage");
+        assert_eq!(received(&result), Ok(None), "another thread has other storage");
         let (value, _) = destroyed.recv_timeout(LONG).unwrap();
         assert_eq!(value, 3);
         assert_eq!(key.get(), Ok(Some(2)));
@@ -514,7 +515,7 @@ fn segments_and_spawned_threads_have_their_storage() {
     assert_eq!(
         destroyed.try_recv(),
         Ok((2, std::thread::current().id())),
-        "where the thread ends"
+        "on the OS thread where the thread ends"
     );
     assert!(key.get().is_err());
 }

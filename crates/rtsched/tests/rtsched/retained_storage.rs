@@ -1,4 +1,4 @@
-//! What is kept of distributable threads that have left, and where its destructors are called.
+//! Storage of distributable threads that have left, and the threads that call its destructors.
 
 use std::{
     sync::{Arc, mpsc},
@@ -11,7 +11,7 @@ use punctual_rtsched::storage::{Housekeeper, RetainedStorage, RetentionLimits, T
 use punctual_sched::dynamic::Time;
 use punctual_types::DistributableThreadId;
 
-/// A key that says which values were destroyed, and by which thread of the system.
+/// A key that reports which values were destroyed, and by which OS thread.
 fn key() -> (WordKey<u64>, mpsc::Receiver<(u64, Option<String>)>) {
     let (sender, destroyed) = mpsc::channel();
     let key = WordKey::with_destructor(move |value| {
@@ -34,7 +34,7 @@ fn leaves(visitors: &RetainedStorage, key: WordKey<u64>, id: u64, at: u64) {
 fn returns(visitors: &RetainedStorage, key: WordKey<u64>, id: u64, at: u64) -> Option<u64> {
     let storage = visitors.restore(DistributableThreadId(id.into()), Time(at))?;
     let value = storage.enter(|| key.take()).unwrap();
-    Some(value.expect("storage without values is not kept"))
+    Some(value.expect("storage without values is not retained"))
 }
 
 fn limits(max_threads: usize, max_age: Duration) -> RetentionLimits {
@@ -44,7 +44,7 @@ fn limits(max_threads: usize, max_age: Duration) -> RetentionLimits {
 const LONG: Duration = Duration::from_secs(3600);
 
 #[test]
-fn who_has_been_away_longest_makes_room() {
+fn the_thread_that_left_first_is_displaced() {
     let (key, destroyed) = key();
     let visitors = RetainedStorage::new(limits(3, LONG));
     for id in 1..=3 {
@@ -55,7 +55,7 @@ fn who_has_been_away_longest_makes_room() {
     leaves(&visitors, key, 4, 6);
     assert_eq!(visitors.len(), 3);
     assert_eq!(returns(&visitors, key, 2, 7), None);
-    assert!(destroyed.try_recv().is_err(), "not by the one who left");
+    assert!(destroyed.try_recv().is_err(), "not by the thread that left");
     assert_eq!(visitors.destroy_forgotten(Time(7)), 1);
     assert_eq!(destroyed.try_recv().unwrap().0, 2);
     for id in [1, 3, 4] {
@@ -65,7 +65,7 @@ fn who_has_been_away_longest_makes_room() {
 }
 
 #[test]
-fn who_has_been_away_too_long_is_forgotten() {
+fn storage_is_forgotten_after_the_maximum_age() {
     let (key, destroyed) = key();
     let visitors = RetainedStorage::new(limits(8, Duration::from_nanos(100)));
     leaves(&visitors, key, 1, 0);
@@ -77,7 +77,7 @@ fn who_has_been_away_too_long_is_forgotten() {
 }
 
 #[test]
-fn who_has_ended_is_forgotten_and_who_stored_nothing_is_not_kept() {
+fn ended_threads_are_forgotten_and_empty_storage_is_not_retained() {
     let (key, destroyed) = key();
     let visitors = RetainedStorage::new(limits(8, LONG));
     visitors.retain(DistributableThreadId(9), ThreadStorage::new(), Time(0));
@@ -89,9 +89,9 @@ fn who_has_ended_is_forgotten_and_who_stored_nothing_is_not_kept() {
     assert_eq!(destroyed.try_recv().unwrap().0, 1);
 }
 
-/// Two visits with one id, as a peer can forge them.
+/// Two departures with one id, as a peer can forge them.
 #[test]
-fn an_id_that_leaves_twice_is_kept_once() {
+fn an_id_that_leaves_twice_is_retained_once() {
     let (key, destroyed) = key();
     let visitors = RetainedStorage::new(limits(8, LONG));
     let id = DistributableThreadId(1);
@@ -113,7 +113,7 @@ fn without_a_housekeeper_memory_stays_bounded_and_lanes_are_counted() {
     for id in 1..=10 {
         leaves(&visitors, key, id, id);
     }
-    // Two are kept, two wait.
+    // Two are retained, two wait.
     assert_eq!(destroyed.try_iter().count(), 6);
     assert_eq!(visitors.destroyed_by_lanes(), 6);
     assert_eq!(visitors.destroy_forgotten(Time(10)), 2);
@@ -136,7 +136,7 @@ fn a_housekeeper_destroys_what_is_forgotten() {
     let _housekeeper = Housekeeper::start(Arc::clone(&visitors), spec, now).unwrap();
     leaves(&visitors, key, 1, now().0);
     leaves(&visitors, key, 2, now().0);
-    // The first makes room, the second grows old.
+    // The first one is displaced, the second one ages.
     for id in [1, 2] {
         let (value, thread) = destroyed.recv_timeout(Duration::from_secs(60)).unwrap();
         assert_eq!((value, thread.as_deref()), (id, Some(Housekeeper::NAME)));

@@ -1,4 +1,4 @@
-//! The storage of distributable threads, as the runtime and its users see it.
+//! The storage of distributable threads, as the runtime and applications use it.
 
 use std::cell::Cell;
 use std::sync::{
@@ -19,7 +19,7 @@ use punctual_types::DistributableThreadId;
 const DT1: DistributableThreadId = DistributableThreadId(1);
 const DT2: DistributableThreadId = DistributableThreadId(2);
 
-/// A host: threads of the system that run whatever distributable thread comes, and what visitors leave behind.
+/// A host: OS threads that run any distributable thread, and the storage of threads that have left.
 struct Host {
     visitors: RetainedStorage,
     key: WordKey<u32>,
@@ -33,7 +33,7 @@ impl Host {
         }
     }
 
-    /// A visit on the calling thread of the system.
+    /// Runs a distributable thread on the calling OS thread.
     fn visit<R>(&self, id: DistributableThreadId, work: impl FnOnce(&WordKey<u32>) -> R) -> R {
         let storage = self.visitors.restore(id, Time(0)).unwrap_or_default();
         let result = storage.enter(|| work(&self.key));
@@ -42,8 +42,9 @@ impl Host {
     }
 }
 
-/// Figure 5 of [S4]: DT1 writes on host 1 in OS thread 1 and goes to host 2; DT2 comes from there and runs in OS thread 1; DT1
-/// comes back and runs in OS thread 2, where it reads. OS threads find what is theirs by chance only, distributable ones always.
+/// Figure 5 of [Gill 2004]: DT1 writes on host 1 in OS thread 1 and goes to host 2; DT2 arrives from there
+/// and runs in OS thread 1; DT1 returns and runs in OS thread 2, where it reads. Distributable threads always
+/// find their values, OS threads only by chance.
 #[test]
 fn figure_5_two_threads_cross_between_two_hosts() {
     let (host1, host2) = (&Host::new(), &Host::new());
@@ -58,7 +59,7 @@ fn figure_5_two_threads_cross_between_two_hosts() {
             });
             host2.visit(DT2, |key| key.set(20).unwrap());
             host2.visit(DT1, |key| {
-                assert_eq!(key.get(), Ok(None), "what it wrote is host 1's");
+                assert_eq!(key.get(), Ok(None), "its value is local to host 1");
                 key.set(11).unwrap();
             });
             let found = host1.visit(DT2, |key| {
@@ -69,7 +70,7 @@ fn figure_5_two_threads_cross_between_two_hosts() {
             assert_eq!(
                 found,
                 (Ok(None), 10),
-                "the system's storage shows DT2 what DT1 wrote"
+                "DT2 finds the value of DT1 in the storage of the OS thread"
             );
             turn.wait();
         });
@@ -77,7 +78,7 @@ fn figure_5_two_threads_cross_between_two_hosts() {
             // OS thread 2.
             turn.wait();
             let found = host1.visit(DT1, |key| (key.get(), NATIVE.get()));
-            assert_eq!(found, (Ok(Some(10)), 0), "and does not show it to DT1");
+            assert_eq!(found, (Ok(Some(10)), 0), "where DT1 does not find it");
             assert_eq!(host1.visit(DT2, |key| key.get()), Ok(Some(21)));
             assert_eq!(host2.visit(DT1, |key| key.get()), Ok(Some(11)));
             assert_eq!(host2.visit(DT2, |key| key.get()), Ok(Some(20)));
@@ -85,9 +86,9 @@ fn figure_5_two_threads_cross_between_two_hosts() {
     });
 }
 
-/// A calls B, and B calls A back while A's thread of the system waits.
+/// A calls B, and B calls A back while A's OS thread waits.
 #[test]
-fn a_call_back_on_another_thread_of_the_system_finds_it() {
+fn a_callback_on_another_os_thread_finds_the_value() {
     let key = WordKey::<i16>::new().unwrap();
     let storage = ThreadStorage::new();
     storage.enter(|| {
@@ -105,7 +106,7 @@ fn a_call_back_on_another_thread_of_the_system_finds_it() {
 }
 
 #[test]
-fn nested_threads_get_their_storage_back_also_after_a_panic() {
+fn nested_threads_regain_their_storage_even_after_a_panic() {
     let key = StorageKey::new().unwrap();
     ThreadStorage::new().enter(|| {
         key.set(1).unwrap();
@@ -123,7 +124,7 @@ fn nested_threads_get_their_storage_back_also_after_a_panic() {
 }
 
 #[test]
-fn outside_of_a_distributable_thread_there_is_none() {
+fn storage_requires_a_distributable_thread() {
     let key = StorageKey::new().unwrap();
     let outside = StorageError::NoDistributableThread;
     assert_eq!(key.get(), Err(outside));
@@ -137,13 +138,13 @@ fn outside_of_a_distributable_thread_there_is_none() {
 }
 
 #[test]
-fn stale_keys_are_refused_and_the_next_key_sees_nothing_of_theirs() {
+fn stale_keys_are_refused_and_their_values_invisible_to_new_keys() {
     let storage = ThreadStorage::new();
     storage.enter(|| {
         let stale = StorageKey::new().unwrap();
         stale.set(1).unwrap();
         stale.delete().unwrap();
-        // Of these one at least has the place of the stale one; tests beside may take it away once.
+        // At least one of these reuses the entry of the stale key; other tests may take it once.
         for key in [(); 3].map(|()| StorageKey::new().unwrap()) {
             assert_eq!(key.get(), Ok(None));
             key.set(2).unwrap();
@@ -171,11 +172,11 @@ fn destructors_are_called_for_the_newest_key_first() {
             key.set(word).unwrap();
         }
         keys[0].set(20).unwrap();
-        assert_eq!(keys[1].take(), Ok(Some(11)), "it is the caller's now");
+        assert_eq!(keys[1].take(), Ok(Some(11)), "the caller owns it");
         keys[2].delete().unwrap();
     });
     drop(storage);
-    assert!(order.lock().is_empty(), "it is still somebody's");
+    assert!(order.lock().is_empty(), "a clone still exists");
     drop(alive);
     assert_eq!(*order.lock(), [(3, 13), (0, 20)]);
 }
@@ -216,7 +217,7 @@ fn destructors_find_older_values_and_may_set_others() {
 }
 
 #[test]
-fn a_destructor_that_panics_ends_alone() {
+fn a_panicking_destructor_does_not_stop_the_others() {
     let (sender, destroyed) = mpsc::channel();
     let last = StorageKey::with_destructor(move |word| sender.send(word).unwrap()).unwrap();
     let panics = StorageKey::with_destructor(|_| std::panic::panic_any("a destructor")).unwrap();
@@ -232,7 +233,7 @@ fn a_destructor_that_panics_ends_alone() {
 }
 
 #[test]
-fn storage_is_used_again_without_what_was_in_it() {
+fn reused_storage_is_empty() {
     let key = StorageKey::new().unwrap();
     for _ in 0..3 {
         let storage = ThreadStorage::new();
@@ -246,7 +247,7 @@ fn storage_is_used_again_without_what_was_in_it() {
 }
 
 #[test]
-fn ten_thousand_keys_are_ten_thousand_values() {
+fn ten_thousand_keys_have_ten_thousand_values() {
     let keys: Vec<_> = (0..10_000).map(|_| WordKey::<usize>::new().unwrap()).collect();
     let storage = ThreadStorage::new();
     storage.enter(|| {

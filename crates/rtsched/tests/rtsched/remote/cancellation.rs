@@ -1,4 +1,4 @@
-//! From hosts where the head is not.
+//! Cancellation from hosts without the head.
 
 use std::{slice, sync::atomic::Ordering, thread, time::Duration};
 
@@ -15,13 +15,13 @@ use super::{
     tracker::{DEAF, RETURN, SLEEP, TrackerRef, WORK},
 };
 
-/// Of a host's lane.
+/// Number of threads in a host's lane.
 const THREADS: usize = 3;
 const MORE_THAN_IT_HAS_THREADS: usize = 5;
 
 const CANCELLED: Result<i32, SystemExceptionKind> = Err(SystemExceptionKind::ThreadCancelled);
 
-/// Three hosts in a row.
+/// Three hosts, each of which calls the next.
 fn chain() -> [Host; 3] {
     let hosts = [Host::new(), Host::new(), Host::new()];
     for (from, to) in hosts.iter().zip(&hosts[1..]) {
@@ -45,7 +45,7 @@ fn at_head(hosts: u8, cancelled: bool) -> Whereabouts {
 }
 
 /// Runs `cancel` while a thread of the first host is at the last one.
-fn while_it_is_there(hosts: &[Host; 3], manner: i32, cancel: impl FnOnce(DistributableThreadId)) {
+fn while_at_last_host(hosts: &[Host; 3], manner: i32, cancel: impl FnOnce(DistributableThreadId)) {
     thread::scope(|scope| {
         let sent = scope.spawn(|| kind_of(hosts[0].sends(manner)));
         eventually("the head is at the last host", || hosts[2].visitor().is_some());
@@ -59,14 +59,14 @@ fn while_it_is_there(hosts: &[Host; 3], manner: i32, cancel: impl FnOnce(Distrib
 }
 
 #[test]
-fn a_thread_is_cancelled_where_its_head_is_not() {
+fn a_thread_is_cancelled_at_a_host_without_its_head() {
     for manner in [WORK, SLEEP, DEAF] {
         let hosts = chain();
-        while_it_is_there(&hosts, manner, |id| {
+        while_at_last_host(&hosts, manner, |id| {
             let thread = hosts[0].scheduling.lookup(id).unwrap();
             assert_eq!(thread.whereabouts(LONG), Ok(at_head(2, false)));
             assert_eq!(thread.cancel_everywhere(LONG), Ok(at_head(2, true)));
-            // Twice is once.
+            // Twice has the same effect as once.
             if manner == DEAF {
                 assert_eq!(thread.cancel_everywhere(LONG), Ok(at_head(2, true)));
                 for host in &hosts {
@@ -85,21 +85,21 @@ fn a_thread_is_cancelled_where_its_head_is_not() {
 }
 
 #[test]
-fn a_thread_is_cancelled_from_the_middle_of_its_way() {
+fn a_thread_is_cancelled_at_a_host_in_the_middle_of_its_calls() {
     let hosts = chain();
-    while_it_is_there(&hosts, WORK, |id| {
+    while_at_last_host(&hosts, WORK, |id| {
         let thread = hosts[1].scheduling.lookup(id).unwrap();
         assert_eq!(thread.cancel_everywhere(LONG), Ok(at_head(1, true)));
     });
 }
 
 #[test]
-fn a_thread_is_cancelled_from_a_host_that_it_has_never_been_at() {
+fn a_thread_is_cancelled_by_a_host_that_it_never_called() {
     let hosts = chain();
     let outside = Host::new();
     let controls = [outside.control_at(&outside), outside.control_at(&hosts[0])];
     let mut found = None;
-    while_it_is_there(&hosts, SLEEP, |id| {
+    while_at_last_host(&hosts, SLEEP, |id| {
         assert!(outside.scheduling.lookup(id).is_none());
         let thread = RemoteThread::find(id, &controls, LONG).unwrap();
         assert_eq!(thread.whereabouts(LONG), Ok(at_head(2, false)));
@@ -119,16 +119,16 @@ fn a_thread_is_cancelled_from_a_host_that_it_has_never_been_at() {
 }
 
 #[test]
-fn a_thread_that_comes_back_to_its_first_host_is_found_there() {
+fn a_thread_that_returns_to_its_first_host_is_found_there() {
     let hosts = [Host::new(), Host::new()];
-    // Both lead to one object: the first host's own, which leads nowhere.
+    // Both lead to one object: the first host's own, which calls no other.
     let end = Host::new();
     hosts[1].leads_to(&hosts[0].ior());
     let by = hosts[0].orb.resolve(&hosts[1].ior()).unwrap();
     drop(end);
     thread::scope(|scope| {
         let sent = scope.spawn(|| kind_of(hosts[0].sends_by(&by, WORK)));
-        eventually("the head is back", || hosts[0].visitor().is_some());
+        eventually("the head has returned", || hosts[0].visitor().is_some());
         let id = hosts[0].visitor().unwrap();
         let here = hosts[0].scheduling.lookup(id).unwrap();
         assert_eq!(here.whereabouts(LONG), Ok(at_head(0, false)));
@@ -141,13 +141,13 @@ fn a_thread_that_comes_back_to_its_first_host_is_found_there() {
 }
 
 #[test]
-fn cancelling_a_thread_is_no_part_of_the_thread_that_does_it() {
+fn a_cancelled_thread_can_cancel_another_one() {
     let hosts = chain();
-    while_it_is_there(&hosts, WORK, |id| {
+    while_at_last_host(&hosts, WORK, |id| {
         let current = hosts[0].scheduling.current();
         current
             .segment("canceller", super::host::IMPORTANCE, |_| {
-                // Cancelled itself, it still can.
+                // A cancelled thread can still cancel another one.
                 current.distributable_thread()?.cancel()?;
                 let thread = hosts[0].scheduling.lookup(id).unwrap();
                 assert_eq!(thread.cancel_everywhere(LONG)?, at_head(2, true));
@@ -158,7 +158,7 @@ fn cancelling_a_thread_is_no_part_of_the_thread_that_does_it() {
 }
 
 #[test]
-fn a_control_that_does_not_answer_costs_its_time_and_no_more() {
+fn a_control_that_does_not_respond_costs_its_timeout_only() {
     let hosts = chain();
     let outside = Host::new();
     let control = outside.control_at(&hosts[2]);
@@ -169,7 +169,7 @@ fn a_control_that_does_not_answer_costs_its_time_and_no_more() {
 }
 
 #[test]
-fn a_control_answers_while_all_other_lanes_are_busy() {
+fn a_control_responds_while_all_other_lanes_are_busy() {
     let (busy, outside) = (Host::new(), Host::new());
     let control = outside.control_at(&busy);
     let by = outside.orb.resolve::<TrackerRef>(&busy.ior()).unwrap();
@@ -184,10 +184,10 @@ fn a_control_answers_while_all_other_lanes_are_busy() {
             .zip(&to)
             .map(|(caller, to)| scope.spawn(move || kind_of(caller.sends_by(to, DEAF))))
             .collect();
-        eventually("as many as it has threads are there", || {
+        eventually("all threads of the lane are busy", || {
             busy.scheduling.threads() == THREADS
         });
-        // Nobody is left for another request.
+        // No thread is left for another request.
         let impatient: TrackerRef = by
             .as_object()
             .with_timeout(Duration::from_millis(100))
@@ -199,11 +199,7 @@ fn a_control_answers_while_all_other_lanes_are_busy() {
         let id = busy.visitor().unwrap();
         let thread = RemoteThread::find(id, slice::from_ref(&control), LONG).unwrap();
         assert_eq!(thread.cancel(LONG), Ok(at_head(0, true)));
-        assert_eq!(
-            busy.tracker.0.results.lock().len(),
-            0,
-            "all are as busy as before"
-        );
+        assert_eq!(busy.tracker.0.results.lock().len(), 0, "all are still busy");
         busy.tracker.0.released.store(1, Ordering::SeqCst);
         let results: Vec<_> = sent.into_iter().map(|sent| sent.join().unwrap()).collect();
         let cancelled = results.iter().filter(|result| **result == CANCELLED).count();
@@ -216,7 +212,7 @@ fn a_control_answers_while_all_other_lanes_are_busy() {
 }
 
 #[test]
-fn the_host_that_calls_may_take_its_call_back_and_others_may_not() {
+fn a_calling_host_may_cancel_and_others_may_not() {
     let only_callers = CancellationPolicy::nobody().callers(true);
     let last = Host::answering(
         Host::scheduling(),
@@ -232,12 +228,12 @@ fn the_host_that_calls_may_take_its_call_back_and_others_may_not() {
             let refused = RemoteThread::find(DistributableThreadId(1), slice::from_ref(&control), LONG);
             assert_eq!(refused.unwrap_err().minor, Minor::CONTROL_REFUSED);
             let sent = scope.spawn(|| kind_of(first.sends(WORK)));
-            eventually("the head is there", || host.visitor().is_some());
+            eventually("the head has arrived", || host.visitor().is_some());
             let id = host.visitor().unwrap();
             let found = first.scheduling.lookup(id).unwrap().cancel_everywhere(LONG);
             assert_eq!(found.unwrap().place, place);
             if place == Place::OutOfReach {
-                // It sees it when it comes back.
+                // The cancellation is reported when it returns.
                 host.tracker.0.released.store(1, Ordering::SeqCst);
             }
             assert_eq!(sent.join().unwrap(), CANCELLED);

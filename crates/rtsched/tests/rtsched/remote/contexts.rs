@@ -1,4 +1,4 @@
-//! What hosts do with contexts that a client makes up: the tables of `docs/scheduling-context.md`.
+//! Treatment of contexts that a client forges: the tables of `docs/scheduling-context.md`.
 
 use std::{sync::Arc, thread, time::Duration};
 
@@ -21,7 +21,7 @@ use super::{
 
 const CONTEXT: u32 = 30;
 
-/// Sends what it was told to as context 30, and keeps what others send.
+/// Sends a given context 30, and keeps the contexts that others send.
 #[derive(Clone, Default)]
 struct Context(Arc<PiMutex<Option<Vec<u8>>>>);
 
@@ -115,13 +115,13 @@ fn written(context: &SchedulingContext) -> Vec<u8> {
     context.encode(&clocks(), Endian::Big).to_vec()
 }
 
-/// Runs the request outside of all threads: whoever asks for the current one is told so.
+/// Result of a request outside of all threads: the current thread does not exist.
 const OUTSIDE: Result<i32, SystemExceptionKind> = Err(SystemExceptionKind::BadInvOrder);
 const INSIDE: Result<i32, SystemExceptionKind> = Ok(RETURN);
 const REFUSED: Result<i32, SystemExceptionKind> = Err(SystemExceptionKind::Marshal);
 
 #[test]
-fn contexts_are_read_passed_over_or_refused() {
+fn contexts_are_read_ignored_or_refused() {
     let (host, forger) = (Host::new(), Forger::new());
     let whole = written(&of(7));
     let changed = |change: &dyn Fn(&mut Vec<u8>)| {
@@ -175,7 +175,7 @@ fn contexts_are_read_passed_over_or_refused() {
 }
 
 #[test]
-fn parameters_of_unknown_disciplines_travel_on_as_they_came() {
+fn parameters_of_unknown_disciplines_travel_on_unchanged() {
     let (first, forger, last) = (Host::new(), Forger::new(), Forger::new());
     let seen = Tracker::new(&RtScheduling::builder().build().unwrap());
     let pool = last.orb.threadpool().build().unwrap();
@@ -206,21 +206,21 @@ fn parameters_of_unknown_disciplines_travel_on_as_they_came() {
         SystemExceptionKind::BadInvOrder
     );
     let received = last.context.0.lock().clone().unwrap();
-    // The id; kind, byte order and fields of both; not the deadline, which is written anew.
+    // The id; kind, byte order and fields of both; not the deadline, which is encoded anew.
     assert_eq!(received.len(), sent.len());
     assert_eq!(received[6..32], sent[6..32]);
     assert_eq!(received[48..], sent[48..]);
-    assert_ne!(received[40..48], sent[40..48], "less is left");
+    assert_ne!(received[40..48], sent[40..48], "less time is left");
 }
 
 #[test]
-fn an_id_that_is_active_here_is_refused_and_the_thread_goes_on() {
+fn an_id_that_is_active_here_is_refused_and_its_thread_continues() {
     let (host, forger) = (Host::new(), Forger::new());
     let caller = Host::new();
     let by: TrackerRef = caller.orb.resolve(&host.ior()).unwrap();
     thread::scope(|scope| {
         let sent = scope.spawn(|| kind_of(caller.sends_by(&by, WORK)));
-        eventually("it is there", || host.visitor().is_some());
+        eventually("it has arrived", || host.visitor().is_some());
         let id = host.visitor().unwrap();
         let forged = forger.sends(Some(written(&of(id.0))), &host).unwrap_err();
         assert_eq!(
@@ -231,12 +231,12 @@ fn an_id_that_is_active_here_is_refused_and_the_thread_goes_on() {
                 Completion::No
             )
         );
-        // Where it waits in a call, it may come back; but nobody can spawn it anew.
+        // While it waits in a call, it may return; but no request can spawn it anew.
         let back = forger.sends(Some(written(&of(id.0))), &caller);
         assert_eq!(back, Ok(RETURN));
         let tracker: TrackerRef = forger.orb.resolve(&caller.ior()).unwrap();
         tracker.wake().unwrap();
-        // On the same connection: what was sent before has been read before.
+        // On the same connection: earlier requests have been read before.
         assert_eq!(
             forger.sends(None, &caller).unwrap_err().kind,
             SystemExceptionKind::BadInvOrder
@@ -258,7 +258,7 @@ fn an_id_that_is_active_here_is_refused_and_the_thread_goes_on() {
 }
 
 #[test]
-fn a_wrong_calendar_takes_at_most_the_skew() {
+fn a_wrong_calendar_costs_at_most_the_skew() {
     let scheduling = RtScheduling::builder()
         .scheduler(EarliestDeadlineFirst::new())
         .preemption(Preemption::Cooperative)
@@ -291,13 +291,13 @@ fn a_wrong_calendar_takes_at_most_the_skew() {
         let late = clocks().local.since(sent);
         let Some(SchedulingParameters::Deadline { deadline: seen, .. }) = *host.tracker.0.scheduled_by.lock()
         else {
-            panic!("it is scheduled by its deadline");
+            panic!("deadline parameters expected");
         };
-        // Both are one machine. It was `late` under way at most.
+        // Both hosts are one machine. The transmission took `late` at most.
         assert!(seen.0 + 50_000_100 >= deadline.0, "{calendar}");
         assert!(seen <= deadline + late + Duration::from_millis(1), "{calendar}");
     }
-    // Of a discipline that is not known here the deadline is understood all the same.
+    // The deadline of an unknown discipline is understood as well.
     let deadline = clocks().local + Duration::from_secs(10);
     let energy = UnknownParameters::new(0x8001, Some(deadline), Endian::Little, &[]).unwrap();
     for (parameters, is_due) in [(Some(CarriedParameters::Unknown(energy)), true), (None, false)] {
@@ -311,7 +311,7 @@ fn a_wrong_calendar_takes_at_most_the_skew() {
 }
 
 #[test]
-fn contexts_of_a_tao_are_read_where_that_is_switched_on() {
+fn contexts_of_tao_are_read_if_configured() {
     let scheduling = RtScheduling::builder()
         .preemption(Preemption::Cooperative)
         .peer_layout(PeerLayout::MostImportantFirst)
@@ -325,7 +325,7 @@ fn contexts_of_a_tao_are_read_where_that_is_switched_on() {
         *host.tracker.0.scheduled_by.lock(),
         Some(SchedulingParameters::Importance { importance: 9 })
     );
-    // Ours still is.
+    // Our format is still read.
     assert_eq!(forger.sends(Some(written(&of(7))), &host), Ok(RETURN));
     assert_eq!(*host.tracker.0.scheduled_by.lock(), Some(IMPORTANCE));
 }

@@ -1,4 +1,4 @@
-//! Hosts that die while the head of a thread is at them, or while it is behind them.
+//! Hosts that die while the head of a thread is at them, or behind them.
 
 use std::{
     process::Command,
@@ -21,12 +21,12 @@ use super::{
     tracker::{DEAF, RETURN, TrackerRef, WORK},
 };
 
-/// The thread of this host is in a call to elsewhere.
+/// Whether the thread of this host is in a call to another one.
 fn is_away(host: &Host) -> bool {
     host.scheduling.threads() == 1
 }
 
-/// A key, and how many of its values have been destroyed.
+/// A key, and the number of its destroyed values.
 fn counting_key() -> (WordKey<u32>, Arc<AtomicU32>) {
     let destroyed = Arc::new(AtomicU32::new(0));
     let counter = Arc::clone(&destroyed);
@@ -37,11 +37,11 @@ fn counting_key() -> (WordKey<u32>, Arc<AtomicU32>) {
 }
 
 #[test]
-fn the_caller_of_a_host_that_dies_is_told_and_nothing_is_left() {
+fn a_call_to_a_dying_host_fails_and_leaves_nothing() {
     let first = Host::new();
     let mut dying = HostProcess::start(None);
     first.leads_to(&dying.ior);
-    // It has been there and back.
+    // It has been there and has returned.
     assert_eq!(kind_of(first.sends(RETURN)), Ok(RETURN));
     let (key, destroyed) = counting_key();
     let began = Instant::now();
@@ -52,7 +52,7 @@ fn the_caller_of_a_host_that_dies_is_told_and_nothing_is_left() {
                 key.set(1).unwrap();
                 Ok::<_, SchedulingError>(next.track(WORK)?)
             });
-            // Its OS thread goes on as a new thread.
+            // Its OS thread continues as a new thread.
             assert_eq!(first.scheduling.threads(), 0);
             assert_eq!(destroyed.load(Ordering::SeqCst), 1);
             let again = first.scheduling.current().segment("after", IMPORTANCE, |_| {
@@ -61,8 +61,8 @@ fn the_caller_of_a_host_that_dies_is_told_and_nothing_is_left() {
             assert_eq!(again.unwrap(), None);
             result
         });
-        eventually("the head is there", || is_away(&first));
-        // Its request may be on the way still: what is told is the same.
+        eventually("the head has arrived", || is_away(&first));
+        // Its request may not have arrived yet; the result is the same.
         thread::sleep(Duration::from_millis(20));
         dying.kill();
         match sent.join().unwrap() {
@@ -78,7 +78,7 @@ fn the_caller_of_a_host_that_dies_is_told_and_nothing_is_left() {
 }
 
 #[test]
-fn the_caller_of_a_host_that_falls_silent_is_told_by_its_deadline() {
+fn a_call_to_a_stopped_host_ends_by_its_deadline() {
     let first = Host::new();
     let silent = HostProcess::start(None);
     first.leads_to(&silent.ior);
@@ -95,7 +95,7 @@ fn the_caller_of_a_host_that_falls_silent_is_told_by_its_deadline() {
         Err(SystemExceptionKind::Timeout)
     );
     assert_eq!(first.scheduling.threads(), 0);
-    // Its control is as silent.
+    // Its control does not respond either.
     let begun = PiMutex::new(None);
     thread::scope(|scope| {
         let patient: TrackerRef = by.as_object().with_timeout(Duration::from_secs(3)).unchecked();
@@ -144,12 +144,12 @@ fn a_thread_whose_caller_has_died_ends_with_its_request() {
         assert_eq!(sent.join().unwrap(), Err(SystemExceptionKind::CommFailure));
     });
     assert_eq!(first.scheduling.threads(), 0);
-    // Nobody waits for it; it is known until its servant returns, and can be cancelled.
+    // No caller waits for it; it is known until its servant returns, and can be cancelled.
     let id = last.visitor().unwrap();
     let orphan = last.scheduling.lookup(id).unwrap();
     assert!(orphan.cancel_everywhere(LONG).unwrap().cancelled);
     eventually("the orphan has ended", || last.scheduling.threads() == 0);
-    // What it has stored there is kept for as long as it might come back, and no longer.
+    // The values that it stored there are retained as long as it might return.
     let later = last.scheduling.now() + Duration::from_secs(3600);
     last.scheduling.retained_storage().destroy_forgotten(later);
     assert!(last.scheduling.retained_storage().is_empty());
@@ -157,7 +157,7 @@ fn a_thread_whose_caller_has_died_ends_with_its_request() {
 }
 
 #[test]
-fn what_is_left_of_a_call_that_timed_out_does_not_go_on_as_the_thread() {
+fn an_abandoned_upcall_does_not_continue_as_the_thread() {
     let hosts = [Host::new(), Host::new()];
     hosts[0].leads_to(&hosts[1].ior());
     let by: TrackerRef = hosts[0].orb.resolve(&hosts[1].ior()).unwrap();
@@ -171,8 +171,8 @@ fn what_is_left_of_a_call_that_timed_out_does_not_go_on_as_the_thread() {
         .segment("track", IMPORTANCE, |_| {
             let told = impatient.track(DEAF).unwrap_err();
             assert_eq!(told.kind, SystemExceptionKind::Timeout);
-            eventually("the call is still there", || hosts[1].visitor().is_some());
-            // One thread has one head.
+            eventually("the upcall still runs", || hosts[1].visitor().is_some());
+            // A thread has one head.
             let refused: SystemException = by.track(RETURN).unwrap_err();
             hosts[1].tracker.0.released.store(1, Ordering::SeqCst);
             eventually("it has ended", || hosts[1].scheduling.threads() == 0);

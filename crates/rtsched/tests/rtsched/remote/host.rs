@@ -16,7 +16,7 @@ use punctual_types::{DistributableThreadId, SystemException, SystemExceptionKind
 
 use super::tracker::{Tracker, TrackerRef};
 
-/// An endsystem with an object for threads to visit.
+/// An endsystem with an object that threads call.
 pub struct Host {
     pub orb: Orb,
     pub scheduling: RtScheduling,
@@ -65,7 +65,7 @@ impl Host {
         }
     }
 
-    /// Threads that come here go on to there.
+    /// Threads that arrive here call that host next.
     pub fn leads_to(&self, next: &str) {
         *self.tracker.0.next.lock() = Some(self.orb.resolve(next).unwrap());
     }
@@ -83,10 +83,10 @@ impl Host {
         *self.tracker.0.visitor.lock()
     }
 
-    /// A thread that begins here and goes where this host leads to.
+    /// Runs a thread that begins here and calls the next host.
     pub fn sends(&self, manner: i32) -> Result<i32, SchedulingError> {
         let next = self.tracker.0.next.lock().clone();
-        self.sends_by(&next.expect("it leads somewhere"), manner)
+        self.sends_by(&next.expect("a next host"), manner)
     }
 
     pub fn sends_by(&self, by: &TrackerRef, manner: i32) -> Result<i32, SchedulingError> {
@@ -98,7 +98,7 @@ impl Host {
 
 pub const IMPORTANCE: SchedulingParameters = SchedulingParameters::Importance { importance: 5 };
 
-/// What came of a thread as its caller is told.
+/// Result of a thread, with the kind of its exception.
 pub fn kind_of(result: Result<i32, SchedulingError>) -> Result<i32, SystemExceptionKind> {
     result.map_err(|error| match error {
         SchedulingError::System(SystemException { kind, .. }) => kind,
@@ -106,14 +106,14 @@ pub fn kind_of(result: Result<i32, SchedulingError>) -> Result<i32, SystemExcept
     })
 }
 
-/// A host that is a process of its own, and can die.
+/// A host in a separate process, which can die.
 pub struct HostProcess {
     child: Child,
     pub ior: String,
 }
 
 impl HostProcess {
-    /// `leads_to`: where threads go on to; none: they stay there.
+    /// Starts it. `leads_to`: the host that threads call next; `None`: they stay there.
     pub fn start(leads_to: Option<&str>) -> Self {
         let (_, module) = module_path!().split_once("::").unwrap();
         let host_process = format!("{module}::host_process");
@@ -126,22 +126,22 @@ impl HostProcess {
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let ior = lines.find_map(|line| Some(line.ok()?.strip_prefix('>')?.to_owned()));
-        // Whoever writes to a pipe that nobody reads ends.
+        // A process that writes to a closed pipe would end.
         let reader = ThreadSpec::new("child-says").spawn(move || lines.for_each(drop));
         drop(reader.unwrap());
         Self {
             child,
-            ior: ior.expect("the other process says where it is"),
+            ior: ior.expect("the other process prints its reference"),
         }
     }
 
-    /// With SIGKILL: nothing is said to anybody.
+    /// Sends SIGKILL, so that it cannot notify its peers.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Lets it end by itself.
+    /// Lets it end normally.
     pub fn let_go(mut self) {
         drop(self.child.stdin.take());
         self.child.wait().unwrap();
@@ -161,7 +161,7 @@ impl Drop for HostProcess {
 
 const LEADS_TO: &str = "PUNCTUAL_TEST_LEADS_TO";
 
-/// Not a test: what [`HostProcess`] starts.
+/// The program that [`HostProcess`] starts; not a test.
 #[test]
 #[ignore = "started by other tests"]
 fn host_process() {
@@ -172,7 +172,7 @@ fn host_process() {
     let mut out = std::io::stdout();
     writeln!(out, "\n>{}", host.ior()).unwrap();
     out.flush().unwrap();
-    // Until whoever has started it lets go, or is gone.
+    // Until the parent closes the pipe or ends.
     let _ = std::io::stdin().read_line(&mut String::new());
     host.orb.shutdown();
 }

@@ -1,4 +1,5 @@
-//! Distributable threads over several hosts: each test host is an ORB with a scheduling of its own; some are processes of their own.
+//! Distributable threads over several hosts: each is an ORB with a separate endsystem, some in separate
+//! processes.
 
 mod cancellation;
 mod contexts;

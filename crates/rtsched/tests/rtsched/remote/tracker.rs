@@ -1,4 +1,4 @@
-//! The object that threads visit. By hand what is generated from
+//! The object that threads call. Hand-written equivalent of the code generated from
 //!
 //!     interface Tracker {
 //!         long track(in long manner);
@@ -20,35 +20,35 @@ use punctual_sched::dynamic::{SchedulingParameters, Time};
 use punctual_stub::rt::{Encode, Interface, ObjectRef, Phase, Skeleton, SystemException, Upcall};
 use punctual_types::DistributableThreadId;
 
-/// Returns at once where there is no next host.
+/// Returns immediately if there is no next host.
 pub const RETURN: i32 = 0;
-/// Comes to one scheduling point after the other there, until it is let go or cancelled.
+/// Passes scheduling points there until it is released or cancelled.
 pub const WORK: i32 = 1;
 /// Sleeps there without end.
 pub const SLEEP: i32 = 2;
-/// Works without any scheduling point there, until it is let go.
+/// Works there without scheduling points until it is released.
 pub const DEAF: i32 = 3;
-/// Says how many allocations the thread that serves there has made.
+/// Returns the number of allocations of the thread that serves it there.
 pub const COUNT: i32 = 4;
 
-/// Calls the next host, if there is one, else behaves as it is told.
+/// Calls the next host, if there is one; otherwise behaves as requested.
 #[derive(Clone)]
 pub struct Tracker(pub Arc<State>);
 
 pub struct State {
     pub scheduling: RtScheduling,
     pub next: PiMutex<Option<TrackerRef>>,
-    /// Who is in there, at the end of the calls.
+    /// Id of the thread at the end of the calls.
     pub visitor: PiMutex<Option<DistributableThreadId>>,
-    /// Lets go of those who work.
+    /// Releases threads that work.
     pub released: AtomicU32,
-    /// What came of visits that are over.
+    /// Results of calls that have ended.
     pub results: PiMutex<Vec<Result<i32, SystemException>>>,
-    /// The parameters of the last one that has come to the end of the calls.
+    /// Parameters of the last thread that reached the end of the calls.
     pub scheduled_by: PiMutex<Option<SchedulingParameters>>,
-    /// What visitors store something under.
+    /// Key under which threads store a value.
     pub key: PiMutex<Option<WordKey<u32>>>,
-    /// How many oneway calls have come.
+    /// Number of oneway calls received.
     pub woken: PiMutex<u32>,
 }
 
@@ -82,7 +82,7 @@ impl Tracker {
         *self.0.visitor.lock() = Some(current.id()?);
         *self.0.scheduled_by.lock() = Some(current.scheduling_parameter()?);
         if let Some(key) = *self.0.key.lock() {
-            key.set(1).expect("there is a thread to store it for");
+            key.set(1).expect("a distributable thread runs");
         }
         let until = Instant::now() + LONG;
         let result = loop {

@@ -20,7 +20,7 @@ use super::hosts::{Host, Log, WorkerRef, await_status, cooperative, importance};
 
 const LONG: Duration = Duration::from_secs(30);
 
-/// A caller's host, a servant's, and an object whose operation takes until a gate opens.
+/// The hosts of a caller and a servant, and an object whose operation waits for a gate.
 struct Held {
     client: Host,
     server: Host,
@@ -45,7 +45,7 @@ fn held() -> Held {
 }
 
 #[test]
-fn it_spawns_a_thread_with_the_implicit_parameters_and_the_caller_goes_on() {
+fn a_call_spawns_a_thread_with_the_implicit_parameters_and_the_caller_continues() {
     let (client, server) = (Host::with_replies(cooperative()), Host::new());
     let (sender, receiver) = mpsc::channel();
     let (sender, at_server) = (PiMutex::new(sender), server.scheduling.clone());
@@ -72,7 +72,8 @@ fn it_spawns_a_thread_with_the_implicit_parameters_and_the_caller_goes_on() {
             assert_ne!(spawned, current.id()?);
             assert_eq!((parameters, implicit), (importance(2), Some(importance(2))));
             assert_eq!(names, ["work"]);
-            // While the servant is at it, the caller is what it was, has its head, and begins and ends segments.
+            // While the servant executes, the caller keeps its identity and its head, and begins and ends
+            // segments.
             assert_eq!(current.scheduling_parameter()?, importance(5));
             assert_eq!(client.scheduling.snapshot()[0].status, ThreadStatus::Running);
             segment.update(importance(6))?;
@@ -87,7 +88,7 @@ fn it_spawns_a_thread_with_the_implicit_parameters_and_the_caller_goes_on() {
 }
 
 #[test]
-fn without_implicit_parameters_it_has_the_callers() {
+fn without_implicit_parameters_the_spawned_thread_has_the_callers() {
     let (client, server) = (Host::with_replies(cooperative()), Host::new());
     let at_server = server.scheduling.clone();
     let worker = server.serve(move |_| {
@@ -102,7 +103,7 @@ fn without_implicit_parameters_it_has_the_callers() {
 }
 
 #[test]
-fn while_its_caller_waits_another_runs() {
+fn another_thread_runs_while_the_caller_waits() {
     let Held {
         client,
         server,
@@ -118,8 +119,8 @@ fn while_its_caller_waits_another_runs() {
     let low = ThreadSpec::new("low").spawn(move || {
         scheduling.current().segment("low", importance(1), |_| {
             of_low.add("low");
-            assert_eq!(standing_of(&scheduling, "high"), ThreadStatus::Waiting);
-            // Only now: the reply cannot come unless this one runs.
+            assert_eq!(status_of(&scheduling, "high"), ThreadStatus::Waiting);
+            // Only now: the reply cannot arrive unless this one runs.
             gate.open();
             await_status(&scheduling, "high", ThreadStatus::Ready);
             of_low.add("low ends");
@@ -131,7 +132,7 @@ fn while_its_caller_waits_another_runs() {
     let call = worker.work_later(1);
     assert!(
         log.lines().is_empty(),
-        "the call has not given the processor away"
+        "the call is no reason to suspend the caller"
     );
     assert_eq!(call.wait().unwrap(), 2);
     log.add("high");
@@ -142,7 +143,7 @@ fn while_its_caller_waits_another_runs() {
 }
 
 #[test]
-fn a_look_that_finds_nothing_lets_one_that_waits_go_first() {
+fn a_poll_without_a_reply_lets_a_waiting_thread_go_first() {
     let Held {
         client,
         server: _server,
@@ -171,7 +172,7 @@ fn a_look_that_finds_nothing_lets_one_that_waits_go_first() {
             assert!(matches!(polled, Poll::Pending));
         }
         log.add(look);
-        assert_eq!(standing_of(&client.scheduling, "low"), ThreadStatus::Running);
+        assert_eq!(status_of(&client.scheduling, "low"), ThreadStatus::Running);
         high.unwrap().join().unwrap().unwrap();
     }
     gate.open();
@@ -181,7 +182,7 @@ fn a_look_that_finds_nothing_lets_one_that_waits_go_first() {
 }
 
 #[test]
-fn its_start_and_looks_see_the_callers_cancellation_and_the_spawned_thread_goes_on() {
+fn start_and_polls_report_the_callers_cancellation_and_the_spawned_thread_continues() {
     for point in ["start", "is_ready", "wait"] {
         let Held {
             client,
@@ -198,7 +199,7 @@ fn its_start_and_looks_see_the_callers_cancellation_and_the_spawned_thread_goes_
             let told = match call {
                 None => worker.work_later(1).wait(),
                 Some(mut call) => {
-                    // Over, with what the caller is told.
+                    // The call has ended with the exception that is reported to the caller.
                     assert!(point == "wait" || call.is_ready());
                     call.wait()
                 }
@@ -210,7 +211,7 @@ fn its_start_and_looks_see_the_callers_cancellation_and_the_spawned_thread_goes_
         assert!(called.unwrap_err().is_cancellation());
         assert_eq!(client.scheduling.threads(), 0);
         if point != "start" {
-            // It has a head of its own.
+            // It has a separate head.
             let spawned = server.scheduling.snapshot()[0].id;
             let spawned = server.scheduling.lookup(spawned).unwrap();
             assert_eq!(spawned.state(), Ok(DistributableThreadState::Active));
@@ -221,7 +222,7 @@ fn its_start_and_looks_see_the_callers_cancellation_and_the_spawned_thread_goes_
 }
 
 #[test]
-fn cancelled_while_it_waits_the_caller_is_told_with_the_reply() {
+fn a_cancellation_during_the_wait_is_reported_with_the_reply() {
     let Held {
         client,
         server: _server,
@@ -267,8 +268,8 @@ fn a_spawned_thread_that_is_cancelled_does_not_cancel_the_caller() {
 }
 
 #[test]
-fn a_wait_that_times_out_is_over_for_the_caller_only() {
-    for way in ["its own time-out", "an operation's"] {
+fn a_wait_that_times_out_ends_for_the_caller_only() {
+    for way in ["its own timeout", "an operation's"] {
         let Held {
             client,
             server,
@@ -278,7 +279,7 @@ fn a_wait_that_times_out_is_over_for_the_caller_only() {
         let current = client.scheduling.current();
         let called = current.segment("track", importance(5), |segment| {
             let soon = Duration::from_millis(50);
-            if way == "its own time-out" {
+            if way == "its own timeout" {
                 let late = worker.within(soon).work_later(1).wait().unwrap_err();
                 assert_eq!(late.kind, SystemExceptionKind::Timeout);
             } else {
@@ -290,12 +291,12 @@ fn a_wait_that_times_out_is_over_for_the_caller_only() {
                 };
                 assert_eq!(late.kind, SystemExceptionKind::Timeout);
             }
-            // The caller goes on with its head.
-            assert_eq!(standing_of(&client.scheduling, "track"), ThreadStatus::Running);
+            // The caller continues with its head.
+            assert_eq!(status_of(&client.scheduling, "track"), ThreadStatus::Running);
             segment.update(importance(6))?;
             gate.open();
             eventually("it has ended", || server.scheduling.threads() == 0);
-            // The gate lets one through.
+            // The gate lets one pass.
             gate.open();
             assert_eq!(worker.work(2)?, 3);
             Ok::<_, SchedulingError>(())
@@ -307,7 +308,7 @@ fn a_wait_that_times_out_is_over_for_the_caller_only() {
 }
 
 #[test]
-fn a_call_that_is_given_up_leaves_nothing() {
+fn an_abandoned_call_leaves_nothing() {
     let Held {
         client,
         server,
@@ -317,14 +318,17 @@ fn a_call_that_is_given_up_leaves_nothing() {
     let current = client.scheduling.current();
     let called = current.segment("track", importance(5), |segment| {
         let mut call = worker.work_later(1);
-        assert!(!call.is_ready_within(Duration::from_millis(20)), "it only looked");
-        assert_eq!(standing_of(&client.scheduling, "track"), ThreadStatus::Running);
+        assert!(
+            !call.is_ready_within(Duration::from_millis(20)),
+            "a poll without a reply"
+        );
+        assert_eq!(status_of(&client.scheduling, "track"), ThreadStatus::Running);
         eventually("it has begun", || server.scheduling.threads() == 1);
         drop(call);
         segment.update(importance(6))?;
         gate.open();
         eventually("it has ended", || server.scheduling.threads() == 0);
-        // Its reply is nobody's, also not the next call's. The gate lets one through.
+        // Its reply is discarded, and is not mistaken for that of the next call. The gate lets one pass.
         gate.open();
         assert_eq!(worker.work_later(5).wait()?, 6);
         Ok::<_, SchedulingError>(())
@@ -335,7 +339,7 @@ fn a_call_that_is_given_up_leaves_nothing() {
 }
 
 #[test]
-fn what_it_has_stored_ends_with_it() {
+fn values_of_a_spawned_thread_end_with_it() {
     let (sender, destroyed) = mpsc::channel();
     let sender = PiMutex::new(sender);
     let key = WordKey::<u32>::with_destructor(move |value| {
@@ -356,11 +360,11 @@ fn what_it_has_stored_ends_with_it() {
         Ok::<_, SchedulingError>(worker.work_later(1).wait()?)
     });
     assert_eq!(called.unwrap(), 1);
-    // Of a thread that may come back it would be kept for a minute.
+    // If the thread might return, the value would be retained for a minute.
     assert_eq!(destroyed.recv_timeout(LONG), Ok(7));
 }
 
-fn standing_of(scheduling: &RtScheduling, name: &str) -> ThreadStatus {
+fn status_of(scheduling: &RtScheduling, name: &str) -> ThreadStatus {
     let threads = scheduling.snapshot();
     let thread = threads.iter().find(|thread| thread.name == name);
     thread.expect("it is known here").status

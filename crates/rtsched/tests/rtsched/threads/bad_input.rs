@@ -1,4 +1,4 @@
-//! What applications do wrong.
+//! Errors of applications.
 
 use punctual_rtsched::{BuildError, Mechanism, NativePriorities, RtScheduling, SchedulingError, SpawnSpec};
 use punctual_sched::dynamic::{MinimumLaxityFirst, ParameterKind, SchedulingParameters};
@@ -104,7 +104,7 @@ fn another_disciplines_parameters_change_nothing() {
 }
 
 #[test]
-fn a_scoped_segment_cannot_be_ended_by_hand() {
+fn a_scoped_segment_cannot_be_ended_explicitly() {
     let scheduling = cooperative();
     let current = scheduling.current();
     current
@@ -147,7 +147,7 @@ fn limits_are_errors_and_change_nothing_else() {
 }
 
 #[test]
-fn a_thread_that_cannot_be_made_leaves_nothing_behind() {
+fn a_failed_spawn_leaves_nothing_behind() {
     let scheduling = cooperative();
     let current = scheduling.current();
     current
@@ -165,7 +165,7 @@ fn a_thread_that_cannot_be_made_leaves_nothing_behind() {
 }
 
 #[test]
-fn unknown_and_ended_ids_are_known_to_be_so() {
+fn unknown_and_ended_ids_are_reported() {
     let scheduling = cooperative();
     let current = scheduling.current();
     assert!(scheduling.lookup(DistributableThreadId(7)).is_none());
@@ -175,7 +175,7 @@ fn unknown_and_ended_ids_are_known_to_be_so() {
         })
         .unwrap();
     assert!(current.lookup(ended.id()).is_none());
-    // Its slot is another one's by now.
+    // Another thread uses its slot by now.
     current
         .begin_scheduling_segment("other", importance(1), None)
         .unwrap();
@@ -192,7 +192,7 @@ fn unknown_and_ended_ids_are_known_to_be_so() {
 }
 
 #[test]
-fn settings_that_make_no_sense_are_refused() {
+fn invalid_settings_are_refused() {
     let mut upside_down = NativePriorities::default();
     (upside_down.active, upside_down.inactive) = (NativePriority(2), NativePriority(70));
     let refused = [

@@ -58,7 +58,7 @@ fn a_two_way_call_takes_the_thread_along_and_back() {
 }
 
 #[test]
-fn without_a_thread_nothing_travels() {
+fn a_call_without_a_thread_has_no_context() {
     let (client, server) = (Host::new(), Host::new());
     let at_server = server.scheduling.clone();
     let worker = server.serve(move |_| Ok(i32::from(at_server.current().id().is_ok())));
@@ -89,7 +89,7 @@ fn a_oneway_call_spawns_a_thread_with_the_implicit_parameters() {
     assert_ne!(spawned.unwrap(), id);
     assert_eq!(parameters.unwrap(), importance(2));
     eventually("it has ended", || server.scheduling.threads() == 0);
-    // The caller's head stayed: it was never suspended but at its end.
+    // The caller's head stayed: it was suspended only at its end.
     assert_eq!(
         decisions(&client.scheduling),
         ["track resumed", "track suspended"]
@@ -108,7 +108,7 @@ fn collocated_calls_stay_on_the_thread() {
             current.current_scheduling_segment_names().unwrap(),
             current.id().unwrap()
         ));
-        // Careless, and on its caller's thread.
+        // Leaves a segment open, on its caller's thread.
         current
             .begin_scheduling_segment("left open", importance(9), None)
             .unwrap();
@@ -149,7 +149,7 @@ fn collocated_calls_stay_on_the_thread() {
 }
 
 #[test]
-fn a_servant_on_its_callers_thread_takes_the_thread_further() {
+fn a_collocated_servant_may_call_further() {
     let (client, server) = (Host::new(), Host::new());
     let at_server = server.scheduling.clone();
     let last = server.serve(move |value| {
@@ -171,7 +171,7 @@ fn a_servant_on_its_callers_thread_takes_the_thread_further() {
 }
 
 #[test]
-fn an_os_thread_that_waits_for_a_reply_serves_others_under_their_own_ids() {
+fn nested_upcalls_have_their_own_thread_ids() {
     use punctual_orb::WaitStrategy;
     use punctual_stub::{Interface, PolicyOverrides};
 
@@ -239,7 +239,7 @@ fn an_os_thread_that_waits_for_a_reply_serves_others_under_their_own_ids() {
 }
 
 #[test]
-fn other_interceptors_may_have_threads_of_their_own() {
+fn other_interceptors_may_begin_threads() {
     use punctual_orb::interceptors::{
         ClientRequestInfo, ClientRequestInterceptor, Interrupt, OrbInitInfo, OrbInitializer,
     };
@@ -253,7 +253,7 @@ fn other_interceptors_may_have_threads_of_their_own() {
         }
         fn send_request(&self, _: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
             let current = self.0.current();
-            assert!(current.id().is_err(), "the caller's is on its way");
+            assert!(current.id().is_err(), "the caller's head is away");
             let begun = current.begin_scheduling_segment("left open", importance(1), None);
             Ok(begun.map_err(super::hosts::system)?)
         }
@@ -282,12 +282,12 @@ fn other_interceptors_may_have_threads_of_their_own() {
 }
 
 #[test]
-fn while_one_is_away_another_runs() {
+fn another_thread_runs_while_one_is_away() {
     let (client, server) = (Host::new(), Host::new());
     let log = Log::default();
     let of_servant = log.clone();
     let worker = server.serve(move |value| {
-        // Here to see that the other host goes on meanwhile.
+        // Observes that the other host continues meanwhile.
         eventually("the less important one ran", || {
             of_servant.lines().iter().any(|line| line == "low")
         });
@@ -326,7 +326,7 @@ fn while_one_is_away_another_runs() {
 }
 
 #[test]
-fn a_call_back_is_the_same_thread_with_its_storage() {
+fn a_callback_is_the_same_thread_with_its_storage() {
     let (client, server) = (Host::new(), Host::new());
     let hops = WordKey::<u32>::new().unwrap();
     let hops = Arc::new(hops);
@@ -356,18 +356,18 @@ fn a_call_back_is_the_same_thread_with_its_storage() {
             Ok::<_, SchedulingError>(())
         })
         .unwrap();
-    assert!(hops.get().is_err(), "no thread, no storage");
+    assert!(hops.get().is_err(), "storage requires a thread");
     assert_eq!(client.scheduling.threads(), 0);
     eventually("it has left", || server.scheduling.threads() == 0);
     assert_eq!(
         server.scheduling.retained_storage().len(),
         1,
-        "for when it comes again"
+        "retained for its return"
     );
 }
 
 #[test]
-fn exceptions_bring_the_thread_back() {
+fn exceptions_return_the_thread() {
     let (client, server) = (Host::new(), Host::new());
     let failing = server.serve(|value| match value {
         0 => panic!("on purpose"),
@@ -393,7 +393,7 @@ fn exceptions_bring_the_thread_back() {
 }
 
 #[test]
-fn a_host_that_dies_gives_the_thread_back_as_an_error() {
+fn the_thread_returns_with_an_error_from_a_dead_host() {
     let (client, server) = (Host::new(), Host::new());
     let worker = server.serve(Ok);
     let worker = client.resolve(&worker);
@@ -424,7 +424,7 @@ fn a_call_that_times_out_leaves_no_second_head() {
     let worker = server.serve(move |value| {
         if value == 1 {
             released.pass(None);
-            // Nobody waits for it any more, but it is the head here until somebody says otherwise.
+            // No caller waits for it any more, but it is the head here until another request claims it.
             of_servant.add(format!("late {}", at_server.current().scheduling_point().is_ok()));
         }
         Ok(value)
@@ -448,8 +448,8 @@ fn a_call_that_times_out_leaves_no_second_head() {
 }
 
 #[test]
-fn within_one_process_a_caller_that_goes_on_takes_its_head_back() {
-    // Two ORBs of one endsystem: the thread visits the host that it comes from.
+fn a_caller_that_continues_takes_its_head_back_within_one_process() {
+    // Two ORBs of one endsystem: the thread calls the host that it is at.
     let scheduling = cooperative();
     let (client, server) = (Host::with(scheduling.clone()), Host::with(scheduling.clone()));
     let release = Arc::new(punctual_os::Gate::new());
@@ -471,7 +471,11 @@ fn within_one_process_a_caller_that_goes_on_takes_its_head_back() {
             segment.update(importance(3))?;
             release.open();
             let kind = receiver.recv_timeout(Duration::from_secs(30)).unwrap();
-            assert_eq!(kind, SystemExceptionKind::ThreadCancelled, "the head has gone on");
+            assert_eq!(
+                kind,
+                SystemExceptionKind::ThreadCancelled,
+                "the head has moved on"
+            );
             segment.update(importance(2))
         })
         .unwrap();
@@ -504,12 +508,12 @@ fn another_scheduler_on_the_way_translates_and_the_original_travels_on() {
 }
 
 #[test]
-fn a_forged_or_broken_context_is_an_error_to_its_sender() {
+fn forged_and_malformed_contexts_are_refused() {
     use punctual_orb::interceptors::{
         ClientRequestInfo, ClientRequestInterceptor, Interrupt, OrbInitInfo, OrbInitializer,
     };
 
-    /// Sends what it is told to as service context 30.
+    /// Sends a given service context 30.
     #[derive(Clone)]
     struct Forger(Arc<PiMutex<Vec<u8>>>);
     impl ClientRequestInterceptor for Forger {
@@ -556,7 +560,7 @@ fn a_forged_or_broken_context_is_an_error_to_its_sender() {
     };
 
     *octets.lock() = context(7);
-    assert_eq!(worker.work(0).unwrap(), 1, "one that nobody else has");
+    assert_eq!(worker.work(0).unwrap(), 1, "an unused id");
     for cut in 4..context(7).len() {
         *octets.lock() = context(7)[..cut].to_vec();
         let refused = worker.work(0).unwrap_err();
@@ -584,7 +588,7 @@ fn a_forged_or_broken_context_is_an_error_to_its_sender() {
 }
 
 #[test]
-fn a_flood_of_fresh_ids_leaves_no_more_than_there_is_room_for() {
+fn a_flood_of_new_ids_is_bounded_by_the_maximum() {
     let limits = RetentionLimits {
         max_threads: 8,
         ..RetentionLimits::default()
@@ -607,7 +611,7 @@ fn a_flood_of_fresh_ids_leaves_no_more_than_there_is_room_for() {
             worker.post(round)?;
             Ok::<_, SchedulingError>(worker.work(round)?)
         });
-        // Oneways that are not served yet take room as well, and are refused where there is none.
+        // Oneway requests in the queue occupy entries, too, and are refused if none is free.
         match called {
             Ok(result) => assert_eq!(result, round),
             Err(SchedulingError::System(full)) => {

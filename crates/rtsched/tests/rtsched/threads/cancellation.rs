@@ -10,7 +10,7 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::hosts::{Host, await_status, cooperative, importance, system};
 
-/// What a scheduling point says to a thread that was cancelled just before.
+/// Returns the exception of a scheduling point directly after a cancellation.
 fn after_cancelling(point: impl FnOnce(&RtScheduling) -> Result<(), SystemException>) -> SystemException {
     let scheduling = cooperative();
     let current = scheduling.current();
@@ -36,7 +36,7 @@ fn after_cancelling(point: impl FnOnce(&RtScheduling) -> Result<(), SystemExcept
 }
 
 #[test]
-fn each_scheduling_point_sees_it() {
+fn each_scheduling_point_reports_a_cancellation() {
     let server = Host::new();
     let worker = server.serve(Ok);
     type Point = Box<dyn FnOnce(&RtScheduling) -> Result<(), SystemException>>;
@@ -87,7 +87,7 @@ fn each_scheduling_point_sees_it() {
 }
 
 #[test]
-fn the_end_of_the_last_segment_sees_it() {
+fn the_end_of_the_last_segment_reports_a_cancellation() {
     let scheduling = cooperative();
     let current = scheduling.current();
     current
@@ -109,7 +109,7 @@ fn scopes_of_a_cancelled_thread_all_fail() {
         let inner: Result<(), SchedulingError> = current.segment("inner", importance(1), |segment| {
             current.distributable_thread()?.cancel()?;
             assert!(segment.update(importance(2)).unwrap_err().is_cancellation());
-            // Whoever swallows it is told again.
+            // A caller that ignores it gets it again.
             assert!(segment.update(importance(2)).unwrap_err().is_cancellation());
             Ok(())
         });
@@ -143,7 +143,7 @@ fn waits_end_at_once() {
     let asleep = sleeper("asleep", |scheduling| {
         scheduling.current().sleep_until(Time::NEVER)
     });
-    // It is more important, and begins where this one comes to a scheduling point.
+    // It is more important, and begins when this one reaches a scheduling point.
     eventually("it sleeps", || {
         current.scheduling_point().unwrap();
         scheduling
@@ -173,7 +173,7 @@ fn waits_end_at_once() {
 }
 
 #[test]
-fn cancelled_at_the_server_it_is_cancelled_at_the_client() {
+fn a_cancellation_at_the_server_reaches_the_client() {
     let (client, server) = (Host::new(), Host::new());
     let at_server = server.scheduling.clone();
     let swallowing = server.serve(move |value| {
@@ -183,7 +183,7 @@ fn cancelled_at_the_server_it_is_cancelled_at_the_client() {
             .unwrap()
             .cancel()
             .unwrap();
-        // The servant does not look: the reply does.
+        // The servant does not check: the reply reports it.
         Ok(value)
     });
     let swallowing = client.resolve(&swallowing);
@@ -200,7 +200,7 @@ fn cancelled_at_the_server_it_is_cancelled_at_the_client() {
 }
 
 #[test]
-fn cancelled_while_it_is_away_it_is_told_with_the_reply() {
+fn a_cancellation_while_away_is_reported_with_the_reply() {
     let (client, server) = (Host::new(), Host::new());
     let (entered, release) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
     let (enters, released) = (Arc::clone(&entered), Arc::clone(&release));
@@ -229,7 +229,7 @@ fn cancelled_while_it_is_away_it_is_told_with_the_reply() {
 }
 
 #[test]
-fn cancelled_while_it_is_away_it_is_told_with_the_time_out() {
+fn a_cancellation_while_away_is_reported_with_the_timeout() {
     let (client, server) = (Host::new(), Host::new());
     let release = Arc::new(Gate::new());
     let (released, at_client) = (Arc::clone(&release), client.scheduling.clone());
@@ -301,7 +301,7 @@ fn storage_is_cleared_where_a_cancelled_thread_ends() {
 }
 
 #[test]
-fn cancellations_meet_threads_wherever_they_are() {
+fn cancellations_at_any_time_end_all_threads() {
     let scheduling = cooperative();
     let (client, server) = (Host::with(scheduling.clone()), Host::with(scheduling.clone()));
     let worker = client.resolve(&server.serve(Ok));
@@ -333,7 +333,7 @@ fn cancellations_meet_threads_wherever_they_are() {
             ThreadSpec::new("player").spawn(body).unwrap()
         })
         .collect();
-    // Twice each, at any point, also after its end.
+    // Twice each, at any point, and after their end.
     while players.iter().any(|player| !player.is_finished()) {
         for thread in scheduling.snapshot() {
             if let Some(found) = scheduling.lookup(thread.id) {

@@ -1,4 +1,4 @@
-//! Endsystems, and objects that do what a test says.
+//! Hosts, and objects that run closures of the test.
 
 use std::{
     sync::{
@@ -19,7 +19,7 @@ use punctual_stub::rt::{
 };
 use punctual_types::Priority;
 
-/// One with the default scheduler, which preempts nobody.
+/// An endsystem with the default scheduler, without preemption.
 pub fn cooperative() -> RtScheduling {
     RtScheduling::builder()
         .preemption(Preemption::Cooperative)
@@ -52,7 +52,7 @@ impl Host {
         Self { scheduling, orb }
     }
 
-    /// One that only calls, and whose calls go through this interceptor, too.
+    /// Creates a host that only calls, with an additional interceptor.
     pub fn intercepted(
         scheduling: RtScheduling,
         interceptor: &(impl OrbInitializer + Clone + 'static),
@@ -65,7 +65,7 @@ impl Host {
         Self { scheduling, orb }
     }
 
-    /// One that can make asynchronous calls.
+    /// Creates a host that can make asynchronous calls.
     pub fn with_replies(scheduling: RtScheduling) -> Self {
         let host = Self::with(scheduling);
         let pool = host.orb.threadpool().lane(Priority::MIN, 1).build().unwrap();
@@ -73,7 +73,7 @@ impl Host {
         host
     }
 
-    /// An object of this host whose operation is `work`.
+    /// Activates an object of this host whose operation is `work`.
     pub fn serve(
         &self,
         work: impl Fn(i32) -> Result<i32, SystemException> + Send + Sync + 'static,
@@ -81,7 +81,7 @@ impl Host {
         self.serve_with(2, work)
     }
 
-    /// As `serve`, on a lane of so many threads.
+    /// As `serve`, on a lane of `threads` threads.
     pub fn serve_with(
         &self,
         threads: usize,
@@ -106,23 +106,23 @@ impl Host {
         poa.activate(Worker(Box::new(work))).unwrap()
     }
 
-    /// The same object as this host sees it.
+    /// Returns the reference to the object at this host.
     pub fn resolve(&self, worker: &WorkerRef) -> WorkerRef {
         self.orb.resolve(&worker.as_object().to_ior()).unwrap()
     }
 }
 
-/// A servant.
+/// The servant.
 pub struct Worker(Work);
 
 type Work = Box<dyn Fn(i32) -> Result<i32, SystemException> + Send + Sync>;
 
-/// A reference to one.
+/// A reference to a servant.
 #[derive(Clone)]
 pub struct WorkerRef(ObjectRef);
 
 impl WorkerRef {
-    /// A two-way call.
+    /// Makes a two-way call.
     pub fn work(&self, value: i32) -> Result<i32, SystemException> {
         let mut result = 0;
         self.0.call::<SystemException>("work", |phase| match phase {
@@ -132,13 +132,13 @@ impl WorkerRef {
         Ok(result)
     }
 
-    /// A two-way call that is not waited for.
+    /// Makes an asynchronous call.
     pub fn work_later(&self, value: i32) -> AsyncCall<i32, SystemException> {
         let arguments = &mut |encoder: &mut Encoder<'_>| value.encode(encoder);
         self.0.call_async("work", arguments, one_result)
     }
 
-    /// A oneway call.
+    /// Makes a oneway call.
     pub fn post(&self, value: i32) -> Result<(), SystemException> {
         self.0.oneway("post", |phase| match phase {
             Phase::Arguments(encoder) => value.encode(encoder),
@@ -146,7 +146,7 @@ impl WorkerRef {
         })
     }
 
-    /// The same object, with a time-out.
+    /// Returns the reference with a timeout.
     pub fn within(&self, time: Duration) -> Self {
         Self(self.0.with_timeout(time))
     }
@@ -177,7 +177,7 @@ impl Skeleton<Worker> for WorkerRef {
     }
 }
 
-/// What happened, in order.
+/// Log of events, in order.
 #[derive(Clone, Default)]
 pub struct Log(Arc<PiMutex<Vec<String>>>);
 
@@ -190,13 +190,13 @@ impl Log {
         self.0.lock().clone()
     }
 
-    /// What has happened since this was asked.
+    /// Returns the events since the last call.
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock())
     }
 }
 
-/// Waits until a thread of that name does that here.
+/// Waits until a thread of that name has that status here.
 pub fn await_status(scheduling: &RtScheduling, name: &str, status: ThreadStatus) {
     eventually(&format!("{name} is {status:?}"), || {
         let threads = scheduling.snapshot();

@@ -1,4 +1,4 @@
-//! Distributable threads from outside: at one endsystem, and over calls between two ORBs.
+//! Distributable threads at one endsystem, and over calls between two ORBs.
 
 mod asynchronous;
 mod bad_input;

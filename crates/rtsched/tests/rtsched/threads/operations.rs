@@ -1,4 +1,4 @@
-//! Operations with a deadline of their own.
+//! Operations with a deadline.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ const SHORT: Duration = Duration::from_millis(30);
 const LONG: Duration = Duration::from_secs(60);
 
 #[test]
-fn a_late_operation_is_cancelled_and_the_thread_goes_on() {
+fn a_late_operation_is_cancelled_and_the_thread_continues() {
     let scheduling = cooperative();
     let current = scheduling.current();
     current
@@ -23,8 +23,11 @@ fn a_late_operation_is_cancelled_and_the_thread_goes_on() {
                 Ok(())
             });
             let late = result.unwrap_err();
-            assert!(matches!(late, SchedulingError::System(exception) if exception.minor == Minor::OPERATION_CANCELLED));
-            // Each point inside says so, again and again.
+            let SchedulingError::System(exception) = late else {
+                panic!("a system exception expected: {late}");
+            };
+            assert_eq!(exception.minor, Minor::OPERATION_CANCELLED);
+            // Each scheduling point inside reports it, repeatedly.
             let result: Result<(), SchedulingError> = current.operation(SHORT, RetryPolicy::never(), |_| {
                 while current.now() < Time::NEVER && segment.update(importance(2)).is_ok() {}
                 assert!(current.scheduling_point().is_err());
@@ -39,7 +42,7 @@ fn a_late_operation_is_cancelled_and_the_thread_goes_on() {
 }
 
 #[test]
-fn calls_inside_end_with_it() {
+fn calls_in_an_operation_end_at_its_deadline() {
     let (client, server) = (Host::new(), Host::new());
     let worker = server.serve(|value| {
         std::thread::sleep(Duration::from_millis(value.unsigned_abs().into()));
@@ -59,11 +62,11 @@ fn calls_inside_end_with_it() {
                 (late.kind, late.completed),
                 (SystemExceptionKind::Timeout, Completion::Maybe)
             );
-            assert!(began.elapsed() < Duration::from_secs(4), "it was not waited for");
+            assert!(began.elapsed() < Duration::from_secs(4), "the call ended early");
             Ok::<_, SchedulingError>(())
         })
         .unwrap();
-    // Outside of operations, calls have the time they had.
+    // Outside of operations, calls have their original timeout.
     let other = server.serve(|value| {
         std::thread::sleep(2 * SHORT);
         Ok(value)
@@ -100,7 +103,7 @@ fn retries_follow_the_policy() {
 }
 
 #[test]
-fn an_inner_operation_ends_with_the_outer_one_and_is_not_tried_again_then() {
+fn an_inner_operation_ends_with_the_outer_one_without_a_retry() {
     let scheduling = cooperative();
     let current = scheduling.current();
     let mut attempts = 0;
@@ -121,7 +124,7 @@ fn an_inner_operation_ends_with_the_outer_one_and_is_not_tried_again_then() {
 }
 
 #[test]
-fn a_wait_for_ones_turn_ends_with_it() {
+fn a_wait_for_a_turn_ends_at_the_deadline() {
     let scheduling = cooperative();
     let current = scheduling.current();
     current
@@ -145,11 +148,11 @@ fn a_wait_for_ones_turn_ends_with_it() {
         })
         .unwrap();
     await_status(&scheduling, "other", ThreadStatus::Ready);
-    // It runs, is less important by its update, and waits for this one, which has no time for it.
+    // It runs, is less important after its update, and waits for this one, whose deadline passes.
     current.scheduling_point().unwrap();
-    eventually("it is told", || !log.lines().is_empty());
+    eventually("the timeout is reported", || !log.lines().is_empty());
     assert_eq!(log.lines(), ["false"]);
-    // What is left of it waits for its turn again.
+    // The rest of it waits for its turn again.
     await_status(&scheduling, "other", ThreadStatus::Ready);
     current.end_scheduling_segment("main").unwrap();
     other.join().unwrap().unwrap();
@@ -165,11 +168,7 @@ fn a_late_operation_is_still_scheduled() {
         .segment("track", importance(1), |segment| {
             let late = current.operation(SHORT, RetryPolicy::never(), |_| {
                 assert!(current.sleep_until(Time::NEVER).is_err());
-                assert_eq!(
-                    standing(),
-                    ThreadStatus::Running,
-                    "it has come back from its sleep"
-                );
+                assert_eq!(standing(), ThreadStatus::Running, "its sleep has ended");
                 assert!(current.scheduling_point().is_err());
                 assert_eq!(standing(), ThreadStatus::Running);
                 segment.update(importance(2))

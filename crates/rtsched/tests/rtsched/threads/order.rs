@@ -1,4 +1,4 @@
-//! Who runs after whom.
+//! The order in which threads run.
 
 use punctual_os::{Gate, ThreadSpec};
 use punctual_rtsched::{RtScheduling, SchedulingError, SpawnSpec, ThreadStatus};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::hosts::{Log, await_status, cooperative, decisions, importance};
 
-/// Starts an OS thread that runs a distributable one, and waits until that wants to run.
+/// Starts an OS thread with a distributable thread, and waits until that is ready.
 fn contender(
     scheduling: &RtScheduling,
     name: &'static str,
@@ -29,7 +29,7 @@ fn contender(
 }
 
 #[test]
-fn the_most_important_runs_next_and_alone() {
+fn the_most_important_thread_runs_next_and_alone() {
     let scheduling = cooperative();
     let current = scheduling.current();
     let log = Log::default();
@@ -46,7 +46,7 @@ fn the_most_important_runs_next_and_alone() {
             }
         }));
     }
-    assert!(log.lines().is_empty(), "they wait for the first");
+    assert!(log.lines().is_empty(), "they wait for the first thread");
     current.end_scheduling_segment("first").unwrap();
     for thread in threads {
         thread.join().unwrap();
@@ -73,7 +73,7 @@ fn the_most_important_runs_next_and_alone() {
 }
 
 #[test]
-fn an_update_hands_over_and_back() {
+fn an_update_lets_others_run() {
     let scheduling = cooperative();
     let current = scheduling.current();
     let log = Log::default();
@@ -104,7 +104,7 @@ fn an_update_hands_over_and_back() {
 }
 
 #[test]
-fn a_nested_segment_counts_while_it_is_open() {
+fn a_nested_segment_applies_while_it_is_open() {
     let scheduling = cooperative();
     let current = scheduling.current();
     let log = Log::default();
@@ -196,7 +196,7 @@ fn ten_thousand_switches_lose_no_wake_up() {
                         .unwrap();
                     for round in 0..ROUNDS {
                         turns.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                        // Whoever has had most turns goes last.
+                        // The thread with the most turns goes last.
                         current
                             .update_scheduling_segment("play", importance(-round), None)
                             .unwrap();

@@ -20,7 +20,7 @@ use super::hosts::{Host, Log, WorkerRef, await_status, cooperative, importance};
 
 const LONG: Duration = Duration::from_secs(20);
 
-/// Asks another host within each call, as for credentials.
+/// Makes another call within each call, as for credentials.
 #[derive(Clone)]
 struct Asks {
     other: WorkerRef,
@@ -49,10 +49,10 @@ impl OrbInitializer for Asks {
 }
 
 #[test]
-fn calls_of_other_interceptors_do_not_bring_the_head_back() {
+fn calls_of_other_interceptors_do_not_return_the_head() {
     let (server, other) = (Host::new(), Host::new());
     let scheduling = cooperative();
-    // It asks through the ORB whose calls it sees.
+    // It calls through the ORB whose calls it intercepts.
     let asking = Host::with(scheduling.clone());
     let asks = Asks {
         other: asking.resolve(&other.serve(Ok)),
@@ -62,7 +62,7 @@ fn calls_of_other_interceptors_do_not_bring_the_head_back() {
     let at_client = scheduling.clone();
     let worker = server.serve(move |value| {
         let threads = at_client.snapshot();
-        assert_eq!(threads[0].status, ThreadStatus::Away, "its head is at the server");
+        assert_eq!(threads[0].status, ThreadStatus::Away, "the head is away");
         Ok(value)
     });
     let worker = client.resolve(&worker);
@@ -74,8 +74,9 @@ fn calls_of_other_interceptors_do_not_bring_the_head_back() {
 }
 
 #[test]
-fn who_waits_for_an_asynchronous_reply_lets_others_run() {
-    // One endsystem with one processor, and a less important thread that has to run before the reply can come.
+fn others_run_during_a_wait_for_an_asynchronous_reply() {
+    // One endsystem with one processor, and a less important thread that has to run before the reply can
+    // arrive.
     let scheduling = cooperative();
     let (client, server) = (
         Host::with_replies(scheduling.clone()),
@@ -87,7 +88,7 @@ fn who_waits_for_an_asynchronous_reply_lets_others_run() {
         .segment_with_implicit("track", importance(9), importance(1), |segment| {
             assert_eq!(worker.work_later(3).wait()?, 4);
             let mut call = worker.work_later(4);
-            eventually("it has come", || call.is_ready());
+            eventually("the reply has arrived", || call.is_ready());
             assert_eq!(call.wait()?, 5);
             assert_eq!(scheduling.snapshot()[0].status, ThreadStatus::Running);
             segment.update(importance(8))
@@ -96,7 +97,7 @@ fn who_waits_for_an_asynchronous_reply_lets_others_run() {
 }
 
 #[test]
-fn cancelled_in_a_collocated_call_the_caller_is_told_when_it_returns() {
+fn a_cancellation_in_a_collocated_call_is_reported_on_return() {
     let host = Host::new();
     let of_servant = host.scheduling.clone();
     let worker = host.serve(move |value| {

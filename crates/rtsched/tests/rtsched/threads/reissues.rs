@@ -1,4 +1,5 @@
-//! Requests that go out more than once in one call: the head leaves with each, comes back from each, and visits one host.
+//! Requests that are sent several times in one call: the head leaves and returns with each attempt, and
+//! executes at one host.
 
 use std::{
     io::{Read, Write},
@@ -24,10 +25,10 @@ const REPLY: u8 = 1;
 const CLOSE_CONNECTION: u8 = 5;
 const LOCATION_FORWARD: u32 = 3;
 
-/// A server that the test plays, octet by octet.
+/// A server that the test simulates, octet by octet.
 struct Played {
     listener: TcpListener,
-    /// Where the head should be away from while a request is here.
+    /// The host that the head should have left while a request is here.
     caller: RtScheduling,
 }
 
@@ -46,7 +47,7 @@ impl Played {
         stream
     }
 
-    /// The next request, which has brought the head of `thread`.
+    /// Receives the next request, which has brought the head of `thread`.
     fn receive(&self, stream: &mut TcpStream, thread: DistributableThreadId) -> [u8; 4] {
         let mut header = [0; 12];
         stream.read_exact(&mut header).unwrap();
@@ -61,7 +62,7 @@ impl Played {
         stream.read_exact(&mut body).unwrap();
         let id = thread.0.to_be_bytes();
         let named = body.windows(16).filter(|octets| *octets == id).count();
-        assert_eq!(named, 1, "each attempt says once whose it is");
+        assert_eq!(named, 1, "each attempt has one context");
         await_status(&self.caller, "track", ThreadStatus::Away);
         let mut id: [u8; 4] = body[..4].try_into().unwrap();
         if is_little {
@@ -85,7 +86,8 @@ impl Played {
             request.reverse();
             status.reverse();
         }
-        // The id, the status, no contexts; the reference begins where eight divides, as it does in its text without the byte order.
+        // The id, the status, no contexts; the reference begins at a multiple of eight, as in its text
+        // without the byte order.
         let body = [&request[..], &status[..], &[0; 4], &ior[4..]].concat();
         stream.write_all(&message(REPLY, is_little, &body)).unwrap();
     }
@@ -101,7 +103,7 @@ fn message(kind: u8, is_little: bool, body: &[u8]) -> Vec<u8> {
     [b"GIOP", &[1, 2, is_little.into(), kind][..], &size, body].concat()
 }
 
-/// IIOP 1.2, big endian, without components.
+/// An IIOP 1.2 profile, big endian, without components.
 fn reference(port: u16) -> String {
     let text = |text: &[u8]| [&(text.len() as u32).to_be_bytes()[..], text].concat();
     let profile = [
@@ -112,7 +114,7 @@ fn reference(port: u16) -> String {
         &[0; 4],
     ]
     .concat();
-    // Fifteen octets of text, and one that aligns.
+    // Fifteen octets of text, and one of padding.
     let ior = [
         &[0; 4],
         &text(b"IDL:Worker:1.0\0")[..],
@@ -125,7 +127,7 @@ fn reference(port: u16) -> String {
         .fold("IOR:".to_owned(), |text, octet| format!("{text}{octet:02x}"))
 }
 
-/// An object that counts its visitors.
+/// An object that counts the threads that call it.
 struct Visited {
     worker: WorkerRef,
     visits: Arc<AtomicU32>,
@@ -145,7 +147,7 @@ impl Visited {
     }
 }
 
-/// Calls once from a segment while `play` is the server.
+/// Makes one call from a segment while `play` is the server.
 fn called(
     client: &Host,
     played: Played,
@@ -163,7 +165,7 @@ fn called(
             player.join().unwrap();
             result
         });
-        // The head is back, with all that it had.
+        // The head has returned with all its state.
         assert_eq!(client.scheduling.snapshot()[0].status, ThreadStatus::Running);
         assert_eq!((current.id()?, stored.get().unwrap()), (id, Some(7)));
         assert_eq!(current.current_scheduling_segment_names()?, ["track"]);
@@ -176,7 +178,7 @@ fn called(
 }
 
 #[test]
-fn a_forward_takes_the_thread_to_one_host() {
+fn a_forwarded_call_executes_at_one_host() {
     let (client, server) = (Host::new(), Host::new());
     let visited = Visited::at(&server);
     let (played, worker) = Played::by(&client);
@@ -211,7 +213,7 @@ fn a_forward_to_the_callers_own_host_is_the_same_thread() {
 }
 
 #[test]
-fn an_orderly_close_has_it_leave_again() {
+fn after_an_orderly_close_the_head_leaves_again() {
     let (client, server) = (Host::new(), Host::new());
     let visited = Visited::at(&server);
     let (played, worker) = Played::by(&client);
@@ -232,12 +234,12 @@ fn an_orderly_close_has_it_leave_again() {
 }
 
 #[test]
-fn a_server_that_closes_whenever_it_is_called_gives_the_thread_back() {
+fn the_thread_returns_from_a_server_that_always_closes() {
     let client = Host::new();
     let (played, worker) = Played::by(&client);
     let attempts = AtomicU32::new(0);
     let (_, result) = called(&client, played, &worker, |played, id| {
-        // So often a request is sent, and no more.
+        // The request is sent exactly this often.
         for _ in 0..4 {
             let mut stream = played.accept();
             played.receive(&mut stream, id);
@@ -250,7 +252,7 @@ fn a_server_that_closes_whenever_it_is_called_gives_the_thread_back() {
 }
 
 #[test]
-fn cancelled_between_two_attempts_it_visits_nobody() {
+fn a_thread_cancelled_between_two_attempts_is_not_sent() {
     let (client, server) = (Host::new(), Host::new());
     let visited = Visited::at(&server);
     let (played, worker) = Played::by(&client);

@@ -18,7 +18,7 @@ use punctual_sched::dynamic::{
 use super::hosts::{Log, await_status, cooperative, importance};
 
 #[test]
-fn threads_move_to_a_scheduler_that_is_installed() {
+fn an_installed_scheduler_takes_over_all_threads() {
     let scheduling = cooperative();
     let current = scheduling.current();
     let log = Log::default();
@@ -59,7 +59,7 @@ fn threads_move_to_a_scheduler_that_is_installed() {
         importance: 0,
     };
     current.update_scheduling_segment("main", urgent, None).unwrap();
-    assert!(log.lines().is_empty(), "the one with a deadline goes on");
+    assert!(log.lines().is_empty(), "the thread with a deadline continues");
     current.end_scheduling_segment("main").unwrap();
     for other in others {
         other.join().unwrap();
@@ -68,7 +68,7 @@ fn threads_move_to_a_scheduler_that_is_installed() {
 }
 
 #[test]
-fn from_the_ready_queue_to_native_priorities_nobody_is_left_waiting() {
+fn no_thread_waits_after_a_change_to_native_priorities() {
     let scheduling = cooperative();
     let current = scheduling.current();
     current
@@ -92,7 +92,7 @@ fn from_the_ready_queue_to_native_priorities_nobody_is_left_waiting() {
             Mechanism::OsPriorities,
         )
         .unwrap();
-    // Whoever is in the kernel's hands does not wait for this one.
+    // A thread that the kernel schedules does not wait for this one.
     eventually("the other has ended", || scheduling.threads() == 1);
     other.join().unwrap();
     manager
@@ -108,7 +108,7 @@ fn from_the_ready_queue_to_native_priorities_nobody_is_left_waiting() {
     assert_eq!(scheduling.threads(), 0);
 }
 
-/// What a broken scheduler does.
+/// Failure of a broken scheduler.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     PanicsWhenReady,
@@ -193,7 +193,7 @@ fn with_a_broken_scheduler_threads_run_in_the_order_of_arrival() {
 }
 
 #[test]
-fn a_scheduler_whose_decisions_change_with_time_gets_its_thread() {
+fn a_scheduler_that_depends_on_time_has_a_dispatch_thread() {
     let scheduling = RtScheduling::builder()
         .scheduler(MaximumUrgencyFirst::new())
         .preemption(Preemption::Cooperative)
@@ -225,7 +225,7 @@ fn a_scheduler_whose_decisions_change_with_time_gets_its_thread() {
     drop(scheduling);
 }
 
-/// Chooses whoever is there, and wants to choose again at once; counts.
+/// Chooses every thread, and wants to choose again immediately; counts.
 struct Hasty {
     ready: Option<Slot>,
     decisions: Arc<AtomicU32>,
@@ -263,7 +263,7 @@ impl Scheduler for Hasty {
 }
 
 #[test]
-fn a_scheduler_that_is_never_content_leaves_time_for_others() {
+fn a_scheduler_that_reconsiders_constantly_leaves_time_for_others() {
     let decisions = Arc::new(AtomicU32::new(0));
     let hasty = Hasty {
         ready: None,

@@ -1,4 +1,4 @@
-//! Segments end, whatever happens inside.
+//! Segments end with their scopes, whatever happens inside.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -16,7 +16,7 @@ fn a_question_mark_and_a_panic_end_scoped_segments() {
     let failed = SystemException::new(SystemExceptionKind::Transient, 0, Completion::No);
     let result: Result<(), SchedulingError> = current.segment("outer", importance(1), |_| {
         current.segment("inner", importance(2), |_| Err(failed))?;
-        unreachable!("the question mark leaves");
+        unreachable!("`?` returns");
     });
     assert_eq!(system(result.unwrap_err()), failed);
     assert_eq!(scheduling.threads(), 0);
@@ -32,7 +32,7 @@ fn a_question_mark_and_a_panic_end_scoped_segments() {
             assert_eq!(current.current_scheduling_segment_names()?, ["outer"]);
             current.begin_scheduling_segment("left open", importance(3), None)?;
             panic!("on purpose");
-            #[expect(unreachable_code, reason = "says the type")]
+            #[expect(unreachable_code, reason = "determines the type")]
             Ok::<(), SchedulingError>(())
         })
     }));
@@ -42,7 +42,7 @@ fn a_question_mark_and_a_panic_end_scoped_segments() {
 }
 
 #[test]
-fn what_is_left_open_inside_a_scope_ends_with_it() {
+fn segments_left_open_in_a_scope_end_with_it() {
     let scheduling = cooperative();
     let current = scheduling.current();
     current
@@ -73,7 +73,7 @@ fn an_os_thread_that_ends_ends_its_segments() {
         .join()
         .unwrap();
     assert_eq!(scheduling.threads(), 0);
-    // Nobody has its processor.
+    // No other thread occupies its processor.
     let alone = scheduling
         .current()
         .segment("alone", importance(1), |_| Ok::<_, SchedulingError>(()));

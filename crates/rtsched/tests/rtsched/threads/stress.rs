@@ -1,4 +1,4 @@
-//! Many threads that do everything at once: nobody runs whose turn it is not, and nobody is left waiting.
+//! Many threads that do everything at once: none runs out of turn, and none waits for ever.
 
 use std::{
     sync::{
@@ -18,7 +18,7 @@ use punctual_sched::dynamic::{
 
 use super::hosts::{Host, WorkerRef, importance};
 
-/// Numbers that look random and are the same each time.
+/// Pseudo-random numbers, the same in each run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -30,7 +30,7 @@ impl Numbers {
     }
 }
 
-/// Counts those that run, and complains where they are too many.
+/// Counts running threads, and records when they are too many.
 #[derive(Clone)]
 struct Turnstile {
     inside: Arc<AtomicUsize>,
@@ -47,18 +47,18 @@ impl Turnstile {
         }
     }
 
-    /// Between two scheduling points.
+    /// Runs between two scheduling points.
     fn run(&self) {
         if self.inside.fetch_add(1, Ordering::SeqCst) >= self.most {
             self.crowded.store(true, Ordering::SeqCst);
         }
-        // Long enough for another one, where that may run.
+        // Long enough for another one, if that may run.
         std::thread::sleep(Duration::from_micros(20));
         self.inside.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-/// One segment of a thread that does whatever the numbers say.
+/// One segment of a thread, with pseudo-random actions.
 fn play(
     scheduling: &RtScheduling,
     numbers: &mut Numbers,
@@ -105,7 +105,7 @@ fn exclusive(processors: usize, preemption: Preemption) {
         .build()
         .unwrap();
     let turnstile = Turnstile::new(processors);
-    // Both hosts are one endsystem: those that serve are counted, too.
+    // Both hosts are one endsystem: threads in servants count, too.
     let (client, server) = (Host::with(scheduling.clone()), Host::with(scheduling.clone()));
     let of_servant = turnstile.clone();
     let worker = server.serve(move |value| {
@@ -140,12 +140,12 @@ fn exclusive(processors: usize, preemption: Preemption) {
 }
 
 #[test]
-fn on_one_processor_one_runs() {
+fn one_thread_runs_on_one_processor() {
     exclusive(1, Preemption::Cooperative);
 }
 
 #[test]
-fn on_two_processors_two_run() {
+fn two_threads_run_on_two_processors() {
     exclusive(2, Preemption::Cooperative);
 }
 

@@ -1,4 +1,5 @@
-//! What a scheduler is told of a thread at each of the scheduling points of \[S4\] figure 4, and by calls of each kind.
+//! Events reported to a scheduler at each of the scheduling points of \[Gill 2004\] figure 4, for calls of
+//! each kind.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,13 +13,13 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::hosts::{Host, Log, WorkerRef, importance};
 
-/// MIF that notes what it is told; threads go by their importance.
+/// MIF with a log of its calls, in which threads are named by their importance.
 struct Noting {
     decides: MostImportantFirst,
     /// By slot.
     known: Vec<i32>,
     log: Log,
-    /// A choice comes with each piece of news. One without any is noted.
+    /// Whether an event was reported since the last choice. A choice without an event is logged.
     has_news: bool,
 }
 
@@ -114,7 +115,7 @@ fn of_segments() {
     assert_eq!(log.take(), ["remove 5"], "3: the thread ends");
 }
 
-/// One row: a call, what the caller's host sees of it, and what the servant's.
+/// One row: a call, and the events at the caller's and the servant's host.
 struct Row<'r> {
     kind: &'static str,
     call: &'r dyn Fn(&WorkerRef),
@@ -149,7 +150,7 @@ fn refused() -> SystemException {
 fn of_calls_to_another_host() {
     let ((of_client, at_client), (of_server, at_server)) = (noting(), noting());
     let (client, server) = (Host::with_replies(of_client), Host::with(of_server));
-    // Of those that ask for 1; the caller comes for the reply before it opens.
+    // Calls with argument 1 wait for the gate; the caller polls for the reply before the gate opens.
     let gate = Arc::new(Gate::new());
     let holds = Arc::clone(&gate);
     let worker = client.resolve(&server.serve(move |value| match value {
@@ -160,7 +161,8 @@ fn of_calls_to_another_host() {
         -1 => Err(refused()),
         _ => Ok(value),
     }));
-    // 4 send request and 7 receive reply at the caller, 5 receive request and 6 send reply at the servant.
+    // Points 4 (send request) and 7 (receive reply) at the caller, 5 (receive request) and 6 (send reply)
+    // at the servant.
     let rows = [
         Row {
             kind: "two-way",
@@ -188,7 +190,7 @@ fn of_calls_to_another_host() {
                 gate.open();
                 assert_eq!(call.wait().unwrap(), 1);
             },
-            // The request leaves; it has left; the caller looks; it waits.
+            // The request leaves; it has left; the caller polls; it waits.
             at_caller: &["choose", "choose", "remove 5", "ready 5", "remove 5", "ready 5"],
             at_servant: &["ready 2", "remove 2"],
         },

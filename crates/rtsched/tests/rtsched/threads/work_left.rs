@@ -1,4 +1,4 @@
-//! What a thread takes along of its execution time, and what is left of it when it returns.
+//! The execution time that a thread takes to another host, and what remains of it when the thread returns.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,19 +24,19 @@ fn laxity(execution_time: Duration) -> SchedulingParameters {
     }
 }
 
-/// Uses so much processor time.
+/// Uses processor time.
 fn work(time: Duration) {
     let end = clock::thread_cpu_time() + time;
     while clock::thread_cpu_time() < end {}
 }
 
-/// What the application sees of its own execution time.
+/// Execution time of the current thread, as the application sees it.
 fn execution_time(scheduling: &RtScheduling) -> Duration {
     let parameters = scheduling.current().scheduling_parameter().unwrap();
     parameters.execution_time().unwrap()
 }
 
-/// MLF that keeps what threads had received when they last got ready.
+/// MLF with a record of what threads had received when they last got ready.
 struct Keeping {
     decides: MinimumLaxityFirst,
     received: Arc<PiMutex<Duration>>,
@@ -93,7 +93,7 @@ fn by_laxity() -> (RtScheduling, Arc<PiMutex<Duration>>) {
     (scheduling, received)
 }
 
-/// A host, and an object there that works, and notes what it has been given to do so.
+/// A host and an object that works, and records the execution time that it was given.
 fn server() -> (Host, WorkerRef, Arc<PiMutex<Vec<Duration>>>) {
     let host = Host::with(by_laxity().0);
     let given = Arc::new(PiMutex::new(Vec::new()));
@@ -129,7 +129,7 @@ impl OrbInitializer for Works {
 }
 
 #[test]
-fn what_is_left_travels_and_is_left_when_it_returns() {
+fn the_remaining_work_travels_and_remains_on_return() {
     let (_server, worker, given) = server();
     let (scheduling, received) = by_laxity();
     let client = Host::intercepted(scheduling.clone(), &Works);
@@ -145,10 +145,10 @@ fn what_is_left_travels_and_is_left_when_it_returns() {
             first + WORK > LONG - (at_call - before),
             "the work before the call, and not much more: {first:?}"
         );
-        // Neither what the servant has done nor what this OS thread has meanwhile.
+        // Neither the work of the servant nor that of this OS thread meanwhile.
         let had = *received.lock();
         assert!(had >= LONG - first && had < LONG - first + WORK, "{had:?}");
-        assert_eq!(execution_time(&scheduling), LONG, "what the application gave");
+        assert_eq!(execution_time(&scheduling), LONG, "as set by the application");
         worker.work(2)?;
         let second = given.lock()[1];
         assert!(second <= first && second > first - WORK, "{first:?} {second:?}");
@@ -158,7 +158,7 @@ fn what_is_left_travels_and_is_left_when_it_returns() {
 }
 
 #[test]
-fn each_host_takes_off_what_it_has_done() {
+fn each_host_subtracts_its_work() {
     let (_last, last_worker, given) = server();
     let middle = Host::with(by_laxity().0);
     let (last_worker, at_middle) = (middle.resolve(&last_worker), middle.scheduling.clone());
@@ -185,7 +185,7 @@ fn each_host_takes_off_what_it_has_done() {
 }
 
 #[test]
-fn who_has_overrun_has_nothing_left_and_no_less() {
+fn an_overrun_leaves_zero_work() {
     let (_server, worker, given) = server();
     let client = Host::with(by_laxity().0);
     let worker = client.resolve(&worker);
@@ -201,7 +201,7 @@ fn who_has_overrun_has_nothing_left_and_no_less() {
 }
 
 #[test]
-fn a_thread_that_a_oneway_call_spawns_has_all_of_its_work_before_it() {
+fn a_thread_spawned_by_a_oneway_call_has_all_of_its_work_left() {
     let (server, worker, given) = server();
     let client = Host::with(by_laxity().0);
     let worker = client.resolve(&worker);

@@ -1,9 +1,9 @@
-//! Bad input, by kind, and what becomes of it; then whatever else may come. Nothing panics, and nothing takes memory.
+//! Bad input of each kind and its treatment, then random input. Nothing panics, and nothing allocates.
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use punctual_cdr::{CdrError, CdrErrorKind, Endian};
 use punctual_os::alloc_counter;
-use punctual_rtsched::wire::{PeerLayout, Reading, UnknownParameters};
+use punctual_rtsched::wire::{CarriedParameters, PeerLayout, Reading, UnknownParameters};
 
 use super::{CLOCKS, octets, reader, round_trips::context};
 
@@ -16,7 +16,7 @@ pub const LAYOUTS: [PeerLayout; 6] = [
     PeerLayout::KokyuMaximumUrgencyFirst,
 ];
 
-/// Reads without taking memory.
+/// Reads without allocating.
 pub fn read(layout: PeerLayout, data: &[u8]) -> Result<Reading, CdrError> {
     assert!(alloc_counter::installed());
     let (reading, allocations) = alloc_counter::count_allocations(|| reader(layout).read(data));
@@ -27,7 +27,7 @@ pub fn read(layout: PeerLayout, data: &[u8]) -> Result<Reading, CdrError> {
 const ID: &str = "000102030405060708090a0b0c0d0e0f";
 
 #[test]
-fn what_is_not_ours_is_passed_over() {
+fn foreign_contexts_are_ignored() {
     for data in [
         "",
         "00",
@@ -41,7 +41,7 @@ fn what_is_not_ours_is_passed_over() {
         "04000000",
         "0400000000000000",
         "0400000000000000 05000000",
-        // An object reference, say.
+        // For example, an object reference.
         "01 000000 0f000000 494f523a",
     ] {
         assert_eq!(
@@ -59,7 +59,7 @@ fn what_is_not_ours_is_passed_over() {
 }
 
 #[test]
-fn what_is_malformed_is_refused_with_the_reason_and_the_place() {
+fn malformed_contexts_are_refused_with_reason_and_offset() {
     use CdrErrorKind::*;
     let header = |flags: &str| format!("01 504454 01 00 {flags} 00 {ID}");
     let with = |block: &str| format!("{} {block}", header("01"));
@@ -73,34 +73,34 @@ fn what_is_malformed_is_refused_with_the_reason_and_the_place() {
             EnumOutOfRange,
             24,
         ),
-        // Blocks that are promised and are not there.
+        // Announced blocks that are missing.
         (header("01"), Truncated, 24),
         (header("02"), Truncated, 24),
         (with("01 00 0200 1000"), Truncated, 24),
-        // One is there, of two.
+        // One of two blocks.
         (
             format!("{} 01 00 0200 10000000 07000000 00000000", header("03")),
             Truncated,
             40,
         ),
-        // Lengths that cannot be.
+        // Impossible lengths.
         (with("01 00 0200 00000000"), LengthImpossible, 24),
         (with("01 00 0200 07000000"), LengthImpossible, 24),
         (with("01 00 0200 0c000000 07000000"), LengthImpossible, 24),
         (with("01 00 0200 88000000 07000000"), LengthImpossible, 24),
         (with("01 00 0200 f8ffffff 07000000"), LengthImpossible, 24),
         (with("01 00 0200 ffffffff 07000000"), LengthImpossible, 24),
-        // The other byte order than it says.
+        // The other byte order than announced.
         (
             with("00 00 0200 10000000 07000000 00000000"),
             LengthImpossible,
             24,
         ),
         (with("02 00 0200 10000000 07000000 00000000"), BooleanInvalid, 24),
-        // More than has come.
+        // Longer than the data.
         (with("01 00 0200 10000000 07000000 000000"), Truncated, 24),
         (with("01 00 0200 18000000 07000000 00000000"), Truncated, 24),
-        // Blocks that have no room for what they must say.
+        // Blocks that are too small for their fields.
         (with("01 00 0200 08000000"), Truncated, 32),
         (with("01 00 0100 08000000"), Truncated, 32),
         (with("01 01 0200 08000000 07000000 00000000"), Truncated, 32),
@@ -117,7 +117,7 @@ fn what_is_malformed_is_refused_with_the_reason_and_the_place() {
             Truncated,
             48,
         ),
-        // Priorities below zero, and no kind at all.
+        // Negative priorities, and no kind.
         (with("01 00 0100 10000000 ffff000000000000"), EnumOutOfRange, 34),
         (with("01 00 0100 10000000 0080000000000000"), EnumOutOfRange, 34),
         (with("01 00 0000 10000000 0000000000000000"), EnumOutOfRange, 24),
@@ -129,7 +129,7 @@ fn what_is_malformed_is_refused_with_the_reason_and_the_place() {
             Err((kind, offset)),
             "{data}"
         );
-        // Whatever is said of peers, it is one of ours.
+        // Whatever the layout of the peer, it is our format.
         for layout in LAYOUTS {
             read(layout, &octets(&data)).unwrap_err();
         }
@@ -164,14 +164,14 @@ fn unknown_parameters_have_a_bound() {
 }
 
 #[test]
-fn what_newer_minor_versions_append_is_passed_over() {
+fn data_of_newer_minor_versions_is_ignored() {
     let plain = octets(&format!(
         "01 504454 01 00 01 00 {ID} 01 00 0200 10000000 07000000 00000000"
     ));
     let expected = read(PeerLayout::OwnOnly, &plain).unwrap();
     for newer in [
-        // Behind the blocks, in the flags, in the reserved octet, behind the fields of a block, in its flags and its padding; a
-        // deadline that the kind does not have.
+        // After the blocks, in the flags, in the reserved octet, after the fields of a block, in its flags
+        // and its padding; a deadline that the kind does not have.
         format!("01 504454 01 07 01 00 {ID} 01 00 0200 10000000 07000000 00000000 ffffffff ff"),
         format!("01 504454 01 07 f1 00 {ID} 01 00 0200 10000000 07000000 00000000 ffffffff ff"),
         format!("01 504454 01 07 01 ff {ID} 01 00 0200 10000000 07000000 00000000"),
@@ -190,7 +190,7 @@ fn what_newer_minor_versions_append_is_passed_over() {
     }
 }
 
-/// Numbers at which things go wrong.
+/// Octets with boundary values.
 fn octet() -> impl Strategy<Value = u8> {
     prop_oneof![0..12_u8, select(&[0x7f, 0x80, 0xff][..]), any::<u8>()]
 }
@@ -213,7 +213,7 @@ proptest! {
             }
         }
         for layout in LAYOUTS {
-            // What can be read can be written again, and is then read as the same.
+            // A context that has been read can be encoded, and is then read as the same.
             if let Ok(Reading::Context(context)) = read(layout, &data) {
                 let again = context.encode(&CLOCKS, Endian::Big);
                 let Ok(Reading::Context(read)) = read(PeerLayout::OwnOnly, &again) else {
@@ -221,7 +221,8 @@ proptest! {
                 };
                 prop_assert_eq!(read.id, context.id);
                 let kinds = |context: &punctual_rtsched::wire::SchedulingContext| {
-                    [context.parameters, context.implicit].map(|parameters| parameters.map(|parameters| parameters.known().map(|known| known.kind())))
+                    let kind = |parameters: CarriedParameters| parameters.known().map(|known| known.kind());
+                    [context.parameters, context.implicit].map(|parameters| parameters.map(kind))
                 };
                 prop_assert_eq!(kinds(&read), kinds(&context));
             }
@@ -229,7 +230,7 @@ proptest! {
     }
 
     #[test]
-    fn anything_is_read_or_refused(data in vec(octet(), 0..200), ours: bool) {
+    fn random_data_is_read_or_refused(data in vec(octet(), 0..200), ours: bool) {
         let mut data = data;
         if ours && data.len() > 5 {
             data[0] &= 1;

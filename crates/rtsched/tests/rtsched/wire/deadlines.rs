@@ -1,4 +1,4 @@
-//! A call never gains time by travelling, and a wrong calendar takes at most the skew that is allowed for.
+//! A call never gains time by travelling, and a wrong calendar costs at most the permitted skew.
 
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ use punctual_types::DistributableThreadId;
 
 use super::CLOCKS;
 
-/// What is left at the receiver, in nanoseconds, of a deadline that was `left` away at the sender.
+/// Returns the remaining time at the receiver, in nanoseconds, of a deadline that was `left` away at the
+/// sender.
 fn left_after(left: i64, sender: Clocks, receiver: Reader) -> i128 {
     let deadline = Time(sender.local.0.checked_add_signed(left).unwrap());
     let context = SchedulingContext {
@@ -33,7 +34,7 @@ fn left_after(left: i64, sender: Clocks, receiver: Reader) -> i128 {
     i128::from(deadline.0) - i128::from(receiver.clocks.local.0)
 }
 
-/// A host whose calendar is ahead by so many milliseconds, and which has another monotonic clock.
+/// A host whose calendar is ahead by `ahead` milliseconds, with another monotonic clock.
 fn host(ahead: i64) -> Reader {
     let clocks = Clocks {
         local: Time(77_000_000_000),
@@ -45,19 +46,19 @@ fn host(ahead: i64) -> Reader {
 const MS: i64 = 1_000_000;
 
 #[test]
-fn the_way_takes_time_and_wrong_calendars_take_little() {
+fn transmission_takes_time_and_wrong_calendars_take_little() {
     let table = [
-        // Left at sending, the receiver's calendar when it reads, in ms; left there.
+        // Remaining time when sent; the receiver's calendar when it reads, in ms; remaining time there.
         (100 * MS, 0, 100 * MS),
         (100 * MS, 3, 97 * MS),
         (100 * MS, 10, 90 * MS),
-        // So long a way, or a calendar that is ahead: nobody can tell, and no more than 10 ms are taken.
+        // A long transmission is indistinguishable from a calendar that is ahead; it costs at most 10 ms.
         (100 * MS, 40, 90 * MS),
         (100 * MS, 3_600_000, 90 * MS),
-        // A calendar that is behind gives nothing.
+        // A calendar that is behind gains nothing.
         (100 * MS, -3, 100 * MS),
         (100 * MS, -3_600_000, 100 * MS),
-        // What is overdue stays so, and by how much counts.
+        // A passed deadline stays passed, by the same amount.
         (-5 * MS, 0, -5 * MS),
         (-5 * MS, 2, -7 * MS),
         (-5 * MS, 5000, -15 * MS),
@@ -106,7 +107,7 @@ fn extreme() -> impl Strategy<Value = u64> {
 
 proptest! {
     #[test]
-    fn nobody_gains_time_whatever_the_clocks_say(
+    fn no_host_gains_time_whatever_the_clocks_read(
         (deadline, local, utc) in (extreme(), extreme(), extreme()),
         (local_there, utc_there) in (extreme(), extreme()),
         skew in 0..10_000_000_000_u64,
@@ -134,7 +135,7 @@ proptest! {
         if deadline == u64::MAX {
             prop_assert_eq!(received, Time::NEVER);
         } else {
-            // What cannot be said in 63 bits is said as far as can be.
+            // Saturates at 63 bits.
             let most = i128::from(i64::MAX);
             let sent = (i128::from(deadline) - i128::from(local)).clamp(-most - 1, most);
             let bound = |left: i128| (i128::from(local_there) + left).clamp(0, i128::from(u64::MAX - 1));

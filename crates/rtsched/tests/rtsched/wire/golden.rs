@@ -1,4 +1,4 @@
-//! Octet by octet, in both byte orders; written by hand from the document.
+//! Contexts octet by octet, in both byte orders, written by hand from the document.
 
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ fn a_thread_without_parameters_is_its_id() {
 }
 
 #[test]
-fn a_thread_that_begins_with_its_request_says_so() {
+fn a_thread_that_begins_with_its_request_is_marked() {
     let context = SchedulingContext {
         id: ID,
         parameters: None,
@@ -201,7 +201,7 @@ fn each_kind_has_its_fields() {
 }
 
 #[test]
-fn unknown_parameters_go_on_in_the_byte_order_in_which_they_came() {
+fn unknown_parameters_keep_their_byte_order() {
     let fields = octets("0000002a 00000000");
     let deadline = Some(CLOCKS.local + Duration::from_millis(1));
     let energy = UnknownParameters::new(0x8001, deadline, Endian::Big, &fields).unwrap();

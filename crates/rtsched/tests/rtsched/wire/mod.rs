@@ -1,4 +1,4 @@
-//! The octets of service context 30, as `docs/scheduling-context.md` describes them.
+//! The octets of service context 30, as `docs/scheduling-context.md` specifies them.
 
 mod bad_input;
 mod deadlines;
@@ -9,7 +9,7 @@ mod round_trips;
 use punctual_rtsched::wire::{Clocks, PeerLayout, Reader, UtcTime};
 use punctual_sched::dynamic::Time;
 
-/// In 2038 or so, on a host that was started an hour ago.
+/// About 2038, on a host that was started an hour ago.
 const CLOCKS: Clocks = Clocks {
     local: Time(3_600_000_000_000),
     utc: UtcTime(0x01f0_0000_0000_0000),
@@ -19,7 +19,7 @@ fn reader(layout: PeerLayout) -> Reader {
     Reader::new(CLOCKS, layout)
 }
 
-/// From hexadecimal digits; blanks and line ends only set fields apart.
+/// Octets from hexadecimal digits; white space separates fields.
 fn octets(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
     assert!(digits.len().is_multiple_of(2), "{text}");

@@ -1,4 +1,4 @@
-//! What TAO's example schedulers send, behind the switch.
+//! Contexts of TAO's example schedulers, with the layout of the peer set.
 
 use std::time::Duration;
 
@@ -22,10 +22,10 @@ fn thread(id: u128, parameters: Option<SchedulingParameters>) -> Reading {
     })
 }
 
-/// Of peer 0, which has ones in front.
+/// Id of a counter at peer 0, whose number is inverted.
 const PEER: u128 = 0xffff_ffff_ffff_ffff << 64;
 
-/// From a recording of TAO 2.2.2: service context 30 of its RTScheduling test, three requests of two threads.
+/// Recorded from TAO 2.2.2: service context 30 of its RTScheduling test, three requests of two threads.
 const RECORDED: [(&str, u128); 3] = [
     ("0400000000000000", 4),
     ("0500000000000000", 5),
@@ -33,7 +33,7 @@ const RECORDED: [(&str, u128); 3] = [
 ];
 
 #[test]
-fn the_fixed_priority_example_says_who_it_is() {
+fn the_fixed_priority_example_sends_an_id() {
     for (data, id) in RECORDED {
         assert_eq!(
             read(PeerLayout::FixedPriority, &octets(data)),
@@ -131,7 +131,7 @@ const KOKYU: Kokyu<'static> = Kokyu {
 const KOKYU_ID: &str = "IDL:omg.org/Kokyu/Svc_Ctxt_DSRT_QoS:1.0";
 
 impl Kokyu<'_> {
-    /// An Any in an encapsulation: the TypeCode as TAO's compiler makes it, then the value.
+    /// An Any in an encapsulation: the TypeCode as TAO's compiler generates it, then the value.
     fn encode(&self, endian: Endian, repository_id: &str, kind: u32) -> Vec<u8> {
         let mut data = Vec::new();
         let encoder = &mut Encoder::new(&mut data, endian);
@@ -169,11 +169,11 @@ impl Kokyu<'_> {
     }
 }
 
-/// Now, in units of 100 ns since 1970.
+/// The present time, in units of 100 ns since 1970.
 const NOW: u64 = CLOCKS.utc.0 - 0x01b2_1dd2_1381_4000;
 
 #[test]
-fn kokyu_sends_an_any_of_which_each_scheduler_fills_its_part() {
+fn kokyu_sends_an_any_with_fields_by_scheduler() {
     for endian in [Endian::Little, Endian::Big] {
         let data = Kokyu {
             deadline: NOW + 10_000,
@@ -215,7 +215,7 @@ fn kokyu_sends_an_any_of_which_each_scheduler_fills_its_part() {
         ] {
             assert_eq!(read(layout, &data), Ok(Reading::Foreign), "{layout:?}");
         }
-        // Cut anywhere, it is none of ours or malformed.
+        // Truncated anywhere, it is not in this layout, or malformed.
         for end in 0..data.len() {
             for layout in LAYOUTS {
                 let reading = read(layout, &data[..end]);
@@ -229,7 +229,7 @@ fn kokyu_sends_an_any_of_which_each_scheduler_fills_its_part() {
 }
 
 #[test]
-fn a_deadline_of_kokyu_that_is_far_away_is_none() {
+fn a_remote_deadline_of_kokyu_is_ignored() {
     let deadline = |units: u64| {
         let data = Kokyu {
             deadline: units,
@@ -243,19 +243,20 @@ fn a_deadline_of_kokyu_that_is_far_away_is_none() {
     };
     const DAY: u64 = 24 * 3600 * 10_000_000;
     assert_eq!(deadline(NOW - 10), Time(CLOCKS.local.0 - 1000));
-    // What its schedulers send where nothing was set: 24 hours from now, with seconds counted as tenths of them.
+    // Its schedulers send this if nothing was set: 24 hours from now, with seconds counted as tenths of
+    // them.
     for none in [0, NOW / 10 + DAY / 10, NOW - DAY, NOW + DAY, u64::MAX] {
         assert_eq!(deadline(none), Time::NEVER, "{none}");
     }
 }
 
 #[test]
-fn what_kokyu_cannot_have_meant_is_refused() {
+fn invalid_contexts_of_kokyu_are_refused() {
     let layout = PeerLayout::KokyuFixedPriority;
     let read_as = |kokyu: Kokyu<'_>, layout| {
         read(layout, &kokyu.encode(Endian::Little, KOKYU_ID, 15)).map_err(|error| error.kind)
     };
-    // An id of ours comes back as it is.
+    // One of our ids returns unchanged.
     let ours = DistributableThreadId(0x1234 << 100);
     let back = Kokyu {
         guid: &ours.to_octets(),
@@ -270,18 +271,18 @@ fn what_kokyu_cannot_have_meant_is_refused() {
         ..KOKYU
     };
     assert_eq!(read_as(below, layout), Err(CdrErrorKind::EnumOutOfRange));
-    // Others than FP leave the priority as it was in memory.
+    // Other schedulers than FP do not initialise the priority.
     let below = Kokyu {
         priority: -1,
         ..KOKYU
     };
     read_as(below, PeerLayout::KokyuMostImportantFirst).unwrap();
-    // Other types are none of its contexts.
+    // Values of other types are no contexts.
     for (id, kind) in [("IDL:omg.org/Kokyu/Other:1.0", 15), (KOKYU_ID, 16), ("", 15)] {
         let data = KOKYU.encode(Endian::Big, id, kind);
         assert_eq!(read(layout, &data), Ok(Reading::Foreign), "{id}");
     }
-    // Lengths of TypeCode and id that are forged.
+    // Forged lengths of the TypeCode and the id.
     let data = KOKYU.encode(Endian::Big, KOKYU_ID, 15);
     for at in [8, 16] {
         for length in [0_u32, 1, 3, 0x7fff_ffff, u32::MAX] {

@@ -1,4 +1,4 @@
-//! What is written is read as it was; whatever is read, can be written again.
+//! Encoded contexts are read unchanged, and every context that can be read can be encoded.
 
 use std::time::Duration;
 
@@ -98,7 +98,9 @@ pub fn context() -> impl Strategy<Value = SchedulingContext> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(context in context(), endian in endian(), appended in vec(any::<u8>(), 0..20)) {
+    fn encoded_contexts_are_read(
+        context in context(), endian in endian(), appended in vec(any::<u8>(), 0..20),
+    ) {
         assert!(alloc_counter::installed());
         let ((octets, reading), allocations) = alloc_counter::count_allocations(|| {
             let octets = context.encode(&CLOCKS, endian);
@@ -108,7 +110,7 @@ proptest! {
         prop_assert_eq!(reading, Ok(Reading::Context(context)));
         prop_assert_eq!(allocations, 0);
         prop_assert!(octets.len() % 8 == 0 && octets.len() <= ContextOctets::MOST);
-        // A newer minor version says more behind it.
+        // A newer minor version appends data.
         let mut newer = octets.to_vec();
         newer[5] = 9;
         newer.extend(appended);
