@@ -38,7 +38,7 @@ const MOST_INTERVALS: usize = 50;
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "inversion",
-    about: "requests that wait while something less important runs, beside ten best-effort clients; needs \
+    about: "requests that wait while something less important runs, with ten best-effort clients; needs \
             root",
     expected: |length| load::expected(&phases(length)) + Duration::from_secs(3),
     run: measure,
@@ -92,14 +92,9 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
 
 /// Returns settings that record the kernel's scheduling, with the reader on the driver's CPU if it has one.
 pub(crate) fn recording(places: &Places) -> SessionSettings {
-    let reader = if places.has_driver() {
-        places.driver.clone()
-    } else {
-        punctual_os::CpuSet::empty()
-    };
     SessionSettings {
         kernel: Some(KernelSettings {
-            reader,
+            reader: places.reader(),
             ..KernelSettings::default()
         }),
         ..SessionSettings::default()

@@ -10,14 +10,15 @@
 //! | The benchmarks | `os`, `cubit`, `inversion`, `orb`, `rt`, `dynamic` |
 //! | The server and clients of the experiments with thread pools | `load` |
 //! | The simulated experiments of [Gill 2004] | [`studies`] |
-//! | Why calls were slow, and who waited for what | `explain`, `waits` |
-//! | Comparison with an earlier run and with limits | `judge` |
+//! | Why calls were slow, and what they waited for | `explain`, `waits` |
+//! | Comparison with an earlier run and with limits | `compare` |
 //! | What a benchmark is given and returns | `testbed`, `settings`, `length`, `benchmark` |
 //! | Output: pages, files, distributions | `report`, `distribution`, `rows` |
 
 pub mod bench;
 mod benchmark;
 mod catalog;
+mod compare;
 mod cubit;
 pub mod demo;
 mod distribution;
@@ -26,7 +27,6 @@ mod error;
 mod explain;
 mod idl;
 mod inversion;
-mod judge;
 mod length;
 mod load;
 mod orb;
@@ -45,8 +45,8 @@ mod waits;
 
 pub use benchmark::{Benchmark, Findings};
 pub use catalog::{benchmarks, main_if_asked};
+pub use compare::Against;
 pub use error::Error;
-pub use judge::Against;
 pub use length::Length;
 pub use report::Files;
 pub use settings::Settings;

@@ -30,6 +30,16 @@ impl Places {
         })
     }
 
+    /// Returns the CPU of a reader of the kernel's trace: the driver's, or none if it is also the measured
+    /// one.
+    pub(crate) fn reader(&self) -> CpuSet {
+        if self.has_driver() {
+            self.driver.clone()
+        } else {
+            CpuSet::empty()
+        }
+    }
+
     /// Returns whether the driver has a CPU other than the measured one.
     pub(crate) fn has_driver(&self) -> bool {
         self.pinned != self.driver

@@ -1,4 +1,5 @@
-//! `punctual trace`: who ran while something more important waited, for any command or the whole machine.
+//! `punctual trace`: shows what ran while something more important waited, for a command or the whole
+//! machine.
 
 use std::{
     collections::HashSet,

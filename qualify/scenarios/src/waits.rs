@@ -1,4 +1,4 @@
-//! What a trace found: tables of who waited for something less important, and the timeline.
+//! Results of a trace: tables of waits for something less important, and the timeline.
 
 use std::{
     fs::File,

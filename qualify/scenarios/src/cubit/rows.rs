@@ -12,6 +12,9 @@ use super::{
     transport::{LaneWait, Transport},
 };
 
+/// The source of claims about the cost of a call.
+const SOURCE: &str = "Punctual's limit: the design of the request path";
+
 /// What a row is about.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) enum Target {
@@ -86,49 +89,8 @@ impl Placement {
         outcome: &mut Outcome,
     ) {
         let place = self.place();
-        let source = "Punctual's limit: the design of the request path";
         if operation == Operation::Long {
-            if let (Some(ratio), Some(limit)) = (ratio, self.limit()) {
-                let raw = self.transport.raw();
-                let text = format!("p50 of a two-way call with a long over the p50 of a {raw}");
-                let id = format!("p50-over-raw.{place}");
-                outcome.claim(Claim::at_most(id, text, source, ratio.median, limit));
-            }
-            match (counted.client_syscalls, counted.server_syscalls) {
-                // For other transports, only the rows have the numbers.
-                _ if self.transport != Transport::Tcp => {}
-                (Some(client), Some(server)) => {
-                    let text = "system calls per call of the client: one write and one read";
-                    outcome.claim(Claim::at_most(
-                        format!("client-syscalls.{place}"),
-                        text,
-                        source,
-                        client,
-                        2.0,
-                    ));
-                    let text = "system calls per call of a lane of one thread: wait, read, write";
-                    outcome.claim(Claim::at_most(
-                        format!("server-syscalls.{place}"),
-                        text,
-                        source,
-                        server,
-                        3.0,
-                    ));
-                }
-                _ => {
-                    let reason = "the kernel's counter of system calls is not available to this user";
-                    outcome.skip(
-                        Some(&format!("client-syscalls.{place}")),
-                        "system calls per call",
-                        reason,
-                    );
-                    outcome.skip(
-                        Some(&format!("server-syscalls.{place}")),
-                        "system calls per call",
-                        reason,
-                    );
-                }
-            }
+            self.claim_cost_of_long(counted, ratio, outcome);
         }
         if matches!(
             operation,
@@ -142,11 +104,11 @@ impl Placement {
                 let text = format!("heap allocations per call of the {side_name}, {name}, after warm-up");
                 let per_call = allocations as f64 / side.calls as f64;
                 let id = format!("allocations.{side_name}.{name}.{place}");
-                outcome.claim(Claim::at_most(id, text, source, per_call, 0.0));
+                outcome.claim(Claim::at_most(id, text, SOURCE, per_call, 0.0));
             }
         }
         if operation != Operation::Oneway {
-            let text = format!("results of {} that were not the cube", operation.name());
+            let text = format!("wrong results of {}", operation.name());
             let id = format!("errors.{}.{place}", operation.name());
             outcome.claim(Claim::at_most(
                 id,
@@ -155,6 +117,52 @@ impl Placement {
                 side.errors as f64,
                 0.0,
             ));
+        }
+    }
+
+    /// Claims the latency and the system calls of a call with a long.
+    fn claim_cost_of_long(&self, counted: &Counted, ratio: Option<MedianEstimate>, outcome: &mut Outcome) {
+        let place = self.place();
+        if let (Some(ratio), Some(limit)) = (ratio, self.limit()) {
+            let raw = self.transport.raw();
+            let text = format!("p50 of a two-way call with a long over the p50 of a {raw}");
+            let id = format!("p50-over-raw.{place}");
+            outcome.claim(Claim::at_most(id, text, SOURCE, ratio.median, limit));
+        }
+        match (counted.client_syscalls, counted.server_syscalls) {
+            // For other transports, only the rows have the numbers.
+            _ if self.transport != Transport::Tcp => {}
+            (Some(client), Some(server)) => {
+                let text = "system calls per call of the client: one write and one read";
+                outcome.claim(Claim::at_most(
+                    format!("client-syscalls.{place}"),
+                    text,
+                    SOURCE,
+                    client,
+                    2.0,
+                ));
+                let text = "system calls per call of a lane of one thread: wait, read, write";
+                outcome.claim(Claim::at_most(
+                    format!("server-syscalls.{place}"),
+                    text,
+                    SOURCE,
+                    server,
+                    3.0,
+                ));
+            }
+            _ => {
+                let reason = "the kernel's counter of system calls is not available to this user";
+                outcome.skip(
+                    Some(&format!("client-syscalls.{place}")),
+                    "system calls per call",
+                    reason,
+                );
+                outcome.skip(
+                    Some(&format!("server-syscalls.{place}")),
+                    "system calls per call",
+                    reason,
+                );
+            }
         }
     }
 
@@ -185,13 +193,7 @@ impl Placement {
         match (ours, raw) {
             (Some(ours), Some(raw)) => {
                 let text = "user CPU per call over the raw ping-pong, client and server together (µs)";
-                outcome.claim(Claim::at_most(
-                    id,
-                    text,
-                    "Punctual's limit: the design of the request path",
-                    ours - raw,
-                    1.5,
-                ));
+                outcome.claim(Claim::at_most(id, text, SOURCE, ours - raw, 1.5));
             }
             _ => outcome.skip(
                 Some(&id),

@@ -163,7 +163,7 @@ fn creations(subject: &mut Subject, rounds: usize) -> Result<Vec<Creation>, Erro
         Response::Created(ns) => {
             Ok::<_, Error>(ns.into_iter().map(|ns| ns as f64 - stamp_ns).collect::<Vec<_>>())
         }
-        Response::Accessed(_) => Err(out_of_step()),
+        Response::Accessed(_) => Err(unexpected_response()),
     };
     let first = create(Maker::First)?;
     let again = interleave(&[Maker::Again, Maker::Posix], rounds, |maker, _| create(maker))?;
@@ -189,13 +189,13 @@ fn alternate(
     let blocks = interleave(&kinds, extent.rounds, |access, _| {
         match subject.ask(&Command::Access(access), expected)? {
             Response::Accessed(block) => Ok(block.without(stamp_ns)),
-            Response::Created(_) => Err(out_of_step()),
+            Response::Created(_) => Err(unexpected_response()),
         }
     })?;
     Ok(kinds.into_iter().zip(blocks).collect())
 }
 
-fn out_of_step() -> Error {
+fn unexpected_response() -> Error {
     "unexpected response of the child process".into()
 }
 

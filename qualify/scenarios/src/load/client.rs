@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use punctual::Orb;
 use punctual_harness::{Span, child::Control};
-use punctual_os::{Thread, ThreadSpec};
+use punctual_os::ThreadSpec;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
     task::{Task, TaskResult},
     worker::{Start, WorkerContext},
 };
-use crate::{error::Error, idl::load::bench::LoadRef};
+use crate::{error::Error, idl::load::bench::LoadRef, os::joined};
 
 /// A command of the driver.
 #[derive(Debug, Deserialize, Serialize)]
@@ -72,7 +72,8 @@ fn run(orb: &Orb, references: &[String], task: Task) -> Result<TaskResult, Error
         let thread = ThreadSpec::new(name).prefault(true);
         threads.push(thread.spawn(move || context.run(&worker, &start))?);
     }
-    let ended: Vec<Result<_, Error>> = threads.into_iter().map(joined).collect();
+    // All threads are joined before an error is returned.
+    let ended: Vec<Result<_, Error>> = threads.into_iter().map(|thread| joined(thread)?).collect();
     let reports = ended.into_iter().collect::<Result<Vec<_>, Error>>()?;
     let longest = reports.iter().map(|report| report.elapsed_s).fold(0.0, f64::max);
     let begin = start.at().clock;
@@ -80,10 +81,4 @@ fn run(orb: &Orb, references: &[String], task: Task) -> Result<TaskResult, Error
         reports,
         span: Span::between(begin, begin + Duration::from_secs_f64(longest)),
     })
-}
-
-fn joined<T>(thread: Thread<Result<T, Error>>) -> Result<T, Error> {
-    thread
-        .join()
-        .map_err(|_| "a client thread panicked; its message is on standard error")?
 }

@@ -2,11 +2,7 @@
 
 use std::time::Duration;
 
-use punctual_harness::{
-    Hole, HoleRecorder, Latencies, Outcome, Row, Span,
-    child::{ChildError, Failure},
-    holes,
-};
+use punctual_harness::{Hole, HoleRecorder, Latencies, Outcome, Row, Span, holes};
 
 use super::{
     calibration::{self, Calibration},
@@ -14,7 +10,10 @@ use super::{
     deployment::{Deployment, Optional, Placement, Setup},
     task::{Pace, Report, TaskResult, Worker},
 };
-use crate::{error::Error, testbed::Testbed};
+use crate::{
+    error::{Error, refusal},
+    testbed::Testbed,
+};
 
 /// The measurement of one point of a figure.
 #[derive(Clone, Debug)]
@@ -171,7 +170,7 @@ impl<'t> Session<'t> {
         } else {
             match Deployment::start(places, setup, self.calibration.rounds, limit) {
                 Ok(deployment) => Ok(deployment),
-                Err(error) => Err(refused(error.as_ref())
+                Err(error) => Err(refusal(&error)
                     .filter(|_| setup.placement == Placement::Linked)
                     .ok_or(error)?),
             }
@@ -355,14 +354,6 @@ fn held(span: Span, holes: &[Hole]) -> f64 {
             .saturating_sub(start_ns.max(span.start_ns))
     };
     holes.iter().map(common).sum::<u64>() as f64 / 1e9
-}
-
-/// Returns the reason that a child process gave for its refusal.
-fn refused(error: &(dyn std::error::Error + 'static)) -> Option<String> {
-    match error.downcast_ref::<ChildError>()?.failure() {
-        Failure::Refused(reason) => Some(reason.clone()),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

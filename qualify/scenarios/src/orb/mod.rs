@@ -3,7 +3,7 @@
 //! | Benchmark | Subject |
 //! |---|---|
 //! | [`throughput`] | Calls and octets per second, by type of argument |
-//! | [`latency`] | Latency of an important client beside many less important ones |
+//! | [`latency`] | Latency of an important client with many less important ones |
 //! | [`priority_inversion`] | Waits for less important work, and latency by priority |
 //! | [`cpu_overhead`] | Processor time per call |
 //! | [`context_switches`] | Context switches per call, and their share of its latency |

@@ -213,7 +213,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     testbed.progress.stage("yielding", extent.expected());
     let yielded = match subject.ask(&Command::Yield { repetitions }, extent.expected())? {
         Response::Yielded(yielded) => yielded,
-        Response::Synchronized { .. } => return Err(out_of_step()),
+        Response::Synchronized { .. } => return Err(unexpected_response()),
     };
     let mut synchronized = Vec::new();
     for (kind, test) in SYNCHRONIZED {
@@ -223,7 +223,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
                 samples,
                 uncontended_ns,
             } => synchronized.push((test, samples, uncontended_ns)),
-            Response::Yielded(_) => return Err(out_of_step()),
+            Response::Yielded(_) => return Err(unexpected_response()),
         }
     }
     let disturbances = subject.finish(&mut outcome)?;
@@ -242,7 +242,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     Ok(Findings { outcome, chapter })
 }
 
-fn out_of_step() -> Error {
+fn unexpected_response() -> Error {
     "unexpected response of the child process".into()
 }
 

@@ -1,9 +1,10 @@
 //! `os.*`: the endsystem without an ORB: context switches, timers, the clock tick, semaphores and mutexes.
 //!
-//! Each is a child process on the measured CPU, at the real-time priorities that it is about; the driver asks
-//! and judges. Samples lie between two readings of the clock, whose cost the child finds out and the driver
-//! takes off; the raw figures stay beside. What disturbed a sample is told by the kernel's record of
-//! interrupts and by recorded holes. Sources: [Schmidt 2002] 3.1, [Levine 1999], [Fayyad-Kazan 2013].
+//! Each benchmark has a child process on the measured CPU at real-time priorities, and a driver that sends
+//! commands and evaluates the results. Samples are times between two readings of the clock; the cost of a
+//! reading is subtracted, and raw figures are also reported. The kernel's recording of interrupts and
+//! recorded holes show which samples were disturbed. Sources: [Schmidt 2002] 3.1, [Levine 1999],
+//! [Fayyad-Kazan 2013].
 
 mod clock_tick;
 mod context_switch;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use punctual_harness::{Child, ChildSpec, Hole, HoleRecorder, Outcome, Span, Watchdog, holes::unfit};
-use punctual_os::{CpuSet, TaskId};
+use punctual_os::TaskId;
 use punctual_report::{Chapter, Table};
 use punctual_trace::kernel::{KernelRecorder, KernelSettings, Recorded};
 use serde::{Serialize, de::DeserializeOwned};
@@ -31,7 +31,7 @@ pub(crate) struct Subject {
     recorder: HoleRecorder,
     interrupts: Result<KernelRecorder, String>,
     wanted: Interrupts,
-    asked: Vec<Span>,
+    spans: Vec<Span>,
     ready: Ready,
     _watchdog: Watchdog,
 }
@@ -68,7 +68,7 @@ impl Subject {
             recorder,
             interrupts,
             wanted,
-            asked: Vec::new(),
+            spans: Vec::new(),
             ready,
             _watchdog: watchdog,
         })
@@ -90,7 +90,7 @@ impl Subject {
         expected: Duration,
     ) -> Result<A, Error> {
         let measured: Measured<A> = self.child.ask(command, expected * 4 + TIMEOUT)?;
-        self.asked.push(measured.span);
+        self.spans.push(measured.span);
         Ok(measured.response)
     }
 
@@ -109,8 +109,8 @@ impl Subject {
             );
         }
         self.child.stop(TIMEOUT)?;
-        let holes = recording.holes(&self.asked);
-        report_holes(&holes, &self.asked, outcome)?;
+        let holes = recording.holes(&self.spans);
+        report_holes(&holes, &self.spans, outcome)?;
         outcome.parameter("stamp_us", self.ready.stamp_ns as f64 / 1000.0);
         outcome.parameter("memory_locked", self.ready.not_locked.is_none());
         if let Some(reason) = self.ready.not_locked {
@@ -128,21 +128,16 @@ impl Subject {
 /// Starts recording kernel events; the reader runs on the driver's CPU, or without a fixed CPU if there is
 /// only one.
 pub(crate) fn record(places: &Places, events: Recorded) -> Result<KernelRecorder, String> {
-    let reader = if places.has_driver() {
-        places.driver.clone()
-    } else {
-        CpuSet::empty()
-    };
     let settings = KernelSettings {
         events,
-        reader,
+        reader: places.reader(),
         ..KernelSettings::default()
     };
     KernelRecorder::start(&settings).map_err(|error| error.to_string())
 }
 
-fn report_holes(holes: &[Hole], asked: &[Span], outcome: &mut Outcome) -> Result<(), Error> {
-    let nanoseconds = asked.iter().map(|span| span.end_ns - span.start_ns).sum();
+fn report_holes(holes: &[Hole], spans: &[Span], outcome: &mut Outcome) -> Result<(), Error> {
+    let nanoseconds = spans.iter().map(|span| span.end_ns - span.start_ns).sum();
     outcome.parameter("kernel_holes", serde_json::to_value(holes)?);
     outcome.parameter("measured_s", nanoseconds as f64 / 1e9);
     if let Some(reason) = unfit(holes, Duration::from_nanos(nanoseconds)) {

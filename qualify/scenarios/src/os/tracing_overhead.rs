@@ -145,7 +145,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
             kept_ns,
             pairs,
         } => (batch_ns, kept_ns, pairs),
-        _ => return Err(out_of_step()),
+        _ => return Err(unexpected_response()),
     };
     let switches = if outcome.machine().is_realtime() {
         kernel_blocks(testbed, &mut subject, extent.rounds)
@@ -190,7 +190,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     Ok(Findings { outcome, chapter })
 }
 
-fn out_of_step() -> Error {
+fn unexpected_response() -> Error {
     "unexpected response of the child process".into()
 }
 
@@ -212,7 +212,7 @@ fn kernel_blocks(testbed: &Testbed, subject: &mut Subject, rounds: usize) -> Res
         }
         match response {
             Response::Yielded(yielded) => Ok(yielded.ns),
-            Response::Clock { .. } => Err(out_of_step()),
+            Response::Clock { .. } => Err(unexpected_response()),
         }
     };
     interleave(&RECORDINGS, rounds, run)

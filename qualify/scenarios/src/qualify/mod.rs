@@ -10,8 +10,8 @@ use punctual_report::Table;
 
 use crate::{
     benchmark::Benchmark,
+    compare::{Against, References},
     error::Error,
-    judge::{Against, Judge},
     report::{Files, could_not_run, output_file},
     run::Run,
     settings::Settings,
@@ -43,7 +43,7 @@ pub fn run(all: &[&Benchmark], options: &Options) -> ExitCode {
 fn measure(all: &[&Benchmark], options: &Options) -> Result<ExitCode, Error> {
     // Errors in the options are reported before anything is measured.
     let benchmarks = selection::selected(all, &options.only)?;
-    let judge = Judge::read(&options.against, all)?;
+    let references = References::read(&options.against, all)?;
     options.files.check()?;
     let mut partial = PartialResults::new(options);
     let (run, testbed) = Run::measure(NAME, &benchmarks, &options.settings, |run, testbed| {
@@ -54,13 +54,13 @@ fn measure(all: &[&Benchmark], options: &Options) -> Result<ExitCode, Error> {
     if let Err(error) = testbed.finish() {
         outcome.failed(not_restored(&error));
     }
-    let comparison = judge.compare(&mut outcome);
+    let comparison = references.compare(&mut outcome);
     println!("{}\n", summary(&run).to_text());
     let text = comparison.to_text();
     if !text.is_empty() {
         println!("{text}\n");
     }
-    let junit = judge.write_junit(&outcome);
+    let junit = references.write_junit(&outcome);
     let exit_code = options.files.finish(&outcome, || {
         page::of_all(&run, &outcome, &comparison, &options.settings)
     });

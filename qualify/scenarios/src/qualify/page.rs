@@ -5,8 +5,8 @@ use punctual_report::{Chapter, Page, Table, table::shown};
 use serde_json::{Map, Value, json};
 
 use crate::{
+    compare::Comparison,
     error::Error,
-    judge::Comparison,
     length::Length,
     report::page,
     run::{Measured, Run},

@@ -1,6 +1,6 @@
 //! Selection of the benchmarks to run.
 
-use crate::{benchmark::Benchmark, error::Error, judge::near};
+use crate::{benchmark::Benchmark, compare::suggestions, error::Error};
 
 /// The groups from the papers; other benchmarks are for developers of the ORB.
 const GROUPS: [&str; 4] = ["os.", "orb.", "rt.", "dyn."];
@@ -10,7 +10,11 @@ pub(super) fn selected<'b>(all: &[&'b Benchmark], only: &[String]) -> Result<Vec
     for name in only {
         if !all.iter().any(|benchmark| matches(benchmark.name, name)) {
             let names = all.iter().map(|benchmark| benchmark.name);
-            return Err(format!("unknown benchmark `{name}`; {}", near::advice(name, names)).into());
+            return Err(format!(
+                "unknown benchmark `{name}`; {}",
+                suggestions::suggest(name, names)
+            )
+            .into());
         }
     }
     let wanted = |benchmark: &&&Benchmark| match only {

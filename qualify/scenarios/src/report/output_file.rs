@@ -23,9 +23,9 @@ pub(crate) fn check(file: &Path) -> Result<(), Error> {
     let tried = if is_special(file) {
         OpenOptions::new().write(true).open(file).map(drop)
     } else {
-        let beside = beside(file);
-        let tried = allocate(&beside);
-        let _ = fs::remove_file(&beside);
+        let temporary = temporary(file);
+        let tried = allocate(&temporary);
+        let _ = fs::remove_file(&temporary);
         tried
     };
     tried.map_err(|error| cannot_write(file, &error))
@@ -57,10 +57,10 @@ pub(crate) fn write(file: &Path, text: &[u8]) -> io::Result<()> {
     if is_special(file) {
         return OpenOptions::new().write(true).open(file)?.write_all(text);
     }
-    let beside = beside(file);
-    let written = fs::write(&beside, text).and_then(|()| fs::rename(&beside, file));
+    let temporary = temporary(file);
+    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, file));
     written.inspect_err(|_| {
-        let _ = fs::remove_file(&beside);
+        let _ = fs::remove_file(&temporary);
     })
 }
 
@@ -77,7 +77,7 @@ fn is_special(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|metadata| !metadata.is_file())
 }
 
-fn beside(file: &Path) -> PathBuf {
+fn temporary(file: &Path) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     file.with_file_name(format!(".{name}.{}", std::process::id()))
 }

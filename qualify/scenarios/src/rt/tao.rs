@@ -55,7 +55,7 @@ pub(super) const OVERLOAD_WORK: u32 = 45;
 
 impl Figures {
     /// Returns a table of TAO's shares and those of our phase with the nearest load.
-    pub(super) fn beside<K>(&self, ours: Option<&PhaseResult<K>>, work: u32) -> Table {
+    pub(super) fn compared<K>(&self, ours: Option<&PhaseResult<K>>, work: u32) -> Table {
         let rows = Importance::ALL.iter().zip(self.met).map(|(importance, met)| {
             let client = ours.map(|phase| phase.client(importance.name()));
             let share = client.map(|client| client.deadlines_met(Counting::Start).raw);
@@ -92,7 +92,7 @@ impl Figures {
     }
 
     /// Adds these points to a figure over work.
-    pub(super) fn beside_ours(&self, figure: Figure, rate: impl Fn(Importance) -> u32) -> Figure {
+    pub(super) fn add_to(&self, figure: Figure, rate: impl Fn(Importance) -> u32) -> Figure {
         let points = self.points(rate).into_iter();
         points.fold(figure, |figure, (name, point)| figure.published(name, [point]))
     }
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_table_shows_tao_without_our_results() {
-        let table = NO_LANES.beside::<()>(None, 45).to_text();
+        let table = NO_LANES.compared::<()>(None, 45).to_text();
         assert!(table.contains("46") && table.contains("1.48"), "{table}");
     }
 }

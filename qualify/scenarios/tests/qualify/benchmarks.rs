@@ -93,7 +93,7 @@ pub fn child() -> ExitCode {
         control.serve(|what: String| {
             match what.as_str() {
                 "die" => {
-                    eprintln!("no room for one more");
+                    eprintln!("out of memory for one more");
                     std::process::exit(7);
                 }
                 "listen" => listener = Some(UnixListener::bind(&socket).map_err(|error| error.to_string())?),

@@ -28,8 +28,8 @@ fn good(arguments: &[&str]) -> Ended {
 
 fn a_run_is_compared_with_an_earlier_one() {
     let [old, html] = ["old.json", "compared.html"].map(file);
-    let said = good(&["--json", old.to_str().unwrap()]).said();
-    let mut before = json(&old, &said);
+    let output = good(&["--json", old.to_str().unwrap()]).output();
+    let mut before = json(&old, &output);
     before["rows"][1]["p99_us"] = 9.5.into();
     before["claims"][0]["holds"] = false.into();
     before["machine"]["kernel"] = "2.0.36".into();
@@ -40,14 +40,14 @@ fn a_run_is_compared_with_an_earlier_one() {
         "--html",
         html.to_str().unwrap(),
     ]);
-    let said = ended.said();
+    let output = ended.output();
     for text in ["2.0.36", "t.good.p50", "threads=128", "p99_us", "-73.68"] {
-        assert!(ended.stdout.contains(text), "{text} is missing: {said}");
+        assert!(ended.stdout.contains(text), "{text} is missing: {output}");
     }
     let page = fs::read_to_string(&html).unwrap();
     assert!(
         page.contains("What changed since") && page.contains("threads=128"),
-        "{said}"
+        "{output}"
     );
     assert!(
         good(&["--baseline", "/nowhere/old.json"])
@@ -73,10 +73,10 @@ fn limits_decide_the_exit_code() {
     assert!(
         [(0, 1), (3, 3)].contains(&(held.code, broken.code)),
         "{}\n{}",
-        held.said(),
-        broken.said()
+        held.output(),
+        broken.output()
     );
-    let outcome = json(&out, &broken.said());
+    let outcome = json(&out, &broken.output());
     assert_eq!(claims(&outcome)[1], "bounds.t.good[threads=2].p99_us.at-most");
     assert_eq!(outcome["claims"][1]["holds"], false);
 }
@@ -85,7 +85,7 @@ fn a_limit_of_an_unknown_claim_is_an_error() {
     let bounds = file("wrong.toml");
     fs::write(&bounds, "\n[[limit]]\nclaim = \"t.good.p05\"\nat_most = 1\n").unwrap();
     let ended = good(&["--bounds", bounds.to_str().unwrap()]);
-    assert_eq!(ended.code, 2, "{}", ended.said());
+    assert_eq!(ended.code, 2, "{}", ended.output());
     let expected = ":2: limit[1].claim: unknown claim `t.good.p05`; did you mean `t.good.p50`?";
-    assert!(ended.stderr.contains(expected), "{}", ended.said());
+    assert!(ended.stderr.contains(expected), "{}", ended.output());
 }

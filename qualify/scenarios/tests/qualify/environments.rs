@@ -33,14 +33,14 @@ fn a_run_without_rights_is_marked_not_real_time() {
         _ => return skip(Missing::Right, "dropping capabilities needs root and `setpriv`"),
     }
     let ended = qualify_by(without, &["--only", "t.good", "--json", out.to_str().unwrap()]);
-    let outcome = json(&out, &ended.said());
+    let outcome = json(&out, &ended.output());
     if outcome["machine"]["scheduling_rights"] == "real-time" {
         return skip(
             Missing::Machine,
             "the resource limit permits real-time priorities to every user",
         );
     }
-    assert_eq!(ended.code, 3, "{}", ended.said());
+    assert_eq!(ended.code, 3, "{}", ended.output());
     assert!(
         ended
             .stdout
@@ -61,7 +61,7 @@ fn one_cpu_is_enough() {
         out.to_str().unwrap(),
     ]);
     affinity::set_current(&before).unwrap();
-    assert!([0, 3].contains(&ended.code), "{}", ended.said());
-    let outcome = json(&out, &ended.said());
+    assert!([0, 3].contains(&ended.code), "{}", ended.output());
+    let outcome = json(&out, &ended.output());
     assert_eq!(outcome["machine"]["pinned_cpus"], serde_json::json!([first]));
 }

@@ -36,18 +36,18 @@ fn other_benchmarks_run_after_a_failure() {
         "--junit",
         to_junit.to_str().unwrap(),
     ]);
-    let said = ended.said();
-    assert_eq!(ended.code, 2, "{said}");
+    let output = ended.output();
+    assert_eq!(ended.code, 2, "{output}");
     assert!(
         ended.stdout.contains("qualify: COULD NOT RUN: t.server-dies: "),
-        "{said}"
+        "{output}"
     );
 
-    let outcome = json(&to_json, &said);
+    let outcome = json(&to_json, &output);
     assert_eq!(claims(&outcome), ["t.good.p50"]);
     let dead = reason(&outcome, "verdict of t.server-dies");
     assert!(
-        dead.contains("ended unexpectedly (exit status: 7)") && dead.contains("no room for one more"),
+        dead.contains("ended unexpectedly (exit status: 7)") && dead.contains("out of memory for one more"),
         "{dead}"
     );
     assert!(reason(&outcome, "verdict of t.panics").contains("a table without legs"));
@@ -57,7 +57,7 @@ fn other_benchmarks_run_after_a_failure() {
 
     let page = fs::read_to_string(&to_html).unwrap();
     for text in [
-        "no room for one more",
+        "out of memory for one more",
         "a table without legs",
         "t.good: A good one",
         "it does not grow: <strong>✓ confirmed here",
@@ -112,6 +112,6 @@ fn unknown_names_are_reported_before_anything_is_measured() {
             .stderr
             .contains("unknown benchmark `t.goood`; did you mean `t.good`"),
         "{}",
-        ended.said()
+        ended.output()
     );
 }

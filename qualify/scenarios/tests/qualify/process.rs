@@ -52,7 +52,7 @@ pub struct Ended {
 
 impl Ended {
     /// Returns the exit code and the whole output.
-    pub fn said(&self) -> String {
+    pub fn output(&self) -> String {
         format!("exit code {}\n{}\n{}", self.code, self.stdout, self.stderr)
     }
 }
@@ -63,7 +63,7 @@ pub fn qualify(arguments: &[&str]) -> Ended {
 
 /// Returns a command that starts this binary.
 pub fn own() -> Command {
-    Command::new(std::env::current_exe().expect("a path of its own"))
+    Command::new(std::env::current_exe().expect("the path of this binary"))
 }
 
 /// Runs `punctual qualify`. A measurement refuses to start while another one runs; it is retried for a while.
@@ -73,7 +73,7 @@ pub fn qualify_by(mut program: Command, arguments: &[&str]) -> Ended {
     loop {
         let output = program.output().expect("it starts");
         let ended = Ended {
-            code: output.status.code().expect("it ends by itself"),
+            code: output.status.code().expect("an exit code"),
             stdout: String::from_utf8(output.stdout).expect("text"),
             stderr: String::from_utf8(output.stderr).expect("text"),
         };
@@ -90,7 +90,7 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(180);
 pub struct Running {
     pub process: Child,
     stderr: BufReader<ChildStderr>,
-    said: String,
+    output: String,
 }
 
 impl Running {
@@ -105,9 +105,9 @@ impl Running {
             let mut running = Self {
                 process,
                 stderr,
-                said: String::new(),
+                output: String::new(),
             };
-            let refused = running.wait_for("[").is_none() && running.said.contains("another measurement");
+            let refused = running.wait_for("[").is_none() && running.output.contains("another measurement");
             if !refused || start.elapsed() > RETRY_TIMEOUT {
                 return running;
             }
@@ -123,7 +123,7 @@ impl Running {
             if self.stderr.read_line(&mut line).ok()? == 0 {
                 return None;
             }
-            self.said += &line;
+            self.output += &line;
             if let Some((_, rest)) = line.split_once(text) {
                 return Some(rest.trim().to_owned());
             }
@@ -133,8 +133,8 @@ impl Running {
     /// Waits for its end. Returns the exit code (`None` after a signal) and the whole output.
     pub fn end(mut self) -> (Option<i32>, String) {
         let status = self.process.wait().expect("it was not waited for yet");
-        let _ = self.stderr.read_to_string(&mut self.said);
-        (status.code(), self.said)
+        let _ = self.stderr.read_to_string(&mut self.output);
+        (status.code(), self.output)
     }
 }
 
@@ -146,8 +146,9 @@ pub fn file(name: &str) -> PathBuf {
 }
 
 /// Reads the JSON in a file; a failure shows the output of the run.
-pub fn json(file: &std::path::Path, said: &str) -> Value {
-    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}\n{said}", file.display()));
+pub fn json(file: &std::path::Path, output: &str) -> Value {
+    let text =
+        fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}\n{output}", file.display()));
     serde_json::from_str(&text).expect("JSON")
 }
 

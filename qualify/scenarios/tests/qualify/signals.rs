@@ -27,12 +27,13 @@ pub const TESTS: &[Test] = &[
 
 /// The signal goes to the whole process group, as from a terminal.
 fn ctrl_c_keeps_the_results() {
-    let (code, said, outcome, page) = ended_by("ctrl-c", |run| kill_process_group(run, Signal::INT).unwrap());
-    assert_eq!(code, Some(2), "{said}");
+    let (code, output, outcome, page) =
+        ended_by("ctrl-c", |run| kill_process_group(run, Signal::INT).unwrap());
+    assert_eq!(code, Some(2), "{output}");
     let page = page.unwrap();
     assert!(
         page.contains("INTERRUPTED: ") && page.contains("by SIGINT"),
-        "{said}"
+        "{output}"
     );
     assert_eq!(claims(&outcome), ["t.good.p50"]);
     assert_eq!(
@@ -50,8 +51,8 @@ fn ctrl_c_keeps_the_results() {
 }
 
 fn a_signal_to_one_process_ends_all() {
-    let (code, said, outcome, _) = ended_by("term", |run| kill_process(run, Signal::TERM).unwrap());
-    assert_eq!(code, Some(2), "{said}");
+    let (code, output, outcome, _) = ended_by("term", |run| kill_process(run, Signal::TERM).unwrap());
+    assert_eq!(code, Some(2), "{output}");
     assert_eq!(
         reason(&outcome, "t.after"),
         "interrupted by SIGTERM before it started"
@@ -60,8 +61,8 @@ fn a_signal_to_one_process_ends_all() {
 
 /// The JSON file is the one written after the last complete benchmark; there is no page.
 fn kill_leaves_nothing_behind() {
-    let (code, said, outcome, page) = ended_by("kill", |run| kill_process(run, Signal::KILL).unwrap());
-    assert_eq!((code, page), (None, None), "{said}");
+    let (code, output, outcome, page) = ended_by("kill", |run| kill_process(run, Signal::KILL).unwrap());
+    assert_eq!((code, page), (None, None), "{output}");
     assert_eq!(claims(&outcome), ["t.good.p50"]);
     assert_eq!(reason(&outcome, "t.long"), "not reached yet");
 }
@@ -87,15 +88,15 @@ fn ended_by(name: &str, end: impl FnOnce(Pid)) -> (Option<i32>, String, Value, O
     let child = child.trim_end_matches('.').to_owned();
     let began = Instant::now();
     end(Pid::from_child(&run.process));
-    let (code, said) = run.end();
-    assert!(began.elapsed() < Duration::from_secs(20), "{said}");
+    let (code, output) = run.end();
+    assert!(began.elapsed() < Duration::from_secs(20), "{output}");
     eventually("the child process is gone", || {
         !Path::new(&format!("/proc/{child}")).exists()
     });
     eventually("files are gone", || {
         left.iter().all(|path| !Path::new(path).exists())
     });
-    let outcome = json(&to_json, &said);
+    let outcome = json(&to_json, &output);
     if let Some(before) = outcome["parameters"]["prepared"]["throttling"]["lifted"].as_str() {
         eventually("throttling is restored", || {
             let now = fs::read_to_string("/proc/sys/kernel/sched_rt_runtime_us").unwrap();
@@ -103,7 +104,7 @@ fn ended_by(name: &str, end: impl FnOnce(Pid)) -> (Option<i32>, String, Value, O
         });
     }
     eventually("the affinity is restored", || affinity::current() == place);
-    (code, said, outcome, fs::read_to_string(&to_html).ok())
+    (code, output, outcome, fs::read_to_string(&to_html).ok())
 }
 
 /// Waits for a condition; another measurement may have lifted throttling again in the meantime.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     super::{
         disciplines::Named,
-        endsystem::{Endsystem, spawn},
+        endsystem::{Endsystem, joined, spawn},
         processor::{Counted, Processor, Record},
     },
     model,
@@ -142,9 +142,7 @@ impl Executor {
 
     fn finish(&self, threads: Vec<Started>) -> Result<Record, Error> {
         for thread in threads {
-            thread
-                .join()
-                .map_err(|_| "a thread panicked; its message is on standard error")??;
+            joined(thread)?;
         }
         let record = self.processor.record(self.host as u8 + 1);
         Ok(record.ok_or("the record was too small for the events")?)

@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use punctual_harness::{
-    Child, ChildSpec, Watchdog,
-    child::{ChildError, Failure},
-};
+use punctual_harness::{Child, ChildSpec, Watchdog};
 use punctual_os::{CpuSet, clock};
 
 use super::{
@@ -13,7 +10,10 @@ use super::{
     host::{Command, ROLE, Response, Spec},
     paper,
 };
-use crate::{error::Error, testbed::Places};
+use crate::{
+    error::{Error, refusal},
+    testbed::Places,
+};
 
 const START: Duration = Duration::from_secs(20);
 /// Time between the command and the start, enough for both hosts to start their threads.
@@ -32,7 +32,7 @@ pub(super) struct LiveRun {
 pub(super) fn run(places: &Places, scheduler: Named, unit: Duration) -> Result<LiveRun, Error> {
     let mut hosts = match start(places, scheduler, unit, true) {
         Ok(hosts) => hosts,
-        Err(error) => match refused(error.as_ref()) {
+        Err(error) => match refusal(&error) {
             Some(reason) => Hosts {
                 network: format!("loopback: {reason}"),
                 ..start(places, scheduler, unit, false)?
@@ -107,12 +107,4 @@ fn start(places: &Places, scheduler: Named, unit: Duration, linked: bool) -> Res
         reference,
         network: network.to_owned(),
     })
-}
-
-/// Returns the reason that a child process gave for its refusal.
-fn refused(error: &(dyn std::error::Error + 'static)) -> Option<String> {
-    match error.downcast_ref::<ChildError>()?.failure() {
-        Failure::Refused(reason) => Some(reason.clone()),
-        _ => None,
-    }
 }

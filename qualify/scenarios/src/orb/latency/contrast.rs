@@ -157,8 +157,8 @@ impl Contrasts {
             .0
             .iter()
             .filter(|contrast| contrast.configuration == Configuration::Own);
-        let counts =
-            lanes.flat_map(|contrast| [false, true].map(|beside| contrast.latencies(beside).count()));
+        let counts = lanes
+            .flat_map(|contrast| [false, true].map(|with_others| contrast.latencies(with_others).count()));
         let fewest = counts.min().unwrap_or(0);
         let text = "smallest number of calls of the high-priority client in a run, without or with the \
                     others, for the percentiles";
@@ -177,20 +177,20 @@ impl Contrasts {
             .into_iter()
             .flat_map(|configuration| [(configuration, false), (configuration, true)]);
         let kinds: Vec<_> = kinds
-            .map(|(configuration, beside)| {
+            .map(|(configuration, with_others)| {
                 let of_kind = self
                     .0
                     .iter()
                     .filter(|contrast| contrast.configuration == configuration);
                 let mut latencies = Latencies::new();
                 let mut slowest: Option<Call> = None;
-                for call in of_kind.flat_map(|contrast| contrast.calls(beside)) {
+                for call in of_kind.flat_map(|contrast| contrast.calls(with_others)) {
                     latencies.record(call.latency_ns);
                     slowest = slowest
                         .filter(|slowest| slowest.latency_ns >= call.latency_ns)
                         .or(Some(call));
                 }
-                let low = if beside { MOST_LOW } else { 0 };
+                let low = if with_others { MOST_LOW } else { 0 };
                 let name = format!("{}, {low} low-priority clients", configuration.name());
                 let cause = slowest.map(|call| cause_of(call.span(), holes));
                 (name, latencies, cause.unwrap_or_default())
@@ -218,7 +218,7 @@ impl Contrasts {
             .iter()
             .filter(|contrast| contrast.configuration == configuration);
         let ratio = |contrast: &Contrast| {
-            let of = |beside| quantile(&contrast.latencies(beside).summary());
+            let of = |with_others| quantile(&contrast.latencies(with_others).summary());
             Some(of(true)? / of(false)?)
         };
         runs.filter_map(ratio).collect()
@@ -227,18 +227,18 @@ impl Contrasts {
 
 impl Contrast {
     /// Returns the latencies of the high-priority client, in slices with or without the others.
-    fn latencies(&self, beside: bool) -> Latencies {
+    fn latencies(&self, with_others: bool) -> Latencies {
         let mut latencies = Latencies::new();
-        let calls = self.calls(beside);
+        let calls = self.calls(with_others);
         calls.for_each(|call| latencies.record(call.latency_ns));
         latencies
     }
 
-    fn calls(&self, beside: bool) -> impl Iterator<Item = Call> {
+    fn calls(&self, with_others: bool) -> impl Iterator<Item = Call> {
         let high = self.run.clients.iter().take(1).flat_map(|client| &client.calls);
         let of_kind = move |call: &&Call| {
             let since = Duration::from_nanos(call.start_ns.saturating_sub(self.run.span.start_ns));
-            self.slices.are_beside(since) == beside && self.slices.is_settled(since)
+            self.slices.have_others(since) == with_others && self.slices.is_settled(since)
         };
         high.filter(of_kind).copied()
     }

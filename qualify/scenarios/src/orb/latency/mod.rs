@@ -231,7 +231,7 @@ impl Point {
         let Some((high, low)) = self.run.clients.split_first() else {
             return;
         };
-        let mut row = |client: &str, calls: &[&Calls], asked: f64| {
+        let mut row = |client: &str, calls: &[&Calls], hz: f64| {
             if calls.is_empty() {
                 return;
             }
@@ -240,7 +240,7 @@ impl Point {
                 .with("configuration", self.configuration.name())
                 .with("low_clients", self.low)
                 .with("client", client)
-                .with("asked_hz", asked);
+                .with("asked_hz", hz);
             outcome.row(MeanAndJitter::columns(row, calls.iter().copied(), holes));
         };
         row("high", &[high], HIGH_HZ);

@@ -12,7 +12,12 @@ use punctual_system::ContextSwitches;
 use serde::{Deserialize, Serialize};
 
 use super::{pacing::Pacing, slices::Slices};
-use crate::{cubit::cube::cube, error::Error, idl::cubit::bench::CubitRef, os::yield_to_each_other};
+use crate::{
+    cubit::cube::cube,
+    error::Error,
+    idl::cubit::bench::CubitRef,
+    os::{joined, yield_to_each_other},
+};
 
 pub(crate) const CLIENT_ROLE: &str = "__mt-cubit-client";
 
@@ -154,9 +159,7 @@ fn run(orb: &Orb, pools: &[Vec<CubitRef>], task: &Task, server: i32) -> Result<R
     let mut clients = Vec::new();
     let mut server_context_switches = 0;
     for thread in threads {
-        let (calls, of_server) = thread
-            .join()
-            .map_err(|_| "a client thread panicked; its message is on standard error")??;
+        let (calls, of_server) = joined(thread)??;
         clients.push(calls);
         server_context_switches += of_server;
     }
@@ -242,7 +245,7 @@ impl Client {
 
     fn wait_for_slice(&self, begin: Instant) {
         if let Some(slices) = self.slices {
-            let next = slices.next_beside(begin.elapsed());
+            let next = slices.next_with_others(begin.elapsed());
             clock::sleep_until(begin + next.min(Duration::from_secs_f64(self.seconds)));
         }
     }

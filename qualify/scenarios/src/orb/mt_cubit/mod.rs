@@ -82,7 +82,7 @@ impl Deployment {
         let command = client::Command::Run(task.clone(), self.server.id().get());
         match self.client.ask(&command, within)? {
             client::Response::Ran(run) => Ok(run),
-            _ => Err(out_of_step()),
+            _ => Err(unexpected_response()),
         }
     }
 
@@ -91,7 +91,7 @@ impl Deployment {
     pub(super) fn switch_ns(&mut self) -> Result<f64, Error> {
         match self.client.ask(&client::Command::SwitchTime, START)? {
             client::Response::SwitchTime(ns) => Ok(ns),
-            _ => Err(out_of_step()),
+            _ => Err(unexpected_response()),
         }
     }
 
@@ -102,7 +102,7 @@ impl Deployment {
     }
 }
 
-fn out_of_step() -> Error {
+fn unexpected_response() -> Error {
     "unexpected response of the client process".into()
 }
 

@@ -17,19 +17,19 @@ impl Slices {
     const SETTLING: Duration = Duration::from_millis(20);
 
     /// Returns whether the others call at this time after the start.
-    pub(crate) fn are_beside(self, since_start: Duration) -> bool {
+    pub(crate) fn have_others(self, since_start: Duration) -> bool {
         self.number(since_start) % 2 == 1
     }
 
     /// Returns whether this time belongs to its kind of slice.
     pub(crate) fn is_settled(self, since_start: Duration) -> bool {
         let into = since_start - self.length * self.number(since_start);
-        self.are_beside(since_start) || into >= Self::SETTLING
+        self.have_others(since_start) || into >= Self::SETTLING
     }
 
     /// Returns the earliest time from this one on at which the others may call.
-    pub(super) fn next_beside(self, since_start: Duration) -> Duration {
-        if self.are_beside(since_start) {
+    pub(super) fn next_with_others(self, since_start: Duration) -> Duration {
+        if self.have_others(since_start) {
             since_start
         } else {
             self.length * (self.number(since_start) + 1)
@@ -51,11 +51,11 @@ mod tests {
             length: Duration::from_millis(500),
         };
         let at = Duration::from_millis;
-        let beside = [0, 499, 500, 999, 1000, 1500].map(|ms| slices.are_beside(at(ms)));
-        assert_eq!(beside, [false, false, true, true, false, true]);
-        assert_eq!(slices.next_beside(at(100)), at(500));
-        assert_eq!(slices.next_beside(at(700)), at(700));
-        assert_eq!(slices.next_beside(at(1200)), at(1500));
+        let with_others = [0, 499, 500, 999, 1000, 1500].map(|ms| slices.have_others(at(ms)));
+        assert_eq!(with_others, [false, false, true, true, false, true]);
+        assert_eq!(slices.next_with_others(at(100)), at(500));
+        assert_eq!(slices.next_with_others(at(700)), at(700));
+        assert_eq!(slices.next_with_others(at(1200)), at(1500));
     }
 
     #[test]

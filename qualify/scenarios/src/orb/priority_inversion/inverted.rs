@@ -28,8 +28,8 @@ impl Inverted {
         names: &Names,
     ) -> Self {
         let is_ours = |found: &&Inversion| {
-            let asked = found.waiter.request.and_then(|place| requests.get(place));
-            let waits = asked.map_or(found.waiter.thread, |request| request.client);
+            let request = found.waiter.request.and_then(|place| requests.get(place));
+            let waits = request.map_or(found.waiter.thread, |request| request.client);
             waits == client
                 && found.cpu as usize == cpu
                 && (within.start_ns..within.end_ns).contains(&found.start_ns)

@@ -19,7 +19,7 @@ use crate::{
 
 pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.8",
-    about: "[Pyarali 2002] experiment 8: clients of three rates beside best-effort threads, lanes; also \
+    about: "[Pyarali 2002] experiment 8: clients of three rates and best-effort threads, lanes; also \
             across two network namespaces",
     expected: |length| load::expected(&phases(length)),
     run: measure,
@@ -200,7 +200,7 @@ fn chapter(outcome: &Outcome, local: &[PhaseResult<Point>], remote: &[PhaseResul
         figure(title, caption, BEST_EFFORT_AXIS, achieved(&results, over_threads))
     };
     let front: Vec<_> = [("place", "place")].iter().chain(FRONT).copied().collect();
-    let beside = at(local, tao::BEST_EFFORT_WORK, tao::BEST_EFFORT_THREADS);
+    let nearest = at(local, tao::BEST_EFFORT_WORK, tao::BEST_EFFORT_THREADS);
     Chapter::new("Experiment 8: increasing best-effort work, lanes")
         .paper(
             "[Pyarali 2002] experiment 8",
@@ -235,6 +235,6 @@ fn chapter(outcome: &Outcome, local: &[PhaseResult<Point>], remote: &[PhaseResul
              figure 26.",
             remote.to_vec(),
         ))
-        .table(tao::LANES_BEST_EFFORT.beside(beside, tao::BEST_EFFORT_WORK))
+        .table(tao::LANES_BEST_EFFORT.compared(nearest, tao::BEST_EFFORT_WORK))
         .table(table(outcome, &front).title("Lanes, best-effort threads"))
 }

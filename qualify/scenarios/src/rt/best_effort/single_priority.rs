@@ -15,7 +15,7 @@ use crate::{
 
 pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
     name: "rt.7",
-    about: "[Pyarali 2002] experiment 7: clients of three rates beside best-effort threads, pool without \
+    about: "[Pyarali 2002] experiment 7: clients of three rates and best-effort threads, pool without \
             lanes",
     expected: |length| load::expected(&phases(length)),
     run: measure,
@@ -77,7 +77,7 @@ fn chapter(outcome: &Outcome, results: &[PhaseResult<Point>]) -> Chapter {
     let caption = "The pool treats all requests alike, so best-effort threads gain at the expense of the \
                    clients with deadlines. [Pyarali 2002] figure 22.";
     let series = achieved(&of_work(results, REFERENCE_WORK), over_threads);
-    let beside = at(results, tao::BEST_EFFORT_WORK, tao::BEST_EFFORT_THREADS);
+    let nearest = at(results, tao::BEST_EFFORT_WORK, tao::BEST_EFFORT_THREADS);
     Chapter::new("Experiment 7: increasing best-effort work, pool without lanes")
         .paper(
             "[Pyarali 2002] experiment 7",
@@ -96,6 +96,6 @@ fn chapter(outcome: &Outcome, results: &[PhaseResult<Point>]) -> Chapter {
             BEST_EFFORT_AXIS,
             series,
         ))
-        .table(tao::NO_LANES_BEST_EFFORT.beside(beside, tao::BEST_EFFORT_WORK))
+        .table(tao::NO_LANES_BEST_EFFORT.compared(nearest, tao::BEST_EFFORT_WORK))
         .table(table(outcome, FRONT).title("Pool without lanes, best-effort threads"))
 }

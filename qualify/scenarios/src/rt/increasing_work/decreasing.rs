@@ -74,10 +74,10 @@ fn chapter(outcome: &Outcome, results: &[PhaseResult<u32>]) -> Chapter {
             holds(outcome, "high"),
         )
         .paragraph("As experiment 5, with 25 Hz at high, 50 Hz at medium and 75 Hz at low priority.")
-        .figure(tao::DECREASING.beside_ours(
+        .figure(tao::DECREASING.add_to(
             figure("Lanes, decreasing rates", caption, WORK_AXIS, series),
             Importance::decreasing_rate,
         ))
-        .table(tao::DECREASING.beside(at(results, tao::OVERLOAD_WORK), tao::OVERLOAD_WORK))
+        .table(tao::DECREASING.compared(at(results, tao::OVERLOAD_WORK), tao::OVERLOAD_WORK))
         .table(table(outcome, &[("work", "work")]).title("Lanes, decreasing rates"))
 }

@@ -158,7 +158,7 @@ fn chapter(outcome: &Outcome, local: &[PhaseResult<u32>], remote: &[PhaseResult<
              one CPU under SCHED_FIFO; then server and clients run on a CPU each, in two network namespaces \
              connected by a cable (veth).",
         )
-        .figure(tao::LANES.beside_ours(
+        .figure(tao::LANES.add_to(
             figure(
                 "Lanes, same \
                                                machine",
@@ -169,6 +169,6 @@ fn chapter(outcome: &Outcome, local: &[PhaseResult<u32>], remote: &[PhaseResult<
             Importance::rate,
         ))
         .figure(figure("Lanes, remote", there, WORK_AXIS, achieved(remote, work)))
-        .table(tao::LANES.beside(at(local, tao::OVERLOAD_WORK), tao::OVERLOAD_WORK))
+        .table(tao::LANES.compared(at(local, tao::OVERLOAD_WORK), tao::OVERLOAD_WORK))
         .table(table(outcome, &[("place", "place"), ("work", "work")]).title("Lanes"))
 }

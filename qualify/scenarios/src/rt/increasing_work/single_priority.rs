@@ -82,10 +82,10 @@ fn chapter(outcome: &Outcome, results: &[PhaseResult<u32>]) -> Chapter {
             "Three clients call at 75, 50 and 25 Hz with high, medium and low priority; three server threads \
              serve them in order of arrival. All run on one CPU under SCHED_FIFO.",
         )
-        .figure(tao::NO_LANES.beside_ours(
+        .figure(tao::NO_LANES.add_to(
             figure(POOL.heading(), caption, WORK_AXIS, series),
             Importance::rate,
         ))
-        .table(tao::NO_LANES.beside(at(results, tao::OVERLOAD_WORK), tao::OVERLOAD_WORK))
+        .table(tao::NO_LANES.compared(at(results, tao::OVERLOAD_WORK), tao::OVERLOAD_WORK))
         .table(table(outcome, &[("work", "work")]).title(POOL.heading()))
 }

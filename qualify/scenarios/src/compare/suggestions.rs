@@ -1,7 +1,7 @@
 //! Suggestions for misspelt names.
 
 /// Returns "did you mean ...?" with up to three similar names, or lists the names if none is similar.
-pub(crate) fn advice<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> String {
+pub(crate) fn suggest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> String {
     let mut names: Vec<(f64, &str)> = names
         .map(|name| (strsim::jaro_winkler(wrong, name), name))
         .collect();
@@ -27,8 +27,11 @@ mod tests {
     #[test]
     fn similar_names_are_suggested() {
         let names = || ["p50_us", "p99_us", "threads"].into_iter();
-        assert_eq!(advice("p99_uz", names()), "did you mean `p99_us`?");
-        assert_eq!(advice("zzz", names()), "available: `p50_us`, `p99_us`, `threads`");
-        assert_eq!(advice("zzz", [].into_iter()), "there are none");
+        assert_eq!(suggest("p99_uz", names()), "did you mean `p99_us`?");
+        assert_eq!(
+            suggest("zzz", names()),
+            "available: `p50_us`, `p99_us`, `threads`"
+        );
+        assert_eq!(suggest("zzz", [].into_iter()), "there are none");
     }
 }

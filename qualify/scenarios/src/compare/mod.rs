@@ -3,7 +3,7 @@
 mod baseline;
 mod bounds;
 mod junit;
-pub(crate) mod near;
+pub(crate) mod suggestions;
 
 use std::path::PathBuf;
 
@@ -25,14 +25,14 @@ pub struct Against {
 }
 
 /// The contents of the files, read before anything is measured.
-pub(crate) struct Judge {
+pub(crate) struct References {
     baseline: Option<Baseline>,
     bounds: Option<Bounds>,
     junit: Option<PathBuf>,
     benchmarks: Vec<&'static str>,
 }
 
-impl Judge {
+impl References {
     /// Reads the files; `all` is the list of known benchmarks.
     pub(crate) fn read(against: &Against, all: &[&Benchmark]) -> Result<Self, Error> {
         let benchmarks: Vec<_> = all.iter().map(|benchmark| benchmark.name).collect();

@@ -140,7 +140,7 @@ fn a_different_machine_is_reported() {
     let baseline = Baseline::parse("old.json", &old.to_string()).unwrap();
     let text = baseline.compare(&switches(&[(2, 1.0, 1.0)])).to_text();
     assert!(
-        text.contains("2.1.126") && text.contains("different conditions"),
+        text.contains("2.1.126") && text.contains("Differences of machine"),
         "{text}"
     );
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use toml::Spanned;
 
-use super::near;
+use super::suggestions;
 use crate::error::Error;
 
 /// The limits of a file.
@@ -166,7 +166,7 @@ impl Limit {
             text,
         };
         let unknown = |name: &Spanned<String>, key, what: &str| {
-            let advice = near::advice(name.get_ref(), benchmarks.iter().copied());
+            let advice = suggestions::suggest(name.get_ref(), benchmarks.iter().copied());
             problem(name.span().start, key, format!("{what}; {advice}"))
         };
         let bounds = [
@@ -343,7 +343,7 @@ fn of_claim(outcome: &Outcome, id: &str) -> Found {
         },
         None => {
             let ids = outcome.claims().iter().map(|claim| claim.id.as_str());
-            let advice = near::advice(id, ids);
+            let advice = suggestions::suggest(id, ids);
             Found::Unknown {
                 key: "claim",
                 what: format!("unknown claim `{id}`; {advice}"),
@@ -366,7 +366,7 @@ fn of_column(outcome: &Outcome, benchmark: &str, wanted: &BTreeMap<String, Value
         key,
         what: format!(
             "the rows of {benchmark} have no column `{name}`; {}",
-            near::advice(name, columns())
+            suggestions::suggest(name, columns())
         ),
     };
     if !columns().any(|name| name == column) {
@@ -378,7 +378,7 @@ fn of_column(outcome: &Outcome, benchmark: &str, wanted: &BTreeMap<String, Value
         }
         let values: Vec<String> = rows.iter().filter_map(|row| row.get(name)).map(plain).collect();
         if !values.contains(&plain(value)) {
-            let advice = near::advice(&plain(value), values.iter().map(String::as_str));
+            let advice = suggestions::suggest(&plain(value), values.iter().map(String::as_str));
             return Found::Unknown {
                 key: "where",
                 what: format!("no row of {benchmark} has {name} = {}; {advice}", plain(value)),
