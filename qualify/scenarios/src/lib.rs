@@ -1,7 +1,10 @@
 //! The measurements that `punctual bench`, `punctual qualify` and `punctual demo` run.
 //!
-//! Each is a [`Benchmark`] in one list ([`benchmarks`]) and runs on a prepared machine ([`Testbed`]).
-//! Measured work happens in separate processes, which run this program again: [`main_if_asked`] handles them.
+//! Each is a [`Benchmark`] in one list ([`benchmarks`]). All benchmarks of a run share one [`Testbed`]: the
+//! machine is prepared once. Measured work happens in child processes, which run this program again as
+//! supervisor, servers and clients: [`main_if_asked`] handles them. A signal kills the child processes, so
+//! the benchmark fails at once and cleans up; the supervisor restores settings first, then the trace
+//! instance, the memory folder and temporary files. `docs/qualify.md` explains the output.
 //!
 //! | What | Module |
 //! |---|---|

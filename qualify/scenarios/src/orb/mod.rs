@@ -8,6 +8,9 @@
 //! | [`cpu_overhead`] | Processor time per call |
 //! | [`context_switches`] | Context switches per call, and their share of its latency |
 //! | [`footprint`] | Sizes of programs, servers and the ORB's layers |
+//!
+//! Several benchmarks use MT_Cubit (`mt_cubit/`): many clients, each with its rate and priority. Where a
+//! paper compares systems or compilers, the chapter states that this run cannot decide.
 
 mod context_switches;
 mod cpu_overhead;

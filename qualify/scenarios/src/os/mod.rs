@@ -1,10 +1,13 @@
 //! `os.*`: the endsystem without an ORB: context switches, timers, the clock tick, semaphores and mutexes.
 //!
 //! Each benchmark has a child process on the measured CPU at real-time priorities, and a driver that sends
-//! commands and evaluates the results. Samples are times between two readings of the clock; the cost of a
-//! reading is subtracted, and raw figures are also reported. The kernel's recording of interrupts and
-//! recorded holes show which samples were disturbed. Sources: [Schmidt 2002] 3.1, [Levine 1999],
-//! [Fayyad-Kazan 2013].
+//! commands and evaluates the results. Samples are times between two readings of the clock, each with its
+//! start, stored in memory that was touched beforehand. The driver subtracts the cost of reading the clock,
+//! and also reports raw figures. Disturbed samples are identified by the kernel's recording of interrupts,
+//! which costs almost nothing per switch, and by recorded holes. Clock ticks are identified by their phase in
+//! the tick's period, which is determined in blocks with a recording and applied to blocks without one.
+//!
+//! Sources: [Schmidt 2002] 3.1, [Levine 1999], [Fayyad-Kazan 2013].
 
 mod clock_tick;
 mod context_switch;

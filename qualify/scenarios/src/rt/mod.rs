@@ -10,6 +10,10 @@
 //! | 9: a pool without lanes that propagates priorities | `propagated.rs` |
 //! | 9, note: the effect of large requests | `large_request.rs` |
 //!
+//! All experiments run through one driver (`load/`), with work in a unit that is calibrated once per run. For
+//! the figures with two machines, server and clients are in separate network namespaces with a link between
+//! them.
+//!
 //! Shared code is here, in `claims.rs`, and in `tao.rs` (TAO's results for comparison).
 
 mod best_effort;
