@@ -60,7 +60,7 @@ pub enum FragmentError {
     /// The fragment has another version or byte order than the first one.
     #[error("fragment with another version or byte order than its message")]
     Inconsistent,
-    /// The message is too short to hold its request id, or its header says another size.
+    /// The message is too short for its request id, or differs in size from its header.
     #[error("a fragment is too short to hold a request id")]
     Truncated,
     /// The whole message would exceed the limit.

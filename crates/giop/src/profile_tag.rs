@@ -8,7 +8,7 @@ pub const TAG_MULTIPLE_COMPONENTS: u32 = 1;
 pub const TAG_UIOP: u32 = 0x5441_4f00;
 /// TAO: GIOP over shared memory.
 pub const TAG_SHMIOP: u32 = 0x5441_4f02;
-/// Punctual: GIOP over shared memory, incompatible with TAO's and therefore with a tag of its own. The
+/// Punctual: GIOP over shared memory, incompatible with TAO's, which has another tag. The
 /// address is a string: the path of a Unix domain socket.
 pub const TAG_PUNCTUAL_SHM: u32 = 0x5055_4e02;
 /// TAO: GIOP over UDP.

@@ -185,16 +185,16 @@ fn shutdown_ends_the_waits_of_both_sides() {
         let stream = Arc::clone(stream);
         in_thread(move || stream.read(&mut [0; 16]).unwrap())
     };
-    let (said, heard) = mpsc::sync_channel(1);
+    let (started, start) = mpsc::sync_channel(1);
     let writing = {
         let client = Arc::clone(&client);
         in_thread(move || {
-            said.send(()).unwrap();
+            started.send(()).unwrap();
             client.write(&[0; 16]).unwrap_err().kind()
         })
     };
     let reading = waiting(&client);
-    heard.recv().unwrap();
+    start.recv().unwrap();
     client.shutdown();
     assert_eq!(reading.join().unwrap(), 0);
     assert_eq!(writing.join().unwrap(), io::ErrorKind::BrokenPipe);
