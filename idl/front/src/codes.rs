@@ -2,12 +2,19 @@
 
 use std::fmt;
 
-use crate::diagnostic::Severity;
+/// Severity of a diagnostic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The specification is accepted.
+    Warning,
+    /// The specification is refused.
+    Error,
+}
 
 /// Declares [`Code`] from the table: number, severity, name, meaning.
 macro_rules! codes {
     ($($number:literal $severity:ident $name:ident $meaning:literal)+) => {
-        /// A stable diagnostic code; displays as `IDL0012` and the like. Numbers are never reused.
+        /// A stable diagnostic code; displays like `IDL0012`. Numbers are never reused.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u16)]
         pub enum Code {
@@ -88,7 +95,7 @@ codes! {
     // Interfaces and value types.
     80  Error   BadBase              "A base is of a kind that cannot be inherited or supported here."
     81  Error   DuplicateBase        "A direct base is named twice."
-    82  Error   InheritedOperation   "Operations or attributes are redeclared or inherited twice under one name."
+    82  Error   InheritedOperation   "An operation or attribute is redeclared, or inherited twice."
     83  Error   OnewayNotVoid        "A oneway operation has a result."
     84  Error   OnewayDirection      "A oneway operation has an `out` or `inout` parameter."
     85  Error   OnewayRaises         "A oneway operation raises user exceptions."

@@ -1,9 +1,9 @@
 //! Diagnostics as plain data; callers render them.
 
-use crate::codes::Code;
+use crate::codes::{Code, Severity};
 use crate::source::Span;
 
-/// One finding.
+/// A diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Documented code of the diagnostic; displays like `IDL0012`.
@@ -16,15 +16,6 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// Suggested fix.
     pub help: Option<String>,
-}
-
-/// Severity of a diagnostic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// The specification is accepted.
-    Warning,
-    /// The specification is refused.
-    Error,
 }
 
 /// A place with a remark.

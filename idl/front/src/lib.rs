@@ -21,8 +21,8 @@ mod token;
 
 use std::path::{Path, PathBuf};
 
-pub use codes::Code;
-pub use diagnostic::{Diagnostic, Label, Severity};
+pub use codes::{Code, Severity};
+pub use diagnostic::{Diagnostic, Label};
 pub use hir::Specification;
 pub use source::{FileLoader, MemoryLoader, SourceFile, SourceLoader, Span};
 

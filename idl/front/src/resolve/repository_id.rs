@@ -6,7 +6,7 @@
 //! follow it (14.7.5).
 
 use super::Resolver;
-use super::scope::Entity;
+use super::scope::{Entity, path};
 use crate::ast::{Ident, Name};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
@@ -44,16 +44,6 @@ impl Identity {
         let version = self.version.as_ref().map_or("1.0", |(version, _)| version);
         format!("IDL:{}:{version}", path(prefix, &name.join("/")))
     }
-}
-
-/// Name of a definition after its prefix.
-pub(super) fn path(prefix: &str, name: &str) -> String {
-    let slash = if prefix.is_empty() || prefix.ends_with('/') {
-        ""
-    } else {
-        "/"
-    };
-    format!("{prefix}{slash}{name}")
 }
 
 impl Resolver<'_> {

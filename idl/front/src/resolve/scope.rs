@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::Resolver;
-use super::repository_id::path;
 use crate::ast::Ident;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
@@ -204,4 +203,14 @@ impl Resolver<'_> {
             );
         }
     }
+}
+
+/// Name in a repository id: a prefix, a slash if necessary, and a name.
+pub(super) fn path(prefix: &str, name: &str) -> String {
+    let slash = if prefix.is_empty() || prefix.ends_with('/') {
+        ""
+    } else {
+        "/"
+    };
+    format!("{prefix}{slash}{name}")
 }

@@ -165,7 +165,8 @@ const ACCEPTED: &[(&str, &str)] = &[
     (
         "component_dcl",
         "interface I {}; eventtype E { public long x; }; component B; component B supports I { \
-         provides I a; uses I b; uses multiple Object c; emits E d; publishes E e; consumes E f; attribute long g; }; \
+         provides I a; uses I b; uses multiple Object c; emits E d; publishes E e; \
+         consumes E f; attribute long g; }; \
          component C : B {};",
     ),
     (

@@ -248,9 +248,11 @@ fn comments_above_document() {
         "// A licence.\n\n\
          /// The module.\n/// Second line.\nmodule M {\n\
          #pragma nothing\n\
-         /** A struct.\n  * With a star.\n  */\nstruct S {\n  // The member.\n  long a; // trailing\n  long b;\n};\n\
+         /** A struct.\n  * With a star.\n  */\nstruct S {\n  // The member.\n  long a; // trailing\n\
+         \x20 long b;\n};\n\
          enum E {\n // First.\n x,\n y };\n\
-         interface I {\n  // Does it.\n  void f(\n    // The value.\n    in long v);\n\n  // Far away.\n\n  void g();\n};\n};\n",
+         interface I {\n  // Does it.\n  void f(\n    // The value.\n    in long v);\n\n  // Far away.\n\n\
+         \x20 void g();\n};\n};\n",
     );
     let doc = |name: &str| specification.find(name).unwrap().doc.clone();
     assert_eq!(doc("M"), "The module.\nSecond line.");

@@ -67,7 +67,8 @@ fn names_are_found_in_bases_and_scopes() {
     let specification = accepted(
         "typedef long T;\n\
          interface Base { typedef string T; enum E { first }; };\n\
-         interface Derived : Base { void f(in T inherited, in ::T global, in Base::T named); const E c = first; };\n\
+         interface Derived : Base { void f(in T inherited, in ::T global, in Base::T named); \
+         const E c = first; };\n\
          module M { interface J : ::Base { typedef ::Derived::T U; }; };\n",
     );
     let string = named(&specification, "Base::T").id;
@@ -91,7 +92,8 @@ fn names_are_found_in_bases_and_scopes() {
 fn operations_are_complete() {
     let specification = accepted(
         "exception E { long code; };\n\
-         interface I { string f(in long a, out octet b, inout I c) raises (E) context (\"x\"); oneway void g(); };\n",
+         interface I { string f(in long a, out octet b, inout I c) raises (E) \
+         context (\"x\"); oneway void g(); };\n",
     );
     let interface = named(&specification, "I");
     let found = specification.interface(interface.id).unwrap();
@@ -240,7 +242,8 @@ fn what_is_not_generated_yet_is_named() {
     }
     let generated = accepted(
         "module M { enum E { a }; union U switch (E) { case a: long double x; }; exception X { sequence<U, 3> list; };\n\
-         interface I { Object f(in string<4> s, out I other) raises (X); attribute boolean b; }; const double d = 1.0; };",
+         interface I { Object f(in string<4> s, out I other) raises (X); attribute boolean b; };\n\
+         const double d = 1.0; };",
     );
     assert_eq!(not_generated_yet(&generated), []);
 }

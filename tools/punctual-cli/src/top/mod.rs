@@ -2,6 +2,7 @@
 
 mod ask;
 mod change;
+mod columns;
 mod find;
 mod print;
 mod screen;

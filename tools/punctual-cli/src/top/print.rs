@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     change::Change,
-    screen::COLUMNS,
+    columns::COLUMNS,
     snapshot::{Connections, Snapshot},
 };
 

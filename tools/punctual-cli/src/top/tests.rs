@@ -9,8 +9,9 @@ use serde_json::json;
 
 use super::{
     change::{Change, LaneChange, Times},
+    columns::columns_within,
     interval, print,
-    screen::{Action, action_of, columns_within, draw},
+    screen::{Action, action_of, draw},
     snapshot::Snapshot,
 };
 

@@ -1,0 +1,87 @@
+//! Columns of the table of lanes.
+
+use super::{
+    change::{LaneChange, Times},
+    snapshot::Lane,
+};
+
+/// One column of the table of lanes.
+pub struct Column {
+    pub heading: &'static str,
+    pub width: u16,
+    /// The columns with the highest number are dropped first on narrow terminals.
+    dispensable: u8,
+    pub cell: fn(&Lane, &LaneChange) -> String,
+}
+
+const fn column(
+    heading: &'static str,
+    width: u16,
+    dispensable: u8,
+    cell: fn(&Lane, &LaneChange) -> String,
+) -> Column {
+    Column {
+        heading,
+        width,
+        dispensable,
+        cell,
+    }
+}
+
+/// All columns of the table.
+pub const COLUMNS: &[Column] = &[
+    column("lane", 11, 0, |lane, _| lane.lane.clone()),
+    column("priority", 8, 1, |lane, _| {
+        lane.priority
+            .map_or_else(|| "-".into(), |priority| priority.to_string())
+    }),
+    column("class", 8, 8, |lane, _| class(lane)),
+    column("busy", 7, 0, |lane, _| {
+        format!("{}/{}", lane.busy_threads, lane.threads)
+    }),
+    column("queue", 9, 2, |lane, _| {
+        match (lane.queued_requests, lane.queue_limit_requests) {
+            (Some(queued), Some(limit)) => format!("{queued}/{limit}"),
+            _ => "-".into(),
+        }
+    }),
+    column("conns", 5, 6, |lane, _| lane.connections.to_string()),
+    column("calls/s", 8, 0, |_, change| format!("{:.0}", change.calls_per_s)),
+    column("p50", 8, 5, |_, change| times(change, |times| times.p50)),
+    column("p99.9", 8, 3, |_, change| times(change, |times| times.p999)),
+    column("max", 8, 2, |_, change| times(change, |times| times.max)),
+    column("borrowed", 8, 7, |lane, _| lane.borrowed.to_string()),
+    column("misses", 6, 1, |lane, _| lane.deadline_misses().to_string()),
+    column("rejected", 8, 4, |lane, _| lane.rejections().to_string()),
+];
+
+fn class(lane: &Lane) -> String {
+    match (&lane.class, lane.native_priority) {
+        (Some(class), Some(priority)) if class != "other" => {
+            // A class that was requested and denied.
+            let denied = if lane.realtime { "" } else { "!" };
+            format!("{class} {priority}{denied}")
+        }
+        (Some(class), _) => class.clone(),
+        (None, _) => "run()".into(),
+    }
+}
+
+fn times(change: &LaneChange, one: fn(&Times) -> f64) -> String {
+    change
+        .times
+        .as_ref()
+        .map_or_else(|| "-".into(), |times| format!("{:.0}", one(times)))
+}
+
+/// The columns that fit, in their order.
+pub fn columns_within(width: u16) -> Vec<&'static Column> {
+    let mut shown: Vec<&Column> = COLUMNS.iter().collect();
+    let needed = |shown: &[&Column]| shown.iter().map(|column| column.width + 1).sum::<u16>();
+    while needed(&shown) > width + 1 && shown.len() > 1 {
+        let most = shown.iter().map(|column| column.dispensable).max();
+        let last = shown.iter().rposition(|column| Some(column.dispensable) == most);
+        last.map(|place| shown.remove(place));
+    }
+    shown
+}
