@@ -20,12 +20,12 @@ pub mod event;
 pub mod inversion;
 pub mod kernel;
 mod machine;
-#[cfg(test)]
-mod made_up;
 pub mod perfetto;
 pub mod report;
 pub mod request;
 pub mod session;
+#[cfg(test)]
+mod test_events;
 
 pub use budget::{Budget, Explanation};
 pub use distributable::DistributableThread;

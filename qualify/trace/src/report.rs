@@ -94,24 +94,31 @@ pub fn summary(analysis: &Analysis, names: &Names, over_ns: u64) -> Vec<Row> {
         longest_ns: u64,
         longest_at_ns: u64,
     }
-    /// Kind of wait, waiter and its level, culprit and its level.
-    type Kind = (Waiting, String, Option<u8>, String, Option<u8>);
-    let mut groups: BTreeMap<Kind, Group> = BTreeMap::new();
+    /// Waits that are summed: the same kind of wait of one kind of waiter for one kind of culprit.
+    #[derive(Eq, Ord, PartialEq, PartialOrd)]
+    struct Key {
+        state: Waiting,
+        waiter: String,
+        level: Option<u8>,
+        culprit: String,
+        culprit_level: Option<u8>,
+    }
+    let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
     for inversion in &analysis.inversions {
         let waiter = inversion.waiter;
         let who = inversion.culprits[0].who;
         let number = |level: Option<Level>| level.map(|level| level.0);
-        let by = match who {
+        let culprit_level = match who {
             Who::Thread { level, .. } => level,
             Who::Interrupt(_) => None,
         };
-        let key = (
-            waiter.state,
-            kind_of(names.thread(waiter.thread)),
-            number(waiter.level),
-            kind_of(&names.who(who)),
-            number(by),
-        );
+        let key = Key {
+            state: waiter.state,
+            waiter: kind_of(names.thread(waiter.thread)),
+            level: number(waiter.level),
+            culprit: kind_of(&names.who(who)),
+            culprit_level: number(culprit_level),
+        };
         let group = groups.entry(key).or_default();
         group.count += 1;
         group.over += u64::from(inversion.length_ns > over_ns);
@@ -122,15 +129,14 @@ pub fn summary(analysis: &Analysis, names: &Names, over_ns: u64) -> Vec<Row> {
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.longest_ns));
-    let row = |((state, waiter, level, by, by_level), group): (_, Group)| {
-        let state: Waiting = state;
+    let row = |(key, group): (Key, Group)| {
         Row::new()
             .with("kind", "summary")
-            .with("waited", waiter)
-            .with("level", level)
-            .with("as", state.name())
-            .with("for", by)
-            .with("for_level", by_level)
+            .with("waited", key.waiter)
+            .with("level", key.level)
+            .with("as", key.state.name())
+            .with("for", key.culprit)
+            .with("for_level", key.culprit_level)
             .with("count", group.count)
             .with("over_limit", group.over)
             .with("total_ms", group.total_ns as f64 / 1e6)

@@ -7,8 +7,8 @@ use punctual_flight::Link;
 use super::*;
 use crate::event::{Task, What};
 use crate::inversion::{INTERRUPT_SILENCE_NS, SILENCE_NS};
-use crate::made_up::{blocks, event, idle, preempts, task, waking, woken};
 use crate::request::{Model, Service};
+use crate::test_events::{blocks, event, idle, preempts, task, waking, woken};
 
 // Threads, named by their role in the tests.
 const CLIENT: ThreadId = 50;

@@ -1,7 +1,7 @@
 //! Histories of distributable threads from made-up records.
 
 use super::*;
-use crate::made_up::{LANE, RADAR, carrier, named, noted};
+use crate::test_events::{LANE, RADAR, carrier, named, noted};
 
 const ID: u64 = 0xfeed_0000_0000_0001;
 const OTHER: u64 = 2;

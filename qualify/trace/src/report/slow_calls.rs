@@ -17,13 +17,13 @@ const NAMED: usize = 4;
 pub fn slow_calls(explanation: &Explanation, requests: &[Request], names: &Names) -> Vec<Row> {
     let mut rows = Vec::new();
     for (number, budget) in explanation.budgets.iter().enumerate() {
-        let teller = Describer { requests, names };
-        rows.push(teller.call(number + 1, budget));
+        let describer = Describer { requests, names };
+        rows.push(describer.call(number + 1, budget));
         rows.extend(
             budget
                 .spans
                 .iter()
-                .map(|span| teller.span(number + 1, budget, span)),
+                .map(|span| describer.span(number + 1, budget, span)),
         );
     }
     rows
@@ -38,13 +38,23 @@ pub fn blame(explanation: &Explanation, requests: &[Request], names: &Names) -> 
         total_ns: u64,
         longest_ns: u64,
     }
-    let teller = Describer { requests, names };
-    let mut groups: BTreeMap<(Stage, Kind, String), Group> = BTreeMap::new();
+    #[derive(Clone, Eq, Ord, PartialEq, PartialOrd)]
+    struct Key {
+        stage: Stage,
+        kind: Kind,
+        what: String,
+    }
+    let describer = Describer { requests, names };
+    let mut groups: BTreeMap<Key, Group> = BTreeMap::new();
     for budget in &explanation.budgets {
         // The work of several threads of one kind in a stage of a call is summed here.
-        let mut of_call: BTreeMap<(Stage, Kind, String), u64> = BTreeMap::new();
+        let mut of_call: BTreeMap<Key, u64> = BTreeMap::new();
         for (stage, Part { cause, length_ns }) in parts_of(budget) {
-            let key = (stage, cause.kind(), teller.what(cause, Detail::Kind));
+            let key = Key {
+                stage,
+                kind: cause.kind(),
+                what: describer.what(cause, Detail::Kind),
+            };
             *of_call.entry(key.clone()).or_default() += length_ns;
             groups.entry(key).or_default().levels.extend(cause.level());
         }
@@ -58,15 +68,15 @@ pub fn blame(explanation: &Explanation, requests: &[Request], names: &Names) -> 
     let all: u64 = explanation.budgets.iter().map(|budget| budget.length_ns).sum();
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.total_ns));
-    let row = |((stage, kind, what), group): ((Stage, Kind, String), Group)| {
+    let row = |(key, group): (Key, Group)| {
         let (lowest, highest) = (group.levels.first(), group.levels.last());
         Row::new()
             .with("kind", "blame")
-            .with("span", stage.name())
-            .with("what", what)
+            .with("span", key.stage.name())
+            .with("what", key.what)
             .with("lowest_level", lowest.map(|level| level.0))
             .with("highest_level", highest.map(|level| level.0))
-            .with("cause", kind.name())
+            .with("cause", key.kind.name())
             .with("calls", group.calls.len())
             .with("total_us", group.total_ns as f64 / 1e3)
             .with("share_percent", percent(group.total_ns, all))

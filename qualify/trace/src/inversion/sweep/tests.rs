@@ -5,8 +5,8 @@ use punctual_flight::Link;
 use super::*;
 use crate::event::{Interrupt, Task, What};
 use crate::inversion::{INTERRUPT_SILENCE_NS, SILENCE_NS};
-use crate::made_up::{blocks, event, idle, preempts, switch, task, waking, woken};
 use crate::request::{Model, Service};
+use crate::test_events::{blocks, event, idle, preempts, switch, task, waking, woken};
 
 // Threads, named by their role in the tests.
 const LOW: ThreadId = 10;

@@ -5,9 +5,9 @@ use punctual_flight::Event;
 use super::*;
 use crate::distributable::distributable_threads;
 use crate::inversion::Analysis;
-use crate::made_up::{LANE, RADAR, carrier, named, noted};
 use crate::perfetto::write_timeline;
 use crate::session::Recorded;
+use crate::test_events::{LANE, RADAR, carrier, named, noted};
 
 fn timeline() -> Vec<Value> {
     let (thread, display) = (0xfeed_0000_0000_0001, 7);
