@@ -5,6 +5,10 @@
 //! file assigns the priorities. `punctual plan` analyses the same file, and writes a version with lanes that
 //! meet all deadlines.
 //!
+//! In the analysis, the steps of a chain do not interfere with each other unless an instance can outlive its
+//! period. A pool without lanes waits at the lowest priority that it accepts, and interferes at the highest.
+//! The bounds are safe, not exact: offsets are not used, and each host counts as one CPU.
+//!
 //! | Task | Item |
 //! |---|---|
 //! | Read the file | [`Schedule`], [`FileError`] |

@@ -2,6 +2,13 @@
 //!
 //! This module only decides. The Real-time CORBA 1.2 runtime carries the decisions out in live operation, the
 //! simulator in virtual time. Source: RTCORBA 1.2; \[Gill 2004\] sections 2.2 and 2.3.
+//!
+//! Most schedulers are orders of threads: [`Ranked`] makes one from a rank function and keeps running threads
+//! apart from the heap of waiting ones. Laxity is stored as the latest start, which is constant while a
+//! thread waits; a quantum prevents two threads of equal laxity from alternating endlessly.
+//! [`MaximumAccruedUtility`] examines the whole set. [`Checked`] guards a scheduler and detects invalid
+//! decisions. One table ([`translation`]) translates parameters for another discipline; the original ones are
+//! kept and travel on.
 
 mod arrival_order;
 mod by_rank;

@@ -12,6 +12,9 @@
 //! of threads (execution times, arrivals, delays) depend on the seed alone and not on the schedule, so
 //! schedulers are compared with the same workload.
 //!
+//! All events of one instant are handled before any thread is dispatched, and work that ends at that instant
+//! has ended.
+//!
 //! Interrupts, caches, and the processor time of the ORB itself are not modelled; include the latter in the
 //! steps.
 
