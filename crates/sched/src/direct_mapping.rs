@@ -31,7 +31,8 @@ impl DirectMapping {
     /// use punctual_sched::{DirectMapping, PriorityMapping};
     /// use punctual_types::Priority;
     ///
-    /// assert_eq!(DirectMapping::new(1..=99).to_native(Priority::MIN), None, "the lowest priority of SCHED_FIFO is 1");
+    /// // The lowest priority of SCHED_FIFO is 1.
+    /// assert_eq!(DirectMapping::new(1..=99).to_native(Priority::MIN), None);
     /// ```
     pub fn new(native: RangeInclusive<i16>) -> Self {
         Self { native }

@@ -7,8 +7,9 @@ use super::{Task, is_deadline_monotonic};
 /// ```
 /// use punctual_sched::analysis::{Step, Task, utilization};
 ///
-/// let tasks = [Task::new(10, 2).step(Step::new(0, 4)), Task::new(20, 1).step(Step::new(0, 5)).step(Step::new(1, 2))];
-/// assert_eq!(utilization(&tasks, 0), 0.65);
+/// let urgent = Task::new(10, 2).step(Step::new(0, 4));
+/// let slow = Task::new(20, 1).step(Step::new(0, 5)).step(Step::new(1, 2));
+/// assert_eq!(utilization(&[urgent, slow], 0), 0.65);
 /// ```
 pub fn utilization(tasks: &[Task], processor: usize) -> f64 {
     tasks.iter().map(|task| share(task, processor)).sum()
