@@ -1,19 +1,21 @@
+//! The jobs of the workshop.
+
 use std::time::Duration;
 
 use punctual::rtscheduling::{SchedulingParameters, Time};
 
-/// Something to be done in the workshop.
+/// A job.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
-    /// What it is called.
+    /// Name.
     pub name: &'static str,
-    /// For whom it is.
+    /// Number of the customer.
     pub customer: i32,
-    /// How long it takes.
+    /// Duration in milliseconds.
     pub milliseconds: u32,
 }
 
-/// In the order in which they come.
+/// The jobs in the order of their arrival.
 pub const JOBS: [Job; 6] = [
     job("a1", 1, 5),
     job("a2", 1, 1),
@@ -23,7 +25,7 @@ pub const JOBS: [Job; 6] = [
     job("c1", 3, 6),
 ];
 
-/// Has the processor until all of them wait for it: shorter than all, and nobody's.
+/// A job without a customer that keeps the processor until all others wait; declared shorter than all.
 pub const HOLD: Job = job("hold", 0, 0);
 
 const fn job(name: &'static str, customer: i32, milliseconds: u32) -> Job {
@@ -35,12 +37,12 @@ const fn job(name: &'static str, customer: i32, milliseconds: u32) -> Job {
 }
 
 impl Job {
-    /// How long it takes.
+    /// Returns its duration.
     pub fn takes(&self) -> Duration {
         Duration::from_millis(self.milliseconds.into())
     }
 
-    /// By what it is scheduled.
+    /// Returns its scheduling parameters.
     pub fn parameters(&self) -> SchedulingParameters {
         SchedulingParameters::Laxity {
             deadline: Time::NEVER,

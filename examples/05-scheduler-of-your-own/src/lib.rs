@@ -1,4 +1,4 @@
-//! Schedulers that Punctual does not have. They decide in the workshop, and in the simulator.
+//! Schedulers outside the ORB, used by the workshop and in the simulator.
 
 mod job;
 mod order;
@@ -12,10 +12,10 @@ pub use taking_turns::TakingTurns;
 
 use punctual::rtscheduling::Scheduler;
 
-/// Their names.
+/// Names of the schedulers.
 pub const SCHEDULERS: [&str; 3] = ["first come, first served", "shortest first", "taking turns"];
 
-/// The one of that name.
+/// Creates the scheduler of this name.
 pub fn scheduler(name: &str) -> Option<Box<dyn Scheduler>> {
     Some(match name {
         "first come, first served" => Box::new(first_come_first_served()),

@@ -1,15 +1,17 @@
+//! Schedulers that are orders of jobs.
+
 use std::cmp::Reverse;
 
 use punctual::rtscheduling::{ParameterKind, Ranked, Scheduler};
 
-/// The shortest job goes first. Where a scheduler is an order, its rank is all that there is to write.
+/// The shortest job runs first. A scheduler that is an order needs only a rank function.
 pub fn shortest_first() -> impl Scheduler {
     Ranked::by("shortest first", ParameterKind::Laxity, |claim| {
         Reverse(claim.parameters.execution_time())
     })
 }
 
-/// Among equals the one that came first goes first, and here all are equal.
+/// Equal jobs run in the order of their arrival, and here all are equal.
 pub fn first_come_first_served() -> impl Scheduler {
     Ranked::by("first come, first served", ParameterKind::Laxity, |_| ())
 }

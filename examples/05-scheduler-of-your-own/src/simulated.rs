@@ -1,3 +1,5 @@
+//! The workshop in the simulator.
+
 use std::time::Duration;
 
 use punctual::rtscheduling::{
@@ -7,24 +9,24 @@ use punctual::rtscheduling::{
 
 use crate::{HOLD, JOBS, Job};
 
-/// The jobs in the order in which they are done in virtual time, with that scheduler.
+/// Returns the jobs in the order of their completion in virtual time.
 ///
 /// # Errors
-/// The model makes no sense.
+/// If the model is invalid.
 pub fn simulated(scheduler: impl Fn() -> Box<dyn Scheduler>) -> Result<Vec<&'static str>, ModelError> {
     let millisecond = Duration::from_millis(1);
     let jobs: Vec<Job> = [HOLD].into_iter().chain(JOBS).collect();
-    let tasks = jobs.iter().zip(0_u64..).map(|(job, place)| {
+    let tasks = jobs.iter().zip(0_u64..).map(|(job, index)| {
         let mut task = Task::new(job.name);
         task.arrival = Arrival::Once {
-            at: Time(place * 1_000),
+            at: Time(index * 1_000),
         };
         task.parameters = Some(Parameters {
             importance: job.customer,
             execution_time: job.takes(),
             ..Parameters::default()
         });
-        // The first one has the processor until all are there.
+        // The first job keeps the processor until all have arrived.
         task.steps = vec![Step::compute(job.takes().max(millisecond))];
         task
     });

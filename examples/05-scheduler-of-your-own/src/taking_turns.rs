@@ -1,21 +1,24 @@
+//! A scheduler that is not an order of jobs.
+
 use std::time::Duration;
 
 use punctual::rtscheduling::{ParameterKind, Scheduler, SchedulingParameters, Slot, Time};
 
-/// Customers take turns: next comes a job of the customer who has had the fewest turns so far. Who runs is left alone.
+/// Customers take turns: the next job is one of the customer with the fewest turns so far. Running jobs are
+/// not preempted.
 ///
-/// That is no order of the jobs, for it depends on what has run before: so it is the whole trait. The customer's number is the
-/// job's importance.
+/// This depends on previous decisions and is not an order of jobs, so it implements the whole trait. The
+/// customer's number is the job's importance.
 #[derive(Default)]
 pub struct TakingTurns {
-    /// Jobs and their customers, the one that came first at the front.
+    /// Waiting jobs and their customers, in the order of arrival.
     waiting: Vec<(Slot, usize)>,
     running: Vec<Slot>,
     turns: [u64; Self::CUSTOMERS],
 }
 
 impl TakingTurns {
-    /// How many there can be; the numbers of others are taken to be the last one.
+    /// Maximum number of customers; greater numbers count as the last one.
     pub const CUSTOMERS: usize = 8;
 
     fn customer(parameters: &SchedulingParameters) -> usize {
@@ -34,7 +37,7 @@ impl Scheduler for TakingTurns {
     }
 
     fn reserve(&mut self, threads: usize) {
-        // From here on nothing allocates: it decides under a lock.
+        // Later calls must not allocate, because they are made under a lock.
         self.waiting.reserve(threads);
         self.running.reserve(threads);
     }
@@ -56,8 +59,8 @@ impl Scheduler for TakingTurns {
 
     fn choose(&mut self, processors: usize, _: Time, _: &dyn Fn(Slot) -> Duration, chosen: &mut Vec<Slot>) {
         while self.running.len() < processors {
-            // The first of those with the fewest.
-            let turns = |place: &usize| self.turns[self.waiting[*place].1];
+            // The first job of a customer with the fewest turns.
+            let turns = |index: &usize| self.turns[self.waiting[*index].1];
             let Some(next) = (0..self.waiting.len()).min_by_key(turns) else {
                 break;
             };
@@ -74,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_runs_stays_until_it_leaves() {
+    fn running_jobs_are_not_preempted() {
         let of_customer = |importance| SchedulingParameters::Laxity {
             deadline: Time::NEVER,
             execution_time: Duration::ZERO,
@@ -91,7 +94,7 @@ mod tests {
         }
         for slot in [0, 2, 1] {
             assert_eq!(runs(&mut scheduler), [Slot(slot)]);
-            assert_eq!(runs(&mut scheduler), [Slot(slot)], "nothing has changed");
+            assert_eq!(runs(&mut scheduler), [Slot(slot)], "the choice is unchanged");
             scheduler.remove(Slot(slot), Time(0));
         }
         assert_eq!(runs(&mut scheduler), []);

@@ -1,4 +1,4 @@
-//! Runs the commands of the README in two terminals' stead, and compares what they print with what it shows.
+//! Runs the commands of the README and compares their output with it.
 
 #[path = "../../01-hello/tests/terminal/mod.rs"]
 mod terminal;
@@ -8,32 +8,29 @@ use terminal::{Server, blocks_of, command};
 const README: &str = include_str!("../README.md");
 
 #[test]
-fn readme_does_what_it_says() {
+fn the_readme_shows_the_actual_output() {
     let commands = blocks_of(README, "sh");
     let [server, client] = commands[..] else {
-        panic!("the README should show two commands, and shows {commands:?}");
+        panic!("expected two commands in the README: {commands:?}");
     };
     let shown = blocks_of(README, "text");
     let [working_at, orders] = shown[..] else {
-        panic!("the README should show two outputs, and shows {shown:?}");
+        panic!("expected two outputs in the README: {shown:?}");
     };
     let sources = [
         include_str!("../src/order.rs"),
         include_str!("../src/taking_turns.rs"),
     ];
     for line in blocks_of(README, "rust").into_iter().flat_map(str::lines) {
-        let there = sources.iter().any(|source| source.contains(line.trim()));
-        assert!(there, "the README shows what is not in the sources: {line}");
+        let exists = sources.iter().any(|source| source.contains(line.trim()));
+        assert!(exists, "line of the README that is not in the sources: {line}");
     }
 
-    // Nobody serves yet.
+    // No server is running yet.
     let failure = command(client).output().unwrap();
     assert_eq!(failure.status.code(), Some(1));
     let complaints = String::from_utf8_lossy(&failure.stderr);
-    assert!(
-        complaints.contains("check that the server is running"),
-        "{complaints}"
-    );
+    assert!(complaints.contains("check that the server is running"), "{complaints}");
 
     let server = Server::start(server);
     assert_eq!(server.first_line, working_at);

@@ -1,4 +1,4 @@
-//! What holds for every mapping: order, and the way back.
+//! Properties of all priority mappings: order and inverse.
 
 use std::ops::RangeInclusive;
 
@@ -27,7 +27,11 @@ fn priorities() -> impl Strategy<Value = Priority> {
 
 proptest! {
     #[test]
-    fn a_higher_corba_priority_never_runs_lower((kind, range) in mappings(), a in priorities(), b in priorities()) {
+    fn a_higher_corba_priority_never_runs_lower(
+        (kind, range) in mappings(),
+        a in priorities(),
+        b in priorities(),
+    ) {
         let mapping = kind.over(range.clone());
         let (low, high) = (a.min(b), a.max(b));
         let (native_low, native_high) = (mapping.to_native(low), mapping.to_native(high));
@@ -63,7 +67,7 @@ proptest! {
         }
     }
 
-    /// The linear mapping joins neighbours: what comes back is the least of them.
+    /// The linear mapping joins neighbours: the inverse returns the least of them.
     #[test]
     fn corba_priorities_come_back((kind, range) in mappings(), priority in priorities()) {
         let mapping = kind.over(range.clone());
@@ -78,13 +82,13 @@ proptest! {
                 prop_assert_eq!(back, priority);
             }
         } else {
-            prop_assert!(kind != StandardMapping::Linear, "it has a native priority for each");
+            prop_assert!(kind != StandardMapping::Linear, "the linear mapping covers all priorities");
         }
     }
 }
 
 #[test]
-fn linear_mapping_is_the_papers() {
+fn the_linear_mapping_is_that_of_the_paper() {
     let mapping = LinearMapping::new(1..=99);
     for (corba, native) in [(0, 1), (10_922, 33), (21_844, 66), (32_767, 99)] {
         let priority = Priority::new(corba).unwrap();
@@ -95,7 +99,7 @@ fn linear_mapping_is_the_papers() {
 }
 
 #[test]
-fn direct_and_continuous_mappings_end_where_the_class_does() {
+fn direct_and_continuous_mappings_end_with_the_scheduling_class() {
     let direct = StandardMapping::Direct.over(1..=99);
     let continuous = StandardMapping::Continuous.over(1..=99);
     for (corba, directly, continuously) in [
@@ -113,7 +117,7 @@ fn direct_and_continuous_mappings_end_where_the_class_does() {
 }
 
 #[test]
-fn names_of_mappings_are_read_back() {
+fn names_of_mappings_are_parsed() {
     for mapping in ALL {
         assert_eq!(mapping.to_string().parse(), Ok(mapping));
     }

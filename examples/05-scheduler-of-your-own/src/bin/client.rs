@@ -1,4 +1,4 @@
-//! Brings the same jobs under each scheduler, and compares with the simulator.
+//! Submits the same jobs under each scheduler, and compares the orders with the simulator.
 
 use std::{error::Error, thread, time::Duration};
 
@@ -17,7 +17,7 @@ fn main() {
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    // Here nobody has to wait for anybody.
+    // No thread of the client waits for a processor.
     let scheduling = RtScheduling::builder()
         .scheduler(first_come_first_served())
         .processors(1 + JOBS.len())
@@ -30,7 +30,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     for name in SCHEDULERS {
         workshop.install(name)?;
         let live = live(&scheduling, &workshop)?;
-        let simulated = simulated(|| scheduler(name).expect("it is one of them"))?;
+        let simulated = simulated(|| scheduler(name).expect("all names are known"))?;
         println!(
             "{name}\n  live:      {}\n  simulated: {}",
             live.join(" "),
@@ -40,10 +40,10 @@ fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The jobs in the order in which they were done. Each is a distributable thread of its own.
+/// Submits the jobs, each a distributable thread; returns them in the order of their completion.
 fn live(scheduling: &RtScheduling, workshop: &BenchRef) -> Result<Vec<String>, Box<dyn Error>> {
     thread::scope(|scope| {
-        let bring = |job: Job, work: fn(&BenchRef, Job) -> Result<(), SystemException>| {
+        let submit = |job: Job, work: fn(&BenchRef, Job) -> Result<(), SystemException>| {
             scope.spawn(move || {
                 let current = scheduling.current();
                 current.segment(job.name, job.parameters(), |_| {
@@ -51,21 +51,21 @@ fn live(scheduling: &RtScheduling, workshop: &BenchRef) -> Result<Vec<String>, B
                 })
             })
         };
-        let mut brought = vec![bring(HOLD, |workshop, _| workshop.hold(JOBS.len() as u32))];
+        let mut submitted = vec![submit(HOLD, |workshop, _| workshop.hold(JOBS.len() as u32))];
         while !workshop.busy()? {
             thread::sleep(Duration::from_millis(1));
         }
         for (before, job) in JOBS.into_iter().enumerate() {
-            // One after the other, so that all agree about who was first.
+            // One after the other, so that the order of arrival is defined.
             while (workshop.waiting()? as usize) < before {
                 thread::sleep(Duration::from_millis(1));
             }
-            brought.push(bring(job, |workshop, job| {
+            submitted.push(submit(job, |workshop, job| {
                 workshop.work(job.name, job.milliseconds)
             }));
         }
-        for job in brought {
-            job.join().expect("it does not panic")?;
+        for job in submitted {
+            job.join().expect("no job panics")?;
         }
         Ok(workshop.done()?)
     })

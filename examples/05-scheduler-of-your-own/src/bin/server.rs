@@ -1,4 +1,4 @@
-//! The workshop: an endsystem with one processor for jobs, whose scheduler can be changed.
+//! The workshop: an endsystem with one processor for jobs, whose scheduler can be replaced.
 
 use std::{error::Error, mem, sync::Mutex, thread, time::Duration};
 
@@ -27,13 +27,13 @@ impl workshop::Bench for Workshop {
     fn install(&self, name: &str) -> Result<(), InstallError> {
         let scheduler = scheduler(name).ok_or(NoSuchScheduler {})?;
         let manager = self.scheduling.manager();
-        // Any scheduler can do with a ready queue.
+        // Every scheduler works with a ready queue.
         let installed = manager.install(scheduler, Mechanism::ReadyQueue);
         installed.map_err(|_| NoSuchScheduler {}.into())
     }
 
     fn hold(&self, jobs: u32) -> Result<(), SystemException> {
-        // For the scheduler it works: it comes to no scheduling point.
+        // Without a scheduling point, the scheduler regards it as running.
         while self.count(ThreadStatus::Ready) < jobs {
             thread::sleep(MILLISECOND);
         }
@@ -51,7 +51,7 @@ impl workshop::Bench for Workshop {
     fn work(&self, job: &str, milliseconds: u32) -> Result<(), SystemException> {
         for _ in 0..milliseconds {
             thread::sleep(MILLISECOND);
-            // Who is more eligible goes first from here.
+            // A more eligible job runs first from here.
             self.scheduling.current().scheduling_point()?;
         }
         self.done.lock().expect("nobody panics").push(job.to_owned());
@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .listen("iiop://localhost:2850")
         .initializer(&scheduling)
         .build()?;
-    // Jobs that wait for their turn have a thread each; one more answers questions.
+    // Each waiting job has a thread; another thread answers queries.
     let pool = orb.threadpool().threads(8).build()?;
     let poa = orb.root_poa().child("workshop").threadpool(&pool).build()?;
     let done = Mutex::default();

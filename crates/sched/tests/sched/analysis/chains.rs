@@ -1,4 +1,4 @@
-//! Chains of calls over processors: bounds hold whatever happens, and say what they should in cases that can be followed by hand.
+//! Chains of calls over processors: bounds hold in all simulations, and are exact in cases computed by hand.
 
 use proptest::prelude::*;
 use punctual_sched::analysis::*;
@@ -10,7 +10,7 @@ fn worst(tasks: &[Task]) -> Vec<Option<Time>> {
     analysis.responses.iter().map(Response::worst).collect()
 }
 
-/// A client on processor 0 calls a servant on processor 1 and goes on.
+/// A client on processor 0 calls a servant on processor 1 and continues.
 fn call(period: Time, priority: i32) -> Task {
     Task::new(period, priority)
         .step(Step::new(0, 2))
@@ -27,7 +27,8 @@ fn a_chain_alone_takes_the_sum_of_its_parts() {
 
 #[test]
 fn the_lower_chain_waits_on_both_hosts() {
-    // Both steps of the other client count on each of its own: 2 + 2 + 1; behind a message the servants, 3 + 5 + 5; and again.
+    // Both steps of the other client delay each of its own: 2 + 2 + 1; after the message the servants, 3 + 5
+    // + 5; and again.
     assert_eq!(
         worst(&[call(50, 2), call(50, 1)]),
         [Some(14), Some(5 + 13 + 3 + 4)]
@@ -35,8 +36,9 @@ fn the_lower_chain_waits_on_both_hosts() {
 }
 
 #[test]
-fn lateness_on_one_host_is_jitter_on_the_next() {
-    // The chain's servant may come up to 40 late, so two of its instances can meet the local task on processor 1.
+fn response_times_on_one_host_are_jitter_on_the_next() {
+    // The chain's servant may be released up to 40 late, so two of its instances can delay the local task on
+    // processor 1.
     let late = Task::new(50, 5).step(Step::new(0, 1)).step(Step::new(1, 10));
     let busy = Task::new(50, 9).step(Step::new(0, 35));
     let local = Task::new(100, 1).step(Step::new(1, 10));
@@ -45,7 +47,7 @@ fn lateness_on_one_host_is_jitter_on_the_next() {
 }
 
 #[test]
-fn an_unbounded_chain_leaves_what_is_below_it_unbounded() {
+fn tasks_below_an_unbounded_chain_are_unbounded() {
     let chain = Task::new(10, 2).step(Step::new(0, 11)).step(Step::new(1, 1));
     let below = Task::new(100, 1).step(Step::new(1, 1));
     let above = Task::new(100, 3).step(Step::new(1, 1));
@@ -64,24 +66,26 @@ fn a_pool_at_one_priority_lets_medium_work_delay_high_calls() {
     let mut pool = [high, medium];
     pool[0].steps[1].fixed_priority = Some(1);
     assert_eq!(worst(&pool)[0], Some(18));
-    // No priority of the client's helps, for the servant's is the pool's; the other task has to go below that.
+    // No priority of the client helps, because the servant has that of the pool; the other task must be below
+    // that.
     assert_eq!(one_change(&pool, 1..=99), None);
     assert_eq!(one_change(&pool, 0..=99), Some((1, 0)));
 }
 
 #[test]
-fn a_thread_that_changes_its_priority_waits_at_the_low_one_and_disturbs_at_the_high_one() {
+fn a_step_that_changes_its_priority_waits_at_the_low_and_interferes_at_the_high_one() {
     let medium = Task::new(100, 5).step(Step::new(0, 10));
     let other = |peak: i32| Task::new(100, 9).step(Step::new(0, 20).fixed_priority(1).peak_priority(peak));
     assert_eq!(worst(&[medium.clone(), other(9)]), [Some(30), Some(30)]);
     assert_eq!(worst(&[medium.clone(), other(4)]), [Some(10), Some(30)]);
-    // A peak below what it begins with is none.
+    // A peak below the initial priority has no effect.
     assert_eq!(worst(&[medium, other(0)]), [Some(10), Some(30)]);
 }
 
-/// Nearly all of four processors, chains that hand on their jitter in circles, and a search over all of it: bounded work.
+/// A utilisation near four processors, chains that pass on their jitter in circles, and a search: bounded
+/// effort.
 #[test]
-fn a_large_set_in_circles_ends() {
+fn the_analysis_of_a_large_circular_set_ends() {
     let task = |number: usize| {
         let period = [5_000, 7_000, 11_000, 13_000, 50_000, 1_000_000][number % 6];
         let chain = Task::new(period, i32::try_from(number).unwrap()).deadline(period * 8 / 10);
@@ -98,7 +102,8 @@ fn a_large_set_in_circles_ends() {
     assert_eq!(audsley(&set, &levels), None);
 }
 
-/// One to four tasks of one to three steps on two processors, deadlines up to twice the periods, priorities that may be equal.
+/// One to four tasks of one to three steps on two processors, deadlines up to twice the periods, priorities
+/// that may be equal.
 fn chains() -> impl Strategy<Value = Vec<Task>> {
     let step = (
         0..2usize,
@@ -134,7 +139,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let analysis = analyse(&tasks).unwrap();
-        // Now all that can be, now less, now nothing.
+        // The maximum, less, or nothing.
         let mut state = seed | 1;
         let mut choose = |most: u64| {
             state ^= state << 13;

@@ -1,4 +1,4 @@
-//! The analysis against examples with known answers, and against what happens when the tasks run.
+//! Schedulability analysis, compared with known examples and with simulated tasks.
 
 mod chains;
 mod properties;

@@ -1,11 +1,11 @@
-//! Arbitrary sets of tasks on one processor: what the analysis says is what happens.
+//! Arbitrary sets of tasks on one processor: the analysis agrees with a simulation.
 
 use proptest::prelude::*;
 use punctual_sched::analysis::*;
 
 use crate::analysis::simulation::{Actual, worst_responses};
 
-/// Divides 120, so that all repeats after 120 ticks.
+/// Divisors of 120, so that the schedule repeats after 120 ticks.
 const PERIODS: [Time; 9] = [4, 5, 6, 8, 10, 12, 15, 20, 24];
 const HYPERPERIOD: Time = 120;
 
@@ -27,14 +27,14 @@ fn independent() -> impl Strategy<Value = Vec<Task>> {
 }
 
 fn simulated(tasks: &[Task]) -> Vec<Time> {
-    // The second hyperperiod lets instances of the first one end.
+    // Instances of the first hyperperiod end in the second one.
     Actual::worst(
         |actual| worst_responses(tasks, 2 * HYPERPERIOD, actual),
         tasks.len(),
     )
 }
 
-/// All orders of priorities.
+/// Returns all permutations of priorities.
 fn permutations(items: &[i32]) -> Vec<Vec<i32>> {
     if items.is_empty() {
         return vec![Vec::new()];

@@ -1,17 +1,17 @@
-//! Runs tasks tick by tick. As plain as can be, and nothing of it is the analysis.
+//! A minimal simulation of tasks, tick by tick, independent of the analysis.
 
 use punctual_sched::analysis::{Step, Task};
 
-/// What the analysis knows bounds of only.
+/// Actual values of quantities of which the analysis knows bounds.
 pub struct Actual<'a> {
-    /// When each task arrives first.
+    /// First arrival of each task.
     pub phases: &'a [u64],
-    /// Between 0 and the number given.
+    /// Draws a number from 0 to the given one.
     pub choose: &'a mut dyn FnMut(u64) -> u64,
 }
 
 impl Actual<'_> {
-    /// All arrive together and take as long as they can.
+    /// Simultaneous arrivals and maximum times.
     pub fn worst<T>(run: impl FnOnce(Actual<'_>) -> T, tasks: usize) -> T {
         run(Actual {
             phases: &vec![0; tasks],
@@ -20,7 +20,7 @@ impl Actual<'_> {
     }
 }
 
-/// When each step of each task was released last: no instance overtakes the one before it.
+/// Last release of each step of each task: no instance overtakes its predecessor.
 struct Releases(Vec<Vec<u64>>);
 
 impl Releases {
@@ -39,7 +39,7 @@ struct Job {
     remaining: u64,
 }
 
-/// The longest response of each task over this many ticks, instances that are not done by then left out.
+/// Returns the longest response of each task in this many ticks, excluding unfinished instances.
 pub fn worst_responses(tasks: &[Task], ticks: u64, mut actual: Actual<'_>) -> Vec<u64> {
     let processors = processors(tasks);
     let mut worst = vec![0; tasks.len()];
@@ -59,7 +59,7 @@ pub fn worst_responses(tasks: &[Task], ticks: u64, mut actual: Actual<'_>) -> Ve
                 });
             }
         }
-        end_what_takes_no_time(&mut jobs, tasks, now, &mut worst, &mut releases, &mut actual);
+        end_jobs_without_work(&mut jobs, tasks, now, &mut worst, &mut releases, &mut actual);
         for processor in 0..processors {
             let Some(place) = first(&jobs, tasks, processor, now) else {
                 continue;
@@ -77,14 +77,14 @@ pub fn worst_responses(tasks: &[Task], ticks: u64, mut actual: Actual<'_>) -> Ve
                 );
             }
         }
-        // What is done at the end of a tick is done before anything arrives.
-        end_what_takes_no_time(&mut jobs, tasks, now + 1, &mut worst, &mut releases, &mut actual);
+        // Work that ends with a tick has ended before new arrivals.
+        end_jobs_without_work(&mut jobs, tasks, now + 1, &mut worst, &mut releases, &mut actual);
     }
     worst
 }
 
-/// Ends jobs without work that have the processor, and those that they let through.
-fn end_what_takes_no_time(
+/// Ends jobs without work that have the processor, and further ones that then get it.
+fn end_jobs_without_work(
     jobs: &mut Vec<Job>,
     tasks: &[Task],
     now: u64,
@@ -106,7 +106,7 @@ fn processors(tasks: &[Task]) -> usize {
     steps.map(|step| step.processor + 1).max().unwrap_or(0)
 }
 
-/// The ready job of the highest priority; among equals the one that has been ready longest.
+/// Returns the ready job of the highest priority; among equals the one that has been ready longest.
 fn first(jobs: &[Job], tasks: &[Task], processor: usize, now: u64) -> Option<usize> {
     let step = |job: &Job| -> &Step { &tasks[job.task].steps[job.step] };
     let priority = |job: &Job| step(job).fixed_priority.unwrap_or(tasks[job.task].priority);

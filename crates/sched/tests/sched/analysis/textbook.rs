@@ -1,8 +1,8 @@
-//! Sets of tasks with known response times. Only the numbers are taken from the books.
+//! Sets of tasks with known response times; only the numbers are from the books.
 
 use punctual_sched::analysis::*;
 
-/// Period, execution time, priority.
+/// Creates tasks from period, execution time and priority.
 fn tasks(rows: &[(Time, Time, i32)]) -> Vec<Task> {
     rows.iter()
         .map(|&(period, wcet, priority)| Task::new(period, priority).step(Step::new(0, wcet)))
@@ -18,7 +18,8 @@ fn some(times: &[Time]) -> Vec<Option<Time>> {
     times.iter().copied().map(Some).collect()
 }
 
-/// Burns and Wellings, Real-Time Systems and Programming Languages, task sets A to D of the chapter on scheduling.
+/// Burns and Wellings, Real-Time Systems and Programming Languages, task sets A to D of the chapter on
+/// scheduling.
 #[test]
 fn burns_and_wellings() {
     let a = tasks(&[(50, 12, 1), (40, 10, 2), (30, 10, 3)]);
@@ -30,7 +31,7 @@ fn burns_and_wellings() {
     let b = tasks(&[(80, 32, 1), (40, 5, 2), (16, 4, 3)]);
     assert!(analyse(&b).unwrap().is_feasible());
     assert!(utilization(&b, 0) < liu_layland_bound(3));
-    // All of the processor, above the bound, and feasible all the same.
+    // The whole processor: above the bound, and feasible nevertheless.
     let c = tasks(&[(80, 40, 1), (40, 10, 2), (20, 5, 3)]);
     assert_eq!(worst(&c), some(&[80, 15, 5]));
     assert!(analyse(&c).unwrap().is_feasible() && utilization(&c, 0) > liu_layland_bound(3));
@@ -38,9 +39,10 @@ fn burns_and_wellings() {
     assert_eq!(worst(&d), some(&[3, 6, 20]));
 }
 
-/// The same book's example of deadlines below the periods, where rate-monotonic priorities do not do.
+/// Example of the same book: deadlines below the periods, for which rate-monotonic priorities are not
+/// feasible.
 #[test]
-fn deadline_monotonic_does_where_rate_monotonic_does_not() {
+fn deadline_monotonic_priorities_can_be_feasible_if_rate_monotonic_ones_are_not() {
     let rows = [(20, 5, 3), (15, 7, 3), (10, 10, 4), (20, 20, 3)];
     let with = |priorities: [i32; 4]| -> Vec<Task> {
         rows.iter()
@@ -61,9 +63,9 @@ fn deadline_monotonic_does_where_rate_monotonic_does_not() {
     assert_eq!(audsley(&rate_monotonic, &[1, 2, 3, 4]), Some(vec![4, 3, 2, 1]));
 }
 
-/// Lehoczky 1990, deadlines beyond the periods: the fifth instance is the latest one.
+/// Lehoczky 1990, deadlines beyond the periods: the fifth instance has the longest response.
 #[test]
-fn the_latest_instance_need_not_be_the_first() {
+fn the_worst_instance_need_not_be_the_first() {
     let mut set = tasks(&[(70, 26, 2), (100, 62, 1)]);
     set[1].deadline = 118;
     assert_eq!(worst(&set), some(&[26, 118]));
@@ -90,8 +92,8 @@ fn liu_and_layland() {
 }
 
 #[test]
-fn the_hyperbolic_bound_accepts_what_the_other_does_not() {
-    // Harmonic or not, 1.25 * 1.6 is 2: exactly at the bound.
+fn the_hyperbolic_bound_accepts_more_than_the_other_bound() {
+    // 1.25 * 1.6 is 2: exactly at the bound.
     let set = tasks(&[(4, 1, 2), (10, 6, 1)]);
     assert!(bounds_apply(&set, 0));
     assert!(utilization(&set, 0) > liu_layland_bound(2));
@@ -100,7 +102,7 @@ fn the_hyperbolic_bound_accepts_what_the_other_does_not() {
 }
 
 #[test]
-fn bounds_say_nothing_of_sets_they_were_not_made_for() {
+fn bounds_do_not_apply_to_other_sets() {
     let set = || tasks(&[(4, 1, 2), (10, 6, 1)]);
     let changes: [fn(&mut Vec<Task>); 7] = [
         |set| set[0].jitter = 1,
@@ -116,15 +118,16 @@ fn bounds_say_nothing_of_sets_they_were_not_made_for() {
         change(&mut set);
         assert!(!bounds_apply(&set, 0), "{set:?}");
     }
-    assert!(bounds_apply(&set(), 7), "nothing runs there");
+    assert!(bounds_apply(&set(), 7), "no task runs there");
 }
 
 #[test]
-fn blocking_and_jitter_add() {
+fn blocking_and_jitter_add_up() {
     let mut set = tasks(&[(20, 5, 2), (50, 10, 1)]);
     set[0].steps[0].blocking = 4;
     set[0].jitter = 3;
-    // The urgent one: 3 late, 4 blocked, 5 of its own. The other meets two of its instances: one late, one not.
+    // The urgent task: 3 late, 4 blocked, 5 of its own. The other one is delayed by two of its instances: one
+    // late, one not.
     assert_eq!(worst(&set), some(&[12, 15]));
     set[1].steps[0].wcet = 13;
     assert_eq!(
@@ -135,20 +138,20 @@ fn blocking_and_jitter_add() {
 }
 
 #[test]
-fn equals_wait_for_each_other() {
+fn tasks_of_equal_priority_delay_each_other() {
     let set = tasks(&[(100, 10, 1), (100, 20, 1), (100, 30, 1)]);
     assert_eq!(worst(&set), some(&[60, 60, 60]));
 }
 
 #[test]
-fn no_work_waits_for_the_processor_all_the_same() {
+fn a_step_without_work_waits_for_the_processor() {
     let set = tasks(&[(10, 4, 2), (20, 0, 1), (20, 0, 3)]);
     assert_eq!(worst(&set), some(&[4, 4, 0]));
     assert_eq!(worst(&tasks(&[(10, 0, 1)])), some(&[0]));
 }
 
 #[test]
-fn more_than_all_of_a_processor_has_no_bound() {
+fn an_overloaded_processor_has_no_bound() {
     let set = tasks(&[(10, 6, 3), (10, 5, 2), (100, 1, 1)]);
     assert_eq!(worst(&set), [Some(6), None, None]);
     let analysis = analyse(&set).unwrap();
@@ -159,7 +162,7 @@ fn more_than_all_of_a_processor_has_no_bound() {
 }
 
 #[test]
-fn the_largest_numbers_end_and_do_not_overflow() {
+fn the_largest_numbers_do_not_overflow() {
     let set = [
         Task::new(u64::MAX, 1).step(Step::new(0, u64::MAX).blocking(u64::MAX)),
         Task::new(1, 2).step(Step::new(0, u64::MAX)).jitter(u64::MAX),
@@ -169,7 +172,7 @@ fn the_largest_numbers_end_and_do_not_overflow() {
     let analysis = analyse(&set).unwrap();
     assert!(!analysis.is_feasible());
     assert_eq!(audsley(&set, &[1, 2, 3, 4]), None);
-    // All of it to the last nanosecond, in numbers that share no factor: bounded work.
+    // The whole processor, with coprime numbers: bounded effort.
     let set = tasks(&[
         (1_000_003, 500_001, 3),
         (1_000_033, 500_015, 2),
@@ -179,7 +182,7 @@ fn the_largest_numbers_end_and_do_not_overflow() {
 }
 
 #[test]
-fn what_is_no_model_is_said() {
+fn invalid_tasks_are_refused() {
     assert_eq!(
         analyse(&[Task::new(0, 1).step(Step::new(0, 1))]),
         Err(ModelError::NoPeriod(0))
@@ -191,14 +194,14 @@ fn what_is_no_model_is_said() {
 }
 
 #[test]
-fn one_change_prefers_the_smallest() {
-    // The long one is above the urgent one.
+fn one_change_finds_the_smallest_change() {
+    // The long task is above the urgent one.
     let set = tasks(&[(100, 40, 50), (10, 2, 10), (1000, 1, 1)]);
     assert_eq!(one_change(&set, 1..=99), Some((0, 9)));
 }
 
 #[test]
-fn fewer_levels_than_tasks_is_no_assignment() {
+fn fewer_levels_than_tasks_give_no_assignment() {
     let set = tasks(&[(100, 1, 0), (100, 1, 0)]);
     assert_eq!(audsley(&set, &[5]), None);
     assert_eq!(audsley(&set, &[5, 5]), None);

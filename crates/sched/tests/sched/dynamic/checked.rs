@@ -1,4 +1,4 @@
-//! A scheduler that decides nonsense does no harm.
+//! Invalid decisions of schedulers are detected and replaced.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use punctual_sched::dynamic::*;
 
 use crate::dynamic::machine::at;
 
-/// Chooses what it is told to.
+/// A scheduler that chooses given slots.
 #[derive(Default)]
 struct Puppet {
     chooses: Vec<u32>,
@@ -70,7 +70,7 @@ fn puppet(chooses: &[u32]) -> Checked<Puppet> {
 }
 
 #[test]
-fn nonsense_is_replaced_by_the_order_of_arrival() {
+fn invalid_decisions_are_replaced_by_the_order_of_arrival() {
     let faults: [(&[u32], Fault); 5] = [
         (&[2, 7], Fault::NotReady(Slot(7))),
         (&[u32::MAX], Fault::NotReady(Slot(u32::MAX))),
@@ -90,14 +90,14 @@ fn nonsense_is_replaced_by_the_order_of_arrival() {
         assert_eq!(choose(&mut scheduler, 2), [5, 2], "{nonsense:?}");
         assert_eq!(scheduler.faults(), 2);
         assert_eq!(scheduler.take_first_fault(), Some(nonsense));
-        // Told once.
+        // Reported once.
         choose(&mut scheduler, 2);
         assert_eq!((scheduler.take_first_fault(), scheduler.faults()), (None, 3));
     }
 }
 
 #[test]
-fn what_makes_sense_stays_as_it_is() {
+fn valid_decisions_are_unchanged() {
     let mut scheduler = puppet(&[9, 2]);
     assert_eq!(choose(&mut scheduler, 2), [9, 2]);
     assert_eq!(choose(&mut scheduler, 3), [9, 2]);
@@ -109,7 +109,7 @@ fn what_makes_sense_stays_as_it_is() {
 }
 
 #[test]
-fn the_order_of_arrival_follows_who_leaves() {
+fn removed_threads_leave_the_order_of_arrival() {
     let mut scheduler = puppet(&[]);
     scheduler.remove(Slot(5), at(0));
     assert_eq!(choose(&mut scheduler, 3), [2, 9]);
@@ -125,7 +125,7 @@ fn the_order_of_arrival_follows_who_leaves() {
 }
 
 #[test]
-fn mistakes_of_the_driver_do_not_reach_the_scheduler() {
+fn mistakes_of_the_caller_do_not_reach_the_scheduler() {
     let mut scheduler = puppet(&[5]);
     ready(&mut scheduler, &[5]);
     scheduler.remove(Slot(9), at(0));
@@ -137,7 +137,7 @@ fn mistakes_of_the_driver_do_not_reach_the_scheduler() {
 }
 
 #[test]
-fn time_does_not_stand_still() {
+fn a_requested_decision_in_the_past_is_postponed() {
     let mut scheduler = puppet(&[5]);
     choose(&mut scheduler, 1);
     assert_eq!(scheduler.reconsider_at(at(0)), None);
@@ -153,7 +153,7 @@ fn time_does_not_stand_still() {
 }
 
 #[test]
-fn one_that_has_given_up_is_not_asked_any_more() {
+fn a_disabled_scheduler_is_not_called() {
     let mut scheduler = puppet(&[9]);
     assert_eq!(choose(&mut scheduler, 1), [9]);
     scheduler.disable();
@@ -166,9 +166,9 @@ fn one_that_has_given_up_is_not_asked_any_more() {
     assert_eq!(scheduler.faults(), 1);
 }
 
-/// Around one of the nine it changes nothing.
+/// The guard changes no decision of a standard scheduler.
 #[test]
-fn a_good_scheduler_is_left_alone() {
+fn a_valid_scheduler_is_not_affected() {
     let mut scheduler = Checked::new(standard("MIF").unwrap());
     for slot in 0..50 {
         let importance = (slot * 7 % 50) as i32;

@@ -1,4 +1,4 @@
-//! What a decision costs, in comparisons of ranks: not in time, which depends on the machine.
+//! Cost of a decision in comparisons of ranks, which do not depend on the machine.
 
 use std::{
     cell::Cell,
@@ -32,7 +32,7 @@ fn important(importance: i32) -> SchedulingParameters {
     SchedulingParameters::Importance { importance }
 }
 
-/// Importance that shrinks as a thread runs: what changes with laxities.
+/// Importance that decreases while a thread runs, as laxities do.
 struct Tiring;
 
 impl Discipline for Tiring {
@@ -62,7 +62,8 @@ fn by_importance() -> Box<dyn Scheduler> {
     }))
 }
 
-/// The most comparisons that anything costs which happens to one of `threads` threads, with the decision that follows.
+/// Returns the maximum number of comparisons of an event of one of `threads` threads and the following
+/// decision.
 fn worst(mut scheduler: Box<dyn Scheduler>, threads: u32) -> u64 {
     let mut random = 1u32;
     let mut next = || {
@@ -78,7 +79,7 @@ fn worst(mut scheduler: Box<dyn Scheduler>, threads: u32) -> u64 {
     for round in 0..3_000u32 {
         let slot = match round % 3 {
             0 => Slot(next() % threads),
-            // What runs, and so what is most expensive to replace.
+            // A running thread is the most expensive to replace.
             _ => *chosen.first().unwrap_or(&Slot(0)),
         };
         for running in &chosen {
@@ -104,10 +105,10 @@ fn worst(mut scheduler: Box<dyn Scheduler>, threads: u32) -> u64 {
 }
 
 #[test]
-fn a_decision_grows_with_the_logarithm_of_the_ready_threads() {
+fn the_cost_of_a_decision_is_logarithmic_in_the_ready_threads() {
     for threads in [10u32, 100, 1_000, 10_000] {
-        // An arrival rises, one that leaves lets another sink, and the decision swaps: each goes through the heap once, and
-        // sinking takes two comparisons at each level.
+        // An arrival rises, a departure lets another thread sink, and the decision swaps: each passes the
+        // heap once, and sinking takes two comparisons per level.
         let limit = u64::from(5 * (threads.ilog2() + 1) + 8);
         for scheduler in [by_importance(), Box::new(Ranked::of(Tiring))] {
             let name = scheduler.name().to_owned();
@@ -121,7 +122,7 @@ fn a_decision_grows_with_the_logarithm_of_the_ready_threads() {
 }
 
 #[test]
-fn nothing_has_changed_costs_next_to_nothing() {
+fn a_decision_without_changes_is_cheap() {
     let mut scheduler = Ranked::by("counted", ParameterKind::Importance, |claim| {
         Reverse(Counted(claim.parameters.importance().unwrap()))
     });

@@ -1,10 +1,10 @@
-//! Processors in virtual time that do what a scheduler says. From one event to the next; nothing of it is the simulator.
+//! A minimal event-driven model of processors, independent of the simulator.
 
 use std::time::Duration;
 
 use punctual_sched::dynamic::*;
 
-/// A piece of work that gets ready at a point in time.
+/// Work that becomes ready at a point in time.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     pub release: Time,
@@ -13,40 +13,41 @@ pub struct Job {
     pub parameters: SchedulingParameters,
 }
 
-/// What became of the jobs.
+/// Result of a run.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// By job.
+    /// End of each job.
     pub ends: Vec<Time>,
-    /// Who was chosen from when on, wherever that changed.
+    /// Chosen threads and the time of each change.
     pub choices: Vec<(Time, Vec<u32>)>,
 }
 
 impl Outcome {
-    /// The jobs that ended late.
+    /// Returns the late jobs.
     pub fn misses(&self, jobs: &[Job]) -> Vec<usize> {
         let late = |job: &usize| self.ends[*job] > jobs[*job].deadline;
         (0..jobs.len()).filter(late).collect()
     }
 
-    /// What the jobs are worth together, by what the third of the arguments says of each.
+    /// Returns the total utility of the jobs, given that of each.
     pub fn utility(&self, jobs: &[Job], utility: impl Fn(usize) -> Utility) -> u64 {
         let worth = |job| u64::from(utility(job).worth(self.ends[job].since(jobs[job].deadline)));
         (0..jobs.len()).map(worth).sum()
     }
 }
 
-/// Milliseconds.
+/// Returns a duration in milliseconds.
 pub fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// So many milliseconds after the clock's beginning.
+/// Returns the time in milliseconds after the clock's beginning.
 pub fn at(milliseconds: u64) -> Time {
     Time(0) + ms(milliseconds)
 }
 
-/// All instances of periodic work up to `end`; deadlines are the ends of the periods, in milliseconds.
+/// Returns all instances of periodic work up to `end`, in milliseconds; deadlines are the ends of the
+/// periods.
 pub fn periodic(
     end: u64,
     period: u64,
@@ -64,7 +65,7 @@ pub fn periodic(
         .collect()
 }
 
-/// Runs all jobs to their ends.
+/// Runs all jobs to completion.
 pub fn run(scheduler: &mut dyn Scheduler, processors: usize, jobs: &[Job]) -> Outcome {
     let mut outcome = Outcome {
         ends: vec![Time::NEVER; jobs.len()],

@@ -1,4 +1,4 @@
-//! The dynamic schedulers against examples with known answers, and against the plainest that could be.
+//! Dynamic schedulers, compared with known examples and with minimal reference implementations.
 
 mod checked;
 mod cost;

@@ -1,19 +1,19 @@
-//! Schedulers as plain as can be: a list of threads, and all of them looked at for each decision.
+//! Reference schedulers: a list of threads, all of which are examined for each decision.
 
 use std::{cmp::Reverse, time::Duration};
 
 use punctual_sched::dynamic::*;
 
-/// Greater goes first, compared from the left.
+/// Keys are compared from the left; the greatest runs first.
 pub type Key = Vec<i128>;
 
-/// One of the schedulers: where a thread stands, by its parameters, what it has received, and when that was.
+/// A scheduler: the key of a thread, given its parameters, received time and the present time.
 #[derive(Clone, Copy)]
 pub struct Rule {
     pub name: &'static str,
     pub kind: ParameterKind,
     pub key: fn(&SchedulingParameters, Duration, Time) -> Key,
-    /// Whether what a thread receives makes a difference.
+    /// Whether received processor time changes the key.
     pub moves: bool,
 }
 
@@ -134,14 +134,14 @@ fn importance(parameters: &SchedulingParameters, _: Duration, _: Time) -> Key {
 struct Thread {
     slot: Slot,
     parameters: SchedulingParameters,
-    /// What its rank goes by.
+    /// Received time by which it is ranked.
     counted: (Duration, Time),
     arrival: usize,
-    /// What it had received when it was chosen.
+    /// Received time when it was chosen.
     chosen: Option<Duration>,
 }
 
-/// What should be chosen.
+/// Returns the expected choice.
 #[derive(Clone)]
 pub struct Oracle {
     rule: Rule,

@@ -1,4 +1,4 @@
-//! Whatever happens to the threads, each scheduler chooses what the plain one chooses.
+//! Each scheduler makes the same choices as its reference implementation.
 
 use std::time::Duration;
 
@@ -20,17 +20,17 @@ enum Step {
     Update(u32, Numbers),
     Remove(u32),
     Choose(usize),
-    /// Microseconds.
+    /// Time step in microseconds.
     Pass(u64),
 }
 
-/// Few different values, so that there are many equals.
+/// Few distinct values, so that many threads are equal.
 #[derive(Clone, Debug)]
 struct Numbers {
     importance: i32,
     criticality: i32,
     period: u64,
-    /// From now, and possibly in the past; `None`: there is none.
+    /// Relative deadline, possibly in the past; `None` without one.
     deadline: Option<u64>,
     execution_time: u64,
 }
@@ -101,7 +101,8 @@ fn numbers() -> impl Strategy<Value = Numbers> {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        4 => (0..THREADS, numbers(), 0..=2u64).prop_map(|(slot, numbers, had)| Step::Ready(slot, numbers, had)),
+        4 => (0..THREADS, numbers(), 0..=2u64)
+            .prop_map(|(slot, numbers, had)| Step::Ready(slot, numbers, had)),
         2 => (0..THREADS, numbers()).prop_map(|(slot, numbers)| Step::Update(slot, numbers)),
         2 => (0..THREADS).prop_map(Step::Remove),
         5 => (0..=4usize).prop_map(Step::Choose),
@@ -110,7 +111,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..120)
 }
 
-/// A scheduler and what it should do, side by side.
+/// A scheduler and its reference.
 struct Pair {
     rule: Rule,
     scheduler: Box<dyn Scheduler>,
@@ -185,7 +186,8 @@ impl Pair {
         };
         assert!(reconsider > self.now);
         self.chooses_the_same_at(processors, Time(reconsider.0 - 1));
-        // Who is to overtake under MUF may be late itself by the end of the quantum, and then does not.
+        // Under MUF, the overtaking thread may be late itself at the end of the quantum, and then does not
+        // overtake.
         if self.rule.name != "MUF" {
             assert_ne!(
                 self.chosen,
@@ -203,7 +205,7 @@ impl Pair {
         assert_eq!(sorted[0], sorted[1], "{} at {time:?}", self.rule.name);
     }
 
-    /// If those that are chosen run until then.
+    /// Returns the expected choice at `time` if the chosen threads run until then.
     fn chosen_at(&self, processors: usize, time: Time) -> Vec<Slot> {
         let received = |slot: Slot| {
             let until_now = self.received[slot.0 as usize];
@@ -218,7 +220,7 @@ impl Pair {
 
 proptest! {
     #[test]
-    fn the_choice_is_the_oracles(steps in steps()) {
+    fn choices_equal_those_of_the_reference(steps in steps()) {
         for rule in RULES {
             let mut pair = Pair::new(rule);
             for step in &steps {

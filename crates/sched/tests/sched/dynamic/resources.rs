@@ -1,4 +1,4 @@
-//! Who gets a resource, and what its owner inherits.
+//! Ownership of resources, and inheritance by owners.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn important(importance: i32) -> SchedulingParameters {
     SchedulingParameters::Importance { importance }
 }
 
-/// Resources of threads with importances.
+/// Resources and the criteria of decisions about them.
 struct Setting {
     resources: Resources,
     scheduler: Box<dyn Scheduler>,
@@ -100,14 +100,14 @@ fn inheritance_goes_along_a_chain_and_back() {
 }
 
 #[test]
-fn the_most_eligible_waiter_is_next_and_equals_go_in_order() {
+fn the_most_eligible_waiter_is_next_and_equals_are_served_in_order() {
     let mut setting = mif(&[5, 1, 4, 4, 7, 1]);
     let resource = setting.resources.create(Protocol::Inheritance);
     setting.acquire(resource, 0).unwrap();
     for thread in 1..=5 {
         assert_eq!(setting.acquire(resource, thread), Ok(Acquisition::Waits));
     }
-    // Less important than it was: now it is behind the others.
+    // Its importance decreases, so it moves behind the others.
     setting.base(4, &important(0));
     let mut owner = 0;
     let mut order = Vec::new();
@@ -120,7 +120,7 @@ fn the_most_eligible_waiter_is_next_and_equals_go_in_order() {
 }
 
 #[test]
-fn a_ceiling_holds_from_the_beginning() {
+fn a_ceiling_applies_from_the_beginning() {
     let mut setting = mif(&[1, 9]);
     let resource = setting.resources.create(Protocol::Ceiling(important(6)));
     setting.acquire(resource, 0).unwrap();
@@ -135,7 +135,7 @@ fn a_ceiling_holds_from_the_beginning() {
 }
 
 #[test]
-fn an_owner_takes_again_and_releases_as_often() {
+fn ownership_is_reentrant() {
     let mut setting = mif(&[1, 2]);
     let [a, b] = [0; 2].map(|_| setting.resources.create(Protocol::Inheritance));
     assert_eq!(setting.acquire(a, 0), Ok(Acquisition::Taken));
@@ -143,7 +143,7 @@ fn an_owner_takes_again_and_releases_as_often() {
     assert_eq!(setting.acquire(a, 0), Ok(Acquisition::Reentered));
     assert_eq!(setting.release(a, 0), Ok(Release::StillOwned));
     assert_eq!(setting.resources.last_taken(Slot(0)), Some(b));
-    // Not in the order in which they were taken.
+    // Not in the reverse order of acquisition.
     assert_eq!(setting.release(a, 0), Ok(Release::Free));
     assert_eq!(setting.resources.last_taken(Slot(0)), Some(b));
     assert_eq!(setting.resources.leave(Slot(0)), Err(ResourceError::Owns(b)));
@@ -153,7 +153,7 @@ fn an_owner_takes_again_and_releases_as_often() {
 }
 
 #[test]
-fn circles_and_strangers_are_refused() {
+fn deadlocks_and_calls_by_other_threads_are_refused() {
     let mut setting = mif(&[1, 2, 3]);
     let [a, b, c] = [0; 3].map(|_| setting.resources.create(Protocol::Inheritance));
     for (resource, thread) in [(a, 0), (b, 1), (c, 2)] {
@@ -180,7 +180,7 @@ fn circles_and_strangers_are_refused() {
     assert_eq!(setting.resources.create(Protocol::Inheritance), c);
 }
 
-/// The owner inherits when the waiter has to start, not the waiter's execution time, and does not lose it as it runs.
+/// The owner inherits the latest start of the waiter, not its execution time, and keeps it while it runs.
 #[test]
 fn laxities_are_inherited_as_latest_starts() {
     let laxity = |deadline, work| SchedulingParameters::Laxity {
@@ -210,7 +210,7 @@ fn laxities_are_inherited_as_latest_starts() {
     assert_eq!(setting.effective(0), laxity(100, 20));
     assert_eq!(setting.effective(1), laxity(60, 30));
 
-    // A waiter that is less urgent: the owner's own latest start stays where it was when that one came.
+    // A less urgent waiter: the owner's own latest start remains as at the arrival of the waiter.
     setting.received[0] = ms(8);
     setting.release(resource, 1).unwrap();
     setting.acquire(resource, 0).unwrap();
@@ -219,7 +219,7 @@ fn laxities_are_inherited_as_latest_starts() {
     assert_eq!(setting.effective(0), laxity(88, 0));
 }
 
-/// The density is inherited, whatever the owner has received before.
+/// The density is inherited, whatever processor time the owner has received.
 #[test]
 fn utilities_are_inherited_as_densities() {
     let utility = |work, value| SchedulingParameters::Utility {
@@ -262,26 +262,27 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let resource = 0..RESOURCES;
     let step = prop_oneof![
         1 => (thread.clone(), 0..9i32).prop_map(|(thread, importance)| Step::Base(thread, importance)),
-        6 => (resource.clone(), thread.clone()).prop_map(|(resource, thread)| Step::Acquire(resource, thread)),
+        6 => (resource.clone(), thread.clone())
+            .prop_map(|(resource, thread)| Step::Acquire(resource, thread)),
         4 => (resource, thread.clone()).prop_map(|(resource, thread)| Step::Release(resource, thread)),
         1 => thread.prop_map(Step::Stop),
     ];
     prop::collection::vec(step, 1..150)
 }
 
-/// The same as plainly as can be.
+/// Reference implementation.
 #[derive(Clone, Default)]
 struct Model {
     base: Vec<i32>,
     ceilings: Vec<i32>,
-    /// By resource: who, how often.
+    /// Owner of each resource, and its number of acquisitions.
     owners: Vec<Option<(u32, u32)>>,
-    /// By thread.
+    /// Resource for which each thread waits.
     waits: Vec<Option<usize>>,
 }
 
 impl Model {
-    /// The least numbers that are no less than what they inherit.
+    /// Returns the effective importances: the least fixed point of inheritance.
     fn effective(&self) -> Vec<i32> {
         let mut effective = self.base.clone();
         loop {
@@ -315,7 +316,7 @@ impl Model {
 
 proptest! {
     #[test]
-    fn owners_inherit_what_they_should(steps in steps()) {
+    fn owners_inherit_as_in_the_reference(steps in steps()) {
         let mut setting = mif(&[4; THREADS]);
         let mut model = Model {
             base: vec![4; THREADS],
@@ -372,7 +373,8 @@ proptest! {
                             prop_assert_eq!(outcome, Ok(Release::StillOwned));
                         }
                         Some((owner, _)) if owner == thread => {
-                            let waiters = (0..THREADS).filter(|thread| model.waits[*thread] == Some(resource));
+                            let waits = |thread: &usize| model.waits[*thread] == Some(resource);
+                            let waiters = (0..THREADS).filter(waits);
                             let most = waiters.map(|waiter| before[waiter]).max();
                             let next = match outcome {
                                 Ok(Release::Free) => None,
@@ -396,8 +398,9 @@ proptest! {
             let effective = model.effective();
             for thread in 0..THREADS {
                 prop_assert_eq!(setting.importance(thread as u32), effective[thread]);
-                let told = setting.changed.contains(&Slot(thread as u32));
-                prop_assert!(told || effective[thread] == before[thread], "thread {} was not told", thread);
+                let is_reported = setting.changed.contains(&Slot(thread as u32));
+                let is_unchanged = effective[thread] == before[thread];
+                prop_assert!(is_reported || is_unchanged, "thread {} was not reported", thread);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Schedules that are known from the literature.
+//! Schedules from the literature.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use punctual_types::Priority;
 
 use crate::dynamic::machine::{Job, Outcome, at, ms, periodic, run};
 
-/// Period and work of each task, up to `end`: all in milliseconds.
+/// Returns the instances of tasks, given by period and work, up to `end`; all in milliseconds.
 fn periodic_jobs(scheduler: &dyn Scheduler, end: u64, tasks: &[(u64, u64)]) -> Vec<Job> {
     let jobs = tasks.iter().flat_map(|(period, work)| {
         periodic(end, *period, *work, |deadline| {
@@ -23,7 +23,7 @@ fn periodic_jobs(scheduler: &dyn Scheduler, end: u64, tasks: &[(u64, u64)]) -> V
     jobs.collect()
 }
 
-/// With all attributes that there are.
+/// Parameters with all attributes.
 fn full(
     deadline: Time,
     period: Duration,
@@ -52,7 +52,8 @@ fn misses(name: &str, processors: usize, end: u64, tasks: &[(u64, u64)]) -> Vec<
     outcome.misses(&jobs)
 }
 
-/// Liu and Layland 1973: below n (2^(1/n) − 1) rate-monotonic priorities meet all deadlines. Here 0.753 of 0.779, three tasks.
+/// Liu and Layland 1973: up to a utilisation of n (2^(1/n) − 1), rate-monotonic priorities meet all
+/// deadlines. Here 0.753 of 0.779, three tasks.
 #[test]
 fn rms_meets_deadlines_up_to_its_bound() {
     let tasks = [(100, 20), (150, 40), (350, 100)];
@@ -60,13 +61,14 @@ fn rms_meets_deadlines_up_to_its_bound() {
     assert_eq!(misses("EDF", 1, 2_100, &tasks), []);
 }
 
-/// Harmonic periods: rate-monotonic priorities reach the whole processor.
+/// With harmonic periods, rate-monotonic priorities can use the whole processor.
 #[test]
-fn rms_reaches_the_whole_processor_with_harmonic_periods() {
+fn rms_can_use_the_whole_processor_with_harmonic_periods() {
     assert_eq!(misses("RMS", 1, 80, &[(10, 5), (20, 5), (40, 10)]), []);
 }
 
-/// Buttazzo, Hard Real-Time Computing Systems, section 4.4: 2/5 + 4/7 = 0.97. RMS: the second task ends at 8 where it should at 7.
+/// Buttazzo, Hard Real-Time Computing Systems, section 4.4: 2/5 + 4/7 = 0.97. Under RMS the second task ends
+/// at 8 instead of 7.
 #[test]
 fn edf_meets_deadlines_that_rms_misses() {
     let tasks = [(5, 2), (7, 4)];
@@ -80,7 +82,7 @@ fn edf_meets_deadlines_that_rms_misses() {
 }
 
 #[test]
-fn edf_reaches_the_whole_processor() {
+fn edf_can_use_the_whole_processor() {
     for tasks in [
         &[(2, 1), (3, 1), (6, 1)][..],
         &[(4, 1), (6, 2), (12, 5)],
@@ -91,9 +93,9 @@ fn edf_reaches_the_whole_processor() {
     }
 }
 
-/// As much as EDF, but for its quantum.
+/// As EDF, except for the quantum.
 #[test]
-fn mlf_reaches_the_whole_processor_but_for_its_quantum() {
+fn mlf_can_use_the_whole_processor_except_for_its_quantum() {
     for tasks in [
         &[(20, 10), (30, 10), (60, 10)][..],
         &[(40, 10), (60, 20), (120, 50)],
@@ -112,7 +114,8 @@ fn mlf_reaches_the_whole_processor_but_for_its_quantum() {
     }
 }
 
-/// Dhall and Liu 1978: on several processors EDF misses deadlines at little more than one processor's load; laxities do not.
+/// Dhall and Liu 1978: on several processors EDF can miss deadlines at little more than the load of one; MLF
+/// meets them.
 #[test]
 fn mlf_meets_deadlines_that_edf_misses_on_two_processors() {
     let tasks = [(100, 20), (100, 20), (110, 100)];
@@ -120,9 +123,9 @@ fn mlf_meets_deadlines_that_edf_misses_on_two_processors() {
     assert_eq!(misses("MLF", 2, 100, &tasks), []);
 }
 
-/// Two threads of equal laxity would take turns at every look without a quantum.
+/// Without a quantum, two threads of equal laxity would alternate at every decision.
 #[test]
-fn equal_laxities_take_turns_once_in_a_quantum() {
+fn threads_of_equal_laxity_alternate_once_per_quantum() {
     for quantum in [ms(1), ms(2), ms(10)] {
         let mut scheduler = MinimumLaxityFirst::of(Mlf::with_quantum(quantum));
         let jobs = periodic_jobs(&scheduler, 1, &[(300, 100), (300, 100)]);
@@ -131,14 +134,14 @@ fn equal_laxities_take_turns_once_in_a_quantum() {
         let turns = outcome.choices.len() as u128;
         let quanta = ms(200).as_nanos() / quantum.as_nanos();
         assert!(turns <= quanta + 3, "{turns} turns in {quanta} quanta");
-        // They do take turns: after the quantum the other one is behind.
+        // They alternate: after the quantum the other thread is behind.
         assert!(turns >= quanta / 2, "{turns} turns in {quanta} quanta");
     }
 }
 
-/// A thread that gets ready with less laxity does not wait for the quantum of the one that runs.
+/// A thread that becomes ready with less laxity does not wait for the quantum of the running thread.
 #[test]
-fn the_more_urgent_does_not_wait_for_a_quantum() {
+fn a_more_urgent_thread_does_not_wait_for_the_quantum() {
     let mut scheduler = MinimumLaxityFirst::of(Mlf::with_quantum(ms(50)));
     let laxity = |deadline, work| SchedulingParameters::Laxity {
         deadline: at(deadline),
@@ -159,9 +162,9 @@ fn the_more_urgent_does_not_wait_for_a_quantum() {
     );
 }
 
-/// What is late already has its latest start in the past: it goes before what could still be in time.
+/// The latest start of late work is in the past: it precedes work that could still be in time.
 #[test]
-fn a_negative_laxity_goes_first_under_mlf() {
+fn negative_laxities_run_first_under_mlf() {
     let mut scheduler = MinimumLaxityFirst::new();
     let parameters = |deadline, work| SchedulingParameters::Laxity {
         deadline: at(deadline),
@@ -182,7 +185,8 @@ fn a_negative_laxity_goes_first_under_mlf() {
     assert!(hopeless(5, 5, 1));
 }
 
-/// Critical work with long periods, and more of the rest than fits, with shorter deadlines. \[S4\] section 3.2 does this live.
+/// Critical work with long periods, and an overload of other work with shorter deadlines. \[Gill 2004\]
+/// section 3.2 runs this live.
 fn overload() -> Vec<(u64, u64, i32)> {
     vec![(100, 30, 4), (200, 50, 3), (20, 8, 1), (30, 12, 0)]
 }
@@ -214,7 +218,7 @@ fn critical_misses(name: &str) -> (usize, usize) {
 }
 
 #[test]
-fn muf_and_rms_mlf_protect_what_is_critical_under_overload() {
+fn muf_and_rms_mlf_protect_critical_work_under_overload() {
     for name in ["MUF", "RMS+MLF"] {
         let (critical, others) = critical_misses(name);
         assert_eq!(critical, 0, "{name}");
@@ -236,7 +240,7 @@ fn order(scheduler: &mut dyn Scheduler, threads: &[SchedulingParameters]) -> Vec
 }
 
 #[test]
-fn rms_mlf_puts_critical_rates_before_all_laxities() {
+fn rms_mlf_runs_critical_work_by_rate_before_all_laxities() {
     let critical = SchedulingParameters::CRITICAL;
     let threads = [
         full(at(10), ms(10), ms(9), critical - 1, 9),
@@ -252,7 +256,7 @@ fn rms_mlf_puts_critical_rates_before_all_laxities() {
 }
 
 #[test]
-fn muf_puts_the_criticality_before_the_laxity_before_the_importance() {
+fn muf_compares_criticality_then_laxity_then_importance() {
     let urgency = |criticality, deadline, importance| SchedulingParameters::Urgency {
         criticality,
         deadline: at(deadline),
@@ -270,7 +274,7 @@ fn muf_puts_the_criticality_before_the_laxity_before_the_importance() {
 }
 
 #[test]
-fn muf_leaves_what_is_late_behind_what_is_as_critical_and_in_time() {
+fn muf_runs_late_work_after_equally_critical_work_in_time() {
     let urgency = |criticality, deadline, execution_time| SchedulingParameters::Urgency {
         criticality,
         deadline: at(deadline),
@@ -286,7 +290,7 @@ fn muf_leaves_what_is_late_behind_what_is_as_critical_and_in_time() {
     ];
     let mut scheduler = MaximumUrgencyFirst::new();
     assert_eq!(order(&mut scheduler, &threads[..]), [4, 1, 2, 0, 3]);
-    // Late by waiting: at 5 ms the second one has 5 ms too little.
+    // Late by waiting: at 5 ms the second thread lacks 5 ms.
     let mut scheduler = MaximumUrgencyFirst::new();
     for (slot, parameters) in (0..).zip(&threads[1..3]) {
         scheduler.ready(Slot(slot), parameters, Duration::ZERO, at(0));
@@ -297,7 +301,7 @@ fn muf_leaves_what_is_late_behind_what_is_as_critical_and_in_time() {
 }
 
 #[test]
-fn fp_tp_and_mif_put_the_greatest_first_and_equals_in_the_order_of_arrival() {
+fn fp_tp_and_mif_run_the_greatest_first_and_equals_in_the_order_of_arrival() {
     let priority = |value| SchedulingParameters::FixedPriority {
         priority: Priority::new(value).unwrap(),
     };
@@ -310,9 +314,9 @@ fn fp_tp_and_mif_put_the_greatest_first_and_equals_in_the_order_of_arrival() {
     assert_eq!(order(&mut MostImportantFirst::new(), &importances), expected);
 }
 
-/// One that runs goes on until another is greater: an equal one does not displace it, and it comes back to its place.
+/// A running thread is preempted by a greater one only, not by an equal, and then returns to its position.
 #[test]
-fn a_running_thread_is_displaced_by_a_greater_one_only() {
+fn a_running_thread_is_preempted_by_a_greater_one_only() {
     let mut scheduler = MostImportantFirst::new();
     let importance = |importance| SchedulingParameters::Importance { importance };
     let choose = |scheduler: &mut MostImportantFirst| {
@@ -326,7 +330,7 @@ fn a_running_thread_is_displaced_by_a_greater_one_only() {
     assert_eq!(choose(&mut scheduler), 0);
     scheduler.update(Slot(1), &importance(6), Duration::ZERO, at(0));
     assert_eq!(choose(&mut scheduler), 1);
-    // It is the equal of both now, younger than the first, and runs.
+    // It is now equal to both, younger than the first, and runs.
     scheduler.update(Slot(1), &importance(5), Duration::ZERO, at(0));
     assert_eq!(choose(&mut scheduler), 1);
     scheduler.remove(Slot(1), at(0));
@@ -336,7 +340,7 @@ fn a_running_thread_is_displaced_by_a_greater_one_only() {
     assert_eq!(choose(&mut scheduler), 2);
 }
 
-/// Periods that are too long, or importances too great for the number, never turn the order round.
+/// Periods and importances beyond the range of the number never reverse the order.
 #[test]
 fn rates_beyond_the_scale_keep_their_order() {
     let scheduler = RateMonotonic::new();

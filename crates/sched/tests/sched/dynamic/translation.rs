@@ -1,4 +1,4 @@
-//! Parameters of one kind as those of another.
+//! Translation of parameters between kinds.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub const KINDS: [ParameterKind; 8] = [
     ParameterKind::Utility,
 ];
 
-/// Of every kind, at the ends of all scales too.
+/// Parameters of every kind, including the ends of all scales.
 fn parameters() -> impl Strategy<Value = SchedulingParameters> {
     let duration = prop_oneof![Just(Duration::ZERO), Just(Duration::MAX), (0..50u64).prop_map(ms),];
     let deadline = prop_oneof![Just(Time::NEVER), Just(Time(0)), (0..50u64).prop_map(at)];
@@ -82,7 +82,7 @@ fn defaults() -> TranslationDefaults {
     }
 }
 
-/// Where both have it, it is the same.
+/// Returns whether an attribute that both have is equal.
 fn kept<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
     one.is_none() || other.is_none() || one == other
 }
@@ -96,7 +96,7 @@ fn priority(parameters: &SchedulingParameters) -> i16 {
 
 proptest! {
     #[test]
-    fn there_is_a_translation_and_it_keeps_what_both_kinds_have(one in parameters()) {
+    fn translations_keep_attributes_that_both_kinds_have(one in parameters()) {
         for kind in KINDS {
             let other = one.translated(kind, &defaults());
             prop_assert_eq!(other.kind(), kind);
@@ -111,7 +111,8 @@ proptest! {
 
     #[test]
     fn derived_scales_keep_the_order(one in -5..40_000i32, other in -5..40_000i32) {
-        let [low, high] = [one.min(other), one.max(other)].map(|importance| SchedulingParameters::Importance { importance });
+        let parameters = |importance| SchedulingParameters::Importance { importance };
+        let (low, high) = (parameters(one.min(other)), parameters(one.max(other)));
         prop_assert!(priority(&low) <= priority(&high));
         let criticality = |parameters: &SchedulingParameters| {
             parameters.translated(ParameterKind::Urgency, &defaults()).criticality()
@@ -121,7 +122,7 @@ proptest! {
 }
 
 #[test]
-fn scales_meet_at_their_ends() {
+fn the_ends_of_scales_are_mapped_to_each_other() {
     let priority_of = |value| SchedulingParameters::FixedPriority {
         priority: Priority::new(value).unwrap(),
     };
@@ -140,7 +141,7 @@ fn scales_meet_at_their_ends() {
         execution_time: Duration::ZERO,
         importance,
     };
-    // The criticality decides, then the importance.
+    // Criticality decides first, then importance.
     assert!(priority(&urgency(3, 0)) > priority(&urgency(2, i32::MAX)));
     assert!(priority(&urgency(3, 5)) > priority(&urgency(3, 4)));
     assert_eq!(priority(&urgency(i32::MIN, i32::MIN)), 0);
@@ -148,7 +149,7 @@ fn scales_meet_at_their_ends() {
 }
 
 #[test]
-fn a_period_ends_with_a_deadline_and_a_deadline_makes_a_period() {
+fn deadlines_and_periods_are_derived_from_each_other() {
     let rate = SchedulingParameters::Rate {
         period: ms(20),
         importance: 1,
@@ -172,7 +173,7 @@ fn a_period_ends_with_a_deadline_and_a_deadline_makes_a_period() {
     assert_eq!(period(at(5)), Some(Duration::ZERO));
     assert_eq!(period(Time::NEVER), Some(Duration::MAX));
 
-    // The default is counted from now, and never earlier than what has a deadline of its own.
+    // The default counts from now, and is never earlier than a stated deadline.
     let day = TranslationDefaults {
         deadline: Duration::from_secs(86_400),
         ..defaults()

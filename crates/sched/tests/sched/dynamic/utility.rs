@@ -1,4 +1,4 @@
-//! Maximum accrued utility: as EDF while all fits, and more than EDF when not.
+//! Maximum accrued utility: equal to EDF without overload, more utility than EDF under overload.
 
 use std::time::Duration;
 
@@ -36,9 +36,9 @@ fn both(processors: usize, jobs: &[Job]) -> (Outcome, Outcome) {
     (by_utility, by_deadline)
 }
 
-/// EDF works on what is due first, and so misses both.
+/// EDF runs the earlier deadline first, and misses both.
 #[test]
-fn the_less_dense_is_shed() {
+fn work_of_lower_density_is_shed() {
     let jobs = [job(0, 8, 10, 1, 0), job(0, 8, 11, 10, 0)];
     let (by_utility, by_deadline) = both(1, &jobs);
     assert_eq!(by_utility.misses(&jobs), [0]);
@@ -46,9 +46,9 @@ fn the_less_dense_is_shed() {
     assert_eq!(accrued(&by_deadline, &jobs), 1);
 }
 
-/// As much is shed as it takes, and of that what is densest runs first once there is time.
+/// No more is shed than necessary, and the densest of that runs first when time remains.
 #[test]
-fn several_are_shed_for_one_that_is_worth_it() {
+fn several_jobs_are_shed_for_a_more_valuable_one() {
     let small = |value| job(0, 4, 12, value, 0);
     let jobs = [small(1), small(2), small(3), job(0, 12, 13, 100, 0)];
     let (by_utility, by_deadline) = both(1, &jobs);
@@ -56,17 +56,17 @@ fn several_are_shed_for_one_that_is_worth_it() {
     assert_eq!(accrued(&by_deadline, &jobs), 6);
 }
 
-/// What cannot be in time runs when nothing else does.
+/// Work that cannot be in time runs when nothing else does.
 #[test]
-fn what_is_worth_nothing_any_more_goes_last() {
+fn worthless_work_runs_last() {
     let jobs = [job(0, 10, 5, 100, 0), job(0, 4, 50, 1, 0)];
     let (by_utility, _) = both(1, &jobs);
     assert_eq!(by_utility.ends, [at(14), at(4)]);
 }
 
-/// A dense job that arrives in an overload displaces the less dense one that runs.
+/// A dense job that arrives during an overload preempts a running job of lower density.
 #[test]
-fn an_arrival_of_greater_density_displaces() {
+fn an_arrival_of_greater_density_preempts() {
     let jobs = [job(0, 10, 10, 1, 0), job(5, 5, 11, 50, 0)];
     let (by_utility, by_deadline) = both(1, &jobs);
     assert_eq!(by_utility.misses(&jobs), [0]);
@@ -74,18 +74,18 @@ fn an_arrival_of_greater_density_displaces() {
     assert!(accrued(&by_deadline, &jobs) < 50);
 }
 
-/// Late work that keeps most of its utility is not given up for little.
+/// Late work that keeps most of its utility is not abandoned for little.
 #[test]
-fn slow_decay_is_worth_being_late() {
+fn late_work_with_slow_decay_is_kept() {
     let jobs = [job(0, 10, 5, 100, 100), job(0, 4, 8, 1, 0)];
     let (by_utility, by_deadline) = both(1, &jobs);
     assert!(accrued(&by_utility, &jobs) >= accrued(&by_deadline, &jobs));
     assert!(accrued(&by_utility, &jobs) >= 91);
 }
 
-/// What a decision plans the next one does not give up for less.
+/// A decision does not abandon the plan of the previous one for less utility.
 #[test]
-fn the_order_of_the_last_decision_stays_where_it_brings_more() {
+fn the_previous_order_is_kept_if_it_accrues_more() {
     let jobs = [
         job(0, 4, 17, 1, 0),
         job(0, 5, 5, 5, 0),
@@ -99,11 +99,11 @@ fn the_order_of_the_last_decision_stays_where_it_brings_more() {
     assert!(accrued(&by_utility, &jobs) >= accrued(&by_deadline, &jobs));
 }
 
-/// One that takes longer than it said does not run on for ever before others that can still be in time.
+/// A job that exceeds its declared time does not delay others indefinitely.
 #[test]
-fn who_takes_too_long_gives_way() {
+fn a_job_that_exceeds_its_declared_time_is_preempted() {
     let mut jobs = [job(0, 100, 20, 5, 0), job(0, 5, 30, 5, 0)];
-    // It said 10.
+    // It declared 10.
     jobs[0].parameters = job(0, 10, 20, 5, 0).parameters;
     let (by_utility, _) = both(1, &jobs);
     assert_eq!(by_utility.misses(&jobs), [0]);
@@ -116,7 +116,7 @@ fn jobs(decays: impl Strategy<Value = u64> + Clone) -> impl Strategy<Value = Vec
 }
 
 proptest! {
-    /// All that is known at the beginning, and as long as it said: never less than EDF.
+    /// With all jobs known at the beginning, and accurate execution times: never less than EDF.
     #[test]
     fn never_accrues_less_than_edf_of_what_is_known(jobs in jobs(Just(0))) {
         let (by_utility, by_deadline) = both(1, &jobs);
@@ -126,16 +126,16 @@ proptest! {
         }
     }
 
-    /// With utility that fades too.
+    /// The same with decaying utility.
     #[test]
     fn never_accrues_less_than_edf_with_decay(jobs in jobs(0..=30u64)) {
         let (by_utility, by_deadline) = both(1, &jobs);
         prop_assert!(accrued(&by_utility, &jobs) >= accrued(&by_deadline, &jobs));
     }
 
-    /// Where EDF meets all deadlines, so does it; arrivals are unknown beforehand.
+    /// If EDF meets all deadlines, so does MAU, without knowledge of arrivals.
     #[test]
-    fn is_edf_while_all_fits(
+    fn equals_edf_without_overload(
         rows in prop::collection::vec((0..=60u64, 1..=6u64, 0..=20u64, 1..=20u32), 1..=10),
     ) {
         let jobs: Vec<Job> = rows
@@ -149,7 +149,7 @@ proptest! {
     }
 }
 
-/// Loads from half a processor to three, with arrivals that nobody knows beforehand.
+/// Loads from half a processor to three, with unknown arrivals.
 #[test]
 fn accrues_more_than_edf_under_overload() {
     let mut random = 7u64;
@@ -186,7 +186,7 @@ fn accrues_more_than_edf_under_overload() {
 }
 
 #[test]
-fn takes_what_other_schedulers_have_too() {
+fn translates_parameters_of_other_kinds() {
     let mut scheduler = MaximumAccruedUtility::new();
     let importance = |importance| SchedulingParameters::Importance { importance };
     scheduler.ready(Slot(0), &importance(1), Duration::ZERO, at(0));

@@ -1,4 +1,4 @@
-//! Maximum accrued utility as plainly as can be, beside the scheduler, whatever happens to the threads.
+//! Maximum accrued utility, compared with a reference implementation.
 
 use std::{cmp::Reverse, time::Duration};
 
@@ -16,7 +16,7 @@ struct Thread {
     received: Duration,
     arrival: usize,
     runs: bool,
-    /// Its place in the last plan.
+    /// Index in the last plan.
     planned: usize,
 }
 
@@ -40,7 +40,7 @@ impl Thread {
         }
     }
 
-    /// Times a number that is divisible by every remaining time in these tests: exact.
+    /// Density times a multiple of every remaining time in these tests, so that it is exact.
     fn density(&self, now: Time) -> u128 {
         let worth = self.utility.worth((now + self.remaining()).since(self.deadline));
         let remaining = self.remaining().as_nanos().max(1);
@@ -52,10 +52,10 @@ impl Thread {
     }
 }
 
-/// All remaining times are up to 10 half milliseconds, or nothing.
+/// Common multiple of all remaining times, which are at most 10 half milliseconds.
 const SCALE: u128 = 2_520 * 500_000;
 
-/// What the plan brings if it is followed, and whether all is in time.
+/// Returns whether all deadlines are met if the plan is followed, and its utility.
 fn outcome(plan: &[Thread], processors: usize, now: Time) -> (bool, u64) {
     let mut work = Duration::ZERO;
     let mut fits = true;
@@ -69,7 +69,7 @@ fn outcome(plan: &[Thread], processors: usize, now: Time) -> (bool, u64) {
     (fits, worth)
 }
 
-/// As long as something does not fit, the least dense up to there is put behind.
+/// Sheds the least dense work up to each deadline that does not fit.
 fn shed(threads: &[Thread], processors: usize, now: Time) -> Vec<Thread> {
     let mut kept = threads.to_vec();
     kept.sort_by_key(|thread| (thread.end(now), thread.among_equals()));
@@ -126,7 +126,7 @@ enum Step {
     Ready(u32, u64, u64, u64, u32),
     Remove(u32),
     Choose(usize),
-    /// Half milliseconds.
+    /// Time step in half milliseconds.
     Pass(u64),
 }
 
@@ -144,7 +144,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     #[test]
-    fn the_choice_is_the_oracles(steps in steps()) {
+    fn choices_equal_those_of_the_reference(steps in steps()) {
         let half = |halves: u64| ms(halves) / 2;
         let mut scheduler = Checked::new(MaximumAccruedUtility::new());
         let mut threads: Vec<Thread> = Vec::new();
@@ -165,7 +165,8 @@ proptest! {
                     };
                     match known {
                         Some(known) => {
-                            *known = Thread { arrival: known.arrival, runs: known.runs, planned: known.planned, ..fresh };
+                            let Thread { arrival, runs, planned, .. } = *known;
+                            *known = Thread { arrival, runs, planned, ..fresh };
                             scheduler.update(known.slot, &known.parameters(), Duration::ZERO, now);
                         }
                         None => {
@@ -186,7 +187,9 @@ proptest! {
                 }
                 Step::Choose(processors) => {
                     let mut chosen = Vec::new();
-                    let received = |slot: Slot| threads.iter().find(|thread| thread.slot == slot).unwrap().received;
+                    let received = |slot: Slot| {
+                        threads.iter().find(|thread| thread.slot == slot).unwrap().received
+                    };
                     scheduler.choose(processors, now, &received, &mut chosen);
                     prop_assert!(scheduler.reconsider_at(now).is_none_or(|at| at > now));
                     prop_assert_eq!(chosen, choose(&mut threads, processors, now));

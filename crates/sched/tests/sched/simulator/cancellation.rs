@@ -1,4 +1,4 @@
-//! Threads and operations that are cancelled.
+//! Cancellation of threads and operations.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn cancelled_at(
 }
 
 #[test]
-fn a_thread_that_computes_sees_it_at_its_next_scheduling_point() {
+fn a_computing_thread_ends_at_its_next_scheduling_point() {
     let model = hosts(1, vec![once("t", 0, 1, vec![compute(5), compute(5)])]);
     let (events, statistics) = cancelled_at(model, 2);
     assert_eq!(times(&events, 0, |kind| *kind == EventKind::Cancelled), [5]);
@@ -34,7 +34,7 @@ fn a_thread_that_computes_sees_it_at_its_next_scheduling_point() {
 }
 
 #[test]
-fn waits_end_at_once_and_resources_come_free_in_order() {
+fn waits_end_immediately_and_resources_are_released_in_order() {
     let waits = vec![
         Step::Lock(0),
         Step::Lock(1),
@@ -58,7 +58,7 @@ fn waits_end_at_once_and_resources_come_free_in_order() {
 }
 
 #[test]
-fn who_waits_for_a_lock_does_not_get_it_after_all() {
+fn a_cancelled_waiter_does_not_get_the_resource() {
     let holder = once("holder", 0, 1, vec![Step::Lock(0), compute(20), Step::Unlock(0)]);
     let waiter = once("waiter", 1, 5, vec![Step::Lock(0), compute(1), Step::Unlock(0)]);
     let mut model = hosts(1, vec![waiter, holder]);
@@ -69,9 +69,9 @@ fn who_waits_for_a_lock_does_not_get_it_after_all() {
     assert_eq!(statistics.tasks[1].made, 1);
 }
 
-/// The head is on another host: the exception goes all the way back.
+/// The head is on another host: the exception travels back through all callers.
 #[test]
-fn a_head_elsewhere_unwinds_over_its_callers() {
+fn a_head_on_another_host_unwinds_through_its_callers() {
     let deep = vec![
         Step::call(1, [Step::call(2, [compute(10), compute(10)]), compute(5)]),
         compute(5),
@@ -157,9 +157,9 @@ fn an_operation_that_cannot_be_in_time_is_not_dispatched() {
     );
 }
 
-/// Who comes meanwhile waits for one cancellation, not for all that are due.
+/// A thread that becomes ready waits for one cancellation, not for all that are due.
 #[test]
-fn checks_and_cancellations_take_time_one_by_one() {
+fn checks_and_cancellations_take_time_one_after_the_other() {
     let hopeless = |number: u32| with_deadline(&format!("hopeless {number}"), 1, 10, 5);
     let mut tasks = vec![with_deadline("first", 2, 100, 6)];
     tasks.extend((0..5).map(hopeless));
@@ -175,7 +175,7 @@ fn checks_and_cancellations_take_time_one_by_one() {
         statistics.hosts[0].overhead,
         MS * 5 + Duration::from_micros(10) * 7
     );
-    // Cancellations begin at 6.01 and 7.02 ms; the second one is under way when it comes.
+    // Cancellations begin at 6.01 and 7.02 ms; the thread arrives during the second one.
     let begun = events
         .iter()
         .find(|event| event.thread.task == 6 && event.kind.name() == "Started");
@@ -200,7 +200,7 @@ fn critical_operations_are_cancelled_only_if_all_are() {
 }
 
 #[test]
-fn exactly_in_time_is_in_time() {
+fn an_operation_that_ends_at_its_deadline_is_in_time() {
     let mut model = hosts(
         1,
         vec![with_deadline("first", 2, 100, 5), with_deadline("just", 1, 10, 5)],
@@ -211,7 +211,7 @@ fn exactly_in_time_is_in_time() {
 }
 
 #[test]
-fn a_cancelled_operation_is_tried_again_with_a_new_deadline() {
+fn a_cancelled_operation_is_retried_with_a_new_deadline() {
     let mut again = with_deadline("again", 1, 10, 5);
     again.retry = Retry { times: 2, after: MS };
     let mut model = hosts(1, vec![with_deadline("first", 2, 100, 6), again.clone()]);
@@ -219,14 +219,14 @@ fn a_cancelled_operation_is_tried_again_with_a_new_deadline() {
     let (events, statistics) = simulate(&model, "MIF", 1, MS * 100);
     assert_eq!((statistics.tasks[1].retries, statistics.tasks[1].made), (1, 1));
     assert_eq!(times(&events, 1, |kind| *kind == EventKind::Completed), [12]);
-    // Not for ever.
+    // A limited number of times.
     let busy = |at_ms| once("busy", at_ms, 9, vec![compute(8)]);
     model.tasks = vec![again, busy(0), busy(9), busy(18)];
     let (_, statistics) = simulate(&model, "MIF", 1, MS * 100);
     assert_eq!((statistics.tasks[0].retries, statistics.tasks[0].shed), (2, 1));
 }
 
-/// A call with a deadline of its own: the caller goes on without it, or tries again.
+/// A call that has its own deadline: the caller continues without it, or retries.
 #[test]
 fn a_call_is_cancelled_alone() {
     let call = |retry| {
@@ -268,7 +268,7 @@ fn a_call_is_cancelled_alone() {
 }
 
 #[test]
-fn cancelling_what_is_not_there_changes_nothing() {
+fn cancelling_an_ended_thread_changes_nothing() {
     let mut never = once("never", 0, 1, vec![compute(1)]);
     never.arrival = Arrival::OnDemand;
     let model = hosts(

@@ -1,4 +1,4 @@
-//! Threads that go to other hosts, and start others there.
+//! Calls, oneways and asynchronous requests.
 
 use punctual_sched::{
     dynamic::standard,
@@ -8,7 +8,7 @@ use punctual_sched::{
 use crate::simulator::support::*;
 
 #[test]
-fn a_call_takes_the_way_there_and_back() {
+fn a_call_takes_the_time_of_both_messages() {
     let mut model = hosts(
         2,
         vec![once(
@@ -41,7 +41,7 @@ fn a_call_takes_the_way_there_and_back() {
 }
 
 #[test]
-fn a_collocated_call_is_no_scheduling_point() {
+fn a_collocated_call_is_not_a_scheduling_point() {
     let model = hosts(
         1,
         vec![once(
@@ -57,7 +57,7 @@ fn a_collocated_call_is_no_scheduling_point() {
 }
 
 #[test]
-fn messages_wait_for_one_another_where_the_link_is_slow() {
+fn messages_queue_on_a_slow_link() {
     let call = |bytes| {
         Step::Call(Call {
             hosts: vec![1],
@@ -75,7 +75,7 @@ fn messages_wait_for_one_another_where_the_link_is_slow() {
             once("b", 0, 1, vec![call(2_000)]),
         ],
     );
-    // A kilobyte in a millisecond.
+    // A kilobyte per millisecond.
     let slow = Link {
         bytes_per_second: Some(1_000_000),
         ..Link::default()
@@ -87,7 +87,7 @@ fn messages_wait_for_one_another_where_the_link_is_slow() {
 }
 
 #[test]
-fn oneways_spawns_and_async_calls_start_threads_of_their_own() {
+fn oneways_spawns_and_asynchronous_requests_start_threads() {
     let start = Start {
         task: 1,
         request_bytes: 0,
@@ -109,7 +109,7 @@ fn oneways_spawns_and_async_calls_start_threads_of_their_own() {
     let mut model = hosts(2, vec![once("parent", 0, 3, parent), remote, child]);
     model.network.latency = MS;
     let (events, statistics) = simulate(&model, "MIF", 1, MS * 30);
-    // The child is more important. The oneway's thread goes first, and nobody waits for it.
+    // The child is more important. The thread of the oneway runs first, and no thread waits for it.
     assert_eq!(
         runs(&events, 0, 30),
         [(0, 0, 1), (2, 1, 2), (0, 2, 3), (0, 10, 11)]
@@ -119,7 +119,7 @@ fn oneways_spawns_and_async_calls_start_threads_of_their_own() {
 }
 
 #[test]
-fn what_is_started_without_parameters_has_those_of_who_starts_it() {
+fn a_thread_without_parameters_has_those_of_its_starter() {
     let mut child = once("child", 0, 0, vec![compute(2)]);
     (child.arrival, child.parameters) = (Arrival::OnDemand, None);
     let starts = |name, importance| once(name, 0, importance, vec![Step::Spawn { task: 2 }, compute(1)]);
@@ -130,8 +130,8 @@ fn what_is_started_without_parameters_has_those_of_who_starts_it() {
 }
 
 #[test]
-fn each_host_has_a_scheduler_of_its_own() {
-    // Important but not urgent, and the other way round.
+fn each_host_has_its_own_scheduler() {
+    // Important but not urgent, and vice versa.
     let mut important = once("important", 0, 9, vec![Step::call(1, [compute(2)]), compute(2)]);
     let mut urgent = once("urgent", 0, 1, vec![Step::call(1, [compute(2)]), compute(2)]);
     for (task, deadline) in [(&mut important, 100), (&mut urgent, 10)] {
@@ -143,7 +143,7 @@ fn each_host_has_a_scheduler_of_its_own() {
     let mut simulation = Simulation::new(&model, 1, |host| standard(["EDF", "MIF"][host]).unwrap()).unwrap();
     let mut events = Vec::new();
     simulation.run_until(at(20), &mut events);
-    // The urgent one calls first, but that counts only here.
+    // The urgent thread calls first, but urgency counts only on this host.
     assert_eq!(
         times(&events, 1, |kind| matches!(kind, EventKind::Sent { .. })),
         [0]
@@ -151,9 +151,10 @@ fn each_host_has_a_scheduler_of_its_own() {
     assert_eq!(runs(&events, 1, 20), [(0, 0, 2), (1, 2, 4)]);
 }
 
-/// What a thread did not bring is derived as live, although the model knows it: an importance says nothing about deadlines.
+/// Attributes that a thread did not carry are derived as in live operation, although the model knows them:
+/// importance implies no deadline.
 #[test]
-fn hosts_with_other_schedulers_translate_what_a_thread_brings() {
+fn hosts_with_other_schedulers_translate_the_parameters_of_a_thread() {
     let calls = |name: &str, importance, deadline_ms: u32, steps: Vec<Step>| {
         let mut task = once(name, 0, importance, vec![Step::call(1, steps)]);
         if let Some(parameters) = &mut task.parameters {
@@ -176,6 +177,6 @@ fn hosts_with_other_schedulers_translate_what_a_thread_brings() {
     let mut simulation = Simulation::new(&model, 1, scheduler).unwrap();
     let mut events = Vec::new();
     simulation.run_until(at(100), &mut events);
-    // By their importance, as none has a deadline there, but for the one that begins a segment once it has its turn.
+    // By importance, since none has a deadline there, except the one that begins a segment when it runs.
     assert_eq!(runs(&events, 1, 100), [(1, 0, 5), (0, 5, 10), (2, 10, 15)]);
 }

@@ -1,4 +1,4 @@
-//! The simulator against textbooks.
+//! The simulator, compared with textbook examples.
 
 mod cancellation;
 mod messages;

@@ -1,4 +1,4 @@
-//! Resources: what inheritance bounds.
+//! Resources and the protocols against priority inversion.
 
 use punctual_sched::{
     dynamic::STANDARD,
@@ -7,7 +7,7 @@ use punctual_sched::{
 
 use crate::simulator::support::*;
 
-/// The Pathfinder's case: low holds what high wants, and middle keeps low from running.
+/// The case of the Mars Pathfinder: low owns the resource that high needs, and middle delays low.
 fn inversion(protocol: Protocol, middle: u32) -> Model {
     let section = |ms| vec![Step::Lock(0), compute(ms), Step::Unlock(0), compute(1)];
     let mut model = hosts(
@@ -38,7 +38,7 @@ fn inheritance_bounds_the_wait_by_the_critical_section() {
     for middle in [10, 1000] {
         let (events, statistics) = simulate(&inversion(Protocol::Inheritance, middle), "MIF", 1, MS * 2000);
         let seen = runs(&events, 0, 2000);
-        // Until 1 low, then high asks, low goes on to 5, and high is done before anybody else.
+        // Low runs until 1, when high requests the resource; low continues to 5, and high completes next.
         assert_eq!(
             seen[..4],
             [(0, 0, 1), (0, 1, 5), (1, 5, 8), (2, 8, 8 + u64::from(middle))]
@@ -49,7 +49,7 @@ fn inheritance_bounds_the_wait_by_the_critical_section() {
 }
 
 #[test]
-fn without_a_protocol_it_is_as_long_as_the_middle_one_likes() {
+fn without_a_protocol_the_wait_includes_all_of_the_middle_thread() {
     for middle in [10, 1000] {
         let (_, statistics) = simulate(&inversion(Protocol::None, middle), "MIF", 1, MS * 2000);
         assert_eq!(
@@ -60,7 +60,7 @@ fn without_a_protocol_it_is_as_long_as_the_middle_one_likes() {
 }
 
 #[test]
-fn a_ceiling_keeps_others_from_coming_in_between() {
+fn a_ceiling_prevents_preemption_by_threads_below_it() {
     let ceiling = Parameters {
         importance: 9,
         ..Parameters::default()
@@ -84,7 +84,7 @@ fn a_waiter_above_the_ceiling_lends_its_parameters() {
 
 #[test]
 fn all_schedulers_inherit() {
-    // MAU prefers what is worth the most per time and need not run middle after high.
+    // MAU prefers the highest density and need not run middle after high.
     for scheduler in STANDARD.into_iter().filter(|name| !["FP", "MAU"].contains(name)) {
         let (_, statistics) = simulate(&inversion(Protocol::Inheritance, 60), scheduler, 1, MS * 2000);
         assert_eq!(statistics.tasks[1].response.max(), Some(7_000_000), "{scheduler}");
@@ -92,7 +92,7 @@ fn all_schedulers_inherit() {
 }
 
 #[test]
-fn inheritance_goes_along_chains() {
+fn inheritance_is_transitive() {
     let chain = vec![
         once("first", 0, 1, vec![Step::Lock(0), compute(4), Step::Unlock(0)]),
         once(
@@ -118,7 +118,7 @@ fn inheritance_goes_along_chains() {
 }
 
 #[test]
-fn locks_are_reentrant_and_handed_to_the_most_eligible() {
+fn resources_are_reentrant_and_handed_to_the_most_eligible() {
     let again = vec![
         Step::Lock(0),
         Step::Lock(0),
@@ -150,7 +150,7 @@ fn locks_are_reentrant_and_handed_to_the_most_eligible() {
 }
 
 #[test]
-fn a_wait_that_would_close_a_circle_is_refused_and_ends_the_thread() {
+fn a_deadlock_is_refused_and_ends_the_thread() {
     let both = |name, first, second| {
         once(
             name,
@@ -180,7 +180,7 @@ fn a_wait_that_would_close_a_circle_is_refused_and_ends_the_thread() {
 }
 
 #[test]
-fn each_host_has_resources_of_its_own() {
+fn each_host_has_its_own_resources() {
     let locks = |name, host| {
         let mut task = once(name, 0, 1, vec![Step::Lock(0), compute(5), Step::Unlock(0)]);
         task.hosts = vec![host];

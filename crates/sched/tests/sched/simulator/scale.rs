@@ -1,4 +1,5 @@
-//! Many hosts and threads. The study of full size (1,000 hosts, 100,000 threads) is `docs/simulation/fleet.toml`.
+//! Many hosts and threads. `docs/simulation/fleet.toml` is the full-size model (1,000 hosts, 100,000
+//! threads).
 
 use punctual_sched::simulator::{Arrival, Call, Retry, Step};
 
@@ -29,6 +30,6 @@ fn a_thousand_hosts_and_ten_thousand_threads() {
     let (_, statistics) = simulate(&model, "MUF", 1, MS * 500);
     assert_eq!(statistics.tasks[0].made, 10_000);
     assert_eq!(statistics.most_threads, 10_000);
-    // Each host computes for its own ten and for its neighbour's.
+    // Each host computes for its own ten threads and for its neighbour's.
     assert!(statistics.hosts.iter().all(|host| host.busy == MS * 30));
 }

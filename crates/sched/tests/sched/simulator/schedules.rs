@@ -1,4 +1,4 @@
-//! Textbook schedules, and what must hold of all.
+//! Textbook schedules, and properties of all schedules.
 
 use std::{cmp::Ordering, time::Duration};
 
@@ -13,9 +13,9 @@ use punctual_sched::{
 
 use crate::simulator::support::*;
 
-/// Liu and Layland's example that EDF can and RMS cannot: 2 of 5 and 4 of 7 (97 %).
+/// Liu and Layland's example that is feasible under EDF but not under RMS: 2 of 5 and 4 of 7 (97 %).
 #[test]
-fn edf_meets_what_rms_misses() {
+fn edf_meets_deadlines_that_rms_misses() {
     let model = hosts(1, vec![periodic("a", 5, 2), periodic("b", 7, 4)]);
     let (events, edf) = simulate(&model, "EDF", 1, MS * 34);
     assert_eq!((edf.tasks[0].missed(), edf.tasks[1].missed()), (0, 0));
@@ -38,9 +38,9 @@ fn edf_meets_what_rms_misses() {
     assert_eq!(times(&events, 1, |kind| *kind == EventKind::DeadlineMissed)[0], 8);
 }
 
-/// Burns and Wellings: periods 80, 40, 20 and times 40, 10, 5 just fit under fixed priorities.
+/// Burns and Wellings: periods 80, 40, 20 and times 40, 10, 5 are just feasible under fixed priorities.
 #[test]
-fn response_times_are_those_of_the_analysis() {
+fn response_times_equal_those_of_the_analysis() {
     let model = hosts(
         1,
         vec![periodic("a", 80, 40), periodic("b", 40, 10), periodic("c", 20, 5)],
@@ -57,7 +57,7 @@ fn response_times_are_those_of_the_analysis() {
 }
 
 #[test]
-fn work_that_ends_when_something_more_urgent_comes_has_ended() {
+fn work_that_ends_at_the_arrival_of_more_urgent_work_has_ended() {
     let model = hosts(
         1,
         vec![
@@ -71,7 +71,7 @@ fn work_that_ends_when_something_more_urgent_comes_has_ended() {
 }
 
 #[test]
-fn segments_change_who_goes_first_and_back() {
+fn segments_change_the_order_and_restore_it() {
     let urgent = Parameters {
         importance: 9,
         ..Parameters::default()
@@ -93,7 +93,7 @@ fn segments_change_who_goes_first_and_back() {
         ],
     );
     let (events, _) = simulate(&model, "MIF", 1, MS * 20);
-    // It is displaced until its time comes again, and is as unimportant as before.
+    // It is preempted until it is eligible again, and has its former importance.
     assert_eq!(runs(&events, 0, 20), [(0, 0, 1), (1, 1, 5), (0, 5, 12)]);
     let late = hosts(
         1,
@@ -126,7 +126,7 @@ fn two_processors_run_the_two_most_eligible() {
 }
 
 #[test]
-fn scheduling_takes_what_it_costs() {
+fn scheduling_costs_take_processor_time() {
     let mut model = hosts(
         1,
         vec![
@@ -141,7 +141,8 @@ fn scheduling_takes_what_it_costs() {
         cancellation: Duration::ZERO,
     };
     let (_, statistics) = simulate(&model, "MIF", 1, MS * 20);
-    // Low begins, high displaces it, low goes on: a decision and a switch each. The end of the last one needs none.
+    // Low begins, high preempts it, low continues: a decision and a switch each. The end of the last thread
+    // needs none.
     assert_eq!(
         (statistics.hosts[0].decisions, statistics.hosts[0].switches),
         (3, 3)
@@ -151,9 +152,9 @@ fn scheduling_takes_what_it_costs() {
     assert_eq!(statistics.tasks[0].response.max(), Some(6_330_000));
 }
 
-/// MAU under overload: the valuable work that fits.
+/// MAU under overload runs the valuable work that fits.
 #[test]
-fn accrued_utility_is_what_was_in_time() {
+fn accrued_utility_is_that_of_work_in_time() {
     let worth = |name: &str, value: u32, compute_ms: u32, decay_ms: u32| {
         let mut task = once(name, 0, 0, vec![compute(compute_ms)]);
         task.parameters = Some(Parameters {
@@ -172,7 +173,7 @@ fn accrued_utility_is_what_was_in_time() {
     assert_eq!((mau.tasks[0].utility, mau.tasks[1].utility), (0, 100));
     let late = hosts(1, vec![worth("late", 100, 12, 8)]);
     let (_, statistics) = simulate(&late, "EDF", 1, MS * 40);
-    // Two of eight milliseconds too late.
+    // Late by two of eight milliseconds.
     assert_eq!(
         (statistics.tasks[0].utility, statistics.tasks[0].utility_offered),
         (75, 100)
@@ -180,7 +181,7 @@ fn accrued_utility_is_what_was_in_time() {
 }
 
 #[test]
-fn an_arrival_before_the_last_one_has_ended_queues_or_is_skipped() {
+fn an_arrival_before_the_end_of_the_last_thread_is_queued_or_skipped() {
     let mut task = periodic("t", 10, 15);
     let (_, queued) = simulate(&hosts(1, vec![task.clone()]), "EDF", 1, MS * 39);
     assert_eq!((queued.tasks[0].arrived, queued.tasks[0].skipped), (4, 0));
@@ -203,7 +204,7 @@ fn an_arrival_before_the_last_one_has_ended_queues_or_is_skipped() {
     );
 }
 
-/// Names nobody, too many, and all of them twice.
+/// A scheduler that chooses unknown slots, too many, and all of them twice.
 struct Faulty(Vec<Slot>);
 
 impl Scheduler for Faulty {
@@ -241,9 +242,9 @@ impl Scheduler for Faulty {
     }
 }
 
-/// Time goes on, and no processor runs two.
+/// Time advances, and no processor runs two threads.
 #[test]
-fn nonsense_of_a_scheduler_is_left_out() {
+fn invalid_choices_of_a_scheduler_are_ignored() {
     let tasks = (0..3)
         .map(|number| once("t", 0, number, vec![Step::compute(Duration::from_nanos(50))]))
         .collect();
@@ -279,7 +280,7 @@ fn varied() -> Model {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_events_and_another_one_others() {
+fn events_depend_on_the_seed_alone() {
     let model = varied();
     for name in STANDARD {
         let first = simulate(&model, name, 7, MS * 2000);
@@ -289,7 +290,7 @@ fn the_same_seed_gives_the_same_events_and_another_one_others() {
 }
 
 #[test]
-fn schedulers_are_compared_with_the_same_workload() {
+fn all_schedulers_get_the_same_workload() {
     let model = varied();
     let arrivals = |name| {
         let (events, _) = simulate(&model, name, 3, MS * 2000);
@@ -305,7 +306,7 @@ fn schedulers_are_compared_with_the_same_workload() {
 }
 
 #[test]
-fn pieces_of_virtual_time_add_up() {
+fn running_in_pieces_gives_the_same_result() {
     let model = varied();
     let whole = simulate(&model, "MUF", 5, MS * 500);
     let mut simulation = Simulation::new(&model, 5, |_| standard("MUF").unwrap()).unwrap();
@@ -317,7 +318,8 @@ fn pieces_of_virtual_time_add_up() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever comes: no time is lost or made, every thread is counted once, and one processor runs one thread.
+    /// In all models, processor time is conserved, every thread is counted once, and a processor runs one
+    /// thread.
     #[test]
     fn books_balance(
         sets in proptest::collection::vec((1u32..40, 1u32..15, 0u32..20, 0i32..5), 1..8),
@@ -347,8 +349,9 @@ proptest! {
         prop_assert!(runs.windows(2).all(|pair| pair[0].to <= pair[1].from));
         let ran: u64 = runs.iter().map(|run| run.to.0 - run.from.0).sum();
         prop_assert_eq!(Duration::from_nanos(ran), used);
-        // It is never idle while something is ready.
-        let total: u64 = sets.iter().map(|(period, compute_ms, ..)| u64::from(compute_ms * 1000 / period)).sum();
+        // It is never idle while a thread is ready.
+        let shares = sets.iter().map(|(period, compute_ms, ..)| u64::from(compute_ms * 1000 / period));
+        let total: u64 = shares.sum();
         prop_assert!(total < 1300 || statistics.hosts[0].busy > MS * 300);
     }
 }

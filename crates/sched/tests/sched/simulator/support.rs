@@ -1,4 +1,4 @@
-//! What all tests here need.
+//! Helpers of all tests of the simulator.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use punctual_sched::{
 
 pub const MS: Duration = Duration::from_millis(1);
 
-/// With one scheduler everywhere.
+/// Simulates with the same scheduler on all hosts.
 pub fn simulate(model: &Model, name: &str, seed: u64, until: Duration) -> (Vec<Event>, Statistics) {
-    let scheduler = |_| standard(name).unwrap_or_else(|| panic!("no scheduler is named {name}"));
+    let scheduler = |_| standard(name).unwrap_or_else(|| panic!("unknown scheduler {name}"));
     let mut simulation = Simulation::new(model, seed, scheduler).unwrap();
     let mut events = Vec::new();
     simulation.run_until(Time(0) + until, &mut events);
@@ -25,7 +25,7 @@ pub fn at(milliseconds: u32) -> Time {
     Time(0) + MS * milliseconds
 }
 
-/// Hosts `h0`, `h1`, ….
+/// Creates a model with hosts `h0`, `h1`, ….
 pub fn hosts(count: usize, tasks: Vec<Task>) -> Model {
     Model {
         hosts: (0..count).map(|number| Host::new(format!("h{number}"))).collect(),
@@ -34,7 +34,7 @@ pub fn hosts(count: usize, tasks: Vec<Task>) -> Model {
     }
 }
 
-/// Comes once on host 0, with an importance.
+/// Creates a task with one arrival on host 0 and an importance.
 pub fn once(name: &str, at_ms: u32, importance: i32, steps: Vec<Step>) -> Task {
     let mut task = Task::new(name);
     task.arrival = Arrival::Once { at: at(at_ms) };
@@ -47,7 +47,7 @@ pub fn once(name: &str, at_ms: u32, importance: i32, steps: Vec<Step>) -> Task {
     task
 }
 
-/// Comes again and again on host 0, computes, and is to be done by its next arrival.
+/// Creates a periodic task on host 0 that computes; its deadline is the next arrival.
 pub fn periodic(name: &str, period_ms: u32, compute_ms: u32) -> Task {
     let mut task = Task::new(name);
     let period = MS * period_ms;
@@ -70,7 +70,7 @@ pub fn compute(milliseconds: u32) -> Step {
     Step::compute(MS * milliseconds)
 }
 
-/// Who runs on a host: task, from and to in milliseconds.
+/// Returns the runs on a host: task, beginning and end in milliseconds.
 pub fn runs(events: &[Event], host: u32, until_ms: u32) -> Vec<(u32, u64, u64)> {
     let runs = dispatch_graph(events, at(until_ms), false);
     let own = runs.into_iter().filter(|run| run.host == host);
@@ -78,7 +78,7 @@ pub fn runs(events: &[Event], host: u32, until_ms: u32) -> Vec<(u32, u64, u64)> 
         .collect()
 }
 
-/// When something happened to threads of a task, in milliseconds.
+/// Returns the times of events of a task in milliseconds.
 pub fn times(events: &[Event], task: u32, kind: fn(&EventKind) -> bool) -> Vec<u64> {
     let own = events
         .iter()

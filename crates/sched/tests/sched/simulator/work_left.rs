@@ -1,4 +1,4 @@
-//! What a thread takes along of its execution time, and what is left of it when it returns: as live
+//! Remaining execution time of threads that travel and return, as in live operation
 //! (`crates/rtsched/tests/rtsched/threads/work_left.rs`).
 
 use std::{cell::RefCell, cmp::Ordering, time::Duration};
@@ -10,14 +10,14 @@ use punctual_sched::{
 
 use crate::simulator::support::*;
 
-/// Where a thread got ready, what it asked for there and what it had had, in milliseconds.
+/// Host on which a thread became ready, its declared and received execution times there, in milliseconds.
 type Seen = (usize, u128, u128);
 
 thread_local! {
     static SEEN: RefCell<Vec<Seen>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A standard scheduler that keeps what it is told of threads that get ready.
+/// A standard scheduler that records threads that become ready.
 struct Keeping {
     host: usize,
     decides: Box<dyn Scheduler>,
@@ -70,7 +70,7 @@ impl Scheduler for Keeping {
     }
 }
 
-/// What is seen of one thread on two hosts, with so much work stated.
+/// Returns the records of one thread on two hosts, with this declared work.
 fn seen(scheduler: &str, execution_ms: u32, steps: Vec<Step>) -> Vec<Seen> {
     let mut task = once("t", 0, 0, steps);
     if let Some(parameters) = &mut task.parameters {
@@ -96,12 +96,12 @@ fn seen(scheduler: &str, execution_ms: u32, steps: Vec<Step>) -> Vec<Seen> {
 const BY_WORK_LEFT: [&str; 4] = ["MLF", "MUF", "RMS+MLF", "MAU"];
 
 #[test]
-fn each_host_counts_what_is_done_there_and_passes_on_what_is_left() {
+fn each_host_counts_its_own_work_and_passes_on_the_rest() {
     let there = [compute(4), Step::call(0, [compute(1)]), compute(1)];
     let steps = vec![
         compute(2),
         Step::call(1, there),
-        // On the same host: no other segment, and its work counts.
+        // On the same host there is no other segment, and the work counts.
         Step::call(0, [compute(2)]),
         Step::call(1, [compute(1)]),
         compute(1),
@@ -121,19 +121,19 @@ fn each_host_counts_what_is_done_there_and_passes_on_what_is_left() {
             "{scheduler}"
         );
     }
-    // What EDF is told is what the kernel reserves in each period, not what is left.
+    // The execution time of EDF is the kernel's reservation in each period, not the remaining work.
     let reserved = seen("EDF", 20, steps);
     assert!(reserved.iter().all(|(_, asked, _)| *asked == 20), "{reserved:?}");
 }
 
 #[test]
-fn who_has_overrun_has_nothing_left_and_no_less() {
+fn a_thread_that_has_overrun_has_no_work_left() {
     let steps = vec![compute(5), Step::call(1, [compute(1)])];
     assert_eq!(seen("MLF", 3, steps), [(0, 3, 0), (1, 0, 0), (0, 3, 5)]);
 }
 
 #[test]
-fn what_is_started_has_all_of_the_work_that_its_starters_segment_began_with() {
+fn a_started_thread_has_the_whole_work_of_its_starters_segment() {
     let start = Step::Oneway(Start {
         task: 1,
         request_bytes: 0,
@@ -144,7 +144,7 @@ fn what_is_started_has_all_of_the_work_that_its_starters_segment_began_with() {
         start.clone(),
         Step::call(1, [compute(3), start, compute(2)]),
     ];
-    // Both messages arrive at 3; the second start at 8.
+    // Both messages arrive at 3; the second thread starts at 8.
     assert_eq!(
         seen("MLF", 20, steps),
         [(0, 20, 0), (1, 20, 0), (1, 18, 0), (1, 18, 0), (0, 20, 2)]
@@ -160,7 +160,7 @@ fn segments_at_the_servant_change_nothing_for_the_caller() {
     };
     let there = [
         compute(1),
-        // Says what is to do from the arrival on.
+        // States the work from the arrival on.
         Step::Update(other),
         Step::call(0, [compute(1)]),
         Step::Begin(other),
@@ -176,7 +176,7 @@ fn segments_at_the_servant_change_nothing_for_the_caller() {
             (1, 18, 0),
             (0, 49, 0),
             (1, 50, 1),
-            // Of the segment that was begun there, and once it has ended of the one around it.
+            // Of the segment that began there and, after its end, of the enclosing one.
             (0, 47, 0),
             (1, 50, 3),
             (0, 46, 0),
@@ -186,9 +186,10 @@ fn segments_at_the_servant_change_nothing_for_the_caller() {
     );
 }
 
-/// Back from a call that has done much of its work, a thread has as little laxity as before, and the same density of utility.
+/// After the return from a call that has done much of its work, a thread has the same laxity and utility
+/// density as before.
 #[test]
-fn who_goes_first_after_a_return_is_decided_without_the_servants_work() {
+fn the_order_after_a_return_ignores_the_work_of_the_servant() {
     let calls = vec![compute(2), Step::call(1, [compute(4)]), compute(2)];
     let mut tasks = vec![once("calls", 0, 0, calls), once("stays", 5, 0, vec![compute(3)])];
     for (task, (deadline, value)) in tasks.iter_mut().zip([(20, 20), (14, 10)]) {
@@ -199,21 +200,21 @@ fn who_goes_first_after_a_return_is_decided_without_the_servants_work() {
         }
     }
     let model = hosts(2, tasks);
-    // It returns at 6. 6 ms are left by this host's count and have to begin by 14, the other one's 2 by 17. Less the servant's 4 ms
-    // they would have to begin by 18.
+    // It returns at 6. By this host's count 6 ms are left and must begin by 14, the other thread's 2 ms by
+    // 17. Without the servant's 4 ms they would have to begin by 18.
     for scheduler in ["MLF", "MUF", "RMS+MLF"] {
         let (events, _) = simulate(&model, scheduler, 1, MS * 40);
         let expected = [(0, 0, 2), (1, 5, 6), (0, 6, 8), (1, 8, 10)];
         assert_eq!(runs(&events, 0, 40), expected, "{scheduler}");
     }
-    // 20 for 6 ms are less than 10 for 2 ms; for 2 ms they would be more.
+    // 20 per 6 ms is less than 10 per 2 ms; 20 per 2 ms would be more.
     let (events, _) = simulate(&model, "MAU", 1, MS * 40);
     assert_eq!(runs(&events, 0, 40), [(0, 0, 2), (1, 5, 8), (0, 8, 10)]);
 }
 
-/// What waiters lend to a holder that is away is compared with what the holder itself asks for where it holds.
+/// Parameters lent to an absent owner are compared with its own claim on the host of the resource.
 #[test]
-fn a_holder_inherits_by_its_own_segment_where_it_holds() {
+fn an_absent_owner_inherits_by_its_segment_on_the_host_of_the_resource() {
     let holds = vec![
         Step::Lock(0),
         compute(1),
@@ -233,8 +234,8 @@ fn a_holder_inherits_by_its_own_segment_where_it_holds() {
         name: "map".into(),
         protocol: Protocol::Inheritance,
     }];
-    // The holder has to begin by 14 here: it states 7 ms and has done one of them. The waiter, at 4, has to by 15; that is before
-    // the 16 or 17 of the holder's segment at the servant.
+    // The owner must begin by 14 here: it declares 7 ms and has done one of them. The waiter, at 4, must
+    // begin by 15; that is before the 16 or 17 of the owner's segment at the servant.
     let (events, _) = simulate(&model, "MLF", 1, MS * 40);
     assert!(times(&events, 0, |kind| *kind == EventKind::Inherited).is_empty());
     assert_eq!(runs(&events, 0, 40), [(0, 0, 1), (0, 5, 7), (1, 7, 8)]);
