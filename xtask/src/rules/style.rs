@@ -16,13 +16,8 @@ const RULES: &[Rule] = &[
             "crates/orb",
             "crates/punctual",
             "crates/rtsched",
-            "crates/sched",
             "docs",
             "examples/04-distributable-threads",
-            "examples/05-scheduler-of-your-own",
-            "services/scheduling",
-            "services/simulation",
-            "services/toml",
             "tests/conformance",
             "tests/generated",
             "tests/interop",
@@ -34,9 +29,6 @@ const RULES: &[Rule] = &[
         not_yet: &[
             "crates/orb",
             "crates/rtsched",
-            "crates/sched",
-            "examples/05-scheduler-of-your-own",
-            "services/scheduling",
             "tests/conformance",
             "tests/generated",
             "tests/interop",
@@ -44,7 +36,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         check: number_of_paper,
-        not_yet: &["crates/rtsched", "crates/sched", "tests/conformance"],
+        not_yet: &["crates/rtsched", "tests/conformance"],
     },
     Rule {
         check: number_of_issue,
