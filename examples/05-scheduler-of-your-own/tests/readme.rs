@@ -30,7 +30,10 @@ fn the_readme_shows_the_actual_output() {
     let failure = command(client).output().unwrap();
     assert_eq!(failure.status.code(), Some(1));
     let complaints = String::from_utf8_lossy(&failure.stderr);
-    assert!(complaints.contains("check that the server is running"), "{complaints}");
+    assert!(
+        complaints.contains("check that the server is running"),
+        "{complaints}"
+    );
 
     let server = Server::start(server);
     assert_eq!(server.first_line, working_at);
