@@ -147,7 +147,8 @@ proptest! {
         cancelled: u32,
         chunk in 1..100_usize,
     ) {
-        let limits = ConnectionLimits { max_message_size: 300, max_fragmented_messages: 3, ..Default::default() };
+        let defaults = ConnectionLimits::default();
+        let limits = ConnectionLimits { max_message_size: 300, max_fragmented_messages: 3, ..defaults };
         let mut side = Side::new(Role::Both, Version::V1_2, limits);
         for message in &messages {
             side.incoming.extend(message);

@@ -78,8 +78,8 @@ impl Reference {
         attempt
     }
 
-    /// Prepares a wait for a reply over this connection. Fails if the calling thread itself would have to send
-    /// the reply.
+    /// Prepares a wait for a reply over this connection. Fails if the calling thread itself would have to
+    /// send the reply.
     pub(super) fn enter_wait(
         &self,
         connection: &ClientConnection,
@@ -96,8 +96,8 @@ impl Reference {
         }
     }
 
-    /// Sends a message. `Some`: the server had closed the connection and no octet was sent, so the call can be
-    /// attempted again.
+    /// Sends a message. `Some`: the server had closed the connection and no octet was sent, so the call can
+    /// be attempted again.
     pub(super) fn send(
         &self,
         connection: &mut ClientConnection,

@@ -186,8 +186,8 @@ impl Route {
 
     /// The endpoints for a caller of this priority, the preferred one first.
     ///
-    /// Source: the rules of TAO's clients, so that a reference leads to the same lane. `band` is the result of
-    /// [`Self::band`]. Fails with INV_POLICY if the priority or the band has no endpoint.
+    /// Source: the rules of TAO's clients, so that a reference leads to the same lane. `band` is the result
+    /// of [`Self::band`]. Fails with INV_POLICY if the priority or the band has no endpoint.
     pub(crate) fn endpoints<'r>(
         &'r self,
         priority: Priority,
