@@ -168,12 +168,11 @@ impl ServerEnd {
 
 /// Gives the calling thread empty slots, a request's, until the result is dropped.
 pub(crate) fn enter_slots<'s>(table: &'s SlotTable, own: &'s mut Vec<SlotValue>) -> impl Drop + use<'s> {
-    let slots = (!table.is_empty()).then_some(own);
-    let slots = slots.map(|own| {
+    let mut slots = (!table.is_empty()).then_some(own);
+    if let Some(own) = &mut slots {
         own.clear();
         table.swap(own);
-        own
-    });
+    }
     scopeguard::guard(slots, |slots| {
         if let Some(own) = slots {
             table.swap(own);
