@@ -45,17 +45,17 @@ const NAME: &str = "RTScheduling";
 /// The ORB has an `RtScheduling` already.
 impl OrbInitializer for RtScheduling {
     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
-        let mover = Arc::new(Mover(Arc::clone(&self.endsystem)));
+        let interceptor = Arc::new(SchedulingInterceptor(Arc::clone(&self.endsystem)));
         let expected = "an ORB has one RtScheduling";
-        info.add_client_request_interceptor(mover.clone())
+        info.add_client_request_interceptor(interceptor.clone())
             .expect(expected);
-        info.add_server_request_interceptor(mover).expect(expected);
+        info.add_server_request_interceptor(interceptor).expect(expected);
     }
 }
 
-struct Mover(Arc<Endsystem>);
+struct SchedulingInterceptor(Arc<Endsystem>);
 
-impl ClientRequestInterceptor for Mover {
+impl ClientRequestInterceptor for SchedulingInterceptor {
     fn name(&self) -> &str {
         NAME
     }
@@ -142,7 +142,7 @@ impl ClientRequestInterceptor for Mover {
     }
 }
 
-impl ServerRequestInterceptor for Mover {
+impl ServerRequestInterceptor for SchedulingInterceptor {
     fn name(&self) -> &str {
         NAME
     }
@@ -185,7 +185,7 @@ impl ServerRequestInterceptor for Mover {
     }
 }
 
-impl Mover {
+impl SchedulingInterceptor {
     fn end_call(&self, completed: Completion) -> Result<(), SystemException> {
         activations::end_call(&self.0, false).map_err(|interrupted| interrupted.exception_when(completed))
     }
@@ -227,7 +227,7 @@ impl Mover {
         let reader = Reader {
             max_clock_skew: self.0.max_clock_skew,
             endian: info.endian(),
-            peer: info.peer().map_or(0, number),
+            peer: info.peer().map_or(0, peer_number),
             ..Reader::new(clocks(), self.0.peer_layout)
         };
         match reader.read(data) {
@@ -265,7 +265,7 @@ impl Mover {
             operation: info.operation(),
             parameters: known(&context.parameters).unwrap_or_else(|| {
                 let deadline = context.parameters.as_ref().and_then(CarriedParameters::deadline);
-                due(self.0.default_parameters(), deadline)
+                with_deadline(self.0.default_parameters(), deadline)
             }),
             implicit: known(&context.implicit),
             opaque: OpaqueParameters {
@@ -313,7 +313,7 @@ fn unsent(exception: SystemException) -> SystemException {
 }
 
 /// Sets the deadline of parameters that have one.
-fn due(mut parameters: SchedulingParameters, end: Option<Time>) -> SchedulingParameters {
+fn with_deadline(mut parameters: SchedulingParameters, end: Option<Time>) -> SchedulingParameters {
     use SchedulingParameters::{Deadline, Laxity, RateOrLaxity, Urgency, Utility};
     if let (
         Deadline { deadline, .. }
@@ -330,7 +330,7 @@ fn due(mut parameters: SchedulingParameters, end: Option<Time>) -> SchedulingPar
 }
 
 /// Returns a number that identifies the peer, for ids that are unique at one host only.
-fn number(peer: Peer) -> u64 {
+fn peer_number(peer: Peer) -> u64 {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();
     peer.hash(&mut hasher);

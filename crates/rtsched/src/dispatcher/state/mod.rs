@@ -202,7 +202,7 @@ impl State {
     }
 
     /// Lets a thread continue that has to end an operation whose deadline has passed. Where it is not its
-    /// turn, it does not run above those whose turn it is.
+    /// turn, it does not run above the chosen threads.
     pub(super) fn continue_late(&mut self, slot: Slot, now: Time) -> WakeList {
         // A refusal of the kernel is reported at the next scheduling point.
         let wakes = self.admit(slot, now).unwrap_or_default();
