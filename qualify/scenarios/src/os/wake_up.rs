@@ -46,8 +46,8 @@ impl WakeUps {
         Self { events, thread }
     }
 
-    /// The parts of a sample that begins with an expiry. `None` where the record does not have all of them:
-    /// the thread had not been waiting yet, or an event is missing.
+    /// Returns the parts of a sample that begins with an expiry. `None` if the recording is incomplete: the
+    /// thread was not waiting yet, or an event is missing.
     pub(super) fn parts(&self, sample: Sample) -> Option<Parts> {
         let span = sample.span();
         let first = self.events.partition_point(|event| event.time_ns < span.start_ns);

@@ -17,8 +17,7 @@ pub(crate) struct Ready {
     pub(crate) not_locked: Option<String>,
 }
 
-/// An answer, and when the child was at work for it: not while it waited for a question, nor while the driver
-/// read the answer.
+/// A response, and the span in which the child process executed the command.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Measured<A> {
     pub(crate) span: Span,
