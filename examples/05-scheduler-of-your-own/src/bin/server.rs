@@ -54,12 +54,12 @@ impl workshop::Bench for Workshop {
             // A more eligible job runs first from here.
             self.scheduling.current().scheduling_point()?;
         }
-        self.done.lock().expect("nobody panics").push(job.to_owned());
+        self.done.lock().expect("no thread panics").push(job.to_owned());
         Ok(())
     }
 
     fn done(&self) -> Result<Vec<String>, SystemException> {
-        Ok(mem::take(&mut *self.done.lock().expect("nobody panics")))
+        Ok(mem::take(&mut *self.done.lock().expect("no thread panics")))
     }
 }
 
