@@ -1,4 +1,9 @@
 //! The table of active objects.
+//!
+//! Slots are in chunks that never move. Each slot has a gate (generation, closed flag and number of requests
+//! inside, in one atomic word) and an entry. Entering is one atomic addition; loom checks the gate. Keys of
+//! system ids contain slot and generation; keys of user ids and persistent objects contain the name, which
+//! the id map looks up.
 
 use std::{
     ops::Deref,

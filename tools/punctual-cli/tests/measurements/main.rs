@@ -1,4 +1,4 @@
-//! Commands of `punctual` that measure or watch processes. One runs at a time, since two would disturb each other.
+//! Commands of `punctual` that measure or watch processes. One runs at a time: two would disturb each other.
 
 mod demo;
 mod endsystem;
