@@ -87,7 +87,7 @@ pub fn a_killed_run_leaves_no_process_and_no_network() {
     if apart.count() == 0 {
         punctual_fixtures::skip_part(
             punctual_fixtures::Missing::Right,
-            "no network namespace can be made",
+            "cannot create a network namespace",
         );
     }
     run.kill().unwrap();
