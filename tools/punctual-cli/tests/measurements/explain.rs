@@ -116,7 +116,12 @@ pub fn a_thread_that_keeps_the_cpu_from_a_call_is_named_with_its_priority() {
         (&80.into(), &80.into())
     );
     assert_eq!(blamed["cause"], "behind equal or higher priority");
-    for expected in ["Causes over all calls", "hog (thread ", "reply: decode", "were traced"] {
+    for expected in [
+        "Causes over all calls",
+        "hog (thread ",
+        "reply: decode",
+        "were traced",
+    ] {
         assert!(said.contains(expected), "{expected}: {said}");
     }
 }
