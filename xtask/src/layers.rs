@@ -34,6 +34,7 @@ const RUNTIME: &[&str] = &[
     "punctual-stub",
     "punctual-transport",
     "punctual-lane",
+    "punctual-inspect",
     "punctual-dynamic",
     "punctual-orb",
     "punctual-rtsched",

@@ -1,6 +1,10 @@
 //! Endpoints at which a lane listens, and their acceptors.
 
-use std::{io, sync::Arc};
+use std::{
+    io,
+    ops::Deref,
+    sync::{Arc, OnceLock},
+};
 
 use punctual_transport::{
     AddressError, Listener, Protocol, ProtocolPolicy, ProtocolProperties, Transport, Transports,
@@ -104,6 +108,28 @@ impl LaneEndpoint {
                 source,
             },
         }
+    }
+}
+
+/// Acceptors of a lane; none before the lane listens.
+#[derive(Default)]
+pub struct Acceptors(OnceLock<Vec<Acceptor>>);
+
+impl Acceptors {
+    pub(crate) fn are_open(&self) -> bool {
+        self.0.get().is_some()
+    }
+
+    pub(crate) fn open(&self, acceptors: Vec<Acceptor>) -> &[Acceptor] {
+        self.0.get_or_init(|| acceptors)
+    }
+}
+
+impl Deref for Acceptors {
+    type Target = [Acceptor];
+
+    fn deref(&self) -> &[Acceptor] {
+        self.0.get().map_or(&[], Vec::as_slice)
     }
 }
 

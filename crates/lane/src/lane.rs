@@ -18,8 +18,8 @@ use punctual_types::Priority;
 
 pub(crate) use self::borrowing::{Above, Below, Borrowing, Registration};
 use crate::{
-    Acceptor, LaneConfig, LaneContext, LaneEndpoint, LaneError, LaneMode, LaneStatistics, QueueLimits,
-    RequestHandler,
+    Acceptor, Acceptors, LaneConfig, LaneContext, LaneEndpoint, LaneError, LaneMode, LaneStatistics,
+    QueueLimits, RequestHandler,
     call_timer::CallTimer,
     connection::{Connection, Readiness},
     connection_table::ConnectionTable,
@@ -39,7 +39,7 @@ pub struct Lane<H: RequestHandler> {
     pub(crate) mode: Mode<H>,
     pub(crate) threads: LaneThreads,
     /// One for each endpoint; all have the token [`ACCEPTOR`].
-    acceptors: OnceLock<Vec<Acceptor>>,
+    acceptors: Arc<Acceptors>,
     pub(crate) poller: Arc<Poller>,
     /// Set if the lanes of its pool borrow threads.
     pub(crate) borrowing: OnceLock<Borrowing<H>>,
@@ -93,7 +93,7 @@ impl<H: RequestHandler> Lane<H> {
         Ok(Self {
             mode: Mode::new(config.mode, config.threads.threads),
             threads: LaneThreads::new(config.threads.clone()),
-            acceptors: OnceLock::new(),
+            acceptors: Arc::default(),
             borrowing: OnceLock::new(),
             siblings: OnceLock::new(),
             doorbell,
@@ -132,12 +132,11 @@ impl<H: RequestHandler> Lane<H> {
     /// # Errors
     /// [`LaneError::Listen`] and [`LaneError::Address`] if an endpoint cannot be opened.
     pub fn listen(&self, endpoints: &[LaneEndpoint]) -> Result<(), LaneError> {
-        if self.acceptors.get().is_some() {
+        if self.acceptors.are_open() {
             return Ok(());
         }
         let acceptors: Result<Vec<_>, _> = endpoints.iter().map(LaneEndpoint::open).collect();
-        let acceptors = acceptors?;
-        let acceptors = self.acceptors.get_or_init(|| acceptors);
+        let acceptors = self.acceptors.open(acceptors?);
         for (endpoint, acceptor) in endpoints.iter().zip(acceptors) {
             // Edge-triggered: one thread wakes for one connection.
             self.poller
@@ -148,8 +147,8 @@ impl<H: RequestHandler> Lane<H> {
     }
 
     /// Acceptors of the lane; none before it listens.
-    pub fn acceptors(&self) -> &[Acceptor] {
-        self.acceptors.get().map_or(&[], Vec::as_slice)
+    pub fn acceptors(&self) -> &Arc<Acceptors> {
+        &self.acceptors
     }
 
     /// Ensures that requests can wait in the queue, within these limits.
@@ -225,7 +224,7 @@ impl<H: RequestHandler> Lane<H> {
     /// Accepts all pending connections.
     pub(crate) fn accept(&self) {
         self.pending_work.accept_again.store(false, Ordering::Relaxed);
-        for acceptor in self.acceptors() {
+        for acceptor in self.acceptors().iter() {
             loop {
                 match acceptor.listener.accept() {
                     Ok(Some(stream)) => self.admit(stream, acceptor),

@@ -51,7 +51,7 @@ mod worker;
 mod worker_buffers;
 
 pub use self::{
-    acceptor::{Acceptor, LaneEndpoint},
+    acceptor::{Acceptor, Acceptors, LaneEndpoint},
     borrowing::allow_borrowing,
     context::{LaneConfig, LaneContext, LaneMode},
     deadlock::BlockedThread,

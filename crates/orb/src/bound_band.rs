@@ -3,9 +3,8 @@ use std::sync::{
     atomic::{AtomicU32, AtomicUsize, Ordering},
 };
 
+use punctual_inspect::OpenByBand;
 use punctual_types::{Priority, PriorityBand};
-
-use crate::open_by_band::OpenByBand;
 
 /// The band that a client has bound its connection to, once and for all; mostly none.
 #[derive(Debug)]
@@ -90,7 +89,7 @@ fn unpack(packed: u32) -> Option<PriorityBand> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::open_by_band::Counted;
+    use punctual_inspect::Counted;
 
     #[test]
     fn a_connection_is_bound_once() {

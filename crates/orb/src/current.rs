@@ -8,7 +8,7 @@ use punctual_os::{Scheduling, SchedulingClass, scheduling};
 use punctual_stub::PolicyOverrides;
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use crate::{client, notice, object_transform::ObjectTransform, orb_core::OrbCore};
+use crate::{client, configuration::Configuration, notice, object_transform::ObjectTransform};
 
 /// The calling thread, as Real-time CORBA sees it: `RTCORBA::Current`.
 ///
@@ -23,12 +23,12 @@ use crate::{client, notice, object_transform::ObjectTransform, orb_core::OrbCore
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Current<'o> {
-    core: &'o OrbCore,
+    configuration: &'o Configuration,
 }
 
 impl<'o> Current<'o> {
-    pub(crate) fn new(core: &'o OrbCore) -> Self {
-        Self { core }
+    pub(crate) fn new(configuration: &'o Configuration) -> Self {
+        Self { configuration }
     }
 
     /// The CORBA priority of this thread: what was set last, or inside an upcall the one the request runs at.
@@ -67,21 +67,15 @@ impl<'o> Current<'o> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set_priority(&self, priority: Priority) -> Result<(), SystemException> {
-        let native = self.core.mapping.to_native(priority).ok_or_else(|| {
-            SystemException::new(
-                SystemExceptionKind::DataConversion,
-                Minor::OMG_PRIORITY_UNMAPPABLE,
-                Completion::No,
-            )
-        })?;
+        let native = self.configuration.to_native(priority)?;
         // In the ordinary class a thread has no priority, but its calls do.
-        if self.core.scheduling_class != SchedulingClass::Other {
-            notice::enter_realtime(self.core.lock_memory);
+        if self.configuration.scheduling_class != SchedulingClass::Other {
+            notice::enter_realtime(self.configuration.lock_memory);
             if is_in_upcall() && BEFORE.get().is_none() {
                 BEFORE.set(Some(scheduling::current()));
             }
             let denied = scheduling::set_current(Scheduling {
-                class: self.core.scheduling_class,
+                class: self.configuration.scheduling_class,
                 priority: native,
             });
             if denied.is_err() {
@@ -154,8 +148,8 @@ pub(crate) fn explicit_priority() -> Option<Priority> {
 ///
 /// A thread in an ordinary scheduling class has no native priority that could be mapped back; the lowest is what it can
 /// honestly claim. (TAO fails such calls with DATA_CONVERSION.) Fails where the transform refuses.
-pub(crate) fn call_priority(core: &OrbCore) -> Result<Priority, SystemException> {
-    transformed(thread_priority(core))
+pub(crate) fn call_priority(configuration: &Configuration) -> Result<Priority, SystemException> {
+    transformed(thread_priority(configuration))
 }
 
 /// What calls of this thread carry if this is its priority; fails where the transform refuses.
@@ -169,11 +163,11 @@ pub(crate) fn transformed(priority: Priority) -> Result<Priority, SystemExceptio
 }
 
 /// The calling thread's own: the priority set, else the native one mapped back, else the lowest.
-pub(crate) fn thread_priority(core: &OrbCore) -> Priority {
+pub(crate) fn thread_priority(configuration: &Configuration) -> Priority {
     explicit_priority().unwrap_or_else(|| {
         let native = scheduling::current();
         let mapped = (native.class != SchedulingClass::Other)
-            .then(|| core.mapping.to_corba(native.priority))
+            .then(|| configuration.mapping.to_corba(native.priority))
             .flatten();
         mapped.unwrap_or(Priority::MIN)
     })

@@ -1,6 +1,7 @@
 use std::io;
 
 use punctual_giop::UrlError;
+use punctual_inspect::InspectError;
 use punctual_lane::LaneError;
 use punctual_transport::AddressError;
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
@@ -120,6 +121,12 @@ pub enum OrbError {
     /// The operation does not fit the adapter's policies (`WrongPolicy`).
     #[error("the adapter's policies do not allow this: {0}")]
     WrongPolicy(&'static str),
+}
+
+impl From<InspectError> for OrbError {
+    fn from(InspectError { address, source }: InspectError) -> Self {
+        Self::Listen { address, source }
+    }
 }
 
 impl From<LaneError> for OrbError {

@@ -5,43 +5,59 @@
 
 mod accepted_priorities;
 mod bound_band;
-mod builder;
 mod client;
 mod config;
+mod configuration;
 mod current;
 mod error;
 mod expired_requests;
-mod inspection;
-pub mod interceptors;
+mod interception;
 mod invalid_policy;
 mod lane;
-mod lane_endpoints;
+mod lane_data;
 mod mutex;
 mod notice;
 mod object_ids;
 mod object_transform;
-mod open_by_band;
+mod objects;
 mod orb;
 mod orb_core;
 mod poa;
+mod poa_core;
 mod poa_defaults;
+mod pool_info;
+mod pools;
 mod profiles;
 mod server;
+mod settings;
 mod threadpool;
 
 pub use accepted_priorities::Peers;
-pub use builder::OrbBuilder;
 pub use client::swap_call_deadline;
 pub use config::{Limits, OnExcess};
 pub use current::Current;
 pub use error::{OrbError, ResolveError};
 pub use expired_requests::ExpiredRequests;
-pub use inspection::{InspectedAt, Inspection};
 pub use invalid_policy::InvalidPolicy;
 pub use mutex::{LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound};
-pub use orb::Orb;
+pub use orb::{Orb, OrbBuilder};
 pub use poa::{Poa, PoaBuilder};
+pub use punctual_inspect::{InspectedAt, Inspection};
 pub use punctual_lane::{LaneStatistics, QueueLimits, QueueStatistics, ThreadLife};
 pub use punctual_stub::{ConnectionMode, WaitStrategy};
 pub use punctual_types::PriorityModel;
 pub use threadpool::{LaneSpec, LaneWait, ThreadPool, ThreadPoolBuilder, ThreadPoolId};
+
+/// Portable interceptors: user code that sees every request on its way out and in, beside the operation's own.
+///
+/// Source: CORBA 3.3 part 1, clause 16 (Portable Interceptors). Each interceptor whose starting point completed gets exactly one
+/// ending point, in reverse order, on every way out of a call.
+pub mod interceptors {
+    pub use crate::{
+        interception::{
+            CallKind, ClientRequestInfo, ClientRequestInterceptor, Interrupt, InvalidSlot, PiCurrent, Raised,
+            ReplyStatus, ServerRequestInfo, ServerRequestInterceptor, SlotId, SlotValue,
+        },
+        orb::{DuplicateName, OrbInitInfo, OrbInitializer},
+    };
+}

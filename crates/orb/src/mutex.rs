@@ -9,14 +9,14 @@ use std::{
 };
 
 use punctual_os::{
-    InheritingLock, PiMutex, SchedulingClass,
+    InheritingLock, PiMutex,
     ceiling::{self, RaiseError, Raised},
     inheriting_lock::{Acquired, Refused},
 };
-use punctual_types::{Completion, Minor, NativePriority, Priority, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, NativePriority, SystemException, SystemExceptionKind};
 use thiserror::Error;
 
-use crate::{Orb, OrbError, notice};
+use crate::notice;
 
 /// A mutex for servants and clients that does not invert priorities: `RTCORBA::Mutex`.
 ///
@@ -41,18 +41,18 @@ use crate::{Orb, OrbError, notice};
 /// ```
 #[derive(Clone)]
 pub struct Mutex {
-    core: Arc<MutexCore>,
+    pub(crate) core: Arc<MutexCore>,
 }
 
-struct MutexCore {
-    lock: InheritingLock,
+pub(crate) struct MutexCore {
+    pub(crate) lock: InheritingLock,
     /// Native.
     ceiling: Option<NativePriority>,
-    destroyed: AtomicBool,
+    pub(crate) destroyed: AtomicBool,
 }
 
 impl Mutex {
-    fn new(ceiling: Option<NativePriority>) -> Self {
+    pub(crate) fn new(ceiling: Option<NativePriority>) -> Self {
         Self {
             core: Arc::new(MutexCore {
                 lock: InheritingLock::new(),
@@ -270,133 +270,9 @@ pub struct MutexNotFound(pub String);
 pub struct MutexInUse;
 
 /// Mutexes: the part of `RTCORBA::RTORB` that is about them.
-impl Orb {
-    /// A mutex whose owner inherits the priority of the highest waiter: `create_mutex`.
-    ///
-    /// ```
-    /// # use punctual_orb::Orb;
-    /// let orb = Orb::builder().build()?;
-    /// let (first, second) = (orb.create_mutex(), orb.create_mutex());
-    /// let guards = (first.lock()?, second.lock()?);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn create_mutex(&self) -> Mutex {
-        Mutex::new(None)
-    }
-
-    /// A mutex whose owner runs at `ceiling`, from before it locks until after it unlocks: the immediate ceiling protocol.
-    ///
-    /// The ceiling is the highest priority of all threads that use it; a higher one gets [`LockError::AboveCeiling`]. On one CPU
-    /// nobody waits for the owner of such a mutex, and circles of them cannot deadlock; every lock costs system calls
-    /// ([`punctual_os::ceiling`]). Where the process has no right to real-time scheduling, or the ORB is of the ordinary class,
-    /// it is a mutex that inherits.
-    ///
-    /// # Errors
-    /// [`OrbError::PriorityUnmappable`].
-    ///
-    /// ```
-    /// # use punctual_orb::{LockError, Orb};
-    /// use punctual_types::Priority;
-    ///
-    /// let orb = Orb::builder().build()?;
-    /// let ceiling = Priority::new(20_000)?;
-    /// let mutex = orb.create_mutex_with_ceiling(ceiling)?;
-    /// orb.current().set_priority(ceiling)?;
-    /// drop(mutex.lock()?);
-    /// orb.current().set_priority(Priority::MAX)?;
-    /// if orb.threadpool().build()?.is_realtime() {
-    ///     assert!(matches!(mutex.lock(), Err(LockError::AboveCeiling { .. })));
-    /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn create_mutex_with_ceiling(&self, ceiling: Priority) -> Result<Mutex, OrbError> {
-        let core = self.core();
-        let native = core
-            .mapping
-            .to_native(ceiling)
-            .ok_or(OrbError::PriorityUnmappable(ceiling))?;
-        if core.scheduling_class == SchedulingClass::Other {
-            return Ok(self.create_mutex());
-        }
-        // Who locks it will be in a real-time class.
-        notice::enter_realtime(core.lock_memory);
-        Ok(Mutex::new(Some(native)))
-    }
-
-    /// The mutex of this name, and whether this call has made it: `create_named_mutex`. Names are those of one ORB.
-    ///
-    /// ```
-    /// # use punctual_orb::Orb;
-    /// let orb = Orb::builder().build()?;
-    /// let (mutex, created) = orb.create_named_mutex("antenna");
-    /// assert!(created);
-    /// let (same, created) = orb.create_named_mutex("antenna");
-    /// assert!(!created);
-    /// let guard = mutex.lock()?;
-    /// assert!(same.lock().is_err(), "they are one");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn create_named_mutex(&self, name: &str) -> (Mutex, bool) {
-        let mut named = self.core().mutexes.by_name.lock();
-        if let Some(mutex) = named.get(name) {
-            return (mutex.clone(), false);
-        }
-        let mutex = self.create_mutex();
-        named.insert(name.to_owned(), mutex.clone());
-        (mutex, true)
-    }
-
-    /// The mutex of this name: `open_named_mutex`.
-    ///
-    /// # Errors
-    /// [`MutexNotFound`].
-    ///
-    /// ```
-    /// # use punctual_orb::Orb;
-    /// let orb = Orb::builder().build()?;
-    /// assert!(orb.open_named_mutex("antenna").is_err());
-    /// orb.create_named_mutex("antenna");
-    /// orb.open_named_mutex("antenna")?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn open_named_mutex(&self, name: &str) -> Result<Mutex, MutexNotFound> {
-        let named = self.core().mutexes.by_name.lock();
-        named
-            .get(name)
-            .cloned()
-            .ok_or_else(|| MutexNotFound(name.to_owned()))
-    }
-
-    /// Ends a mutex for all who share it, and frees its name: `destroy_mutex`. Later locks get [`LockError::Destroyed`].
-    ///
-    /// Not needed to free memory: the last clone does that.
-    ///
-    /// # Errors
-    /// [`MutexInUse`]; nothing has changed then. A mutex that is destroyed already is no error.
-    ///
-    /// ```
-    /// # use punctual_orb::{LockError, Orb};
-    /// let orb = Orb::builder().build()?;
-    /// let (mutex, _) = orb.create_named_mutex("antenna");
-    /// orb.destroy_mutex(&mutex)?;
-    /// assert!(matches!(mutex.lock(), Err(LockError::Destroyed)));
-    /// assert!(orb.open_named_mutex("antenna").is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn destroy_mutex(&self, mutex: &Mutex) -> Result<(), MutexInUse> {
-        let core = &mutex.core;
-        let mut named = self.core().mutexes.by_name.lock();
-        // Not by way of the guard: the ceiling is for those who use the mutex.
-        core.lock.try_lock_for(Duration::ZERO).map_err(|_| MutexInUse)?;
-        core.destroyed.store(true, Ordering::Relaxed);
-        named.retain(|_, other| !Arc::ptr_eq(&other.core, core));
-        core.lock.unlock().expect("it was locked above");
-        Ok(())
-    }
-}
 
 /// The named mutexes of an ORB.
 #[derive(Default)]
 pub(crate) struct Mutexes {
-    by_name: PiMutex<HashMap<String, Mutex>>,
+    pub(crate) by_name: PiMutex<HashMap<String, Mutex>>,
 }

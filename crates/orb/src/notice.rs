@@ -10,9 +10,8 @@ use std::{
     },
 };
 
+use punctual_inspect::InspectError;
 use punctual_os::{memory, rights};
-
-use crate::OrbError;
 
 /// Says on standard error, the first time in this process, that real-time scheduling was denied.
 pub(crate) fn realtime_denied() {
@@ -49,7 +48,7 @@ pub(crate) fn start_flight_recorder() {
 }
 
 /// Says that nobody can look into the ORB, though the environment asks for it.
-pub(crate) fn not_inspected(error: &OrbError) {
+pub(crate) fn not_inspected(error: &InspectError) {
     say(&format!("the ORB cannot be inspected: {error}"));
 }
 

@@ -1,3 +1,9 @@
+//! The ORB as its users hold it.
+
+mod builder;
+mod initializer;
+mod mutexes;
+
 use std::sync::Arc;
 
 use punctual_cdr::{Endian, Ior, TaggedComponent};
@@ -6,12 +12,16 @@ use punctual_stub::{Interface, ObjectRef, PolicyOverrides};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    Current, InspectedAt, OrbBuilder, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder,
-    ThreadPoolId,
+    Current, InspectedAt, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder, ThreadPoolId,
     client::{Located, Reference},
     current,
-    interceptors::PiCurrent,
+    interception::PiCurrent,
     orb_core::OrbCore,
+};
+
+pub use self::{
+    builder::OrbBuilder,
+    initializer::{DuplicateName, OrbInitInfo, OrbInitializer},
 };
 
 /// An object request broker: makes references usable, serves objects.
@@ -137,7 +147,7 @@ impl Orb {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set_default_threadpool(&self, pool: &ThreadPool) {
-        self.core().poa_defaults.lock().pool = Some(Arc::clone(&pool.core));
+        self.core().poa_defaults.lock().pool = Some(Arc::clone(&pool.core.info));
     }
 
     /// Makes this the pool whose lanes read the replies of calls under [`crate::ConnectionMode::Shared`] that no lane's thread
@@ -186,13 +196,13 @@ impl Orb {
                 "threads that wait by `Blocking` read one connection each; let the lanes that read replies be `Polled`",
             )));
         }
-        if !core.has_pool(&pool.core) {
+        if !core.pools.contain(&pool.core) {
             return Err(OrbError::InvalidThreadPool);
         }
-        core.reply_pool.store(Some(Arc::clone(&pool.core)));
+        core.pools.set_reply_pool(&pool.core);
         // It may have been destroyed meanwhile.
-        if !core.has_pool(&pool.core) {
-            core.forget_pool(&pool.core);
+        if !core.pools.contain(&pool.core) {
+            core.pools.remove(&pool.core);
             return Err(OrbError::InvalidThreadPool);
         }
         Ok(())
@@ -216,7 +226,7 @@ impl Orb {
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn set_policies(&self, policies: PolicyOverrides) {
-        self.core().policies.set(policies);
+        self.core().client.policies.set(policies);
     }
 
     /// What was set last by [`Self::set_policies`] or at first by the builder.
@@ -229,7 +239,7 @@ impl Orb {
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn policies(&self) -> PolicyOverrides {
-        self.core().policies.get()
+        self.core().client.policies.get()
     }
 
     /// The calling thread's priority and policies.
@@ -244,7 +254,7 @@ impl Orb {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn current(&self) -> Current<'_> {
-        Current::new(self.core())
+        Current::new(&self.core().configuration)
     }
 
     /// The slots that the calling thread has for this ORB's interceptors.
@@ -277,7 +287,7 @@ impl Orb {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn pi_current(&self) -> PiCurrent<'_> {
-        PiCurrent::new(&self.core().interceptors.slots)
+        PiCurrent::new(&self.core().client.interceptors.slots)
     }
 
     /// Makes the object reachable as `corbaloc:iiop:1.2@HOST:PORT/NAME`, HOST and PORT being those the ORB listens at, and
@@ -302,10 +312,10 @@ impl Orb {
     /// ```
     pub fn publish<R: Interface>(&self, name: &str, reference: &R) -> Result<String, OrbError> {
         let core = self.core();
-        core.listen()?;
-        let ior = Arc::new(reference.as_object().ior().clone());
-        core.published.lock().insert(name.as_bytes().into(), ior);
-        let acceptors = core.default_lane().acceptors();
+        core.pools.listen()?;
+        let ior = reference.as_object().ior().clone();
+        core.objects.publish(name.as_bytes(), ior);
+        let acceptors = core.pools.default_lane().acceptors();
         let urls = acceptors.iter().map(|acceptor| {
             let (scheme, address) = (acceptor.transport.scheme(), acceptor.address());
             url_address(scheme, address)
@@ -342,9 +352,7 @@ impl Orb {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn add_ior_component(&self, component: TaggedComponent) {
-        let mut components = self.core().components.lock();
-        components.retain(|other| other.tag != component.tag);
-        components.push(component);
+        self.core().objects.add_component(component);
     }
 
     /// Turns `IOR:` or `corbaloc:` text into a reference, asking the object where it is and what it supports.
@@ -405,13 +413,13 @@ impl Orb {
         if ior.is_nil() {
             return Err(ResolveError::Nil);
         }
-        let reference = Reference::new(self.core(), ior)?;
+        let reference = Reference::new(&self.core().client, ior)?;
         if complete {
             return Ok(ObjectRef::new(reference));
         }
         match reference.locate_once()? {
             Located::Here => Ok(ObjectRef::new(reference)),
-            Located::There(ior) => Ok(ObjectRef::new(Reference::new(self.core(), ior)?)),
+            Located::There(ior) => Ok(ObjectRef::new(Reference::new(&self.core().client, ior)?)),
             Located::Nowhere => {
                 let (kind, minor) = (SystemExceptionKind::ObjectNotExist, Minor::TARGET_KEY_UNKNOWN);
                 Err(SystemException::new(kind, minor, Completion::No).into())
@@ -444,7 +452,7 @@ impl Orb {
     /// ```
     pub fn run(&self) {
         let core = self.core();
-        core.default_lane().work_on_calling_thread(core);
+        core.pools.default_lane().work_on_calling_thread(&core.dispatcher);
         core.end();
     }
 
@@ -535,7 +543,7 @@ fn corbaloc_reference(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> R
                 address,
             } => (protocol.as_str(), *version, address),
         };
-        let Some(transport) = core.transports.with_scheme(scheme) else {
+        let Some(transport) = core.configuration.transports.with_scheme(scheme) else {
             continue;
         };
         let profile = Profile {

@@ -1,10 +1,8 @@
 mod builder;
 mod destroy;
-mod poa_core;
-pub(crate) mod with_priority;
+mod with_priority;
 
 pub use builder::PoaBuilder;
-pub(crate) use poa_core::PoaCore;
 
 use std::sync::Arc;
 
@@ -12,7 +10,7 @@ use punctual_cdr::Ior;
 use punctual_stub::{Interface, ObjectRef, Servant, Skeleton, servant};
 use punctual_types::Priority;
 
-use crate::{OrbError, client::Reference, orb_core::OrbCore};
+use crate::{OrbError, client::Reference, orb_core::OrbCore, poa_core::PoaCore};
 
 /// An object adapter: activates servants as objects, under its policies. `PortableServer::POA`, `RTPortableServer::POA`.
 ///
@@ -39,7 +37,7 @@ impl Poa {
     pub(crate) fn root(orb: &Arc<OrbCore>) -> Self {
         Self {
             orb: Arc::clone(orb),
-            core: orb.root_poa(),
+            core: Arc::clone(&orb.root),
         }
     }
 
@@ -137,9 +135,9 @@ impl Poa {
     /// ```
     pub fn deactivate<R: Interface>(&self, reference: &R) -> Result<(), OrbError> {
         let mut profiles = reference.as_object().ior().profiles.iter();
-        let profile = profiles.find_map(|profile| self.orb.decode_profile(profile)?.ok());
+        let profile = profiles.find_map(|profile| self.orb.configuration.decode_profile(profile)?.ok());
         let profile = profile.ok_or(OrbError::NotActive)?;
-        self.orb.deactivate(&self.core, &profile.object_key)
+        self.orb.objects.deactivate(&self.core, &profile.object_key)
     }
 
     /// With the object's own priority, if it has one.
@@ -153,12 +151,12 @@ impl Poa {
         let priority = with_priority::agreed(priority, declared)?;
         // The default pool listens when the first object needs it.
         self.orb.ensure_listening(&self.core)?;
-        let ior = self.orb.activate(id, &self.core, servant, priority)?;
+        let ior = self.orb.objects.activate(id, &self.core, servant, priority)?;
         self.bind(ior)
     }
 
     fn bind(&self, ior: Ior) -> Result<ObjectRef, OrbError> {
-        let reference = Reference::new(&self.orb, ior).map_err(OrbError::Reference)?;
+        let reference = Reference::new(&self.orb.client, ior).map_err(OrbError::Reference)?;
         Ok(ObjectRef::new(reference))
     }
 }

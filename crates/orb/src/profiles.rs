@@ -7,7 +7,7 @@ use punctual_giop::{
 };
 use punctual_transport::{Reach, Transport, host_id};
 
-use crate::threadpool::LaneEndpoint;
+use crate::pool_info::PoolEndpoint;
 
 /// Our component in the profiles of protocols that do not leave the host: its [`host_id`].
 pub(crate) const TAG_HOST: u32 = PUNCTUAL_ORB_TYPE + 1;
@@ -19,12 +19,12 @@ pub(crate) const TAG_HOST: u32 = PUNCTUAL_ORB_TYPE + 1;
 ///
 /// Source: TAO, as captured; see [`Profile`] and [`encode_endpoints_with`].
 pub(crate) fn profiles(
-    endpoints: &[LaneEndpoint],
+    endpoints: &[PoolEndpoint],
     object_key: &[u8],
     policies: Option<&[PolicyValue]>,
     more: &[TaggedComponent],
 ) -> Result<Vec<TaggedProfile>, CdrError> {
-    let mut tags: Vec<_> = endpoints.iter().map(LaneEndpoint::profile_tag).collect();
+    let mut tags: Vec<_> = endpoints.iter().map(PoolEndpoint::profile_tag).collect();
     let mut seen = Vec::new();
     tags.retain(|tag| {
         let new = !seen.contains(tag);
@@ -57,7 +57,7 @@ pub(crate) fn profiles(
 /// In the order of TAO: ORB type, code sets, then for real-time adapters endpoints and policies.
 fn components(
     transport: &dyn Transport,
-    endpoints: &[&LaneEndpoint],
+    endpoints: &[&PoolEndpoint],
     policies: Option<&[PolicyValue]>,
 ) -> Result<Vec<TaggedComponent>, CdrError> {
     let mut components = vec![
@@ -92,7 +92,7 @@ fn components(
 }
 
 /// An IIOP address has the same form in this component as in the profile.
-fn alternate(transport: &dyn Transport, endpoint: &LaneEndpoint) -> Result<TaggedComponent, CdrError> {
+fn alternate(transport: &dyn Transport, endpoint: &PoolEndpoint) -> Result<TaggedComponent, CdrError> {
     let mut octets = Vec::new();
     let mut encoder = Encoder::new(&mut octets, Endian::NATIVE);
     Endian::NATIVE.flag().encode(&mut encoder)?;

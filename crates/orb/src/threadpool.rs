@@ -1,16 +1,17 @@
+mod lane_endpoints;
 mod lane_spec;
 mod pool_id;
 
 use std::sync::{
     Arc, Weak,
-    atomic::{AtomicBool, AtomicU32, Ordering},
+    atomic::{AtomicU32, Ordering},
 };
 
 use punctual_lane::{LaneConfig, LaneError, LaneMode, ThreadLife, ThreadsConfig, allow_borrowing};
 use punctual_os::{CpuSet, Scheduling, SchedulingClass, ThreadSpec};
-use punctual_transport::Transport;
 use punctual_types::Priority;
 
+use self::lane_endpoints::LaneEndpoints;
 pub use self::{
     lane_spec::{LaneSpec, LaneWait},
     pool_id::ThreadPoolId,
@@ -20,10 +21,12 @@ use crate::{
     client::ConnectionCache,
     config::checked_queue_limits,
     current,
-    lane::{Lane, LaneData},
-    lane_endpoints::LaneEndpoints,
+    lane::Lane,
+    lane_data::LaneData,
     notice,
     orb_core::OrbCore,
+    pool_info::PoolInfo,
+    pools::{PoolCore, infos},
 };
 
 /// Threads that serve requests: with lanes, or at one priority. `RTCORBA::Threadpool`.
@@ -49,11 +52,11 @@ pub struct ThreadPool {
 impl ThreadPool {
     /// By which [`crate::Orb::destroy_threadpool`] knows it.
     pub fn id(&self) -> ThreadPoolId {
-        ThreadPoolId(self.core.id)
+        ThreadPoolId(self.core.info.id)
     }
 
     pub(crate) fn find(orb: &Arc<OrbCore>, id: ThreadPoolId) -> Option<Self> {
-        let core = orb.pool(id.0)?;
+        let core = orb.pools.get(id.0)?;
         let orb = Arc::downgrade(orb);
         Some(Self { orb, core })
     }
@@ -165,7 +168,7 @@ impl ThreadPoolBuilder {
             orb: Arc::clone(orb),
             endpoints: LaneEndpoints::default(),
             lanes: Vec::new(),
-            plain: LaneSpec::new(Priority::MIN).scheduling_class(orb.scheduling_class),
+            plain: LaneSpec::new(Priority::MIN).scheduling_class(orb.configuration.scheduling_class),
             borrowing: false,
             buffering: None,
             expired_requests: ExpiredRequests::Serve,
@@ -338,7 +341,7 @@ impl ThreadPoolBuilder {
     pub fn build(self) -> Result<ThreadPool, OrbError> {
         // Of the process, for the names of threads: several ORBs may have pools.
         static NEXT_NUMBER: AtomicU32 = AtomicU32::new(1);
-        if self.orb.is_shut_down() {
+        if self.orb.pools.are_shut_down() {
             return Err(OrbError::ShutDown);
         }
         let layout = self.layout()?;
@@ -346,7 +349,7 @@ impl ThreadPoolBuilder {
         let with_lanes = !self.lanes.is_empty();
         let priorities: Vec<_> = layout.iter().map(|lane| lane.priority).collect();
         self.endpoints.check(&priorities)?;
-        let id = self.orb.new_pool_id();
+        let id = self.orb.pools.new_id();
         let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
         let mut lanes = Vec::new();
         for spec in &layout {
@@ -365,11 +368,11 @@ impl ThreadPoolBuilder {
                     (LaneWait::Polled, None) => LaneMode::Polled,
                     (LaneWait::Polled, Some(limits)) => LaneMode::Buffered(limits),
                 },
-                limits: self.orb.limits.of_lane(),
+                limits: self.orb.configuration.limits.of_lane(),
                 records_service_times: self.orb.is_inspected(),
             };
             let data = LaneData {
-                calls: ConnectionCache::new(self.orb.limits.max_client_connections),
+                calls: ConnectionCache::new(self.orb.configuration.limits.max_client_connections),
                 by_band: Arc::default(),
                 expired_requests: self.expired_requests,
             };
@@ -379,17 +382,18 @@ impl ThreadPoolBuilder {
         }
         Lane::join_pool(&lanes);
         if self.borrowing {
-            allow_borrowing(&lanes, &self.orb)?;
+            allow_borrowing(&lanes, &self.orb.dispatcher)?;
         }
-        notice::enter_realtime(self.orb.lock_memory);
-        let started: Result<Vec<bool>, LaneError> = lanes.iter().map(|lane| lane.start(&self.orb)).collect();
+        notice::enter_realtime(self.orb.configuration.lock_memory);
+        let started: Result<Vec<bool>, LaneError> = lanes
+            .iter()
+            .map(|lane| lane.start(&self.orb.dispatcher))
+            .collect();
+        let highest = layout.last().map_or(Priority::MIN, |lane| lane.priority);
         let core = Arc::new(PoolCore {
-            id,
-            with_lanes,
-            highest: layout.last().map_or(Priority::MIN, |lane| lane.priority),
+            info: Arc::new(PoolInfo::new(id, with_lanes, highest, infos(&lanes), Vec::new())),
             realtime: matches!(&started, Ok(lanes) if lanes.iter().all(|realtime| *realtime)),
             lanes,
-            destroyed: AtomicBool::new(false),
         });
         if let Err(error) = started {
             core.stop();
@@ -400,7 +404,7 @@ impl ThreadPoolBuilder {
         if !core.realtime && !layout.iter().any(ordinary) {
             notice::realtime_denied();
         }
-        self.orb.add_pool(&core);
+        self.orb.pools.add(&core);
         Ok(ThreadPool {
             orb: Arc::downgrade(&self.orb),
             core,
@@ -449,9 +453,9 @@ impl ThreadPoolBuilder {
 
     /// Scheduling, stack and number of a lane's threads.
     fn threads_config(&self, lane: &LaneSpec) -> Result<ThreadsConfig, OrbError> {
-        let native = self.orb.mapping.to_native(lane.priority);
+        let native = self.orb.configuration.mapping.to_native(lane.priority);
         let priority = native.ok_or(OrbError::PriorityUnmappable(lane.priority))?;
-        let scheduling = match lane.class.unwrap_or(self.orb.scheduling_class) {
+        let scheduling = match lane.class.unwrap_or(self.orb.configuration.scheduling_class) {
             SchedulingClass::Other => Scheduling::OTHER,
             class => Scheduling { class, priority },
         };
@@ -466,88 +470,5 @@ impl ThreadPoolBuilder {
             dynamic_threads: lane.dynamic_threads,
             dynamic_life: lane.dynamic_life,
         })
-    }
-}
-
-/// A pool as adapters and the ORB keep it.
-pub(crate) struct PoolCore {
-    pub(crate) id: u32,
-    /// The lowest priority first; the one lane of a pool without lanes.
-    pub(crate) lanes: Vec<Arc<Lane>>,
-    pub(crate) with_lanes: bool,
-    /// The highest priority configured.
-    pub(crate) highest: Priority,
-    realtime: bool,
-    destroyed: AtomicBool,
-}
-
-impl PoolCore {
-    /// The pool behind `Orb::run`: one lane without priority and without threads of its own.
-    pub(crate) fn default_pool(lane: Lane) -> Self {
-        Self {
-            id: lane.pool(),
-            lanes: vec![Arc::new(lane)],
-            with_lanes: false,
-            highest: Priority::MAX,
-            realtime: false,
-            destroyed: AtomicBool::new(false),
-        }
-    }
-
-    pub(crate) fn is_realtime(&self) -> bool {
-        self.realtime
-    }
-
-    pub(crate) fn stop(&self) {
-        self.lanes.iter().for_each(|lane| lane.stop());
-    }
-
-    /// Waits for the threads to end. Not on one of them.
-    pub(crate) fn join(&self) {
-        self.lanes.iter().for_each(|lane| lane.join());
-    }
-
-    /// Says whether it was marked before.
-    pub(crate) fn set_destroyed(&self, destroyed: bool) -> bool {
-        self.destroyed.swap(destroyed, Ordering::SeqCst)
-    }
-
-    /// Whether [`ThreadPool::destroy`] has ended it.
-    pub(crate) fn is_destroyed(&self) -> bool {
-        self.destroyed.load(Ordering::SeqCst)
-    }
-
-    /// The lane whose threads read the replies of callers of this priority: the lowest one that is not below it.
-    pub(crate) fn lane_for_reply(&self, priority: Priority) -> Option<&Arc<Lane>> {
-        self.lanes.iter().find(|lane| lane.waits_at() >= priority)
-    }
-
-    /// The endpoints of the lanes for which `wanted` holds, as references carry them.
-    pub(crate) fn endpoints(&self, wanted: impl Fn(&Lane) -> bool) -> Vec<LaneEndpoint> {
-        let lanes = self.lanes.iter().filter(|lane| wanted(lane));
-        lanes
-            .flat_map(|lane| {
-                let priority = lane.priority().map_or(-1, Priority::value);
-                lane.acceptors().iter().map(move |acceptor| LaneEndpoint {
-                    transport: Arc::clone(&acceptor.transport),
-                    address: acceptor.address().to_owned(),
-                    priority,
-                })
-            })
-            .collect()
-    }
-}
-
-/// Where a lane is reached.
-pub(crate) struct LaneEndpoint {
-    pub(crate) transport: Arc<dyn Transport>,
-    pub(crate) address: String,
-    /// -1: it serves all.
-    pub(crate) priority: i16,
-}
-
-impl LaneEndpoint {
-    pub(crate) fn profile_tag(&self) -> u32 {
-        self.transport.profile_tag()
     }
 }

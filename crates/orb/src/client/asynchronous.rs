@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     current,
-    interceptors::{CallKind, ClientEnd},
+    interception::{CallKind, ClientEnd},
 };
 
 /// A call that has been sent, and what is needed to send its request again.
@@ -58,7 +58,7 @@ impl Reference {
             deadlines,
         };
         let mut progress = CallProgress::default();
-        let sent = with_frame(self.core.limits.max_nested_calls, |frame| {
+        let sent = with_frame(self.core.configuration.limits.max_nested_calls, |frame| {
             self.with_slots(frame, |frame| {
                 self.send_until_under_way(&mut progress, frame, call, context)
             })
@@ -166,7 +166,7 @@ impl PendingCall for Outstanding {
             policies: reference.policies.held(policies),
             deadlines: *deadlines,
         };
-        let step = with_frame(reference.core.limits.max_nested_calls, |frame| {
+        let step = with_frame(reference.core.configuration.limits.max_nested_calls, |frame| {
             Ok(reference.with_slots(frame, |frame| {
                 reference.advance_call((sent, progress), frame, call, context, mode)
             }))

@@ -10,7 +10,7 @@ use punctual_cdr::Ior;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{reference::Reference, route::Route};
-use crate::orb_core::OrbCore;
+use crate::Limits;
 
 /// Result of one attempt to deliver a request.
 pub(super) enum Attempt<R> {
@@ -46,13 +46,13 @@ impl AttemptHistory {
     }
 
     /// Whether another attempt follows on [`Attempt::Forward`].
-    pub(super) fn may_forward(self, core: &OrbCore) -> bool {
-        self.forwards < core.limits.max_forwards
+    pub(super) fn may_forward(self, limits: &Limits) -> bool {
+        self.forwards < limits.max_forwards
     }
 
     /// Whether another attempt follows on this error, to where the reference itself leads.
-    pub(super) fn may_go_home(self, core: &OrbCore, error: &SystemException) -> bool {
-        self.is_forwarded && is_unreachable(error) && self.may_forward(core)
+    pub(super) fn may_go_home(self, limits: &Limits, error: &SystemException) -> bool {
+        self.is_forwarded && is_unreachable(error) && self.may_forward(limits)
     }
 }
 
@@ -81,7 +81,7 @@ impl Reference {
         &self,
         history: &mut AttemptHistory,
     ) -> Result<Option<Arc<Route>>, SystemException> {
-        if self.core.is_shut_down() {
+        if self.core.pools.are_shut_down() {
             let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
             return Err(SystemException::new(kind, minor, Completion::No));
         }
@@ -102,7 +102,7 @@ impl Reference {
     ) -> ControlFlow<Result<R, SystemException>> {
         let over = match result {
             Ok(Attempt::Done(result)) => Ok(result),
-            Ok(Attempt::Forward(ior)) if history.may_forward(&self.core) => {
+            Ok(Attempt::Forward(ior)) if history.may_forward(&self.core.configuration.limits) => {
                 history.forwards += 1;
                 match Route::new(&Arc::new(ior), &self.core) {
                     Ok(route) => {
@@ -119,7 +119,7 @@ impl Reference {
                 return ControlFlow::Continue(());
             }
             // The forwarded location cannot be reached: ask again where the reference itself leads.
-            Err(error) if history.may_go_home(&self.core, &error) => {
+            Err(error) if history.may_go_home(&self.core.configuration.limits, &error) => {
                 history.forwards += 1;
                 self.forwarded.store(None);
                 return ControlFlow::Continue(());

@@ -86,7 +86,7 @@ impl Reference {
             operation: BIND_PRIORITY_BAND,
             contexts,
         };
-        let limits = (encoding.char_set, self.core.limits.max_message_size);
+        let limits = (encoding.char_set, self.core.configuration.limits.max_message_size);
         let written = frame.request.begin(route.version, limits, |encoder, _| {
             encode_request(encoder, route.version, &request)
         });

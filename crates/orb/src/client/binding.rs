@@ -21,7 +21,7 @@ impl Reference {
     /// The priority that chooses the endpoint and that the request carries. May cost a system call.
     pub(super) fn caller_priority(&self, route: &Route) -> Result<Priority, SystemException> {
         if route.propagates_priority() {
-            current::call_priority(&self.core)
+            current::call_priority(&self.core.configuration)
         } else {
             Ok(Priority::MIN)
         }
@@ -97,7 +97,7 @@ impl Reference {
         route: &Route,
         context: CallContext<'_>,
     ) -> Result<Box<PooledConnection>, SystemException> {
-        let limits = &self.core.limits;
+        let limits = &self.core.configuration.limits;
         let timeout = self.connect_timeout(context);
         let permit = permit_connection(&self.core.connections, key.band)?;
         let protocols = &context.policies.client_protocols;
@@ -107,7 +107,7 @@ impl Reference {
 
     /// Timeout of connecting.
     pub(super) fn connect_timeout(&self, context: CallContext<'_>) -> Duration {
-        let limit = self.core.limits.connect_timeout;
+        let limit = self.core.configuration.limits.connect_timeout;
         let timeout = context.policies.connection_timeout.unwrap_or(limit).min(FOREVER);
         match context.deadlines.request {
             Some(deadline) => timeout.min(deadline.left()),
@@ -117,7 +117,10 @@ impl Reference {
 
     /// Keeps a connection for the next call.
     pub(super) fn keep(&self, connection: Box<PooledConnection>) {
-        keep_connection(connection, self.core.limits.max_connections_per_thread);
+        keep_connection(
+            connection,
+            self.core.configuration.limits.max_connections_per_thread,
+        );
     }
 
     /// The server has closed this connection, so it will have closed the unused ones to the same endpoint.

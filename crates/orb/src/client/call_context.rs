@@ -30,7 +30,9 @@ impl Reference {
             deadlines: Deadlines::start(&policies),
             policies: &policies,
         };
-        with_frame(self.core.limits.max_nested_calls, |frame| call(context, frame))
+        with_frame(self.core.configuration.limits.max_nested_calls, |frame| {
+            call(context, frame)
+        })
     }
 }
 

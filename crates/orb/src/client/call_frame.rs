@@ -9,7 +9,7 @@ use punctual_stub::ReusePool;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::request_buffer::RequestBuffer;
-use crate::interceptors::SeenCall;
+use crate::interception::SeenCall;
 
 /// Buffers of one call.
 #[derive(Default)]

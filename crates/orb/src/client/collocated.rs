@@ -7,14 +7,14 @@ use punctual_stub::{Call, OrbContext, Outcome, Phase, Response, ReusePool, Upcal
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    attempts::Attempt, call_context::CallContext, call_frame::CallFrame, reference::Reference, route::Route,
+    attempts::Attempt, call_context::CallContext, call_frame::CallFrame, core::ClientCore,
+    reference::Reference, route::Route,
 };
 use crate::{
     current,
-    interceptors::{
+    interception::{
         AddedContexts, CallKind, Contexts, SeenRequest, ServerEnd, ServerFlow, ServerRequest, enter_slots,
     },
-    orb_core::OrbCore,
     server::{ActiveObject, Demultiplexed, Placement, run_servant},
 };
 
@@ -37,13 +37,16 @@ impl Reference {
 
     /// Whether this ORB has the object.
     pub(super) fn locate_locally(&self, route: &Route) -> bool {
-        matches!(self.core.demultiplex(&route.object_key), Demultiplexed::Object(_))
+        matches!(
+            self.core.objects.demultiplex(&route.object_key),
+            Demultiplexed::Object(_)
+        )
     }
 }
 
 #[inline(always)]
 fn call_on_this_thread(
-    core: &OrbCore,
+    core: &ClientCore,
     orb: &OrbContext,
     route: &Route,
     frame: &mut CallFrame,
@@ -58,7 +61,7 @@ fn call_on_this_thread(
         ..
     } = frame;
     let (request, added) = request.clear();
-    let limit = core.limits.max_message_size;
+    let limit = core.configuration.limits.max_message_size;
     let mut encoder = Encoder::new(request, Endian::NATIVE)
         .with_char_set(CharSet::Utf8)
         .with_limit(limit);
@@ -97,7 +100,7 @@ fn call_on_this_thread(
 
 /// A request that stays on the calling thread.
 struct Local<'c> {
-    core: &'c OrbCore,
+    core: &'c ClientCore,
     orb: &'c OrbContext,
     key: &'c [u8],
     operation: &'c str,
@@ -127,16 +130,16 @@ impl<'c> Local<'c> {
     {
         Decoder::new(octets, Endian::NATIVE)
             .with_char_set(CharSet::Utf8)
-            .with_nesting_limit(self.core.limits.max_nesting)
+            .with_nesting_limit(self.core.configuration.limits.max_nesting)
             .with_context(self.orb)
     }
 
     #[inline(always)]
     fn find(&self) -> Result<(InFlight<'c, ActiveObject>, Placement), SystemException> {
-        let Demultiplexed::Object(object) = self.core.demultiplex(self.key) else {
+        let Demultiplexed::Object(object) = self.core.objects.demultiplex(self.key) else {
             return Err(not_exist());
         };
-        let placement = object.placement_collocated(self.core)?;
+        let placement = object.placement_collocated(&self.core.configuration)?;
         Ok((object, placement))
     }
 
@@ -203,7 +206,7 @@ impl<'c> Local<'c> {
     ) -> Result<Outcome, SystemException> {
         let results = Encoder::new(reply, Endian::NATIVE)
             .with_char_set(CharSet::Utf8)
-            .with_limit(self.core.limits.max_message_size);
+            .with_limit(self.core.configuration.limits.max_message_size);
         let mut upcall = Upcall::new(self.operation, arguments, results, 1, self.two_way, pool);
         run_servant(&*object.servant, &mut upcall).map(|()| upcall.outcome())
     }

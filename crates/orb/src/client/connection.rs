@@ -13,7 +13,7 @@ use punctual_giop::{
     Version,
     connection::{Connection, Event, ReceivedReply, Refusal, Refused, Role},
 };
-use punctual_lane::{NetworkMark, serve_until_readable};
+use punctual_lane::NetworkMark;
 use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::{ProtocolPolicy, Stream};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
@@ -25,7 +25,11 @@ use super::{
     reply_view::ReplyView,
     request_buffer::RequestEncoding,
 };
-use crate::{Limits, WaitStrategy, orb_core::OrbCore};
+use crate::Limits;
+
+/// Serves the lane of the calling thread until the stream is readable; `false`: the deadline has passed. `None`: the thread
+/// serves no lane.
+pub(super) type ServeWhileWaiting = fn(&dyn Stream, Option<Instant>) -> Option<io::Result<bool>>;
 
 /// An exclusive connection.
 pub(crate) struct ClientConnection {
@@ -249,13 +253,13 @@ impl ClientConnection {
     pub(super) fn receive(
         &mut self,
         deadline: Option<Deadline>,
-        strategy: WaitStrategy,
+        serve: Option<ServeWhileWaiting>,
     ) -> Result<Event, SystemException> {
         let mut fine = self.waiting == Waiting::Fine;
         loop {
             match self.protocol.receive.poll(Instant::now) {
                 Ok(Some(event)) => return Ok(event),
-                Ok(None) => self.read(deadline, strategy, &mut fine)?,
+                Ok(None) => self.read(deadline, serve, &mut fine)?,
                 Err(refused) => return Err(malformed(refused)),
             }
         }
@@ -266,15 +270,10 @@ impl ClientConnection {
     fn read(
         &mut self,
         deadline: Option<Deadline>,
-        strategy: WaitStrategy,
+        serve: Option<ServeWhileWaiting>,
         fine: &mut bool,
     ) -> Result<(), SystemException> {
-        let served = match strategy {
-            WaitStrategy::Blocking => None,
-            WaitStrategy::Serving => {
-                serve_until_readable::<OrbCore>(&*self.stream, deadline.map(|deadline| deadline.at))
-            }
-        };
+        let served = serve.and_then(|serve| serve(&*self.stream, deadline.map(|deadline| deadline.at)));
         if let Some(readable) = served {
             if !readable.map_err(|_| lost())? {
                 return Err(timed_out());

@@ -9,6 +9,7 @@ use std::{
     },
 };
 
+use punctual_inspect::OpenByBand;
 use punctual_os::PiMutex;
 
 use super::{
@@ -16,7 +17,6 @@ use super::{
     connection_key::{Band, ConnectionKey},
     endpoint::Endpoint,
 };
-use crate::open_by_band::OpenByBand;
 
 /// The open connections of the threads of one lane, or of all threads of an ORB that serve no lane.
 ///

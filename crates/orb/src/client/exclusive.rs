@@ -6,6 +6,7 @@ use punctual_giop::{
     MessageType,
     connection::{self, ReceivedReply},
 };
+use punctual_lane::serve_until_readable;
 use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
@@ -13,12 +14,12 @@ use super::{
     attempts::{Attempt, broken, closed},
     call_context::CallContext,
     call_frame::CallFrame,
-    connection::ClientConnection,
+    connection::{ClientConnection, ServeWhileWaiting},
     connection_cache::PooledConnection,
     reference::Reference,
     route::Route,
 };
-use crate::{WaitStrategy, lane::BlockedThread};
+use crate::{WaitStrategy, lane::BlockedThread, server::RequestDispatcher};
 
 /// A connection with a reply in its buffer.
 pub(super) type Replied = (Box<PooledConnection>, ReceivedReply);
@@ -56,7 +57,10 @@ impl Reference {
         }
         let link = connection.link;
         record(|| Record::new(Event::Encoded).request(request_id).link(link));
-        connection.set_network_priority(&*self.core.network_mapping, route.network_priority(priority));
+        connection.set_network_priority(
+            &*self.core.configuration.network_mapping,
+            route.network_priority(priority),
+        );
         if let Some(unsent) = self.send(&mut connection, frame.request.message(), context)? {
             return Ok(Attempt::Again(unsent));
         }
@@ -151,8 +155,12 @@ fn await_reply(
     request_id: u32,
     context: CallContext<'_>,
 ) -> Result<Option<ReceivedReply>, SystemException> {
+    let serve: Option<ServeWhileWaiting> = match context.policies.wait_strategy {
+        WaitStrategy::Blocking => None,
+        WaitStrategy::Serving => Some(serve_until_readable::<RequestDispatcher>),
+    };
     loop {
-        match connection.receive(context.deadlines.reply, context.policies.wait_strategy)? {
+        match connection.receive(context.deadlines.reply, serve)? {
             connection::Event::Reply(reply)
                 if reply.request_id == request_id && reply.header.message_type == wanted =>
             {

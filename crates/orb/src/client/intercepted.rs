@@ -8,7 +8,7 @@ use std::{
 
 use punctual_cdr::{Decoder, Endian};
 use punctual_giop::connection::ReplyBody;
-use punctual_stub::Call;
+use punctual_stub::{Call, ObjectRef, OrbContext};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
@@ -19,8 +19,8 @@ use super::{
     reply_view::ReplyView,
     route::Route,
 };
-use crate::interceptors::{
-    Arguments, CallKind, ClientEnd, ClientEnding, ClientRequest, ClientRequestInfo, SeenCall,
+use crate::interception::{
+    Arguments, CallKind, CallTarget, ClientEnd, ClientEnding, ClientRequest, ClientRequestInfo, SeenCall,
 };
 
 /// Part of a call between a starting and an ending point of interceptors.
@@ -37,6 +37,16 @@ pub(super) struct InterceptedPart<'w> {
 pub(super) enum Point {
     Send,
     Poll,
+}
+
+impl CallTarget for Reference {
+    fn to_object(&self) -> ObjectRef {
+        Reference::to_object(self)
+    }
+
+    fn context(&self) -> &OrbContext {
+        &self.orb
+    }
 }
 
 impl Reference {
@@ -109,8 +119,9 @@ impl Reference {
             request_id,
             operation,
             kind,
-            reference: self,
-            route,
+            target: self,
+            effective: route.ior(),
+            is_collocated: route.is_local,
             deadline,
             slot_table: &self.core.interceptors.slots,
         }
@@ -150,7 +161,7 @@ impl Reference {
                 info.arguments = Some(Arguments {
                     perform: &mut *call.perform,
                     octets: arguments,
-                    limit: self.core.limits.max_message_size,
+                    limit: self.core.configuration.limits.max_message_size,
                 });
                 interceptors.send_request(&mut info)
             }
@@ -165,7 +176,7 @@ impl Reference {
                     Ok(Ok(Attempt::Done(result))) => end_of(done.insert(result), *raised),
                     Ok(Ok(Attempt::Forward(ior))) => ClientEnd::Forward(ior),
                     Ok(Ok(Attempt::Again(error))) if history.may_repeat() => ClientEnd::Again(error),
-                    Ok(Err(error)) if history.may_go_home(&self.core, &error) => {
+                    Ok(Err(error)) if history.may_go_home(&self.core.configuration.limits, &error) => {
                         ClientEnd::AgainAtHome(error)
                     }
                     Ok(Ok(Attempt::Again(error)) | Err(error)) => ClientEnd::Failed(error),
@@ -178,7 +189,7 @@ impl Reference {
             }
         };
         let end = match end {
-            ClientEnd::Forward(_) if !history.may_forward(&self.core) => {
+            ClientEnd::Forward(_) if !history.may_forward(&self.core.configuration.limits) => {
                 ClientEnd::Failed(too_many_forwards())
             }
             end => end,

@@ -4,22 +4,22 @@ use std::sync::{Arc, Weak, atomic::AtomicBool};
 
 use arc_swap::ArcSwapOption;
 use punctual_cdr::Ior;
-use punctual_stub::{ObjectRef, OrbContext, PolicyOverrides};
-use punctual_types::SystemException;
+use punctual_stub::{ObjectRef, OrbContext, PolicyOverrides, Target};
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
     connection_key::{Identity, Purpose},
+    core::ClientCore,
     policies::ReferencePolicies,
     route::Route,
     thread_connections::close_orphans,
 };
-use crate::orb_core::{OrbCore, context_of};
 
 /// A reference bound to an ORB.
 pub(crate) struct Reference {
     /// For interceptors, which may ask for the reference that is called.
     own: Weak<Reference>,
-    pub(super) core: Arc<OrbCore>,
+    pub(super) core: Arc<ClientCore>,
     pub(super) orb: OrbContext,
     pub(super) ior: Arc<Ior>,
     /// Where the reference itself leads.
@@ -33,7 +33,7 @@ pub(crate) struct Reference {
 
 impl Reference {
     /// Fails if the reference cannot be used: see [`Route::new`].
-    pub(crate) fn new(core: &Arc<OrbCore>, ior: Ior) -> Result<Arc<Self>, SystemException> {
+    pub(crate) fn new(core: &Arc<ClientCore>, ior: Ior) -> Result<Arc<Self>, SystemException> {
         let ior = Arc::new(ior);
         let route = Arc::new(Route::new(&ior, core)?);
         let overrides = PolicyOverrides::new();
@@ -52,7 +52,7 @@ impl Reference {
     }
 
     fn of_route(
-        core: &Arc<OrbCore>,
+        core: &Arc<ClientCore>,
         ior: Arc<Ior>,
         route: Arc<Route>,
         forwarded: Option<Arc<Route>>,
@@ -61,7 +61,7 @@ impl Reference {
         Arc::new_cyclic(|own| Self {
             own: Weak::clone(own),
             core: Arc::clone(core),
-            orb: context_of(core),
+            orb: core.context(),
             ior,
             route,
             was_forwarded: AtomicBool::new(forwarded.is_some()),
@@ -75,10 +75,23 @@ impl Reference {
         let own = self.own.upgrade();
         ObjectRef::new(own.expect("the lender of a reference keeps it"))
     }
+}
 
-    /// Its ORB, for decoders.
-    pub(crate) fn context(&self) -> &OrbContext {
-        &self.orb
+impl ClientCore {
+    /// The ORB as references and decoders hold it.
+    pub(crate) fn context(self: &Arc<Self>) -> OrbContext {
+        OrbContext(Arc::clone(self) as Arc<dyn punctual_stub::Orb>)
+    }
+}
+
+impl punctual_stub::Orb for ClientCore {
+    fn bind(&self, ior: Ior) -> Result<Arc<dyn Target>, SystemException> {
+        let gone = || {
+            let minor = Minor::OMG_ORB_SHUT_DOWN;
+            SystemException::new(SystemExceptionKind::BadInvOrder, minor, Completion::No)
+        };
+        let core = self.shared().ok_or_else(gone)?;
+        Ok(Reference::new(&core, ior)?)
     }
 }
 
@@ -89,7 +102,7 @@ impl Drop for Reference {
         if Arc::weak_count(&self.policies.identity) > 0 {
             self.policies.identity = Arc::new(Identity);
             close_orphans(&self.core.connections);
-            if let Some(pool) = &*self.core.reply_pool.load() {
+            if let Some(pool) = &*self.core.pools.reply_pool() {
                 pool.lanes
                     .iter()
                     .for_each(|lane| lane.close_obsolete(Purpose::is_orphan));

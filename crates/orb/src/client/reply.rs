@@ -30,7 +30,7 @@ impl Reference {
         let mut decode = || {
             let mut decoder = view
                 .decoder(offset)
-                .with_nesting_limit(self.core.limits.max_nesting)
+                .with_nesting_limit(self.core.configuration.limits.max_nesting)
                 .with_context(&self.orb);
             Ok(match status {
                 ReplyStatus::NoException => {

@@ -14,7 +14,7 @@ use super::{
     request_buffer::{HeaderKind, RequestBuffer, RequestEncoding},
     route::Route,
 };
-use crate::interceptors::{AddedContexts, with_contexts};
+use crate::interception::{AddedContexts, with_contexts};
 
 impl Reference {
     /// Encodes the request of a call into `buffer`.
@@ -37,7 +37,7 @@ impl Reference {
             Response::WithTarget => ResponseFlags::WithTarget,
         };
         let sends_deadlines = context.sends_deadlines();
-        let limits = (char_set, self.core.limits.max_message_size);
+        let limits = (char_set, self.core.configuration.limits.max_message_size);
         let operation = call.operation;
         let header = |encoder: &mut Encoder<'_>, added: Option<&AddedContexts>| {
             let priority = ServiceContext::Priority(priority.value());
@@ -102,7 +102,7 @@ impl Reference {
             MessageType::LocateRequest,
             Endian::NATIVE,
             encoding.char_set,
-            self.core.limits.max_message_size,
+            self.core.configuration.limits.max_message_size,
         );
         let target = route.addressing.target(&route.object_key);
         encode_locate_request(writer.encoder(), route.version, encoding.request_id, target)

@@ -6,7 +6,7 @@ use punctual_giop::{
 };
 use punctual_types::Priority;
 
-use crate::interceptors::AddedContexts;
+use crate::interception::AddedContexts;
 
 /// The octets of the last request; the next one keeps the header if its own would be the same.
 #[derive(Default)]

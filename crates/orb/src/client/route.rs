@@ -18,8 +18,8 @@ use punctual_stub::PoliciesInForce;
 use punctual_transport::{Reach, Transport, host_id};
 use punctual_types::{Completion, Minor, Priority, PriorityModel, SystemException, SystemExceptionKind};
 
-use super::{addressing::Addressing, connection_key::Band, endpoint::Endpoint};
-use crate::{orb_core::OrbCore, profiles::TAG_HOST};
+use super::{addressing::Addressing, connection_key::Band, core::ClientCore, endpoint::Endpoint};
+use crate::profiles::TAG_HOST;
 
 /// What a reference states about how to reach its object.
 pub(crate) struct Route {
@@ -57,14 +57,14 @@ impl Route {
     ///
     /// Fails with INV_OBJREF if none of them is well formed, and with TRANSIENT if the reference has only
     /// other protocols, or sockets of another host.
-    pub(crate) fn new(ior: &Arc<Ior>, core: &OrbCore) -> Result<Self, SystemException> {
+    pub(crate) fn new(ior: &Arc<Ior>, core: &ClientCore) -> Result<Self, SystemException> {
         let mut problem = error(SystemExceptionKind::Transient, Minor::NO_USABLE_PROFILE);
         let mut profiles = Vec::new();
         for (index, profile) in ior.profiles.iter().enumerate() {
-            let Some(transport) = core.transports.with_tag(profile.tag) else {
+            let Some(transport) = core.configuration.transports.with_tag(profile.tag) else {
                 continue;
             };
-            match core.decode_profile(profile) {
+            match core.configuration.decode_profile(profile) {
                 Some(Ok(profile)) => match rank(&**transport, &profile) {
                     Some(rank) => profiles.push((rank, transport, profile, Addressing::new(ior, index))),
                     None => continue,
@@ -98,7 +98,7 @@ impl Route {
         transport: &Arc<dyn Transport>,
         profile: Profile<String>,
         addressing: Addressing,
-        core: &OrbCore,
+        core: &ClientCore,
     ) -> Result<Self, SystemException> {
         let malformed = || error(SystemExceptionKind::InvObjref, Minor::REFERENCE_MALFORMED);
         let mut char_set = None;

@@ -29,7 +29,7 @@ use super::{
 use crate::{
     ConnectionMode, WaitStrategy, current,
     lane::{BlockedThread, Lane, ReplyLane, SharedConnection},
-    orb_core::OrbCore,
+    server::RequestDispatcher,
 };
 
 /// The lane that reads the reply to one call.
@@ -69,7 +69,7 @@ impl Reference {
 
     #[cold]
     fn lane_for_reply(&self, context: CallContext<'_>) -> Result<Option<ReplyReader>, SystemException> {
-        let priority = current::thread_priority(&self.core);
+        let priority = current::thread_priority(&self.core.configuration);
         let serves = context.policies.wait_strategy == WaitStrategy::Serving;
         match ReplyLane::of_calling_thread(priority, serves) {
             ReplyLane::CannotRead => Ok(None),
@@ -86,7 +86,7 @@ impl Reference {
 
     /// The lane for a caller that serves no lane, or one that cannot read the reply.
     pub(super) fn lane_of_reply_pool(&self, priority: Priority) -> Result<Arc<Lane>, SystemException> {
-        let pool = self.core.reply_pool.load();
+        let pool = self.core.pools.reply_pool();
         let pool = pool.as_ref().ok_or_else(|| no_lane(Minor::NO_REPLY_THREADPOOL))?;
         let lane = pool.lane_for_reply(priority);
         let lane = lane.ok_or_else(|| no_lane(Minor::NO_LANE_FOR_REPLY))?;
@@ -295,7 +295,10 @@ impl Reference {
         let link = shared.link();
         let sent = encode(request, encoding).map_err(Err).and_then(|()| {
             record(|| Record::new(Event::Encoded).request(request_id).link(link));
-            shared.set_network_priority(&*self.core.network_mapping, route.network_priority(priority));
+            shared.set_network_priority(
+                &*self.core.configuration.network_mapping,
+                route.network_priority(priority),
+            );
             lane.send_request(shared, request.message(), route.version)
                 .map_err(Ok)
         });
@@ -376,11 +379,11 @@ pub(super) fn serve_until_over(
     // First for the request, while it may not have been sent, then for the reply.
     let unsent = unsent.filter(|_| shared.is_congested());
     let first = [unsent, reply].into_iter().flatten().min();
-    if let Some(Ok(false)) = serve_until_ended::<OrbCore>(replies, ticket, first)
+    if let Some(Ok(false)) = serve_until_ended::<RequestDispatcher>(replies, ticket, first)
         && unsent.is_some()
         && !shared.is_congested()
     {
-        let _ = serve_until_ended::<OrbCore>(replies, ticket, reply);
+        let _ = serve_until_ended::<RequestDispatcher>(replies, ticket, reply);
     }
 }
 

@@ -5,11 +5,14 @@ use punctual_sched::PriorityTransform;
 use punctual_transport::ProtocolPolicy;
 use punctual_types::{Priority, PriorityBand};
 
-use super::{Poa, PoaCore};
+use super::Poa;
 use crate::{
     InvalidPolicy, OnExcess, OrbError, Peers, PriorityModel, QueueLimits, ThreadPool,
-    accepted_priorities::AcceptedPriorities, config::checked_queue_limits, orb_core::DEFAULT_POOL,
-    poa_defaults::PoaDefaults, threadpool::PoolCore,
+    accepted_priorities::AcceptedPriorities,
+    config::checked_queue_limits,
+    poa_core::PoaCore,
+    poa_defaults::PoaDefaults,
+    pool_info::{DEFAULT_POOL, PoolInfo},
 };
 
 /// Makes a [`Poa`]; from [`Poa::child`].
@@ -77,7 +80,7 @@ impl PoaBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn threadpool(mut self, pool: &ThreadPool) -> Self {
-        self.policies.pool = Some(Arc::clone(&pool.core));
+        self.policies.pool = Some(Arc::clone(&pool.core.info));
         self
     }
 
@@ -337,23 +340,23 @@ impl PoaBuilder {
         let orb = self.parent.orb;
         let defaults = orb.poa_defaults.lock().clone();
         let pool = self.policies.pool.or(defaults.pool);
-        let pool = pool.unwrap_or_else(|| orb.default_pool());
+        let pool = pool.unwrap_or_else(|| Arc::clone(&orb.pools.default_pool().info));
         let model = self.policies.model.or(defaults.model);
         let bands = self.policies.bands.or(defaults.bands);
-        let lanes: Vec<_> = pool.lanes.iter().filter_map(|lane| lane.priority()).collect();
+        let lanes: Vec<_> = pool.priorities().collect();
         InvalidPolicy::check(model, bands.as_deref(), pool.with_lanes.then_some(&lanes))?;
         if self.lifespan == Lifespan::Persistent && self.ids == IdAssignment::System {
             return Err(InvalidPolicy::PersistentSystemIds.into());
         }
         let redispatch = self.redispatch.map(checked_queue_limits).transpose()?;
-        orb.check_server_protocols(&self.server_protocols, &pool)?;
+        pool.check_protocols(&self.server_protocols)?;
         let server_protocols = if self.server_protocols.protocols().is_empty() {
-            orb.server_protocols.clone()
+            orb.configuration.server_protocols.clone()
         } else {
             self.server_protocols
         };
         if let Some(priority) = model.map(PriorityModel::server_priority)
-            && orb.mapping.to_native(priority).is_none()
+            && orb.configuration.mapping.to_native(priority).is_none()
         {
             return Err(OrbError::PriorityUnmappable(priority));
         }
@@ -388,15 +391,16 @@ impl PoaBuilder {
         })?;
         if let Some(limits) = redispatch
             && core.pool.with_lanes
+            && let Some(pool) = orb.pools.get(core.pool.id)
         {
-            core.pool.lanes.iter().for_each(|lane| lane.provide_queue(limits));
+            pool.lanes.iter().for_each(|lane| lane.provide_queue(limits));
         }
         Ok(Poa { orb, core })
     }
 }
 
 /// The highest priority that the configuration of an adapter names, so that requests may be expected to have it.
-fn highest_named(model: Option<PriorityModel>, bands: &[PriorityBand], pool: &PoolCore) -> Priority {
+fn highest_named(model: Option<PriorityModel>, bands: &[PriorityBand], pool: &PoolInfo) -> Priority {
     if let Some(highest) = bands.iter().map(|band| band.high).max() {
         return highest;
     }

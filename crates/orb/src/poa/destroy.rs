@@ -1,9 +1,9 @@
 //! The end of an adapter, and whether any uses a thread pool.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::Arc;
 
-use super::{Poa, PoaCore};
-use crate::{OrbError, orb_core::OrbCore, threadpool::PoolCore};
+use super::Poa;
+use crate::OrbError;
 
 impl Poa {
     /// Ends the adapter, the ones below it, and their objects: no further request reaches them, and the name is free again.
@@ -27,76 +27,12 @@ impl Poa {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn destroy(&self) -> Result<(), OrbError> {
-        if Arc::ptr_eq(&self.core, &self.orb.root_poa()) {
+        if Arc::ptr_eq(&self.core, &self.orb.root) {
             return Err(OrbError::WrongPolicy(
                 "the root adapter ends with its ORB: use `Orb::shutdown`",
             ));
         }
-        self.orb.destroy(&self.core);
-        Ok(())
-    }
-}
-
-impl PoaCore {
-    pub(crate) fn is_destroyed(&self) -> bool {
-        self.destroyed.load(Ordering::Acquire)
-    }
-
-    /// Lets nobody add objects or adapters any more; returns the adapters below.
-    pub(crate) fn close(&self) -> Vec<Arc<Self>> {
-        let children = self.children.lock();
-        self.destroyed.store(true, Ordering::Release);
-        children.clone()
-    }
-
-    /// Forgets an adapter somewhere below this one.
-    pub(crate) fn remove_below(&self, poa: &Arc<Self>) {
-        let children = {
-            let mut children = self.children.lock();
-            children.retain(|child| !Arc::ptr_eq(child, poa));
-            children.clone()
-        };
-        children.iter().for_each(|child| child.remove_below(poa));
-    }
-
-    /// This one and its descendants.
-    fn visit(self: &Arc<Self>, look: &mut dyn FnMut(&Arc<Self>)) {
-        look(self);
-        self.children.lock().iter().for_each(|child| child.visit(look));
-    }
-
-    /// The names of this one and its descendants, as far as they use the pool.
-    fn users(self: &Arc<Self>, pool: &Arc<PoolCore>) -> Vec<String> {
-        let mut users = Vec::new();
-        self.visit(&mut |poa| {
-            if Arc::ptr_eq(&poa.pool, pool) {
-                users.push(poa.path.clone());
-            }
-        });
-        users
-    }
-}
-
-impl OrbCore {
-    /// Lets go of a pool that no adapter uses, and lets none use it from now on.
-    pub(crate) fn remove_pool(&self, pool: &Arc<PoolCore>) -> Result<(), OrbError> {
-        let root = self.root_poa();
-        let refuse = |users: Vec<String>| {
-            if users.is_empty() {
-                Ok(())
-            } else {
-                Err(OrbError::PoolInUse(users.join(", ")))
-            }
-        };
-        refuse(root.users(pool))?;
-        if pool.set_destroyed(true) {
-            return Err(OrbError::InvalidThreadPool);
-        }
-        // An adapter looks at the mark while it enters the tree: either it has seen it, or it is seen here.
-        refuse(root.users(pool)).inspect_err(|_| {
-            pool.set_destroyed(false);
-        })?;
-        self.forget_pool(pool);
+        self.orb.objects.destroy(&self.orb.root, &self.core);
         Ok(())
     }
 }

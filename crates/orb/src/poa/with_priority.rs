@@ -1,13 +1,10 @@
 //! Objects with a priority of their own, and references to objects that are not active yet. `RTPortableServer::POA`.
 
-use std::sync::atomic::Ordering;
-
-use punctual_poa::{IdAssignment, SlotId};
 use punctual_stub::{Interface, Skeleton};
 use punctual_types::Priority;
 
-use super::{Poa, PoaCore, servant_of};
-use crate::{OrbError, PriorityModel, orb_core::OrbCore};
+use super::{Poa, servant_of};
+use crate::{OrbError, PriorityModel};
 
 impl Poa {
     /// As [`Self::activate`], for an object with a priority of its own: `activate_object_with_priority`.
@@ -39,7 +36,7 @@ impl Poa {
         S: Send + Sync + 'static,
     {
         self.core.check_system_ids()?;
-        self.core.check_priority(&self.orb, priority)?;
+        self.core.check_priority(&self.orb.configuration, priority)?;
         self.activate_servant(servant_of::<R, S>(servant), None, Some(priority))
             .map(R::from_object)
     }
@@ -74,7 +71,7 @@ impl Poa {
     {
         let id = id.as_ref();
         self.core.check_id(id)?;
-        self.core.check_priority(&self.orb, priority)?;
+        self.core.check_priority(&self.orb.configuration, priority)?;
         self.activate_servant(servant_of::<R, S>(servant), Some(id), Some(priority))
             .map(R::from_object)
     }
@@ -143,7 +140,7 @@ impl Poa {
     /// ```
     pub fn create_reference_with_priority<R: Interface>(&self, priority: Priority) -> Result<R, OrbError> {
         self.core.check_system_ids()?;
-        self.core.check_priority(&self.orb, priority)?;
+        self.core.check_priority(&self.orb.configuration, priority)?;
         self.reference(&self.core.make_id(), Some(priority))
     }
 
@@ -174,7 +171,7 @@ impl Poa {
         priority: Priority,
     ) -> Result<R, OrbError> {
         self.core.check_id(id.as_ref())?;
-        self.core.check_priority(&self.orb, priority)?;
+        self.core.check_priority(&self.orb.configuration, priority)?;
         self.reference(id.as_ref(), Some(priority))
     }
 
@@ -192,21 +189,27 @@ impl Poa {
     /// ```
     pub fn id_of<R: Interface>(&self, reference: &R) -> Result<Vec<u8>, OrbError> {
         let mut profiles = reference.as_object().ior().profiles.iter();
-        let profile = profiles.find_map(|profile| self.orb.decode_profile(profile)?.ok());
+        let profile = profiles.find_map(|profile| self.orb.configuration.decode_profile(profile)?.ok());
         let key = profile.ok_or(OrbError::NotActive)?.object_key;
-        self.orb.id_in(&self.core, &key).ok_or(OrbError::NotActive)
+        self.orb
+            .objects
+            .id_in(&self.core, &key)
+            .ok_or(OrbError::NotActive)
     }
 
     /// With the object's own priority, if it has one.
     fn reference<R: Interface>(&self, id: &[u8], asked: Option<Priority>) -> Result<R, OrbError> {
-        let has = match self.orb.active_model(&self.core, id) {
+        let has = match self.orb.objects.active_model(&self.core, id) {
             // It is active: a reference to it can say nothing else.
             Some(model) => model.map(PriorityModel::server_priority),
             None => self.core.declared(id),
         };
         let priority = agreed(asked, has)?;
         self.orb.ensure_listening(&self.core)?;
-        let ior = self.orb.reference(&self.core, R::REPOSITORY_ID, id, priority)?;
+        let ior = self
+            .orb
+            .objects
+            .reference(&self.core, R::REPOSITORY_ID, id, priority)?;
         if let Some(priority) = asked {
             self.core.declare(id, priority);
         }
@@ -221,85 +224,3 @@ pub(super) fn agreed(asked: Option<Priority>, has: Option<Priority>) -> Result<O
         _ => Ok(asked.or(has)),
     }
 }
-
-impl PoaCore {
-    pub(super) fn check_system_ids(&self) -> Result<(), OrbError> {
-        match self.ids {
-            IdAssignment::System => Ok(()),
-            IdAssignment::User => Err(OrbError::WrongPolicy(
-                "its objects have user ids: use the operation that takes an id, such as `activate_with_id`",
-            )),
-        }
-    }
-
-    /// Whether the user may name an object so: in an adapter that chooses ids only by what it chose for a reference.
-    pub(super) fn check_id(&self, id: &[u8]) -> Result<(), OrbError> {
-        let made = || {
-            let (mark, number) = id.split_first()?;
-            let number = u64::from_be_bytes(number.try_into().ok()?);
-            (*mark == MADE && number < self.ids_made.load(Ordering::Relaxed)).then_some(())
-        };
-        match self.ids {
-            IdAssignment::System if made().is_none() => Err(OrbError::WrongPolicy(
-                "it chooses ids itself: build it with `user_ids`, or use the id of a reference that it made",
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    fn make_id(&self) -> [u8; 9] {
-        let number = self.ids_made.fetch_add(1, Ordering::Relaxed);
-        let mut id = [MADE; 9];
-        id[1..].copy_from_slice(&number.to_be_bytes());
-        id
-    }
-
-    /// Whether an object may have this priority of its own.
-    fn check_priority(&self, orb: &OrbCore, priority: Priority) -> Result<(), OrbError> {
-        if !matches!(self.model, Some(PriorityModel::ServerDeclared(_))) {
-            return Err(OrbError::WrongPolicy(
-                "objects have priorities of their own only where the server declares them: build it with \
-                 `priority_model(PriorityModel::ServerDeclared(..))`",
-            ));
-        }
-        let no_lane = self.pool.with_lanes
-            && !self
-                .pool
-                .lanes
-                .iter()
-                .any(|lane| lane.priority() == Some(priority));
-        let no_band = !self.bands.is_empty() && !self.bands.iter().any(|band| band.contains(priority));
-        if no_lane || no_band {
-            return Err(OrbError::PriorityNotServed(priority));
-        }
-        match orb.mapping.to_native(priority) {
-            Some(_) => Ok(()),
-            None => Err(OrbError::PriorityUnmappable(priority)),
-        }
-    }
-
-    /// The priority that a reference has said for an object that is not active.
-    pub(super) fn declared(&self, id: &[u8]) -> Option<Priority> {
-        self.declared.lock().get(id).copied()
-    }
-
-    fn declare(&self, id: &[u8], priority: Priority) {
-        self.declared.lock().insert(id.into(), priority);
-    }
-
-    /// The object is no more: another one with its id may have another priority.
-    pub(crate) fn forget(&self, id: &[u8]) {
-        self.declared.lock().remove(id);
-    }
-}
-
-/// The id of an object that has none but its slot.
-pub(crate) fn id_of_slot(slot: SlotId) -> [u8; 8] {
-    let mut id = [0; 8];
-    id[..4].copy_from_slice(&slot.index.to_be_bytes());
-    id[4..].copy_from_slice(&slot.generation.to_be_bytes());
-    id
-}
-
-/// Sets ids made for references apart from those of slots.
-const MADE: u8 = b'r';

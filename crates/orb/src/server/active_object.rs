@@ -6,13 +6,11 @@ use punctual_lane::Redispatch;
 use punctual_os::{Scheduling, scheduling};
 use punctual_poa::InFlight;
 use punctual_stub::Servant;
-use punctual_types::{
-    Completion, Minor, NativePriority, Priority, PriorityBand, SystemException, SystemExceptionKind,
-};
+use punctual_types::{Completion, Minor, Priority, PriorityBand, SystemException, SystemExceptionKind};
 
 use crate::{
-    PriorityModel, accepted_priorities::Origin, current, lane::LaneContext,
-    object_transform::ObjectTransform, orb_core::OrbCore, poa::PoaCore,
+    PriorityModel, accepted_priorities::Origin, configuration::Configuration, current,
+    lane_data::LaneContext, object_transform::ObjectTransform, poa_core::PoaCore,
 };
 
 /// An object that requests can reach.
@@ -25,6 +23,8 @@ pub(crate) struct ActiveObject {
     pub(crate) transform: Option<Arc<ObjectTransform>>,
     /// As references to it are to look.
     pub(crate) ior: Ior,
+    /// Object key of those references.
+    pub(crate) key: Box<[u8]>,
 }
 
 /// What an object key leads to.
@@ -63,7 +63,7 @@ impl ActiveObject {
     #[inline(always)]
     pub(crate) fn placement(
         &self,
-        core: &OrbCore,
+        configuration: &Configuration,
         lane: &LaneContext,
         origin: &Origin,
         may_move: bool,
@@ -116,7 +116,7 @@ impl ActiveObject {
             _ => scheduling::current(),
         };
         let native = if before.is_realtime() {
-            let priority = to_native(core, asked)?;
+            let priority = configuration.to_native(asked)?;
             let during = Scheduling { priority, ..before };
             Some(Change { during, before })
         } else {
@@ -134,12 +134,15 @@ impl ActiveObject {
     ///
     /// What the thread claims is not checked: it could as well set it as its own.
     #[inline(always)]
-    pub(crate) fn placement_collocated(&self, core: &OrbCore) -> Result<Placement, SystemException> {
+    pub(crate) fn placement_collocated(
+        &self,
+        configuration: &Configuration,
+    ) -> Result<Placement, SystemException> {
         match self.model {
             Some(PriorityModel::ServerDeclared(priority)) if !self.poa.has_lanes() => {
                 let during = Scheduling {
-                    class: core.scheduling_class,
-                    priority: to_native(core, priority)?,
+                    class: configuration.scheduling_class,
+                    priority: configuration.to_native(priority)?,
                 };
                 let before = scheduling::current();
                 Ok(Placement {
@@ -149,7 +152,7 @@ impl ActiveObject {
                 })
             }
             Some(PriorityModel::ClientPropagated { .. }) => Ok(Placement {
-                current: Some(self.transformed(current::call_priority(core)?)?),
+                current: Some(self.transformed(current::call_priority(configuration)?)?),
                 native: None,
                 elsewhere: None,
             }),
@@ -228,11 +231,4 @@ fn too_high(lane: &LaneContext) -> SystemException {
     lane.count_refused_priority();
     let (kind, minor) = (SystemExceptionKind::NoPermission, Minor::PRIORITY_ABOVE_ACCEPTED);
     SystemException::new(kind, minor, Completion::No)
-}
-
-fn to_native(core: &OrbCore, priority: Priority) -> Result<NativePriority, SystemException> {
-    core.mapping.to_native(priority).ok_or_else(|| {
-        let minor = Minor::OMG_PRIORITY_UNMAPPABLE;
-        SystemException::new(SystemExceptionKind::DataConversion, minor, Completion::No)
-    })
 }

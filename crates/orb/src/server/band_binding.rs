@@ -9,7 +9,7 @@ use punctual_types::{
 };
 
 use super::ActiveObject;
-use crate::{PriorityModel, accepted_priorities::Origin, lane::LaneContext};
+use crate::{PriorityModel, accepted_priorities::Origin, lane_data::LaneContext};
 
 /// Binds the connection from `origin`, which came in at `lane`, to the band in the request's service context.
 ///

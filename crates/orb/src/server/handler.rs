@@ -1,32 +1,31 @@
-//! The ORB as the request handler of its lanes.
+//! The request handler of the ORB's lanes.
 
 use std::{cell::RefCell, sync::Arc, thread::LocalKey};
 
 use punctual_cdr::Arena;
 use punctual_giop::LastRequest;
-use punctual_lane::{Disposition, MessageError, RequestHandler, ServingSlot, ServingThread};
+use punctual_lane::{Disposition, MessageError, RequestHandler, RequestMessage, ServingSlot, ServingThread};
 use punctual_sched::NetworkPriorityMapping;
 use punctual_stub::ReusePool;
 use punctual_transport::Peer;
 use punctual_types::{Priority, SystemException};
 
-use super::{Buffers, locate, request};
+use super::{Buffers, RequestDispatcher, locate, request};
 use crate::{
     accepted_priorities::Origin,
     bound_band::BoundBand,
     client::{self, Permit, Purpose},
-    interceptors::SeenRequest,
-    lane::{LaneContext, LaneData, RequestMessage},
-    orb_core::{OrbCore, context_of},
+    interception::SeenRequest,
+    lane_data::{LaneContext, LaneData},
 };
 
 const FIRST_ARENA: usize = 8 << 10;
 
 thread_local! {
-    static SERVING: RefCell<Option<ServingThread<OrbCore>>> = const { RefCell::new(None) };
+    static SERVING: RefCell<Option<ServingThread<RequestDispatcher>>> = const { RefCell::new(None) };
 }
 
-impl RequestHandler for OrbCore {
+impl RequestHandler for RequestDispatcher {
     type LaneData = LaneData;
     type PeerData = Origin;
     type Purpose = Purpose;
@@ -38,20 +37,20 @@ impl RequestHandler for OrbCore {
             last: LastRequest::new(),
             arena: Arena::with_capacity(FIRST_ARENA),
             pool: ReusePool::default(),
-            orb: context_of(self),
+            orb: self.orb.clone(),
             seen: SeenRequest::default(),
         }
     }
 
     fn network_priority_mapping(&self) -> &dyn NetworkPriorityMapping {
-        &*self.network_mapping
+        &*self.configuration.network_mapping
     }
 
     #[inline]
     fn handle_request(
         &self,
         lane: &LaneContext,
-        request: &RequestMessage<'_>,
+        request: &RequestMessage<'_, Self>,
         buffers: &mut Buffers,
         reply: &mut Vec<u8>,
     ) -> Result<Disposition, MessageError> {
@@ -61,7 +60,7 @@ impl RequestHandler for OrbCore {
     fn handle_locate(
         &self,
         lane: &LaneContext,
-        request: &RequestMessage<'_>,
+        request: &RequestMessage<'_, Self>,
         reply: &mut Vec<u8>,
     ) -> Result<(), MessageError> {
         locate::answer_locate(self, lane, request, reply)
@@ -70,7 +69,7 @@ impl RequestHandler for OrbCore {
     fn refuse_request(
         &self,
         lane: &LaneContext,
-        request: &RequestMessage<'_>,
+        request: &RequestMessage<'_, Self>,
         exception: &SystemException,
         reply: &mut Vec<u8>,
     ) -> Result<bool, MessageError> {
@@ -102,7 +101,7 @@ impl RequestHandler for OrbCore {
     }
 }
 
-impl ServingSlot for OrbCore {
+impl ServingSlot for RequestDispatcher {
     fn serving_thread() -> &'static LocalKey<RefCell<Option<ServingThread<Self>>>> {
         &SERVING
     }

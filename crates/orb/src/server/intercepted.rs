@@ -8,13 +8,14 @@ use punctual_types::{Completion, Priority};
 use punctual_lane::{Disposition, MessageError};
 
 use super::{
+    reply::sent_at,
     reply::{ReplyHeaderAt, fail, finish, forward},
     reply_contexts,
-    request::{Found, Serving, sent_at},
+    serving::{Found, Serving},
 };
 use crate::{
     current,
-    interceptors::{CallKind, Contexts, SeenRequest, ServerEnd, ServerFlow, ServerRequest, enter_slots},
+    interception::{CallKind, Contexts, SeenRequest, ServerEnd, ServerFlow, ServerRequest, enter_slots},
 };
 
 /// What the thread that serves a request lends to it.
@@ -47,7 +48,7 @@ impl Serving<'_> {
         let mut called = false;
         let mut served_at = self.lane.priority();
         let end = {
-            let interceptors = &self.core.interceptors;
+            let interceptors = &self.dispatcher.interceptors;
             let _slots = enter_slots(&interceptors.slots, &mut seen.slots);
             let request = ServerRequest {
                 request_id: request.request_id,
@@ -110,7 +111,7 @@ impl Serving<'_> {
         (self.incoming.header.response == ResponseFlags::WithTarget).then(|| {
             Decoder::new(reply, Endian::NATIVE)
                 .with_char_set(self.message.char_set)
-                .with_nesting_limit(self.core.limits.max_nesting)
+                .with_nesting_limit(self.dispatcher.configuration.limits.max_nesting)
                 .with_context(orb)
                 .at(header.body().min(reply.len()))
         })
@@ -120,7 +121,7 @@ impl Serving<'_> {
     pub(super) fn resume<'b>(&self, reply: &'b mut Vec<u8>) -> Encoder<'b> {
         Encoder::resume(reply, Endian::NATIVE)
             .with_char_set(self.message.char_set)
-            .with_limit(self.core.limits.max_message_size)
+            .with_limit(self.dispatcher.configuration.limits.max_message_size)
     }
 
     /// Makes the reply say how the request ended; `called`: the servant has been.

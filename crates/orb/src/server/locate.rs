@@ -2,24 +2,25 @@
 
 use punctual_cdr::{Encode, Endian};
 use punctual_giop::{LocateRequestHeader, LocateStatus, MessageType, MessageWriter, encode_locate_reply};
-use punctual_lane::MessageError;
+use punctual_lane::{MessageError, RequestMessage};
 
-use super::Demultiplexed;
-use crate::{
-    lane::{LaneContext, RequestMessage},
-    orb_core::OrbCore,
-};
+use super::{Demultiplexed, RequestDispatcher};
+use crate::lane_data::LaneContext;
 
 /// Writes where an object is: here, at the reference published for the key or made for the object's own pool, or nowhere.
 pub(super) fn answer_locate(
-    core: &OrbCore,
+    dispatcher: &RequestDispatcher,
     lane: &LaneContext,
-    message: &RequestMessage<'_>,
+    message: &RequestMessage<'_, RequestDispatcher>,
     reply: &mut Vec<u8>,
 ) -> Result<(), MessageError> {
     let header = message.header;
     let request = LocateRequestHeader::decode(message.octets, header).map_err(|_| MessageError)?;
-    let (status, forward) = match request.target.object_key().map(|key| core.demultiplex(key)) {
+    let (status, forward) = match request
+        .target
+        .object_key()
+        .map(|key| dispatcher.objects.demultiplex(key))
+    {
         Some(Demultiplexed::Object(object)) if object.poa.pool_id() == lane.pool() => {
             (LocateStatus::ObjectHere, None)
         }
@@ -34,7 +35,7 @@ pub(super) fn answer_locate(
         MessageType::LocateReply,
         Endian::NATIVE,
         message.char_set,
-        core.limits.max_message_size,
+        dispatcher.configuration.limits.max_message_size,
     );
     let encoder = writer.encoder();
     encode_locate_reply(encoder, header.version, request.request_id, status)

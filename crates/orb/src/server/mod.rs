@@ -2,6 +2,7 @@
 
 mod active_object;
 mod band_binding;
+mod dispatcher;
 mod expiry;
 mod handler;
 mod intercepted;
@@ -9,16 +10,18 @@ mod locate;
 mod reply;
 mod reply_contexts;
 mod request;
+mod serving;
 mod upcall;
 
 pub(crate) use active_object::{ActiveObject, Demultiplexed, Placement};
+pub(crate) use dispatcher::RequestDispatcher;
 pub(crate) use upcall::run_servant;
 
 use punctual_cdr::Arena;
 use punctual_giop::LastRequest;
 use punctual_stub::{OrbContext, ReusePool};
 
-use crate::interceptors::SeenRequest;
+use crate::interception::SeenRequest;
 
 /// Memory that a thread of a lane keeps from request to request.
 pub(crate) struct Buffers {

@@ -5,16 +5,17 @@ use punctual_giop::{
     MessageHeader, MessageType, MessageWriter, RT_CORBA_PRIORITY, ReplyStatus, RequestHeader, ResponseFlags,
     ServiceContext, Version, align_body, encode_reply_header, encode_system_exception,
 };
-use punctual_types::SystemException;
+use punctual_types::{Priority, SystemException};
 
-use punctual_lane::MessageError;
+use punctual_lane::{Disposition, MessageError};
 
-use crate::{lane::LaneContext, orb_core::OrbCore};
+use super::RequestDispatcher;
+use crate::lane_data::LaneContext;
 
 /// Starts a reply with the header that it has where all goes well.
 #[inline(always)]
 pub(super) fn begin_reply<'b>(
-    core: &OrbCore,
+    dispatcher: &RequestDispatcher,
     lane: &LaneContext,
     char_set: CharSet,
     request: &RequestHeader<'_>,
@@ -28,7 +29,7 @@ pub(super) fn begin_reply<'b>(
         MessageType::Reply,
         Endian::NATIVE,
         char_set,
-        core.limits.max_message_size,
+        dispatcher.configuration.limits.max_message_size,
     );
     let mut encoder = writer.into_encoder();
     let echo = echo(lane, request);
@@ -124,4 +125,16 @@ pub(super) fn finish(encoder: Encoder<'_>, response: ResponseFlags) -> Result<bo
         .finish()
         .map_err(|_| MessageError)?;
     Ok(response.expects_reply())
+}
+
+/// Disposition of a request whose reply was written, if its client expects one; its packets travel at this priority.
+#[inline(always)]
+pub(super) fn sent_at(
+    priority: Option<Priority>,
+    written: Result<bool, MessageError>,
+) -> Result<Disposition, MessageError> {
+    written.map(|expected| match expected {
+        true => Disposition::Reply(priority),
+        false => Disposition::NoReply,
+    })
 }

@@ -7,9 +7,9 @@ use punctual_giop::{
 
 use super::{
     reply::{ReplyHeaderAt, echo},
-    request::Serving,
+    serving::Serving,
 };
-use crate::interceptors::{AddedContexts, with_contexts};
+use crate::interception::{AddedContexts, with_contexts};
 
 /// Puts the contexts into the header of a finished reply; the body moves by a multiple of 8 octets, so it stays aligned.
 ///
@@ -32,7 +32,7 @@ pub(super) fn insert(
             MessageType::Reply,
             Endian::NATIVE,
             serving.message.char_set,
-            serving.core.limits.max_message_size,
+            serving.dispatcher.configuration.limits.max_message_size,
         );
         let encoder = writer.encoder();
         with_contexts(own, Some(added), |contexts| {
@@ -62,7 +62,7 @@ pub(super) fn insert(
     let body = header.body().min(reply.len());
     let length = reply.len() - body;
     let start = if length == 0 { end } else { moved.body() };
-    if start + length > serving.core.limits.max_message_size {
+    if start + length > serving.dispatcher.configuration.limits.max_message_size {
         return Err(CdrError {
             kind: CdrErrorKind::TooLarge,
             offset: start,

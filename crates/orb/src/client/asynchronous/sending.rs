@@ -20,7 +20,7 @@ use crate::{
         shared::Outgoing,
     },
     current,
-    interceptors::ClientEnd,
+    interception::ClientEnd,
     lane::{Lane, ReplyLane, SharedConnection},
 };
 
@@ -227,7 +227,7 @@ impl Reference {
             let minor = Minor::BANDS_BOUND_ASYNCHRONOUSLY;
             return Err(SystemException::new(Kind::InvPolicy, minor, Completion::No));
         }
-        let own = current::thread_priority(&self.core);
+        let own = current::thread_priority(&self.core.configuration);
         let serves = context.policies.wait_strategy == WaitStrategy::Serving;
         let lane = match ReplyLane::of_calling_thread(own, serves) {
             // No thread waits yet.

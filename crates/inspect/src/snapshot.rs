@@ -1,89 +1,83 @@
+//! Counters of an ORB at one moment, and their form in JSON.
+
 use std::{fmt::Write as _, time::Duration};
 
+use punctual_lane::{LaneStatistics, ServiceTimes};
 use punctual_os::{Scheduling, SchedulingClass};
 
-use super::metrics::METRICS;
-use crate::{LaneStatistics, open_by_band::Counted, orb_core::OrbCore};
+use crate::{Counted, metrics::METRICS};
 
-/// What an ORB's counters say at one moment, or rather while they are read one after the other.
-pub(super) struct Snapshot {
-    /// Since the inspection began.
-    pub(super) uptime: Duration,
-    /// The lowest priority of each pool first.
-    pub(super) lanes: Vec<LaneSnapshot>,
-    pub(super) client_connections: Vec<(Counted, usize)>,
-    pub(super) late_replies: u64,
+/// Counters of an ORB, read one after the other.
+pub struct Snapshot {
+    /// Lanes of all pools, the lowest priority of each pool first.
+    pub lanes: Vec<LaneSnapshot>,
+    /// Connections to servers by priority band.
+    pub client_connections: Vec<(Counted, usize)>,
+    /// Calls whose replies did not arrive in time.
+    pub late_replies: u64,
 }
 
-pub(super) struct LaneSnapshot {
-    pub(super) pool: u32,
-    pub(super) name: String,
-    /// `None`: of a pool without lanes.
-    pub(super) priority: Option<i16>,
-    /// `None`: threads of the user's own.
-    pub(super) scheduling: Option<Scheduling>,
-    pub(super) realtime: bool,
-    pub(super) statistics: LaneStatistics,
-    pub(super) connections: Vec<(Counted, usize)>,
-    pub(super) times: Times,
+/// Counters of a lane.
+pub struct LaneSnapshot {
+    /// Number of the thread pool.
+    pub pool: u32,
+    /// Name of the lane.
+    pub name: String,
+    /// CORBA priority; `None`: the one lane of a pool without lanes.
+    pub priority: Option<i16>,
+    /// Scheduling of its threads; `None`: the user's own threads.
+    pub scheduling: Option<Scheduling>,
+    /// Whether every thread of the pool runs in the real-time class that it was configured with.
+    pub realtime: bool,
+    /// Counters and present state.
+    pub statistics: LaneStatistics,
+    /// Accepted connections by the band that their clients have bound them to.
+    pub connections: Vec<(Counted, usize)>,
+    /// Service times.
+    pub times: ServiceTimesSnapshot,
 }
 
+/// Service times of a lane, in nanoseconds.
 #[derive(Default)]
-pub(super) struct Times {
-    /// What the times are below, in nanoseconds, and how many there are; only those of which there are any.
-    pub(super) buckets: Vec<(u64, u64)>,
-    pub(super) sum: u64,
-    pub(super) longest: u64,
+pub struct ServiceTimesSnapshot {
+    /// Exclusive upper bound and count of each bucket that is not empty.
+    pub buckets: Vec<(u64, u64)>,
+    /// Sum of all times.
+    pub sum: u64,
+    /// Longest time.
+    pub longest: u64,
+}
+
+impl From<&ServiceTimes> for ServiceTimesSnapshot {
+    fn from(times: &ServiceTimes) -> Self {
+        Self {
+            buckets: times.buckets().collect(),
+            sum: times.sum(),
+            longest: times.longest(),
+        }
+    }
+}
+
+/// A snapshot, and how long the ORB has been inspected.
+pub(crate) struct UptimeSnapshot {
+    pub(crate) snapshot: Snapshot,
+    pub(crate) uptime: Duration,
+}
+
+impl UptimeSnapshot {
+    pub(crate) fn to_json(&self) -> String {
+        self.snapshot.to_json(self.uptime)
+    }
 }
 
 impl Snapshot {
-    pub(super) fn of(core: &OrbCore, uptime: Duration) -> Self {
-        let pools = core.all_pools();
-        let lanes = pools.iter().flat_map(|pool| {
-            pool.lanes.iter().map(|lane| LaneSnapshot {
-                pool: pool.id,
-                name: lane.name().to_owned(),
-                priority: lane.priority().map(|priority| priority.value()),
-                scheduling: lane.scheduling(),
-                realtime: pool.is_realtime(),
-                statistics: lane.statistics(),
-                connections: lane.data.by_band.counts().collect(),
-                times: lane.service_times().map_or_else(Times::default, |times| Times {
-                    buckets: times.buckets().collect(),
-                    sum: times.sum(),
-                    longest: times.longest(),
-                }),
-            })
-        });
-        let lanes = lanes.collect();
-        let caches = pools
-            .iter()
-            .flat_map(|pool| &pool.lanes)
-            .map(|lane| &lane.data.calls);
-        let mut client_connections: Vec<(Counted, usize)> = Vec::new();
-        for cache in caches.chain([&core.connections]) {
-            for (counted, open) in cache.by_band.counts() {
-                match client_connections.iter_mut().find(|(known, _)| *known == counted) {
-                    Some((_, sum)) => *sum += open,
-                    None => client_connections.push((counted, open)),
-                }
-            }
-        }
-        Self {
-            uptime,
-            lanes,
-            client_connections,
-            late_replies: core.late_replies(),
-        }
-    }
-
     /// One line of JSON. Numbers have the names that [`METRICS`] gives them; spans of time are in nanoseconds.
-    pub(super) fn to_json(&self) -> String {
+    pub(crate) fn to_json(&self, uptime: Duration) -> String {
         let mut json = format!(
             r#"{{"schema":1,"pid":{},"program":"{}","uptime_ns":{},"lanes":["#,
             std::process::id(),
             escaped(&program()),
-            self.uptime.as_nanos()
+            uptime.as_nanos()
         );
         for (number, lane) in self.lanes.iter().enumerate() {
             json.push_str(if number == 0 { "" } else { "," });
@@ -115,7 +109,7 @@ impl LaneSnapshot {
                 (metric.value)(&self.statistics).map_or_else(|| "null".to_owned(), |value| value.to_string());
             let _ = write!(json, r#","{}":{value}"#, metric.name);
         }
-        let Times {
+        let ServiceTimesSnapshot {
             buckets,
             sum,
             longest,
@@ -141,7 +135,7 @@ fn write_connections(json: &mut String, connections: &[(Counted, usize)]) {
 }
 
 /// A band as people write it.
-pub(super) fn band(counted: Counted) -> String {
+pub(crate) fn band(counted: Counted) -> String {
     match counted {
         Counted::Unbanded => "none".to_owned(),
         Counted::Band((low, high)) => format!("{low}..{high}"),

@@ -1,3 +1,5 @@
+//! Settings of inspection.
+
 use std::{
     env, fs, io,
     net::SocketAddr,
@@ -8,82 +10,82 @@ use std::{
 
 use punctual_os::CpuSet;
 
-/// How a running ORB may be looked into: [`crate::OrbBuilder::inspection`].
+/// Settings of inspection. Inspection is off by default.
 ///
 /// ```
 /// use std::{io::{BufRead, BufReader, Read, Write}, net::TcpStream, os::unix::net::UnixStream};
-/// use punctual_orb::{Inspection, Orb};
-/// use punctual_types::Priority;
+///
+/// use punctual_inspect::{Inspection, Inspector, Snapshot};
 ///
 /// let socket = std::env::temp_dir().join(format!("radar-{}.inspect", std::process::id()));
-/// let orb = Orb::builder().inspection(Inspection::at(&socket).metrics_at("127.0.0.1:0")).build()?;
-/// let pool = orb.threadpool().lane(Priority::MAX, 2).build()?;
+/// let inspector = Inspector::open(&Inspection::at(&socket).metrics_at("127.0.0.1:0"))?;
+/// let nothing = || Some(Snapshot { lanes: Vec::new(), client_connections: Vec::new(), late_replies: 7 });
+/// inspector.start(Box::new(nothing))?;
 ///
-/// // What `punctual top` does.
+/// // The request of `punctual top`.
 /// let mut stream = UnixStream::connect(&socket)?;
 /// stream.write_all(b"snapshot\n")?;
 /// let mut snapshot = String::new();
 /// BufReader::new(stream).read_line(&mut snapshot)?;
-/// assert!(snapshot.contains(r#""priority":32767"#));
+/// assert!(snapshot.contains(r#""late_replies":7"#));
 ///
-/// // What Prometheus does.
-/// let mut stream = TcpStream::connect(orb.inspected_at().expect("it is on").metrics.expect("an address"))?;
+/// // The request of Prometheus.
+/// let mut stream = TcpStream::connect(inspector.place().metrics.expect("an address"))?;
 /// stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")?;
 /// let mut metrics = String::new();
 /// stream.read_to_string(&mut metrics)?;
 /// assert!(metrics.contains("# TYPE punctual_lane_requests_total counter"));
 ///
-/// orb.shutdown();
+/// inspector.stop();
 /// assert!(!socket.exists());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Inspection {
-    /// `None`: a new one in the default folder.
+    /// Path of the socket; `None`: a new one in the default folder.
     socket: Option<PathBuf>,
     metrics: Option<String>,
-    pub(super) affinity: Option<CpuSet>,
+    pub(crate) affinity: Option<CpuSet>,
 }
 
-/// Where an ORB can be looked into: what [`Orb::inspected_at`](crate::Orb::inspected_at) says.
+/// Addresses at which an ORB is inspected.
 ///
 /// ```
-/// use punctual_orb::{Inspection, Orb};
+/// use punctual_inspect::{InspectedAt, Inspection, Inspector};
 ///
 /// let path = std::env::temp_dir().join(format!("punctual-doc-at-{}.inspect", std::process::id()));
-/// let orb = Orb::builder().inspection(Inspection::at(&path)).build()?;
-/// let at = orb.inspected_at().expect("inspection is on");
-/// assert_eq!((at.socket, at.metrics), (path, None));
-/// # Ok::<(), punctual_orb::OrbError>(())
+/// let InspectedAt { socket, metrics } = Inspector::open(&Inspection::at(&path))?.place();
+/// assert_eq!((socket, metrics), (path, None));
+/// # Ok::<(), punctual_inspect::InspectError>(())
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct InspectedAt {
-    /// A Unix domain socket that only this user can connect to. Each line `snapshot` is answered with a line of JSON, and
-    /// `GET /metrics` as over TCP.
+    /// Unix domain socket that only this user can connect to. It answers each line `snapshot` with a line of JSON, and
+    /// `GET /metrics` in the same way as over TCP.
     pub socket: PathBuf,
-    /// Answers `GET /metrics` over HTTP, in Prometheus' text format. Every user of this host can connect.
+    /// TCP address that answers `GET /metrics` over HTTP, in Prometheus' text format. Every user of this host can connect.
     pub metrics: Option<SocketAddr>,
 }
 
 impl Inspection {
-    /// The environment variable that names a folder and so turns inspection on for ORBs whose builders do not: each makes a
+    /// Environment variable that names a folder and thereby turns inspection on for ORBs whose builders do not: each makes a
     /// socket in it.
     pub const ENVIRONMENT: &str = "PUNCTUAL_INSPECTION";
 
-    /// Over a new socket in [`Self::default_folder`], where `punctual top` finds it.
+    /// A new socket in [`Self::default_folder`], where `punctual top` finds it.
     ///
     /// ```
-    /// # use punctual_orb::{Inspection, Orb};
-    /// let orb = Orb::builder().inspection(Inspection::new()).build()?;
-    /// let socket = orb.inspected_at().expect("it is on").socket;
-    /// assert!(socket.starts_with(Inspection::default_folder()));
-    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// use punctual_inspect::{Inspection, Inspector};
+    ///
+    /// let inspector = Inspector::open(&Inspection::new())?;
+    /// assert!(inspector.place().socket.starts_with(Inspection::default_folder()));
+    /// # Ok::<(), punctual_inspect::InspectError>(())
     /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Over a socket at this path, of at most 107 octets, in a folder that exists.
+    /// A socket at this path, of at most 107 octets, in a folder that exists.
     pub fn at(socket: impl Into<PathBuf>) -> Self {
         Self {
             socket: Some(socket.into()),
@@ -91,22 +93,22 @@ impl Inspection {
         }
     }
 
-    /// Also for Prometheus over TCP, at an address of the loopback network; with port 0 at a free one. Default: not.
+    /// Also serves Prometheus over TCP, at an address of the loopback network; port 0 selects a free port. Default: no.
     ///
-    /// Every user of this host can read it, and through a web browser perhaps others: counts and times, no data.
+    /// Every user of this host can read it, and perhaps others through a web browser: counts and times, no data.
     pub fn metrics_at(mut self, address: &str) -> Self {
         self.metrics = Some(address.to_owned());
         self
     }
 
-    /// The CPUs that its thread may run on. Default: those of the thread that builds the ORB.
+    /// CPUs that the inspection thread may run on. Default: those of the thread that builds the ORB.
     pub fn affinity(mut self, cpus: CpuSet) -> Self {
         self.affinity = Some(cpus);
         self
     }
 
-    /// Where sockets are made that have no path: `$XDG_RUNTIME_DIR/punctual`, and without the variable `punctual-UID` in the
-    /// folder for temporary files. It belongs to this user and nobody else can look into it.
+    /// Folder of sockets without a path: `$XDG_RUNTIME_DIR/punctual`, or without that variable `punctual-UID` in the folder for
+    /// temporary files. It belongs to this user, and no other user can read it.
     pub fn default_folder() -> PathBuf {
         match env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty()) {
             Some(folder) => PathBuf::from(folder).join("punctual"),
@@ -114,14 +116,14 @@ impl Inspection {
         }
     }
 
-    /// As the environment asks for.
-    pub(crate) fn from_environment() -> Option<Self> {
+    /// Settings that the environment asks for.
+    pub fn from_environment() -> Option<Self> {
         let folder = env::var_os(Self::ENVIRONMENT).filter(|folder| !folder.is_empty())?;
         Some(Self::at(new_name_in(Path::new(&folder))))
     }
 
-    /// The path of the socket, whose folder is there.
-    pub(super) fn socket(&self) -> io::Result<PathBuf> {
+    /// Path of the socket, whose folder exists.
+    pub(crate) fn socket(&self) -> io::Result<PathBuf> {
         if let Some(socket) = &self.socket {
             return Ok(socket.clone());
         }
@@ -130,12 +132,12 @@ impl Inspection {
         Ok(new_name_in(&folder))
     }
 
-    /// Where Prometheus is served.
-    pub(super) fn metrics(&self) -> Option<io::Result<SocketAddr>> {
+    /// Address at which Prometheus is served.
+    pub(crate) fn metrics(&self) -> Option<io::Result<SocketAddr>> {
         let text = self.metrics.as_deref()?;
         let wrong = |problem: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         Some(match text.parse::<SocketAddr>() {
-            Err(_) => wrong("it is no address; write `127.0.0.1:PORT` or `[::1]:PORT`"),
+            Err(_) => wrong("not an address; write `127.0.0.1:PORT` or `[::1]:PORT`"),
             Ok(address) if !address.ip().is_loopback() => wrong(
                 "other hosts could connect; write `127.0.0.1:PORT`, and let a proxy that knows its callers serve others",
             ),
@@ -143,7 +145,7 @@ impl Inspection {
         })
     }
 
-    pub(super) fn metrics_text(&self) -> &str {
+    pub(crate) fn metrics_text(&self) -> &str {
         self.metrics.as_deref().unwrap_or_default()
     }
 }

@@ -2,18 +2,18 @@
 //!
 //! Source: <https://prometheus.io/docs/instrumenting/exposition_formats/>
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
-use super::{
+use crate::{
     metrics::{Kind, METRICS},
-    snapshot::{LaneSnapshot, Snapshot, Times, band},
+    snapshot::{LaneSnapshot, ServiceTimesSnapshot, Snapshot, band},
 };
 
-pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 impl Snapshot {
     /// Every metric with its HELP and TYPE; spans of time are in seconds.
-    pub(super) fn to_prometheus(&self) -> String {
+    pub(crate) fn to_prometheus(&self, uptime: Duration) -> String {
         let mut text = String::new();
         for metric in METRICS {
             let (suffix, kind) = match metric.kind {
@@ -72,7 +72,7 @@ impl Snapshot {
         let _ = writeln!(text, "{name} {}", self.late_replies);
         let name = "punctual_uptime_seconds";
         head(&mut text, name, "How long the ORB has been inspected.", "gauge");
-        let _ = writeln!(text, "{name} {}", self.uptime.as_secs_f64());
+        let _ = writeln!(text, "{name} {}", uptime.as_secs_f64());
         text
     }
 }
@@ -83,7 +83,7 @@ fn head(text: &mut String, name: &str, help: &str, kind: &str) {
 
 /// Cumulative over powers of two from 1.024 µs to 8.6 s, which are bounds of our own buckets.
 fn histogram(text: &mut String, name: &str, lane: &LaneSnapshot) {
-    let Times { buckets, sum, .. } = &lane.times;
+    let ServiceTimesSnapshot { buckets, sum, .. } = &lane.times;
     let labels = labels(lane);
     for power in 10..=33 {
         let bound = 1u64 << power;

@@ -1,8 +1,10 @@
+//! An object adapter as its objects know it.
+
 use std::{
     collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -15,51 +17,50 @@ use punctual_sched::PriorityTransform;
 use punctual_transport::ProtocolPolicy;
 use punctual_types::{Completion, Minor, Priority, PriorityBand, SystemException, SystemExceptionKind};
 
-use super::with_priority;
 use crate::{
     OnExcess, OrbError, PriorityModel, QueueLimits,
     accepted_priorities::AcceptedPriorities,
-    lane::{Lane, LaneContext},
+    configuration::Configuration,
+    lane_data::LaneContext,
     object_transform::ObjectTransform,
-    orb_core::DEFAULT_POOL,
+    pool_info::{DEFAULT_POOL, PoolInfo},
     profiles::profiles,
-    threadpool::PoolCore,
 };
 
 /// An adapter as its objects know it.
 pub(crate) struct PoaCore {
     /// The names of the adapter and its parents below the root, joined by `/`.
-    pub(super) path: String,
-    pub(super) lifespan: Lifespan,
-    pub(super) ids: IdAssignment,
-    pub(super) model: Option<PriorityModel>,
+    pub(crate) path: String,
+    pub(crate) lifespan: Lifespan,
+    pub(crate) ids: IdAssignment,
+    pub(crate) model: Option<PriorityModel>,
     /// None: each priority has its own lane, or all have the same connections.
-    pub(super) bands: Vec<PriorityBand>,
+    pub(crate) bands: Vec<PriorityBand>,
     pub(crate) accepted: AcceptedPriorities,
-    pub(super) transform: Option<Arc<dyn PriorityTransform>>,
-    pub(super) redispatch: Option<QueueLimits>,
-    pub(super) server_protocols: ProtocolPolicy,
-    pub(super) client_protocols: ProtocolPolicy,
-    pub(super) pool: Arc<PoolCore>,
-    pub(super) children: PiMutex<Vec<Arc<PoaCore>>>,
-    pub(super) destroyed: AtomicBool,
+    pub(crate) transform: Option<Arc<dyn PriorityTransform>>,
+    pub(crate) redispatch: Option<QueueLimits>,
+    pub(crate) server_protocols: ProtocolPolicy,
+    pub(crate) client_protocols: ProtocolPolicy,
+    pub(crate) pool: Arc<PoolInfo>,
+    pub(crate) children: PiMutex<Vec<Arc<PoaCore>>>,
+    pub(crate) destroyed: AtomicBool,
     /// How many ids it has chosen for references without an active object.
-    pub(super) ids_made: AtomicU64,
+    pub(crate) ids_made: AtomicU64,
     /// The priorities of objects that have their own, by id: also of those that are not active.
-    pub(super) declared: PiMutex<HashMap<Box<[u8]>, Priority>>,
+    pub(crate) declared: PiMutex<HashMap<Box<[u8]>, Priority>>,
 }
 
 const MAX_PATH: usize = 1000;
 
 impl PoaCore {
-    pub(crate) fn root(pool: Arc<PoolCore>, server_protocols: ProtocolPolicy) -> Self {
+    pub(crate) fn root(pool: Arc<PoolInfo>, server_protocols: ProtocolPolicy) -> Self {
         Self {
             server_protocols,
             ..Self::new(String::new(), pool)
         }
     }
 
-    pub(super) fn new(path: String, pool: Arc<PoolCore>) -> Self {
+    pub(crate) fn new(path: String, pool: Arc<PoolInfo>) -> Self {
         Self {
             path,
             lifespan: Lifespan::Transient,
@@ -83,7 +84,7 @@ impl PoaCore {
         }
     }
 
-    pub(super) fn add_child(
+    pub(crate) fn add_child(
         &self,
         name: &str,
         make: impl FnOnce(String) -> Self,
@@ -116,7 +117,7 @@ impl PoaCore {
     /// The lane of this priority, where requests that came to another one are handed on, and how much may wait there.
     pub(crate) fn redispatch_to(&self, priority: Priority) -> Option<Redispatch> {
         let limits = self.redispatch?;
-        let mut lanes = self.pool.lanes.iter().filter_map(|lane| lane.priority());
+        let mut lanes = self.pool.priorities();
         let priority = lanes.find(|own| self.is_served_by(*own, priority))?;
         Some(Redispatch { priority, limits })
     }
@@ -145,9 +146,9 @@ impl PoaCore {
         if !self.bands.is_empty() && !self.bands.contains(&band) {
             return Err(Minor::BAND_NOT_OFFERED);
         }
-        let serves = |lane: &LaneContext| lane.priority().is_none_or(|own| band.contains(own));
+        let serves = |lane: Option<Priority>| lane.is_none_or(|own| band.contains(own));
         let passes_on = self.redispatch.is_some();
-        if serves(lane) || passes_on && self.pool.lanes.iter().any(|lane| serves(lane)) {
+        if serves(lane.priority()) || passes_on && self.pool.lanes.iter().any(|lane| serves(lane.priority)) {
             Ok(())
         } else {
             Err(Minor::NO_ENDPOINT_IN_BAND)
@@ -162,7 +163,7 @@ impl PoaCore {
     /// What an object of this id is to be told about priorities, if anything.
     pub(crate) fn transform(&self, slot: SlotId, id: Option<&[u8]>) -> Option<Arc<ObjectTransform>> {
         let transform = Arc::clone(self.transform.as_ref()?);
-        let object_id = id.map_or_else(|| with_priority::id_of_slot(slot).into(), Into::into);
+        let object_id = id.map_or_else(|| id_of_slot(slot).into(), Into::into);
         Some(Arc::new(ObjectTransform { transform, object_id }))
     }
 
@@ -227,8 +228,8 @@ impl PoaCore {
         })
     }
 
-    fn is_reached_through(&self, lane: &Lane, model: Option<PriorityModel>) -> bool {
-        match (model, lane.priority()) {
+    fn is_reached_through(&self, lane: Option<Priority>, model: Option<PriorityModel>) -> bool {
+        match (model, lane) {
             (Some(PriorityModel::ServerDeclared(priority)), Some(own)) => own == priority,
             (Some(PriorityModel::ClientPropagated { .. }), Some(own)) => {
                 self.bands.is_empty() || self.bands.iter().any(|band| band.contains(own))
@@ -254,3 +255,124 @@ impl PoaCore {
         policies
     }
 }
+
+impl PoaCore {
+    pub(crate) fn is_destroyed(&self) -> bool {
+        self.destroyed.load(Ordering::Acquire)
+    }
+
+    /// Lets nobody add objects or adapters any more; returns the adapters below.
+    pub(crate) fn close(&self) -> Vec<Arc<Self>> {
+        let children = self.children.lock();
+        self.destroyed.store(true, Ordering::Release);
+        children.clone()
+    }
+
+    /// Forgets an adapter somewhere below this one.
+    pub(crate) fn remove_below(&self, poa: &Arc<Self>) {
+        let children = {
+            let mut children = self.children.lock();
+            children.retain(|child| !Arc::ptr_eq(child, poa));
+            children.clone()
+        };
+        children.iter().for_each(|child| child.remove_below(poa));
+    }
+
+    /// This one and its descendants.
+    fn visit(self: &Arc<Self>, visit: &mut dyn FnMut(&Arc<Self>)) {
+        visit(self);
+        self.children.lock().iter().for_each(|child| child.visit(visit));
+    }
+
+    /// The names of this one and its descendants, as far as they use the pool.
+    pub(crate) fn users(self: &Arc<Self>, pool: &Arc<PoolInfo>) -> Vec<String> {
+        let mut users = Vec::new();
+        self.visit(&mut |poa| {
+            if Arc::ptr_eq(&poa.pool, pool) {
+                users.push(poa.path.clone());
+            }
+        });
+        users
+    }
+}
+
+impl PoaCore {
+    pub(crate) fn check_system_ids(&self) -> Result<(), OrbError> {
+        match self.ids {
+            IdAssignment::System => Ok(()),
+            IdAssignment::User => Err(OrbError::WrongPolicy(
+                "its objects have user ids: use the operation that takes an id, such as `activate_with_id`",
+            )),
+        }
+    }
+
+    /// Whether the user may name an object so: in an adapter that chooses ids only by what it chose for a reference.
+    pub(crate) fn check_id(&self, id: &[u8]) -> Result<(), OrbError> {
+        let made = || {
+            let (mark, number) = id.split_first()?;
+            let number = u64::from_be_bytes(number.try_into().ok()?);
+            (*mark == MADE && number < self.ids_made.load(Ordering::Relaxed)).then_some(())
+        };
+        match self.ids {
+            IdAssignment::System if made().is_none() => Err(OrbError::WrongPolicy(
+                "it chooses ids itself: build it with `user_ids`, or use the id of a reference that it made",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn make_id(&self) -> [u8; 9] {
+        let number = self.ids_made.fetch_add(1, Ordering::Relaxed);
+        let mut id = [MADE; 9];
+        id[1..].copy_from_slice(&number.to_be_bytes());
+        id
+    }
+
+    /// Whether an object may have this priority of its own.
+    pub(crate) fn check_priority(
+        &self,
+        configuration: &Configuration,
+        priority: Priority,
+    ) -> Result<(), OrbError> {
+        if !matches!(self.model, Some(PriorityModel::ServerDeclared(_))) {
+            return Err(OrbError::WrongPolicy(
+                "objects have priorities of their own only where the server declares them: build it with \
+                 `priority_model(PriorityModel::ServerDeclared(..))`",
+            ));
+        }
+        let no_lane = self.pool.with_lanes && !self.pool.priorities().any(|own| own == priority);
+        let no_band = !self.bands.is_empty() && !self.bands.iter().any(|band| band.contains(priority));
+        if no_lane || no_band {
+            return Err(OrbError::PriorityNotServed(priority));
+        }
+        match configuration.mapping.to_native(priority) {
+            Some(_) => Ok(()),
+            None => Err(OrbError::PriorityUnmappable(priority)),
+        }
+    }
+
+    /// The priority that a reference has said for an object that is not active.
+    pub(crate) fn declared(&self, id: &[u8]) -> Option<Priority> {
+        self.declared.lock().get(id).copied()
+    }
+
+    pub(crate) fn declare(&self, id: &[u8], priority: Priority) {
+        self.declared.lock().insert(id.into(), priority);
+    }
+
+    /// The object is no more: another one with its id may have another priority.
+    pub(crate) fn forget(&self, id: &[u8]) {
+        self.declared.lock().remove(id);
+    }
+}
+
+/// The id of an object that has none but its slot.
+pub(crate) fn id_of_slot(slot: SlotId) -> [u8; 8] {
+    let mut id = [0; 8];
+    id[..4].copy_from_slice(&slot.index.to_be_bytes());
+    id[4..].copy_from_slice(&slot.generation.to_be_bytes());
+    id
+}
+
+/// Sets ids made for references apart from those of slots.
+const MADE: u8 = b'r';

@@ -1,7 +1,8 @@
 use punctual_transport::AddressError;
 use punctual_types::Priority;
 
-use crate::{OrbError, ThreadPoolBuilder, orb_core::OrbCore};
+use super::ThreadPoolBuilder;
+use crate::{OrbError, orb_core::OrbCore};
 
 /// Endpoints that the user chose for single lanes of a pool.
 #[derive(Default)]
@@ -90,10 +91,10 @@ impl LaneEndpoints {
             .0
             .iter()
             .filter(|place| place.lane == lane)
-            .map(|place| orb.place(&place.endpoint, place.published.as_deref()))
+            .map(|place| orb.endpoint(&place.endpoint, place.published.as_deref()))
             .collect();
         match own? {
-            own if own.is_empty() => Ok(orb.listen_beside(name)),
+            own if own.is_empty() => Ok(orb.pools.endpoints_beside(name)),
             own => Ok(own),
         }
     }

@@ -1,17 +1,19 @@
-use crate::LaneStatistics;
+//! Numbers of a lane's statistics, with their names.
+
+use punctual_lane::LaneStatistics;
 
 /// One of a lane's numbers, under its names.
-pub(super) struct Metric {
+pub(crate) struct Metric {
     /// In JSON. Prometheus says `punctual_lane_NAME`, with `_total` behind what only grows.
-    pub(super) name: &'static str,
-    pub(super) kind: Kind,
-    pub(super) help: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) help: &'static str,
     /// `None`: the lane has no such thing.
-    pub(super) value: fn(&LaneStatistics) -> Option<u64>,
+    pub(crate) value: fn(&LaneStatistics) -> Option<u64>,
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// It goes up and down.
     Gauge,
     /// It only grows.
@@ -35,7 +37,7 @@ const fn metric(
 }
 
 /// Everything that is counted of a lane.
-pub(super) const METRICS: &[Metric] = &[
+pub(crate) const METRICS: &[Metric] = &[
     metric(
         "threads",
         Gauge,

@@ -7,7 +7,6 @@ mod added_contexts;
 mod client;
 mod client_flow;
 mod flow;
-mod initializer;
 mod interrupt;
 mod server;
 mod server_flow;
@@ -21,13 +20,12 @@ use std::sync::{
 use punctual_types::SystemException;
 
 pub use client::{ClientRequestInfo, ClientRequestInterceptor};
-pub use initializer::{DuplicateName, OrbInitInfo, OrbInitializer};
 pub use interrupt::Interrupt;
 pub use server::{ServerRequestInfo, ServerRequestInterceptor};
 pub use slots::{InvalidSlot, PiCurrent, SlotId, SlotValue};
 
 pub(crate) use added_contexts::{AddedContexts, with_contexts};
-pub(crate) use client::{Arguments, ClientEnding, ClientRequest, Contexts};
+pub(crate) use client::{Arguments, CallTarget, ClientEnding, ClientRequest, Contexts};
 pub(crate) use client_flow::{ClientEnd, SeenCall};
 pub(crate) use server::ServerRequest;
 pub(crate) use server_flow::{SeenRequest, ServerEnd, ServerFlow, enter_slots};

@@ -1,14 +1,14 @@
+//! What interceptors see of a call.
+
 use std::time::Instant;
 
 use punctual_cdr::{CharSet, Decoder, Encoder, Endian, Ior};
 use punctual_giop::{MessageHeader, ReplyHeader, ServiceContexts};
-use punctual_stub::{ObjectRef, Phase};
+use punctual_stub::{ObjectRef, OrbContext, Phase};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use super::{AddedContexts, CallKind, Interrupt, InvalidSlot, Raised, ReplyStatus, SlotTable, SlotValue};
-use crate::{
-    client::{Reference, Route},
-    interceptors::SlotId,
+use super::{
+    AddedContexts, CallKind, Interrupt, InvalidSlot, Raised, ReplyStatus, SlotId, SlotTable, SlotValue,
 };
 
 /// Sees the requests that leave an ORB, `PortableInterceptor::ClientRequestInterceptor`.
@@ -110,14 +110,25 @@ pub struct ClientRequestInfo<'a> {
     pub(crate) ending: ClientEnding<'a>,
 }
 
+/// Reference that is called, as interceptors may ask for it.
+pub(crate) trait CallTarget {
+    fn to_object(&self) -> ObjectRef;
+
+    /// ORB of the reference, for decoders.
+    fn context(&self) -> &OrbContext;
+}
+
 /// What is known of a request from the start.
 #[derive(Clone, Copy)]
 pub(crate) struct ClientRequest<'a> {
     pub(crate) request_id: u32,
     pub(crate) operation: &'a str,
     pub(crate) kind: CallKind,
-    pub(crate) reference: &'a Reference,
-    pub(crate) route: &'a Route,
+    pub(crate) target: &'a dyn CallTarget,
+    /// Reference that the request is sent to: that of a forward, if there was one.
+    pub(crate) effective: &'a Ior,
+    /// Whether that object is one of this ORB's.
+    pub(crate) is_collocated: bool,
     pub(crate) deadline: Option<Instant>,
     pub(crate) slot_table: &'a SlotTable,
 }
@@ -191,17 +202,17 @@ impl ClientRequestInfo<'_> {
 
     /// The reference that is called. Costs no allocation.
     pub fn target(&self) -> ObjectRef {
-        self.request.reference.to_object()
+        self.request.target.to_object()
     }
 
     /// Where the request goes: what [`Self::target`] says, or where its object is by now.
     pub fn effective_target(&self) -> &Ior {
-        self.request.route.ior()
+        self.request.effective
     }
 
     /// Whether the object is one of this ORB's: then its interceptors of incoming requests run on this thread, too.
     pub fn is_collocated(&self) -> bool {
-        self.request.route.is_local
+        self.request.is_collocated
     }
 
     /// When the call ends with TIMEOUT, at the latest; of a oneway call: when its request must have been sent.
@@ -236,7 +247,7 @@ impl ClientRequestInfo<'_> {
         perform(Phase::Arguments(&mut encoder)).map_err(|error| error.system_exception(Completion::No))?;
         Ok(Decoder::new(octets, Endian::NATIVE)
             .with_char_set(CharSet::Utf8)
-            .with_context(self.request.reference.context()))
+            .with_context(self.request.target.context()))
     }
 
     /// Sends a service context with the request. Costs no allocation once the thread has sent one as long.

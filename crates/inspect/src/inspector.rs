@@ -1,9 +1,11 @@
+//! The thread that answers inspections.
+
 use std::{
     io,
     net::{SocketAddr, TcpListener},
     os::fd::AsFd,
     sync::{
-        Arc, Weak,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -13,45 +15,61 @@ use punctual_os::{Doorbell, PiMutex, Thread, ThreadSpec};
 use punctual_transport::PrivateSocket;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::{
-    InspectedAt, Inspection,
-    snapshot::Snapshot,
-    visitor::{Next, PATIENCE, Visitor},
+use crate::{
+    InspectedAt, Inspection, Snapshot,
+    session::{Next, Session, TIMEOUT},
+    snapshot::UptimeSnapshot,
 };
-use crate::{OrbError, orb_core::OrbCore};
 
-/// What lets look into an ORB: its socket, and the thread that answers there.
-pub(crate) struct Inspector {
+/// Inspection of an ORB: its socket, and the thread that answers.
+pub struct Inspector {
     shared: Arc<Shared>,
     spec: ThreadSpec,
     thread: PiMutex<Option<Thread<()>>>,
 }
 
-/// What the thread has, too.
+/// Takes a snapshot; `None` once the ORB has ended.
+pub type SnapshotSource = Box<dyn Fn() -> Option<Snapshot> + Send>;
+
+/// The inspection socket or the address of metrics could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot open {address} for inspection: {source}")]
+pub struct InspectError {
+    /// Path or address.
+    pub address: String,
+    /// Error of the system.
+    pub source: io::Error,
+}
+
+/// Part that the thread uses, too.
 struct Shared {
     socket: PrivateSocket,
     metrics: Option<(TcpListener, SocketAddr)>,
-    /// Rings when it is over.
+    /// Rings when inspection ends.
     bell: Doorbell,
     stopping: AtomicBool,
     began: Instant,
 }
 
-/// Of the thread.
-const NAME: &str = "orb-inspect";
-/// Lower than what other ordinary threads start with.
+/// Lower priority than that of other ordinary threads.
 const NICENESS: i32 = 10;
-/// Visitors at a time at each of the two places; others wait to be accepted.
-const MAX_VISITORS: usize = 8;
-/// More than any listener's queue holds.
+/// Sessions at a time at each of the two listeners; others wait to be accepted.
+const MAX_SESSIONS: usize = 8;
+/// More connections than any listener's queue holds.
 const MAX_BACKLOG: usize = 4096;
-/// How long nobody is accepted where that failed: descriptors are missing, say.
+/// Pause after accepting failed, for example because descriptors are exhausted.
 const PAUSE: Duration = Duration::from_millis(200);
 
 impl Inspector {
-    /// Opens the places where it answers. Nobody does so before [`Self::start`].
-    pub(crate) fn open(settings: &Inspection) -> Result<Self, OrbError> {
-        let failed = |address: String| move |source| OrbError::Listen { address, source };
+    /// Name of the thread.
+    pub const THREAD: &str = "orb-inspect";
+
+    /// Opens the listeners. They are served from [`Self::start`] on.
+    ///
+    /// # Errors
+    /// [`InspectError`] if a listener cannot be opened.
+    pub fn open(settings: &Inspection) -> Result<Self, InspectError> {
+        let failed = |address: String| move |source| InspectError { address, source };
         let path = settings
             .socket()
             .map_err(failed("a socket for inspection".to_owned()))?;
@@ -67,45 +85,47 @@ impl Inspector {
             shared: Arc::new(Shared {
                 socket,
                 metrics: metrics.map_err(failed(settings.metrics_text().to_owned()))?,
-                bell: Doorbell::new()?,
+                bell: Doorbell::new().map_err(failed("a doorbell".to_owned()))?,
                 stopping: AtomicBool::new(false),
                 began: Instant::now(),
             }),
-            spec: ThreadSpec::new(NAME).affinity(settings.affinity.clone()),
+            spec: ThreadSpec::new(Self::THREAD).affinity(settings.affinity.clone()),
             thread: PiMutex::new(None),
         })
     }
 
-    /// Starts answering.
-    pub(crate) fn start(&self, core: &Arc<OrbCore>) -> Result<(), OrbError> {
-        let (shared, core) = (Arc::clone(&self.shared), Arc::downgrade(core));
+    /// Starts to answer with snapshots from `source`.
+    ///
+    /// # Errors
+    /// An error of the system, which refuses the thread.
+    pub fn start(&self, source: SnapshotSource) -> io::Result<()> {
+        let shared = Arc::clone(&self.shared);
         let thread = self.spec.clone().spawn(move || {
             // It may always be nicer than it was.
             let _ = rustix::process::setpriority_process(None, NICENESS);
-            shared.answer(&core);
+            shared.answer(&source);
         });
-        let name = NAME.to_owned();
-        let thread = thread.map_err(|source| OrbError::Thread { name, source })?;
-        *self.thread.lock() = Some(thread);
+        *self.thread.lock() = Some(thread?);
         Ok(())
     }
 
-    pub(crate) fn place(&self) -> InspectedAt {
+    /// Socket, and address of metrics.
+    pub fn place(&self) -> InspectedAt {
         InspectedAt {
             socket: self.shared.socket.path().to_owned(),
             metrics: self.shared.metrics.as_ref().map(|(_, address)| *address),
         }
     }
 
-    /// Lets the thread end; nobody finds the socket any more.
-    pub(crate) fn stop(&self) {
+    /// Removes the socket and makes the thread end.
+    pub fn stop(&self) {
         self.shared.socket.remove();
         self.shared.stopping.store(true, Ordering::SeqCst);
         let _ = self.shared.bell.ring();
     }
 
-    /// Waits for the thread, which waits for nobody.
-    pub(crate) fn join(&self) {
+    /// Waits for the thread to end.
+    pub fn join(&self) {
         let thread = self.thread.lock().take();
         if let Some(thread) = thread {
             let _ = thread.join();
@@ -113,7 +133,7 @@ impl Inspector {
     }
 }
 
-/// An ORB that could not be completed is not shut down either.
+/// An ORB whose construction fails is not shut down explicitly.
 impl Drop for Inspector {
     fn drop(&mut self) {
         self.stop();
@@ -121,8 +141,13 @@ impl Drop for Inspector {
 }
 
 impl Shared {
-    fn answer(&self, core: &Weak<OrbCore>) {
-        let look = || Some(Snapshot::of(&*core.upgrade()?, self.began.elapsed()));
+    fn answer(&self, source: &SnapshotSource) {
+        let take = || {
+            Some(UptimeSnapshot {
+                snapshot: source()?,
+                uptime: self.began.elapsed(),
+            })
+        };
         let mut places = vec![Place::new(Listener::Unix(&self.socket))];
         places.extend(
             self.metrics
@@ -137,11 +162,11 @@ impl Shared {
             for place in &mut places {
                 place.accept(now);
                 place
-                    .visitors
-                    .retain_mut(|visitor| visitor.go_on(now, &look) == Next::Stays);
+                    .sessions
+                    .retain_mut(|session| session.advance(now, &take) == Next::Continue);
             }
         }
-        // Who has come and was not let in yet would wait for as long as the listener stays open. No more than a backlog of them.
+        // Clients that wait to be accepted would wait as long as the listener stays open. There is at most a backlog of them.
         for place in &places {
             for _ in 0..MAX_BACKLOG {
                 if place.listener.accept(Instant::now()).is_err() {
@@ -151,7 +176,7 @@ impl Shared {
         }
     }
 
-    /// Waits for the bell, a visitor who comes or goes on, or the end of one's time.
+    /// Waits for the doorbell, a new session, progress of a session, or the timeout of one.
     fn wait(&self, places: &[Place<'_>]) -> io::Result<()> {
         let now = Instant::now();
         let mut watched = vec![PollFd::new(&self.bell, PollFlags::IN)];
@@ -160,23 +185,23 @@ impl Shared {
         for place in places {
             match place.paused_until.filter(|end| *end > now) {
                 Some(end) => not_after(end),
-                None if place.visitors.len() < MAX_VISITORS => {
+                None if place.sessions.len() < MAX_SESSIONS => {
                     watched.push(PollFd::from_borrowed_fd(place.listener.as_fd(), PollFlags::IN));
                 }
                 None => {}
             }
-            for visitor in &place.visitors {
-                let flags = if visitor.is_being_answered() {
+            for session in &place.sessions {
+                let flags = if session.is_sending() {
                     PollFlags::OUT
                 } else {
                     PollFlags::IN
                 };
-                watched.push(PollFd::from_borrowed_fd(visitor.as_fd(), flags));
-                not_after(visitor.until());
+                watched.push(PollFd::from_borrowed_fd(session.as_fd(), flags));
+                not_after(session.until());
             }
         }
-        let timeout = until.map(|until| until.saturating_duration_since(now).min(PATIENCE));
-        // Not before the end of anybody's time, rather than many times just before it.
+        let timeout = until.map(|until| until.saturating_duration_since(now).min(TIMEOUT));
+        // Rather once after the timeout of a session than many times just before it.
         let timeout = timeout.map(|timeout| timeout + Duration::from_millis(1));
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
         match poll(&mut watched, timeout.as_ref()) {
@@ -186,10 +211,10 @@ impl Shared {
     }
 }
 
-/// One of the places where visitors come, with those who are there. Those of one cannot keep out those of the other.
+/// A listener with its sessions. Sessions of one listener cannot exclude those of the other.
 struct Place<'s> {
     listener: Listener<'s>,
-    visitors: Vec<Visitor>,
+    sessions: Vec<Session>,
     paused_until: Option<Instant>,
 }
 
@@ -202,7 +227,7 @@ impl<'s> Place<'s> {
     fn new(listener: Listener<'s>) -> Self {
         Self {
             listener,
-            visitors: Vec::new(),
+            sessions: Vec::new(),
             paused_until: None,
         }
     }
@@ -212,9 +237,9 @@ impl<'s> Place<'s> {
             return;
         }
         self.paused_until = None;
-        while self.visitors.len() < MAX_VISITORS {
+        while self.sessions.len() < MAX_SESSIONS {
             match self.listener.accept(now) {
-                Ok(visitor) => self.visitors.push(visitor),
+                Ok(session) => self.sessions.push(session),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(_) => {
                     self.paused_until = Some(now + PAUSE);
@@ -226,17 +251,17 @@ impl<'s> Place<'s> {
 }
 
 impl Listener<'_> {
-    fn accept(&self, now: Instant) -> io::Result<Visitor> {
+    fn accept(&self, now: Instant) -> io::Result<Session> {
         match self {
             Self::Unix(socket) => {
                 let (stream, _) = socket.listener().accept()?;
                 stream.set_nonblocking(true)?;
-                Ok(Visitor::new(Box::new(stream), true, now))
+                Ok(Session::new(Box::new(stream), true, now))
             }
             Self::Tcp(listener) => {
                 let (stream, _) = listener.accept()?;
                 stream.set_nonblocking(true)?;
-                Ok(Visitor::new(Box::new(stream), false, now))
+                Ok(Session::new(Box::new(stream), false, now))
             }
         }
     }

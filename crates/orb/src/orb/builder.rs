@@ -1,19 +1,19 @@
+//! Settings of an ORB, one setter for each.
+
 use std::{sync::Arc, time::Duration};
 
 use punctual_os::SchedulingClass;
-use punctual_sched::{
-    LinearNetworkMapping, NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping,
-};
-use punctual_stub::PolicyOverrides;
+use punctual_sched::{NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping};
 use punctual_transport::{ProtocolPolicy, Transport};
 use punctual_types::{Priority, PriorityBand};
 
+use super::{
+    Orb,
+    initializer::{OrbInitInfo, OrbInitializer},
+};
 use crate::{
-    Inspection, Limits, OnExcess, Orb, OrbError, Peers, PriorityModel, WaitStrategy,
-    interceptors::{Interceptors, OrbInitInfo, OrbInitializer},
-    notice,
-    orb_core::OrbCore,
-    poa_defaults::PoaDefaults,
+    Inspection, Limits, OnExcess, OrbError, Peers, PriorityModel, WaitStrategy, notice, orb_core::OrbCore,
+    settings::OrbSettings,
 };
 
 /// Makes an [`Orb`].
@@ -34,42 +34,14 @@ use crate::{
 /// # Ok::<(), punctual_orb::OrbError>(())
 /// ```
 pub struct OrbBuilder {
-    pub(crate) transports: Vec<Arc<dyn Transport>>,
-    /// Endpoints, and what clients are told where that is something else.
-    pub(crate) listen: Vec<(String, Option<String>)>,
-    /// Which of them have a highest priority of their own.
-    pub(crate) highest_at: Vec<(usize, Priority)>,
-    pub(crate) server_protocols: ProtocolPolicy,
-    pub(crate) limits: Limits,
-    pub(crate) mapping: Option<Box<dyn PriorityMapping>>,
-    pub(crate) standard_mapping: StandardMapping,
-    pub(crate) network_mapping: Box<dyn NetworkPriorityMapping>,
-    pub(crate) poa_defaults: PoaDefaults,
-    pub(crate) class: SchedulingClass,
-    pub(crate) lock_memory: bool,
-    pub(crate) policies: PolicyOverrides,
-    pub(crate) inspection: Option<Inspection>,
-    pub(crate) interceptors: Interceptors,
+    settings: OrbSettings,
     initializers: Vec<Box<dyn OrbInitializer>>,
 }
 
 impl OrbBuilder {
     pub(crate) fn new() -> Self {
         Self {
-            transports: Vec::new(),
-            listen: Vec::new(),
-            highest_at: Vec::new(),
-            server_protocols: ProtocolPolicy::default(),
-            limits: Limits::default(),
-            mapping: None,
-            standard_mapping: StandardMapping::default(),
-            network_mapping: Box::new(LinearNetworkMapping),
-            poa_defaults: PoaDefaults::default(),
-            class: SchedulingClass::Fifo,
-            lock_memory: true,
-            policies: PolicyOverrides::new(),
-            inspection: None,
-            interceptors: Interceptors::default(),
+            settings: OrbSettings::default(),
             initializers: Vec::new(),
         }
     }
@@ -92,7 +64,7 @@ impl OrbBuilder {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn listen(mut self, endpoint: &str) -> Self {
-        self.listen.push((endpoint.to_owned(), None));
+        self.settings.listen.push((endpoint.to_owned(), None));
         self
     }
 
@@ -111,7 +83,9 @@ impl OrbBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn listen_up_to(mut self, endpoint: &str, highest_priority: Priority) -> Self {
-        self.highest_at.push((self.listen.len(), highest_priority));
+        self.settings
+            .highest_at
+            .push((self.settings.listen.len(), highest_priority));
         self.listen(endpoint)
     }
 
@@ -128,7 +102,8 @@ impl OrbBuilder {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn listen_as(mut self, endpoint: &str, published: &str) -> Self {
-        self.listen
+        self.settings
+            .listen
             .push((endpoint.to_owned(), Some(published.to_owned())));
         self
     }
@@ -144,7 +119,7 @@ impl OrbBuilder {
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
-        self.transports.push(Arc::new(transport));
+        self.settings.transports.push(Arc::new(transport));
         self
     }
 
@@ -173,7 +148,7 @@ impl OrbBuilder {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn server_protocols(mut self, protocols: ProtocolPolicy) -> Self {
-        self.server_protocols = protocols;
+        self.settings.server_protocols = protocols;
         self
     }
 
@@ -199,7 +174,7 @@ impl OrbBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn client_protocols(mut self, protocols: ProtocolPolicy) -> Self {
-        self.policies = self.policies.client_protocols(protocols);
+        self.settings.policies = self.settings.policies.client_protocols(protocols);
         self
     }
 
@@ -220,7 +195,7 @@ impl OrbBuilder {
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.settings.limits = limits;
         self
     }
 
@@ -237,7 +212,7 @@ impl OrbBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn priority_mapping(mut self, mapping: impl PriorityMapping + 'static) -> Self {
-        self.mapping = Some(Box::new(mapping));
+        self.settings.mapping = Some(Box::new(mapping));
         self
     }
 
@@ -270,7 +245,7 @@ impl OrbBuilder {
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn network_priority_mapping(mut self, mapping: impl NetworkPriorityMapping + 'static) -> Self {
-        self.network_mapping = Box::new(mapping);
+        self.settings.network_mapping = Box::new(mapping);
         self
     }
 
@@ -290,8 +265,8 @@ impl OrbBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn standard_mapping(mut self, mapping: StandardMapping) -> Self {
-        self.mapping = None;
-        self.standard_mapping = mapping;
+        self.settings.mapping = None;
+        self.settings.standard_mapping = mapping;
         self
     }
 
@@ -310,7 +285,7 @@ impl OrbBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn priority_model(mut self, model: PriorityModel) -> Self {
-        self.poa_defaults.model = Some(model);
+        self.settings.poa_defaults.model = Some(model);
         self
     }
 
@@ -327,32 +302,32 @@ impl OrbBuilder {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn priority_bands(mut self, bands: impl IntoIterator<Item = PriorityBand>) -> Self {
-        self.poa_defaults.bands = Some(bands.into_iter().collect());
+        self.settings.poa_defaults.bands = Some(bands.into_iter().collect());
         self
     }
 
     /// The transform of adapters whose builders say none; [`crate::PoaBuilder::priority_transform`] has an example.
     pub fn priority_transform(mut self, transform: impl PriorityTransform + 'static) -> Self {
-        self.poa_defaults.transform = Some(Arc::new(transform));
+        self.settings.poa_defaults.transform = Some(Arc::new(transform));
         self
     }
 
     /// The highest priority that these peers may propagate to adapters that have no rule for them; [`Peers`] has an example.
     pub fn accept_priorities(mut self, peers: Peers, up_to: Priority) -> Self {
-        self.poa_defaults.accepted.push((peers, up_to));
+        self.settings.poa_defaults.accepted.push((peers, up_to));
         self
     }
 
     /// The highest priority that clients may propagate to adapters whose builders say none;
     /// [`crate::PoaBuilder::highest_priority`].
     pub fn highest_priority(mut self, priority: Priority) -> Self {
-        self.poa_defaults.highest_accepted = Some(priority);
+        self.settings.poa_defaults.highest_accepted = Some(priority);
         self
     }
 
     /// What happens to requests above it in adapters whose builders say nothing else. Default: they are refused.
     pub fn on_excess(mut self, action: OnExcess) -> Self {
-        self.poa_defaults.on_excess = Some(action);
+        self.settings.poa_defaults.on_excess = Some(action);
         self
     }
 
@@ -367,7 +342,7 @@ impl OrbBuilder {
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn scheduling_class(mut self, class: SchedulingClass) -> Self {
-        self.class = class;
+        self.settings.class = class;
         self
     }
 
@@ -380,7 +355,7 @@ impl OrbBuilder {
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn lock_memory(mut self, lock: bool) -> Self {
-        self.lock_memory = lock;
+        self.settings.lock_memory = lock;
         self
     }
 
@@ -406,7 +381,7 @@ impl OrbBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
-        self.policies = self.policies.roundtrip_timeout(timeout);
+        self.settings.policies = self.settings.policies.roundtrip_timeout(timeout);
         self
     }
 
@@ -421,7 +396,7 @@ impl OrbBuilder {
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
-        self.policies = self.policies.wait_strategy(strategy);
+        self.settings.policies = self.settings.policies.wait_strategy(strategy);
         self
     }
 
@@ -431,7 +406,7 @@ impl OrbBuilder {
     /// Adds a thread `orb-inspect` in the ordinary class at nice 10, which takes no lock of a lane. Requests are then timed: two
     /// readings of the clock and three relaxed atomics each; the heap is not used. [`Inspection`] has an example.
     pub fn inspection(mut self, inspection: Inspection) -> Self {
-        self.inspection = Some(inspection);
+        self.settings.inspection = Some(inspection);
         self
     }
 
@@ -458,9 +433,9 @@ impl OrbBuilder {
         notice::start_flight_recorder();
         let initializers = std::mem::take(&mut self.initializers);
         for initializer in &initializers {
-            initializer.pre_init(&mut OrbInitInfo::new(&mut self.interceptors));
+            initializer.pre_init(&mut OrbInitInfo::new(&mut self.settings.interceptors));
         }
-        let orb = Orb::of(OrbCore::new(self)?);
+        let orb = Orb::of(OrbCore::new(self.settings)?);
         initializers
             .iter()
             .for_each(|initializer| initializer.post_init(&orb));

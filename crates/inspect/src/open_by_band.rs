@@ -1,29 +1,32 @@
+//! Number of open connections by priority band.
+
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// How many connections are open for each band, for whoever looks without a lock.
+/// Number of open connections for each priority band, readable without a lock.
 ///
-/// Bands are configured, so there are few; those that find no place of their own are counted together.
+/// Bands are configured, so there are few; those beyond the 15th are counted together.
 #[derive(Debug, Default)]
-pub(crate) struct OpenByBand([Place; PLACES]);
+pub struct OpenByBand([Place; PLACES]);
 
-/// The connections that one line of the count is about.
+/// Connections that one count is about.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Counted {
-    /// Of references without bands.
+pub enum Counted {
+    /// Connections of references without bands.
     Unbanded,
+    /// Connections of this band.
     Band(Band),
-    /// Of all bands that came when there was no place left.
+    /// Connections of all further bands.
     Others,
 }
 
 #[derive(Debug, Default)]
 struct Place {
-    /// What [`code`] makes of it; 0: nothing yet.
+    /// Band as [`code`] packs it; 0: unused.
     counted: AtomicU64,
     open: AtomicUsize,
 }
 
-/// The lowest and the highest priority.
+/// Lowest and highest priority.
 type Band = (i16, i16);
 
 const PLACES: usize = 16;
@@ -33,9 +36,9 @@ const FIRST_BAND: u64 = 3;
 
 impl OpenByBand {
     /// Counts a connection, until [`Self::leave`] with the place that this returns.
-    pub(crate) fn enter(&self, band: Option<Band>) -> usize {
+    pub fn enter(&self, band: Option<Band>) -> usize {
         let code = code(band);
-        let (last, places) = self.0.split_last().expect("there are places");
+        let (last, places) = self.0.split_last().expect("the number of places is not 0");
         let own = places.iter().position(|place| {
             let taken = place
                 .counted
@@ -50,12 +53,13 @@ impl OpenByBand {
         place
     }
 
-    pub(crate) fn leave(&self, place: usize) {
+    /// Ends what [`Self::enter`] began.
+    pub fn leave(&self, place: usize) {
         self.0[place].open.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Every band that there was a connection for, with how many are open now.
-    pub(crate) fn counts(&self) -> impl Iterator<Item = (Counted, usize)> + '_ {
+    pub fn counts(&self) -> impl Iterator<Item = (Counted, usize)> + '_ {
         let used = |place: &Place| {
             let counted = counted(place.counted.load(Ordering::Relaxed))?;
             Some((counted, place.open.load(Ordering::Relaxed)))

@@ -1,9 +1,11 @@
+//! Registration of interceptors with an ORB in the making.
+
 use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::{ClientRequestInterceptor, Interceptors, ServerRequestInterceptor, SlotId};
-use crate::Orb;
+use super::Orb;
+use crate::interception::{ClientRequestInterceptor, Interceptors, ServerRequestInterceptor, SlotId};
 
 /// Registers interceptors with an ORB that is being made, `PortableInterceptor::ORBInitializer`.
 ///

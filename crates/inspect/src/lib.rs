@@ -1,0 +1,19 @@
+//! Inspection of a running ORB from outside: one thread of low priority answers over a socket, as JSON or for Prometheus.
+//!
+//! The crate knows snapshots and no ORB: its user supplies a function that takes one. A snapshot reads relaxed atomics and takes no
+//! lock of a lane or of a caller.
+
+mod inspector;
+mod metrics;
+mod open_by_band;
+mod prometheus;
+mod session;
+mod settings;
+mod snapshot;
+
+pub use self::{
+    inspector::{InspectError, Inspector, SnapshotSource},
+    open_by_band::{Counted, OpenByBand},
+    settings::{InspectedAt, Inspection},
+    snapshot::{LaneSnapshot, ServiceTimesSnapshot, Snapshot},
+};

@@ -1,0 +1,81 @@
+//! What references share of an ORB.
+
+use std::sync::{
+    Arc, Weak,
+    atomic::{AtomicU64, Ordering},
+};
+
+use punctual_giop::Profile;
+use punctual_stub::PolicyOverrides;
+
+use super::{connection_cache::ConnectionCache, endpoint::Endpoints, policies::OrbPolicies};
+use crate::{configuration::Configuration, interception::Interceptors, objects::Objects, pools::Pools};
+
+/// Client side of an ORB.
+pub(crate) struct ClientCore {
+    own: Weak<Self>,
+    pub(crate) configuration: Arc<Configuration>,
+    /// For calls to objects of the same ORB.
+    pub(crate) objects: Arc<Objects>,
+    /// For lanes that read replies.
+    pub(crate) pools: Arc<Pools>,
+    pub(crate) interceptors: Arc<Interceptors>,
+    /// Client policies of the ORB's scope.
+    pub(crate) policies: OrbPolicies,
+    /// Connections of threads that serve no lane.
+    pub(crate) connections: Arc<ConnectionCache>,
+    pub(crate) endpoints: Endpoints,
+    late_replies: AtomicU64,
+}
+
+/// Parts of an ORB that its client side uses.
+pub(crate) struct ClientParts {
+    pub(crate) configuration: Arc<Configuration>,
+    pub(crate) objects: Arc<Objects>,
+    pub(crate) pools: Arc<Pools>,
+    pub(crate) interceptors: Arc<Interceptors>,
+}
+
+impl ClientCore {
+    pub(crate) fn new(parts: ClientParts, policies: PolicyOverrides) -> Arc<Self> {
+        let ClientParts {
+            configuration,
+            objects,
+            pools,
+            interceptors,
+        } = parts;
+        Arc::new_cyclic(|own| Self {
+            own: Weak::clone(own),
+            connections: ConnectionCache::new(configuration.limits.max_client_connections),
+            policies: OrbPolicies::new(policies),
+            endpoints: Endpoints::default(),
+            late_replies: AtomicU64::new(0),
+            configuration,
+            objects,
+            pools,
+            interceptors,
+        })
+    }
+
+    /// This, as its own references hold it. `None` once the ORB is gone.
+    pub(super) fn shared(&self) -> Option<Arc<Self>> {
+        self.own.upgrade()
+    }
+
+    /// Whether the profile's object is one of this ORB's.
+    pub(super) fn owns(&self, profile: &Profile<String>) -> bool {
+        self.objects
+            .issued(&profile.object_key)
+            .unwrap_or_else(|| self.pools.listen_at(profile.tag, &profile.address))
+    }
+
+    /// Counts a call whose reply did not arrive in time.
+    pub(super) fn count_late_reply(&self) {
+        self.late_replies.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Number of calls whose replies did not arrive in time.
+    pub(crate) fn late_replies(&self) -> u64 {
+        self.late_replies.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,258 @@
+//! Active objects: the object table, ids, and the keys published for `corbaloc` references.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+use punctual_cdr::{Ior, TaggedComponent};
+use punctual_os::PiMutex;
+use punctual_poa::{ObjectKey, ObjectTable, SlotId, Slots};
+use punctual_stub::Servant;
+use punctual_types::Priority;
+
+use crate::{
+    OrbError, PriorityModel, current,
+    object_ids::ObjectIds,
+    poa_core::{PoaCore, id_of_slot},
+    server::{ActiveObject, Demultiplexed},
+};
+
+/// Objects that requests can reach.
+pub(crate) struct Objects {
+    /// Differs from every other ORB, earlier runs of this program included.
+    boot: u64,
+    table: ObjectTable<ActiveObject>,
+    activation: PiMutex<Activation>,
+    ids: ObjectIds,
+    published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
+    /// Components of all references that are made from now on.
+    components: PiMutex<Vec<TaggedComponent>>,
+}
+
+/// Writing side of the object table. Never locked over user code.
+struct Activation {
+    slots: Slots,
+    /// Slots of objects that were deactivated inside an upcall, which could not wait for the last request.
+    deactivated: VecDeque<u32>,
+}
+
+impl Objects {
+    pub(crate) fn new(boot: u64) -> Self {
+        let (table, slots) = ObjectTable::new();
+        Self {
+            boot,
+            table,
+            activation: PiMutex::new(Activation {
+                slots,
+                deactivated: VecDeque::new(),
+            }),
+            ids: ObjectIds::new(),
+            published: PiMutex::new(HashMap::new()),
+            components: PiMutex::new(Vec::new()),
+        }
+    }
+
+    /// Whether this ORB issued the object key; `None`: the key names an object of a persistent adapter.
+    pub(crate) fn issued(&self, key: &[u8]) -> Option<bool> {
+        match ObjectKey::parse(key) {
+            None => Some(false),
+            Some(key) => key.boot().map(|boot| boot == self.boot),
+        }
+    }
+
+    /// Finds the target of an object key. O(1); takes a lock only for keys that name their object, one of many.
+    pub(crate) fn demultiplex(&self, key: &[u8]) -> Demultiplexed<'_> {
+        let slot = match ObjectKey::parse(key) {
+            Some(key) if key.boot().is_some_and(|boot| boot != self.boot) => None,
+            Some(ObjectKey::Slot { slot, .. }) => Some(slot),
+            Some(ObjectKey::Named { adapter, id }) => self.ids.get(adapter.path, id),
+            None => {
+                let published = self.published.lock().get(key).cloned();
+                return published.map_or(Demultiplexed::Unknown, Demultiplexed::Published);
+            }
+        };
+        slot.and_then(|slot| self.table.enter(slot))
+            .map_or(Demultiplexed::Unknown, Demultiplexed::Object)
+    }
+
+    /// Publishes a reference under a key.
+    pub(crate) fn publish(&self, key: &[u8], ior: Ior) {
+        self.published.lock().insert(key.into(), Arc::new(ior));
+    }
+
+    /// Adds a component to all references that are made from now on, in place of one with the same tag.
+    pub(crate) fn add_component(&self, component: TaggedComponent) {
+        let mut components = self.components.lock();
+        components.retain(|other| other.tag != component.tag);
+        components.push(component);
+    }
+
+    pub(crate) fn activate(
+        &self,
+        id: Option<&[u8]>,
+        poa: &Arc<PoaCore>,
+        servant: Arc<dyn Servant>,
+        priority: Option<Priority>,
+    ) -> Result<Ior, OrbError> {
+        self.reclaim();
+        let mut ior = Ior::default();
+        let components = self.components.lock().clone();
+        let mut activation = self.activation.lock();
+        if poa.is_destroyed() {
+            return Err(OrbError::AdapterDestroyed);
+        }
+        let adapter = poa.adapter(self.boot);
+        if id.is_some_and(|id| self.ids.get(adapter.path, id).is_some()) {
+            return Err(OrbError::AlreadyActive);
+        }
+        let slot = activation.slots.activate(&self.table, |slot| {
+            let key = poa.object_key(self.boot, slot, id);
+            ior = poa
+                .reference(
+                    servant.repository_id(),
+                    key.clone(),
+                    poa.model(priority),
+                    &components,
+                )
+                .map_err(OrbError::Reference)?;
+            Ok::<_, OrbError>(Arc::new(ActiveObject {
+                servant,
+                model: poa.model(priority),
+                transform: poa.transform(slot, id),
+                poa: Arc::clone(poa),
+                key: key.into(),
+                ior: ior.clone(),
+            }))
+        })?;
+        let slot = slot.ok_or(OrbError::Full)?;
+        if let Some(id) = id {
+            self.ids.insert(adapter.path, id, slot);
+        }
+        Ok(ior)
+    }
+
+    /// Priority model of the object with this id in the adapter; `None` if it is not active.
+    pub(crate) fn active_model(&self, poa: &PoaCore, id: &[u8]) -> Option<Option<PriorityModel>> {
+        let slot = self.ids.get(poa.adapter(self.boot).path, id)?;
+        self.table.enter(slot).map(|object| object.model)
+    }
+
+    /// Id of the object with this key, if it is one of the adapter's.
+    pub(crate) fn id_in(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Option<Vec<u8>> {
+        match ObjectKey::parse(key)? {
+            ObjectKey::Slot { boot, slot } => {
+                let object = (boot == self.boot).then(|| self.table.enter(slot))??;
+                Arc::ptr_eq(&object.poa, poa).then(|| id_of_slot(slot).to_vec())
+            }
+            ObjectKey::Named { adapter, id } => (adapter == poa.adapter(self.boot)).then(|| id.to_vec()),
+        }
+    }
+
+    /// Reference to the object with this id, whether it is active or not.
+    pub(crate) fn reference(
+        &self,
+        poa: &PoaCore,
+        repository_id: &str,
+        id: &[u8],
+        priority: Option<Priority>,
+    ) -> Result<Ior, OrbError> {
+        let adapter = poa.adapter(self.boot);
+        let key = ObjectKey::Named { adapter, id }.to_octets();
+        poa.reference(repository_id, key, poa.model(priority), &self.components.lock())
+            .map_err(OrbError::Reference)
+    }
+
+    pub(crate) fn deactivate(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Result<(), OrbError> {
+        let slot = self.forget(poa, key).ok_or(OrbError::NotActive)?;
+        if current::is_in_upcall() {
+            self.activation.lock().deactivated.push_back(slot.index);
+            self.reclaim();
+            return Ok(());
+        }
+        self.reclaim();
+        loop {
+            let last = self.activation.lock().slots.reclaim(&self.table, slot.index);
+            // Dropped here, outside the lock: the servant's destructor is user code.
+            if last.is_some() {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Deactivates the objects of an adapter and of those below it, as [`Self::deactivate`] does, and removes the adapters from
+    /// the tree below `root`.
+    pub(crate) fn destroy(&self, root: &PoaCore, poa: &Arc<PoaCore>) {
+        for child in poa.close() {
+            self.destroy(root, &child);
+        }
+        for key in self.keys_of(poa) {
+            // Another thread may have been faster.
+            let _ = self.deactivate(poa, &key);
+        }
+        root.remove_below(poa);
+    }
+
+    fn keys_of(&self, poa: &Arc<PoaCore>) -> Vec<Box<[u8]>> {
+        // A thread that activates an object from now on sees that the adapter is closed.
+        let activation = self.activation.lock();
+        let active = activation.slots.active(&self.table);
+        active
+            .filter_map(|slot| self.table.enter(slot))
+            .filter(|object| Arc::ptr_eq(&object.poa, poa))
+            .map(|object| object.key.clone())
+            .collect()
+    }
+
+    /// Admits no further request to an object.
+    fn forget(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Option<SlotId> {
+        let mut activation = self.activation.lock();
+        let slot = match ObjectKey::parse(key)? {
+            ObjectKey::Slot { boot, slot } => (boot == self.boot).then_some(slot)?,
+            ObjectKey::Named { adapter, id } => self.ids.get(adapter.path, id)?,
+        };
+        if !Arc::ptr_eq(&self.table.enter(slot)?.poa, poa) || !activation.slots.deactivate(&self.table, slot)
+        {
+            return None;
+        }
+        if let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key) {
+            self.ids.remove(adapter.path, id);
+            poa.forget(id);
+        }
+        Some(slot)
+    }
+
+    /// Drops the servants of objects that were deactivated inside upcalls and that no request uses any more.
+    ///
+    /// Inside an upcall, whose client waits, only as many as keep their number from growing: a server may activate nowhere
+    /// else.
+    fn reclaim(&self) {
+        let at_most = if current::is_in_upcall() { 2 } else { usize::MAX };
+        let attempts = self.activation.lock().deactivated.len().min(at_most);
+        for _ in 0..attempts {
+            let last = self.activation.lock().reclaim_next(&self.table);
+            // Outside the lock: the servant's destructor is user code.
+            drop(last);
+        }
+    }
+
+    /// Drops all servants.
+    pub(crate) fn clear(&self) {
+        let all = self.activation.lock().slots.clear(&self.table);
+        drop(all);
+    }
+}
+
+impl Activation {
+    /// Takes the next deactivated object out of the table, if no request uses it any more.
+    fn reclaim_next(&mut self, table: &ObjectTable<ActiveObject>) -> Option<Arc<ActiveObject>> {
+        let index = self.deactivated.pop_front()?;
+        let last = self.slots.reclaim(table, index);
+        if last.is_none() {
+            self.deactivated.push_back(index);
+        }
+        last
+    }
+}

@@ -1,0 +1,129 @@
+//! A thread pool as adapters know it: its lanes' priorities and endpoints, without its threads.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use punctual_lane::{Acceptors, LaneEndpoint};
+use punctual_transport::{ProtocolPolicy, Transport};
+use punctual_types::Priority;
+
+use crate::{InvalidPolicy, OrbError};
+
+/// Number of the pool whose threads call `Orb::run`.
+pub(crate) const DEFAULT_POOL: u32 = 0;
+
+/// A thread pool without its threads.
+pub(crate) struct PoolInfo {
+    pub(crate) id: u32,
+    /// `false`: the pool has one lane, without priority.
+    pub(crate) with_lanes: bool,
+    /// Highest priority configured.
+    pub(crate) highest: Priority,
+    /// Lanes, the lowest priority first.
+    pub(crate) lanes: Vec<LaneInfo>,
+    /// Endpoints at which the default pool will listen; other pools listen from the start.
+    pub(crate) planned: Vec<LaneEndpoint>,
+    destroyed: AtomicBool,
+}
+
+/// A lane without its threads.
+pub(crate) struct LaneInfo {
+    /// `None`: the one lane of a pool without lanes.
+    pub(crate) priority: Option<Priority>,
+    pub(crate) acceptors: Arc<Acceptors>,
+}
+
+/// Endpoint of a lane.
+pub(crate) struct PoolEndpoint {
+    pub(crate) transport: Arc<dyn Transport>,
+    pub(crate) address: String,
+    /// CORBA priority of the lane; -1: it serves all priorities.
+    pub(crate) priority: i16,
+}
+
+impl PoolInfo {
+    pub(crate) fn new(
+        id: u32,
+        with_lanes: bool,
+        highest: Priority,
+        lanes: Vec<LaneInfo>,
+        planned: Vec<LaneEndpoint>,
+    ) -> Self {
+        Self {
+            id,
+            with_lanes,
+            highest,
+            lanes,
+            planned,
+            destroyed: AtomicBool::new(false),
+        }
+    }
+
+    /// Priorities of the lanes; none for a pool without lanes.
+    pub(crate) fn priorities(&self) -> impl Iterator<Item = Priority> + '_ {
+        self.lanes.iter().filter_map(|lane| lane.priority)
+    }
+
+    /// Endpoints of the lanes whose priority is `wanted`.
+    pub(crate) fn endpoints(&self, wanted: impl Fn(Option<Priority>) -> bool) -> Vec<PoolEndpoint> {
+        let lanes = self.lanes.iter().filter(|lane| wanted(lane.priority));
+        lanes
+            .flat_map(|lane| {
+                let priority = lane.priority.map_or(-1, Priority::value);
+                lane.acceptors.iter().map(move |acceptor| PoolEndpoint {
+                    transport: Arc::clone(&acceptor.transport),
+                    address: acceptor.address().to_owned(),
+                    priority,
+                })
+            })
+            .collect()
+    }
+
+    /// Whether a lane listens at this address of the protocol with this profile tag.
+    pub(crate) fn listens_at(&self, tag: u32, address: &str) -> bool {
+        let mut acceptors = self.lanes.iter().flat_map(|lane| lane.acceptors.iter());
+        acceptors.any(|acceptor| acceptor.transport.profile_tag() == tag && acceptor.address() == address)
+    }
+
+    /// Fails if an adapter of this pool names a protocol over which not all lanes of the pool listen.
+    pub(crate) fn check_protocols(&self, protocols: &ProtocolPolicy) -> Result<(), OrbError> {
+        if self.id == DEFAULT_POOL {
+            // It may not listen yet.
+            let tags: Vec<_> = self.planned.iter().map(LaneEndpoint::profile_tag).collect();
+            return check_protocols(&tags, protocols);
+        }
+        self.lanes.iter().try_for_each(|lane| {
+            let acceptors = lane.acceptors.iter();
+            let tags: Vec<_> = acceptors
+                .map(|acceptor| acceptor.transport.profile_tag())
+                .collect();
+            check_protocols(&tags, protocols)
+        })
+    }
+
+    /// Sets the mark of a destroyed pool, and returns whether it was set before.
+    pub(crate) fn set_destroyed(&self, destroyed: bool) -> bool {
+        self.destroyed.swap(destroyed, Ordering::SeqCst)
+    }
+
+    pub(crate) fn is_destroyed(&self) -> bool {
+        self.destroyed.load(Ordering::SeqCst)
+    }
+}
+
+impl PoolEndpoint {
+    pub(crate) fn profile_tag(&self) -> u32 {
+        self.transport.profile_tag()
+    }
+}
+
+/// Every protocol that references name needs an endpoint.
+pub(crate) fn check_protocols(listening: &[u32], protocols: &ProtocolPolicy) -> Result<(), OrbError> {
+    if protocols.tags().iter().all(|tag| listening.contains(tag)) {
+        Ok(())
+    } else {
+        Err(InvalidPolicy::ProtocolWithoutAcceptor.into())
+    }
+}

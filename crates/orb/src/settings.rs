@@ -1,0 +1,53 @@
+//! Settings of an ORB in the making.
+
+use std::sync::Arc;
+
+use punctual_inspect::Inspection;
+use punctual_os::SchedulingClass;
+use punctual_sched::{LinearNetworkMapping, NetworkPriorityMapping, PriorityMapping, StandardMapping};
+use punctual_stub::PolicyOverrides;
+use punctual_transport::{ProtocolPolicy, Transport};
+use punctual_types::Priority;
+
+use crate::{Limits, interception::Interceptors, poa_defaults::PoaDefaults};
+
+/// Settings of an ORB in the making.
+pub(crate) struct OrbSettings {
+    pub(crate) transports: Vec<Arc<dyn Transport>>,
+    /// Endpoints, and the addresses that clients are told if they differ.
+    pub(crate) listen: Vec<(String, Option<String>)>,
+    /// Highest accepted priorities of those endpoints that have one.
+    pub(crate) highest_at: Vec<(usize, Priority)>,
+    pub(crate) server_protocols: ProtocolPolicy,
+    pub(crate) limits: Limits,
+    pub(crate) mapping: Option<Box<dyn PriorityMapping>>,
+    pub(crate) standard_mapping: StandardMapping,
+    pub(crate) network_mapping: Box<dyn NetworkPriorityMapping>,
+    pub(crate) poa_defaults: PoaDefaults,
+    pub(crate) class: SchedulingClass,
+    pub(crate) lock_memory: bool,
+    pub(crate) policies: PolicyOverrides,
+    pub(crate) inspection: Option<Inspection>,
+    pub(crate) interceptors: Interceptors,
+}
+
+impl Default for OrbSettings {
+    fn default() -> Self {
+        Self {
+            transports: Vec::new(),
+            listen: Vec::new(),
+            highest_at: Vec::new(),
+            server_protocols: ProtocolPolicy::default(),
+            limits: Limits::default(),
+            mapping: None,
+            standard_mapping: StandardMapping::default(),
+            network_mapping: Box::new(LinearNetworkMapping),
+            poa_defaults: PoaDefaults::default(),
+            class: SchedulingClass::Fifo,
+            lock_memory: true,
+            policies: PolicyOverrides::new(),
+            inspection: None,
+            interceptors: Interceptors::default(),
+        }
+    }
+}
