@@ -78,7 +78,7 @@ impl Scene {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(std::env::current_exe().unwrap());
+        let mut command = punctual_fixtures::programs::interruptible(std::env::current_exe().unwrap());
         command
             .arg("__run")
             .arg(&self.directory)

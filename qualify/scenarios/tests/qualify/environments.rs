@@ -7,7 +7,7 @@ use punctual_os::{CpuSet, affinity};
 
 use crate::{
     Test,
-    process::{file, json, own, qualify, qualify_by},
+    process::{file, json, own_path, qualify, qualify_by},
 };
 
 pub const TESTS: &[Test] = &[
@@ -23,7 +23,7 @@ fn a_run_without_rights_is_marked_not_real_time() {
     let mut without = Command::new("setpriv");
     without
         .args(["--bounding-set", "-sys_nice,-ipc_lock"])
-        .arg(own().get_program());
+        .arg(own_path());
     // Dropping capabilities needs root.
     match Command::new("setpriv")
         .args(["--bounding-set", "-sys_nice", "true"])

@@ -61,9 +61,14 @@ pub fn qualify(arguments: &[&str]) -> Ended {
     qualify_by(own(), arguments)
 }
 
-/// Returns a command that starts this binary.
+/// Returns a command that starts this binary, which SIGINT ends.
 pub fn own() -> Command {
-    Command::new(std::env::current_exe().expect("the path of this binary"))
+    punctual_fixtures::programs::interruptible(own_path())
+}
+
+/// Returns the path of this binary.
+pub fn own_path() -> PathBuf {
+    std::env::current_exe().expect("the path of this binary")
 }
 
 /// Runs `punctual qualify`. A measurement refuses to start while another one runs; it is retried for a while.
