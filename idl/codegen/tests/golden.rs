@@ -1,7 +1,7 @@
-//! What is generated, word by word, for one interface; and that everything generated is Rust.
+//! The generated code for each construct of IDL, word by word; and that all generated code is Rust.
 //!
-//! `PUNCTUAL_BLESS=1 cargo test -p punctual-codegen --test golden` takes the present output for right: read
-//! the difference first.
+//! `PUNCTUAL_BLESS=1 cargo test -p punctual-codegen --test golden` accepts the present output: read the difference
+//! first.
 
 use std::{env, fs, path::Path};
 
@@ -27,26 +27,37 @@ fn idl_folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/generated/idl"))
 }
 
+/// Each `golden/CONSTRUCT.idl` has its generated code beside it.
 #[test]
-fn the_cubit_is_generated_word_by_word() {
-    let golden = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/cubit.rs"));
-    let actual = generated(&idl_folder().join("cubit.idl"));
-    if env::var_os("PUNCTUAL_BLESS").is_some() {
-        fs::write(golden, &actual).unwrap();
+fn each_construct_is_generated_word_by_word() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden"));
+    let (mut seen, mut different) = (0, Vec::new());
+    for entry in fs::read_dir(folder).unwrap() {
+        let idl = entry.unwrap().path();
+        if idl.extension().is_none_or(|extension| extension != "idl") {
+            continue;
+        }
+        seen += 1;
+        let (golden, actual) = (idl.with_extension("rs"), generated(&idl));
+        if env::var_os("PUNCTUAL_BLESS").is_some() {
+            fs::write(&golden, &actual).unwrap();
+        }
+        let expected = fs::read_to_string(&golden).unwrap_or_default();
+        if expected != actual {
+            different.push(first_difference(&golden, &expected, &actual));
+        }
     }
-    let expected = fs::read_to_string(golden).unwrap();
-    let difference = expected
-        .lines()
-        .zip(actual.lines())
-        .position(|(expected, actual)| expected != actual);
-    if let Some(line) = difference {
-        let (expected, actual) = (expected.lines().nth(line), actual.lines().nth(line));
-        panic!(
-            "line {}: expected {expected:?}, generated {actual:?}; bless it if it is right",
-            line + 1
-        );
-    }
-    assert_eq!(expected.len(), actual.len());
+    assert!(seen >= 16, "only {seen} constructs");
+    assert!(different.is_empty(), "{}", different.join("\n"));
+}
+
+fn first_difference(golden: &Path, expected: &str, actual: &str) -> String {
+    let mut lines = expected.lines().zip(actual.lines());
+    let common = lines.position(|(expected, actual)| expected != actual);
+    let line = common.unwrap_or_else(|| expected.lines().count().min(actual.lines().count()));
+    let (expected, actual) = (expected.lines().nth(line), actual.lines().nth(line));
+    let file = golden.display();
+    format!("{file}:{}: expected {expected:?}, generated {actual:?}", line + 1)
 }
 
 #[test]
@@ -67,9 +78,9 @@ fn all_output_is_rust_without_unsafe_code() {
     assert!(seen >= 3, "only {seen} files");
 }
 
-/// Each struct holds the one before twice: what is known of a type must not be worked out again for each use.
+/// Each struct holds the one before twice: the properties of a type must not be computed again for each use.
 #[test]
-fn types_that_share_parts_are_generated_in_no_time() {
+fn the_properties_of_shared_types_are_computed_once() {
     let mut idl = String::from("struct S0 { long a; };\n");
     for level in 1..=60 {
         idl += &format!("struct S{level} {{ S{} a; S{} b; }};\n", level - 1, level - 1);

@@ -1,0 +1,157 @@
+// Generated from IDL by Punctual; changes here are lost.
+
+/// IDL `union Choice`.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+pub enum Choice {
+    /// IDL `Choice::number`.
+    Number(i16, i32),
+    /// IDL `Choice::text`.
+    Text(::std::string::String),
+    /// IDL `Choice::flag`.
+    Flag(i16, bool),
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::core::default::Default for Choice {
+    fn default() -> Self {
+        Self::Number(1, ::core::default::Default::default())
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::Encode for Choice {
+    fn encode(
+        &self,
+        encoder: &mut ::punctual::rt::Encoder<'_>,
+    ) -> ::core::result::Result<(), ::punctual::rt::CdrError> {
+        match self {
+            Self::Number(discriminator, member) => {
+                if !matches!(discriminator, 1 | 2) {
+                    return Err(
+                        encoder.error(::punctual::rt::CdrErrorKind::UnionLabelMismatch),
+                    );
+                }
+                ::punctual::rt::Encode::encode(discriminator, encoder)?;
+                ::punctual::rt::Encode::encode(member, encoder)
+            }
+            Self::Text(member) => {
+                let discriminator: i16 = 3;
+                ::punctual::rt::Encode::encode(&discriminator, encoder)?;
+                ::punctual::rt::Encode::encode(member, encoder)
+            }
+            Self::Flag(discriminator, member) => {
+                if matches!(discriminator, 1 | 2 | 3) {
+                    return Err(
+                        encoder.error(::punctual::rt::CdrErrorKind::UnionLabelMismatch),
+                    );
+                }
+                ::punctual::rt::Encode::encode(discriminator, encoder)?;
+                ::punctual::rt::Encode::encode(member, encoder)
+            }
+        }
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl<'a> ::punctual::rt::Decode<'a> for Choice {
+    const MIN_SIZE: usize = 3;
+    fn decode(
+        decoder: &mut ::punctual::rt::Decoder<'a>,
+    ) -> ::core::result::Result<Self, ::punctual::rt::CdrError> {
+        let discriminator = <i16 as ::punctual::rt::Decode>::decode(decoder)?;
+        Self::decode_member(discriminator, decoder)
+    }
+    fn decode_into(
+        &mut self,
+        decoder: &mut ::punctual::rt::Decoder<'a>,
+    ) -> ::core::result::Result<(), ::punctual::rt::CdrError> {
+        let discriminator = <i16 as ::punctual::rt::Decode>::decode(decoder)?;
+        match (discriminator, &mut *self) {
+            (3, Self::Text(member)) => {
+                ::punctual::rt::Decode::decode_into(member, decoder)
+            }
+            (_, other) => {
+                *other = Self::decode_member(discriminator, decoder)?;
+                Ok(())
+            }
+        }
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl Choice {
+    fn decode_member(
+        discriminator: i16,
+        decoder: &mut ::punctual::rt::Decoder<'_>,
+    ) -> ::core::result::Result<Self, ::punctual::rt::CdrError> {
+        match discriminator {
+            1 | 2 => {
+                Ok(Self::Number(discriminator, ::punctual::rt::Decode::decode(decoder)?))
+            }
+            3 => Ok(Self::Text(::punctual::rt::Decode::decode(decoder)?)),
+            _ => Ok(Self::Flag(discriminator, ::punctual::rt::Decode::decode(decoder)?)),
+        }
+    }
+}
+/// Keeps the member that is set, so that its memory can be used again.
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::Reset for Choice {
+    fn reset(&mut self) {
+        match self {
+            Self::Number(_, member) => ::punctual::rt::Reset::reset(member),
+            Self::Text(member) => ::punctual::rt::Reset::reset(member),
+            Self::Flag(_, member) => ::punctual::rt::Reset::reset(member),
+        }
+    }
+}
+/// [`Choice`] as lent to a servant for the time of an upcall.
+#[derive(Clone, Debug)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+pub enum ChoiceView<'a> {
+    /// IDL `Choice::number`.
+    Number(i16, i32),
+    /// IDL `Choice::text`.
+    Text(&'a str),
+    /// IDL `Choice::flag`.
+    Flag(i16, bool),
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl<'a> ::punctual::rt::Decode<'a> for ChoiceView<'a> {
+    const MIN_SIZE: usize = 3;
+    fn decode(
+        decoder: &mut ::punctual::rt::Decoder<'a>,
+    ) -> ::core::result::Result<Self, ::punctual::rt::CdrError> {
+        let discriminator = <i16 as ::punctual::rt::Decode>::decode(decoder)?;
+        Self::decode_member(discriminator, decoder)
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl<'a> ChoiceView<'a> {
+    /// A copy that outlives the upcall.
+    pub fn to_owned(&self) -> Choice {
+        match self {
+            Self::Number(discriminator, member) => {
+                Choice::Number(*discriminator, ::core::clone::Clone::clone(member))
+            }
+            Self::Text(member) => Choice::Text(::std::string::String::from(*member)),
+            Self::Flag(discriminator, member) => {
+                Choice::Flag(*discriminator, ::core::clone::Clone::clone(member))
+            }
+        }
+    }
+    fn decode_member(
+        discriminator: i16,
+        decoder: &mut ::punctual::rt::Decoder<'a>,
+    ) -> ::core::result::Result<Self, ::punctual::rt::CdrError> {
+        match discriminator {
+            1 | 2 => {
+                Ok(Self::Number(discriminator, ::punctual::rt::Decode::decode(decoder)?))
+            }
+            3 => Ok(Self::Text(::punctual::rt::Decode::decode(decoder)?)),
+            _ => Ok(Self::Flag(discriminator, ::punctual::rt::Decode::decode(decoder)?)),
+        }
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::core::convert::From<ChoiceView<'_>> for Choice {
+    fn from(view: ChoiceView<'_>) -> Self {
+        view.to_owned()
+    }
+}
