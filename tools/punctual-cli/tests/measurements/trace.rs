@@ -109,7 +109,7 @@ pub fn calls_of_an_orb_are_recorded_on_both_sides() {
 
 pub fn wrong_command_lines_say_what_is_missing() {
     for (arguments, expected) in [
-        (&[][..], "how long to watch"),
+        (&[][..], "a time to trace"),
         (&["--", "/no/such/program"], "/no/such/program"),
         (&["--seconds", "0"], "--seconds"),
     ] {
