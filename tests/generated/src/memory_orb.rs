@@ -1,3 +1,5 @@
+//! An ORB without network: calls of stubs go to skeletons in the same process.
+
 use std::sync::{Arc, Mutex, Weak};
 
 use punctual_cdr::{Arena, CharSet, Decode, Decoder, Encode, Encoder, Endian, Ior, TaggedProfile};

@@ -157,8 +157,8 @@ impl Context {
         })
     }
 
-    /// The code set of the connection, which the client chooses: UTF-8 where the reference says that the server's own is, else
-    /// ISO-8859-1.
+    /// The code set of the connection, which the client chooses: UTF-8 where the reference says that the
+    /// server's own is, else ISO-8859-1.
     fn speaks_utf8(&self) -> bool {
         self.profile
             .components
@@ -169,7 +169,8 @@ impl Context {
             })
     }
 
-    /// Runs all checks but those named in `skipped`, which gives a reason for each, and prints a line for each.
+    /// Runs all checks but those named in `skipped`, which gives a reason for each, and prints a line for
+    /// each.
     ///
     /// Panics where one fails, with all that failed, or where a name is unknown.
     pub fn run(&self, skipped: &[(&str, &str)]) {

@@ -1,5 +1,6 @@
-//! The Rust side of the interoperability contract in `idl/interop.idl`: a server of `Interop::Peer`, a client that checks
-//! every operation of such a server, and the omniORB programs that stand on the other side. The tests put them together.
+//! The Rust side of the interoperability contract in `idl/interop.idl`: a server of `Interop::Peer`, a client
+//! that checks every operation of such a server, and the omniORB programs that stand on the other side. The
+//! tests put them together.
 
 pub mod checks;
 pub mod omniorb;

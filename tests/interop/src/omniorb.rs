@@ -20,7 +20,8 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Builds the programs in a folder of `scratch` unless that has been done; records a skip without omniORB.
+    /// Builds the programs in a folder of `scratch` unless that has been done; records a skip without
+    /// omniORB.
     ///
     /// # Panics
     /// If the build fails.
@@ -51,7 +52,8 @@ impl Programs {
         }
     }
 
-    /// Runs `interop-client` to its end; its checks must pass, and those that it skips by itself must be `skipped`.
+    /// Runs `interop-client` to its end; its checks must pass, and those that it skips by itself must be
+    /// `skipped`.
     pub fn check(&self, reference: &str, options: &[&str], skipped: &[&str]) {
         let mut arguments = vec![reference];
         arguments.extend(options);

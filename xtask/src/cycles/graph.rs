@@ -41,8 +41,8 @@ impl<'c> Graph<'c> {
         graph
     }
 
-    /// A re-export is an import only if the module itself uses the name. An import of a whole module is none: the
-    /// paths that start with its name are.
+    /// A re-export is an import only if the module itself uses the name. An import of a whole module is none:
+    /// the paths that start with its name are.
     fn add_imports(&mut self, index: usize, module: &Module) {
         for import in &module.imports {
             if import.is_public && !module.named.identifiers.contains(&import.name) {

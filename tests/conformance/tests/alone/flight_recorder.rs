@@ -1,4 +1,5 @@
-//! What the flight recorder notes of a call on both sides, that the two can be joined, and that it allocates nothing.
+//! What the flight recorder notes of a call on both sides, that the two can be joined, and that it allocates
+//! nothing.
 //!
 //! One test: the recorder is on or off for the whole process.
 

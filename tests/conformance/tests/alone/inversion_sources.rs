@@ -1,7 +1,9 @@
-//! The five sources of unbounded priority inversion, each provoked: seen where a pool multiplexes its resources, gone with lanes.
+//! The five sources of unbounded priority inversion, each provoked: seen where a pool multiplexes its
+//! resources, gone with lanes.
 //!
-//! Source: "Evaluating and Improving End-to-end Predictability in TAO", 2.2 (connection cache, memory freestore,
-//! leader/followers, reactor, POA). What is compared is who was served before whom, never how long it took.
+//! Source: "Evaluating and Improving End-to-end Predictability in TAO", 2.2 (connection cache, memory
+//! freestore, leader/followers, reactor, POA). What is compared is who was served before whom, never how long
+//! it took.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -97,7 +99,8 @@ const PEERS: i32 = 8;
 const URGENT: i32 = 100;
 
 pub fn connection_cache_low_priority_connections_come_first_only_without_lanes() {
-    // Peers of low priority connect and call, then one of high priority does: all these connections are still to be made.
+    // Peers of low priority connect and call, then one of high priority does: all these connections are still
+    // to be made.
     let provoke = |server: &Server, high_is_free| {
         let _gate = occupy(server);
         let mut peers: Vec<_> = (0..PEERS).map(|_| Peer::connect(port(server, LOW))).collect();
@@ -142,7 +145,8 @@ pub fn reactor_requests_are_told_apart_only_with_lanes() {
 }
 
 pub fn memory_freestore_a_large_request_costs_others_allocations_only_without_lanes() {
-    // Between calls of high priority comes a large request of low priority, whose memory somebody has to find.
+    // Between calls of high priority comes a large request of low priority, whose memory somebody has to
+    // find.
     let provoke = |server: &Server| {
         let call = |peer: &mut Peer, operation| {
             peer.send(&COMMON.request(1, &server.key(), operation, |body| body));

@@ -1,5 +1,5 @@
-//! Tests that need a process of their own each: they look at all its threads, limit its memory, record all its calls,
-//! or need a CPU for themselves.
+//! Tests that need a process of their own each: they look at all its threads, limit its memory, record all
+//! its calls, or need a CPU for themselves.
 
 mod flight_recorder;
 mod inversion_sources;

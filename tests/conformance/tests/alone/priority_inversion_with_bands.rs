@@ -1,6 +1,8 @@
-//! What bands and lanes each do, and only both together, for a client whose priorities are not those of the lanes.
+//! What bands and lanes each do, and only both together, for a client whose priorities are not those of the
+//! lanes.
 //!
-//! Four configurations, after the test of this name among TAO's. What is compared is who was served before whom.
+//! Four configurations, after the test of this name among TAO's. What is compared is who was served before
+//! whom.
 
 use std::{sync::Barrier, thread};
 
@@ -64,7 +66,8 @@ fn reference(server: &Server, orb: &Orb, banded: bool) -> ProbeRef {
 
 const URGENT: i32 = 100;
 
-/// One thread sends requests of low priority, and then one of high priority. Somebody of low priority is being served.
+/// One thread sends requests of low priority, and then one of high priority. Somebody of low priority is
+/// being served.
 pub fn only_lanes_and_bands_together_let_the_urgent_one_pass() {
     for (lanes, banded) in [(false, false), (false, true), (true, false), (true, true)] {
         println!("lanes: {lanes}, bands: {banded}");
@@ -124,7 +127,8 @@ pub fn only_lanes_and_bands_together_let_the_urgent_one_pass() {
     }
 }
 
-/// The low-priority request burns the only CPU: with real-time scheduling the urgent one interrupts it, given lanes and bands.
+/// The low-priority request burns the only CPU: with real-time scheduling the urgent one interrupts it, given
+/// lanes and bands.
 pub fn the_urgent_one_interrupts_what_runs() {
     if !realtime_or_skip() {
         return;

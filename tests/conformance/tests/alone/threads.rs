@@ -1,4 +1,5 @@
-//! Every thread of the process is named and configured; the ORB makes no other. A test of its own, because it looks at all.
+//! Every thread of the process is named and configured; the ORB makes no other. A test of its own, because it
+//! looks at all.
 
 use std::{collections::BTreeMap, fs, thread};
 

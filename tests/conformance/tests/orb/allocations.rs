@@ -1,4 +1,5 @@
-//! No heap allocation per call after warm-up: on the calling thread, on the lane's, and for calls inside one ORB.
+//! No heap allocation per call after warm-up: on the calling thread, on the lane's, and for calls inside one
+//! ORB.
 
 use std::time::Duration;
 
@@ -246,7 +247,8 @@ fn nor_do_calls_to_a_lane_that_blocks_in_read() {
     assert_none(server.reference_for(&server::client()));
 }
 
-/// Every step there is between a propagated priority and its servant: rules by peer, a transform, the thread's priority.
+/// Every step there is between a propagated priority and its servant: rules by peer, a transform, the
+/// thread's priority.
 #[test]
 fn nor_do_calls_whose_priorities_are_checked_transformed_and_taken_on() {
     struct Add;
@@ -350,7 +352,8 @@ fn nor_do_calls_whose_thread_serves_while_it_waits() {
     }
 }
 
-/// The caller, the lane's thread that serves, and the one that reads the replies, which serves an object of its own, too.
+/// The caller, the lane's thread that serves, and the one that reads the replies, which serves an object of
+/// its own, too.
 #[test]
 fn nor_do_calls_over_a_shared_connection() {
     let (server, reading, observer) = (Server::start(), Server::start(), server::client());

@@ -1,5 +1,5 @@
-//! Binding a connection to a priority band: the implicit request `_bind_priority_band`, as a server answers it, and as a client sends
-//! it.
+//! Binding a connection to a priority band: the implicit request `_bind_priority_band`, as a server answers
+//! it, and as a client sends it.
 
 use std::{thread, time::Duration};
 
@@ -345,7 +345,8 @@ fn what_is_no_band_binds_to_nothing() {
         assert_eq!(peer.ask(&bind(3, &key, &contexts)), expected, "{contexts:02x?}");
         assert_eq!((peer.call(Some(0)), peer.call(Some(HIGH))), (Ok(()), Ok(())));
     }
-    // A byte order that does not exist, and octets behind the band: lenient or not, never more than this connection.
+    // A byte order that does not exist, and octets behind the band: lenient or not, never more than this
+    // connection.
     for octets in [b"\x07\0\0\0\x05\0".as_slice(), b"\x01\0\0\0\x05\0\0\0"] {
         let mut peer = Asking::connect(port, &key);
         peer.peer.send(&bind(4, &key, &cut(octets)));
@@ -527,7 +528,8 @@ fn a_server_that_does_not_know_it_is_used_as_it_is() {
     }
 }
 
-/// The call has not been sent, whatever the server says of the binding; and the next one asks again, over the same connection.
+/// The call has not been sent, whatever the server says of the binding; and the next one asks again, over the
+/// same connection.
 #[test]
 fn a_refusal_ends_the_call_before_it_is_sent() {
     let orb = ordinary_client();
@@ -616,7 +618,8 @@ fn closing_and_forwarding_are_followed() {
     assert_eq!(journal(&elsewhere), lines(&[(0, BIND), (0, "twice")]));
 }
 
-/// Both sides, and the bands from either: what is bound is what the client keeps to anyway, so its calls notice nothing.
+/// Both sides, and the bands from either: what is bound is what the client keeps to anyway, so its calls
+/// notice nothing.
 #[test]
 fn client_and_server_agree() {
     let halves = [band(0, MIDDLE), band(MIDDLE + 1, HIGH)];

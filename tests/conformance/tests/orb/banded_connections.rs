@@ -1,4 +1,5 @@
-//! Priority bands, set by the client or exposed by the server: who may call, where the call goes, and over which connection.
+//! Priority bands, set by the client or exposed by the server: who may call, where the call goes, and over
+//! which connection.
 
 use punctual::{
     Completion, Minor, Orb, PolicyOverrides, Priority, PriorityBand, SchedulingClass, SystemException,
@@ -32,8 +33,8 @@ fn refused(minor: Minor) -> SystemException {
     SystemException::new(Kind::InvPolicy, minor, Completion::No)
 }
 
-/// Each row: the client's bands, the reference's, its model with the server's priority, and what calls at some priorities come
-/// to: the number of their connection, or why not.
+/// Each row: the client's bands, the reference's, its model with the server's priority, and what calls at
+/// some priorities come to: the number of their connection, or why not.
 #[test]
 fn bands_choose_connections_and_refuse() {
     type Row<'r> = (
@@ -207,7 +208,8 @@ fn the_band_chooses_the_lane() {
     assert_eq!((low.connections(), high.connections()), (1, 1));
 }
 
-/// The bands of the ORB, of the thread and of the reference: the nearest ones count, and an empty list takes them away.
+/// The bands of the ORB, of the thread and of the reference: the nearest ones count, and an empty list takes
+/// them away.
 #[test]
 fn nearer_bands_replace_those_around() {
     let (server, orb) = (Recorder::start(), client());

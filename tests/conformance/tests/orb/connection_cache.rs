@@ -27,7 +27,8 @@ fn exhausted() -> SystemException {
     )
 }
 
-/// Each row: both limits, the servers that one thread calls in turn, and how many connections each has seen and has open.
+/// Each row: both limits, the servers that one thread calls in turn, and how many connections each has seen
+/// and has open.
 #[test]
 fn what_was_unused_for_longest_makes_room() {
     type Row = (&'static str, usize, usize, &'static [usize], [(usize, usize); 4]);

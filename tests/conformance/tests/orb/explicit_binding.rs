@@ -1,4 +1,5 @@
-//! Explicit binding: after `validate_connection` the first call makes no system call but its write and its read.
+//! Explicit binding: after `validate_connection` the first call makes no system call but its write and its
+//! read.
 
 use std::time::Duration;
 
@@ -47,7 +48,8 @@ fn with_lanes() -> Server {
     .start()
 }
 
-/// Each row: a server, and what the client adds to its reference. The buffers of the thread are warm: it has called before.
+/// Each row: a server, and what the client adds to its reference. The buffers of the thread are warm: it has
+/// called before.
 #[test]
 fn the_first_call_connects_unless_it_was_bound() {
     type Row = (&'static str, fn() -> Server, fn() -> PolicyOverrides, u64);

@@ -227,7 +227,8 @@ fn other_profiles_are_passed_over() {
     }
 }
 
-/// The client's protocols: for a reference, a thread or the ORB, the nearest; against what the reference says.
+/// The client's protocols: for a reference, a thread or the ORB, the nearest; against what the reference
+/// says.
 #[test]
 fn the_client_may_choose_protocols() {
     let (server, orb) = (Recorder::start(), client());

@@ -1,4 +1,5 @@
-//! Decisions of the dynamic schedulers, and who gets a resource, without a heap allocation within what was reserved.
+//! Decisions of the dynamic schedulers, and who gets a resource, without a heap allocation within what was
+//! reserved.
 
 use std::time::Duration;
 

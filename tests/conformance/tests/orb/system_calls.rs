@@ -36,7 +36,8 @@ fn count(probe: &ProbeRef) -> Result<(u64, u64), PerfError> {
 
 /// Exactly one write and one read here; there a wait, a read and a write.
 fn assert_within_budget(name: &str, probe: &ProbeRef) {
-    // A caller with a deadline that is preempted before it waits sets a shorter timeout, which is one more system call.
+    // A caller with a deadline that is preempted before it waits sets a shorter timeout, which is one more
+    // system call.
     let is_exact =
         |counts: &Result<(u64, u64), PerfError>| !matches!(counts, Ok((client, _)) if *client > 2 * CALLS);
     let mut counts = count(probe);
@@ -125,7 +126,8 @@ fn nor_does_a_priority_that_selects_a_lane() {
     assert!(low == 0 && high > 0, "{low} {high}");
 }
 
-/// Each request leaves nobody waiting in its lane of one thread: that arms the lane below, unless it is armed still.
+/// Each request leaves nobody waiting in its lane of one thread: that arms the lane below, unless it is armed
+/// still.
 #[test]
 fn a_lane_that_may_borrow_pays_one_for_each_lane_below() {
     let setup = Setup {
@@ -220,7 +222,8 @@ fn assert_two_share_the_work(server: &Server) {
     (0..CALLS).for_each(|_| assert_eq!(probe.twice(21), Ok(42)));
     serving.disable().unwrap();
     reading.disable().unwrap();
-    // As many as told or fewer, where something is there before anybody sleeps, and a few where both want the queue's lock.
+    // As many as told or fewer, where something is there before anybody sleeps, and a few where both want the
+    // queue's lock.
     let (serving, reading) = (serving.read().unwrap(), reading.read().unwrap());
     assert!((CALLS..=2 * CALLS + 10).contains(&serving), "serving: {serving}");
     assert!((CALLS..=3 * CALLS + 10).contains(&reading), "reading: {reading}");

@@ -1,4 +1,5 @@
-//! Time-outs: when connecting, sending, waiting and receiving; fine ones and coarse ones; and what is left behind.
+//! Time-outs: when connecting, sending, waiting and receiving; fine ones and coarse ones; and what is left
+//! behind.
 
 use std::{
     net::{SocketAddr, TcpStream},
@@ -247,7 +248,8 @@ fn a_forward_does_not_start_the_time_out_anew() {
     });
 }
 
-/// RelativeRequestTimeout ends with the request: the reply may come later, and the socket's own time-out does not end it.
+/// RelativeRequestTimeout ends with the request: the reply may come later, and the socket's own time-out does
+/// not end it.
 #[test]
 fn a_request_time_out_does_not_limit_the_reply() {
     for timeout in [FINE, COARSE] {
@@ -284,7 +286,8 @@ fn classes_may_change_from_call_to_call() {
     ];
     for first in 0..probes.len() {
         for second in &probes {
-            // A call with a fine time-out may run into it on a slow machine; it is the others that must not notice.
+            // A call with a fine time-out may run into it on a slow machine; it is the others that must not
+            // notice.
             let _ = probes[first].twice(1);
             if second.policies_in_force().roundtrip_timeout != Some(Duration::from_millis(49)) {
                 assert_eq!(second.twice(1), Ok(42));
@@ -333,7 +336,8 @@ fn the_nearest_time_out_counts() {
     assert_eq!(in_force(), None);
 }
 
-/// Nothing ends a call that runs on the caller's own thread; but it is told that it took too long, and that it happened.
+/// Nothing ends a call that runs on the caller's own thread; but it is told that it took too long, and that
+/// it happened.
 #[test]
 fn a_collocated_call_that_took_too_long_has_happened() {
     let server = Server::start();
@@ -377,8 +381,8 @@ fn an_upcall_starts_without_its_callers_policies() {
 /// What the time of day may be set by without being noticed.
 const UNSEEN: Duration = Duration::from_millis(1);
 
-/// Calls; again where the time of day was set meanwhile, as machines do whose clock is kept right from outside. Returns from when to
-/// when the last call took.
+/// Calls; again where the time of day was set meanwhile, as machines do whose clock is kept right from
+/// outside. Returns from when to when the last call took.
 fn by_one_clock(call: impl Fn()) -> (SystemTime, SystemTime) {
     loop {
         let (before, steady) = (SystemTime::now(), Instant::now());

@@ -1,4 +1,5 @@
-//! References and skeletons end to end: every kind of parameter, result and failure, through an ORB in memory.
+//! References and skeletons end to end: every kind of parameter, result and failure, through an ORB in
+//! memory.
 
 use std::{
     fmt::Debug,
@@ -116,7 +117,8 @@ impl Counter for Counting {
     }
 }
 
-/// Checks the contract of [`Mover`], of the call that waits and of the one that does not; `$a` and `$b` are owned values, `$given` turns one into the argument of the client.
+/// Checks the contract of [`Mover`], of the call that waits and of the one that does not; `$a` and `$b` are
+/// owned values, `$given` turns one into the argument of the client.
 macro_rules! check_moves {
     ($object:expr; $($method:ident, $asynchronous:ident($given:expr) $a:expr, $b:expr;)*) => {$({
         let (a, b) = ($a, $b);

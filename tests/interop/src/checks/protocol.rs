@@ -1,4 +1,5 @@
-//! The protocol itself: `corbaloc:`, unknown keys, LocateRequest, many callers, deadlines, connections that are closed.
+//! The protocol itself: `corbaloc:`, unknown keys, LocateRequest, many callers, deadlines, connections that
+//! are closed.
 
 use std::{
     thread,
@@ -123,8 +124,8 @@ fn concurrent_calls(x: &Context) -> Outcome {
 
 /// The client gives up on a call. The late reply must not disturb the calls that follow.
 ///
-/// A reply that has arrived when the client looks wins over a timeout that has expired. On a busy machine the client may
-/// not run between the two, so it calls until it has given up once.
+/// A reply that has arrived when the client looks wins over a timeout that has expired. On a busy machine the
+/// client may not run between the two, so it calls until it has given up once.
 fn call_timeout(x: &Context) -> Outcome {
     const PAUSE: Duration = Duration::from_millis(600);
     let hasty: PeerRef = x.peer.with_timeout(PAUSE / 3).unchecked();

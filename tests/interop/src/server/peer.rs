@@ -1,3 +1,5 @@
+//! The servant of the main object of `Interop::Peer`.
+
 use std::sync::{Arc, Mutex, OnceLock};
 
 use punctual::{Completion, Minor, ObjectRef, Orb, OrbError, Poa, SystemException, SystemExceptionKind};

@@ -218,7 +218,8 @@ fn serve_one<T: Encode + for<'a> Decode<'a>>(
     [a, c, b].iter().try_for_each(|value| value.encode(encoder))
 }
 
-/// The values of the tests are ASCII but for what is a `char`, which is ASCII too, so that UTF-8 serves everywhere.
+/// The values of the tests are ASCII but for what is a `char`, which is ASCII too, so that UTF-8 serves
+/// everywhere.
 const CHAR_SET: CharSet = CharSet::Utf8;
 
 fn decoder<'a>(message: &'a [u8], header: &MessageHeader, body: usize) -> Decoder<'a> {

@@ -1,5 +1,5 @@
-//! All checks with interceptors on our side that add a service context to each message they see: of another length each time, so
-//! that bodies begin everywhere where they can.
+//! All checks with interceptors on our side that add a service context to each message they see: of another
+//! length each time, so that bodies begin everywhere where they can.
 
 use std::{
     sync::{

@@ -1,4 +1,5 @@
-//! The interoperability matrix: each test is one configuration of client and server and runs all checks that apply to it.
+//! The interoperability matrix: each test is one configuration of client and server and runs all checks that
+//! apply to it.
 
 mod byte_order;
 mod interceptors;

@@ -23,11 +23,12 @@ const IN_UTF8_UNNEGOTIATED: &[&str] = &[
 /// omniORB converts to the server's own code set, and has no `char` above 127 in UTF-8, which is ours.
 const NO_CHAR_OF_UTF8: &[&str] = &["--skip", "char_latin1"];
 
-/// After LOCATION_FORWARD omniORB compares where a reference leads, not what it is: its `_is_equivalent` says no where the
-/// `corbaloc:` comes back as it went.
+/// After LOCATION_FORWARD omniORB compares where a reference leads, not what it is: its `_is_equivalent` says
+/// no where the `corbaloc:` comes back as it went.
 const NO_COMPARISON: &[&str] = &["--skip", "attributes", "--skip", "rotate_object"];
 
-/// Runs the client against our server; `corbaloc`: against this reference, `%` being the server's host and port.
+/// Runs the client against our server; `corbaloc`: against this reference, `%` being the server's host and
+/// port.
 fn check(options: &[&str], corbaloc: Option<&str>, skipped_by_client: &[&[&str]]) {
     check_served(Served::ByTheOrb, options, corbaloc, skipped_by_client);
 }

@@ -14,7 +14,8 @@ const CHAR_OF_UTF8: (&str, &str) = (
     "omniORB has no char above 127 where its own code set is UTF-8",
 );
 
-/// Runs all checks against a server with these options. `corbaloc`: by this reference, `%` being its host and port.
+/// Runs all checks against a server with these options. `corbaloc`: by this reference, `%` being its host and
+/// port.
 fn check(options: &[&str], corbaloc: Option<&str>, idle_close: Option<Duration>, skipped: &[(&str, &str)]) {
     let Some(programs) = programs() else { return };
     let server = programs.server(options);

@@ -61,7 +61,8 @@ fn the_end_of_what_reads_replies_ends_them() {
     }
 }
 
-/// A server that is shut down answers what it has begun; others are sent elsewhere, or told that it is not there.
+/// A server that is shut down answers what it has begun; others are sent elsewhere, or told that it is not
+/// there.
 #[test]
 fn a_server_that_shuts_down_answers_what_it_has_begun() {
     let (server, client) = (Server::start(), Client::start());

@@ -1,4 +1,5 @@
-//! Replies that send a request elsewhere, or again: the arguments are still there, and whoever waits or polls sends them.
+//! Replies that send a request elsewhere, or again: the arguments are still there, and whoever waits or polls
+//! sends them.
 
 use std::thread;
 
@@ -86,7 +87,8 @@ fn forwards_have_an_end() {
     });
 }
 
-/// They were written for one place: where they cannot stand as they are, nothing wrong is sent, and the next call goes there.
+/// They were written for one place: where they cannot stand as they are, nothing wrong is sent, and the next
+/// call goes there.
 #[test]
 fn arguments_are_not_sent_where_they_would_look_different() {
     let client = Client::start();

@@ -59,7 +59,8 @@ impl ClientRequestInterceptor for Watch {
     fn send_request(&self, info: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
         self.note("send_request", info);
         let is_twice = info.operation() == "twice";
-        // Where the request is sent again and its caller has gone on, they may be kept in another character set: never wrong ones.
+        // Where the request is sent again and its caller has gone on, they may be kept in another character
+        // set: never wrong ones.
         if let Ok(mut arguments) = info.arguments() {
             assert!(!is_twice || i32::decode(&mut arguments) == Ok(1));
         }

@@ -33,7 +33,8 @@ use punctual_fixtures::{
     wire::Message,
 };
 
-/// An ORB and the one thread that reads its replies. Its policies are those of any ORB, but that no test waits for ever.
+/// An ORB and the one thread that reads its replies. Its policies are those of any ORB, but that no test
+/// waits for ever.
 struct Client {
     orb: Orb,
     pool: ThreadPool,

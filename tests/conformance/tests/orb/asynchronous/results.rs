@@ -1,3 +1,5 @@
+//! Results of asynchronous calls: values, exceptions, several calls at once.
+
 use std::thread;
 
 use punctual::{Completion, Minor, SystemException, SystemExceptionKind as Kind};

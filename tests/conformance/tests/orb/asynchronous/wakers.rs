@@ -171,7 +171,8 @@ fn a_waker_that_panics_takes_nothing_with_it() {
     assert_eq!(block_on(call), Ok(4), "the thread lives on");
 }
 
-/// A task that holds a call over the same connection, as tasks do: it ends with its last waker, wherever that is dropped.
+/// A task that holds a call over the same connection, as tasks do: it ends with its last waker, wherever that
+/// is dropped.
 struct Task(Mutex<Option<Twice>>);
 
 impl Wake for Task {

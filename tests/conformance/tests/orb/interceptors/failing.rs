@@ -1,5 +1,5 @@
-//! Each of several interceptors fails at each point, in each way: whatever starts ends, once, in reverse order, and the caller
-//! gets what the last one says.
+//! Each of several interceptors fails at each point, in each way: whatever starts ends, once, in reverse
+//! order, and the caller gets what the last one says.
 
 use std::sync::Arc;
 
@@ -129,7 +129,8 @@ impl Stage {
     }
 }
 
-/// Looks whether what `names` have started has ended in reverse order. `fails`: the entry of who raised something at a start, once.
+/// Looks whether what `names` have started has ended in reverse order. `fails`: the entry of who raised
+/// something at a start, once.
 fn assert_balanced(what: &str, journal: &[String], names: [&str; 3], fails: &str) {
     let mut stack = Vec::new();
     let mut failed = false;
@@ -234,9 +235,10 @@ fn within_the_orb() {
     assert_eq!(seen, EVERY, "combinations that come to pass");
 }
 
-/// Per interceptor, forwarding points count three and others two. Client: `twice` has `send_request` and `receive_reply`, `greet`
-/// `send_request` and `receive_exception`, `note` `send_request` and `receive_other`. Server: `twice` and `note` have
-/// `receive_request_service_contexts`, `receive_request` and `send_reply`, `greet` has `send_exception` in its place.
+/// Per interceptor, forwarding points count three and others two. Client: `twice` has `send_request` and
+/// `receive_reply`, `greet` `send_request` and `receive_exception`, `note` `send_request` and
+/// `receive_other`. Server: `twice` and `note` have `receive_request_service_contexts`, `receive_request` and
+/// `send_reply`, `greet` has `send_exception` in its place.
 const EVERY: usize = 3 * ((3 + 2) + (3 + 3) + (3 + 3)) + 3 * ((3 + 3 + 2) + (3 + 3 + 3) + (3 + 3 + 2));
 
 /// The exception of one is what the next one sees, and may replace.

@@ -1,4 +1,5 @@
-//! Service contexts that interceptors add to replies, as they look on the wire: bodies stay aligned and whole.
+//! Service contexts that interceptors add to replies, as they look on the wire: bodies stay aligned and
+//! whole.
 
 use punctual::{Interface as _, SystemExceptionKind as Kind};
 use punctual_fixtures::{

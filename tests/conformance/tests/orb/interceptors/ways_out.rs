@@ -1,4 +1,5 @@
-//! Requests that do not go as they should, and requests that are sent or served more than once: each attempt starts and ends.
+//! Requests that do not go as they should, and requests that are sent or served more than once: each attempt
+//! starts and ends.
 
 use std::{sync::Arc, thread, time::Duration};
 
@@ -234,7 +235,8 @@ fn the_server_wants_another_form_of_target() {
     );
 }
 
-/// An interceptor sends a call elsewhere that has ended with a user exception: there it goes well, and nothing is left of that.
+/// An interceptor sends a call elsewhere that has ended with a user exception: there it goes well, and
+/// nothing is left of that.
 #[test]
 fn a_user_exception_that_was_not_the_end() {
     playing(

@@ -26,7 +26,8 @@ fn builder() -> OrbBuilder {
         .lock_memory(false)
 }
 
-/// What a TCP client of this host gets that claims this priority: the one its request runs at, or that it may not.
+/// What a TCP client of this host gets that claims this priority: the one its request runs at, or that it may
+/// not.
 fn ask(port: u16, key: &[u8], claimed: i16) -> Option<i16> {
     let mut peer = Peer::connect(port);
     let contexts = [propagated(claimed)];

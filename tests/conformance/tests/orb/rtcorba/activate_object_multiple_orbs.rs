@@ -1,4 +1,5 @@
-//! Several ORBs in one process, each with its own adapters, pools and policies: TAO's `Activate_Object_Multiple_ORBs`.
+//! Several ORBs in one process, each with its own adapters, pools and policies: TAO's
+//! `Activate_Object_Multiple_ORBs`.
 
 use punctual::{Orb, OrbError, Priority, PriorityModel};
 use punctual_fixtures::{

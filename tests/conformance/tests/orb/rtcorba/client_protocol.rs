@@ -1,4 +1,5 @@
-//! Which protocol a call takes, by the client's policy at each scope and by the server's: TAO's `Client_Protocol`.
+//! Which protocol a call takes, by the client's policy at each scope and by the server's: TAO's
+//! `Client_Protocol`.
 
 use punctual::{
     Interface, Minor, Orb, PolicyOverrides, Protocol, ProtocolPolicy, SchedulingClass, SystemExceptionKind,

@@ -1,5 +1,5 @@
-//! Calls within an ORB run on the calling thread; its priority changes only where the server declares one and has no lanes:
-//! TAO's `Collocation`.
+//! Calls within an ORB run on the calling thread; its priority changes only where the server declares one and
+//! has no lanes: TAO's `Collocation`.
 
 use std::thread;
 
@@ -20,7 +20,8 @@ type Object = (&'static str, ProbeRef, fn(i16) -> i16, bool);
 /// One object for each kind of adapter, in one ORB.
 struct Scene {
     server: Server,
-    /// What the servant of each sees: its CORBA priority, given the caller's; and whether the thread's native one changes.
+    /// What the servant of each sees: its CORBA priority, given the caller's; and whether the thread's native
+    /// one changes.
     objects: Vec<Object>,
     realtime: bool,
 }

@@ -1,4 +1,5 @@
-//! Real-time parts of references and requests that make no sense: an error to whoever sent them, and nothing else changes.
+//! Real-time parts of references and requests that make no sense: an error to whoever sent them, and nothing
+//! else changes.
 
 use punctual::{Completion, Minor, Orb, Priority, PriorityModel, SystemExceptionKind as Kind};
 use punctual_fixtures::{

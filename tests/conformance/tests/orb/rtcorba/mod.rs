@@ -1,4 +1,5 @@
-//! Real-time CORBA 1.0: the matrix of priority policies, their rules, and the tests that TAO has for them by name.
+//! Real-time CORBA 1.0: the matrix of priority policies, their rules, and the tests that TAO has for them by
+//! name.
 
 mod accepted_priorities;
 mod activate_object_multiple_orbs;

@@ -1,4 +1,5 @@
-//! Threads that call at the same time, each with a priority and a protocol of its own: TAO's `MT_Client_Protocol_Priority`.
+//! Threads that call at the same time, each with a priority and a protocol of its own: TAO's
+//! `MT_Client_Protocol_Priority`.
 
 use std::thread;
 

@@ -121,7 +121,8 @@ fn the_orbs_pool_serves_adapters_that_name_none_from_then_on() {
     runner.join().unwrap();
 }
 
-/// Without real-time policies a reference says nothing about priorities, to ORBs that could not read it either.
+/// Without real-time policies a reference says nothing about priorities, to ORBs that could not read it
+/// either.
 #[test]
 fn an_adapter_without_policies_makes_plain_references() {
     let orb = builder().build().unwrap();

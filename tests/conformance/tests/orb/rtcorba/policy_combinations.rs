@@ -1,5 +1,5 @@
-//! Every combination of policies is either refused when the adapter is made, or its objects work, from inside and from
-//! outside: TAO's `Policy_Combinations`.
+//! Every combination of policies is either refused when the adapter is made, or its objects work, from inside
+//! and from outside: TAO's `Policy_Combinations`.
 
 use punctual::{InvalidPolicy, Orb, OrbError, Poa, PoaBuilder, PriorityBand, PriorityModel, ThreadPool};
 use punctual_fixtures::{

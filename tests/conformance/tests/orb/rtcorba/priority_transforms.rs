@@ -158,7 +158,8 @@ fn calls_of_the_servant_are_transformed_and_no_others() {
     assert_eq!(transformed.corba_priority(), Ok(15_001));
 }
 
-/// An upcall inside an upcall, on the same thread: each one's calls are under its own object's transform, or under none.
+/// An upcall inside an upcall, on the same thread: each one's calls are under its own object's transform, or
+/// under none.
 #[test]
 fn upcalls_inside_upcalls_keep_their_transforms_apart() {
     let scene = Scene::new();

@@ -1,4 +1,5 @@
-//! What a call over a shared connection costs: system calls, as the kernel counts them. (Allocations: `allocations.rs`.)
+//! What a call over a shared connection costs: system calls, as the kernel counts them. (Allocations:
+//! `allocations.rs`.)
 
 use punctual::{Limits, Priority};
 use punctual_fixtures::{conformance::ProbeRef, priority, server::Server, skip_error};
@@ -39,7 +40,8 @@ fn reader() -> TaskId {
     TaskId::new(named.expect("it was started")).unwrap()
 }
 
-/// The caller writes and sleeps, the lane's thread waits, reads and wakes it. Fewer where the reply is there first.
+/// The caller writes and sleeps, the lane's thread waits, reads and wakes it. Fewer where the reply is there
+/// first.
 #[test]
 fn two_of_the_caller_and_three_of_the_lane() {
     let server = Server::start();

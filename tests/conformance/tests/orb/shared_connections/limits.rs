@@ -1,3 +1,5 @@
+//! Limits of shared connections: calls per connection, connections per lane, servers that do not read.
+
 use std::{thread, time::Duration};
 
 use punctual::{Completion, Limits, Minor, PolicyOverrides, SystemException, SystemExceptionKind as Kind};
@@ -110,8 +112,8 @@ fn large() -> Vec<i32> {
     vec![7; 3 << 20]
 }
 
-/// A server that does not read: callers wait no longer than they want to, what is kept for it has a limit, and the connection is as
-/// good as before once it reads.
+/// A server that does not read: callers wait no longer than they want to, what is kept for it has a limit,
+/// and the connection is as good as before once it reads.
 #[test]
 fn a_server_that_does_not_read_blocks_nobody() {
     let client = Client::with(limited(|limits| limits.max_message_size = 16 << 20), |pool| pool);

@@ -1,4 +1,5 @@
-//! Calls of several threads over one connection, whose replies a lane's threads read: `ConnectionMode::Shared`.
+//! Calls of several threads over one connection, whose replies a lane's threads read:
+//! `ConnectionMode::Shared`.
 
 mod costs;
 mod ends;

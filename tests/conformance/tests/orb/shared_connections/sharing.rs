@@ -1,3 +1,5 @@
+//! Callers of one connection: order of replies, which calls share a connection, and which have their own.
+
 use std::{collections::HashSet, sync::Barrier, thread};
 
 use punctual::{

@@ -1,3 +1,5 @@
+//! Hostile clients over shared memory cost the server their own connection only.
+
 use std::{
     fs::File,
     io::{self, IoSliceMut},
@@ -21,8 +23,8 @@ pub struct HostileClient {
     written: u64,
 }
 
-/// Where the words of control stand: what the server says as a writer and as a reader of the first ring, from server to client,
-/// then what the client says of the second one.
+/// Where the words of control stand: what the server says as a writer and as a reader of the first ring, from
+/// server to client, then what the client says of the second one.
 const OF_SERVER: u64 = 0;
 const OF_CLIENT: u64 = 256;
 const RINGS: u64 = 4096;

@@ -1,3 +1,5 @@
+//! Hostile servers over shared memory cost the client their own connection only.
+
 use std::{
     fs::File,
     io::IoSlice,

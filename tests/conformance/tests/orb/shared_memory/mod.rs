@@ -271,7 +271,8 @@ fn the_fastest_way_is_taken_and_another_where_it_is_blocked() {
     server.kill();
 }
 
-/// Somebody has taken the place, and does not accept: that costs one connection time-out, and not one for each call.
+/// Somebody has taken the place, and does not accept: that costs one connection time-out, and not one for
+/// each call.
 #[test]
 fn a_blocked_way_is_not_tried_again_in_each_call() {
     let path = std::env::temp_dir().join(format!("punctual-blocked-{}", std::process::id()));
@@ -375,7 +376,8 @@ fn a_client_that_does_not_speak_giop_is_turned_away() {
     eventually("it is closed", || connections(&server) == 0);
 }
 
-/// Whatever a server does with the memory, each call to it ends, in time, and calls to others are as they were.
+/// Whatever a server does with the memory, each call to it ends, in time, and calls to others are as they
+/// were.
 #[test]
 fn a_server_that_lies_or_scribbles_harms_calls_to_itself_only() {
     let (ior, (path, number)) = {

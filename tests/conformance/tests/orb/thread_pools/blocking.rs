@@ -1,4 +1,5 @@
-//! Lanes whose threads block in `read`: two system calls for a request, and every connection is served all the same.
+//! Lanes whose threads block in `read`: two system calls for a request, and every connection is served all
+//! the same.
 
 use std::thread;
 

@@ -1,4 +1,5 @@
-//! Borrowing: a lane without a thread is served by threads of lower lanes, at its own priority, and never the other way round.
+//! Borrowing: a lane without a thread is served by threads of lower lanes, at its own priority, and never the
+//! other way round.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -214,7 +215,8 @@ fn nor_is_any_on_one_real_time_cpu() {
     stress(&server);
 }
 
-/// Many clients, and lanes that have fewer threads than these: every call is answered, whoever served it, and the counts agree.
+/// Many clients, and lanes that have fewer threads than these: every call is answered, whoever served it, and
+/// the counts agree.
 pub(super) fn stress(server: &Server) -> u64 {
     server.hooks.open_gate();
     const CALLS: u64 = 1_500;

@@ -1,5 +1,5 @@
-//! Borrowing and request buffering together: a request waits only while no thread of a lower lane is idle either, and then it goes
-//! before theirs.
+//! Borrowing and request buffering together: a request waits only while no thread of a lower lane is idle
+//! either, and then it goes before theirs.
 
 use std::{sync::Mutex, thread, time::Duration};
 
@@ -124,7 +124,8 @@ fn what_no_lower_lane_has_a_thread_for_waits_and_what_finds_no_room_is_refused()
     assert_eq!((low.threads, high.threads), (3, 2), "one of each reads");
 }
 
-/// The thread of the low lane comes back to requests of both: those of the high lane go first, each lane's in their order.
+/// The thread of the low lane comes back to requests of both: those of the high lane go first, each lane's in
+/// their order.
 #[test]
 fn the_queue_above_goes_before_the_own_one() {
     let server = with_lanes(two_lanes, SchedulingClass::Other);
@@ -325,7 +326,8 @@ fn nor_is_any_on_one_real_time_cpu() {
     stress(&server);
 }
 
-/// What is served is finished, the borrowed thread's included; what waits was not handled, and its client is told.
+/// What is served is finished, the borrowed thread's included; what waits was not handled, and its client is
+/// told.
 #[test]
 fn at_the_end_nothing_is_left_undecided() {
     let server = with_lanes(two_lanes, SchedulingClass::Other);
@@ -365,7 +367,8 @@ struct Fates {
     unknown: Vec<i32>,
 }
 
-/// Calls of many clients at once, each at its priority, until each has made its calls or has been told that nobody is there.
+/// Calls of many clients at once, each at its priority, until each has made its calls or has been told that
+/// nobody is there.
 fn call_from_all_sides(server: &Server, calls: i32, meanwhile: impl FnOnce()) -> Fates {
     server.hooks.open_gate();
     let fates = Mutex::new(Fates::default());

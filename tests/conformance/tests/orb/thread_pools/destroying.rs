@@ -43,7 +43,8 @@ const SHAPES: [(&str, Shape); 3] = [
     ("blocking", |pool| pool.threads(2).wait(LaneWait::Blocking)),
 ];
 
-/// Each ORB counts for itself, and gives no id twice; threads' names tell the pools of a process apart all the same.
+/// Each ORB counts for itself, and gives no id twice; threads' names tell the pools of a process apart all
+/// the same.
 #[test]
 fn pools_are_known_by_their_ids() {
     let (one, other) = (Server::start(), Server::start());
@@ -124,7 +125,8 @@ fn calls_under_way_are_finished_and_clients_are_taken_leave_of() {
     }
 }
 
-/// Clients call all the while: each call is answered or fails with what says that the object or its server is gone.
+/// Clients call all the while: each call is answered or fails with what says that the object or its server is
+/// gone.
 #[test]
 fn callers_never_hang() {
     for (name, shape) in SHAPES {

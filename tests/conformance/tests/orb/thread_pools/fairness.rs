@@ -1,4 +1,5 @@
-//! One connection cannot keep a lane's thread from the others, and one thread cannot keep the CPU from its equals.
+//! One connection cannot keep a lane's thread from the others, and one thread cannot keep the CPU from its
+//! equals.
 
 use punctual::{CpuSet, LaneWait, SchedulingClass};
 use punctual_fixtures::{eventually, peer::Peer, realtime_or_skip, server::Setup, wire::COMMON};
@@ -28,8 +29,9 @@ fn a_flood_waits_its_turn() {
     );
 }
 
-/// Two threads of equal priority on one CPU, each in an upcall that waits. Both upcalls may go on at once, and requests lie ready: one
-/// thread goes on first, and the other's upcall, which began before all of these requests came, must not wait for all of them.
+/// Two threads of equal priority on one CPU, each in an upcall that waits. Both upcalls may go on at once,
+/// and requests lie ready: one thread goes on first, and the other's upcall, which began before all of these
+/// requests came, must not wait for all of them.
 fn noted_before_the_equal_goes_on(shape: Shape, requests: i32, of_one_peer: bool) -> usize {
     let setup = Setup {
         pool: shape,

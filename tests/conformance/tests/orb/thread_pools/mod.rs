@@ -1,5 +1,5 @@
-//! Thread pools: dynamic threads, borrowing, blocking lanes, pools that end. TAO's tests Thread_Pool, Dynamic_Thread_Pool and
-//! Destroy_Thread_Pool, written from what they are for.
+//! Thread pools: dynamic threads, borrowing, blocking lanes, pools that end. TAO's tests Thread_Pool,
+//! Dynamic_Thread_Pool and Destroy_Thread_Pool, written from what they are for.
 
 mod blocking;
 mod borrowing;

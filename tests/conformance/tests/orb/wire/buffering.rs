@@ -376,8 +376,8 @@ fn clients_notice_nothing_but_the_refusal() {
     assert_eq!(probe.twice(21), Ok(42));
 }
 
-/// On one CPU the reading thread and the serving one, of one priority, take turns: neither a flood of requests nor one of refusals
-/// keeps what was let in from being served.
+/// On one CPU the reading thread and the serving one, of one priority, take turns: neither a flood of
+/// requests nor one of refusals keeps what was let in from being served.
 #[test]
 fn a_flood_does_not_starve_the_thread_that_serves() {
     const REQUESTS: u32 = 4000;

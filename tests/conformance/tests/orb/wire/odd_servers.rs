@@ -133,7 +133,8 @@ fn answers_to_other_requests_are_passed_over() {
     );
 }
 
-/// What a server says instead of results, and what its client makes of it. Afterwards the reference is as good as before.
+/// What a server says instead of results, and what its client makes of it. Afterwards the reference is as
+/// good as before.
 #[test]
 fn odd_answers_become_system_exceptions() {
     type Row = (&'static str, fn(Dialect, u32) -> Vec<u8>, Kind, Minor, Completion);
@@ -365,7 +366,8 @@ fn a_server_may_close_idle_connections() {
     );
 }
 
-/// Many connections of ended threads, all of which the server has closed: one call does not stumble over each of them.
+/// Many connections of ended threads, all of which the server has closed: one call does not stumble over each
+/// of them.
 #[test]
 fn connections_that_ended_threads_left_are_given_up_together() {
     const THREADS: usize = 8;

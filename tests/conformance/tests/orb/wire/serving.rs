@@ -263,7 +263,8 @@ fn every_callback_is_served_once_when_many_call() {
     }
 }
 
-/// A pool without lanes, in SCHED_FIFO: what is served meanwhile runs at its own priority, and the call goes on at its.
+/// A pool without lanes, in SCHED_FIFO: what is served meanwhile runs at its own priority, and the call goes
+/// on at its.
 #[test]
 fn priorities_are_those_of_the_upcall_that_runs() {
     let declared = Priority::new(21_844).expect("not negative");
@@ -348,7 +349,8 @@ fn a_thread_that_would_wait_for_itself_is_told() {
     }
 }
 
-/// What standard error is told was put together before: the refusal that says it allocates no more than those that say nothing.
+/// What standard error is told was put together before: the refusal that says it allocates no more than those
+/// that say nothing.
 #[test]
 fn naming_the_lane_allocates_nothing() {
     let (server, _client, strange) = stranger_to_itself(WaitStrategy::Blocking, |pool| pool);
@@ -430,7 +432,8 @@ fn one_reference_may_serve_where_the_others_block() {
     assert_eq!(one.reference_for(&client).rally(2), Ok(2));
 }
 
-/// A lent thread that waits serves the lane that it is lent to, and not its own: that would delay the higher lane's request.
+/// A lent thread that waits serves the lane that it is lent to, and not its own: that would delay the higher
+/// lane's request.
 #[test]
 fn a_lent_thread_serves_the_lane_that_has_it() {
     let (low, high) = (Priority::MIN, Priority::MAX);
