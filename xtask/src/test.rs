@@ -54,7 +54,11 @@ pub fn run(names: &[&str]) -> ExitCode {
         println!("All checks passed.");
         return ExitCode::SUCCESS;
     };
-    println!("\nSkipped checks:\n{}\n{sum}", sum.reasons());
+    let reasons = sum.reasons();
+    if !reasons.is_empty() {
+        println!("\nSkipped checks:\n{reasons}");
+    }
+    println!("\n{sum}");
     if sum.failed == 0 {
         ExitCode::SUCCESS
     } else {
