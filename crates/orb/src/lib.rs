@@ -41,7 +41,7 @@ pub use expired_requests::ExpiredRequests;
 pub use invalid_policy::InvalidPolicy;
 pub use mutex::{LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound};
 pub use orb::{Orb, OrbBuilder};
-pub use poa::{Poa, PoaBuilder};
+pub use poa::{ObjectBuilder, Poa, PoaBuilder, ReferenceBuilder};
 pub use punctual_inspect::{InspectedAt, Inspection};
 pub use punctual_lane::{LaneStatistics, QueueLimits, QueueStatistics, ThreadLife};
 pub use punctual_stub::{ConnectionMode, WaitStrategy};

@@ -1,14 +1,16 @@
+//! Object adapters as their users hold them.
+
 mod builder;
 mod destroy;
-mod with_priority;
+mod object;
+mod reference;
 
-pub use builder::PoaBuilder;
+pub use self::{builder::PoaBuilder, object::ObjectBuilder, reference::ReferenceBuilder};
 
 use std::sync::Arc;
 
 use punctual_cdr::Ior;
-use punctual_stub::{Interface, ObjectRef, Servant, Skeleton, servant};
-use punctual_types::Priority;
+use punctual_stub::{Interface, ObjectRef, Skeleton};
 
 use crate::{OrbError, client::Reference, orb_core::OrbCore, poa_core::PoaCore};
 
@@ -58,13 +60,25 @@ impl Poa {
         PoaBuilder::new(self.clone(), name)
     }
 
-    /// Makes `servant` an object with an id that the adapter chooses, and returns a reference to it.
+    /// Starts to make `servant` an object, with an id and a priority if necessary.
     ///
-    /// The type of the reference says which interface it serves.
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// let orb = Orb::builder().build()?;
+    /// let poa = orb.root_poa().child("numbers").user_ids().build()?;
+    /// let doubler: DoublerRef = poa.object(Doubler).id("doubler").activate()?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn object<S: Send + Sync + 'static>(&self, servant: S) -> ObjectBuilder<'_, S> {
+        ObjectBuilder::new(self, servant)
+    }
+
+    /// Makes `servant` an object with an id that the adapter chooses: short for `object(servant).activate()`.
     ///
     /// # Errors
-    /// [`OrbError::WrongPolicy`] where the adapter leaves ids to the user, [`OrbError::Full`], [`OrbError::ShutDown`], and
-    /// [`OrbError::Listen`] where this is the first object of the threads that call `Orb::run` and the endpoint is taken.
+    /// Those of [`ObjectBuilder::activate`].
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -81,44 +95,52 @@ impl Poa {
         R: Skeleton<S> + 'static,
         S: Send + Sync + 'static,
     {
-        self.core.check_system_ids()?;
-        self.activate_servant(servant_of::<R, S>(servant), None, None)
-            .map(R::from_object)
+        self.object(servant).activate()
     }
 
-    /// Makes `servant` the object with this id (any octets). Where a reference with this id was made before, it becomes good.
+    /// Starts to make a reference to an object that need not be active.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::DoublerRef;
+    /// # use punctual_orb::Orb;
+    /// let orb = Orb::builder().build()?;
+    /// let doubler: DoublerRef = orb.root_poa().reference().create()?;
+    /// assert!(doubler.twice(21).is_err(), "no servant yet");
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn reference(&self) -> ReferenceBuilder<'_> {
+        ReferenceBuilder::new(self)
+    }
+
+    /// Id of the object that a reference of this adapter leads to.
     ///
     /// # Errors
-    /// [`OrbError::AlreadyActive`] where the id is taken, [`OrbError::WrongPolicy`] where the adapter chooses ids itself and has
-    /// made no reference with this one, and those of [`Self::activate`].
+    /// [`OrbError::NotActive`] if the reference is not one of this adapter's.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
-    /// # use punctual_orb::{Orb, OrbError};
+    /// # use punctual_orb::Orb;
     /// let orb = Orb::builder().build()?;
     /// let poa = orb.root_poa().child("numbers").user_ids().build()?;
-    /// let doubler: DoublerRef = poa.activate_with_id("doubler", Doubler)?;
-    /// let again = poa.activate_with_id::<DoublerRef, _>("doubler", Doubler);
-    /// assert!(matches!(again, Err(OrbError::AlreadyActive)));
-    /// # Ok::<(), OrbError>(())
+    /// let doubler: DoublerRef = poa.object(Doubler).id("doubler").activate()?;
+    /// assert_eq!(poa.id_of(&doubler)?, b"doubler");
+    /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
-    pub fn activate_with_id<R, S>(&self, id: impl AsRef<[u8]>, servant: S) -> Result<R, OrbError>
-    where
-        R: Skeleton<S> + 'static,
-        S: Send + Sync + 'static,
-    {
-        self.core.check_id(id.as_ref())?;
-        self.activate_servant(servant_of::<R, S>(servant), Some(id.as_ref()), None)
-            .map(R::from_object)
+    pub fn id_of<R: Interface>(&self, reference: &R) -> Result<Vec<u8>, OrbError> {
+        let key = self.object_key(reference)?;
+        let id = self.orb.objects.id_in(&self.core, &key);
+        id.ok_or(OrbError::NotActive)
     }
 
-    /// Ends an object: no further request reaches it, and its servant is dropped when the last one has left.
+    /// Deactivates an object: no further request reaches it, and its servant is dropped after the last request.
     ///
-    /// Outside of upcalls this waits for them and drops the servant here. Inside one it waits for nobody: a servant whose object is
-    /// still in use is dropped by whoever activates or deactivates an object later, or shuts the ORB down.
+    /// Outside of upcalls this waits for those requests and drops the servant. Inside an upcall it does not wait: a servant that is
+    /// still in use is dropped when an object is activated or deactivated later, or when the ORB is shut down.
     ///
-    /// Fails with [`OrbError::NotActive`] where this adapter has no such object.
+    /// # Errors
+    /// [`OrbError::NotActive`] if this adapter has no such object.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -134,37 +156,19 @@ impl Poa {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn deactivate<R: Interface>(&self, reference: &R) -> Result<(), OrbError> {
+        let key = self.object_key(reference)?;
+        self.orb.objects.deactivate(&self.core, &key)
+    }
+
+    fn object_key<R: Interface>(&self, reference: &R) -> Result<Vec<u8>, OrbError> {
         let mut profiles = reference.as_object().ior().profiles.iter();
-        let profile = profiles.find_map(|profile| self.orb.configuration.decode_profile(profile)?.ok());
-        let profile = profile.ok_or(OrbError::NotActive)?;
-        self.orb.objects.deactivate(&self.core, &profile.object_key)
+        let configuration = &self.orb.configuration;
+        let profile = profiles.find_map(|profile| configuration.decode_profile(profile)?.ok());
+        Ok(profile.ok_or(OrbError::NotActive)?.object_key)
     }
 
-    /// With the object's own priority, if it has one.
-    fn activate_servant(
-        &self,
-        servant: Arc<dyn Servant>,
-        id: Option<&[u8]>,
-        priority: Option<Priority>,
-    ) -> Result<ObjectRef, OrbError> {
-        let declared = id.and_then(|id| self.core.declared(id));
-        let priority = with_priority::agreed(priority, declared)?;
-        // The default pool listens when the first object needs it.
-        self.orb.ensure_listening(&self.core)?;
-        let ior = self.orb.objects.activate(id, &self.core, servant, priority)?;
-        self.bind(ior)
-    }
-
-    fn bind(&self, ior: Ior) -> Result<ObjectRef, OrbError> {
+    fn bind<R: Interface>(&self, ior: Ior) -> Result<R, OrbError> {
         let reference = Reference::new(&self.orb.client, ior).map_err(OrbError::Reference)?;
-        Ok(ObjectRef::new(reference))
+        Ok(R::from_object(ObjectRef::new(reference)))
     }
-}
-
-fn servant_of<R, S>(implementation: S) -> Arc<dyn Servant>
-where
-    R: Skeleton<S> + 'static,
-    S: Send + Sync + 'static,
-{
-    servant::<R, S>(implementation)
 }

@@ -297,24 +297,19 @@ impl PoaCore {
 }
 
 impl PoaCore {
-    pub(crate) fn check_system_ids(&self) -> Result<(), OrbError> {
-        match self.ids {
-            IdAssignment::System => Ok(()),
-            IdAssignment::User => Err(OrbError::WrongPolicy(
-                "its objects have user ids: use the operation that takes an id, such as `activate_with_id`",
-            )),
-        }
-    }
-
-    /// Whether the user may name an object so: in an adapter that chooses ids only by what it chose for a reference.
-    pub(crate) fn check_id(&self, id: &[u8]) -> Result<(), OrbError> {
-        let made = || {
+    /// Fails if an object may not have this id, or no id (`None`). In an adapter that chooses ids itself, users can state only
+    /// those that it chose for references.
+    pub(crate) fn check_identity(&self, id: Option<&[u8]>) -> Result<(), OrbError> {
+        let made = |id: &[u8]| {
             let (mark, number) = id.split_first()?;
             let number = u64::from_be_bytes(number.try_into().ok()?);
             (*mark == MADE && number < self.ids_made.load(Ordering::Relaxed)).then_some(())
         };
-        match self.ids {
-            IdAssignment::System if made().is_none() => Err(OrbError::WrongPolicy(
+        match (self.ids, id) {
+            (IdAssignment::User, None) => Err(OrbError::WrongPolicy(
+                "its objects have user ids: set one with `object(servant).id(..)` or `reference().id(..)`",
+            )),
+            (IdAssignment::System, Some(id)) if made(id).is_none() => Err(OrbError::WrongPolicy(
                 "it chooses ids itself: build it with `user_ids`, or use the id of a reference that it made",
             )),
             _ => Ok(()),
@@ -366,7 +361,18 @@ impl PoaCore {
     }
 }
 
-/// The id of an object that has none but its slot.
+/// Priority of an object for which one is asked, and which may have one already.
+pub(crate) fn agreed_priority(
+    asked: Option<Priority>,
+    has: Option<Priority>,
+) -> Result<Option<Priority>, OrbError> {
+    match (asked, has) {
+        (Some(asked), Some(has)) if asked != has => Err(OrbError::PriorityTaken { asked, has }),
+        _ => Ok(asked.or(has)),
+    }
+}
+
+/// Id of an object that was activated without one.
 pub(crate) fn id_of_slot(slot: SlotId) -> [u8; 8] {
     let mut id = [0; 8];
     id[..4].copy_from_slice(&slot.index.to_be_bytes());
@@ -374,5 +380,5 @@ pub(crate) fn id_of_slot(slot: SlotId) -> [u8; 8] {
     id
 }
 
-/// Sets ids made for references apart from those of slots.
+/// First octet of ids that adapters choose for references without an active object; ids of slots have 8 octets, these have 9.
 const MADE: u8 = b'r';

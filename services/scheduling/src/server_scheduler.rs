@@ -124,7 +124,7 @@ impl ServerScheduler {
             .schedule
             .object(name)
             .ok_or_else(|| unknown("object", name, objects.iter().map(|object| &object.name)))?;
-        Ok(poa.activate_with_priority(servant, object.priority)?)
+        Ok(poa.object(servant).priority(object.priority).activate()?)
     }
 
     /// Returns the pool of this name if it is on this host.

@@ -281,7 +281,7 @@ impl OrbBuilder {
     /// let model = PriorityModel::ServerDeclared(Priority::new(20_000)?);
     /// let orb = Orb::builder().priority_model(model).build()?;
     /// let alarms = orb.root_poa().child("alarms").build()?;
-    /// let urgent: DoublerRef = alarms.activate_with_priority(Doubler, Priority::MAX)?;
+    /// let urgent: DoublerRef = alarms.object(Doubler).priority(Priority::MAX).activate()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn priority_model(mut self, model: PriorityModel) -> Self {

@@ -169,8 +169,8 @@ impl PoaBuilder {
     ///     .highest_priority(Priority::MAX)
     ///     .priority_transform(Gate)
     ///     .build()?;
-    /// let fast: DoublerRef = poa.activate_with_id("fast doubler", Doubler)?;
-    /// let slow: DoublerRef = poa.activate_with_id("doubler", Doubler)?;
+    /// let fast: DoublerRef = poa.object(Doubler).id("fast doubler").activate()?;
+    /// let slow: DoublerRef = poa.object(Doubler).id("doubler").activate()?;
     /// orb.current().set_priority(Priority::MAX)?;
     /// assert_eq!(fast.twice(3)?, 6);
     /// assert_eq!(slow.twice(3).unwrap_err().kind, SystemExceptionKind::Internal);
@@ -296,7 +296,7 @@ impl PoaBuilder {
     /// # use punctual_orb::{Orb, OrbError};
     /// let orb = Orb::builder().build()?;
     /// let poa = orb.root_poa().child("numbers").persistent().user_ids().build()?;
-    /// let doubler: DoublerRef = poa.activate_with_id("doubler", Doubler)?;
+    /// let doubler: DoublerRef = poa.object(Doubler).id("doubler").activate()?;
     /// assert_eq!(doubler.twice(3)?, 6);
     /// // An id that the ORB chooses would not be the same in the next run.
     /// assert!(matches!(orb.root_poa().child("names").persistent().build(), Err(OrbError::InvalidPolicy(_))));
@@ -315,7 +315,7 @@ impl PoaBuilder {
     /// # use punctual_orb::{Orb, OrbError};
     /// let orb = Orb::builder().build()?;
     /// let poa = orb.root_poa().child("numbers").user_ids().build()?;
-    /// assert!(poa.activate_with_id::<DoublerRef, _>([0, 1, 2], Doubler).is_ok());
+    /// assert!(poa.object(Doubler).id([0, 1, 2]).activate::<DoublerRef>().is_ok());
     /// assert!(matches!(poa.activate::<DoublerRef, _>(Doubler), Err(OrbError::WrongPolicy(_))));
     /// # Ok::<(), OrbError>(())
     /// ```

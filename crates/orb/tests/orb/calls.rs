@@ -384,9 +384,9 @@ fn user_ids_and_persistent_objects_are_found_by_name() {
         .user_ids()
         .build()
         .unwrap();
-    let object: EchoRef = poa.activate_with_id("one", Servant::default()).unwrap();
+    let object: EchoRef = poa.object(Servant::default()).id("one").activate().unwrap();
     assert!(matches!(
-        poa.activate_with_id::<EchoRef, _>("one", Servant::default()),
+        poa.object(Servant::default()).id("one").activate::<EchoRef>(),
         Err(OrbError::AlreadyActive)
     ));
     assert!(matches!(

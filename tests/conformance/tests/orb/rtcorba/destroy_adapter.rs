@@ -32,9 +32,11 @@ fn a_destroyed_adapter_takes_its_objects_and_children_along_and_no_others() {
     let objects: [ProbeRef; 4] = [
         parent.activate(server.servant()).unwrap(),
         parent
-            .activate_with_priority(server.servant(), priority(2))
+            .object(server.servant())
+            .priority(priority(2))
+            .activate()
             .unwrap(),
-        child.activate_with_id("a", server.servant()).unwrap(),
+        child.object(server.servant()).id("a").activate().unwrap(),
         brother.activate(server.servant()).unwrap(),
     ];
     let client = ordinary_client();
@@ -52,8 +54,8 @@ fn a_destroyed_adapter_takes_its_objects_and_children_along_and_no_others() {
     let destroyed =
         |result: Result<ProbeRef, OrbError>| assert!(matches!(result, Err(OrbError::AdapterDestroyed)));
     destroyed(parent.activate(server.servant()));
-    destroyed(child.activate_with_id("b", server.servant()));
-    destroyed(child.create_reference_with_id("b"));
+    destroyed(child.object(server.servant()).id("b").activate());
+    destroyed(child.reference().id("b").create());
     assert!(matches!(
         parent.child("c").build(),
         Err(OrbError::AdapterDestroyed)
@@ -72,7 +74,7 @@ fn a_destroyed_adapter_takes_its_objects_and_children_along_and_no_others() {
         .build()
         .unwrap();
     let _: ProbeRef = parent.activate(server.servant()).unwrap();
-    let _: ProbeRef = child.activate_with_id("a", server.servant()).unwrap();
+    let _: ProbeRef = child.object(server.servant()).id("a").activate().unwrap();
     assert_eq!(remote[0].twice(1).unwrap_err().kind, Kind::ObjectNotExist);
     assert_eq!(
         remote[2].twice(1),

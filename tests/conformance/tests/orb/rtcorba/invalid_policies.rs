@@ -222,7 +222,9 @@ fn priorities_that_the_mapping_does_not_have_are_refused() {
     let server = Server::with_poa(orb.clone(), pool.clone(), poa);
     let error = server
         .poa
-        .activate_with_priority::<ProbeRef, _>(server.servant(), priority(100))
+        .object(server.servant())
+        .priority(priority(100))
+        .activate::<ProbeRef>()
         .unwrap_err();
     unmappable(error, 100);
 
@@ -293,11 +295,15 @@ fn operations_with_a_priority_say_which_rule_they_break() {
         for error in [
             server
                 .poa
-                .activate_with_priority::<ProbeRef, _>(server.servant(), priority)
+                .object(server.servant())
+                .priority(priority)
+                .activate::<ProbeRef>()
                 .unwrap_err(),
             server
                 .poa
-                .create_reference_with_priority::<ProbeRef>(priority)
+                .reference()
+                .priority(priority)
+                .create::<ProbeRef>()
                 .unwrap_err(),
         ] {
             assert!(error.to_string().contains(words), "{error}");
@@ -341,18 +347,18 @@ fn operations_with_and_without_an_id_are_for_one_kind_of_adapter_each() {
         Ok(_) => panic!("allowed"),
     };
     for id in [&b"id"[..], b"", b"r\0\0\0\0\0\0\0\0"] {
-        wrong(system.activate_with_id(id, servant()), "user_ids");
+        wrong(system.object(servant()).id(id).activate(), "user_ids");
         wrong(
-            system.activate_with_id_and_priority(id, servant(), own),
+            system.object(servant()).id(id).priority(own).activate(),
             "user_ids",
         );
-        wrong(system.create_reference_with_id(id), "user_ids");
-        wrong(system.create_reference_with_id_and_priority(id, own), "user_ids");
+        wrong(system.reference().id(id).create(), "user_ids");
+        wrong(system.reference().id(id).priority(own).create(), "user_ids");
     }
     wrong(user.activate(servant()), "with_id");
-    wrong(user.activate_with_priority(servant(), own), "with_id");
-    wrong(user.create_reference(), "with_id");
-    wrong(user.create_reference_with_priority(own), "with_id");
+    wrong(user.object(servant()).priority(own).activate(), "with_id");
+    wrong(user.reference().create(), "with_id");
+    wrong(user.reference().priority(own).create(), "with_id");
 }
 
 /// BAD_INV_ORDER: the priority of an object is said once.
@@ -376,51 +382,55 @@ fn an_object_has_one_priority() {
         Ok(_) => panic!("allowed"),
     };
     // First a reference, then the object.
-    let reference: ProbeRef = user.create_reference_with_id_and_priority("a", six).unwrap();
+    let reference: ProbeRef = user.reference().id("a").priority(six).create().unwrap();
+    taken(user.reference().id("a").priority(seven).create(), (seven, six));
     taken(
-        user.create_reference_with_id_and_priority("a", seven),
+        user.object(server.servant()).id("a").priority(seven).activate(),
         (seven, six),
     );
-    taken(
-        user.activate_with_id_and_priority("a", server.servant(), seven),
-        (seven, six),
-    );
-    let active: ProbeRef = user.activate_with_id("a", server.servant()).unwrap();
+    let active: ProbeRef = user.object(server.servant()).id("a").activate().unwrap();
     assert_eq!(
         active.to_ior(),
         reference.to_ior(),
         "it has the priority of the reference"
     );
     let active_reference = active;
-    let again: ProbeRef = user.create_reference_with_id_and_priority("a", six).unwrap();
+    let again: ProbeRef = user.reference().id("a").priority(six).create().unwrap();
     assert_eq!(again.to_ior(), reference.to_ior());
     // First the object.
     let own: ProbeRef = user
-        .activate_with_id_and_priority("b", server.servant(), six)
+        .object(server.servant())
+        .id("b")
+        .priority(six)
+        .activate()
         .unwrap();
-    taken(
-        user.create_reference_with_id_and_priority("b", seven),
-        (seven, six),
-    );
-    let plain: ProbeRef = user.create_reference_with_id("b").unwrap();
+    taken(user.reference().id("b").priority(seven).create(), (seven, six));
+    let plain: ProbeRef = user.reference().id("b").create().unwrap();
     assert_eq!(plain.to_ior(), own.to_ior());
-    let adapters: ProbeRef = user.activate_with_id("c", server.servant()).unwrap();
-    taken(
-        user.create_reference_with_id_and_priority("c", seven),
-        (seven, five),
-    );
-    let active = user.activate_with_id_and_priority::<ProbeRef, _>("c", server.servant(), seven);
+    let adapters: ProbeRef = user.object(server.servant()).id("c").activate().unwrap();
+    taken(user.reference().id("c").priority(seven).create(), (seven, five));
+    let active = user
+        .object(server.servant())
+        .id("c")
+        .priority(seven)
+        .activate::<ProbeRef>();
     assert!(matches!(active, Err(OrbError::AlreadyActive)));
     // The next object of that id may have another.
     user.deactivate(&adapters).unwrap();
     user.deactivate(&own).unwrap();
     let next: ProbeRef = user
-        .activate_with_id_and_priority("b", server.servant(), seven)
+        .object(server.servant())
+        .id("b")
+        .priority(seven)
+        .activate()
         .unwrap();
     assert_ne!(next.to_ior(), own.to_ior());
     user.deactivate(&active_reference).unwrap();
     let next: ProbeRef = user
-        .activate_with_id_and_priority("a", server.servant(), seven)
+        .object(server.servant())
+        .id("a")
+        .priority(seven)
+        .activate()
         .unwrap();
     assert_ne!(next.to_ior(), reference.to_ior());
 }

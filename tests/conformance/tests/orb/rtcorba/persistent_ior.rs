@@ -46,12 +46,18 @@ impl Run {
         let own = priority(HIGH);
         Self {
             plain: plain
-                .activate_with_id_and_priority("one", server.servant(), own)
+                .object(server.servant())
+                .id("one")
+                .priority(own)
+                .activate()
                 .unwrap(),
             lanes: lanes
-                .activate_with_id_and_priority("one", server.servant(), own)
+                .object(server.servant())
+                .id("one")
+                .priority(own)
+                .activate()
                 .unwrap(),
-            transient: transient.activate_with_id("one", server.servant()).unwrap(),
+            transient: transient.object(server.servant()).id("one").activate().unwrap(),
             runner: thread::spawn(move || orb.run()),
             server,
         }

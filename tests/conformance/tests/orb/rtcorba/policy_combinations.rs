@@ -101,7 +101,7 @@ impl Combination {
 
     fn activate(&self, poa: &Poa, servant: Servant) -> ProbeRef {
         match self.user_ids {
-            true => poa.activate_with_id("probe", servant).unwrap(),
+            true => poa.object(servant).id("probe").activate().unwrap(),
             false => poa.activate(servant).unwrap(),
         }
     }

@@ -222,7 +222,7 @@ fn objects_are_named_by_their_ids() {
         .unwrap();
     let system = orb.root_poa().child("system").threadpool(&pool).build().unwrap();
     let server = Server::with_poa(orb.clone(), pool, system);
-    let named: ProbeRef = poa.activate_with_id("radar", server.servant()).unwrap();
+    let named: ProbeRef = poa.object(server.servant()).id("radar").activate().unwrap();
     let client = ordinary_client();
     client.current().set_priority(priority(1)).unwrap();
     let remote: ProbeRef = client.resolve(&named.to_ior()).unwrap();

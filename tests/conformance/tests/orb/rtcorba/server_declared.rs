@@ -82,15 +82,15 @@ fn a_reference_made_before_its_object_leads_to_it() {
     let server = server(realtime, |pool| {
         pool.lane(priority(HIGH), 1).lane(priority(LOW), 1)
     });
-    let early: ProbeRef = server.poa.create_reference_with_priority(priority(HIGH)).unwrap();
+    let early: ProbeRef = server.poa.reference().priority(priority(HIGH)).create().unwrap();
     let remote: ProbeRef = client.resolve(&early.to_ior()).unwrap();
     let error = remote.twice(1).unwrap_err();
     assert_eq!(error.kind, punctual::SystemExceptionKind::ObjectNotExist);
     let id = server.poa.id_of(&early).unwrap();
-    let active: ProbeRef = server.poa.activate_with_id(&id, server.servant()).unwrap();
+    let active: ProbeRef = server.poa.object(server.servant()).id(&id).activate().unwrap();
     assert_eq!(active.to_ior(), early.to_ior());
     assert_runs_at(&client, &early, HIGH, realtime);
-    let plain: ProbeRef = server.poa.create_reference().unwrap();
+    let plain: ProbeRef = server.poa.reference().create().unwrap();
     assert_eq!(RealTime::of(&plain).model, Some((1, LOW)));
     assert_ne!(server.poa.id_of(&plain).unwrap(), id);
     server.poa.deactivate(&active).unwrap();

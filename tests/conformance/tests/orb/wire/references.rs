@@ -127,7 +127,7 @@ fn keys_of_persistent_objects_are_their_names() {
             &self.0
         }
     }
-    let nobody: NobodyRef = poa.activate_with_id("one", Nobody).unwrap();
+    let nobody: NobodyRef = poa.object(Nobody).id("one").activate().unwrap();
     let probe = nobody.0.unchecked::<ProbeRef>();
     assert_eq!(Profile::of(&probe).key, b"PU\x01\x02\x00\x01aone");
 }

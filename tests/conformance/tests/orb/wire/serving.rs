@@ -318,7 +318,9 @@ fn stranger_to_itself(strategy: WaitStrategy, pool: Pool) -> (Server, Orb, Probe
     let named = named.build().expect("an adapter");
     let server = Server::with_poa(orb, pool, poa);
     let probe: ProbeRef = named
-        .activate_with_id("probe", server.servant())
+        .object(server.servant())
+        .id("probe")
+        .activate()
         .expect("an object");
     let Profile { port, key, .. } = Profile::of(&probe);
     // 127.0.0.1, where its own say localhost.
