@@ -8,7 +8,7 @@ use std::{
 use punctual_inspect::{InspectedAt, Inspection, Inspector, LaneSnapshot, Snapshot};
 use punctual_lane::{LaneConfig, LaneEndpoint, LaneMode, ThreadsConfig};
 use punctual_os::PiMutex;
-use punctual_transport::{AddressError, Protocol, Transports};
+use punctual_transport::{Protocol, Transports};
 use punctual_types::Priority;
 
 use crate::{
@@ -153,20 +153,6 @@ impl OrbCore {
         self.inspector.get().map(Inspector::place)
     }
 
-    /// Endpoint as the user writes it.
-    pub(crate) fn endpoint(
-        &self,
-        endpoint: &str,
-        published: Option<&str>,
-    ) -> Result<LaneEndpoint, AddressError> {
-        let Configuration {
-            transports,
-            server_protocols,
-            ..
-        } = &*self.configuration;
-        LaneEndpoint::parse(transports, endpoint, published, server_protocols)
-    }
-
     /// Opens the acceptors of the default pool if the adapter's objects are reached through it.
     pub(crate) fn ensure_listening(&self, poa: &PoaCore) -> Result<(), OrbError> {
         if self.pools.are_shut_down() {
@@ -257,16 +243,8 @@ fn open_inspector(settings: Option<&Inspection>) -> Result<Option<Inspector>, Or
 fn default_endpoints(transports: &Transports, settings: &OrbSettings) -> Result<Vec<LaneEndpoint>, OrbError> {
     let protocols = &settings.server_protocols;
     let mut endpoints = Vec::new();
-    for (endpoint, published) in &settings.listen {
-        endpoints.push(LaneEndpoint::parse(
-            transports,
-            endpoint,
-            published.as_deref(),
-            protocols,
-        )?);
-    }
-    for (number, highest) in &settings.highest_at {
-        endpoints[*number].highest_priority = *highest;
+    for endpoint in &settings.listen {
+        endpoints.push(endpoint.open_with(transports, protocols)?);
     }
     if settings.listen.is_empty() {
         let default = [Protocol::IIOP];

@@ -7,17 +7,13 @@ use punctual_os::SchedulingClass;
 use punctual_sched::{LinearNetworkMapping, NetworkPriorityMapping, PriorityMapping, StandardMapping};
 use punctual_stub::PolicyOverrides;
 use punctual_transport::{ProtocolPolicy, Transport};
-use punctual_types::Priority;
 
-use crate::{Limits, interception::Interceptors, poa_defaults::PoaDefaults};
+use crate::{Endpoint, Limits, interception::Interceptors, poa_defaults::PoaDefaults};
 
 /// Settings of an ORB in the making.
 pub(crate) struct OrbSettings {
     pub(crate) transports: Vec<Arc<dyn Transport>>,
-    /// Endpoints, and the addresses that clients are told if they differ.
-    pub(crate) listen: Vec<(String, Option<String>)>,
-    /// Highest accepted priorities of those endpoints that have one.
-    pub(crate) highest_at: Vec<(usize, Priority)>,
+    pub(crate) listen: Vec<Endpoint>,
     pub(crate) server_protocols: ProtocolPolicy,
     pub(crate) limits: Limits,
     pub(crate) mapping: Option<Box<dyn PriorityMapping>>,
@@ -36,7 +32,6 @@ impl Default for OrbSettings {
         Self {
             transports: Vec::new(),
             listen: Vec::new(),
-            highest_at: Vec::new(),
             server_protocols: ProtocolPolicy::default(),
             limits: Limits::default(),
             mapping: None,

@@ -355,7 +355,7 @@ impl ThreadPoolBuilder {
         for spec in &layout {
             // The kernel keeps 15 octets of a thread's name: pool, lane's priority, thread.
             let name = format!("p{number}-{}", spec.priority);
-            let places = self.endpoints.places(&self.orb, &name, spec.priority)?;
+            let places = self.endpoints.of_lane(&self.orb, &name, spec.priority)?;
             let priority = with_lanes.then_some(spec.priority);
             let config = LaneConfig {
                 name,

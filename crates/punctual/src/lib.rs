@@ -41,8 +41,8 @@ pub use punctual_cdr::{
 };
 pub use punctual_giop::{UrlError, ior_from_string, ior_to_string};
 pub use punctual_orb::{
-    Current, ExpiredRequests, InspectedAt, Inspection, InvalidPolicy, LaneSpec, LaneStatistics, LaneWait,
-    Limits, LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound, ObjectBuilder, OnExcess, Orb,
+    Current, Endpoint, ExpiredRequests, InspectedAt, Inspection, InvalidPolicy, LaneSpec, LaneStatistics,
+    LaneWait, Limits, LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound, ObjectBuilder, OnExcess, Orb,
     OrbBuilder, OrbError, Peers, Poa, PoaBuilder, PriorityModel, QueueLimits, QueueStatistics,
     ReferenceBuilder, ResolveError, ThreadLife, ThreadPool, ThreadPoolBuilder, ThreadPoolId,
 };

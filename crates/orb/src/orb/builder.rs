@@ -12,8 +12,8 @@ use super::{
     initializer::{OrbInitInfo, OrbInitializer},
 };
 use crate::{
-    Inspection, Limits, OnExcess, OrbError, Peers, PriorityModel, WaitStrategy, notice, orb_core::OrbCore,
-    settings::OrbSettings,
+    Endpoint, Inspection, Limits, OnExcess, OrbError, Peers, PriorityModel, WaitStrategy, notice,
+    orb_core::OrbCore, settings::OrbSettings,
 };
 
 /// Makes an [`Orb`].
@@ -46,10 +46,11 @@ impl OrbBuilder {
         }
     }
 
-    /// Adds a place where it listens: `iiop://HOST:PORT`, `uiop://PATH`, `shmiop://PATH`, or an endpoint of a transport of your own.
+    /// Adds an endpoint: `iiop://HOST:PORT`, `uiop://PATH`, `shmiop://PATH`, or one of a transport of your own. [`Endpoint`] can
+    /// advertise another address and limit the priority of requests.
     ///
-    /// References name all places of all protocols. Default: `iiop://localhost:0`, opened when the first object needs it.
-    /// Lanes listen beside each place: at free ports of the same host, at the path with the lane's name behind it.
+    /// References name all endpoints of all protocols. Default: `iiop://localhost:0`, opened when the first object needs it.
+    /// Lanes listen beside each endpoint: at free ports of the same host, at the path with the lane's name behind it.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -59,52 +60,12 @@ impl OrbBuilder {
     /// let doubler: DoublerRef = first.root_poa().activate(Doubler)?;
     /// let url = first.publish("Doubler", &doubler)?;
     /// let address = url.trim_start_matches("corbaloc:iiop:1.2@").trim_end_matches("/Doubler");
-    /// let second = Orb::builder().listen(&format!("iiop://{address}")).build();
-    /// assert!(matches!(second, Err(OrbError::Listen { .. })), "the first one is there");
+    /// let second = Orb::builder().listen(format!("iiop://{address}")).build();
+    /// assert!(matches!(second, Err(OrbError::Listen { .. })), "the address is in use");
     /// # Ok::<(), OrbError>(())
     /// ```
-    pub fn listen(mut self, endpoint: &str) -> Self {
-        self.settings.listen.push((endpoint.to_owned(), None));
-        self
-    }
-
-    /// As [`Self::listen`], for a place where nobody may propagate a higher priority, whatever adapters accept elsewhere.
-    ///
-    /// ```
-    /// # use punctual_orb::{Orb, OrbError};
-    /// use punctual_types::Priority;
-    ///
-    /// // Processes of this host may ask for every priority, the network for none above 10,000.
-    /// let socket = std::env::temp_dir().join(format!("radar-{}", std::process::id()));
-    /// let orb = Orb::builder()
-    ///     .listen(&format!("uiop://{}", socket.display()))
-    ///     .listen_up_to("iiop://127.0.0.1", Priority::new(10_000)?)
-    ///     .build()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn listen_up_to(mut self, endpoint: &str, highest_priority: Priority) -> Self {
-        self.settings
-            .highest_at
-            .push((self.settings.listen.len(), highest_priority));
-        self.listen(endpoint)
-    }
-
-    /// As [`Self::listen`], for a place that clients reach under another address: behind a gateway that translates addresses,
-    /// or on a machine with several names. References say `published`; with port 0, or none, the port that is bound.
-    ///
-    /// ```
-    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
-    /// # use doubler::{Doubler, DoublerRef};
-    /// # use punctual_orb::{Orb, OrbError};
-    /// let orb = Orb::builder().listen_as("iiop://0.0.0.0:0", "iiop://radar.example:2809").build()?;
-    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
-    /// assert_eq!(orb.publish("Doubler", &doubler)?, "corbaloc:iiop:1.2@radar.example:2809/Doubler");
-    /// # Ok::<(), OrbError>(())
-    /// ```
-    pub fn listen_as(mut self, endpoint: &str, published: &str) -> Self {
-        self.settings
-            .listen
-            .push((endpoint.to_owned(), Some(published.to_owned())));
+    pub fn listen(mut self, endpoint: impl Into<Endpoint>) -> Self {
+        self.settings.listen.push(endpoint.into());
         self
     }
 

@@ -7,7 +7,7 @@ use std::{
 
 use punctual_cdr::{Encode, Endian, Ior, TaggedProfile};
 use punctual_giop::{Profile, TAG_INTERNET_IOP, TAG_UIOP, Version};
-use punctual_orb::{Orb, OrbError, PriorityModel};
+use punctual_orb::{Endpoint, Orb, OrbError, PriorityModel};
 use punctual_os::ThreadSpec;
 use punctual_stub::Interface;
 use punctual_transport::{Protocol, ProtocolPolicy};
@@ -228,7 +228,7 @@ fn published_names_are_found_over_unix_sockets() {
 #[test]
 fn all_interfaces_of_ipv6_are_those_of_ipv4_as_well() {
     let server = Orb::builder()
-        .listen_as("iiop://[::]", "iiop://localhost")
+        .listen(Endpoint::new("iiop://[::]").published_as("iiop://localhost"))
         .build()
         .unwrap();
     let pool = server.threadpool().build().unwrap();
@@ -361,7 +361,7 @@ fn lanes_whose_path_would_be_too_long_are_said_so() {
 #[test]
 fn what_is_published_must_be_of_the_same_protocol() {
     let error = Orb::builder()
-        .listen_as("iiop://0.0.0.0", "uiop:///tmp/radar.sock")
+        .listen(Endpoint::new("iiop://0.0.0.0").published_as("uiop:///tmp/radar.sock"))
         .build()
         .err()
         .unwrap();
@@ -395,7 +395,10 @@ fn a_lane_may_have_endpoints_of_its_own() {
         .lane(low, 1)
         .lane(high, 1)
         .lane_endpoint(high, &endpoint)
-        .lane_endpoint_as(high, "iiop://127.0.0.1", "iiop://localhost")
+        .lane_endpoint(
+            high,
+            Endpoint::new("iiop://127.0.0.1").published_as("iiop://localhost"),
+        )
         .build()
         .unwrap();
     let model = PriorityModel::ClientPropagated { default: low };

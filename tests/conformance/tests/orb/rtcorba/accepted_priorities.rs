@@ -3,7 +3,7 @@
 use std::{fs, os::unix::fs::MetadataExt, path::PathBuf};
 
 use punctual::{
-    Completion, Minor, OnExcess, Orb, OrbBuilder, Peers, Priority, PriorityModel, SchedulingClass,
+    Completion, Endpoint, Minor, OnExcess, Orb, OrbBuilder, Peers, Priority, PriorityModel, SchedulingClass,
     SystemExceptionKind as Kind,
 };
 use punctual_fixtures::{
@@ -113,7 +113,7 @@ fn an_endpoint_has_its_own_highest_priority() {
         let path = SocketPath::new(&format!("endpoint-{on_excess:?}"));
         let orb = builder()
             .listen(&path.endpoint())
-            .listen_up_to("iiop://127.0.0.1:0", priority(MIDDLE))
+            .listen(Endpoint::new("iiop://127.0.0.1:0").up_to(priority(MIDDLE)))
             .build()
             .unwrap();
         let pool = orb.threadpool().build().unwrap();

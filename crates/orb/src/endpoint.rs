@@ -1,0 +1,91 @@
+//! Endpoints at which a server listens, as the user states them.
+
+use punctual_lane::LaneEndpoint;
+use punctual_transport::{AddressError, ProtocolPolicy, Transports};
+use punctual_types::Priority;
+
+/// Endpoint at which an ORB or a lane listens; for [`crate::OrbBuilder::listen`] and
+/// [`crate::ThreadPoolBuilder::lane_endpoint`], which take a URL alone as well.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use punctual_orb::{Endpoint, Orb};
+/// use punctual_types::Priority;
+///
+/// // Clients reach the server at a gateway, and none of them gets a higher priority than 10,000.
+/// let gateway = Endpoint::new("iiop://0.0.0.0:0")
+///     .published_as("iiop://radar.example:2809")
+///     .up_to(Priority::new(10_000)?);
+/// let orb = Orb::builder().listen(gateway).build()?;
+/// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+/// assert_eq!(orb.publish("Doubler", &doubler)?, "corbaloc:iiop:1.2@radar.example:2809/Doubler");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    url: String,
+    published: Option<String>,
+    highest_priority: Priority,
+}
+
+impl Endpoint {
+    /// Endpoint with this URL: `iiop://HOST:PORT`, `uiop://PATH`, `shmiop://PATH`, or one of a transport that was added with
+    /// [`crate::OrbBuilder::transport`].
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            published: None,
+            highest_priority: Priority::MAX,
+        }
+    }
+
+    /// Sets the address that references name: that of a gateway that translates addresses, or one of several names of the host.
+    /// The scheme must be the same; with port 0, or none, references name the port that is bound. Default: the endpoint's own.
+    #[must_use]
+    pub fn published_as(mut self, url: impl Into<String>) -> Self {
+        self.published = Some(url.into());
+        self
+    }
+
+    /// Sets the highest priority (0 to 32,767) of requests that arrive here, whatever adapters accept elsewhere. Default: 32,767.
+    #[must_use]
+    pub fn up_to(mut self, highest_priority: Priority) -> Self {
+        self.highest_priority = highest_priority;
+        self
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// This endpoint of one of these transports.
+    pub(crate) fn open_with(
+        &self,
+        transports: &Transports,
+        protocols: &ProtocolPolicy,
+    ) -> Result<LaneEndpoint, AddressError> {
+        let published = self.published.as_deref();
+        let mut endpoint = LaneEndpoint::parse(transports, &self.url, published, protocols)?;
+        endpoint.highest_priority = self.highest_priority;
+        Ok(endpoint)
+    }
+}
+
+impl From<&str> for Endpoint {
+    fn from(url: &str) -> Self {
+        Self::new(url)
+    }
+}
+
+impl From<&String> for Endpoint {
+    fn from(url: &String) -> Self {
+        Self::new(url)
+    }
+}
+
+impl From<String> for Endpoint {
+    fn from(url: String) -> Self {
+        Self::new(url)
+    }
+}
