@@ -21,7 +21,7 @@ use crate::notice;
 /// A mutex for servants and clients that does not invert priorities: `RTCORBA::Mutex`.
 ///
 /// Its owner inherits the priority of the highest thread that waits, or runs at the mutex's ceiling
-/// ([`Orb::create_mutex_with_ceiling`]). Waiters get it highest priority first, in order of arrival among equals. Without
+/// ([`crate::Orb::create_mutex_with_ceiling`]). Waiters get it highest priority first, in order of arrival among equals. Without
 /// contention and ceiling, locking and unlocking are one atomic operation each. Cloning shares it.
 ///
 /// It protects no data of its own. Where Rust can hold the data, a mutex around them is the better choice; this one is for what
@@ -223,7 +223,7 @@ pub enum LockError {
     /// This thread has it, or its owner waits, over however many mutexes, for this thread.
     #[error("the calling thread would wait for itself: it has this mutex, or one that the owner waits for")]
     Deadlock,
-    /// [`Orb::destroy_mutex`] has ended it.
+    /// [`crate::Orb::destroy_mutex`] has ended it.
     #[error("the mutex has been destroyed")]
     Destroyed,
 }
@@ -268,8 +268,6 @@ pub struct MutexNotFound(pub String);
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 #[error("a thread has the mutex; destroy it when all have let go")]
 pub struct MutexInUse;
-
-/// Mutexes: the part of `RTCORBA::RTORB` that is about them.
 
 /// The named mutexes of an ORB.
 #[derive(Default)]

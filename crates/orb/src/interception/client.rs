@@ -20,7 +20,7 @@ use super::{
 ///
 /// What the ORB asks by itself is not seen: LocateRequests, and the binding of connections to bands.
 ///
-/// [`OrbInitializer`](super::OrbInitializer) has an example.
+/// [`OrbInitializer`](crate::interceptors::OrbInitializer) has an example.
 pub trait ClientRequestInterceptor: Send + Sync {
     /// The name, by which no two are registered; any number may be without one.
     fn name(&self) -> &str;

@@ -10,7 +10,7 @@ use thiserror::Error;
 /// What a slot holds; `None` at first. Cloning it costs no allocation.
 pub type SlotValue = Option<Arc<dyn Any + Send + Sync>>;
 
-/// One slot of an ORB's [`PiCurrent`], from [`OrbInitInfo::allocate_slot_id`](super::OrbInitInfo::allocate_slot_id).
+/// One slot of an ORB's [`PiCurrent`], from [`OrbInitInfo::allocate_slot_id`](crate::interceptors::OrbInitInfo::allocate_slot_id).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct SlotId(u32);
 

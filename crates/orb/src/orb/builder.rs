@@ -178,7 +178,7 @@ impl OrbBuilder {
     }
 
     /// How CORBA priorities become the network's, for protocols whose properties have `enable_network_priority`: what packets
-    /// of requests and replies carry. Default: [`LinearNetworkMapping`].
+    /// of requests and replies carry. Default: [`punctual_sched::LinearNetworkMapping`].
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -323,7 +323,7 @@ impl OrbBuilder {
     /// The deadline of each call, counted from its start, unless its reference or thread has another; TIMEOUT when it passes.
     ///
     /// Default: none, so a call waits for ever for a server that is connected and does not answer. It is the one policy of the
-    /// ORB that has a place here; [`Orb::set_policies`] sets all, and [`PolicyOverrides::roundtrip_timeout`] says the details.
+    /// ORB that has a place here; [`Orb::set_policies`] sets all, and [`punctual_stub::PolicyOverrides::roundtrip_timeout`] says the details.
     ///
     /// ```
     /// # use punctual_orb::{Orb, ResolveError};

@@ -190,7 +190,7 @@ fn malformed_paths_are_said_as_such() {
         ("/nowhere/at/all.sock", "does not exist"),
     ] {
         let error = Orb::builder()
-            .listen(&format!("uiop://{path}"))
+            .listen(format!("uiop://{path}"))
             .build()
             .err()
             .unwrap();
@@ -351,7 +351,7 @@ fn profiles_that_lead_nowhere_are_passed_over() {
 fn lanes_whose_path_would_be_too_long_are_said_so() {
     let path = socket_path(&"x".repeat(107 - socket_path("").as_os_str().len()));
     let server = Orb::builder()
-        .listen(&format!("uiop://{}", path.display()))
+        .listen(format!("uiop://{}", path.display()))
         .build()
         .unwrap();
     let error = server.threadpool().lane(Priority::MAX, 1).build().err().unwrap();

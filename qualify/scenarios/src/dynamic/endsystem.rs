@@ -35,7 +35,7 @@ impl Endsystem {
             .build()?;
         let orb = Orb::builder().initializer(&scheduling);
         let orb = match address {
-            Some(address) => orb.listen(&format!("iiop://{address}:0")),
+            Some(address) => orb.listen(format!("iiop://{address}:0")),
             None => orb,
         };
         Ok(Self {

@@ -60,7 +60,7 @@ pub(crate) fn server(arguments: &[String]) -> Result<(), Error> {
     } else {
         "127.0.0.1"
     };
-    let mut builder = Orb::builder().listen(&format!("iiop://{address}:0"));
+    let mut builder = Orb::builder().listen(format!("iiop://{address}:0"));
     if !spec.realtime {
         builder = builder.scheduling_class(SchedulingClass::Other);
     }

@@ -70,7 +70,7 @@ fn a_user_of_this_host_may_what_tcp_may_not() {
     let user = fs::metadata("/proc/self").unwrap().uid();
     let path = SocketPath::new("user");
     let orb = builder()
-        .listen(&path.endpoint())
+        .listen(path.endpoint())
         .listen("iiop://127.0.0.1:0")
         .build()
         .unwrap();
@@ -112,7 +112,7 @@ fn an_endpoint_has_its_own_highest_priority() {
     for (on_excess, excess) in [(OnExcess::Refuse, None), (OnExcess::Clamp, Some(MIDDLE))] {
         let path = SocketPath::new(&format!("endpoint-{on_excess:?}"));
         let orb = builder()
-            .listen(&path.endpoint())
+            .listen(path.endpoint())
             .listen(Endpoint::new("iiop://127.0.0.1:0").up_to(priority(MIDDLE)))
             .build()
             .unwrap();

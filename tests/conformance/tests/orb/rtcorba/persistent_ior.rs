@@ -26,7 +26,7 @@ struct Run {
 impl Run {
     fn start(port: u16) -> Self {
         let orb = Orb::builder()
-            .listen(&format!("iiop://127.0.0.1:{port}"))
+            .listen(format!("iiop://127.0.0.1:{port}"))
             .scheduling_class(SchedulingClass::Other)
             .lock_memory(false)
             .build()
