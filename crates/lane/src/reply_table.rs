@@ -272,7 +272,7 @@ impl ReplyTable {
         self.set_notification(ticket, Notification::Doorbell(Arc::clone(doorbell)))
     }
 
-    /// Wakes a task when the call ends, or when one of its deadlines has passed and [`Self::expire`] is called.
+    /// Wakes a task when the call ends, or when one of its deadlines has passed.
     pub fn wake_when_ended(&self, ticket: &Ticket, waker: &Waker, timeouts: CallTimeouts) {
         self.set_notification(ticket, Notification::Task(waker.clone(), timeouts));
     }
