@@ -1,3 +1,5 @@
+//! Real-time properties of the calling thread, and their scope during upcalls.
+
 use std::{
     cell::{Cell, RefCell},
     sync::Arc,
@@ -10,7 +12,7 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 
 use crate::{client, configuration::Configuration, notice, object_transform::ObjectTransform};
 
-/// The calling thread, as Real-time CORBA sees it: `RTCORBA::Current`.
+/// Real-time CORBA view of the calling thread, `RTCORBA::Current`.
 ///
 /// ```
 /// use punctual_orb::Orb;
@@ -31,9 +33,8 @@ impl<'o> Current<'o> {
         Self { configuration }
     }
 
-    /// The CORBA priority of this thread: what was set last, or inside an upcall the one the request runs at.
-    ///
-    /// Fails with INITIALIZE where none was ever set.
+    /// Returns the CORBA priority of this thread: the one set last or, inside an upcall, the priority of the
+    /// request. Fails with INITIALIZE if none has been set.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -49,18 +50,19 @@ impl<'o> Current<'o> {
             .ok_or_else(|| SystemException::new(SystemExceptionKind::Initialize, Minor::NONE, Completion::No))
     }
 
-    /// Gives this thread a CORBA priority: its native priority under the ORB's mapping, and the one its calls carry.
+    /// Sets the CORBA priority of this thread: its native priority under the ORB's mapping, and the priority
+    /// that its calls propagate. Without the right to real-time scheduling, the thread keeps its native
+    /// priority, but its calls still propagate the new one. Inside an upcall the priority holds until the
+    /// servant returns.
     ///
-    /// Where the process has no right to real-time scheduling, the calls carry the priority all the same. Inside an upcall it
-    /// holds until the servant returns: the thread is not the servant's.
-    /// Fails with DATA_CONVERSION where the mapping has no native priority for it.
+    /// Fails with DATA_CONVERSION if the mapping has no native priority for it.
     ///
     /// ```
     /// use punctual_orb::Orb;
     /// use punctual_os::SchedulingClass;
     /// use punctual_types::Priority;
     ///
-    /// // In the ordinary class the thread stays as it is, and its calls carry the priority.
+    /// In the ordinary class the thread's scheduling does not change, but its calls propagate the priority.
     /// let orb = Orb::builder().scheduling_class(SchedulingClass::Other).build()?;
     /// orb.current().set_priority(Priority::MAX)?;
     /// assert_eq!(orb.current().priority()?, Priority::MAX);
@@ -68,11 +70,11 @@ impl<'o> Current<'o> {
     /// ```
     pub fn set_priority(&self, priority: Priority) -> Result<(), SystemException> {
         let native = self.configuration.to_native(priority)?;
-        // In the ordinary class a thread has no priority, but its calls do.
+        // A thread in the ordinary class has no native priority, but its calls have one.
         if self.configuration.scheduling_class != SchedulingClass::Other {
             notice::enter_realtime(self.configuration.lock_memory);
-            if is_in_upcall() && BEFORE.get().is_none() {
-                BEFORE.set(Some(scheduling::current()));
+            if is_in_upcall() && SCHEDULING_BEFORE.get().is_none() {
+                SCHEDULING_BEFORE.set(Some(scheduling::current()));
             }
             let denied = scheduling::set_current(Scheduling {
                 class: self.configuration.scheduling_class,
@@ -91,10 +93,9 @@ impl<'o> Current<'o> {
         Ok(())
     }
 
-    /// Sets the client policies of this thread's calls, `CORBA::PolicyCurrent`, in place of those set before.
-    ///
-    /// References that set policies themselves go before them, and they go before the ORB's. As the priority, they belong to
-    /// the thread: they hold for all ORBs of the program. An upcall starts with none.
+    /// Sets the client policies of this thread's calls (`CORBA::PolicyCurrent`), replacing the previous ones.
+    /// Policies of a reference override them; they override those of the ORB. Like the priority, they belong
+    /// to the thread and hold for all ORBs of the program. An upcall starts with none.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -113,7 +114,7 @@ impl<'o> Current<'o> {
         client::set_of_thread(policies);
     }
 
-    /// The client policies that were set for this thread.
+    /// Returns the client policies set for this thread.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -131,38 +132,40 @@ impl<'o> Current<'o> {
 thread_local! {
     static PRIORITY: Cell<Option<Priority>> = const { Cell::new(None) };
     static UPCALLS: Cell<u32> = const { Cell::new(0) };
-    /// What this thread ran at before the servant of the innermost upcall gave it a priority; `None`: it did not.
-    static BEFORE: Cell<Option<Scheduling>> = const { Cell::new(None) };
-    /// Whether the priorities of this upcall's calls are transformed: then by `TRANSFORM`, which is stale otherwise.
+    /// Scheduling of this thread before the servant of the innermost upcall set a priority; `None` if it has
+    /// set none.
+    static SCHEDULING_BEFORE: Cell<Option<Scheduling>> = const { Cell::new(None) };
+    /// Whether `TRANSFORM` applies to the calls of this upcall; it is stale otherwise.
     static TRANSFORMS: Cell<bool> = const { Cell::new(false) };
     static TRANSFORM: RefCell<Option<Arc<ObjectTransform>>> = const { RefCell::new(None) };
 }
 
-/// What was set on this thread.
+/// Returns the priority set for this thread.
 pub(crate) fn explicit_priority() -> Option<Priority> {
     PRIORITY.get()
 }
 
-/// What calls of this thread carry: the priority set, else the native one mapped back, else the lowest; inside an upcall of an
-/// object with a transform, what that makes of it.
+/// Returns the priority that calls of this thread propagate: the priority set, else the native one mapped
+/// back, else the lowest; inside an upcall of an object with a transform, the transformed priority.
 ///
-/// A thread in an ordinary scheduling class has no native priority that could be mapped back; the lowest is what it can
-/// honestly claim. (TAO fails such calls with DATA_CONVERSION.) Fails where the transform refuses.
+/// A thread in an ordinary scheduling class has no native priority that could be mapped back; its calls
+/// propagate the lowest. (TAO fails such calls with DATA_CONVERSION.) Fails if the transform refuses.
 pub(crate) fn call_priority(configuration: &Configuration) -> Result<Priority, SystemException> {
     transformed(thread_priority(configuration))
 }
 
-/// What calls of this thread carry if this is its priority; fails where the transform refuses.
+/// Applies the transform of the current upcall, if any, to a priority. Fails if the transform refuses.
 pub(crate) fn transformed(priority: Priority) -> Result<Priority, SystemException> {
     if !TRANSFORMS.get() {
         return Ok(priority);
     }
-    // Not borrowed over the transform, which is user code.
+    // The borrow ends before the transform, which is user code, is called.
     let transform = TRANSFORM.with_borrow(Clone::clone);
     transform.map_or(Ok(priority), |transform| transform.outbound(priority))
 }
 
-/// The calling thread's own: the priority set, else the native one mapped back, else the lowest.
+/// Returns the priority of the calling thread: the priority set, else the native one mapped back, else the
+/// lowest.
 pub(crate) fn thread_priority(configuration: &Configuration) -> Priority {
     explicit_priority().unwrap_or_else(|| {
         let native = scheduling::current();
@@ -173,15 +176,15 @@ pub(crate) fn thread_priority(configuration: &Configuration) -> Priority {
     })
 }
 
-/// Marks the thread as inside an upcall with this CORBA priority, until the result is dropped. Its native one stays as it is, and
-/// is given back then if the servant has changed it.
+/// Marks the thread as inside an upcall with this CORBA priority until the result is dropped. Its native
+/// priority does not change; if the servant changes it, it is restored then.
 pub(crate) fn during_upcall(
     priority: Option<Priority>,
     transform: Option<&Arc<ObjectTransform>>,
 ) -> impl Drop + use<> {
     UPCALLS.set(UPCALLS.get() + 1);
     let priority = PRIORITY.replace(priority);
-    let before = BEFORE.take();
+    let before = SCHEDULING_BEFORE.take();
     let policies = client::swap_scope(None);
     let transforms = TRANSFORMS.replace(transform.is_some());
     // Value of `TRANSFORM` before this upcall, if it has changed it.
@@ -190,7 +193,7 @@ pub(crate) fn during_upcall(
         PRIORITY.set(priority);
         client::swap_scope(policies);
         TRANSFORMS.set(transforms);
-        if let Some(before) = BEFORE.replace(before) {
+        if let Some(before) = SCHEDULING_BEFORE.replace(before) {
             let _ = scheduling::set_current(before);
         }
         if let Some(transform) = transform {

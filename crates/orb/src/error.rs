@@ -1,3 +1,5 @@
+//! Errors of creating ORBs, thread pools, adapters and objects, and of resolving references.
+
 use std::io;
 
 use punctual_giop::UrlError;
@@ -9,7 +11,7 @@ use thiserror::Error;
 
 use crate::InvalidPolicy;
 
-/// Why an ORB, a thread pool, an adapter or an object could not be made.
+/// Reason why an ORB, a thread pool, an adapter or an object could not be created.
 ///
 /// ```
 /// use punctual_orb::{Orb, OrbError};
@@ -26,22 +28,22 @@ use crate::InvalidPolicy;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum OrbError {
-    /// The text is no endpoint.
+    /// The text is not an endpoint.
     #[error(transparent)]
     Address(#[from] AddressError),
     /// The adapter has been destroyed.
-    #[error("the adapter has been destroyed; make another one with `child`")]
+    #[error("the adapter has been destroyed; create another one with `child`")]
     AdapterDestroyed,
     /// The adapter's name is empty, too long, contains `/`, or its parent has a child of this name.
     #[error(
-        "`{0}` is no name for a new adapter here; choose one that is not taken, not empty, without `/` and below 1,000 octets"
+        "`{0}` is not a valid name for a new adapter; choose an unused, non-empty name without `/` that is shorter than 1,000 octets"
     )]
     AdapterName(String),
     /// An object with this id is active in the adapter.
     #[error("an object with this id is already active; deactivate it first or choose another id")]
     AlreadyActive,
     /// The ORB's table of objects is full.
-    #[error("no more objects can be activated: the table is full")]
+    #[error("no more objects can be activated: the object table is full")]
     Full,
     /// The policies of an adapter contradict each other.
     #[error(transparent)]
@@ -49,9 +51,9 @@ pub enum OrbError {
     /// The socket could not be opened.
     #[error("cannot listen at {address}: {source}")]
     Listen {
-        /// Where.
+        /// Address of the endpoint.
         address: String,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The object is not active in this adapter.
@@ -59,46 +61,46 @@ pub enum OrbError {
         "the object is not active in this adapter; the reference must come from `activate` of the same adapter"
     )]
     NotActive,
-    /// The operation waits for upcalls to end, and was called inside one.
-    #[error("this waits for upcalls to end, and so must not be called inside one; call it on another thread")]
-    InUpcall,
-    /// The thread pool has been destroyed, or its ORB is gone (`RTCORBA::RTORB::InvalidThreadpool`).
-    #[error("the thread pool is not there any more; make another one with `Orb::threadpool`")]
-    InvalidThreadPool,
-    /// A limit or facility of the operating system.
-    #[error("the operating system refused: {0}")]
-    Os(#[from] io::Error),
-    /// Adapters, named here, use the thread pool.
-    #[error("the thread pool is used by the adapters {0}; destroy them first, with `Poa::destroy`")]
-    PoolInUse(String),
-    /// The adapter's objects cannot have this priority (BAD_PARAM).
+    /// The operation waits for upcalls to end, but was called inside one.
     #[error(
-        "priority {0} is that of no lane of the adapter's pool, or in none of its bands; use one that is, or add a lane or band"
+        "the operation waits for upcalls to end, so it must not be called inside one; call it on another thread"
+    )]
+    InUpcall,
+    /// The thread pool has been destroyed, or its ORB no longer exists (`RTCORBA::RTORB::InvalidThreadpool`).
+    #[error("the thread pool has been destroyed; create another one with `Orb::threadpool`")]
+    InvalidThreadPool,
+    /// A call of the operating system failed, for example because of a limit.
+    #[error("the operating system reported an error: {0}")]
+    Os(#[from] io::Error),
+    /// The named adapters use the thread pool.
+    #[error("the thread pool is used by the adapters {0}; destroy them first with `Poa::destroy`")]
+    PoolInUse(String),
+    /// Objects of the adapter cannot have this priority (BAD_PARAM).
+    #[error(
+        "priority {0} is served by no lane of the adapter's pool or contained in none of its bands; use another one, or add a lane or band"
     )]
     PriorityNotServed(Priority),
-    /// The object has a priority already, and another one (BAD_INV_ORDER).
-    #[error(
-        "this object id has priority {has} already, so it cannot have {asked}; use the same, or another id"
-    )]
+    /// The object already has a different priority (BAD_INV_ORDER).
+    #[error("this object id already has priority {has}, not {asked}; use that priority or another id")]
     PriorityTaken {
-        /// What was asked for.
+        /// Requested priority.
         asked: Priority,
-        /// What it has, from its activation or from an earlier reference.
+        /// Priority from the object's activation or from an earlier reference.
         has: Priority,
     },
-    /// The priority has no native one under the ORB's mapping (DATA_CONVERSION).
+    /// The ORB's mapping has no native priority for this priority (DATA_CONVERSION).
     #[error(
-        "priority {0} has no native one under the ORB's priority mapping; choose another priority, or the `linear` mapping, \
-         which has one for each"
+        "priority {0} has no native priority under the ORB's priority mapping; choose another priority or the `linear` \
+         mapping, which covers all"
     )]
     PriorityUnmappable(Priority),
-    /// No reference to the object can be made.
-    #[error("no reference to the object can be made: {0}")]
+    /// A reference to the object cannot be created.
+    #[error("cannot create a reference to the object: {0}")]
     Reference(SystemException),
-    /// A queue without room for a request (BAD_PARAM).
+    /// The queue limits leave no room for a request (BAD_PARAM).
     #[error(
-        "a queue of requests needs room for one: set both limits of `QueueLimits` above 0, which is no limit in CORBA and not to \
-         be had"
+        "a request queue needs room for at least one request: set both limits of `QueueLimits` above 0 (unlimited queues, \
+         0 in CORBA, are not supported)"
     )]
     QueueWithoutRoom,
     /// The ORB has been shut down.
@@ -106,20 +108,21 @@ pub enum OrbError {
     ShutDown,
     /// A thread could not be started.
     #[error(
-        "thread `{name}` could not be started: {source}; ask for fewer threads or smaller stacks, or raise the limits \
+        "thread `{name}` could not be started: {source}; configure fewer threads or smaller stacks, or raise the limits \
          (`ulimit -u`, `ulimit -l`, the control group's `pids.max`)"
     )]
     Thread {
-        /// Its name: pool, priority, number.
+        /// Name of the thread: pool, priority, number.
         name: String,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// Settings of a thread pool that contradict each other or themselves: which, and the rule.
-    #[error("a thread pool cannot be like this: {0}")]
+    /// Settings of the thread pool are invalid or contradict each other; the text names the setting and the
+    /// rule.
+    #[error("invalid thread pool: {0}")]
     ThreadPool(String),
-    /// The operation does not fit the adapter's policies (`WrongPolicy`).
-    #[error("the adapter's policies do not allow this: {0}")]
+    /// The adapter's policies do not permit the operation (`WrongPolicy`).
+    #[error("the adapter's policies do not permit this: {0}")]
     WrongPolicy(&'static str),
 }
 
@@ -145,7 +148,7 @@ impl From<LaneError> for OrbError {
 }
 
 impl OrbError {
-    /// The system exception that CORBA has for it, for code that speaks in these.
+    /// Returns the corresponding CORBA system exception.
     ///
     /// Source: what TAO raises in `create_threadpool` and `create_POA` for the same mistakes.
     ///
@@ -182,7 +185,7 @@ impl OrbError {
     }
 }
 
-/// Why a text could not be turned into a usable reference.
+/// Reason why a text could not be resolved to a reference.
 ///
 /// ```
 /// use punctual_giop::ior_to_string;
@@ -201,24 +204,24 @@ impl OrbError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ResolveError {
-    /// The object, or the way to it, failed.
+    /// A call to the object, or to an object that leads to it, failed.
     #[error("{0}")]
     Call(#[from] SystemException),
-    /// The text names no object: nil.
+    /// The reference is nil.
     #[error("the reference is nil: it refers to no object")]
     Nil,
-    /// The text is no reference.
+    /// The text is not a reference.
     #[error(transparent)]
     Url(#[from] UrlError),
-    /// `corbaloc:rir:` names something this ORB does not have.
-    #[error("`{0}` is no initial reference of this ORB")]
+    /// `corbaloc:rir:` names an initial reference that this ORB does not have.
+    #[error("this ORB has no initial reference `{0}`")]
     UnknownInitialReference(String),
-    /// The object is there, but has another interface.
-    #[error("the object does not support {wanted}; its reference says `{found}`")]
+    /// The object exists but has a different interface.
+    #[error("the object does not support {wanted}; its reference states `{found}`")]
     WrongInterface {
-        /// The repository id asked for.
+        /// Requested repository id.
         wanted: &'static str,
-        /// The repository id in the reference.
+        /// Repository id in the reference.
         found: String,
     },
 }

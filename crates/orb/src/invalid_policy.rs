@@ -1,9 +1,11 @@
+//! Conflicts between the policies of an adapter.
+
 use punctual_types::{Priority, PriorityBand};
 use thiserror::Error;
 
 use crate::PriorityModel;
 
-/// Policies that an adapter cannot have together: `PortableServer::POA::InvalidPolicy`.
+/// Conflict between policies of an adapter, `PortableServer::POA::InvalidPolicy`.
 ///
 /// Source: Real-time CORBA 1.2, the rules for policies at `create_POA`, as TAO checks them.
 ///
@@ -26,55 +28,53 @@ use crate::PriorityModel;
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum InvalidPolicy {
-    /// A pool with lanes, and nothing that says which lane a request belongs to.
+    /// A pool with lanes, but no priority model to choose the lane of a request.
     #[error(
         "PriorityModelPolicy is missing: a pool with lanes needs one to choose the lane; add `priority_model`"
     )]
     LanesWithoutModel,
-    /// Bands, and no model whose priorities they divide.
+    /// Bands without a priority model whose priorities they divide.
     #[error(
         "PriorityBandedConnectionPolicy without PriorityModelPolicy: bands divide the priorities of a model; add \
-         `priority_model` or leave out `priority_bands`"
+         `priority_model` or remove `priority_bands`"
     )]
     BandsWithoutModel,
-    /// Bands, but none.
-    #[error("PriorityBandedConnectionPolicy has no band; give at least one or leave out `priority_bands`")]
+    /// An empty list of bands.
+    #[error("PriorityBandedConnectionPolicy has no band; give at least one or remove `priority_bands`")]
     NoBands,
     /// A band whose lowest priority is above its highest.
-    #[error(
-        "PriorityBandedConnectionPolicy: the band {0} is upside down; its first priority is the lower one"
-    )]
+    #[error("PriorityBandedConnectionPolicy: the band {0} is reversed; give the lower priority first")]
     BandReversed(PriorityBand),
-    /// The priority that the server declares is in no band.
+    /// No band contains the priority that the server declares.
     #[error(
-        "PriorityModelPolicy: the declared priority {0} is in no band of PriorityBandedConnectionPolicy; declare one that is, \
-         or add a band for it"
+        "PriorityModelPolicy: no band of PriorityBandedConnectionPolicy contains the declared priority {0}; declare another \
+         priority or add a band for it"
     )]
     DeclaredOutsideBands(Priority),
-    /// A band in which no lane would serve.
+    /// A band that contains the priority of no lane.
     #[error(
-        "PriorityBandedConnectionPolicy: no lane of ThreadpoolPolicy has a priority in the band {0}; add a lane there or \
-         leave the band out"
+        "PriorityBandedConnectionPolicy: no lane of ThreadpoolPolicy has a priority in the band {0}; add such a lane or \
+         remove the band"
     )]
     BandWithoutLane(PriorityBand),
-    /// The priority that the server declares is that of no lane.
+    /// No lane has the priority that the server declares.
     #[error(
-        "PriorityModelPolicy: the declared priority {0} is that of no lane of ThreadpoolPolicy; declare a lane's or add a \
-         lane with it"
+        "PriorityModelPolicy: no lane of ThreadpoolPolicy has the declared priority {0}; declare the priority of a lane \
+         or add a lane with this one"
     )]
     DeclaredWithoutLane(Priority),
-    /// Clients propagate priorities, and the server's configuration names none above 0 that it would accept.
+    /// Clients propagate priorities, but the server's configuration accepts none above 0.
     #[error(
-        "PriorityModelPolicy CLIENT_PROPAGATED without lanes accepts no priority above 0: what clients send is a claim; say \
-         how far to trust them with `highest_priority`, `accept_priorities` or `priority_bands`"
+        "PriorityModelPolicy CLIENT_PROPAGATED without lanes accepts no priority above 0: clients' priorities are \
+         claims; set the highest accepted one with `highest_priority`, `accept_priorities` or `priority_bands`"
     )]
     NothingAccepted,
-    /// Persistent objects whose ids would be others in the next run.
+    /// Persistent objects whose ids would change in the next run.
     #[error(
-        "LifespanPolicy PERSISTENT needs ids that the user chooses (IdAssignmentPolicy USER_ID): add `user_ids`"
+        "LifespanPolicy PERSISTENT requires ids chosen by the user (IdAssignmentPolicy USER_ID): add `user_ids`"
     )]
     PersistentSystemIds,
-    /// References are to name a protocol that nobody listens for.
+    /// References would name a protocol over which the ORB does not listen.
     #[error(
         "ServerProtocolPolicy names a protocol over which the ORB does not listen: add an endpoint of it with `listen`"
     )]
@@ -82,7 +82,7 @@ pub enum InvalidPolicy {
 }
 
 impl InvalidPolicy {
-    /// The id of the type of the policy that is wrong or missing, such as 40 for PriorityModelPolicy.
+    /// Returns the type of the wrong or missing policy, such as 40 for PriorityModelPolicy.
     ///
     /// ```
     /// use punctual_orb::InvalidPolicy;
@@ -101,7 +101,7 @@ impl InvalidPolicy {
         }
     }
 
-    /// Checks priority model, bands and lanes (`None`: a pool without) against each other.
+    /// Checks priority model, bands and lanes (`None`: a pool without lanes) against each other.
     pub(crate) fn check(
         model: Option<PriorityModel>,
         bands: Option<&[PriorityBand]>,

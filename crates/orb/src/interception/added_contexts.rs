@@ -1,3 +1,5 @@
+//! Service contexts that interceptors add to a message.
+
 use std::ops::Range;
 
 use punctual_giop::{
@@ -5,16 +7,16 @@ use punctual_giop::{
 };
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-/// The service contexts that interceptors add to a message, in memory that is kept from message to message.
+/// The service contexts that interceptors add to a message, in memory that is reused for each message.
 #[derive(Default)]
 pub(crate) struct AddedContexts {
     octets: Vec<u8>,
     entries: Vec<(u32, Range<usize>)>,
 }
 
-/// How many interceptors may add to one message.
+/// Maximum number of contexts that interceptors may add to one message.
 const MOST: usize = 16;
-/// How many the ORB adds at most.
+/// Maximum number of contexts that the ORB itself adds.
 const OWN: usize = 3;
 
 impl AddedContexts {
@@ -32,26 +34,26 @@ impl AddedContexts {
         Some(&self.octets[data.clone()])
     }
 
-    /// Adds one; fails with BAD_INV_ORDER where it is there, or one that the ORB writes itself, and with IMP_LIMIT beyond
-    /// [`MOST`].
+    /// Adds a context. Fails with BAD_INV_ORDER if one with this id exists or the ORB writes it itself, and
+    /// with IMP_LIMIT beyond [`MOST`].
     pub(crate) fn add(&mut self, id: u32, data: &[u8]) -> Result<(), SystemException> {
         if is_of_orb(id) || self.find(id).is_some() {
-            return Err(there_already());
+            return Err(already_exists());
         }
         self.set(id, data)
     }
 
-    /// As [`Self::add`], in place of one that is there.
+    /// Adds a context like [`Self::add`], but replaces an existing one with the same id.
     pub(crate) fn set(&mut self, id: u32, data: &[u8]) -> Result<(), SystemException> {
         if is_of_orb(id) {
-            return Err(there_already());
+            return Err(already_exists());
         }
         let start = self.octets.len();
-        let place = start..start + data.len();
+        let range = start..start + data.len();
         if let Some(entry) = self.entries.iter_mut().find(|(found, _)| *found == id) {
-            entry.1 = place;
+            entry.1 = range;
         } else if self.entries.len() < MOST {
-            self.entries.push((id, place));
+            self.entries.push((id, range));
         } else {
             return Err(SystemException::new(
                 SystemExceptionKind::ImpLimit,
@@ -63,7 +65,7 @@ impl AddedContexts {
         Ok(())
     }
 
-    /// In the order in which they were added.
+    /// Returns the contexts in the order in which they were added.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = ServiceContext<'_>> {
         self.entries.iter().map(|(id, data)| ServiceContext::Raw {
             id: *id,
@@ -72,14 +74,14 @@ impl AddedContexts {
     }
 }
 
-/// Lends the ORB's own contexts, 3 at most, and those that were added, in this order.
+/// Calls `encode` with the ORB's own contexts, at most 3, followed by the added ones.
 pub(crate) fn with_contexts<R>(
     own: &[ServiceContext<'_>],
     added: Option<&AddedContexts>,
-    look: impl FnOnce(&[ServiceContext<'_>]) -> R,
+    encode: impl FnOnce(&[ServiceContext<'_>]) -> R,
 ) -> R {
     let Some(added) = added.filter(|added| !added.is_empty()) else {
-        return look(own);
+        return encode(own);
     };
     let mut contexts = [ServiceContext::Raw { id: 0, data: &[] }; OWN + MOST];
     let mut count = 0;
@@ -87,10 +89,10 @@ pub(crate) fn with_contexts<R>(
         contexts[count] = context;
         count += 1;
     }
-    look(&contexts[..count])
+    encode(&contexts[..count])
 }
 
-/// Connections and lanes are chosen by these: they say what the ORB itself knows.
+/// Returns whether the ORB itself writes this context, since connections and lanes are chosen by it.
 fn is_of_orb(id: u32) -> bool {
     matches!(
         id,
@@ -98,7 +100,7 @@ fn is_of_orb(id: u32) -> bool {
     )
 }
 
-fn there_already() -> SystemException {
+fn already_exists() -> SystemException {
     SystemException::new(
         SystemExceptionKind::BadInvOrder,
         Minor::OMG_SERVICE_CONTEXT_EXISTS,

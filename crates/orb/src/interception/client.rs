@@ -1,4 +1,4 @@
-//! What interceptors see of a call.
+//! Interceptors of outgoing requests, and the request information that they receive.
 
 use std::time::Instant;
 
@@ -11,54 +11,55 @@ use super::{
     AddedContexts, CallKind, Interrupt, InvalidSlot, Raised, ReplyStatus, SlotId, SlotTable, SlotValue,
 };
 
-/// Sees the requests that leave an ORB, `PortableInterceptor::ClientRequestInterceptor`.
+/// Interceptor of the requests that an ORB sends, `PortableInterceptor::ClientRequestInterceptor`.
 ///
-/// Starting points are called in the order of registration, ending points in reverse order. Of the interceptors whose starting
-/// point completed each gets exactly one ending point, whatever becomes of the request. A request that is sent again, to another
-/// place or over another connection, is another one. All points are called on the calling thread. One that panics has raised
-/// UNKNOWN.
-///
-/// What the ORB asks by itself is not seen: LocateRequests, and the binding of connections to bands.
+/// Starting points are called in the order of registration, ending points in reverse order. Each interceptor
+/// whose starting point completed gets exactly one ending point, however the request ends. A request that is
+/// sent again, to another address or over another connection, is a new request. All points are called on the
+/// calling thread. A panic raises UNKNOWN. Requests of the ORB itself are not intercepted: LocateRequests and
+/// the binding of connections to bands.
 ///
 /// [`OrbInitializer`](crate::interceptors::OrbInitializer) has an example.
 pub trait ClientRequestInterceptor: Send + Sync {
-    /// The name, by which no two are registered; any number may be without one.
+    /// Returns the name. Names are unique within an ORB, except that any number of interceptors may have an
+    /// empty one.
     fn name(&self) -> &str;
 
     /// Starting point: before the arguments are marshalled and a connection is chosen.
     ///
-    /// An interrupt ends the request: the interceptors behind this one do not see it, nor does this one's ending point.
+    /// An interrupt ends the request: neither the interceptors after this one nor this one's ending point are
+    /// called.
     fn send_request(&self, _info: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
         Ok(())
     }
 
-    /// Starting point of an asynchronous call whose caller comes for the reply: before it looks, or waits. It may come often.
+    /// Starting point of each poll of an asynchronous call: before the caller checks or waits for the reply.
     ///
-    /// [`ClientRequestInfo::request_id`] is what it was when the request was sent; that had its own ending point then,
+    /// [`ClientRequestInfo::request_id`] is that of the request, whose sending had its own ending point,
     /// [`Self::receive_other`].
     fn send_poll(&self, _info: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
         Ok(())
     }
 
-    /// Ending point: the reply has come, and no exception. The caller gets what this raises instead.
+    /// Ending point: a reply without an exception was received. An exception raised here replaces it.
     fn receive_reply(&self, _info: &ClientRequestInfo<'_>) -> Result<(), SystemException> {
         Ok(())
     }
 
-    /// Ending point: the request has failed, here or there; [`ClientRequestInfo::exception`] says with what. An interrupt takes
-    /// its place.
+    /// Ending point: the request has failed locally or at the server; see [`ClientRequestInfo::exception`].
+    /// An interrupt replaces the exception.
     fn receive_exception(&self, _info: &ClientRequestInfo<'_>) -> Result<(), Interrupt> {
         Ok(())
     }
 
-    /// Ending point: the request is over without a reply, because it wants none, or none yet, or because it will be sent again;
-    /// [`ClientRequestInfo::reply_status`] says which.
+    /// Ending point: the request has ended without a reply because it expects none, has none yet, or will be
+    /// sent again; see [`ClientRequestInfo::reply_status`].
     fn receive_other(&self, _info: &ClientRequestInfo<'_>) -> Result<(), Interrupt> {
         Ok(())
     }
 }
 
-/// A request on its way out, `PortableInterceptor::ClientRequestInfo`.
+/// Outgoing request, `PortableInterceptor::ClientRequestInfo`.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -69,7 +70,7 @@ pub trait ClientRequestInterceptor: Send + Sync {
 /// # use punctual_stub::Interface;
 /// use punctual_types::{Completion, SystemException, SystemExceptionKind};
 ///
-/// /// Does not even try what has no time left for an answer.
+/// Refuses requests whose remaining time is too short for a reply.
 /// #[derive(Clone)]
 /// struct InTime(Duration);
 ///
@@ -110,7 +111,7 @@ pub struct ClientRequestInfo<'a> {
     pub(crate) ending: ClientEnding<'a>,
 }
 
-/// Reference that is called, as interceptors may ask for it.
+/// Reference that is called, converted to an object reference on demand.
 pub(crate) trait CallTarget {
     fn to_object(&self) -> ObjectRef;
 
@@ -118,22 +119,22 @@ pub(crate) trait CallTarget {
     fn context(&self) -> &OrbContext;
 }
 
-/// What is known of a request from the start.
+/// Properties of a request that are known from the start.
 #[derive(Clone, Copy)]
 pub(crate) struct ClientRequest<'a> {
     pub(crate) request_id: u32,
     pub(crate) operation: &'a str,
     pub(crate) kind: CallKind,
     pub(crate) target: &'a dyn CallTarget,
-    /// Reference that the request is sent to: that of a forward, if there was one.
+    /// Reference that the request is sent to: the target, or its latest forward.
     pub(crate) effective: &'a Ior,
-    /// Whether that object is one of this ORB's.
+    /// Whether the object belongs to this ORB.
     pub(crate) is_collocated: bool,
     pub(crate) deadline: Option<Instant>,
     pub(crate) slot_table: &'a SlotTable,
 }
 
-/// Writes the arguments when somebody asks, into memory that is reused.
+/// Arguments, encoded on demand into memory that is reused.
 pub(crate) struct Arguments<'a> {
     pub(crate) perform: &'a mut dyn FnMut(Phase<'_, '_>) -> Result<(), punctual_cdr::CdrError>,
     pub(crate) octets: &'a mut Vec<u8>,
@@ -149,17 +150,17 @@ pub(crate) struct ClientEnding<'a> {
     pub(crate) contexts: Contexts<'a>,
 }
 
-/// The service contexts of a message: of a received one, or what interceptors add.
+/// Service contexts of a received message, or those that interceptors add.
 #[derive(Clone, Copy)]
 pub(crate) enum Contexts<'a> {
     Received(ServiceContexts<'a>),
-    /// Of a reply, of which this is kept up to its body; read when somebody asks.
+    /// Contexts of a reply whose octets up to the body are kept; decoded on demand.
     OfReply(&'a [u8], &'a MessageHeader),
     Added(&'a AddedContexts),
 }
 
 impl ClientEnding<'_> {
-    /// Not yet.
+    /// The request has not ended yet.
     pub(crate) const NONE: Self = Self {
         status: None,
         exception: None,
@@ -175,7 +176,7 @@ impl<'a> Contexts<'a> {
         match self {
             Self::Received(contexts) => contexts.find(id),
             Self::OfReply(head, header) => {
-                // It was understood before.
+                // The header has been decoded successfully before.
                 let (reply, _) = ReplyHeader::decode(head, header).ok()?;
                 reply.contexts.find(id)
             }
@@ -185,51 +186,54 @@ impl<'a> Contexts<'a> {
 }
 
 impl ClientRequestInfo<'_> {
-    /// A number that no other request of this ORB has that is under way. It is not the one on the wire.
+    /// Returns a number that is unique among the outstanding requests of this ORB. It is not the id on the
+    /// wire.
     pub fn request_id(&self) -> u32 {
         self.request.request_id
     }
 
-    /// The operation's name in IDL; attributes are `_get_name` and `_set_name`.
+    /// Returns the operation's name in IDL; attributes are `_get_name` and `_set_name`.
     pub fn operation(&self) -> &str {
         self.request.operation
     }
 
-    /// How the caller goes on meanwhile.
+    /// Returns how the caller waits for the reply, if at all.
     pub fn kind(&self) -> CallKind {
         self.request.kind
     }
 
-    /// The reference that is called. Costs no allocation.
+    /// Returns the called reference, without allocation.
     pub fn target(&self) -> ObjectRef {
         self.request.target.to_object()
     }
 
-    /// Where the request goes: what [`Self::target`] says, or where its object is by now.
+    /// Returns the reference that the request is sent to: [`Self::target`], or the one it was forwarded to.
     pub fn effective_target(&self) -> &Ior {
         self.request.effective
     }
 
-    /// Whether the object is one of this ORB's: then its interceptors of incoming requests run on this thread, too.
+    /// Returns whether the object belongs to this ORB; its server interceptors then run on this thread, too.
     pub fn is_collocated(&self) -> bool {
         self.request.is_collocated
     }
 
-    /// When the call ends with TIMEOUT, at the latest; of a oneway call: when its request must have been sent.
+    /// Returns the deadline at which the call ends with TIMEOUT; for a oneway call, the deadline for sending
+    /// the request.
     pub fn deadline(&self) -> Option<Instant> {
         self.request.deadline
     }
 
-    /// What the calling thread had in a slot of [`PiCurrent`](super::PiCurrent) when the call began.
+    /// Returns the value that the calling thread had in a slot of [`PiCurrent`](super::PiCurrent) when the
+    /// call began.
     pub fn get_slot(&self, id: SlotId) -> Result<SlotValue, InvalidSlot> {
         let index = self.request.slot_table.index(id)?;
         Ok(self.slots[index].clone())
     }
 
-    /// The arguments, marshalled for whoever asks, in order; of requests that have not been sent only.
-    ///
-    /// Fails with BAD_INV_ORDER at ending points, and as marshalling does; so may those of an asynchronous call that is sent again,
-    /// whose arguments are kept in the character set of the connection that they went over first.
+    /// Marshals the arguments and returns them in order; available only before the request is sent. Fails
+    /// with BAD_INV_ORDER at ending points, and if marshalling fails. The latter may happen when an
+    /// asynchronous call is sent again, since its arguments are kept in the character set of the first
+    /// connection.
     pub fn arguments(&mut self) -> Result<Decoder<'_>, SystemException> {
         let Some(Arguments {
             perform,
@@ -250,40 +254,40 @@ impl ClientRequestInfo<'_> {
             .with_context(self.request.target.context()))
     }
 
-    /// Sends a service context with the request. Costs no allocation once the thread has sent one as long.
-    ///
-    /// Fails with BAD_INV_ORDER where an interceptor has added one with this id, or for those that the ORB writes itself (1, 7, 10
-    /// and 11), and with IMP_LIMIT where there are 16.
+    /// Adds a service context to the request. Allocates only if the thread has not sent one of this length
+    /// yet. Fails with BAD_INV_ORDER if an interceptor has added one with this id or the ORB writes it itself
+    /// (1, 7, 10 and 11), and with IMP_LIMIT beyond 16 contexts.
     pub fn add_request_service_context(&mut self, id: u32, data: &[u8]) -> Result<(), SystemException> {
         self.added.add(id, data)
     }
 
-    /// As [`Self::add_request_service_context`], in place of one that another interceptor has added.
+    /// Adds a service context like [`Self::add_request_service_context`], but replaces one that another
+    /// interceptor has added.
     pub fn replace_request_service_context(&mut self, id: u32, data: &[u8]) -> Result<(), SystemException> {
         self.added.set(id, data)
     }
 
-    /// The data of a service context that interceptors have added to the request.
+    /// Returns the data of a service context that interceptors have added to the request.
     pub fn get_request_service_context(&self, id: u32) -> Option<&[u8]> {
         self.added.find(id)
     }
 
-    /// The data of a service context of the reply.
+    /// Returns the data of a service context of the reply.
     pub fn get_reply_service_context(&self, id: u32) -> Option<&[u8]> {
         self.ending.contexts.find(id)
     }
 
-    /// How the request ended; `None` at starting points.
+    /// Returns how the request ended; `None` at starting points.
     pub fn reply_status(&self) -> Option<ReplyStatus> {
         self.ending.status
     }
 
-    /// The exception that it ended with.
+    /// Returns the exception that the request ended with.
     pub fn exception(&self) -> Option<Raised<'_>> {
         self.ending.exception
     }
 
-    /// Where it is to be sent again, where that is somewhere else.
+    /// Returns the reference to which the request will be sent again, if it is forwarded.
     pub fn forward_reference(&self) -> Option<&Ior> {
         self.ending.forward
     }

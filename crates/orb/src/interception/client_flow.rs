@@ -1,3 +1,5 @@
+//! Flow of one outgoing request through the client interceptors.
+
 use punctual_cdr::Ior;
 use punctual_giop::MessageHeader;
 use punctual_types::{Completion, SystemException};
@@ -9,49 +11,50 @@ use super::{
     server_flow::SeenRequest,
 };
 
-/// What a call's frame keeps for interceptors from call to call.
+/// Memory of a call frame for interceptors, reused from call to call.
 #[derive(Default)]
 pub(crate) struct SeenCall {
-    /// The thread's slots when the call began.
+    /// Slots of the thread when the call began.
     pub(crate) slots: Vec<SlotValue>,
-    /// The arguments, for who asks before they are sent.
+    /// Arguments, encoded for interceptors before they are sent.
     pub(crate) arguments: Vec<u8>,
-    /// The repository id of a user exception.
+    /// Repository id of a user exception.
     pub(crate) raised: String,
-    /// The reply up to its body.
+    /// Octets of the reply up to its body.
     reply_head: Vec<u8>,
-    /// `None`: there was no reply.
+    /// Header of the reply; `None` without a reply.
     reply_header: Option<MessageHeader>,
-    /// For collocated calls: what a lane's thread keeps otherwise.
+    /// Server-side memory for collocated calls; for others, the lane's thread has it.
     pub(crate) served: SeenRequest,
 }
 
-/// How a request ended, as far as its interceptors see it.
+/// How a request ended, as its interceptors see it.
 pub(crate) enum ClientEnd {
     /// With a reply, or with the user exception in [`SeenCall::raised`].
     Replied { raised: bool },
-    /// Sent, and nothing waits for a reply, or not here.
+    /// The request was sent, and no reply is awaited here.
     Sent,
-    /// There is no reply yet.
+    /// No reply has been received yet.
     NotYet,
-    /// The object is elsewhere.
+    /// The request is forwarded to another reference.
     Forward(Ior),
-    /// To be sent again; if it cannot be, this is why.
+    /// The request will be sent again; the exception is raised if that is impossible.
     Again(SystemException),
-    /// The same, where the reference itself leads: what it was forwarded to is gone.
+    /// The request will be sent again to the original reference because the one it was forwarded to no longer
+    /// works.
     AgainAtHome(SystemException),
     /// With a system exception.
     Failed(SystemException),
 }
 
 impl SeenCall {
-    /// Before an attempt.
+    /// Discards the reply of the previous attempt.
     pub(crate) fn forget_reply(&mut self) {
         self.reply_header = None;
         self.served.added.clear();
     }
 
-    /// Keeps the service contexts of a reply whose body starts there, because its buffer is read on meanwhile.
+    /// Keeps the service contexts of a reply whose body starts at `body`, since its buffer is reused.
     pub(crate) fn keep_reply(&mut self, message: &[u8], header: &MessageHeader, body: usize) {
         self.reply_head.clear();
         self.reply_head.extend_from_slice(&message[..body]);
@@ -59,7 +62,7 @@ impl SeenCall {
         self.reply_header = Some(MessageHeader { size, ..*header });
     }
 
-    /// Those of the reply.
+    /// Returns the service contexts of the reply.
     fn contexts(&self) -> Contexts<'_> {
         match &self.reply_header {
             Some(header) => Contexts::OfReply(&self.reply_head, header),
@@ -103,17 +106,17 @@ impl ClientEnd {
 }
 
 impl Interceptors {
-    /// Calls `send_request` of each; returns how many completed.
+    /// Calls `send_request` of each interceptor; returns the number of those that completed.
     pub(crate) fn send_request(&self, info: &mut ClientRequestInfo<'_>) -> (usize, Result<(), Interrupt>) {
         flow::start(&self.client, |interceptor| interceptor.send_request(info))
     }
 
-    /// Calls `send_poll` of each; returns how many completed.
+    /// Calls `send_poll` of each interceptor; returns the number of those that completed.
     pub(crate) fn send_poll(&self, info: &mut ClientRequestInfo<'_>) -> (usize, Result<(), Interrupt>) {
         flow::start(&self.client, |interceptor| interceptor.send_poll(info))
     }
 
-    /// Calls the ending points of the first `started`, which may change how the request ended.
+    /// Calls the ending points of the first `started` interceptors, which may change the result.
     pub(crate) fn end_request(
         &self,
         started: usize,

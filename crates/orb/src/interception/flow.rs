@@ -1,6 +1,5 @@
-//! The flow stack: which interceptors have started a request, and so end it.
-//!
-//! They start in the order of registration, each or none, so the stack is a number.
+//! Flow stack: the interceptors whose starting points completed, and whose ending points will be called.
+//! Starting points run in the order of registration, so a number represents the stack.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,19 +7,19 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::Interrupt;
 
-/// Calls one point. A panic becomes UNKNOWN.
+/// Calls one interception point and turns a panic into UNKNOWN.
 pub(super) fn call_point(
     completed: Completion,
     point: impl FnOnce() -> Result<(), Interrupt>,
 ) -> Result<(), Interrupt> {
-    // What the interceptor keeps is its own to keep in order; the request's is not half done anywhere.
+    // The interceptor is responsible for its own state; the state of the request stays consistent.
     catch_unwind(AssertUnwindSafe(point)).unwrap_or_else(|_| {
         let (kind, minor) = (SystemExceptionKind::Unknown, Minor::INTERCEPTOR_PANICKED);
         Err(SystemException::new(kind, minor, completed).into())
     })
 }
 
-/// Calls the starting points until one interrupts; returns how many completed.
+/// Calls the starting points until one interrupts; returns the number of those that completed.
 pub(super) fn start<I: ?Sized>(
     interceptors: &[std::sync::Arc<I>],
     mut point: impl FnMut(&I) -> Result<(), Interrupt>,

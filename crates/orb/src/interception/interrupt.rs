@@ -1,9 +1,11 @@
+//! Ways in which an interceptor ends a request.
+
 use std::fmt;
 
 use punctual_stub::ObjectRef;
 use punctual_types::SystemException;
 
-/// What an interceptor ends a request with.
+/// Exception or forward with which an interceptor ends a request.
 ///
 /// ```
 /// use punctual_orb::interceptors::Interrupt;
@@ -17,9 +19,10 @@ use punctual_types::SystemException;
 /// ```
 #[derive(Clone)]
 pub enum Interrupt {
-    /// The caller gets this exception.
+    /// The caller receives this exception.
     Exception(SystemException),
-    /// The request is sent to this object instead, `PortableInterceptor::ForwardRequest`. Interceptors see that as a new request.
+    /// The request is sent to this object instead, `PortableInterceptor::ForwardRequest`. Interceptors see a
+    /// new request.
     Forward(ObjectRef),
 }
 

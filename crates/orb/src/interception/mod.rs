@@ -1,7 +1,7 @@
-//! Portable interceptors: user code that sees every request on its way out and in, beside the operation's own.
+//! Portable interceptors: user code that sees every outgoing and incoming request.
 //!
-//! Source: CORBA 3.3 Part 1, clause 16 (Portable Interceptors). Its rule of the flow stack holds on every way out of a call:
-//! each interceptor whose starting point completed gets exactly one ending point, in reverse order.
+//! Source: CORBA 3.3 part 1, clause 16 (Portable Interceptors). Its flow stack rule holds however a call
+//! ends: each interceptor whose starting point completed gets exactly one ending point, in reverse order.
 
 mod added_contexts;
 mod client;
@@ -31,7 +31,7 @@ pub(crate) use server::ServerRequest;
 pub(crate) use server_flow::{SeenRequest, ServerEnd, ServerFlow, enter_slots};
 pub(crate) use slots::SlotTable;
 
-/// How a caller goes on while its request is under way.
+/// How a caller waits for the reply to its request.
 ///
 /// ```
 /// use punctual_orb::interceptors::CallKind;
@@ -41,16 +41,16 @@ pub(crate) use slots::SlotTable;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum CallKind {
-    /// It waits for the reply.
+    /// The caller waits for the reply.
     TwoWay,
-    /// There is no reply.
+    /// No reply is expected.
     Oneway,
-    /// It asks for the reply later. Servers cannot tell this from [`Self::TwoWay`].
+    /// The caller asks for the reply later. Servers cannot distinguish this from [`Self::TwoWay`].
     Asynchronous,
 }
 
 impl CallKind {
-    /// Whether a reply is expected.
+    /// Returns whether a reply is expected.
     pub const fn has_reply(self) -> bool {
         !matches!(self, Self::Oneway)
     }
@@ -59,21 +59,21 @@ impl CallKind {
 /// How a request ended, `PortableInterceptor::ReplyStatus`.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum ReplyStatus {
-    /// It went well; of a oneway request: it was sent, or has been served.
+    /// Without an exception; a oneway request was sent or has been served.
     Successful,
     /// With a system exception.
     SystemException,
     /// With a user exception.
     UserException,
-    /// The object is elsewhere: the request is sent again there.
+    /// With a forward: the request is sent again to another reference.
     LocationForward,
-    /// The same request comes again: over another connection, in another form, or at another lane.
+    /// With a retry: over another connection, in another form, or at another lane.
     TransportRetry,
-    /// Nobody knows yet: the caller of an asynchronous call has looked for the reply, and there is none.
+    /// Not yet: an asynchronous call was polled, but no reply has been received.
     Unknown,
 }
 
-/// The exception that a request ended with.
+/// Exception that a request ended with.
 ///
 /// ```
 /// use punctual_orb::interceptors::Raised;
@@ -85,14 +85,14 @@ pub enum ReplyStatus {
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Raised<'a> {
-    /// One of CORBA's.
+    /// System exception.
     System(SystemException),
-    /// One that the operation declares, by its repository id.
+    /// Repository id of a user exception that the operation declares.
     User(&'a str),
 }
 
 impl<'a> Raised<'a> {
-    /// `IDL:NAME:1.0`.
+    /// Returns the repository id, `IDL:NAME:1.0`.
     pub fn repository_id(&self) -> &'a str {
         match self {
             Self::System(exception) => exception.repository_id(),
@@ -101,7 +101,7 @@ impl<'a> Raised<'a> {
     }
 }
 
-/// What is registered with an ORB, in the order of registration.
+/// Interceptors of an ORB, in the order of registration.
 #[derive(Default)]
 pub(crate) struct Interceptors {
     pub(crate) client: Vec<Arc<dyn ClientRequestInterceptor>>,
@@ -111,7 +111,7 @@ pub(crate) struct Interceptors {
 }
 
 impl Interceptors {
-    /// A [`ClientRequestInfo::request_id`].
+    /// Returns a new [`ClientRequestInfo::request_id`].
     pub(crate) fn new_request_id(&self) -> u32 {
         self.last_request.fetch_add(1, Ordering::Relaxed)
     }

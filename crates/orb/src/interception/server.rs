@@ -1,3 +1,5 @@
+//! Interceptors of incoming requests, and the request information that they receive.
+
 use punctual_cdr::{Decoder, Endian, Ior};
 use punctual_transport::Peer;
 use punctual_types::SystemException;
@@ -7,51 +9,52 @@ use super::{
     client::Contexts,
 };
 
-/// Sees the requests that come to an ORB, `PortableInterceptor::ServerRequestInterceptor`.
-///
-/// Starting and ending points, and what becomes of exceptions, are as with
-/// [`ClientRequestInterceptor`](super::ClientRequestInterceptor). All points of a request are called on the thread that serves it, from
-/// [`Self::receive_request`] on at the priority of the upcall. Requests that are refused before anybody looks at them, because a queue is
-/// full or a deadline has passed, are not seen.
+/// Interceptor of the requests that an ORB receives, `PortableInterceptor::ServerRequestInterceptor`.
+/// Starting points, ending points and exceptions follow the rules of
+/// [`ClientRequestInterceptor`](super::ClientRequestInterceptor). All points of a request are called on the
+/// thread that serves it, from [`Self::receive_request`] on at the priority of the upcall. Requests that are
+/// refused because a queue is full or a deadline has passed are not intercepted.
 ///
 /// [`ServerRequestInfo`] has an example.
 pub trait ServerRequestInterceptor: Send + Sync {
-    /// The name, by which no two are registered; any number may be without one.
+    /// Returns the name. Names are unique within an ORB, except that any number of interceptors may have an
+    /// empty one.
     fn name(&self) -> &str;
 
-    /// Starting point: before the object is looked for.
+    /// Starting point: before the object is looked up.
     ///
-    /// An interrupt ends the request: the interceptors behind this one do not see it, nor does this one's ending point.
+    /// An interrupt ends the request: neither the interceptors after this one nor this one's ending point are
+    /// called.
     fn receive_request_service_contexts(&self, _info: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
         Ok(())
     }
 
-    /// Between start and end: the object is there, and its servant comes next. An interrupt ends the request, and this interceptor
-    /// gets its ending point.
+    /// Intermediate point: the object has been found, and its servant is called next. An interrupt ends the
+    /// request, and the ending point of this interceptor is called.
     fn receive_request(&self, _info: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
         Ok(())
     }
 
-    /// Ending point: the servant has returned, and no exception. The client gets what this raises instead.
-    ///
-    /// Oneway requests end here, too.
+    /// Ending point: the servant has returned without an exception. An exception raised here replaces the
+    /// reply. Oneway requests end here as well.
     fn send_reply(&self, _info: &mut ServerRequestInfo<'_>) -> Result<(), SystemException> {
         Ok(())
     }
 
-    /// Ending point: the request has failed; [`ServerRequestInfo::exception`] says with what. An interrupt takes its place.
+    /// Ending point: the request has failed; see [`ServerRequestInfo::exception`]. An interrupt replaces the
+    /// exception.
     fn send_exception(&self, _info: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
         Ok(())
     }
 
-    /// Ending point: the object is elsewhere, or the request comes again at another lane; [`ServerRequestInfo::reply_status`] says
-    /// which.
+    /// Ending point: the request is forwarded, or starts again at another lane; see
+    /// [`ServerRequestInfo::reply_status`].
     fn send_other(&self, _info: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
         Ok(())
     }
 }
 
-/// A request on its way in, `PortableInterceptor::ServerRequestInfo`.
+/// Incoming request, `PortableInterceptor::ServerRequestInfo`.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -61,7 +64,7 @@ pub trait ServerRequestInterceptor: Send + Sync {
 /// use punctual_orb::{Orb, interceptors::*};
 /// use punctual_types::{Completion, SystemException, SystemExceptionKind};
 ///
-/// /// Lets nothing out that is too large for the display.
+/// Refuses results that are too large for the display.
 /// #[derive(Clone)]
 /// struct Display;
 ///
@@ -103,7 +106,7 @@ pub struct ServerRequestInfo<'a> {
     pub(crate) ending: ServerEnding<'a>,
 }
 
-/// What is known of a request from the start.
+/// Properties of a request that are known from the start.
 #[derive(Clone, Copy)]
 pub(crate) struct ServerRequest<'a> {
     pub(crate) request_id: u32,
@@ -127,7 +130,7 @@ pub(crate) struct ServerEnding<'a> {
 }
 
 impl ServerEnding<'_> {
-    /// Not yet.
+    /// The request has not ended yet.
     pub(crate) const NONE: Self = Self {
         status: None,
         exception: None,
@@ -137,99 +140,101 @@ impl ServerEnding<'_> {
 }
 
 impl ServerRequestInfo<'_> {
-    /// A number that no other request of the same connection has that is under way: the one on the wire.
+    /// Returns the request id on the wire, which is unique among the outstanding requests of the connection.
     pub fn request_id(&self) -> u32 {
         self.request.request_id
     }
 
-    /// The operation's name in IDL; attributes are `_get_name` and `_set_name`.
+    /// Returns the operation's name in IDL; attributes are `_get_name` and `_set_name`.
     pub fn operation(&self) -> &str {
         self.request.operation
     }
 
-    /// Whether the client expects a reply.
+    /// Returns whether the client expects a reply.
     pub fn kind(&self) -> CallKind {
         self.request.kind
     }
 
-    /// The key of the object, as the request has it; `None` where that names a reference without one.
+    /// Returns the object key in the request; `None` if the request names a reference without one.
     pub fn object_key(&self) -> Option<&[u8]> {
         self.request.object_key
     }
 
-    /// The interface of the servant, `IDL:NAME:1.0`; `None` before it has been found.
+    /// Returns the interface of the servant, `IDL:NAME:1.0`; `None` before the servant has been found.
     pub fn repository_id(&self) -> Option<&str> {
         self.repository_id
     }
 
-    /// Who sends it, as the connection says; `None`: this thread does.
+    /// Returns the sender as identified by the connection; `None` if this thread is the caller.
     pub fn peer(&self) -> Option<Peer> {
         self.request.peer
     }
 
-    /// The byte order of the message: for service contexts of other ORBs that do not say their own.
+    /// Returns the byte order of the message, for service contexts of other ORBs that do not state theirs.
     pub fn endian(&self) -> Endian {
         self.request.endian
     }
 
-    /// Whether the caller is this thread.
+    /// Returns whether this thread is the caller.
     pub fn is_collocated(&self) -> bool {
         self.request.is_collocated
     }
 
-    /// The data of a service context of the request; of a collocated one: what interceptors have added there.
+    /// Returns the data of a service context of the request; for a collocated request, of one that client
+    /// interceptors have added.
     pub fn get_request_service_context(&self, id: u32) -> Option<&[u8]> {
         self.request.contexts.find(id)
     }
 
-    /// Sends a service context with the reply, if there is one. Costs no allocation once the thread has sent one as long.
-    ///
-    /// Fails as [`ClientRequestInfo::add_request_service_context`](super::ClientRequestInfo::add_request_service_context).
+    /// Adds a service context to the reply, if one is sent. Allocates only if the thread has not sent one of
+    /// this length yet. Fails like
+    /// [`ClientRequestInfo::add_request_service_context`](super::ClientRequestInfo::add_request_service_context).
     pub fn add_reply_service_context(&mut self, id: u32, data: &[u8]) -> Result<(), SystemException> {
         self.added.add(id, data)
     }
 
-    /// As [`Self::add_reply_service_context`], in place of one that another interceptor has added.
+    /// Adds a service context like [`Self::add_reply_service_context`], but replaces one that another
+    /// interceptor has added.
     pub fn replace_reply_service_context(&mut self, id: u32, data: &[u8]) -> Result<(), SystemException> {
         self.added.set(id, data)
     }
 
-    /// The data of a service context that interceptors have added to the reply.
+    /// Returns the data of a service context that interceptors have added to the reply.
     pub fn get_reply_service_context(&self, id: u32) -> Option<&[u8]> {
         self.added.find(id)
     }
 
-    /// The arguments, in order; from [`ServerRequestInterceptor::receive_request`] on.
+    /// Returns the arguments in order; available from [`ServerRequestInterceptor::receive_request`] on.
     pub fn arguments(&self) -> Option<Decoder<'_>> {
         self.arguments.clone()
     }
 
-    /// The results, in order, at [`ServerRequestInterceptor::send_reply`] of requests with a reply.
+    /// Returns the results in order, at [`ServerRequestInterceptor::send_reply`] of requests with a reply.
     pub fn results(&self) -> Option<Decoder<'_>> {
         self.ending.results.clone()
     }
 
-    /// How the request ended; `None` before it has.
+    /// Returns how the request ended; `None` before its end.
     pub fn reply_status(&self) -> Option<ReplyStatus> {
         self.ending.status
     }
 
-    /// The exception that it ended with.
+    /// Returns the exception that the request ended with.
     pub fn exception(&self) -> Option<Raised<'_>> {
         self.ending.exception
     }
 
-    /// Where the client is to send it again.
+    /// Returns the reference to which the client will send the request again.
     pub fn forward_reference(&self) -> Option<&Ior> {
         self.ending.forward
     }
 
-    /// What the request has in a slot: see [`PiCurrent`](super::PiCurrent).
+    /// Returns the value of a slot of the request; see [`PiCurrent`](super::PiCurrent).
     pub fn get_slot(&self, id: SlotId) -> Result<SlotValue, InvalidSlot> {
         self.request.slot_table.get(id)
     }
 
-    /// Gives the request's slot another value; its servant finds it in [`PiCurrent`](super::PiCurrent).
+    /// Sets the value of a slot of the request; its servant finds it in [`PiCurrent`](super::PiCurrent).
     pub fn set_slot(&self, id: SlotId, value: SlotValue) -> Result<(), InvalidSlot> {
         self.request.slot_table.set(id, value)
     }

@@ -1,3 +1,5 @@
+//! Flow of one incoming request through the server interceptors.
+
 use punctual_cdr::{Decoder, Ior};
 use punctual_lane::Redispatch;
 use punctual_stub::Outcome;
@@ -9,14 +11,14 @@ use super::{
     server::{ServerEnding, ServerRequest},
 };
 
-/// What a thread that serves requests keeps for interceptors from request to request.
+/// Memory of a serving thread for interceptors, reused from request to request.
 #[derive(Default)]
 pub(crate) struct SeenRequest {
-    /// For the reply.
+    /// Service contexts for the reply.
     pub(crate) added: AddedContexts,
-    /// The thread's own, while the request has others.
+    /// Slots of the thread while the request uses its own ones.
     pub(crate) slots: Vec<SlotValue>,
-    /// The header of a reply with service contexts.
+    /// Header of a reply with service contexts.
     pub(crate) reply_head: Vec<u8>,
 }
 
@@ -24,17 +26,17 @@ pub(crate) struct SeenRequest {
 pub(crate) enum ServerEnd {
     /// The servant has returned.
     Replied,
-    /// It has raised a user exception.
+    /// The servant has raised a user exception.
     Raised,
     /// With a system exception.
     Failed(SystemException),
-    /// The object is elsewhere.
+    /// The request is forwarded to another reference.
     Forward(Ior),
-    /// Passed to another lane, where it starts again.
+    /// The request is passed to another lane, where it starts again.
     Redispatched(Redispatch),
 }
 
-/// A request on its way through the interceptors.
+/// Request that passes through the interceptors.
 pub(crate) struct ServerFlow<'a> {
     interceptors: &'a Interceptors,
     request: ServerRequest<'a>,
@@ -64,7 +66,7 @@ impl From<Interrupt> for ServerEnd {
 }
 
 impl<'a> ServerFlow<'a> {
-    /// Calls the starting points. `Err`: how the request ends instead of being served.
+    /// Calls the starting points. Returns as `Err` how the request ends if it is not served.
     pub(crate) fn start(
         interceptors: &'a Interceptors,
         request: ServerRequest<'a>,
@@ -87,7 +89,8 @@ impl<'a> ServerFlow<'a> {
         (flow, result.map_err(ServerEnd::from))
     }
 
-    /// The servant has been found: calls the points between start and end. `Err`: how the request ends instead of being served.
+    /// Calls the intermediate points after the servant has been found. Returns as `Err` how the request ends
+    /// if it is not served.
     pub(crate) fn receive_request<'b>(
         self,
         repository_id: &'b str,
@@ -107,8 +110,8 @@ impl<'a> ServerFlow<'a> {
         (flow, result.map_err(ServerEnd::from))
     }
 
-    /// Calls the ending points, which may change how the request ended. `body`: what the servant has written, if there is to be
-    /// a reply.
+    /// Calls the ending points, which may change the result. `body`: results of the servant, if a reply is
+    /// expected.
     pub(crate) fn end(mut self, mut end: ServerEnd, body: Option<&Decoder<'_>>) -> ServerEnd {
         let interceptors = self.interceptors;
         for interceptor in interceptors.server[..self.started].iter().rev() {
@@ -145,7 +148,7 @@ impl ServerEnd {
                 ReplyStatus::Successful
             }
             Self::Raised => {
-                // It is the first thing that was written; of a oneway call nothing was.
+                // The repository id comes first in the body; a oneway call has no body.
                 let id = body
                     .cloned()
                     .and_then(|mut body| punctual_cdr::Decode::decode(&mut body).ok());
@@ -166,7 +169,7 @@ impl ServerEnd {
     }
 }
 
-/// Gives the calling thread empty slots, a request's, until the result is dropped.
+/// Gives the calling thread the empty slots of a request until the result is dropped.
 pub(crate) fn enter_slots<'s>(table: &'s SlotTable, own: &'s mut Vec<SlotValue>) -> impl Drop + use<'s> {
     let mut slots = (!table.is_empty()).then_some(own);
     if let Some(own) = &mut slots {

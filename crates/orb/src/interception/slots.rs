@@ -1,3 +1,5 @@
+//! Slots of threads and requests, in which interceptors pass values (`PortableInterceptor::Current`).
+
 use std::{
     any::Any,
     cell::RefCell,
@@ -7,23 +9,24 @@ use std::{
 
 use thiserror::Error;
 
-/// What a slot holds; `None` at first. Cloning it costs no allocation.
+/// Value of a slot; initially `None`. Cloning does not allocate.
 pub type SlotValue = Option<Arc<dyn Any + Send + Sync>>;
 
-/// One slot of an ORB's [`PiCurrent`], from [`OrbInitInfo::allocate_slot_id`](crate::interceptors::OrbInitInfo::allocate_slot_id).
+/// Id of a slot of an ORB's [`PiCurrent`], allocated by
+/// [`OrbInitInfo::allocate_slot_id`](crate::interceptors::OrbInitInfo::allocate_slot_id).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct SlotId(u32);
 
-/// The slot belongs to another ORB (`PortableInterceptor::InvalidSlot`).
+/// Error: the slot belongs to another ORB (`PortableInterceptor::InvalidSlot`).
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[error("this ORB has no such slot; use ids that one of its own initializers has allocated")]
+#[error("this ORB has no such slot; use ids allocated by one of its own initializers")]
 pub struct InvalidSlot;
 
-/// The slots of the calling thread, `PortableInterceptor::Current`.
-///
-/// Threads begin with empty slots. A call's interceptors see the slots as they were when the call began. An upcall begins with what
-/// the interceptors of its request have set with [`ServerRequestInfo::set_slot`](super::ServerRequestInfo::set_slot); what its
-/// servant leaves there is what its ending points see. The thread's own slots come back behind it.
+/// Slots of the calling thread, `PortableInterceptor::Current`. Threads start with empty slots. A call's
+/// interceptors see the slots as they were when the call began. An upcall starts with the values that the
+/// interceptors of its request have set with
+/// [`ServerRequestInfo::set_slot`](super::ServerRequestInfo::set_slot); its ending points see the values that
+/// the servant leaves. The thread's own slots are restored afterwards.
 ///
 /// [`Orb::pi_current`](crate::Orb::pi_current) has an example.
 pub struct PiCurrent<'o> {
@@ -35,12 +38,12 @@ impl<'o> PiCurrent<'o> {
         Self { table }
     }
 
-    /// What this thread has in the slot.
+    /// Returns the value of this thread's slot.
     pub fn get_slot(&self, id: SlotId) -> Result<SlotValue, InvalidSlot> {
         self.table.get(id)
     }
 
-    /// Gives this thread's slot another value; the thread's first one allocates.
+    /// Sets the value of this thread's slot; the first use by a thread allocates.
     pub fn set_slot(&self, id: SlotId, value: SlotValue) -> Result<(), InvalidSlot> {
         self.table.set(id, value)
     }
@@ -52,25 +55,25 @@ impl fmt::Debug for PiCurrent<'_> {
     }
 }
 
-/// Which slots an ORB has.
+/// Slots of an ORB.
 #[derive(Default)]
 pub(crate) struct SlotTable {
     count: u32,
-    /// Tells this ORB's slots from those of others.
+    /// Distinguishes this ORB's slots from those of other ORBs.
     owner: Arc<Owner>,
 }
 
 #[derive(Default)]
 struct Owner;
 
-/// One ORB's slots of one thread.
-struct OfThread {
+/// Slots of one ORB in one thread.
+struct ThreadSlots {
     owner: Weak<Owner>,
     values: Vec<SlotValue>,
 }
 
 thread_local! {
-    static SLOTS: RefCell<Vec<OfThread>> = const { RefCell::new(Vec::new()) };
+    static SLOTS: RefCell<Vec<ThreadSlots>> = const { RefCell::new(Vec::new()) };
 }
 
 impl SlotTable {
@@ -83,7 +86,7 @@ impl SlotTable {
         self.count == 0
     }
 
-    /// Which of the slots this is.
+    /// Returns the index of the slot.
     pub(crate) fn index(&self, id: SlotId) -> Result<usize, InvalidSlot> {
         if id.0 < self.count {
             Ok(id.0 as usize)
@@ -100,7 +103,7 @@ impl SlotTable {
     pub(crate) fn set(&self, id: SlotId, value: SlotValue) -> Result<(), InvalidSlot> {
         let index = self.index(id)?;
         let before = self.with_values(|values| mem::replace(&mut values[index], value));
-        // Its destructor is user code, which may look at slots.
+        // Its destructor is user code, which may access slots.
         drop(before);
         Ok(())
     }
@@ -119,7 +122,7 @@ impl SlotTable {
         self.with_values(|own| mem::swap(own, values));
     }
 
-    fn with_values<R>(&self, look: impl FnOnce(&mut Vec<SlotValue>) -> R) -> R {
+    fn with_values<R>(&self, use_values: impl FnOnce(&mut Vec<SlotValue>) -> R) -> R {
         let dead = SLOTS.with_borrow_mut(|tables| {
             if tables.iter().any(|table| self.owns(table)) {
                 return None;
@@ -127,7 +130,7 @@ impl SlotTable {
             let dead = tables
                 .extract_if(.., |table| table.owner.strong_count() == 0)
                 .collect::<Vec<_>>();
-            tables.push(OfThread {
+            tables.push(ThreadSlots {
                 owner: Arc::downgrade(&self.owner),
                 values: vec![None; self.count as usize],
             });
@@ -136,11 +139,11 @@ impl SlotTable {
         drop(dead);
         SLOTS.with_borrow_mut(|tables| {
             let own = tables.iter_mut().find(|table| self.owns(table));
-            look(&mut own.expect("it is there since it was looked for").values)
+            use_values(&mut own.expect("the table was inserted above if missing").values)
         })
     }
 
-    fn owns(&self, table: &OfThread) -> bool {
+    fn owns(&self, table: &ThreadSlots) -> bool {
         std::ptr::eq(table.owner.as_ptr(), Arc::as_ptr(&self.owner))
     }
 }

@@ -196,7 +196,7 @@ fn priorities_that_the_mapping_does_not_have_are_refused() {
         assert!(
             error
                 .to_string()
-                .contains(&format!("priority {value} has no native one")),
+                .contains(&format!("priority {value} has no native priority")),
             "{error}"
         );
         assert!(matches!(error, OrbError::PriorityUnmappable(found) if found == priority(value)));
