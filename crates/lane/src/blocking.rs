@@ -1,7 +1,8 @@
 //! Lanes whose threads block in `read`, each for its own connection.
 //!
-//! The lane's `….poll` thread accepts. While a thread is without a connection, an accepted one is given to it and is not
-//! registered in the poller; all others are, and the `….poll` thread serves them as in a polled lane.
+//! The lane's `….poll` thread accepts. While a thread is without a connection, an accepted one is given to it
+//! and is not registered in the poller; all others are, and the `….poll` thread serves them as in a polled
+//! lane.
 
 use std::{ops::ControlFlow, sync::Arc, time::Instant};
 
@@ -56,12 +57,14 @@ impl<H: ServingSlot> Worker<'_, H> {
     /// Serves a connection until it ends, or the lane stops.
     fn serve_dedicated(&mut self, connection: &Arc<Connection<H>>) {
         let mut consecutive = 0;
-        // The connection is dedicated before this check, and the lane is stopping before it searches dedicated connections.
+        // The connection is dedicated before this check, and the lane is stopping before it searches
+        // dedicated connections.
         if self.lane.is_stopping() {
             return connection.send_close();
         }
         loop {
-            // No other thread has it: it is in no poller, and a thread that checks its age releases it at once.
+            // No other thread has it: it is in no poller, and a thread that checks its age releases it at
+            // once.
             let mut inbound = connection.wait_for_claim();
             if !self.await_completion(connection, &mut inbound) {
                 return;
@@ -79,7 +82,8 @@ impl<H: ServingSlot> Worker<'_, H> {
                     }
                     consecutive = if more { consecutive + 1 } else { 0 };
                     if consecutive == MAX_CONSECUTIVE {
-                        // A peer that sends without a pause must not keep the CPU from the lane's other threads.
+                        // A peer that sends without a pause must not keep the CPU from the lane's other
+                        // threads.
                         consecutive = 0;
                         self.give_way();
                     }
@@ -102,8 +106,8 @@ impl<H: ServingSlot> Worker<'_, H> {
         }
     }
 
-    /// Waits until an incomplete message continues. `false`: its completion time is over, and the peer has been told. Rare, so it
-    /// may cost a system call.
+    /// Waits until an incomplete message continues. `false`: its completion time is over, and the peer has
+    /// been told. Rare, so it may cost a system call.
     fn await_completion(&self, connection: &Connection<H>, inbound: &mut Inbound) -> bool {
         let Some(left) = inbound.completion_left() else {
             return true;
@@ -131,7 +135,8 @@ impl<H: ServingSlot> Worker<'_, H> {
         drop(inbound);
         if self.lane.is_stopping() {
             connection.state.end_request();
-            // The thread that stopped the lane may have seen this request, and left CloseConnection to this thread.
+            // The thread that stopped the lane may have seen this request, and left CloseConnection to this
+            // thread.
             connection.send_close();
             return ControlFlow::Break(());
         }

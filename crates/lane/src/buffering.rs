@@ -1,13 +1,14 @@
-//! Request buffering: a lane's I/O thread reads requests and queues them for the threads that serve, so that requests are read,
-//! and refused if there are too many, while all of those are in upcalls.
+//! Request buffering: a lane's I/O thread reads requests and queues them for the threads that serve, so that
+//! requests are read, and refused if there are too many, while all of those are in upcalls.
 //!
-//! System calls for a request that finds every thread waiting: the I/O thread waits, reads and wakes (3), the serving thread
-//! sleeps and writes (2); in a real-time class, the I/O thread gives way to the serving one (1). While requests wait, the serving
-//! thread does not sleep and no thread is woken: 4 in all, and one read that finds nothing more. Without buffering it is 3.
+//! System calls for a request that finds every thread waiting: the I/O thread waits, reads and wakes (3), the
+//! serving thread sleeps and writes (2); in a real-time class, the I/O thread gives way to the serving one
+//! (1). While requests wait, the serving thread does not sleep and no thread is woken: 4 in all, and one read
+//! that finds nothing more. Without buffering it is 3.
 //!
-//! Requests start in the order in which they were read, whichever connection they arrived on. A request that was admitted is
-//! served, unless its client cancels it or the ORB is shut down first; then the peers receive CloseConnection, which means that
-//! what is outstanding was not handled.
+//! Requests start in the order in which they were read, whichever connection they arrived on. A request that
+//! was admitted is served, unless its client cancels it or the ORB is shut down first; then the peers receive
+//! CloseConnection, which means that what is outstanding was not handled.
 
 use std::{sync::Arc, time::Instant};
 
@@ -73,7 +74,8 @@ impl<H: ServingSlot> Worker<'_, H> {
         }
     }
 
-    /// Puts the request in the buffers into the lane's queue, or refuses it. `false`: the connection is of no further use.
+    /// Puts the request in the buffers into the lane's queue, or refuses it. `false`: the connection is of no
+    /// further use.
     pub(crate) fn buffer(
         &mut self,
         connection: &Arc<Connection<H>>,

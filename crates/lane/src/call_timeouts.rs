@@ -1,4 +1,5 @@
-//! Timeouts of asynchronous calls: no thread waits for such a call, so the threads that would read its reply watch them.
+//! Timeouts of asynchronous calls: no thread waits for such a call, so the threads that would read its reply
+//! watch them.
 
 use std::{sync::Arc, time::Instant};
 
@@ -9,7 +10,8 @@ use crate::{
 };
 
 impl<H: RequestHandler> Lane<H> {
-    /// Has a thread check the calls over shared connections at this time; called after the call has entered their table.
+    /// Has a thread check the calls over shared connections at this time; called after the call has entered
+    /// their table.
     pub fn watch_deadline(&self, at: Instant) {
         self.call_timeouts.add(at);
     }

@@ -106,8 +106,8 @@ impl<H: RequestHandler> Connection<H> {
         matches!(self.role, Role::Server(_))
     }
 
-    /// Claims the right to read. `None`: another thread has it, and will certainly read again, to the end of the stream if the
-    /// peer has closed it.
+    /// Claims the right to read. `None`: another thread has it, and will certainly read again, to the end of
+    /// the stream if the peer has closed it.
     pub(crate) fn claim(&self, readiness: Readiness) -> Option<PiMutexGuard<'_, Inbound>> {
         self.inbound.try_lock().or_else(|| {
             let peer_closed = if readiness.peer_closed { PEER_CLOSED } else { 0 };
@@ -122,12 +122,14 @@ impl<H: RequestHandler> Connection<H> {
         self.inbound.try_lock()
     }
 
-    /// Claims the right to read for the thread that the connection is dedicated to: others hold the claim for a moment at most.
+    /// Claims the right to read for the thread that the connection is dedicated to: others hold the claim for
+    /// a moment at most.
     pub(crate) fn wait_for_claim(&self) -> PiMutexGuard<'_, Inbound> {
         self.inbound.lock()
     }
 
-    /// Adds to `readiness` why other threads failed to claim the right to read; called after the claim has been released.
+    /// Adds to `readiness` why other threads failed to claim the right to read; called after the claim has
+    /// been released.
     pub(crate) fn add_missed(&self, readiness: &mut Readiness) {
         if self.missed.load(Ordering::SeqCst) != 0 {
             let missed = self.missed.swap(0, Ordering::SeqCst);
@@ -143,14 +145,16 @@ impl<H: RequestHandler> Connection<H> {
 
     /// Sends a reply. What the socket has no room for is kept and follows later; no thread waits.
     ///
-    /// While something is kept no further request is read, so at most one reply for each thread of the lane is kept.
+    /// While something is kept no further request is read, so at most one reply for each thread of the lane
+    /// is kept.
     pub(crate) fn send(&self, message: &[u8], version: Version) -> Result<(), Broken> {
         self.send_locked(&mut self.outbound.lock(), message, version)
     }
 
     /// Sends a request in the same way; nothing of it (`None`) if more than `limit` octets would wait.
     ///
-    /// The lock is held while one message is written as far as there is room, and so never while a peer is slow.
+    /// The lock is held while one message is written as far as there is room, and so never while a peer is
+    /// slow.
     pub(crate) fn send_request(
         &self,
         message: &[u8],
@@ -166,7 +170,8 @@ impl<H: RequestHandler> Connection<H> {
 
     fn send_locked(&self, outbound: &mut Outbound, message: &[u8], version: Version) -> Result<(), Broken> {
         let was_empty = outbound.write(&*self.stream, message, version, || {
-            // The write is tried once more after the mark is set: room made from then on wakes a thread that sees the mark.
+            // The write is tried once more after the mark is set: room made from then on wakes a thread that
+            // sees the mark.
             let again = self.state.set_congested();
             if !again {
                 self.wait_for(Interest::READ_WRITE);
@@ -184,7 +189,8 @@ impl<H: RequestHandler> Connection<H> {
         Ok(())
     }
 
-    /// Room is waited for only while something is kept: Unix sockets report it whenever the peer has read. With `outbound` locked.
+    /// Room is waited for only while something is kept: Unix sockets report it whenever the peer has read.
+    /// With `outbound` locked.
     fn wait_for(&self, interest: Interest) {
         // It fails for dedicated connections, whose thread waits in `write`.
         let _ = self
@@ -219,8 +225,8 @@ impl<H: RequestHandler> Connection<H> {
         }
     }
 
-    /// Whether nothing has arrived since [`Self::clear_used`], nothing is pending, and no reply is owed. If so, and if callers share
-    /// the connection, no further call begins.
+    /// Whether nothing has arrived since [`Self::clear_used`], nothing is pending, and no reply is owed. If
+    /// so, and if callers share the connection, no further call begins.
     pub(crate) fn is_unused(&self) -> bool {
         // A thread that reads it uses it; that includes the thread that it is dedicated to.
         let Some(inbound) = self.inbound.try_lock() else {

@@ -1,6 +1,8 @@
-//! State of a connection that several threads of a lane change: one word, so that each decision is one atomic step.
+//! State of a connection that several threads of a lane change: one word, so that each decision is one atomic
+//! step.
 //!
-//! Sequentially consistent, because the lane's stop and the closing of connections build on the order of these steps.
+//! Sequentially consistent, because the lane's stop and the closing of connections build on the order of
+//! these steps.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -41,7 +43,8 @@ impl ConnectionState {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Counts a request out. `true`: it was the last one of a peer that has sent everything, and no reply waits to be sent.
+    /// Counts a request out. `true`: it was the last one of a peer that has sent everything, and no reply
+    /// waits to be sent.
     pub(crate) fn end_request(&self) -> bool {
         let before = self.0.fetch_sub(1, Ordering::SeqCst);
         before & (REQUESTS | PEER_CLOSED | CONGESTED) == PEER_CLOSED | 1

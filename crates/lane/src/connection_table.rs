@@ -77,8 +77,8 @@ impl<H: RequestHandler> ConnectionTable<H> {
         slots.iter().map(|(_, connection)| connection).for_each(visit);
     }
 
-    /// Adds an accepted connection to the poller, unless `assign` gives it to a thread. `false`: the lane has reached its limit of
-    /// connections, and the connection has been refused.
+    /// Adds an accepted connection to the poller, unless `assign` gives it to a thread. `false`: the lane has
+    /// reached its limit of connections, and the connection has been refused.
     pub(crate) fn admit(
         &self,
         stream: Box<dyn Stream>,
@@ -207,10 +207,10 @@ impl<H: RequestHandler> ConnectionTable<H> {
 
     /// Ends `read` of the threads that connections are dedicated to. The lane is stopping already.
     ///
-    /// A thread that serves a request finishes it and ends then. Each thread counts its request in and then checks whether the
-    /// lane stops; here the lane is stopping first, and then the count is checked. So either the request is seen here, and its
-    /// thread sends CloseConnection itself, or the thread sees the stop and drops the request, as the CloseConnection that is
-    /// sent here promises.
+    /// A thread that serves a request finishes it and ends then. Each thread counts its request in and then
+    /// checks whether the lane stops; here the lane is stopping first, and then the count is checked. So
+    /// either the request is seen here, and its thread sends CloseConnection itself, or the thread sees the
+    /// stop and drops the request, as the CloseConnection that is sent here promises.
     pub(crate) fn end_dedicated(&self) {
         for connection in self.dedicated() {
             // From now on no thread begins to wait for a peer that does not read.
@@ -222,7 +222,8 @@ impl<H: RequestHandler> ConnectionTable<H> {
         }
     }
 
-    /// Ends writes to peers that do not read which began before [`Self::end_dedicated`], after the completion time of a message.
+    /// Ends writes to peers that do not read which began before [`Self::end_dedicated`], after the completion
+    /// time of a message.
     pub(crate) fn end_dedicated_writes(&self, completion: Duration) {
         let deadline = Instant::now() + completion;
         for connection in self.dedicated() {

@@ -41,7 +41,8 @@ pub enum LaneMode {
     Polled,
     /// Each thread blocks in `read` for its own connection.
     Blocking,
-    /// One I/O thread waits in the poller and fills the request queue, within these limits; the others wait for the queue.
+    /// One I/O thread waits in the poller and fills the request queue, within these limits; the others wait
+    /// for the queue.
     Buffered(QueueLimits),
 }
 
@@ -74,7 +75,8 @@ impl<D> LaneContext<D> {
         self.config.waits_at
     }
 
-    /// Scheduling of its threads, which they return to after an upcall at another priority. `None`: the user's own threads.
+    /// Scheduling of its threads, which they return to after an upcall at another priority. `None`: the
+    /// user's own threads.
     pub fn scheduling(&self) -> Option<Scheduling> {
         self.config
             .threads

@@ -6,16 +6,17 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{Acceptor, Lane, ServingSlot, ServingThread};
 
-/// Thread that waits for the lane that it serves, or for a reply that another thread of the lane reads, until this is dropped.
+/// Thread that waits for the lane that it serves, or for a reply that another thread of the lane reads, until
+/// this is dropped.
 pub struct BlockedThread<H: ServingSlot>(Arc<Lane<H>>);
 
 impl<H: ServingSlot> BlockedThread<H> {
     /// Announces a call for whose reply the calling thread blocks, to an endpoint that `leads_to` recognises.
     ///
     /// # Errors
-    /// BAD_INV_ORDER if the thread serves the lane that listens there and all other threads of the lane wait like this already.
-    /// The lane counts it, and standard error names the lane once. Longer cycles, over other processes or lanes, are not
-    /// detected: the call's timeout ends them.
+    /// BAD_INV_ORDER if the thread serves the lane that listens there and all other threads of the lane wait
+    /// like this already. The lane counts it, and standard error names the lane once. Longer cycles, over
+    /// other processes or lanes, are not detected: the call's timeout ends them.
     pub fn enter_call(leads_to: impl Fn(&Acceptor) -> bool) -> Result<Option<Self>, SystemException> {
         let lane = ServingThread::<H>::current(|serving| {
             let lane = &serving.lane;
@@ -34,7 +35,8 @@ impl<H: ServingSlot> BlockedThread<H> {
     /// Announces a wait, of any length, for a reply that this lane reads.
     ///
     /// # Errors
-    /// BAD_INV_ORDER if the calling thread is one of the lane's, and all others of them wait like this already.
+    /// BAD_INV_ORDER if the calling thread is one of the lane's, and all others of them wait like this
+    /// already.
     pub fn enter_wait_for_reply(lane: &Arc<Lane<H>>) -> Result<Option<Self>, SystemException> {
         let own = ServingThread::<H>::current(|serving| Arc::ptr_eq(&serving.home, lane));
         // The I/O thread of a lane that buffers is in no upcall.

@@ -69,8 +69,8 @@ impl<H: ServingSlot> Worker<'_, H> {
         }
     }
 
-    /// Serves the request in the buffers and records its service time if that is configured; otherwise that costs one predictable
-    /// branch. `false`: the connection is of no further use.
+    /// Serves the request in the buffers and records its service time if that is configured; otherwise that
+    /// costs one predictable branch. `false`: the connection is of no further use.
     pub(crate) fn answer(
         &mut self,
         connection: &Arc<Connection<H>>,
@@ -145,7 +145,8 @@ impl<H: ServingSlot> Worker<'_, H> {
         }
     }
 
-    /// Calls the handler with the message in the buffers. Over a connection that this side opened no request may arrive.
+    /// Calls the handler with the message in the buffers. Over a connection that this side opened no request
+    /// may arrive.
     #[inline(always)]
     pub(crate) fn with_request<R>(
         &mut self,
@@ -205,7 +206,8 @@ fn wanted_for(message: &[u8], header: &MessageHeader) -> Option<Duration> {
     decode_invocation_policies(policies).ok()?.wanted_for()
 }
 
-/// Counts a thread of the lane as busy until the result is dropped; gets another thread if none is left waiting.
+/// Counts a thread of the lane as busy until the result is dropped; gets another thread if none is left
+/// waiting.
 fn busy<'l, H: ServingSlot>(lane: &'l Arc<Lane<H>>, handler: &Arc<H>) -> impl Drop + use<'l, H> {
     struct Busy<'l, H: ServingSlot>(&'l Lane<H>);
     impl<H: ServingSlot> Drop for Busy<'_, H> {

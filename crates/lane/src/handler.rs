@@ -13,7 +13,8 @@ use crate::{LaneContext, QueueLimits};
 
 /// Layer that answers the requests of lanes.
 ///
-/// Lanes are generic over it, so the compiler sees the whole path of a request; nothing on it is called through `dyn`.
+/// Lanes are generic over it, so the compiler sees the whole path of a request; nothing on it is called
+/// through `dyn`.
 pub trait RequestHandler: Send + Sync + Sized + 'static {
     /// Data that the handler keeps with each lane.
     type LaneData: Send + Sync;
@@ -114,7 +115,8 @@ pub enum Disposition {
     Redispatch(Redispatch),
 }
 
-/// Lane of the same pool that should serve a request instead, and the share of its queue that may be used for it.
+/// Lane of the same pool that should serve a request instead, and the share of its queue that may be used for
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct Redispatch {
     /// Priority of that lane.

@@ -1,4 +1,5 @@
-//! Receive side of a connection, under its lock: the protocol's state machine and what the socket had when it was last read.
+//! Receive side of a connection, under its lock: the protocol's state machine and what the socket had when it
+//! was last read.
 
 use std::{
     io,

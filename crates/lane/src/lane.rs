@@ -32,8 +32,9 @@ use crate::{
 
 /// Acceptors, a poller, the connections and the threads of one lane.
 ///
-/// Its threads are leader and followers: of those that wait, the kernel wakes one for one event, and while that thread reads and
-/// serves, the next one is the leader. No thread passes a token on, which would cost each request another wake-up.
+/// Its threads are leader and followers: of those that wait, the kernel wakes one for one event, and while
+/// that thread reads and serves, the next one is the leader. No thread passes a token on, which would cost
+/// each request another wake-up.
 pub struct Lane<H: RequestHandler> {
     context: LaneContext<H::LaneData>,
     pub(crate) mode: Mode<H>,
@@ -50,7 +51,8 @@ pub struct Lane<H: RequestHandler> {
     pub(crate) connections: Arc<ConnectionTable<H>>,
     /// Connections with a message that another thread of the lane should read.
     handed_over: PiMutex<VecDeque<(Arc<Connection<H>>, Readiness)>>,
-    /// Requests that wait for a thread; without capacity unless the lane buffers or other lanes redispatch to it.
+    /// Requests that wait for a thread; without capacity unless the lane buffers or other lanes redispatch to
+    /// it.
     pub(crate) queue: Arc<RequestQueue<H>>,
     pub(crate) self_waits: SelfWaits,
     pub(crate) pending_work: PendingWork,
@@ -273,8 +275,8 @@ impl<H: RequestHandler> Lane<H> {
         let _ = self.doorbell.ring();
     }
 
-    /// Takes one connection that was handed over, and one request that another lane has redispatched; further ones are left
-    /// to other threads.
+    /// Takes one connection that was handed over, and one request that another lane has redispatched; further
+    /// ones are left to other threads.
     #[expect(clippy::type_complexity, reason = "two independent options")]
     pub(crate) fn take_over(
         &self,

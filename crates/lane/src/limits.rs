@@ -13,13 +13,15 @@ pub struct LaneLimits {
     pub max_fragmented_messages: usize,
     /// Calls that are outstanding at a time over one shared connection.
     pub max_shared_calls: usize,
-    /// Longest time from the first octet of a message to its last, and for a server to accept what waits to be sent.
+    /// Longest time from the first octet of a message to its last, and for a server to accept what waits to
+    /// be sent.
     pub message_completion: Duration,
     /// Time after which an unused connection is closed; `None`: never.
     pub connection_idle: Option<Duration>,
 }
 
-/// Capacity of a lane's request queue. Its memory is allocated and touched when the queue is made, and never grows.
+/// Capacity of a lane's request queue. Its memory is allocated and touched when the queue is made, and never
+/// grows.
 ///
 /// CORBA's 0 (no limit) is refused: memory that peers can fill needs a bound.
 ///
@@ -33,8 +35,8 @@ pub struct LaneLimits {
 pub struct QueueLimits {
     /// Number of requests, at least 1: `max_buffered_requests`. Default 256.
     pub requests: usize,
-    /// Total size of their messages in octets, at least 1: `max_request_buffer_size`. A request larger than this can never
-    /// wait and is refused with IMP_LIMIT. Default 1 MiB.
+    /// Total size of their messages in octets, at least 1: `max_request_buffer_size`. A request larger than
+    /// this can never wait and is refused with IMP_LIMIT. Default 1 MiB.
     pub octets: usize,
 }
 

@@ -1,18 +1,19 @@
 //! Serving a lane while one of its threads waits for the reply to its own call.
 //!
-//! The thread waits for both in one system call: for its own poller, in which the connection of the reply is registered, and for
-//! the lane's poller, which the kernel lets wait for as one descriptor. So no other thread of the lane ever gets its reply. It is
-//! a separate poller because streams promise edges only, and it is beside the lane's poller instead of around it because of the
-//! kernel's limit for nested pollers, which borrowing lanes use up.
+//! The thread waits for both in one system call: for its own poller, in which the connection of the reply is
+//! registered, and for the lane's poller, which the kernel lets wait for as one descriptor. So no other
+//! thread of the lane ever gets its reply. It is a separate poller because streams promise edges only, and it
+//! is beside the lane's poller instead of around it because of the kernel's limit for nested pollers, which
+//! borrowing lanes use up.
 //!
-//! The reply to a call over a shared connection is read by any thread of the lane, including the waiting one: it waits for the
-//! lane's poller and a doorbell, which the thread that takes the reply rings.
+//! The reply to a call over a shared connection is read by any thread of the lane, including the waiting one:
+//! it waits for the lane's poller and a doorbell, which the thread that takes the reply rings.
 //!
-//! System calls: six, where blocking has none before its `read` (register and remove, two checks, the wait, and fetching its
-//! event). A request that is served meanwhile costs this wait in addition to its usual cost.
+//! System calls: six, where blocking has none before its `read` (register and remove, two checks, the wait,
+//! and fetching its event). A request that is served meanwhile costs this wait in addition to its usual cost.
 //!
-//! What is served runs inside the upcall that waits, on the same stack: a reply that arrives meanwhile is taken when that has
-//! ended. The depth is limited by the number of nested calls that a thread may make.
+//! What is served runs inside the upcall that waits, on the same stack: a reply that arrives meanwhile is
+//! taken when that has ended. The depth is limited by the number of nested calls that a thread may make.
 
 use std::{
     io,
@@ -38,7 +39,8 @@ pub fn serve_until_readable<H: ServingSlot>(
     serve_meanwhile(|worker: &mut Worker<'_, H>| worker.serve_until_readable(stream, deadline))
 }
 
-/// Serves the lane of the calling thread until a call over a shared connection has ended. `false`: the deadline passed.
+/// Serves the lane of the calling thread until a call over a shared connection has ended. `false`: the
+/// deadline passed.
 ///
 /// `None` if the thread serves no lane: it must wait in another way.
 pub fn serve_until_ended<H: ServingSlot>(
@@ -257,7 +259,8 @@ impl<H: ServingSlot> Drop for Available<'_, H> {
     }
 }
 
-/// Priority of a thread of a pool without lanes while it waits: the pool's, not that of the request that it serves.
+/// Priority of a thread of a pool without lanes while it waits: the pool's, not that of the request that it
+/// serves.
 struct WaitingPriority(Option<Scheduling>);
 
 impl WaitingPriority {

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Number of threads of a lane and number of threads in upcalls: one word, so that "no thread is left to wait" and "this thread
-/// may end" are decided in one atomic step.
+/// Number of threads of a lane and number of threads in upcalls: one word, so that "no thread is left to
+/// wait" and "this thread may end" are decided in one atomic step.
 ///
 /// Sequentially consistent, because [`crate::borrowing`] builds on its order with other marks.
 #[derive(Default)]

@@ -45,8 +45,8 @@ impl Outbound {
         self.stalled = Some(Instant::now());
     }
 
-    /// Writes a message as far as there is room and keeps the rest; `await_room` is called when there is none, and returns whether
-    /// to give up for now. Returns whether everything kept before had been sent.
+    /// Writes a message as far as there is room and keeps the rest; `await_room` is called when there is
+    /// none, and returns whether to give up for now. Returns whether everything kept before had been sent.
     pub(crate) fn write(
         &mut self,
         stream: &dyn Stream,

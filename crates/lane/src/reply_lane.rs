@@ -17,10 +17,11 @@ pub enum ReplyLane<H: ServingSlot> {
 }
 
 impl<H: ServingSlot> ReplyLane<H> {
-    /// Lane that reads a reply for the calling thread, which has this priority and serves its lane while it waits, or not.
+    /// Lane that reads a reply for the calling thread, which has this priority and serves its lane while it
+    /// waits, or not.
     ///
-    /// As with [`BlockedThread::enter_call`], one thread of the lane must be left that waits for none of the others if those that
-    /// wait sleep.
+    /// As with [`BlockedThread::enter_call`], one thread of the lane must be left that waits for none of the
+    /// others if those that wait sleep.
     pub fn of_calling_thread(priority: Priority, serves_meanwhile: bool) -> Self {
         // A lent thread is missing in its own lane, and the lane that it helps continues without it.
         let serving =
@@ -45,8 +46,8 @@ impl<H: ServingSlot> ReplyLane<H> {
 }
 
 impl<H: ServingSlot> Lane<H> {
-    /// Lane that the calling thread belongs to, if it reads replies at this priority: for a reply that the thread does not wait
-    /// for, or not inside this upcall.
+    /// Lane that the calling thread belongs to, if it reads replies at this priority: for a reply that the
+    /// thread does not wait for, or not inside this upcall.
     pub fn of_calling_thread(priority: Priority) -> Option<Arc<Self>> {
         ServingThread::<H>::current(|serving| {
             let lane = &serving.home;

@@ -1,7 +1,7 @@
 //! Calls that wait for the replies over one shared connection.
 //!
-//! Each has a slot, whose number is part of its request id, so the thread that reads finds the caller in O(1) and wakes only
-//! that caller. The caller lends its own buffer; a reply is exchanged for it and never copied.
+//! Each has a slot, whose number is part of its request id, so the thread that reads finds the caller in O(1)
+//! and wakes only that caller. The caller lends its own buffer; a reply is exchanged for it and never copied.
 
 use std::{
     mem,
@@ -48,8 +48,8 @@ enum Notification {
     Condvar,
     /// It waits for more than its reply.
     Doorbell(Arc<Doorbell>),
-    /// It is a task that no thread runs meanwhile, so another thread must watch its timeouts. The waker's code is the user's:
-    /// it must never be run, nor dropped, while the table is locked.
+    /// It is a task that no thread runs meanwhile, so another thread must watch its timeouts. The waker's
+    /// code is the user's: it must never be run, nor dropped, while the table is locked.
     Task(Waker, CallTimeouts),
 }
 
@@ -100,7 +100,8 @@ pub struct ReplyBuffer {
     pub fragment_starts: Vec<usize>,
 }
 
-/// Call in the table. Must be returned to [`ReplyTable::wait`], [`ReplyTable::withdraw`] or [`ReplyTable::abandon`].
+/// Call in the table. Must be returned to [`ReplyTable::wait`], [`ReplyTable::withdraw`] or
+/// [`ReplyTable::abandon`].
 #[derive(Debug)]
 #[must_use]
 pub struct Ticket {
@@ -138,7 +139,8 @@ pub enum Outcome {
     UnsentInTime,
 }
 
-/// Size of the memory that a lane's thread gives its connection in exchange for a reply: it has no need to grow.
+/// Size of the memory that a lane's thread gives its connection in exchange for a reply: it has no need to
+/// grow.
 const FIRST_SIZE: usize = 8 << 10;
 
 impl ReplyTable {
@@ -267,7 +269,8 @@ impl ReplyTable {
         Ok(outcome)
     }
 
-    /// Rings a doorbell when the call ends, for a caller that waits for more than that. `true`: it has ended already.
+    /// Rings a doorbell when the call ends, for a caller that waits for more than that. `true`: it has ended
+    /// already.
     pub(crate) fn ring_when_ended(&self, ticket: &Ticket, doorbell: &Arc<Doorbell>) -> bool {
         self.set_notification(ticket, Notification::Doorbell(Arc::clone(doorbell)))
     }
@@ -277,12 +280,14 @@ impl ReplyTable {
         self.set_notification(ticket, Notification::Task(waker.clone(), timeouts));
     }
 
-    /// Removes the notification of a call whose caller waits itself for a while; [`Self::resume_notification`] follows.
+    /// Removes the notification of a call whose caller waits itself for a while;
+    /// [`Self::resume_notification`] follows.
     pub fn suspend_notification(&self, ticket: &Ticket) -> SuspendedNotification {
         SuspendedNotification(mem::take(&mut self.table.lock().slots[ticket.slot].notification))
     }
 
-    /// Restores the notification; a task is woken at once if the call has ended. Otherwise returns the deadlines to watch.
+    /// Restores the notification; a task is woken at once if the call has ended. Otherwise returns the
+    /// deadlines to watch.
     pub fn resume_notification(
         &self,
         ticket: &Ticket,
@@ -330,7 +335,8 @@ impl ReplyTable {
                 continue;
             };
             if now < deadline {
-                // The deadline of a request that has only just begun to wait for room is not seen: that of the reply will be.
+                // The deadline of a request that has only just begun to wait for room is not seen: that of
+                // the reply will be.
                 next = next.into_iter().chain([deadline]).min();
                 continue;
             }
@@ -351,7 +357,8 @@ impl ReplyTable {
         self.table.lock().slots[ticket.slot].has_ended()
     }
 
-    /// Passes a reply to its caller, in exchange for the memory that the caller has lent; calls `before` the caller is woken.
+    /// Passes a reply to its caller, in exchange for the memory that the caller has lent; calls `before` the
+    /// caller is woken.
     pub(crate) fn deliver(
         &self,
         reply: ReceivedReply,
@@ -376,7 +383,8 @@ impl ReplyTable {
         matched
     }
 
-    /// Ends all calls whose replies have not arrived, and admits no other one. `true`: there was none, and it had not ended before.
+    /// Ends all calls whose replies have not arrived, and admits no other one. `true`: there was none, and it
+    /// had not ended before.
     pub(crate) fn end(&self, end: CallEnd) -> bool {
         let mut table = self.table.lock();
         if table.ended.is_some() {
@@ -431,7 +439,8 @@ impl Table {
         }
     }
 
-    /// Notes that the caller sleeps from now on; its earlier notification is of no use, and must not be dropped here.
+    /// Notes that the caller sleeps from now on; its earlier notification is of no use, and must not be
+    /// dropped here.
     fn sleep_at(&mut self, number: usize, before: &mut Notification) {
         let notification = &mut self.slots[number].notification;
         if !matches!(notification, Notification::Condvar) {
@@ -446,7 +455,8 @@ impl Table {
         self.free(number)
     }
 
-    /// Releases a slot; the lent memory stays for the slot's next call. The result must be dropped after the table is unlocked.
+    /// Releases a slot; the lent memory stays for the slot's next call. The result must be dropped after the
+    /// table is unlocked.
     #[must_use]
     fn free(&mut self, number: usize) -> Notification {
         let slot = &mut self.slots[number];

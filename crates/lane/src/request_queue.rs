@@ -23,8 +23,8 @@ use crate::{
     worker_buffers::WorkerBuffers,
 };
 
-/// Requests that wait for a thread of a lane, in the order of their arrival: those that the lane's own I/O thread has
-/// buffered, and those that other lanes have redispatched.
+/// Requests that wait for a thread of a lane, in the order of their arrival: those that the lane's own I/O
+/// thread has buffered, and those that other lanes have redispatched.
 ///
 /// The lock is held while one message is copied. Nothing is allocated once capacity has been provided.
 pub(crate) struct RequestQueue<H: RequestHandler> {
@@ -179,8 +179,9 @@ impl<H: RequestHandler> RequestQueue<H> {
         Ok(())
     }
 
-    /// Waits for a request within the timeout (`None`: for ever) and moves the oldest one to the buffers; or until `is_asked`, which
-    /// has precedence, and which a thread checks again after [`Self::wake_for_others`].
+    /// Waits for a request within the timeout (`None`: for ever) and moves the oldest one to the buffers; or
+    /// until `is_asked`, which has precedence, and which a thread checks again after
+    /// [`Self::wake_for_others`].
     pub(crate) fn wait(
         &self,
         buffers: &mut WorkerBuffers<H>,
@@ -255,7 +256,8 @@ impl<H: RequestHandler> RequestQueue<H> {
         (taken, !state.waiting.is_empty())
     }
 
-    /// Takes back the request with this id from this connection. `false`: it is not in the queue, or is being served.
+    /// Takes back the request with this id from this connection. `false`: it is not in the queue, or is being
+    /// served.
     pub(crate) fn cancel(&self, connection: &Arc<Connection<H>>, request_id: u32) -> bool {
         let mut state = self.state.lock();
         let found = state.waiting.iter().position(|Waiting { request, .. }| {
@@ -325,7 +327,8 @@ impl<H: RequestHandler> RequestQueue<H> {
         }
     }
 
-    /// Descriptor that is readable for [`Self::enter_nested`] threads while a request can be taken; until [`Self::silence`].
+    /// Descriptor that is readable for [`Self::enter_nested`] threads while a request can be taken; until
+    /// [`Self::silence`].
     pub(crate) fn rung(&self) -> BorrowedFd<'_> {
         self.doorbell.as_fd()
     }

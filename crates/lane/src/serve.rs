@@ -33,8 +33,8 @@ enum AfterServing {
 }
 
 impl<H: ServingSlot> Worker<'_, H> {
-    /// Serves what a connection has, until there is nothing more, another thread has taken over, or others have waited long
-    /// enough.
+    /// Serves what a connection has, until there is nothing more, another thread has taken over, or others
+    /// have waited long enough.
     pub(crate) fn serve(&mut self, connection: &Arc<Connection<H>>, mut readiness: Readiness) {
         // A lent thread serves one request.
         let at_most = if self.is_lent() { 1 } else { MAX_CONSECUTIVE };
@@ -80,7 +80,8 @@ impl<H: ServingSlot> Worker<'_, H> {
                 self.after_last_message(connection, readiness)
             }
             Received::EndOfStream => {
-                // Replies that other threads are working at are still to be sent; then the last of them closes.
+                // Replies that other threads are working at are still to be sent; then the last of them
+                // closes.
                 let idle = connection.state.peer_closed();
                 drop(inbound);
                 Flow::Break(if idle {

@@ -1,4 +1,5 @@
-//! Service times of a lane's requests, as a histogram of relaxed atomics; recorded only if the lane is configured so.
+//! Service times of a lane's requests, as a histogram of relaxed atomics; recorded only if the lane is
+//! configured so.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -9,8 +10,8 @@ use punctual_types::LogLinear;
 
 /// Times from reading a request until its reply was written, or until it was redispatched to another lane.
 ///
-/// Log-linear: the relative error is at most 1/16, from 1 ns to 2 minutes. 4 KiB per lane, allocated when the lane is
-/// created.
+/// Log-linear: the relative error is at most 1/16, from 1 ns to 2 minutes. 4 KiB per lane, allocated when the
+/// lane is created.
 pub struct ServiceTimes {
     buckets: Box<[AtomicU64]>,
     sum: AtomicU64,

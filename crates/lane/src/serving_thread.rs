@@ -8,7 +8,8 @@ use crate::{
     worker_buffers::WorkerBuffers,
 };
 
-/// Request handler with a thread-local slot for the lane that the calling thread serves: a thread-local variable cannot be generic.
+/// Request handler with a thread-local slot for the lane that the calling thread serves: a thread-local
+/// variable cannot be generic.
 pub trait ServingSlot: RequestHandler {
     /// Slot of the calling thread.
     fn serving_thread() -> &'static LocalKey<RefCell<Option<ServingThread<Self>>>>;

@@ -1,7 +1,8 @@
-//! Connections to servers that callers share: the lane's threads read the replies and pass them to their callers.
+//! Connections to servers that callers share: the lane's threads read the replies and pass them to their
+//! callers.
 //!
-//! System calls of a call: its caller writes and sleeps (2), a thread of the lane waits, reads and wakes it (3). A reply that
-//! arrives before its caller sleeps saves the sleep and the wake-up.
+//! System calls of a call: its caller writes and sleeps (2), a thread of the lane waits, reads and wakes it
+//! (3). A reply that arrives before its caller sleeps saves the sleep and the wake-up.
 
 use std::{
     io,
@@ -57,7 +58,8 @@ impl<H: RequestHandler> Lane<H> {
         list.last().cloned()
     }
 
-    /// Adds a connection to the poller, unless another caller was faster: then that caller's connection is returned.
+    /// Adds a connection to the poller, unless another caller was faster: then that caller's connection is
+    /// returned.
     ///
     /// No caller waits for another one that connects: that one might have a lower priority.
     ///
@@ -187,7 +189,8 @@ impl<H: RequestHandler> Lane<H> {
 }
 
 impl<H: ServingSlot> Worker<'_, H> {
-    /// Passes the message in the buffers to the caller that waits for it. `false`: the connection is of no further use.
+    /// Passes the message in the buffers to the caller that waits for it. `false`: the connection is of no
+    /// further use.
     pub(crate) fn deliver_reply(
         &mut self,
         connection: &Arc<Connection<H>>,

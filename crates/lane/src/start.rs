@@ -53,10 +53,10 @@ impl<H: ServingSlot> Lane<H> {
 
     /// Makes a dynamic thread, if another one is permitted.
     ///
-    /// By the thread that is about to leave no thread waiting, before its upcall: a separate thread for this purpose would be
-    /// one more to configure for each lane, and the new thread would not exist any earlier. `spawn` returns when the new thread
-    /// is configured and its stack has been touched, so under SCHED_FIFO on one CPU it waits for requests before the upcall
-    /// begins.
+    /// By the thread that is about to leave no thread waiting, before its upcall: a separate thread for this
+    /// purpose would be one more to configure for each lane, and the new thread would not exist any earlier.
+    /// `spawn` returns when the new thread is configured and its stack has been touched, so under SCHED_FIFO
+    /// on one CPU it waits for requests before the upcall begins.
     #[cold]
     pub(crate) fn grow(self: &Arc<Self>, handler: &Arc<H>) {
         let threads = &self.threads;

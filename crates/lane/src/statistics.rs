@@ -15,19 +15,23 @@ use crate::{QueueLimits, ServiceTimes};
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct LaneStatistics {
-    /// Requests received, including those that no servant got: refused, forwarded, or for objects that do not exist.
+    /// Requests received, including those that no servant got: refused, forwarded, or for objects that do not
+    /// exist.
     pub requests: u64,
-    /// Requests whose propagated priority belongs to another lane: the client cannot read our endpoints, or forges.
+    /// Requests whose propagated priority belongs to another lane: the client cannot read our endpoints, or
+    /// forges.
     pub misdirected: u64,
     /// Misdirected requests that were passed to their lane, if the adapter asks for redispatch.
     pub redispatched: u64,
-    /// Requests refused for a priority above the highest accepted one, or outside the band that their connection is bound to.
+    /// Requests refused for a priority above the highest accepted one, or outside the band that their
+    /// connection is bound to.
     pub refused_priorities: u64,
     /// Connections closed because the lane had reached its limit of connections.
     pub refused_connections: u64,
     /// Requests dropped because their deadline had passed.
     pub expired: u64,
-    /// Requests that took longer than the timeout that their clients stated; counted only if service times are recorded.
+    /// Requests that took longer than the timeout that their clients stated; counted only if service times
+    /// are recorded.
     pub late: u64,
     /// Calls of its threads that were refused because they would have waited for themselves.
     pub deadlocks: u64,
@@ -51,7 +55,8 @@ pub struct LaneStatistics {
     pub connections: usize,
     /// Connections to servers now open that callers share.
     pub shared_connections: usize,
-    /// Threads now: static and dynamic ones, those that call `Orb::run`, and those that are borrowed at this moment.
+    /// Threads now: static and dynamic ones, those that call `Orb::run`, and those that are borrowed at this
+    /// moment.
     pub threads: usize,
     /// Threads that are serving a request now.
     pub busy: usize,
@@ -79,7 +84,8 @@ pub struct QueueStatistics {
     pub most_requests: usize,
     /// Requests that were admitted.
     pub accepted: u64,
-    /// Requests that found the queue full: refused if the lane buffers, served where they arrived if they were redispatched.
+    /// Requests that found the queue full: refused if the lane buffers, served where they arrived if they
+    /// were redispatched.
     pub refused: u64,
     /// Requests that their clients have cancelled while they waited.
     pub cancelled: u64,

@@ -62,7 +62,8 @@ impl LaneThreads {
         self.config.dynamic_threads > 0
     }
 
-    /// Removes a dynamic thread whose lifetime is over, unless it is the last one that waits. `false`: it must continue.
+    /// Removes a dynamic thread whose lifetime is over, unless it is the last one that waits. `false`: it
+    /// must continue.
     pub(crate) fn retire(&self, lifetime: &mut ThreadLifetime) -> bool {
         if !lifetime.is_over() {
             return false;

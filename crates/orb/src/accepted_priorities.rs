@@ -1,3 +1,5 @@
+//! Peers, and the highest priorities that an adapter accepts from them.
+
 use std::net::IpAddr;
 
 use punctual_transport::Peer;
@@ -5,10 +7,9 @@ use punctual_types::Priority;
 
 use crate::{OnExcess, bound_band::BoundBand};
 
-/// Some of those who send requests, for rules about what they may ask for.
-///
-/// What a peer is comes from its connection, so no request can claim it; but whoever can forge addresses in the network can be
-/// any host of it.
+/// Set of peers, for rules about the priorities that they may request. A peer is identified by its
+/// connection, not by claims in its requests; but an attacker who can forge network addresses can pose as any
+/// host of the network.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -41,30 +42,29 @@ use crate::{OnExcess, bound_band::BoundBand};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Peers {
-    /// All.
+    /// All peers.
     Everyone,
-    /// Processes of this host, over whatever transport; over TCP from a loopback address.
+    /// Processes of this host, over any transport; over TCP from a loopback address.
     SameHost,
-    /// Processes of this host that this user runs, as the kernel says: over Unix sockets and shared memory.
+    /// Processes of this user on this host, as identified by the kernel: over Unix sockets and shared memory.
     User(
-        /// The user's number.
+        /// User id.
         u32,
     ),
-    /// All but those of this host.
+    /// All peers that are not on this host.
     Remote,
-    /// Hosts of a network; from [`Self::network`].
+    /// Hosts of a network, created by [`Self::network`].
     Network {
-        /// An address of the network.
+        /// Address in the network.
         address: IpAddr,
-        /// How many leading bits of it are common to the network.
+        /// Number of leading bits that are common to the network.
         prefix: u8,
     },
 }
 
 impl Peers {
-    /// The other hosts whose addresses begin with the first `prefix` bits of `address`, such as 10.1.0.0 and 16.
-    ///
-    /// A prefix longer than the address means that one host.
+    /// Returns the set of other hosts whose addresses begin with the first `prefix` bits of `address`, such
+    /// as 10.1.0.0 and 16. A prefix longer than the address denotes that one host.
     ///
     /// ```
     /// use punctual_orb::Peers;
@@ -76,7 +76,7 @@ impl Peers {
         Self::Network { address, prefix }
     }
 
-    /// Whether this peer is one of them.
+    /// Returns whether the set includes this peer.
     pub fn include(self, peer: Peer) -> bool {
         match self {
             Self::Everyone => true,
@@ -102,35 +102,36 @@ fn is_in_network(peer: IpAddr, network: IpAddr, prefix: u8) -> bool {
     peer.is_ipv4() == network.is_ipv4() && differing.leading_zeros() >= prefix
 }
 
-/// Where the requests of a connection come from.
+/// Origin of the requests of a connection.
 #[derive(Debug)]
 pub(crate) struct Origin {
     pub(crate) peer: Peer,
-    /// The highest priority accepted at the endpoint it connected to.
+    /// Highest priority accepted at the endpoint of the connection.
     pub(crate) highest: Priority,
-    /// What the peer has bound the connection to.
+    /// Band that the peer has bound the connection to.
     pub(crate) band: BoundBand,
 }
 
-/// The highest priorities that peers may propagate to an adapter: what they send is a claim.
+/// Highest priorities that an adapter accepts from peers.
 #[derive(Clone, Debug)]
 pub(crate) struct AcceptedPriorities {
-    /// The first one that includes the peer holds.
+    /// Rules; the first one that includes the peer applies.
     pub(crate) rules: Vec<(Peers, Priority)>,
-    /// For peers without a rule.
+    /// Highest priority of peers without a rule.
     pub(crate) others: Priority,
     pub(crate) on_excess: OnExcess,
 }
 
 impl AcceptedPriorities {
-    /// The highest priority that requests from there may have.
+    /// Returns the highest priority that requests from this origin may have.
     pub(crate) fn highest(&self, origin: &Origin) -> Priority {
         let rule = self.rules.iter().find(|(peers, _)| peers.include(origin.peer));
         rule.map_or(self.others, |(_, highest)| *highest)
             .min(origin.highest)
     }
 
-    /// The priority at which a request that claims `priority` is served; `None`: it is refused.
+    /// Returns the priority at which a request with the propagated `priority` is served; `None` if it is
+    /// refused.
     pub(crate) fn admit(&self, origin: &Origin, priority: Priority) -> Option<Priority> {
         let highest = self.highest(origin);
         match self.on_excess {

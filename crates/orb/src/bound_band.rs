@@ -1,3 +1,5 @@
+//! Priority band that a connection is bound to.
+
 use std::sync::{
     Arc,
     atomic::{AtomicU32, AtomicUsize, Ordering},
@@ -6,64 +8,64 @@ use std::sync::{
 use punctual_inspect::OpenByBand;
 use punctual_types::{Priority, PriorityBand};
 
-/// The band that a client has bound its connection to, once and for all; mostly none.
+/// Band that a client has bound its connection to, if any. A binding does not change.
 #[derive(Debug)]
 pub(crate) struct BoundBand {
     band: AtomicU32,
-    /// Where open connections are counted, and in which place of it this one is.
+    /// Counts of open connections, and the index of this one's count.
     open: Arc<OpenByBand>,
-    place: AtomicUsize,
+    counter: AtomicUsize,
 }
 
-/// No band: its ends are no priorities.
+/// No band: its ends are not valid priorities.
 const UNBOUND: u32 = u32::MAX;
-/// It is not open yet, or not any more.
+/// The connection is not open yet, or closed.
 const UNCOUNTED: usize = usize::MAX;
 
 impl BoundBand {
-    /// Of a connection that will be counted among these.
+    /// Creates the binding of a connection that will be counted in `open`.
     pub(crate) fn among(open: &Arc<OpenByBand>) -> Self {
         Self {
             band: AtomicU32::new(UNBOUND),
             open: Arc::clone(open),
-            place: AtomicUsize::new(UNCOUNTED),
+            counter: AtomicUsize::new(UNCOUNTED),
         }
     }
 
-    /// Its connection is open, and bound to nothing yet.
+    /// Counts the connection, which has been opened and is not bound yet.
     pub(crate) fn count(&self) {
-        self.place.store(self.open.enter(None), Ordering::Relaxed);
+        self.counter.store(self.open.enter(None), Ordering::Relaxed);
     }
 
-    /// Its connection is closed. Again is no change.
+    /// Stops counting the connection, which has been closed. Repeated calls have no effect.
     pub(crate) fn release(&self) {
-        let place = self.place.swap(UNCOUNTED, Ordering::Relaxed);
-        if place != UNCOUNTED {
-            self.open.leave(place);
+        let counter = self.counter.swap(UNCOUNTED, Ordering::Relaxed);
+        if counter != UNCOUNTED {
+            self.open.leave(counter);
         }
     }
 
     fn count_in(&self, band: PriorityBand) {
-        let from = self.place.load(Ordering::Relaxed);
+        let from = self.counter.load(Ordering::Relaxed);
         let to = self.open.enter(Some((band.low.value(), band.high.value())));
         let moved = from != UNCOUNTED
             && self
-                .place
+                .counter
                 .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok();
-        // It may have been closed meanwhile.
+        // The connection may have been closed in the meantime.
         self.open.leave(if moved { from } else { to });
     }
 
-    /// `None`: the connection is for all priorities.
+    /// Returns the band; `None` if the connection serves all priorities.
     pub(crate) fn get(&self) -> Option<PriorityBand> {
         unpack(self.band.load(Ordering::Relaxed))
     }
 
-    /// Binds it. `false`: it is bound to another one.
+    /// Binds the connection. Returns `false` if it is bound to another band.
     pub(crate) fn bind(&self, band: PriorityBand) -> bool {
         let packed = pack(band);
-        // Requests that follow the reply come after it in any order of memory.
+        // Requests that follow the reply observe the binding, whatever the memory order.
         match self
             .band
             .compare_exchange(UNBOUND, packed, Ordering::Relaxed, Ordering::Relaxed)
@@ -98,13 +100,16 @@ mod tests {
         let bound = BoundBand::among(&open);
         assert_eq!(bound.get(), None);
         let (band, other) = (PriorityBand::new(low, high), PriorityBand::new(middle, high));
-        assert!(bound.bind(band) && bound.bind(band), "again is no change");
+        assert!(
+            bound.bind(band) && bound.bind(band),
+            "binding to the same band again succeeds"
+        );
         assert!(!bound.bind(other));
         assert_eq!(bound.get(), Some(band));
         let top = BoundBand::among(&open);
         assert!(top.bind(PriorityBand::new(high, high)));
         assert_eq!(top.get(), Some(PriorityBand::new(high, high)));
-        assert!(open.counts().all(|(_, open)| open == 0), "neither is open");
+        assert!(open.counts().all(|(_, open)| open == 0), "no connection is open");
     }
 
     #[test]

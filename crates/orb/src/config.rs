@@ -1,3 +1,5 @@
+//! Limits of an ORB.
+
 use std::time::Duration;
 
 use punctual_giop::connection::ConnectionLimits;
@@ -5,7 +7,7 @@ use punctual_lane::{LaneLimits, QueueLimits};
 
 use crate::OrbError;
 
-/// Every limit of an ORB. What exceeds one is an error to the peer or caller concerned, and nothing else changes.
+/// Limits of an ORB. Exceeding a limit is an error for the peer or caller concerned and affects nothing else.
 ///
 /// ```
 /// use punctual_orb::{Limits, Orb};
@@ -20,41 +22,42 @@ use crate::OrbError;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Octets of one message, fragments put together; sent or received. Default 8 MiB.
+    /// Octets of a sent or received message, reassembled from its fragments. Default 8 MiB.
     pub max_message_size: usize,
-    /// Connections of clients to one lane; a further one is closed at once. Default 1024.
+    /// Connections of clients to one lane; further ones are closed at once. Default 1024.
     pub max_connections: usize,
-    /// Connections one calling thread that serves no lane keeps open, over all ORBs. Default 64.
+    /// Open connections of one calling thread that serves no lane, for all ORBs. Default 64.
     pub max_connections_per_thread: usize,
-    /// Connections that the threads of one lane, or all threads that serve none, have open to servers at a time. Default 1024.
-    ///
-    /// Past it the one that was unused for longest is closed: of those that threads of the lane have opened or ended threads
-    /// have left, else of the calling thread's own. Where none is unused, calls that need another fail with IMP_LIMIT.
+    /// Open connections to servers of the threads of one lane, or of all threads that serve no lane. Default
+    /// 1024. At the limit, the connection that has been idle for longest is closed: among those that threads
+    /// of the lane have opened or ended threads have left, else among the calling thread's own. If none is
+    /// idle, calls that need a connection fail with IMP_LIMIT.
     pub max_client_connections: usize,
-    /// Calls that are outstanding at a time over one connection that threads share, asynchronous ones included; a further one fails with IMP_LIMIT. At most
-    /// 65,536. Default 64. See [`crate::ConnectionMode::Shared`].
+    /// Outstanding calls over one shared connection, asynchronous ones included; further ones fail with
+    /// IMP_LIMIT. At most 65,536. Default 64. See [`crate::ConnectionMode::Shared`].
     pub max_shared_calls: usize,
-    /// Fragmented messages under way on one connection. Default 4.
+    /// Incomplete fragmented messages on one connection. Default 4.
     pub max_fragmented_messages: usize,
-    /// How long a peer may take from the first octet of a message to its last, and a server to take on what waits for it over a
-    /// connection that threads share; other replies have the deadline of their call. Default 30 s.
+    /// Maximum time from the first octet of a message to its last, and until a server accepts the data that
+    /// waits for it on a shared connection; other replies are limited by the deadline of their call. Default
+    /// 30 s.
     pub message_completion: Duration,
-    /// How long a lane keeps a connection over which nothing comes and no call is outstanding; it is then closed in good order (CloseConnection), at most
-    /// as long again later. Connections that a thread of a lane with [`crate::LaneWait::Blocking`] has for itself are kept.
-    /// Default: `None`, for ever.
+    /// Time after which a lane closes a connection without traffic and outstanding calls (CloseConnection);
+    /// it may take up to twice this time. Connections dedicated to a thread of a lane with
+    /// [`crate::LaneWait::Blocking`] are kept. Default: `None`, unlimited.
     pub connection_idle: Option<Duration>,
-    /// Levels of nested values of recursive types. Default 64.
+    /// Nesting depth of values of recursive types. Default 64.
     pub max_nesting: u16,
-    /// Forwards of one call from place to place. Default 8.
+    /// Forwards of one call. Default 8.
     pub max_forwards: usize,
-    /// Calls that one thread makes inside each other: a servant that calls an object that calls an object. Default 32.
+    /// Nested calls of one thread: a servant that calls an object that calls an object. Default 32.
     pub max_nested_calls: usize,
-    /// How long making a connection may take, over all addresses of a host. Default 5 s.
+    /// Timeout for opening a connection, over all addresses of a host. Default 5 s.
     pub connect_timeout: Duration,
 }
 
 impl Limits {
-    /// Limits that each lane enforces.
+    /// Returns the limits that each lane enforces.
     pub(crate) fn of_lane(&self) -> LaneLimits {
         LaneLimits {
             max_message_size: self.max_message_size,
@@ -66,7 +69,8 @@ impl Limits {
         }
     }
 
-    /// Limits of an exclusive connection to a server. The deadlines of calls limit its time.
+    /// Returns the limits of an exclusive connection to a server, whose time is limited by the deadlines of
+    /// calls.
     pub(crate) fn of_client_connection(&self) -> ConnectionLimits {
         ConnectionLimits {
             max_message_size: self.max_message_size,
@@ -76,7 +80,7 @@ impl Limits {
     }
 }
 
-/// The same limits if a queue with them can hold a request.
+/// Returns the same limits if a queue with them can hold a request.
 pub(crate) fn checked_queue_limits(limits: QueueLimits) -> Result<QueueLimits, OrbError> {
     if limits.requests == 0 || limits.octets == 0 {
         return Err(OrbError::QueueWithoutRoom);
@@ -103,7 +107,7 @@ impl Default for Limits {
     }
 }
 
-/// What happens to a request whose priority is above the highest one accepted.
+/// Treatment of a request whose priority is above the highest accepted one.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -138,9 +142,10 @@ impl Default for Limits {
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum OnExcess {
-    /// NO_PERMISSION.
+    /// The request is refused with NO_PERMISSION.
     #[default]
     Refuse,
-    /// It runs at the highest one accepted. On a lane above that, which keeps its priority, it is refused all the same.
+    /// The request runs at the highest accepted priority. On a lane of a higher priority it is refused
+    /// nevertheless, since lanes keep their priority.
     Clamp,
 }

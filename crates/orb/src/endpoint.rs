@@ -30,8 +30,8 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Endpoint with this URL: `iiop://HOST:PORT`, `uiop://PATH`, `shmiop://PATH`, or one of a transport that was added with
-    /// [`crate::OrbBuilder::transport`].
+    /// Endpoint with this URL: `iiop://HOST:PORT`, `uiop://PATH`, `shmiop://PATH`, or one of a transport that
+    /// was added with [`crate::OrbBuilder::transport`].
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -40,15 +40,17 @@ impl Endpoint {
         }
     }
 
-    /// Sets the address that references name: that of a gateway that translates addresses, or one of several names of the host.
-    /// The scheme must be the same; with port 0, or none, references name the port that is bound. Default: the endpoint's own.
+    /// Sets the address that references name: that of a gateway that translates addresses, or one of several
+    /// names of the host. The scheme must be the same; with port 0, or none, references name the port that is
+    /// bound. Default: the endpoint's own.
     #[must_use]
     pub fn published_as(mut self, url: impl Into<String>) -> Self {
         self.published = Some(url.into());
         self
     }
 
-    /// Sets the highest priority (0 to 32,767) of requests that arrive here, whatever adapters accept elsewhere. Default: 32,767.
+    /// Sets the highest priority (0 to 32,767) of requests that arrive here, whatever adapters accept
+    /// elsewhere. Default: 32,767.
     #[must_use]
     pub fn up_to(mut self, highest_priority: Priority) -> Self {
         self.highest_priority = highest_priority;

@@ -1,9 +1,9 @@
-//! What happens to requests whose deadline has passed.
+//! Treatment of requests whose deadline has passed.
 
-/// Whether a lane serves a request whose deadline has passed. Without the deadline in the request, always.
-///
-/// The deadline is what the client says in the service context INVOCATION_POLICIES. A dropped request has no upcall; its client
-/// gets TIMEOUT, not completed, where it waits for a reply, and [`crate::LaneStatistics::expired`] counts it.
+/// Treatment of requests whose deadline has passed. Requests without a deadline are always served. The client
+/// sends the deadline in the service context INVOCATION_POLICIES. A dropped request causes no upcall; a
+/// client that waits for a reply receives TIMEOUT, completed NO, and [`crate::LaneStatistics::expired`]
+/// counts the request.
 ///
 /// ```
 /// use punctual_orb::{ExpiredRequests, Orb, QueueLimits};
@@ -18,17 +18,16 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ExpiredRequests {
-    /// They are served.
+    /// Expired requests are served.
     #[default]
     Serve,
-    /// Dropped where the relative time-out (RelativeRequestTimeout or RelativeRoundtripTimeout) has passed since the lane read
-    /// the request off its socket.
-    ///
-    /// That is the time in the lane's queue. The time in the network and in the kernel's buffer is not seen: without request
-    /// buffering, requests wait there only.
+    /// Requests are dropped if the relative timeout (RelativeRequestTimeout or RelativeRoundtripTimeout) has
+    /// passed since the lane read the request from its socket. This measures the time in the lane's queue,
+    /// not in the network and the kernel's buffer, the only place where requests wait without request
+    /// buffering.
     DropByWaitingTime,
-    /// Also where an absolute time (RequestEndTime or ReplyEndTime) has passed by this host's clock.
-    ///
-    /// Only for hosts whose clocks agree: a client whose clock is behind by more than its time-outs is never served.
+    /// Requests are also dropped if an absolute time (RequestEndTime or ReplyEndTime) has passed by this
+    /// host's clock. Only for hosts with synchronised clocks: a client whose clock is behind by more than its
+    /// timeouts is never served.
     DropByClock,
 }

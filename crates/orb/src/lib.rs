@@ -1,7 +1,6 @@
-//! The runtime: references that send requests, lanes that receive them, adapters that know the objects.
-//!
-//! The path of a call is `client/` → the wire → `lane/` → `server/`; a call to an object of the same ORB goes from `client/` to
-//! `server/` directly, on the calling thread.
+//! Runtime of the ORB: references that send requests, lanes that receive them, adapters that manage objects.
+//! The path of a call is `client/` → the wire → the crate `punctual_lane` → `server/`; a call to an object of
+//! the same ORB goes from `client/` to `server/` directly, on the calling thread.
 
 mod accepted_priorities;
 mod bound_band;
@@ -50,10 +49,10 @@ pub use punctual_stub::{ConnectionMode, WaitStrategy};
 pub use punctual_types::PriorityModel;
 pub use threadpool::{LaneSpec, LaneWait, ThreadPool, ThreadPoolBuilder, ThreadPoolId};
 
-/// Portable interceptors: user code that sees every request on its way out and in, beside the operation's own.
+/// Portable interceptors: user code that sees every outgoing and incoming request.
 ///
-/// Source: CORBA 3.3 part 1, clause 16 (Portable Interceptors). Each interceptor whose starting point completed gets exactly one
-/// ending point, in reverse order, on every way out of a call.
+/// Source: CORBA 3.3 part 1, clause 16 (Portable Interceptors). Each interceptor whose starting point
+/// completed gets exactly one ending point, in reverse order, on every way out of a call.
 pub mod interceptors {
     pub use crate::{
         interception::{

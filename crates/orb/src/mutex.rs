@@ -1,3 +1,5 @@
+//! Mutexes with priority inheritance or a priority ceiling, and their errors.
+
 use std::{
     collections::HashMap,
     marker::PhantomData,
@@ -18,14 +20,13 @@ use thiserror::Error;
 
 use crate::notice;
 
-/// A mutex for servants and clients that does not invert priorities: `RTCORBA::Mutex`.
+/// Mutex without priority inversion for servants and clients, `RTCORBA::Mutex`.
 ///
 /// Its owner inherits the priority of the highest thread that waits, or runs at the mutex's ceiling
-/// ([`crate::Orb::create_mutex_with_ceiling`]). Waiters get it highest priority first, in order of arrival among equals. Without
-/// contention and ceiling, locking and unlocking are one atomic operation each. Cloning shares it.
-///
-/// It protects no data of its own. Where Rust can hold the data, a mutex around them is the better choice; this one is for what
-/// lies outside: a device, a file, a sequence of calls.
+/// ([`crate::Orb::create_mutex_with_ceiling`]). Waiters acquire it in order of priority, then of arrival.
+/// Without contention and ceiling, locking and unlocking are one atomic operation each. Clones share the
+/// mutex. It contains no data. If Rust can hold the protected data, a mutex around them is the better choice;
+/// this one protects external resources: a device, a file, a sequence of calls.
 ///
 /// ```
 /// use punctual_orb::Orb;
@@ -46,7 +47,7 @@ pub struct Mutex {
 
 pub(crate) struct MutexCore {
     pub(crate) lock: InheritingLock,
-    /// Native.
+    /// Native priority of the ceiling.
     ceiling: Option<NativePriority>,
     pub(crate) destroyed: AtomicBool,
 }
@@ -62,10 +63,10 @@ impl Mutex {
         }
     }
 
-    /// Waits for the mutex, without a deadline; dropping the guard unlocks it.
+    /// Locks the mutex, waiting without a timeout; dropping the guard unlocks it.
     ///
     /// # Errors
-    /// [`LockError`], at once.
+    /// [`LockError`], without waiting.
     ///
     /// ```
     /// # use punctual_orb::{LockError, Orb};
@@ -79,15 +80,14 @@ impl Mutex {
     /// ```
     pub fn lock(&self) -> Result<MutexGuard<'_>, LockError> {
         let locked = self.acquire(InheritingLock::lock)?;
-        Ok(locked.expect("only a wait with a deadline ends without the mutex"))
+        Ok(locked.expect("only a wait with a timeout can end without the mutex"))
     }
 
-    /// Waits for the mutex for `max_wait` at most, with zero not at all; `None` where another thread has it to the end.
-    ///
-    /// The CORBA operation counts in units of 100 ns; this one to the nanosecond, on the monotonic clock.
+    /// Locks the mutex, waiting for at most `max_wait`; returns `None` on timeout. With zero it does not
+    /// wait. The CORBA operation has a resolution of 100 ns, this one of 1 ns on the monotonic clock.
     ///
     /// # Errors
-    /// [`LockError`], at once.
+    /// [`LockError`], without waiting.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -98,7 +98,7 @@ impl Mutex {
     /// let guard = mutex.lock()?;
     /// thread::scope(|scope| {
     ///     let other = scope.spawn(|| mutex.try_lock(Duration::from_millis(2)).is_ok_and(|guard| guard.is_none()));
-    ///     assert!(other.join().unwrap(), "it gave up");
+    ///     assert!(other.join().unwrap(), "it timed out");
     /// });
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -110,7 +110,7 @@ impl Mutex {
         &self,
         wait: impl FnOnce(&InheritingLock) -> Result<Acquired, Refused>,
     ) -> Result<Option<MutexGuard<'_>>, LockError> {
-        // Before the lock is taken: who has it is never below the ceiling.
+        // Raised before the lock is taken, so that its owner never runs below the ceiling.
         let raised = self.core.ceiling.map(raise).transpose()?;
         let acquired = match wait(&self.core.lock) {
             Ok(acquired) => acquired,
@@ -123,7 +123,7 @@ impl Mutex {
             _raised: raised.flatten(),
             on_this_thread: PhantomData,
         };
-        // It is destroyed with the lock held, so whoever has it knows.
+        // A mutex is destroyed with the lock held, so its owner sees the flag.
         if self.core.destroyed.load(Ordering::Relaxed) {
             return Err(LockError::Destroyed);
         }
@@ -131,7 +131,8 @@ impl Mutex {
     }
 }
 
-/// `None` where the process has no right to the ceiling, which standard error then says once.
+/// Raises the thread to the ceiling. Returns `None` without the right to do so, and reports this once on
+/// standard error.
 fn raise(ceiling: NativePriority) -> Result<Option<Raised>, LockError> {
     match ceiling::raise(ceiling) {
         Ok(raised) => Ok(Some(raised)),
@@ -143,7 +144,8 @@ fn raise(ceiling: NativePriority) -> Result<Option<Raised>, LockError> {
     }
 }
 
-/// The right to what a [`Mutex`] protects; unlocks when dropped. It stays on the thread that locked.
+/// Guard of a locked [`Mutex`], which unlocks it when dropped. It cannot leave the thread that locked the
+/// mutex.
 ///
 /// ```
 /// use punctual_orb::Orb;
@@ -151,22 +153,21 @@ fn raise(ceiling: NativePriority) -> Result<Option<Raised>, LockError> {
 /// let orb = Orb::builder().build()?;
 /// let mutex = orb.create_mutex();
 /// let guard = mutex.lock()?;
-/// assert!(!guard.is_abandoned(), "whoever had it before let go in order");
+/// assert!(!guard.is_abandoned(), "its previous owner unlocked it");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "the mutex is unlocked when this is dropped"]
 pub struct MutexGuard<'m> {
     mutex: &'m Mutex,
     abandoned: bool,
-    /// Given back after the lock: fields are dropped when `drop` has run.
+    /// Restored after unlocking, since fields are dropped after `drop` has run.
     _raised: Option<Raised>,
     on_this_thread: PhantomData<*const ()>,
 }
 
 impl MutexGuard<'_> {
-    /// Whether the thread that had it before has ended without unlocking, so that what it protects may be half done.
-    ///
-    /// That takes a guard that was leaked; a panic unlocks.
+    /// Returns whether the previous owner ended without unlocking, so that the protected state may be
+    /// inconsistent. This happens only if the guard was leaked; a panic unlocks the mutex.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -175,7 +176,7 @@ impl MutexGuard<'_> {
     /// let leaks = mutex.clone();
     /// std::thread::spawn(move || std::mem::forget(leaks.lock())).join().unwrap();
     /// assert!(mutex.lock()?.is_abandoned());
-    /// assert!(!mutex.lock()?.is_abandoned(), "it has been seen");
+    /// assert!(!mutex.lock()?.is_abandoned(), "it is reported once");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn is_abandoned(&self) -> bool {
@@ -186,11 +187,14 @@ impl MutexGuard<'_> {
 impl Drop for MutexGuard<'_> {
     fn drop(&mut self) {
         let unlocked = self.mutex.core.lock.unlock();
-        debug_assert!(unlocked.is_ok(), "the guard is on the thread that locked");
+        debug_assert!(
+            unlocked.is_ok(),
+            "the guard stays on the thread that locked the mutex"
+        );
     }
 }
 
-/// Why a [`Mutex`] was not locked.
+/// Reason why a [`Mutex`] was not locked.
 ///
 /// ```
 /// use punctual_orb::{LockError, Orb};
@@ -215,15 +219,15 @@ pub enum LockError {
          create the mutex with the highest priority of all threads that use it"
     )]
     AboveCeiling {
-        /// The thread's own, without that of other ceilings.
+        /// Native priority of the thread, regardless of other ceilings.
         own: NativePriority,
-        /// The mutex's.
+        /// Ceiling of the mutex.
         ceiling: NativePriority,
     },
-    /// This thread has it, or its owner waits, over however many mutexes, for this thread.
-    #[error("the calling thread would wait for itself: it has this mutex, or one that the owner waits for")]
+    /// This thread owns the mutex, or the owner waits, directly or through further mutexes, for this thread.
+    #[error("the calling thread would wait for itself: it owns this mutex or one that the owner waits for")]
     Deadlock,
-    /// [`crate::Orb::destroy_mutex`] has ended it.
+    /// The mutex has been destroyed with [`crate::Orb::destroy_mutex`].
     #[error("the mutex has been destroyed")]
     Destroyed,
 }
@@ -239,7 +243,7 @@ impl From<LockError> for SystemException {
     }
 }
 
-/// No mutex has this name: `RTCORBA::RTORB::MutexNotFound`.
+/// Error: no mutex has this name, `RTCORBA::RTORB::MutexNotFound`.
 ///
 /// ```
 /// use punctual_orb::{MutexNotFound, Orb};
@@ -249,10 +253,10 @@ impl From<LockError> for SystemException {
 /// # Ok::<(), punctual_orb::OrbError>(())
 /// ```
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[error("no mutex of this ORB has the name `{0}`; make it with `create_named_mutex`")]
+#[error("this ORB has no mutex named `{0}`; create it with `create_named_mutex`")]
 pub struct MutexNotFound(pub String);
 
-/// A mutex could not be destroyed, because some thread has it.
+/// Error: a mutex could not be destroyed because a thread has locked it.
 ///
 /// ```
 /// use punctual_orb::{MutexInUse, Orb};
@@ -266,7 +270,7 @@ pub struct MutexNotFound(pub String);
 /// # Ok::<(), punctual_orb::OrbError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
-#[error("a thread has the mutex; destroy it when all have let go")]
+#[error("the mutex is locked by a thread; destroy it after it has been unlocked")]
 pub struct MutexInUse;
 
 /// The named mutexes of an ORB.

@@ -1,6 +1,5 @@
-//! What a user should know once and not again: which right is missing and how to grant it, what is not recorded.
-//!
-//! Printed where threads are made or take on a priority, never on the path of a request.
+//! Messages that are printed once: missing rights and how to grant them, disabled recording or inspection.
+//! They are printed when threads are created or get a priority, never on the path of a request.
 
 use std::{
     io::Write,
@@ -13,45 +12,45 @@ use std::{
 use punctual_inspect::InspectError;
 use punctual_os::{memory, rights};
 
-/// Says on standard error, the first time in this process, that real-time scheduling was denied.
+/// Reports once per process on standard error that real-time scheduling was denied.
 pub(crate) fn realtime_denied() {
-    static SAID: AtomicBool = AtomicBool::new(false);
-    if !SAID.swap(true, Ordering::Relaxed) {
+    static REPORTED: AtomicBool = AtomicBool::new(false);
+    if !REPORTED.swap(true, Ordering::Relaxed) {
         let mut text =
-            String::from("threads run without real-time scheduling, so nothing measured is real-time");
+            String::from("threads run without real-time scheduling, so measurements are not real-time");
         for advice in rights::probe().advice() {
             text.push_str("\n  ");
             text.push_str(advice);
         }
-        say(&text);
+        print(&text);
     }
 }
 
-/// Prepares the process for real-time threads, the first time one is asked for: no page of it is to be fetched later.
+/// Prepares the memory of the process for real-time threads, once, so that page faults do not delay them.
 pub(crate) fn enter_realtime(lock_memory: bool) {
     static ENTERED: Once = Once::new();
     ENTERED.call_once(|| {
         memory::keep_freed_memory();
         if lock_memory && let Err(denied) = memory::lock_all() {
-            say(&format!(
-                "memory is not locked, so a page fault can delay any thread: {denied}"
+            print(&format!(
+                "memory is not locked, so page faults can delay any thread: {denied}"
             ));
         }
     });
 }
 
-/// Turns the flight recorder on where the environment asks for it. Calls work without it, too.
+/// Starts the flight recorder if the environment requests it. Calls work without it as well.
 pub(crate) fn start_flight_recorder() {
     if let Err(error) = punctual_flight::start_from_environment() {
-        say(&format!("nothing is recorded: {error}"));
+        print(&format!("the flight recorder is off: {error}"));
     }
 }
 
-/// Says that nobody can look into the ORB, though the environment asks for it.
+/// Reports that the ORB cannot be inspected although the environment requests it.
 pub(crate) fn not_inspected(error: &InspectError) {
-    say(&format!("the ORB cannot be inspected: {error}"));
+    print(&format!("the ORB cannot be inspected: {error}"));
 }
 
-fn say(text: &str) {
+fn print(text: &str) {
     let _ = writeln!(std::io::stderr(), "punctual: {text}");
 }

@@ -1,3 +1,5 @@
+//! Map from the ids of objects to their slots, for objects whose keys contain the id.
+
 use std::{
     hash::{BuildHasher as _, RandomState},
     sync::OnceLock,
@@ -6,14 +8,14 @@ use std::{
 use punctual_os::PiMutex;
 use punctual_poa::{IdMap, SlotId};
 
-/// The objects whose keys name them, by adapter and id. Lanes look in it for those only.
-///
-/// In many parts, each under a lock of its own. A map that grows moves all it has: in one part, a million ids would keep every lane
-/// that looks for one waiting for 0.2 s, whatever its priority. So it is a thousandth of that, for a thousandth of the ids.
+/// Objects whose keys contain their ids, by adapter and id. Lanes look up only those. The map is divided into
+/// many parts with one lock each, because a map that grows moves all entries: with a million ids in one part,
+/// growing would delay all lanes by 0.2 s, whatever their priority. With 1024 parts it delays a thousandth of
+/// the lookups by a thousandth of that time.
 pub(crate) struct ObjectIds {
-    /// Made with the first id: most ORBs have none.
+    /// Created with the first id: most ORBs have none.
     parts: OnceLock<Box<[PiMutex<IdMap>]>>,
-    /// With a secret: who chooses ids, which may be peers, must not choose the part.
+    /// Randomly seeded, so that peers that choose ids cannot choose the part.
     hasher: RandomState,
 }
 
@@ -27,13 +29,13 @@ impl ObjectIds {
         }
     }
 
-    /// The object with this id. A lock, and three hashes.
+    /// Returns the slot of the object with this id. Takes one lock and computes three hashes.
     pub(crate) fn get(&self, adapter: &[u8], id: &[u8]) -> Option<SlotId> {
         let parts = self.parts.get()?;
         parts[self.part_of(id)].lock().get(adapter, id)
     }
 
-    /// Enters an object; one at a time, and of an id that is not there.
+    /// Inserts an object with a new id. Callers insert one object at a time.
     pub(crate) fn insert(&self, adapter: &[u8], id: &[u8], slot: SlotId) {
         let parts = self.parts.get_or_init(|| {
             let parts = (0..PARTS).map(|_| PiMutex::new(IdMap::default()));
@@ -45,7 +47,7 @@ impl ObjectIds {
         part.lock().insert(adapter, id, slot);
     }
 
-    /// Forgets an object.
+    /// Removes an object.
     pub(crate) fn remove(&self, adapter: &[u8], id: &[u8]) {
         if let Some(parts) = self.parts.get() {
             parts[self.part_of(id)].lock().remove(adapter, id);
@@ -79,7 +81,7 @@ mod tests {
         assert_eq!(ids.get(b"other", b"radar"), Some(slot(2)));
     }
 
-    /// What one growth can keep others waiting for.
+    /// The size of a part limits how long its growth delays others.
     #[test]
     fn no_part_has_much_more_than_its_share() {
         const IDS: u32 = 200_000;

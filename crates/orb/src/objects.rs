@@ -62,7 +62,8 @@ impl Objects {
         }
     }
 
-    /// Finds the target of an object key. O(1); takes a lock only for keys that name their object, one of many.
+    /// Finds the target of an object key. O(1); takes a lock only for keys that name their object, one of
+    /// many.
     pub(crate) fn demultiplex(&self, key: &[u8]) -> Demultiplexed<'_> {
         let slot = match ObjectKey::parse(key) {
             Some(key) if key.boot().is_some_and(|boot| boot != self.boot) => None,
@@ -182,8 +183,8 @@ impl Objects {
         }
     }
 
-    /// Deactivates the objects of an adapter and of those below it, as [`Self::deactivate`] does, and removes the adapters from
-    /// the tree below `root`.
+    /// Deactivates the objects of an adapter and of those below it, as [`Self::deactivate`] does, and removes
+    /// the adapters from the tree below `root`.
     pub(crate) fn destroy(&self, root: &PoaCore, poa: &Arc<PoaCore>) {
         for child in poa.close() {
             self.destroy(root, &child);
@@ -226,8 +227,8 @@ impl Objects {
 
     /// Drops the servants of objects that were deactivated inside upcalls and that no request uses any more.
     ///
-    /// Inside an upcall, whose client waits, only as many as keep their number from growing: a server may activate nowhere
-    /// else.
+    /// Inside an upcall, whose client waits, only as many as keep their number from growing: a server may
+    /// activate nowhere else.
     fn reclaim(&self) {
         let at_most = if current::is_in_upcall() { 2 } else { usize::MAX };
         let attempts = self.activation.lock().deactivated.len().min(at_most);

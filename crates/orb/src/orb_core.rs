@@ -182,7 +182,8 @@ impl OrbCore {
         if info.set_destroyed(true) {
             return Err(OrbError::InvalidThreadPool);
         }
-        // An adapter checks the mark when it enters the tree: either it has seen the mark, or it is found here.
+        // An adapter checks the mark when it enters the tree: either it has seen the mark, or it is found
+        // here.
         refuse(self.root.users(info)).inspect_err(|_| {
             info.set_destroyed(false);
         })?;
@@ -239,7 +240,8 @@ fn open_inspector(settings: Option<&Inspection>) -> Result<Option<Inspector>, Or
     Ok(Inspector::open(&settings).inspect_err(notice::not_inspected).ok())
 }
 
-/// Endpoints of the default pool: those that the user states, and otherwise one for each of the server's protocols.
+/// Endpoints of the default pool: those that the user states, and otherwise one for each of the server's
+/// protocols.
 fn default_endpoints(transports: &Transports, settings: &OrbSettings) -> Result<Vec<LaneEndpoint>, OrbError> {
     let protocols = &settings.server_protocols;
     let mut endpoints = Vec::new();

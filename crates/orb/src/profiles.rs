@@ -1,4 +1,4 @@
-//! The profiles of a reference: where its object is reached, over each protocol.
+//! Profiles of a reference: the addresses of its object for each protocol.
 
 use punctual_cdr::{CdrError, Encode, Encoder, Endian, TaggedComponent, TaggedProfile};
 use punctual_giop::{
@@ -9,13 +9,12 @@ use punctual_transport::{Reach, Transport, host_id};
 
 use crate::pool_info::PoolEndpoint;
 
-/// Our component in the profiles of protocols that do not leave the host: its [`host_id`].
+/// Punctual's component in the profiles of protocols that do not leave the host: the [`host_id`].
 pub(crate) const TAG_HOST: u32 = PUNCTUAL_ORB_TYPE + 1;
 
-/// One profile for each protocol, in the order of the endpoints, with all endpoints of it; the first is the profile's own.
-///
-/// `policies`: those of a real-time adapter, whose references name the priority of each endpoint. `more`: components that every
-/// profile has besides.
+/// Creates one profile for each protocol, in the order of the endpoints, with all endpoints of the protocol;
+/// the first one is the address of the profile. `policies`: those of a real-time adapter, whose references
+/// state the priority of each endpoint. `more`: additional components of every profile.
 ///
 /// Source: TAO, as captured; see [`Profile`] and [`encode_endpoints_with`].
 pub(crate) fn profiles(
@@ -54,7 +53,8 @@ pub(crate) fn profiles(
         .collect()
 }
 
-/// In the order of TAO: ORB type, code sets, then for real-time adapters endpoints and policies.
+/// Returns the components in the order of TAO: ORB type, code sets, then for real-time adapters endpoints and
+/// policies.
 fn components(
     transport: &dyn Transport,
     endpoints: &[&PoolEndpoint],
@@ -74,7 +74,7 @@ fn components(
             |address: &&String, encoder: &mut Encoder<'_>| transport.encode_address(address, encoder);
         components.push(encode_endpoints_with(Endian::NATIVE, &with_priorities, address)?);
     } else {
-        // The standard's form, which ORBs without priorities read.
+        // The standard form, which ORBs without priorities read.
         for endpoint in &endpoints[1..] {
             components.push(alternate(transport, endpoint)?);
         }
@@ -91,7 +91,7 @@ fn components(
     Ok(components)
 }
 
-/// An IIOP address has the same form in this component as in the profile.
+/// Returns an alternate address, which has the same form in this component as in the profile.
 fn alternate(transport: &dyn Transport, endpoint: &PoolEndpoint) -> Result<TaggedComponent, CdrError> {
     let mut octets = Vec::new();
     let mut encoder = Encoder::new(&mut octets, Endian::NATIVE);

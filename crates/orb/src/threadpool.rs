@@ -1,3 +1,5 @@
+//! Thread pools: handle and builder.
+
 mod lane_endpoints;
 mod lane_spec;
 mod pool_id;
@@ -29,9 +31,8 @@ use crate::{
     pools::{PoolCore, infos},
 };
 
-/// Threads that serve requests: with lanes, or at one priority. `RTCORBA::Threadpool`.
-///
-/// It ends with its ORB; dropping this handle ends nothing.
+/// Thread pool that serves requests, with lanes or at one priority: `RTCORBA::Threadpool`. The pool ends with
+/// its ORB; dropping this handle does not end it.
 ///
 /// ```
 /// use punctual_orb::Orb;
@@ -50,7 +51,7 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
-    /// By which [`crate::Orb::destroy_threadpool`] knows it.
+    /// Returns the id that [`crate::Orb::destroy_threadpool`] accepts.
     pub fn id(&self) -> ThreadPoolId {
         ThreadPoolId(self.core.info.id)
     }
@@ -61,7 +62,8 @@ impl ThreadPool {
         Some(Self { orb, core })
     }
 
-    /// What each lane has seen, the lowest priority first; a pool without lanes has one entry, without priority.
+    /// Returns the statistics of each lane, the lowest priority first; a pool without lanes has one entry,
+    /// without priority.
     ///
     /// ```
     /// # use punctual_orb::{LaneStatistics, Orb};
@@ -79,15 +81,14 @@ impl ThreadPool {
             .collect()
     }
 
-    /// Ends the pool: what its threads are serving is finished, its clients are taken leave of in good order (CloseConnection),
-    /// its threads are joined, its sockets closed. `RTCORBA::RTORB::destroy_threadpool`.
-    ///
-    /// Waits without a deadline for upcalls under way.
+    /// Destroys the pool: completes the requests in service, closes the connections of clients in order
+    /// (CloseConnection), joins the threads and closes the sockets. `RTCORBA::RTORB::destroy_threadpool`.
+    /// Waits for running upcalls without a timeout.
     ///
     /// # Errors
-    /// [`OrbError::PoolInUse`] as long as an adapter uses it: end that with [`crate::Poa::destroy`] first.
-    /// [`OrbError::InvalidThreadPool`] where it has been destroyed before, or its ORB is gone. [`OrbError::InUpcall`] inside an
-    /// upcall, which would wait for itself.
+    /// [`OrbError::PoolInUse`] as long as an adapter uses the pool: destroy that with [`crate::Poa::destroy`]
+    /// first. [`OrbError::InvalidThreadPool`] if the pool has been destroyed or its ORB no longer exists.
+    /// [`OrbError::InUpcall`] inside an upcall, which would wait for itself.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError};
@@ -116,9 +117,8 @@ impl ThreadPool {
         Ok(())
     }
 
-    /// Whether every thread runs in the real-time class it was configured with.
-    ///
-    /// `false` also where that is the ordinary class.
+    /// Returns whether every thread runs in the real-time class that it was configured with. Returns `false`
+    /// if that is the ordinary class.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -133,7 +133,7 @@ impl ThreadPool {
     }
 }
 
-/// Makes a [`ThreadPool`]; from [`crate::Orb::threadpool`].
+/// Builder of a [`ThreadPool`], created by [`crate::Orb::threadpool`].
 ///
 /// ```
 /// use punctual_orb::Orb;
@@ -155,7 +155,7 @@ pub struct ThreadPoolBuilder {
     orb: Arc<OrbCore>,
     pub(crate) endpoints: LaneEndpoints,
     lanes: Vec<LaneSpec>,
-    /// Of a pool without lanes; with lanes, what they do not say themselves.
+    /// Settings of a pool without lanes; with lanes, their defaults.
     plain: LaneSpec,
     borrowing: bool,
     buffering: Option<QueueLimits>,
@@ -175,7 +175,8 @@ impl ThreadPoolBuilder {
         }
     }
 
-    /// Adds a lane: this many threads (at least 1) at this priority, with an acceptor and connections of their own.
+    /// Adds a lane with this priority and number of threads (at least 1), and with its own acceptor and
+    /// connections.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError};
@@ -190,22 +191,20 @@ impl ThreadPoolBuilder {
         self.lane_with(LaneSpec::new(priority).threads(threads))
     }
 
-    /// Adds a lane of which there is more to say; [`LaneSpec`] has an example.
+    /// Adds a lane with further settings; [`LaneSpec`] has an example.
     pub fn lane_with(mut self, lane: LaneSpec) -> Self {
         self.lanes.push(lane);
         self
     }
 
-    /// Whether threads of lower lanes serve requests of a lane whose own threads, dynamic ones included, are all in upcalls. At
-    /// that lane's priority, and with its buffers. Default: no.
-    ///
-    /// Costs a lane, for each request that leaves none of its threads waiting, one system call for each lower lane; and a helper
-    /// three, with a change of priority. At most 5 lanes, none of which waits by [`LaneWait::Blocking`].
-    ///
-    /// Together with [`Self::request_buffering`] a request waits in its lane's queue only while no thread of a lower lane is idle
-    /// either, and then such a thread takes it before the requests of its own lane. There it costs a lane one wake-up for each
-    /// lower lane, for a request that finds none of its threads free; and a helper two calls, with a change of priority. Any number
-    /// of lanes.
+    /// Sets whether threads of lower lanes serve requests of a lane whose own threads, dynamic ones included,
+    /// are all in upcalls. They do so at that lane's priority and with its buffers. Default: no. A request
+    /// that leaves no thread of its lane waiting costs one system call for each lower lane; a borrowed thread
+    /// needs three, with a change of priority. At most 5 lanes, none of them in [`LaneWait::Blocking`]. With
+    /// [`Self::request_buffering`], a request waits in its lane's queue only while no thread of a lower lane
+    /// is idle; the next thread of a lower lane that becomes idle takes it before the requests of its own
+    /// lane. A request that finds no free thread costs one wake-up for each lower lane; a borrowed thread
+    /// needs two system calls, with a change of priority. The number of lanes is not limited.
     ///
     /// Source: `allow_borrowing` of `RTCORBA::RTORB::create_threadpool_with_lanes`.
     ///
@@ -229,67 +228,68 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// For a pool without lanes: how many threads. Default 1.
+    /// Sets the number of threads of a pool without lanes. Default 1.
     pub fn threads(mut self, threads: usize) -> Self {
         self.plain.threads = threads;
         self
     }
 
-    /// For a pool without lanes: how many threads more there may be; see [`LaneSpec::dynamic_threads`]. Default 0.
+    /// Sets the maximum number of dynamic threads of a pool without lanes; see [`LaneSpec::dynamic_threads`].
+    /// Default 0.
     pub fn dynamic_threads(mut self, at_most: usize) -> Self {
         self.plain.dynamic_threads = at_most;
         self
     }
 
-    /// For a pool without lanes: how long its dynamic threads live. Default: as long as the pool.
+    /// Sets the lifetime of dynamic threads of a pool without lanes. Default: as long as the pool.
     pub fn dynamic_life(mut self, life: ThreadLife) -> Self {
         self.plain.dynamic_life = life;
         self
     }
 
-    /// For a pool without lanes: where its threads wait. Default: [`LaneWait::Polled`].
+    /// Sets how the threads of a pool without lanes wait. Default: [`LaneWait::Polled`].
     pub fn wait(mut self, wait: LaneWait) -> Self {
         self.plain.wait = wait;
         self
     }
 
-    /// For a pool without lanes: the priority at which its threads wait and read. Default 0.
+    /// Sets the priority at which the threads of a pool without lanes wait and read. Default 0.
     pub fn default_priority(mut self, priority: Priority) -> Self {
         self.plain.priority = priority;
         self
     }
 
-    /// Octets of each thread's stack, touched before the thread serves; 0: the default. Default 2 MiB.
+    /// Sets the stack size of each thread in octets, prefaulted before the thread serves; 0 selects the
+    /// default, 2 MiB.
     pub fn stack_bytes(mut self, bytes: usize) -> Self {
         self.plain.stack_bytes = Some(bytes);
         self
     }
 
-    /// The CPUs its threads may run on. Default: those of the thread that builds it.
+    /// Sets the CPUs on which the threads may run. Default: those of the thread that builds the pool.
     pub fn affinity(mut self, cpus: CpuSet) -> Self {
         self.plain.affinity = Some(cpus);
         self
     }
 
-    /// The scheduling class of its threads. Default: the ORB's, which is SCHED_FIFO unless the ORB was built otherwise.
+    /// Sets the scheduling class of the threads. Default: the ORB's, which is SCHED_FIFO unless configured
+    /// otherwise.
     pub fn scheduling_class(mut self, class: SchedulingClass) -> Self {
         self.plain.class = Some(class);
         self
     }
 
-    /// Gives each lane a queue of requests and one thread more, which reads them off the connections and does nothing else:
-    /// `allow_request_buffering`, `max_buffered_requests`, `max_request_buffer_size`. Default: none.
+    /// Gives each lane a queue of requests and an additional thread that only reads requests from the
+    /// connections: `allow_request_buffering`, `max_buffered_requests`, `max_request_buffer_size`. Default:
+    /// none. Without it, requests wait in the sockets while all threads of their lane are in upcalls, and
+    /// clients that send large amounts block in `write`. With it they are read and queued; requests beyond
+    /// the limits are refused with TRANSIENT, completed NO. Requests start in the order in which they were
+    /// read. The reading thread is named like the others of its lane, with `io` in place of a number, and has
+    /// their priority, stack and CPUs. Buffering costs two system calls and two thread switches per request.
     ///
-    /// Without it, requests wait in the sockets while all threads of their lane are in upcalls, and clients that send much wait in
-    /// their `write`. With it they are read and kept; what exceeds the limits is refused with TRANSIENT, not completed. Requests
-    /// start in the order in which they were read. The thread is named like the others of its lane, with `io` in place of a
-    /// number, and has their priority, stack and CPUs. It costs two system calls and two switches between threads for each
-    /// request.
-    ///
-    /// With [`Self::allow_borrowing`], threads of lower lanes take from the queue as well.
-    ///
-    /// Fails in [`Self::build`] with [`OrbError::QueueWithoutRoom`], and with [`OrbError::ThreadPool`] together with
-    /// [`LaneWait::Blocking`], whose threads do not wait for a queue.
+    /// With [`Self::allow_borrowing`], threads of lower lanes also take requests from the queue.
+    /// [`Self::build`] fails with [`OrbError::QueueWithoutRoom`] if a limit is 0, and with
+    /// [`OrbError::ThreadPool`] together with [`LaneWait::Blocking`], whose threads do not wait for a queue.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError, QueueLimits};
@@ -308,7 +308,7 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// What happens to requests whose deadline has passed. Default: they are served.
+    /// Sets the treatment of requests whose deadline has passed. Default: they are served.
     ///
     /// ```
     /// # use punctual_orb::{ExpiredRequests, Orb, OrbError};
@@ -322,14 +322,13 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Opens the lanes and starts the threads.
-    ///
-    /// Where the process has no right to real-time scheduling they run in the ordinary class, and standard error says so once.
+    /// Opens the lanes and starts the threads. Without the right to real-time scheduling the threads run in
+    /// the ordinary class, which is reported once on standard error.
     ///
     /// # Errors
-    /// [`OrbError::ThreadPool`] for settings that contradict each other or themselves, [`OrbError::PriorityUnmappable`],
-    /// [`OrbError::Thread`] where the system refuses a thread, [`OrbError::Listen`] and [`OrbError::Os`] where it refuses a
-    /// socket or descriptor, [`OrbError::ShutDown`].
+    /// [`OrbError::ThreadPool`] for invalid or contradictory settings, [`OrbError::PriorityUnmappable`],
+    /// [`OrbError::Thread`] if the system refuses a thread, [`OrbError::Listen`] and [`OrbError::Os`] if it
+    /// refuses a socket or descriptor, [`OrbError::ShutDown`].
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError};
@@ -339,7 +338,7 @@ impl ThreadPoolBuilder {
     /// # Ok::<(), OrbError>(())
     /// ```
     pub fn build(self) -> Result<ThreadPool, OrbError> {
-        // Of the process, for the names of threads: several ORBs may have pools.
+        // Counts the pools of all ORBs in the process, for the names of threads.
         static NEXT_NUMBER: AtomicU32 = AtomicU32::new(1);
         if self.orb.pools.are_shut_down() {
             return Err(OrbError::ShutDown);
@@ -411,35 +410,33 @@ impl ThreadPoolBuilder {
         })
     }
 
-    /// The lanes, complete and without contradictions, the lowest first; the one lane of a pool without lanes.
+    /// Returns the validated and completed lanes, the lowest priority first; a pool without lanes has one.
     fn layout(&self) -> Result<Vec<LaneSpec>, OrbError> {
         let mut layout = self.lanes.clone();
         layout.sort_by_key(|lane| lane.priority);
         let mut neighbours = layout.windows(2);
         if let Some([lane, _]) = neighbours.find(|pair| pair[0].priority == pair[1].priority) {
             return Err(OrbError::ThreadPool(format!(
-                "lane {}: another lane has the same priority; give each lane its own, or one lane the threads of both",
+                "lane {}: another lane has the same priority; use distinct priorities, or one lane with the threads of both",
                 lane.priority
             )));
         }
         let broken = |rule: &str| Err(OrbError::ThreadPool(format!("`allow_borrowing`: {rule}")));
         if self.borrowing && layout.len() < 2 {
             return broken(
-                "threads are lent from lane to lane, and this pool has fewer than two; add lanes or leave it out",
+                "threads are lent between lanes, but this pool has fewer than two; add lanes or remove the setting",
             );
         }
         if self.borrowing && layout.iter().any(|lane| lane.wait == LaneWait::Blocking) {
-            return broken(
-                "a lane whose `wait` is `Blocking` cannot lend or borrow threads; let it be `Polled`",
-            );
+            return broken("a lane whose `wait` is `Blocking` cannot lend or borrow threads; use `Polled`");
         }
         if layout.is_empty() {
             layout.push(self.plain.clone());
             self.plain.validate("the pool")?;
         }
         if self.buffering.is_some() && layout.iter().any(|lane| lane.wait == LaneWait::Blocking) {
-            let rule = "`request_buffering`: a thread of a lane whose `wait` is `Blocking` reads its one connection itself and \
-                        never waits for a queue; let it be `Polled`";
+            let rule = "`request_buffering`: threads of a lane whose `wait` is `Blocking` read their own connections and never \
+                        wait for a queue; use `Polled`";
             return Err(OrbError::ThreadPool(rule.to_owned()));
         }
         for lane in &self.lanes {
@@ -451,7 +448,7 @@ impl ThreadPoolBuilder {
             .collect())
     }
 
-    /// Scheduling, stack and number of a lane's threads.
+    /// Returns scheduling, stack and number of a lane's threads.
     fn threads_config(&self, lane: &LaneSpec) -> Result<ThreadsConfig, OrbError> {
         let native = self.orb.configuration.mapping.to_native(lane.priority);
         let priority = native.ok_or(OrbError::PriorityUnmappable(lane.priority))?;

@@ -1,21 +1,23 @@
-//! Borrowing among lanes that buffer requests: threads wait for their lane's queue and not in its poller, so the queues notify
-//! them.
+//! Borrowing among lanes that buffer requests: threads wait for their lane's queue and not in its poller, so
+//! the queues notify them.
 //!
-//! A lane *asks for help* while all its threads are in upcalls and its queue holds requests. A thread of a lower lane that is
-//! about to wait, or is woken, first checks whether a lane above asks, the highest first, and only then its own queue. So a
-//! request waits in its queue only while no thread below is idle either, and then it precedes the requests of lower lanes.
+//! A lane *asks for help* while all its threads are in upcalls and its queue holds requests. A thread of a
+//! lower lane that is about to wait, or is woken, first checks whether a lane above asks, the highest first,
+//! and only then its own queue. So a request waits in its queue only while no thread below is idle either,
+//! and then it precedes the requests of lower lanes.
 //!
 //! # Why no wake-up is lost
 //!
-//! A lane begins to ask in two places: where a request is put into its queue ([`Lane::after_push`]), and where the last of its
-//! threads goes into an upcall (`Lane::reinforce`). Each makes its own half true and then checks the other half, sequentially
-//! consistent, so one of the two sees both and calls. The call takes the lower queue's lock and notifies: a thread that checked
-//! before that is asleep by then, and is woken; a thread that checks later sees that the lane asks. Each call wakes one thread of
-//! each lower lane, and a thread that takes a request calls again if the lane still asks: if others are idle, they take the rest.
-//! A thread that was woken for its own queue and helps instead passes that wake-up on.
+//! A lane begins to ask in two places: where a request is put into its queue ([`Lane::after_push`]), and
+//! where the last of its threads goes into an upcall (`Lane::reinforce`). Each makes its own half true and
+//! then checks the other half, sequentially consistent, so one of the two sees both and calls. The call takes
+//! the lower queue's lock and notifies: a thread that checked before that is asleep by then, and is woken; a
+//! thread that checks later sees that the lane asks. Each call wakes one thread of each lower lane, and a
+//! thread that takes a request calls again if the lane still asks: if others are idle, they take the rest. A
+//! thread that was woken for its own queue and helps instead passes that wake-up on.
 //!
-//! The price of several lower lanes is that all but one of these threads wake in vain. That costs the lane that asks one lock and
-//! one wake-up for each, and nothing at all while it has a thread of its own.
+//! The price of several lower lanes is that all but one of these threads wake in vain. That costs the lane
+//! that asks one lock and one wake-up for each, and nothing at all while it has a thread of its own.
 
 use std::sync::Arc;
 
@@ -50,9 +52,11 @@ impl<H: ServingSlot> Lane<H> {
         })
     }
 
-    /// Serves one request of the queue of a lane above, if one asks. `false`: none did, or another thread was faster.
+    /// Serves one request of the queue of a lane above, if one asks. `false`: none did, or another thread was
+    /// faster.
     ///
-    /// `home` is the lane that the thread belongs to; `self` is that lane, or one that the thread is already helping.
+    /// `home` is the lane that the thread belongs to; `self` is that lane, or one that the thread is already
+    /// helping.
     pub(crate) fn help_with_queue(&self, home: &Arc<Self>, handler: &Arc<H>) -> bool {
         let Some(lane) = self.highest_asking() else {
             return false;

@@ -68,7 +68,8 @@ impl Registration {
     /// Has it report what is, or will be, ready in `poller`.
     pub(crate) fn arm(&self, poller: &Poller) {
         if !self.armed.swap(true, Ordering::SeqCst) {
-            // It fails only if kernel memory is exhausted; then the next thread that leaves none waiting tries again.
+            // It fails only if kernel memory is exhausted; then the next thread that leaves none waiting
+            // tries again.
             let again = self
                 .poller
                 .modify(poller, self.token, Interest::READ, Trigger::OneShot);

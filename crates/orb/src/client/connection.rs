@@ -27,8 +27,8 @@ use super::{
 };
 use crate::Limits;
 
-/// Serves the lane of the calling thread until the stream is readable; `false`: the deadline has passed. `None`: the thread
-/// serves no lane.
+/// Serves the lane of the calling thread until the stream is readable; `false`: the deadline has passed.
+/// `None`: the thread serves no lane.
 pub(super) type ServeWhileWaiting = fn(&dyn Stream, Option<Instant>) -> Option<io::Result<bool>>;
 
 /// An exclusive connection.

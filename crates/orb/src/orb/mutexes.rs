@@ -25,12 +25,14 @@ impl Orb {
         Mutex::new(None)
     }
 
-    /// A mutex whose owner runs at `ceiling`, from before it locks until after it unlocks: the immediate ceiling protocol.
+    /// A mutex whose owner runs at `ceiling`, from before it locks until after it unlocks: the immediate
+    /// ceiling protocol.
     ///
-    /// The ceiling is the highest priority of all threads that use it; a higher one gets [`crate::LockError::AboveCeiling`]. On one CPU
-    /// nobody waits for the owner of such a mutex, and circles of them cannot deadlock; every lock costs system calls
-    /// ([`punctual_os::ceiling`]). Where the process has no right to real-time scheduling, or the ORB is of the ordinary class,
-    /// it is a mutex that inherits.
+    /// The ceiling is the highest priority of all threads that use it; a higher one gets
+    /// [`crate::LockError::AboveCeiling`]. On one CPU nobody waits for the owner of such a mutex, and circles
+    /// of them cannot deadlock; every lock costs system calls ([`punctual_os::ceiling`]). Where the process
+    /// has no right to real-time scheduling, or the ORB is of the ordinary class, it is a mutex that
+    /// inherits.
     ///
     /// # Errors
     /// [`OrbError::PriorityUnmappable`].
@@ -65,7 +67,8 @@ impl Orb {
         Ok(Mutex::new(Some(native)))
     }
 
-    /// The mutex of this name, and whether this call has made it: `create_named_mutex`. Names are those of one ORB.
+    /// The mutex of this name, and whether this call has made it: `create_named_mutex`. Names are those of
+    /// one ORB.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -109,7 +112,8 @@ impl Orb {
             .ok_or_else(|| MutexNotFound(name.to_owned()))
     }
 
-    /// Ends a mutex for all who share it, and frees its name: `destroy_mutex`. Later locks get [`crate::LockError::Destroyed`].
+    /// Ends a mutex for all who share it, and frees its name: `destroy_mutex`. Later locks get
+    /// [`crate::LockError::Destroyed`].
     ///
     /// Not needed to free memory: the last clone does that.
     ///

@@ -1,3 +1,5 @@
+//! Active objects, and the priorities at which their requests run.
+
 use std::sync::Arc;
 
 use punctual_cdr::Ior;
@@ -13,35 +15,35 @@ use crate::{
     lane_data::LaneContext, object_transform::ObjectTransform, poa_core::PoaCore,
 };
 
-/// An object that requests can reach.
+/// Object that requests can reach.
 pub(crate) struct ActiveObject {
     pub(crate) servant: Arc<dyn Servant>,
     pub(crate) poa: Arc<PoaCore>,
-    /// Its adapter's priority model, with the object's own priority where it has one.
+    /// Priority model of its adapter, with the object's own priority if it has one.
     pub(crate) model: Option<PriorityModel>,
-    /// What its adapter makes of priorities that come in and go out.
+    /// Transform that its adapter applies to incoming and outgoing priorities.
     pub(crate) transform: Option<Arc<ObjectTransform>>,
-    /// As references to it are to look.
+    /// Reference to the object.
     pub(crate) ior: Ior,
-    /// Object key of those references.
+    /// Object key of the reference.
     pub(crate) key: Box<[u8]>,
 }
 
-/// What an object key leads to.
+/// Result of looking up an object key.
 pub(crate) enum Demultiplexed<'t> {
-    /// An active object, which stays active while this lives.
+    /// An active object, which stays active as long as this value lives.
     Object(InFlight<'t, ActiveObject>),
     /// A key published for `corbaloc` references.
     Published(Arc<Ior>),
-    /// Nothing.
+    /// No object is known by this key.
     Unknown,
 }
 
-/// Which priorities hold during an upcall.
+/// Priorities during an upcall.
 pub(crate) struct Placement {
-    /// What the servant sees as its CORBA priority, and what its own calls carry.
+    /// CORBA priority that the servant sees and that its own calls propagate.
     pub(crate) current: Option<Priority>,
-    /// What the thread runs at meanwhile, and goes back to; `None`: what it runs at anyway.
+    /// Change of the thread's native scheduling during the upcall; `None` if it does not change.
     native: Option<Change>,
     /// Lane that should serve the request instead.
     pub(crate) elsewhere: Option<Redispatch>,
@@ -54,12 +56,14 @@ struct Change {
 }
 
 impl ActiveObject {
-    /// The priorities of a request that came over `lane` from there with this propagated priority.
+    /// Determines the priorities of a request that `lane` received from `origin` with this propagated
+    /// priority.
     ///
-    /// Source: Real-time CORBA 1.2 and the matrix of TAO's documentation: with lanes a request runs at its lane's priority,
-    /// without them the thread takes on the client's or the servant's. Fails with NO_PERMISSION for a priority above the
-    /// highest accepted one, INV_POLICY for one outside the connection's band, BAD_PARAM for one that is none, DATA_CONVERSION for one without native counterpart, INTERNAL for
-    /// one that the transform refuses.
+    /// Source: Real-time CORBA 1.2 and the matrix of TAO's documentation: with lanes a request runs at its
+    /// lane's priority, without them the thread takes on the client's or the servant's. Fails with
+    /// NO_PERMISSION for a priority above the highest accepted one, INV_POLICY for one outside the
+    /// connection's band, BAD_PARAM for an invalid one, DATA_CONVERSION for one without native counterpart,
+    /// INTERNAL for one that the transform refuses.
     #[inline(always)]
     pub(crate) fn placement(
         &self,
@@ -70,7 +74,7 @@ impl ActiveObject {
         propagated: Option<i16>,
     ) -> Result<Placement, SystemException> {
         if let Some(band) = origin.band.get() {
-            self.keep_to(band, lane, propagated)?;
+            self.check_bound_band(band, lane, propagated)?;
         }
         let asked = match self.model {
             None => None,
@@ -92,7 +96,7 @@ impl ActiveObject {
                         });
                     }
                 }
-                // It is not to run at a priority that it may not ask for because it came by the wrong door.
+                // A request at the wrong endpoint must not run at a priority that its sender may not request.
                 if own > self.poa.accepted.highest(origin) {
                     return Err(too_high(lane));
                 }
@@ -112,7 +116,7 @@ impl ActiveObject {
         };
         let before = match lane.scheduling() {
             Some(own) if !current::is_in_upcall() => own,
-            // Only the kernel knows: the user's own threads, which called `run`, and upcalls inside upcalls.
+            // Only the kernel knows the scheduling of user threads that called `run` and of nested upcalls.
             _ => scheduling::current(),
         };
         let native = if before.is_realtime() {
@@ -130,9 +134,9 @@ impl ActiveObject {
         })
     }
 
-    /// The priorities of a call from a thread of the same ORB: only a declared priority without lanes changes the thread's.
-    ///
-    /// What the thread claims is not checked: it could as well set it as its own.
+    /// Determines the priorities of a collocated call: only a declared priority without lanes changes the
+    /// thread's scheduling. The propagated priority is not checked, since the thread could set it as its own
+    /// anyway.
     #[inline(always)]
     pub(crate) fn placement_collocated(
         &self,
@@ -164,9 +168,9 @@ impl ActiveObject {
         }
     }
 
-    /// Refuses what is to go over another connection, as a client would that has no band for it.
+    /// Refuses a request that belongs to another connection, like a client that has no band for it.
     #[cold]
-    fn keep_to(
+    fn check_bound_band(
         &self,
         band: PriorityBand,
         lane: &LaneContext,
@@ -206,11 +210,12 @@ impl ActiveObject {
 }
 
 impl Placement {
-    /// Changes the thread's native priority, if it has to change, until the result is dropped. Two system calls then.
+    /// Changes the thread's native priority, if necessary, until the result is dropped. A change costs two
+    /// system calls.
     #[inline(always)]
     pub(crate) fn enter(&self) -> impl Drop + use<> {
         let changed = self.native.and_then(|Change { during, before }| {
-            // Without the right to it, the request runs at the thread's own priority.
+            // Without the right to change it, the request runs at the thread's own priority.
             let changed = during != before && scheduling::set_current(during).is_ok();
             changed.then(|| note_priority(during)).map(|()| before)
         });

@@ -1,7 +1,7 @@
 //! The implicit request `_bind_priority_band`: a client binds its connection to one of its bands.
 //!
-//! Source: Real-time CORBA 1.2, binding of priority banded connections. What it leaves open is answered as a client answers
-//! the same mistake of its own: INV_POLICY for a band that is not to be had.
+//! Source: Real-time CORBA 1.2, binding of priority banded connections. Cases that it leaves open are treated
+//! as in a client: INV_POLICY for an unavailable band.
 
 use punctual_giop::{RT_CORBA_PRIORITY_RANGE, ServiceContexts, decode_priority_range};
 use punctual_types::{
@@ -11,11 +11,10 @@ use punctual_types::{
 use super::ActiveObject;
 use crate::{PriorityModel, accepted_priorities::Origin, lane_data::LaneContext};
 
-/// Binds the connection from `origin`, which came in at `lane`, to the band in the request's service context.
-///
-/// Fails with MARSHAL or BAD_PARAM where there is none, or what is there is no band; with INV_POLICY where the object's adapter
-/// has other bands, no lane serves it, or it does not hold the object's own priority; with BAD_INV_ORDER where the connection is
-/// bound to another one.
+/// Binds the connection from `origin`, accepted by `lane`, to the band in the request's service context.
+/// Fails with MARSHAL or BAD_PARAM if the band is missing or malformed; with INV_POLICY if the object's
+/// adapter has other bands, no lane serves it, or it does not contain the object's own priority; with
+/// BAD_INV_ORDER if the connection is bound to another band.
 pub(super) fn bind(
     object: &ActiveObject,
     lane: &LaneContext,

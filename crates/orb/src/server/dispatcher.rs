@@ -1,4 +1,4 @@
-//! The parts of an ORB that answer requests.
+//! Server side of an ORB: the parts that serve requests.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use punctual_stub::OrbContext;
 
 use crate::{configuration::Configuration, interception::Interceptors, objects::Objects};
 
-/// Server side of an ORB: answers the requests of its lanes.
+/// Server side of an ORB, which serves the requests of its lanes.
 pub(crate) struct RequestDispatcher {
     pub(crate) configuration: Arc<Configuration>,
     pub(crate) objects: Arc<Objects>,

@@ -1,13 +1,14 @@
+//! Check whether the deadline of a received request has passed.
+
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use punctual_giop::{INVOCATION_POLICIES, ServiceContexts, decode_invocation_policies};
 
 use crate::ExpiredRequests;
 
-/// Whether the deadline of a request has passed, as far as the rule looks at it. Malformed ones are none.
-///
-/// A relative time starts for us when the request was read: its way to us cannot be known, so this is never too strict. A request
-/// that was read just now has not waited.
+/// Returns whether the deadline of a request has passed under the given rule. Malformed deadlines are
+/// ignored. A relative time starts when the request was read, since its transmission time is unknown; the
+/// check is therefore never too strict. A request that was read just now has not waited.
 pub(super) fn has_expired(
     rule: ExpiredRequests,
     contexts: ServiceContexts<'_>,

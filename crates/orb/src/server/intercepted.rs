@@ -1,4 +1,4 @@
-//! Requests to an ORB with interceptors.
+//! Serving of requests in an ORB with interceptors.
 
 use punctual_cdr::{Decoder, Encoder, Endian};
 use punctual_giop::{ReplyStatus, ResponseFlags};
@@ -11,15 +11,15 @@ use super::{
     reply::sent_at,
     reply::{ReplyHeaderAt, fail, finish, forward},
     reply_contexts,
-    serving::{Found, Serving},
+    serving::{Resolved, Serving},
 };
 use crate::{
     current,
     interception::{CallKind, Contexts, SeenRequest, ServerEnd, ServerFlow, ServerRequest, enter_slots},
 };
 
-/// What the thread that serves a request lends to it.
-pub(super) struct Lent<'l> {
+/// Buffers of the serving thread that a request uses.
+pub(super) struct ServingBuffers<'l> {
     pub(super) reply: &'l mut Vec<u8>,
     pub(super) pool: &'l mut ReusePool,
     pub(super) orb: &'l OrbContext,
@@ -27,22 +27,21 @@ pub(super) struct Lent<'l> {
 }
 
 impl Serving<'_> {
-    /// Serves the request through the interceptors.
-    ///
-    /// One that goes to another lane is over here, and a new one there: which lane has it is known only once its object is found,
-    /// and interceptors see it before.
+    /// Serves the request through the interceptors. A request that moves to another lane ends here and starts
+    /// there as a new one: its lane is known only when its object has been found, and interceptors see it
+    /// before.
     #[inline(never)]
     pub(super) fn answer_intercepted(
         &self,
         arguments: Decoder<'_>,
-        lent: Lent<'_>,
+        buffers: ServingBuffers<'_>,
     ) -> Result<Disposition, MessageError> {
-        let Lent {
+        let ServingBuffers {
             reply,
             pool,
             orb,
             seen,
-        } = lent;
+        } = buffers;
         let request = &self.incoming.header;
         let reply_header = self.begin_reply(reply)?.1;
         let mut called = false;
@@ -67,8 +66,8 @@ impl Serving<'_> {
             let (flow, started) = ServerFlow::start(interceptors, request, &mut seen.added);
             match started {
                 Err(end) => flow.end(end, None),
-                Ok(()) => match self.find() {
-                    Found::Here(object, placement) => {
+                Ok(()) => match self.resolve() {
+                    Resolved::Here(object, placement) => {
                         served_at = placement.current;
                         let _native = placement.enter();
                         let _current = current::during_upcall(placement.current, object.transform.as_ref());
@@ -83,10 +82,10 @@ impl Serving<'_> {
                         };
                         flow.end(end, self.body(reply_header, reply, orb).as_ref())
                     }
-                    Found::Bound => flow.end(ServerEnd::Replied, None),
-                    Found::Redispatch(target) => flow.end(ServerEnd::Redispatched(target), None),
-                    Found::Forward(ior) => flow.end(ServerEnd::Forward(ior), None),
-                    Found::Refused(exception) => flow.end(ServerEnd::Failed(exception), None),
+                    Resolved::Bound => flow.end(ServerEnd::Replied, None),
+                    Resolved::Redispatch(target) => flow.end(ServerEnd::Redispatched(target), None),
+                    Resolved::Forward(ior) => flow.end(ServerEnd::Forward(ior), None),
+                    Resolved::Refused(exception) => flow.end(ServerEnd::Failed(exception), None),
                 },
             }
         };
@@ -106,7 +105,7 @@ impl Serving<'_> {
         }
     }
 
-    /// What the servant has written, for who gets a reply.
+    /// Returns the results that the servant has written, if a reply is expected.
     fn body<'b>(&self, header: ReplyHeaderAt, reply: &'b [u8], orb: &'b OrbContext) -> Option<Decoder<'b>> {
         (self.incoming.header.response == ResponseFlags::WithTarget).then(|| {
             Decoder::new(reply, Endian::NATIVE)
@@ -124,7 +123,7 @@ impl Serving<'_> {
             .with_limit(self.dispatcher.configuration.limits.max_message_size)
     }
 
-    /// Makes the reply say how the request ended; `called`: the servant has been.
+    /// Completes the reply according to how the request ended; `called`: the servant has been called.
     fn write(
         &self,
         end: ServerEnd,
@@ -137,7 +136,7 @@ impl Serving<'_> {
         let mut encoder = self.resume(reply);
         let written = match end {
             ServerEnd::Redispatched(target) => return Ok(Disposition::Redispatch(target)),
-            // A oneway call with a reply from the server, whatever becomes of it.
+            // A oneway call with a reply from the server, whatever its result is.
             _ if called && response == ResponseFlags::WithServer => {
                 encoder.truncate(header.end);
                 finish(encoder, response)

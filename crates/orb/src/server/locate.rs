@@ -1,4 +1,4 @@
-//! Answers to LocateRequest.
+//! Replies to LocateRequest.
 
 use punctual_cdr::{Encode, Endian};
 use punctual_giop::{LocateRequestHeader, LocateStatus, MessageType, MessageWriter, encode_locate_reply};
@@ -7,7 +7,8 @@ use punctual_lane::{MessageError, RequestMessage};
 use super::{Demultiplexed, RequestDispatcher};
 use crate::lane_data::LaneContext;
 
-/// Writes where an object is: here, at the reference published for the key or made for the object's own pool, or nowhere.
+/// Writes the location of an object: here, at the reference published for the key or created for the object's
+/// own pool, or unknown.
 pub(super) fn answer_locate(
     dispatcher: &RequestDispatcher,
     lane: &LaneContext,

@@ -1,4 +1,4 @@
-//! The serving side: from the octets of a request to a servant, and back.
+//! Server side: from the octets of a request to a servant, and back.
 
 mod active_object;
 mod band_binding;
@@ -23,12 +23,12 @@ use punctual_stub::{OrbContext, ReusePool};
 
 use crate::interception::SeenRequest;
 
-/// Memory that a thread of a lane keeps from request to request.
+/// Memory of a lane thread, reused from request to request.
 pub(crate) struct Buffers {
     pub(crate) last: LastRequest,
     pub(crate) arena: Arena,
     pub(crate) pool: ReusePool,
     pub(crate) orb: OrbContext,
-    /// For an ORB with interceptors.
+    /// Memory for interceptors.
     pub(crate) seen: SeenRequest,
 }

@@ -12,7 +12,7 @@ use punctual_lane::{Disposition, MessageError};
 use super::RequestDispatcher;
 use crate::lane_data::LaneContext;
 
-/// Starts a reply with the header that it has where all goes well.
+/// Starts a reply with the header of a successful one.
 #[inline(always)]
 pub(super) fn begin_reply<'b>(
     dispatcher: &RequestDispatcher,
@@ -48,7 +48,8 @@ pub(super) fn begin_reply<'b>(
     Ok((encoder, at))
 }
 
-/// The service context of the ORB's own: a pool without lanes says at which priority it ran; with lanes the endpoint says it already.
+/// Returns the service context of the ORB itself: a pool without lanes returns the propagated priority; with
+/// lanes the endpoint implies it.
 pub(super) fn echo<'r>(lane: &LaneContext, request: &RequestHeader<'r>) -> Option<ServiceContext<'r>> {
     let data = match lane.priority() {
         Some(_) => None,
@@ -60,7 +61,7 @@ pub(super) fn echo<'r>(lane: &LaneContext, request: &RequestHeader<'r>) -> Optio
     })
 }
 
-/// The header of a reply that has been written.
+/// Position of a reply header that has been written.
 #[derive(Clone, Copy)]
 pub(super) struct ReplyHeaderAt {
     pub(super) end: usize,
@@ -72,7 +73,8 @@ impl ReplyHeaderAt {
         encoder.patch_u32(self.status_at(), status as u32);
     }
 
-    /// From GIOP 1.2 on behind the request id, before at the end of the header.
+    /// Returns the offset of the status: after the request id from GIOP 1.2 on, at the end of the header
+    /// before.
     pub(super) fn status_at(self) -> usize {
         if self.version >= Version::V1_2 {
             punctual_giop::HEADER_SIZE + 4
@@ -81,7 +83,7 @@ impl ReplyHeaderAt {
         }
     }
 
-    /// Where a body starts, if there is one.
+    /// Returns the offset at which a body starts.
     pub(super) fn body(self) -> usize {
         if self.version >= Version::V1_2 {
             self.end.next_multiple_of(8)
@@ -119,7 +121,7 @@ pub(super) fn forward(
     finish(encoder, response)
 }
 
-/// Completes the reply. Returns whether the client expects it.
+/// Completes the reply. Returns whether the client expects one.
 pub(super) fn finish(encoder: Encoder<'_>, response: ResponseFlags) -> Result<bool, MessageError> {
     MessageWriter::from_encoder(encoder)
         .finish()
@@ -127,7 +129,8 @@ pub(super) fn finish(encoder: Encoder<'_>, response: ResponseFlags) -> Result<bo
     Ok(response.expects_reply())
 }
 
-/// Disposition of a request whose reply was written, if its client expects one; its packets travel at this priority.
+/// Returns the disposition of a request whose reply has been written, to be sent at this priority if the
+/// client expects one.
 #[inline(always)]
 pub(super) fn sent_at(
     priority: Option<Priority>,

@@ -1,4 +1,5 @@
-//! Service contexts that interceptors add to a reply: known only when its body has been written, and to stand before it.
+//! Service contexts that interceptors add to a reply. They precede the body, but are known only after it was
+//! written.
 
 use punctual_cdr::{CdrError, CdrErrorKind, Endian};
 use punctual_giop::{
@@ -11,9 +12,9 @@ use super::{
 };
 use crate::interception::{AddedContexts, with_contexts};
 
-/// Puts the contexts into the header of a finished reply; the body moves by a multiple of 8 octets, so it stays aligned.
-///
-/// `head` is what the new header is written into first. Fails where the message becomes too large, and leaves it as it was.
+/// Puts the contexts into the header of a finished reply; the body moves by a multiple of 8 octets, so it
+/// stays aligned. The new header is first written into `head`. If the message becomes too large, this fails
+/// and leaves it unchanged.
 #[cold]
 pub(super) fn insert(
     serving: &Serving<'_>,
@@ -43,7 +44,7 @@ pub(super) fn insert(
     };
     let mut end = write(echo.as_slice())?;
     if header.version < Version::V1_2 && !(end - header.end).is_multiple_of(8) {
-        // Before GIOP 1.2 the body is not padded: an entry of 12 octets that nobody knows puts it where it has to be.
+        // Before GIOP 1.2 the body is not padded: an unknown context of 12 octets aligns it.
         let filler = ServiceContext::Raw {
             id: FILLER,
             data: &[0; 4],
@@ -76,5 +77,5 @@ pub(super) fn insert(
     MessageWriter::from_encoder(serving.resume(reply)).finish()
 }
 
-/// The context that fills up headers: of our own vendor, so nobody else's.
+/// Id of the context that pads headers, from Punctual's own range.
 const FILLER: u32 = PUNCTUAL_ORB_TYPE;

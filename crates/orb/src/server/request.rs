@@ -1,4 +1,4 @@
-//! The path of one request: decode, admit, find its object and priority, call the servant, write the reply.
+//! Path of one request: decode, admit, find its object and priority, call the servant, write the reply.
 
 use punctual_cdr::Decoder;
 use punctual_flight::{Event, Record, operation_id, record};
@@ -9,9 +9,9 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 
 use super::{
     Buffers, RequestDispatcher, expiry,
-    intercepted::Lent,
+    intercepted::ServingBuffers,
     reply::{begin_reply, fail, finish, forward, sent_at},
-    serving::{Found, Serving},
+    serving::{Resolved, Serving},
 };
 use crate::{current, lane_data::LaneContext};
 
@@ -69,24 +69,24 @@ pub(super) fn answer_request(
         .with_fragments(message.fragment_starts)
         .at(body);
     if !dispatcher.interceptors.server.is_empty() && request.operation != BIND_PRIORITY_BAND {
-        let lent = Lent {
+        let buffers = ServingBuffers {
             reply,
             pool,
             orb,
             seen,
         };
-        return serving.answer_intercepted(arguments, lent);
+        return serving.answer_intercepted(arguments, buffers);
     }
     let (encoder, reply_header) = serving.begin_reply(reply)?;
-    let (object, placement) = match serving.find() {
-        Found::Here(object, placement) => (object, placement),
-        Found::Redispatch(target) => return Ok(Disposition::Redispatch(target)),
-        Found::Bound => return sent_at(lane.priority(), finish(encoder, request.response)),
-        Found::Forward(ior) => {
+    let (object, placement) = match serving.resolve() {
+        Resolved::Here(object, placement) => (object, placement),
+        Resolved::Redispatch(target) => return Ok(Disposition::Redispatch(target)),
+        Resolved::Bound => return sent_at(lane.priority(), finish(encoder, request.response)),
+        Resolved::Forward(ior) => {
             let written = forward(encoder, reply_header, &ior, request.response);
             return sent_at(lane.priority(), written);
         }
-        Found::Refused(exception) => {
+        Resolved::Refused(exception) => {
             let written = fail(encoder, reply_header, &exception, request.response);
             return sent_at(lane.priority(), written);
         }

@@ -1,4 +1,4 @@
-//! A request in service: its object and priorities, and the call of its servant.
+//! Request in service: its object and priorities, and the call of its servant.
 
 use punctual_cdr::{Decoder, Encoder, Ior};
 use punctual_flight::{Event, Record, model, record};
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{PriorityModel, lane_data::LaneContext};
 
-/// A request that is being served.
+/// Request that is being served.
 pub(super) struct Serving<'r> {
     pub(super) dispatcher: &'r RequestDispatcher,
     pub(super) lane: &'r LaneContext,
@@ -23,23 +23,24 @@ pub(super) struct Serving<'r> {
     pub(super) incoming: &'r IncomingRequest<'r>,
 }
 
-/// What a request leads to.
-pub(super) enum Found<'c> {
-    /// Its object, to be called at these priorities.
+/// Result of resolving the target of a request.
+pub(super) enum Resolved<'c> {
+    /// The object, to be called at these priorities.
     Here(InFlight<'c, ActiveObject>, Placement),
-    /// Nothing more to do: it has bound its connection to a band.
+    /// The request has bound its connection to a band, and is complete.
     Bound,
-    /// Another lane of the pool, which should serve it.
+    /// Another lane of the pool should serve the request.
     Redispatch(Redispatch),
-    /// Another place, which the client is to ask.
+    /// The client should send the request to another reference.
     Forward(Ior),
-    /// It is not served.
+    /// The request is refused.
     Refused(SystemException),
 }
 
 impl<'r> Serving<'r> {
+    /// Finds the object of the request and its priorities.
     #[inline(always)]
-    pub(super) fn find(&self) -> Found<'r> {
+    pub(super) fn resolve(&self) -> Resolved<'r> {
         let Self {
             dispatcher,
             lane,
@@ -54,21 +55,21 @@ impl<'r> Serving<'r> {
             .map(|key| dispatcher.objects.demultiplex(key))
         {
             Some(Demultiplexed::Object(object)) => object,
-            Some(Demultiplexed::Published(ior)) => return Found::Forward((*ior).clone()),
+            Some(Demultiplexed::Published(ior)) => return Resolved::Forward((*ior).clone()),
             Some(Demultiplexed::Unknown) | None => {
                 let (kind, minor) = (SystemExceptionKind::ObjectNotExist, Minor::TARGET_KEY_UNKNOWN);
-                return Found::Refused(SystemException::new(kind, minor, Completion::No));
+                return Resolved::Refused(SystemException::new(kind, minor, Completion::No));
             }
         };
         if object.poa.pool_id() != lane.pool() {
-            // An old reference, or one that was made by hand: the lanes of another pool are responsible.
-            return Found::Forward(object.ior.clone());
+            // An outdated or hand-made reference: the object belongs to another pool.
+            return Resolved::Forward(object.ior.clone());
         }
-        // Adapters without a priority model leave it to their servants, which do not know it.
+        // Adapters without a priority model leave this operation to their servants, which do not support it.
         if request.operation == BIND_PRIORITY_BAND && object.model.is_some() {
             return match band_binding::bind(&object, lane, origin, request.contexts) {
-                Ok(()) => Found::Bound,
-                Err(exception) => Found::Refused(exception),
+                Ok(()) => Resolved::Bound,
+                Err(exception) => Resolved::Refused(exception),
             };
         }
         let placement = match self.incoming.priority.transpose() {
@@ -83,10 +84,10 @@ impl<'r> Serving<'r> {
         };
         let mut placement = match placement {
             Ok(placement) => placement,
-            Err(exception) => return Found::Refused(exception),
+            Err(exception) => return Resolved::Refused(exception),
         };
         if let Some(target) = placement.elsewhere.take() {
-            return Found::Redispatch(target);
+            return Resolved::Redispatch(target);
         }
         record(|| {
             let model = match object.model {
@@ -97,10 +98,10 @@ impl<'r> Serving<'r> {
             let priority = placement.current.map(Priority::value);
             Record::new(Event::Placed).priority(priority).detail(model)
         });
-        Found::Here(object, placement)
+        Resolved::Here(object, placement)
     }
 
-    /// Calls the servant, who writes its results behind the reply's header.
+    /// Calls the servant, which writes its results after the reply's header.
     #[inline(always)]
     pub(super) fn run<'b>(
         &self,
@@ -123,7 +124,7 @@ impl<'r> Serving<'r> {
         (result.map(|()| outcome), upcall.into_reply())
     }
 
-    /// Starts a reply with the header that it has where all goes well.
+    /// Starts a reply with the header of a successful one.
     #[inline(always)]
     pub(super) fn begin_reply<'b>(
         &self,

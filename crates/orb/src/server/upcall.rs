@@ -1,3 +1,5 @@
+//! Call of a servant, and the operations of `CORBA::Object`.
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use punctual_cdr::{Encode, Ior};
@@ -10,7 +12,8 @@ use crate::current;
 /// Runs an operation of the object itself or of `CORBA::Object`. A panic of the servant becomes UNKNOWN.
 #[inline(always)]
 pub(crate) fn run_servant(servant: &dyn Servant, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
-    // Operations of `CORBA::Object` begin with an underscore; so do attributes, which `object_operation` leaves alone.
+    // Operations of `CORBA::Object` begin with an underscore; so do attributes, which `object_operation`
+    // leaves alone.
     if upcall.operation().starts_with('_')
         && let Some(result) = object_operation(servant, upcall)
     {
@@ -21,7 +24,8 @@ pub(crate) fn run_servant(servant: &dyn Servant, upcall: &mut Upcall<'_, '_>) ->
 
 #[inline(always)]
 fn dispatch(servant: &dyn Servant, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
-    // The servant is shared and the buffers are written over by the next request: nothing half-done stays visible.
+    // The servant is shared and the next request overwrites the buffers: no inconsistent state remains
+    // visible.
     record(|| Record::new(Event::UpcallBegin).priority(current::explicit_priority().map(Priority::value)));
     let dispatched = catch_unwind(AssertUnwindSafe(|| servant.dispatch(upcall)));
     record(|| Record::new(Event::UpcallEnd));
@@ -31,7 +35,9 @@ fn dispatch(servant: &dyn Servant, upcall: &mut Upcall<'_, '_>) -> Result<(), Sy
     })
 }
 
-/// Source: CORBA 3.3 Part 2, 9.4.2.2 (names on the wire). `None`: not one of these operations.
+/// Runs an operation of `CORBA::Object`; `None` for other operations.
+///
+/// Source: CORBA 3.3 part 2, 9.4.2.2 (names on the wire).
 fn object_operation(
     servant: &dyn Servant,
     upcall: &mut Upcall<'_, '_>,

@@ -1,12 +1,13 @@
+//! Settings of one lane of a thread pool.
+
 use punctual_lane::ThreadLife;
 use punctual_os::{CpuSet, SchedulingClass, ThreadSpec};
 use punctual_types::Priority;
 
 use crate::OrbError;
 
-/// Everything there is to say about one lane of a thread pool: `RTCORBA::ThreadpoolLane`, and what systems offer beyond it.
-///
-/// What is not said is the pool's.
+/// Settings of one lane of a thread pool: those of `RTCORBA::ThreadpoolLane`, and further ones of the
+/// operating system. Settings that are not given default to those of the pool.
 ///
 /// ```
 /// use std::time::Duration;
@@ -44,7 +45,7 @@ pub struct LaneSpec {
     pub(crate) class: Option<SchedulingClass>,
 }
 
-/// Where the threads of a lane wait for requests.
+/// How the threads of a lane wait for requests.
 ///
 /// ```
 /// use punctual_orb::{LaneSpec, LaneWait, Orb};
@@ -58,24 +59,23 @@ pub struct LaneSpec {
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum LaneWait {
-    /// All in one place, for all connections: whoever waits takes the next request. Wait, read and write: 3 system calls for
-    /// each request.
+    /// All threads wait at one poller for all connections, and any of them takes the next request. Wait, read
+    /// and write: 3 system calls per request.
     #[default]
     Polled,
-    /// Each thread in `read`, for the one connection that it was given when it was accepted: read and write, 2 system calls for
-    /// each request. For lanes whose few clients stay connected.
-    ///
-    /// The lane has one thread more, named `….poll`, of the same priority, stack and affinity. It accepts, and serves those
-    /// connections as [`Self::Polled`] that came while no thread was without one, until one is.
-    ///
-    /// What this mode cannot do: share the work of a connection (its requests are served one after the other, and while one
-    /// is in service none is read), lend or borrow threads, or make dynamic ones. A peer that does not read its replies
-    /// stops its own thread.
+    /// Each thread blocks in `read` on the one connection that was assigned to it when it was accepted. Read
+    /// and write: 2 system calls per request. For lanes with few clients that stay connected. The lane has an
+    /// additional thread, named `….poll`, of the same priority, stack and affinity. It accepts connections,
+    /// and serves those for which no thread is free as in [`Self::Polled`] until one is. This mode cannot
+    /// share the work of a connection (its requests are served one after the other, and none is read while
+    /// one is in service), lend or borrow threads, or create dynamic ones. A peer that does not read its
+    /// replies blocks its own thread only.
     Blocking,
 }
 
 impl LaneSpec {
-    /// A lane at this priority: one thread, no dynamic ones, and all else as its pool says.
+    /// Creates the settings of a lane with this priority: one thread, no dynamic ones, and otherwise the
+    /// pool's settings.
     pub fn new(priority: Priority) -> Self {
         Self {
             priority,
@@ -89,60 +89,60 @@ impl LaneSpec {
         }
     }
 
-    /// Of the lane.
+    /// Returns the CORBA priority of this lane.
     pub fn priority(&self) -> Priority {
         self.priority
     }
 
-    /// How many threads are there from the start (at least 1). Default 1.
+    /// Sets the number of static threads (at least 1). Default 1.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// How many threads more there may be. Default 0.
-    ///
-    /// One is made when the last one that waited for requests goes into an upcall. Whoever goes there makes it, before its
-    /// upcall: that request is later by what a thread costs (up to about a millisecond, most of it for touching its stack, so a
-    /// smaller one helps), and it is the one place where a lane's thread allocates after warm-up. With [`ThreadLife::Infinite`]
-    /// it happens this many times. Where the system refuses a thread, that is counted, and the threads that there are serve the
-    /// requests.
+    /// Sets the maximum number of dynamic threads. Default 0. When the last waiting thread of a lane receives
+    /// a request, it starts a dynamic thread before its upcall. That delays the request by the cost of a
+    /// thread (up to about a millisecond, most of it for prefaulting the stack, so a smaller stack helps),
+    /// and is the only case in which a lane thread allocates after warm-up. With [`ThreadLife::Infinite`] it
+    /// happens at most this many times. If the system refuses a thread, this is counted, and the existing
+    /// threads serve the requests.
     pub fn dynamic_threads(mut self, at_most: usize) -> Self {
         self.dynamic_threads = at_most;
         self
     }
 
-    /// How long dynamic threads live. Default: as long as the pool.
+    /// Sets the lifetime of dynamic threads. Default: as long as the pool.
     pub fn dynamic_life(mut self, life: ThreadLife) -> Self {
         self.dynamic_life = life;
         self
     }
 
-    /// Where its threads wait. Default: [`LaneWait::Polled`].
+    /// Sets how the threads wait. Default: [`LaneWait::Polled`].
     pub fn wait(mut self, wait: LaneWait) -> Self {
         self.wait = wait;
         self
     }
 
-    /// Octets of each thread's stack, touched before the thread serves; 0: the default. Default: the pool's.
+    /// Sets the stack size of each thread in octets, prefaulted before the thread serves; 0 selects 2 MiB.
+    /// Default: the pool's.
     pub fn stack_bytes(mut self, bytes: usize) -> Self {
         self.stack_bytes = Some(bytes);
         self
     }
 
-    /// The CPUs its threads may run on. Default: the pool's.
+    /// Sets the CPUs on which the threads may run. Default: the pool's.
     pub fn affinity(mut self, cpus: CpuSet) -> Self {
         self.affinity = Some(cpus);
         self
     }
 
-    /// The scheduling class of its threads. Default: the pool's.
+    /// Sets the scheduling class of the threads. Default: the pool's.
     pub fn scheduling_class(mut self, class: SchedulingClass) -> Self {
         self.class = Some(class);
         self
     }
 
-    /// What the pool says where the lane says nothing.
+    /// Fills missing settings with those of the pool.
     pub(super) fn completed(mut self, pool: &LaneSpec) -> Self {
         self.stack_bytes = self
             .stack_bytes
@@ -154,25 +154,27 @@ impl LaneSpec {
         self
     }
 
-    /// Names the setting and the rule that it breaks. Source: `create_threadpool` of TAO answers these with BAD_PARAM.
+    /// Checks the settings. The error names the setting and the violated rule.
+    ///
+    /// Source: TAO's `create_threadpool` raises BAD_PARAM for these.
     pub(super) fn validate(&self, lane: &str) -> Result<(), OrbError> {
         let broken = |rule: &str| Err(OrbError::ThreadPool(format!("{lane}: {rule}")));
         if self.threads == 0 {
             return broken(
-                "`threads` is 0; it needs at least 1 static thread, dynamic ones come in addition",
+                "`threads` is 0; at least 1 static thread is required in addition to dynamic ones",
             );
         }
         if self.threads > MAX_THREADS || self.dynamic_threads > MAX_THREADS {
-            return broken("more than 65,536 `threads` or `dynamic_threads`; this looks like a mistake");
+            return broken("more than 65,536 `threads` or `dynamic_threads`, probably by mistake; use fewer");
         }
         if let ThreadLife::IdleTimeout(limit) | ThreadLife::RunTime(limit) = self.dynamic_life
             && limit.is_zero()
         {
-            return broken("`dynamic_life` is 0; say how long a dynamic thread lives, or `Infinite`");
+            return broken("`dynamic_life` is 0; set a longer lifetime or `Infinite`");
         }
         if self.wait == LaneWait::Blocking && self.dynamic_threads > 0 {
             return broken(
-                "`wait` is `Blocking`, whose threads belong to connections; it excludes `dynamic_threads`",
+                "`wait` is `Blocking`, which assigns threads to connections and excludes `dynamic_threads`",
             );
         }
         Ok(())

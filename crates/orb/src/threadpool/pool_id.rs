@@ -1,9 +1,10 @@
+//! Ids of thread pools.
+
 use std::fmt;
 
-/// Which thread pool of an ORB, `RTCORBA::ThreadpoolId`: 1 for the first one that is made, and rising; none is given twice.
-///
-/// Other ORBs of the process count for themselves. The names of threads (pool, lane, thread) do not begin with it but with a
-/// number of the process, which is the same where the process has one ORB.
+/// Id of a thread pool within its ORB, `RTCORBA::ThreadpoolId`: 1 for the first pool, then ascending; ids are
+/// not reused. Each ORB of the process counts separately. The names of threads (pool, lane, thread) begin
+/// with a number that is unique in the process instead; with one ORB the two are equal.
 ///
 /// ```
 /// use punctual_orb::{Orb, ThreadPoolId};
@@ -16,7 +17,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ThreadPoolId(
-    /// As IDL has it.
+    /// Value of the IDL type.
     pub u32,
 );
 
