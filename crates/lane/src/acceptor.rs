@@ -18,7 +18,7 @@ use crate::LaneError;
 pub struct LaneEndpoint {
     transport: Arc<dyn Transport>,
     address: String,
-    /// Address that clients are told, if it is another one.
+    /// Address that is published to clients, if it differs.
     published: Option<String>,
     properties: ProtocolProperties,
     /// Highest priority of requests that arrive there.
@@ -43,7 +43,7 @@ impl LaneEndpoint {
                 let (other, published) = transports.endpoint(text)?;
                 if !Arc::ptr_eq(transport, other) {
                     let hint = format!(
-                        "it must begin with `{}://`, as `{endpoint}` does",
+                        "it must begin with `{}://`, like `{endpoint}`",
                         transport.scheme()
                     );
                     return Err(AddressError::new(text, hint));
@@ -135,7 +135,7 @@ impl Deref for Acceptors {
 
 /// Open listener of a lane.
 pub struct Acceptor {
-    /// Its transport.
+    /// Transport of the listener.
     pub transport: Arc<dyn Transport>,
     pub(crate) listener: Box<dyn Listener>,
     pub(crate) properties: ProtocolProperties,
@@ -143,7 +143,7 @@ pub struct Acceptor {
 }
 
 impl Acceptor {
-    /// Address at which clients reach it, as its transport writes it.
+    /// Address at which clients reach the listener, in the form of its transport.
     pub fn address(&self) -> &str {
         self.listener.address()
     }

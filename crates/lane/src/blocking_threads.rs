@@ -49,7 +49,7 @@ impl<H: RequestHandler> BlockingThreads<H> {
         let mut assignment = self.assignment.lock();
         let nothing = |assignment: &mut Assignment<H>| assignment.promised.is_empty() && !is_stopping();
         self.changed.wait_while(&mut assignment, nothing);
-        // Connections that no thread takes any more are closed with the lane.
+        // Connections that no thread takes are closed with the lane.
         assignment.promised.pop_front().filter(|_| !is_stopping())
     }
 

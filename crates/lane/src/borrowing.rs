@@ -145,7 +145,7 @@ impl<H: ServingSlot> Lane<H> {
     }
 
     /// Makes a thread of `home` that is serving `self` serve what `find` finds for `lane`, which is above
-    /// both. `false`: nothing.
+    /// both. `false`: there was nothing to serve.
     fn lend<W>(
         &self,
         home: &Arc<Self>,
@@ -195,7 +195,7 @@ fn join<H: ServingSlot>(lane: &Lane<H>) -> impl Drop + use<'_, H> {
 /// Lets the thread run as the other lane's threads do until the result is dropped. Two system calls if that
 /// differs.
 fn raise(own: Option<Scheduling>, other: Option<Scheduling>) -> impl Drop + use<> {
-    // Without the right to it, the request runs at the thread's own priority.
+    // Without the right to change it, the request runs at the thread's own priority.
     let differs = other.filter(|other| other.is_realtime() && Some(*other) != own);
     let raised = differs.is_some_and(|other| scheduling::set_current(other).is_ok());
     scopeguard::guard(own.filter(|_| raised), |own| {

@@ -32,7 +32,7 @@ pub(crate) fn read_until_stopped<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &
     worker::work_until_stopped(lane, handler);
 }
 
-/// Serves what a lane has queued, on one of its own threads, until the lane is stopped.
+/// Serves the queued requests of a lane on one of its own threads until the lane is stopped.
 pub(crate) fn work_until_stopped<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &Arc<H>) {
     work(lane, handler, None);
 }

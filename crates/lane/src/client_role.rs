@@ -16,7 +16,7 @@ pub(crate) struct ClientRole<H: RequestHandler> {
     /// The code sets were negotiated, and no request has told the server yet.
     pub(crate) announces_code_sets: AtomicBool,
     pub(crate) replies: ReplyTable,
-    /// A write has failed: the connection is closed as soon as nothing can be read any more.
+    /// A write has failed: the connection is closed as soon as no octets are left to read.
     pub(crate) write_failed: AtomicBool,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Connection<H: RequestHandler> {
     stream: Box<dyn Stream>,
     pub(crate) mark: NetworkMark,
     inbound: PiMutex<Inbound>,
-    /// What became ready while another thread was reading: [`READABLE`] and [`PEER_CLOSED`].
+    /// Events that occurred while another thread was reading: [`READABLE`] and [`PEER_CLOSED`].
     missed: AtomicU8,
     outbound: PiMutex<Outbound>,
 }
@@ -61,7 +61,7 @@ impl<H: RequestHandler> Role<H> {
     }
 }
 
-/// What an event says about a connection.
+/// State of a connection that an event reports.
 #[derive(Clone, Copy)]
 pub(crate) struct Readiness {
     /// The peer has sent its last octet: read until the end of the stream.
@@ -190,7 +190,7 @@ impl<H: RequestHandler> Connection<H> {
     }
 
     /// Room is waited for only while something is kept: Unix sockets report it whenever the peer has read.
-    /// With `outbound` locked.
+    /// The caller has locked `outbound`.
     fn wait_for(&self, interest: Interest) {
         // It fails for dedicated connections, whose thread waits in `write`.
         let _ = self
@@ -217,7 +217,7 @@ impl<H: RequestHandler> Connection<H> {
         self.outbound.lock().waiting() > octets
     }
 
-    /// Forgets that the connection was used.
+    /// Resets the mark that the connection was used.
     pub(crate) fn clear_used(&self) {
         // While a thread reads, the connection is in use.
         if let Some(mut inbound) = self.inbound.try_lock() {

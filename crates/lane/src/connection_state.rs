@@ -17,7 +17,7 @@ pub(crate) enum Phase {
     Closed,
 }
 
-/// Phase, requests in service, and which of the special conditions hold.
+/// Phase, number of requests in service, and flags of special conditions.
 #[derive(Default)]
 pub(crate) struct ConnectionState(AtomicU32);
 
@@ -86,7 +86,7 @@ impl ConnectionState {
         self.0.fetch_or(CONGESTED, Ordering::SeqCst) & CONGESTED != 0
     }
 
-    /// Notes that nothing waits for room any more.
+    /// Notes that nothing waits for room any longer.
     pub(crate) fn clear_congested(&self) {
         self.0.fetch_and(!CONGESTED, Ordering::SeqCst);
     }
@@ -123,6 +123,6 @@ mod tests {
         assert!(!state.end_request(), "its reply waits for room");
         state.clear_congested();
         assert!(!state.is_congested() && !state.is_in_service() && !state.is_dedicated());
-        assert!(state.peer_closed(), "nothing is owed any more");
+        assert!(state.peer_closed(), "no reply is pending");
     }
 }

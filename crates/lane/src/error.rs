@@ -1,4 +1,4 @@
-//! Errors of making a lane.
+//! Errors of creating a lane.
 
 use std::io;
 
@@ -13,7 +13,7 @@ pub enum LaneError {
     /// The system refused an acceptor.
     #[error("cannot listen at {address}: {source}")]
     Listen {
-        /// Endpoint as the user writes it.
+        /// Endpoint as the user configured it.
         address: String,
         /// Error of the system.
         source: io::Error,
@@ -30,7 +30,7 @@ pub enum LaneError {
     #[error("cannot open a descriptor for the lane: {0}")]
     Os(#[from] io::Error),
     /// More lanes borrow threads than the kernel's limit for nested pollers permits.
-    #[error("{lanes} lanes borrow threads, and the kernel permits {limit}")]
+    #[error("{lanes} lanes borrow threads, but the kernel permits only {limit}")]
     TooManyBorrowingLanes {
         /// Lanes of the pool.
         lanes: usize,

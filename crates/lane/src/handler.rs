@@ -11,7 +11,7 @@ use punctual_types::{Priority, SystemException};
 
 use crate::{LaneContext, QueueLimits};
 
-/// Layer that answers the requests of lanes.
+/// Layer that handles the requests of lanes.
 ///
 /// Lanes are generic over it, so the compiler sees the whole path of a request; nothing on it is called
 /// through `dyn`.
@@ -27,13 +27,13 @@ pub trait RequestHandler: Send + Sync + Sized + 'static {
     /// Memory that a thread keeps from request to request.
     type Buffers: Send;
 
-    /// Makes the buffers of a thread.
+    /// Creates the buffers of a thread.
     fn new_buffers(self: &Arc<Self>) -> Self::Buffers;
 
     /// Mapping of CORBA priorities to the marks of packets.
     fn network_priority_mapping(&self) -> &dyn NetworkPriorityMapping;
 
-    /// Answers a request and writes the reply, if there is one, to `reply`.
+    /// Handles a request and writes the reply, if any, to `reply`.
     ///
     /// # Errors
     /// [`MessageError`] if the header of the request is malformed.
@@ -104,7 +104,7 @@ pub struct RequestMessage<'m, H: RequestHandler> {
     pub may_move: bool,
 }
 
-/// What the lane does after a request.
+/// Action of the lane after a request.
 #[derive(Clone, Copy, Debug)]
 pub enum Disposition {
     /// Sends the reply that was written; its packets travel at this priority.

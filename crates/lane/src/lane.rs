@@ -63,7 +63,7 @@ pub struct Lane<H: RequestHandler> {
 pub(crate) struct PendingWork {
     /// A connection may be in the middle of a message, whose completion time must be watched.
     pub(crate) incomplete_messages: AtomicBool,
-    /// When idle connections were last searched for.
+    /// Time of the last search for idle connections.
     pub(crate) idle_checked: PiMutex<Instant>,
     /// An acceptor failed because descriptors were exhausted: try again.
     pub(crate) accept_again: AtomicBool,
@@ -158,7 +158,7 @@ impl<H: RequestHandler> Lane<H> {
         self.queue.provide(limits);
     }
 
-    /// Makes its threads end after the upcalls that they are in.
+    /// Stops the lane: its threads end after their current upcalls.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::SeqCst);
         // Level-triggered and never drained from now on: every thread sees it.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Limits of a lane. What exceeds one is an error to the peer or caller concerned and has no other effect.
+/// Limits of a lane. Exceeding one is an error for the peer or caller concerned and has no other effect.
 #[derive(Clone, Debug)]
 pub struct LaneLimits {
     /// Largest message in octets, fragments assembled; received or waiting to be sent.
@@ -11,7 +11,7 @@ pub struct LaneLimits {
     pub max_connections: usize,
     /// Incomplete fragmented messages of one connection.
     pub max_fragmented_messages: usize,
-    /// Calls that are outstanding at a time over one shared connection.
+    /// Outstanding calls over one shared connection.
     pub max_shared_calls: usize,
     /// Longest time from the first octet of a message to its last, and for a server to accept what waits to
     /// be sent.
@@ -20,8 +20,8 @@ pub struct LaneLimits {
     pub connection_idle: Option<Duration>,
 }
 
-/// Capacity of a lane's request queue. Its memory is allocated and touched when the queue is made, and never
-/// grows.
+/// Capacity of a lane's request queue. Its memory is allocated and prefaulted when the queue is created, and
+/// never grows.
 ///
 /// CORBA's 0 (no limit) is refused: memory that peers can fill needs a bound.
 ///

@@ -4,15 +4,14 @@
 //! registered, and for the lane's poller, which the kernel lets wait for as one descriptor. So no other
 //! thread of the lane ever gets its reply. It is a separate poller because streams promise edges only, and it
 //! is beside the lane's poller instead of around it because of the kernel's limit for nested pollers, which
-//! borrowing lanes use up.
+//! borrowing lanes exhaust.
 //!
 //! The reply to a call over a shared connection is read by any thread of the lane, including the waiting one:
 //! it waits for the lane's poller and a doorbell, which the thread that takes the reply rings.
 //!
 //! System calls: six, where blocking has none before its `read` (register and remove, two checks, the wait,
 //! and fetching its event). A request that is served meanwhile costs this wait in addition to its usual cost.
-//!
-//! What is served runs inside the upcall that waits, on the same stack: a reply that arrives meanwhile is
+//! The requests served run inside the waiting upcall, on the same stack: a reply that arrives meanwhile is
 //! taken when that has ended. The depth is limited by the number of nested calls that a thread may make.
 
 use std::{
@@ -78,7 +77,7 @@ fn serve_meanwhile<H: ServingSlot, R>(wait: impl FnOnce(&mut Worker<'_, H>) -> R
     Some(result)
 }
 
-/// What a thread waits for beside its lane's work.
+/// Event that a thread awaits in addition to its lane's work.
 enum Awaited<'w> {
     /// Octets of a stream, which is registered in this poller.
     Stream(&'w dyn Stream, &'w Poller),

@@ -12,7 +12,7 @@ use punctual_transport::Stream;
 pub(crate) struct Outbound {
     /// Octets that wait for room.
     waiting: Vec<u8>,
-    /// Since when the peer has accepted none of them.
+    /// Time since which the peer has accepted none of them.
     stalled: Option<Instant>,
     pub(crate) protocol: SendHalf,
 }
@@ -72,7 +72,7 @@ impl Outbound {
         Ok(was_empty)
     }
 
-    /// Continues to send what waits. `true`: nothing waits any more.
+    /// Continues to send what waits. `true`: nothing remains.
     pub(crate) fn flush(&mut self, stream: &dyn Stream) -> io::Result<bool> {
         let mut sent = 0;
         while sent < self.waiting.len() {
@@ -91,7 +91,7 @@ impl Outbound {
     }
 }
 
-/// Closes a connection in good order whose peer's messages have not been handled.
+/// Closes a connection in an orderly way although messages of its peer have not been handled.
 pub(crate) fn refuse(stream: &dyn Stream) {
     if let Some(message) = SendHalf::new(Role::Server, Version::V1_0).close() {
         let _ = stream.write(&message);

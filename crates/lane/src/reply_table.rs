@@ -162,17 +162,17 @@ impl ReplyTable {
     ///
     /// # Errors
     /// [`Refused`].
-    pub fn enter(&self, wanted: MessageType, lent: &mut ReplyBuffer) -> Result<Ticket, Refused> {
+    pub fn enter(&self, wanted: MessageType, reply_buffer: &mut ReplyBuffer) -> Result<Ticket, Refused> {
         // Here, on the caller's thread, and not on the lane's.
-        if lent.message.len() < FIRST_SIZE {
-            lent.message.resize(FIRST_SIZE, 0);
+        if reply_buffer.message.len() < FIRST_SIZE {
+            reply_buffer.message.resize(FIRST_SIZE, 0);
         }
         let mut table = self.table.lock();
         table.check_open()?;
         let request = table.requests.begin(wanted).ok_or(Refused::Full)?;
         let slot = &mut table.slots[request.slot];
         slot.state = State::Waiting;
-        slot.exchange(&mut lent.message, &mut lent.fragment_starts);
+        slot.exchange(&mut reply_buffer.message, &mut reply_buffer.fragment_starts);
         Ok(Ticket {
             slot: request.slot,
             request_id: request.request_id,
@@ -190,8 +190,8 @@ impl ReplyTable {
     }
 
     /// Removes a call of which nothing has been sent.
-    pub fn withdraw(&self, ticket: Ticket, lent: &mut ReplyBuffer) {
-        let notification = self.table.lock().release(ticket.slot, lent);
+    pub fn withdraw(&self, ticket: Ticket, reply_buffer: &mut ReplyBuffer) {
+        let notification = self.table.lock().release(ticket.slot, reply_buffer);
         drop(notification);
     }
 
@@ -207,9 +207,9 @@ impl ReplyTable {
     }
 
     /// Waits for the reply, which is in the buffer then.
-    pub fn wait(&self, mut ticket: Ticket, wait: &ReplyWait<'_>, lent: &mut ReplyBuffer) -> Outcome {
+    pub fn wait(&self, mut ticket: Ticket, wait: &ReplyWait<'_>, reply_buffer: &mut ReplyBuffer) -> Outcome {
         loop {
-            match self.wait_until(None, ticket, wait, lent) {
+            match self.wait_until(None, ticket, wait, reply_buffer) {
                 Ok(outcome) => return outcome,
                 Err(unfinished) => ticket = unfinished,
             }
@@ -226,7 +226,7 @@ impl ReplyTable {
         give_up: Option<Instant>,
         ticket: Ticket,
         wait: &ReplyWait<'_>,
-        lent: &mut ReplyBuffer,
+        reply_buffer: &mut ReplyBuffer,
     ) -> Result<Outcome, Ticket> {
         let condition = &self.arrived[ticket.slot];
         let CallTimeouts { reply, unsent } = wait.timeouts;
@@ -263,7 +263,7 @@ impl ReplyTable {
         if given_up {
             table.requests.abandon(ticket.slot);
         }
-        let notification = table.release(ticket.slot, lent);
+        let notification = table.release(ticket.slot, reply_buffer);
         drop(table);
         drop(notification);
         Ok(outcome)
@@ -450,8 +450,8 @@ impl Table {
 
     /// Releases a slot and returns the lent memory. The result must be dropped after the table is unlocked.
     #[must_use]
-    fn release(&mut self, number: usize, lent: &mut ReplyBuffer) -> Notification {
-        self.slots[number].exchange(&mut lent.message, &mut lent.fragment_starts);
+    fn release(&mut self, number: usize, reply_buffer: &mut ReplyBuffer) -> Notification {
+        self.slots[number].exchange(&mut reply_buffer.message, &mut reply_buffer.fragment_starts);
         self.free(number)
     }
 

@@ -21,8 +21,8 @@ impl SelfWaits {
 
 fn deadlock_notice(lane: &str) -> Notice {
     Notice::formatted(format!(
-        "punctual: a servant on lane `{lane}` called an object of the same lane, which has no other thread to serve the \
-         call or to read its reply; the call failed with BAD_INV_ORDER. Give the lane another thread, or call with \
-         `WaitStrategy::Serving`.\n"
+        "punctual: a servant on lane `{lane}` called an object of the same lane, which has no other \
+         thread to serve the call or to read its reply; the call failed with BAD_INV_ORDER. Give the lane \
+         another thread, or call with `WaitStrategy::Serving`.\n"
     ))
 }

@@ -26,7 +26,7 @@ pub(crate) const MAX_CONSECUTIVE: usize = 16;
 /// Whether the thread continues with the connection.
 type Flow = ControlFlow<AfterServing>;
 
-/// What becomes of the connection when the thread stops serving it.
+/// Next state of the connection when the thread stops serving it.
 enum AfterServing {
     Keep,
     Close,

@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl<H: ServingSlot> Lane<H> {
-    /// Starts the static threads. Returns whether all of them got the scheduling class that was asked for.
+    /// Starts the static threads. Returns whether all of them have the requested scheduling class.
     ///
     /// # Errors
     /// [`LaneError::Thread`] if the system refuses one.
@@ -51,7 +51,7 @@ impl<H: ServingSlot> Lane<H> {
         self.call_for_help();
     }
 
-    /// Makes a dynamic thread, if another one is permitted.
+    /// Starts a dynamic thread, if another one is permitted.
     ///
     /// By the thread that is about to leave no thread waiting, before its upcall: a separate thread for this
     /// purpose would be one more to configure for each lane, and the new thread would not exist any earlier.

@@ -1,10 +1,10 @@
-//! Counters of a lane, and the statistics that are made of them.
+//! Counters of a lane, and the statistics derived from them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{QueueLimits, ServiceTimes};
 
-/// Counters of a lane since it was made, and its present state.
+/// Counters of a lane since its creation, and its present state.
 ///
 /// ```
 /// use punctual_lane::LaneStatistics;
@@ -15,11 +15,11 @@ use crate::{QueueLimits, ServiceTimes};
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct LaneStatistics {
-    /// Requests received, including those that no servant got: refused, forwarded, or for objects that do not
-    /// exist.
+    /// Requests received, including those that reached no servant: refused, forwarded, or for objects that do
+    /// not exist.
     pub requests: u64,
-    /// Requests whose propagated priority belongs to another lane: the client cannot read our endpoints, or
-    /// forges.
+    /// Requests whose propagated priority belongs to another lane: the client cannot interpret the endpoints
+    /// of lanes, or forges priorities.
     pub misdirected: u64,
     /// Misdirected requests that were passed to their lane, if the adapter asks for redispatch.
     pub redispatched: u64,
@@ -43,7 +43,7 @@ pub struct LaneStatistics {
     pub borrowed: u64,
     /// Requests of higher lanes that its threads have served.
     pub lent: u64,
-    /// Dynamic threads made so far.
+    /// Dynamic threads started so far.
     pub dynamic_threads: u64,
     /// Dynamic threads that the system refused: the requests were served later, by existing threads.
     pub thread_failures: u64,
@@ -55,8 +55,7 @@ pub struct LaneStatistics {
     pub connections: usize,
     /// Connections to servers now open that callers share.
     pub shared_connections: usize,
-    /// Threads now: static and dynamic ones, those that call `Orb::run`, and those that are borrowed at this
-    /// moment.
+    /// Present threads: static and dynamic ones, those that call `Orb::run`, and borrowed ones.
     pub threads: usize,
     /// Threads that are serving a request now.
     pub busy: usize,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// How long a dynamic thread lives. It ends only while another thread of its lane waits for requests.
+/// Lifetime of a dynamic thread. The thread ends only while another thread of its lane waits for requests.
 ///
 /// `-RTORBDynamicThreadIdleTimeout` and `-RTORBDynamicThreadRunTime` of TAO.
 ///
@@ -16,12 +16,12 @@ use std::time::{Duration, Instant};
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ThreadLife {
-    /// As long as the pool: no thread is made twice, and after the lane's busiest moment none is made at all.
+    /// As long as the pool: no thread is replaced, and after the lane's peak load none is started.
     #[default]
     Infinite,
-    /// Until it has received no request for this long.
+    /// Until the thread has received no request for this time.
     IdleTimeout(Duration),
-    /// This long, whatever it does; a request in service is finished.
+    /// For this time, regardless of its load; a request in service is completed.
     RunTime(Duration),
 }
 

@@ -1,4 +1,4 @@
-//! A thread of a lane: it waits for an event of the poller and does what the event requires.
+//! Thread of a lane: it waits for events of the poller and handles them.
 
 use std::{
     io,
@@ -68,11 +68,11 @@ pub(crate) struct Worker<'l, H: ServingSlot> {
     pub(crate) buffers: WorkerBuffers<H>,
     /// Connection that was served last.
     last: Option<Arc<Connection<H>>>,
-    /// When it last checked for incomplete messages.
+    /// Time of its last check for incomplete messages.
     checked: Instant,
 }
 
-/// Reason why a thread stopped to serve a lane.
+/// Reason why a thread has stopped serving a lane.
 #[derive(Eq, PartialEq)]
 pub(crate) enum Ended {
     /// The lane is stopping.

@@ -1,4 +1,4 @@
-//! What the ORB keeps with each lane.
+//! Data that the ORB keeps with each lane.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::{ExpiredRequests, client::ConnectionCache};
 
 pub(crate) type LaneContext = punctual_lane::LaneContext<LaneData>;
 
-/// What the ORB keeps with each lane.
+/// Data that the ORB keeps with each lane.
 pub(crate) struct LaneData {
     /// Connections of the calls that threads of the lane make.
     pub(crate) calls: Arc<ConnectionCache>,

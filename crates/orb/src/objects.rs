@@ -225,7 +225,8 @@ impl Objects {
         Some(slot)
     }
 
-    /// Drops the servants of objects that were deactivated inside upcalls and that no request uses any more.
+    /// Drops the servants of objects that were deactivated inside upcalls and that no request uses any
+    /// longer.
     ///
     /// Inside an upcall, whose client waits, only as many as keep their number from growing: a server may
     /// activate nowhere else.
@@ -247,7 +248,7 @@ impl Objects {
 }
 
 impl Activation {
-    /// Takes the next deactivated object out of the table, if no request uses it any more.
+    /// Takes the next deactivated object out of the table, if no request uses it any longer.
     fn reclaim_next(&mut self, table: &ObjectTable<ActiveObject>) -> Option<Arc<ActiveObject>> {
         let index = self.deactivated.pop_front()?;
         let last = self.slots.reclaim(table, index);

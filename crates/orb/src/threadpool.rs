@@ -435,8 +435,8 @@ impl ThreadPoolBuilder {
             self.plain.validate("the pool")?;
         }
         if self.buffering.is_some() && layout.iter().any(|lane| lane.wait == LaneWait::Blocking) {
-            let rule = "`request_buffering`: threads of a lane whose `wait` is `Blocking` read their own connections and never \
-                        wait for a queue; use `Polled`";
+            let rule = "`request_buffering`: threads of a lane whose `wait` is `Blocking` read their own \
+                        connections and never wait for a queue; use `Polled`";
             return Err(OrbError::ThreadPool(rule.to_owned()));
         }
         for lane in &self.lanes {

@@ -15,7 +15,6 @@ const RULES: &[Rule] = &[
             ".",
             "crates/giop",
             "crates/inspect",
-            "crates/lane",
             "crates/orb",
             "crates/os",
             "crates/punctual",

@@ -17,7 +17,7 @@
 //! thread that was woken for its own queue and helps instead passes that wake-up on.
 //!
 //! The price of several lower lanes is that all but one of these threads wake in vain. That costs the lane
-//! that asks one lock and one wake-up for each, and nothing at all while it has a thread of its own.
+//! that asks one lock and one wake-up for each, and nothing while one of its own threads is free.
 
 use std::sync::Arc;
 

@@ -43,26 +43,26 @@ const FOR_EVER: ReplyWait<'_> = ReplyWait {
     is_unsent: &|| false,
 };
 
-fn enter(replies: &ReplyTable, lent: &mut ReplyBuffer) -> Ticket {
-    replies.enter(MessageType::Reply, lent).expect("room")
+fn enter(replies: &ReplyTable, reply_buffer: &mut ReplyBuffer) -> Ticket {
+    replies.enter(MessageType::Reply, reply_buffer).expect("room")
 }
 
 #[test]
 fn a_reply_is_exchanged_for_what_was_lent() {
     let replies = ReplyTable::new(3);
-    let lent = &mut ReplyBuffer::default();
-    let ticket = enter(&replies, lent);
+    let reply_buffer = &mut ReplyBuffer::default();
+    let ticket = enter(&replies, reply_buffer);
     let id = ticket.request_id;
     let (mut message, mut starts) = (vec![7; FIRST_SIZE], vec![1]);
     let delivered = replies.deliver(reply(id), &mut message, &mut starts, || ());
     assert!(matches!(delivered, ReplyMatch::Request(_)));
     assert_eq!((message, starts), (vec![0; FIRST_SIZE], vec![]));
     assert!(matches!(
-        replies.wait(ticket, &FOR_EVER, lent),
+        replies.wait(ticket, &FOR_EVER, reply_buffer),
         Outcome::Arrived(_)
     ));
     assert_eq!(
-        (&lent.message, &lent.fragment_starts),
+        (&reply_buffer.message, &reply_buffer.fragment_starts),
         (&vec![7; FIRST_SIZE], &vec![1])
     );
     assert_eq!(deliver(&replies, id, 8), ReplyMatch::Unknown, "once");
@@ -73,16 +73,16 @@ fn a_reply_is_exchanged_for_what_was_lent() {
 fn ids_are_not_used_again_soon_and_name_one_call() {
     for calls in [1, 2, 3, 64, 1 << 16] {
         let replies = ReplyTable::new(calls);
-        let lent = &mut ReplyBuffer::default();
+        let reply_buffer = &mut ReplyBuffer::default();
         let mut before = Vec::new();
         for _ in 0..1000 {
-            let ticket = enter(&replies, lent);
+            let ticket = enter(&replies, reply_buffer);
             assert!(!before.contains(&ticket.request_id));
             for other in &before {
                 assert_eq!(deliver(&replies, *other, 1), ReplyMatch::Unknown);
             }
             before.push(ticket.request_id);
-            replies.withdraw(ticket, lent);
+            replies.withdraw(ticket, reply_buffer);
         }
         assert!(!before.contains(&replies.id_without_reply().unwrap()));
     }
@@ -91,8 +91,8 @@ fn ids_are_not_used_again_soon_and_name_one_call() {
 #[test]
 fn so_many_are_let_in_and_no_more() {
     let replies = ReplyTable::new(2);
-    let lent = &mut [(); 3].map(|()| ReplyBuffer::default());
-    let [one, other, third] = lent;
+    let reply_buffer = &mut [(); 3].map(|()| ReplyBuffer::default());
+    let [one, other, third] = reply_buffer;
     let first = enter(&replies, one);
     let second = enter(&replies, other);
     let refused = replies.enter(MessageType::Reply, third).err();
@@ -106,12 +106,12 @@ fn so_many_are_let_in_and_no_more() {
         deliver(&replies, first.request_id, 1),
         ReplyMatch::Request(_)
     ));
-    for (ticket, lent, octet) in [(first, one, 1), (second, other, 2)] {
+    for (ticket, reply_buffer, octet) in [(first, one, 1), (second, other, 2)] {
         assert!(matches!(
-            replies.wait(ticket, &FOR_EVER, lent),
+            replies.wait(ticket, &FOR_EVER, reply_buffer),
             Outcome::Arrived(_)
         ));
-        assert_eq!(lent.message[0], octet);
+        assert_eq!(reply_buffer.message[0], octet);
     }
     assert!(replies.end_if_idle());
     assert_eq!(replies.id_without_reply(), Err(Refused::Ended));
@@ -121,7 +121,7 @@ fn so_many_are_let_in_and_no_more() {
 #[test]
 fn a_caller_that_sleeps_is_woken_whatever_it_did_before() {
     let replies = &ReplyTable::new(1);
-    let lent = &mut ReplyBuffer::default();
+    let reply_buffer = &mut ReplyBuffer::default();
     let bell = Arc::new(Doorbell::new().unwrap());
     let ends: [fn(&ReplyTable, u32); 2] = [
         |replies, id| assert!(matches!(deliver(replies, id, 1), ReplyMatch::Request(_))),
@@ -135,7 +135,7 @@ fn a_caller_that_sleeps_is_woken_whatever_it_did_before() {
         ..FOR_EVER
     };
     for end in ends {
-        let ticket = enter(replies, lent);
+        let ticket = enter(replies, reply_buffer);
         let id = ticket.request_id;
         assert!(!replies.ring_when_ended(&ticket, &bell));
         let start = Instant::now();
@@ -145,18 +145,18 @@ fn a_caller_that_sleeps_is_woken_whatever_it_did_before() {
                 thread::sleep(Duration::from_millis(50));
                 end(replies, id);
             });
-            let outcome = replies.wait(ticket, &wait, lent);
+            let outcome = replies.wait(ticket, &wait, reply_buffer);
             assert!(matches!(outcome, Outcome::Arrived(_) | Outcome::Ended(_)));
         });
-        assert!(start.elapsed() < Duration::from_secs(5), "its time-out woke it");
+        assert!(start.elapsed() < Duration::from_secs(5), "its timeout woke it");
     }
 }
 
-/// As many late replies as calls were given up, and not one more.
+/// The number of late replies equals the number of abandoned calls.
 #[test]
 fn late_ones_are_counted() {
     let replies = ReplyTable::new(2);
-    let lent = &mut ReplyBuffer::default();
+    let reply_buffer = &mut ReplyBuffer::default();
     let wait = ReplyWait {
         timeouts: CallTimeouts {
             reply: Some(Instant::now()),
@@ -166,10 +166,13 @@ fn late_ones_are_counted() {
     };
     let mut given_up = Vec::new();
     for _ in 0..3 {
-        let ticket = enter(&replies, lent);
+        let ticket = enter(&replies, reply_buffer);
         given_up.push(ticket.request_id);
-        assert!(matches!(replies.wait(ticket, &wait, lent), Outcome::TimedOut));
-        assert_eq!(lent.message.len(), FIRST_SIZE, "given back");
+        assert!(matches!(
+            replies.wait(ticket, &wait, reply_buffer),
+            Outcome::TimedOut
+        ));
+        assert_eq!(reply_buffer.message.len(), FIRST_SIZE, "the buffer was returned");
     }
     for id in given_up.iter().rev() {
         assert_eq!(deliver(&replies, *id, 1), ReplyMatch::Late);
@@ -180,7 +183,7 @@ fn late_ones_are_counted() {
 #[test]
 fn a_request_that_is_not_sent_in_time_is_not_waited_for() {
     let replies = ReplyTable::new(2);
-    let lent = &mut ReplyBuffer::default();
+    let reply_buffer = &mut ReplyBuffer::default();
     for (is_unsent, expected) in [(true, "unsent"), (false, "timed out")] {
         let is_unsent = || is_unsent;
         let wait = ReplyWait {
@@ -190,7 +193,7 @@ fn a_request_that_is_not_sent_in_time_is_not_waited_for() {
             },
             is_unsent: &is_unsent,
         };
-        let outcome = match replies.wait(enter(&replies, lent), &wait, lent) {
+        let outcome = match replies.wait(enter(&replies, reply_buffer), &wait, reply_buffer) {
             Outcome::UnsentInTime => "unsent",
             Outcome::TimedOut => "timed out",
             _ => "nothing comes",
@@ -199,7 +202,7 @@ fn a_request_that_is_not_sent_in_time_is_not_waited_for() {
     }
 }
 
-/// What has arrived stays; the first end is what callers are told.
+/// Received replies remain available; callers receive the first reason for the end.
 #[test]
 fn an_end_is_told_to_those_who_wait() {
     let replies = Arc::new(ReplyTable::new(4));
@@ -213,9 +216,9 @@ fn an_end_is_told_to_those_who_wait() {
         let waiting: Vec<_> = (0..3)
             .map(|_| {
                 scope.spawn(|| {
-                    let lent = &mut ReplyBuffer::default();
-                    let ticket = enter(&replies, lent);
-                    match replies.wait(ticket, &FOR_EVER, lent) {
+                    let reply_buffer = &mut ReplyBuffer::default();
+                    let ticket = enter(&replies, reply_buffer);
+                    match replies.wait(ticket, &FOR_EVER, reply_buffer) {
                         Outcome::Ended(end) => end,
                         _ => panic!("nothing comes"),
                     }
@@ -262,7 +265,8 @@ fn at(now: Instant, seconds: u64) -> Option<Instant> {
     Some(now + Duration::from_secs(seconds))
 }
 
-/// Only of tasks: others look after themselves. The earliest of what is left comes back.
+/// Ends only calls of tasks, since other callers watch their own deadlines. Returns the earliest remaining
+/// deadline.
 #[test]
 fn timeouts_of_tasks_are_looked_after() {
     let replies = ReplyTable::new(8);
@@ -324,14 +328,14 @@ fn tasks_are_woken_by_replies_and_ends() {
     replies.end(CallEnd::Lost);
     assert_eq!(after.0.load(Ordering::SeqCst), 2);
     assert_eq!(before.0.load(Ordering::SeqCst), 0);
-    let lent = &mut ReplyBuffer::default();
+    let reply_buffer = &mut ReplyBuffer::default();
     assert!(matches!(
-        replies.wait(answered, &FOR_EVER, lent),
+        replies.wait(answered, &FOR_EVER, reply_buffer),
         Outcome::Arrived(_)
     ));
-    assert_eq!(lent.message[0], 1);
+    assert_eq!(reply_buffer.message[0], 1);
     assert!(matches!(
-        replies.wait(ended, &FOR_EVER, lent),
+        replies.wait(ended, &FOR_EVER, reply_buffer),
         Outcome::Ended(CallEnd::Lost)
     ));
 }

@@ -1,4 +1,4 @@
-//! The form in which requests name their object: its key, a profile, or the whole reference.
+//! Form in which requests address their object: by key, by profile, or by the whole reference.
 
 use std::sync::{
     Arc,

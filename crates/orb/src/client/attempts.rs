@@ -1,5 +1,5 @@
 //! The attempts of a call: it follows forwards, and uses another connection after a server has closed one in
-//! good order.
+//! an orderly way.
 
 use std::{
     ops::ControlFlow,
@@ -15,7 +15,7 @@ use crate::Limits;
 /// Result of one attempt to deliver a request.
 pub(super) enum Attempt<R> {
     Done(R),
-    /// The object is elsewhere.
+    /// The server has forwarded the call to another reference.
     Forward(Ior),
     /// The request was not executed and can be sent again.
     Again(SystemException),
@@ -50,7 +50,7 @@ impl AttemptHistory {
         self.forwards < limits.max_forwards
     }
 
-    /// Whether another attempt follows on this error, to where the reference itself leads.
+    /// Whether another attempt along the route of the reference itself follows on this error.
     pub(super) fn may_go_home(self, limits: &Limits, error: &SystemException) -> bool {
         self.is_forwarded && is_unreachable(error) && self.may_forward(limits)
     }
@@ -73,7 +73,7 @@ impl Reference {
         }
     }
 
-    /// Where the next attempt leads; `None`: where the reference itself leads.
+    /// Route of the next attempt; `None`: the route of the reference itself.
     ///
     /// Fails with BAD_INV_ORDER once the ORB has been shut down.
     #[inline(always)]
@@ -118,7 +118,7 @@ impl Reference {
                 history.again += 1;
                 return ControlFlow::Continue(());
             }
-            // The forwarded location cannot be reached: ask again where the reference itself leads.
+            // The forwarded location cannot be reached: try the route of the reference itself again.
             Err(error) if history.may_go_home(&self.core.configuration.limits, &error) => {
                 history.forwards += 1;
                 self.forwarded.store(None);
@@ -149,7 +149,7 @@ fn is_unreachable(error: &SystemException) -> bool {
         )
 }
 
-/// The server has closed the connection in good order, without executing the request.
+/// The server has closed the connection in an orderly way, without executing the request.
 pub(super) fn closed() -> SystemException {
     SystemException::new(
         SystemExceptionKind::Transient,

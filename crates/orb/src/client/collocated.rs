@@ -98,7 +98,7 @@ fn call_on_this_thread(
     Ok(Attempt::Done(()))
 }
 
-/// A request that stays on the calling thread.
+/// Request that stays on the calling thread.
 struct Local<'c> {
     core: &'c ClientCore,
     orb: &'c OrbContext,

@@ -41,7 +41,7 @@ pub(crate) struct ClientConnection {
     pub(super) is_bound: bool,
     mark: NetworkMark,
     protocol: Connection,
-    /// As last set on the stream.
+    /// Wait mode that was last set on the stream.
     waiting: Waiting,
     /// When it was last known to be open, or used by a oneway call.
     seen_open: Instant,
@@ -123,7 +123,7 @@ impl ClientConnection {
         if let Some(message) = self.protocol.close()
             && self.stream.set_nonblocking(true).is_ok()
         {
-            // A peer that has gone, or does not read, will see the end of the stream.
+            // A peer that no longer exists or does not read sees the end of the stream.
             let _ = self.stream.write(&message);
         }
     }

@@ -1,4 +1,4 @@
-//! What a connection to a server is for: calls that agree in this may share it.
+//! Purpose of a connection to a server: calls of the same purpose may share it.
 
 use std::sync::{Arc, Weak};
 

@@ -1,4 +1,4 @@
-//! What references share of an ORB.
+//! Parts of an ORB that its references share.
 
 use std::sync::{
     Arc, Weak,
@@ -57,7 +57,7 @@ impl ClientCore {
         })
     }
 
-    /// This, as its own references hold it. `None` once the ORB is gone.
+    /// Returns this core as its references hold it; `None` if the ORB no longer exists.
     pub(super) fn shared(&self) -> Option<Arc<Self>> {
         self.own.upgrade()
     }

@@ -22,14 +22,14 @@ pub(crate) struct Endpoint {
     address: String,
     /// Negotiated code set; `None`: the reference has none, so none is announced and text is ISO-8859-1.
     pub(crate) char_set: Option<CharSet>,
-    /// Until when others are tried first, in milliseconds since [`START`]; 0: the last attempt succeeded.
+    /// Time until which other endpoints are tried first, in milliseconds since [`START`]; 0: the last attempt
+    /// succeeded.
     avoided_until: AtomicU64,
     /// Whether the server does not support binding connections to bands.
     binds_no_bands: AtomicBool,
 }
 
-/// How long others are tried before one that could not be reached: otherwise each call would first wait for
-/// it.
+/// Time for which an unreachable endpoint is tried last; otherwise each call would first wait for it.
 const AVOIDED_FOR: Duration = Duration::from_secs(5);
 static START: OnceLock<Instant> = OnceLock::new();
 
@@ -119,7 +119,7 @@ impl Endpoints {
         if let Some(endpoint) = known.get(&key).and_then(Weak::upgrade) {
             return endpoint;
         }
-        // Addresses come and go with servers: forget those that no reference names any more.
+        // Addresses change with servers: remove those that no reference names any longer.
         known.retain(|_, endpoint| endpoint.strong_count() > 0);
         let endpoint = Arc::new(Endpoint {
             transport: Arc::clone(transport),

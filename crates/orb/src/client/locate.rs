@@ -1,4 +1,4 @@
-//! Where an object is: LocateRequests, which follow the path of calls.
+//! Location of objects: LocateRequests, which follow the path of calls.
 
 use std::ops::ControlFlow;
 
@@ -23,14 +23,14 @@ pub(crate) enum Located {
 }
 
 impl Reference {
-    /// Asks where the object is, and follows forwards: whether it exists.
+    /// Locates the object, following forwards, and returns whether it exists.
     pub(super) fn locate_object(&self) -> Result<bool, SystemException> {
         self.with_call_context(|context, frame| {
             self.deliver(|route, _| self.attempt_locate(route, frame, context))
         })
     }
 
-    /// Asks where the object is, without following a forward.
+    /// Locates the object without following a forward.
     pub(crate) fn locate_once(&self) -> Result<Located, SystemException> {
         self.with_call_context(|context, frame| {
             self.deliver(|route, _| {

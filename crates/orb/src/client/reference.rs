@@ -1,4 +1,4 @@
-//! A reference bound to an ORB: what is behind every `ObjectRef`.
+//! Reference bound to an ORB: the implementation of every `ObjectRef`.
 
 use std::sync::{Arc, Weak, atomic::AtomicBool};
 
@@ -22,9 +22,9 @@ pub(crate) struct Reference {
     pub(super) core: Arc<ClientCore>,
     pub(super) orb: OrbContext,
     pub(super) ior: Arc<Ior>,
-    /// Where the reference itself leads.
+    /// Route of the reference itself.
     pub(super) route: Arc<Route>,
-    /// Where the object is according to its server; forgotten when it cannot be reached there.
+    /// Route to which the server has forwarded calls; removed if the object cannot be reached there.
     pub(super) forwarded: ArcSwapOption<Route>,
     /// Whether `forwarded` has ever been set: most calls read only this.
     pub(super) was_forwarded: AtomicBool,
@@ -40,7 +40,7 @@ impl Reference {
         Ok(Self::of_route(core, ior, route, None, overrides))
     }
 
-    /// The same object under other policies.
+    /// Returns a reference to the same object with other policies.
     pub(super) fn with_overrides(&self, overrides: PolicyOverrides) -> Arc<Self> {
         Self::of_route(
             &self.core,

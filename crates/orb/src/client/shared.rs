@@ -121,17 +121,17 @@ impl Reference {
             seen,
             ..
         } = frame;
-        let lent = shared.get_or_insert_default();
+        let reply_buffer = shared.get_or_insert_default();
         let wanted = (call.response == Response::WithTarget).then_some(MessageType::Reply);
-        let answer = self.exchange(&outgoing, wanted, request, lent, |buffer, encoding| {
+        let answer = self.exchange(&outgoing, wanted, request, reply_buffer, |buffer, encoding| {
             self.encode_request(route, priority, context, buffer, call, encoding)
         })?;
         match answer {
             Attempt::Done(Some(ReceivedReply { header, body, .. })) => {
                 let view = ReplyView {
-                    message: &lent.message[..header.total_size()],
+                    message: &reply_buffer.message[..header.total_size()],
                     header: &header,
-                    fragment_starts: &lent.fragment_starts,
+                    fragment_starts: &reply_buffer.fragment_starts,
                     char_set: connection.char_set(),
                 };
                 self.show_reply(seen, &view, body);
@@ -161,14 +161,14 @@ impl Reference {
             context,
         };
         let CallFrame { request, shared, .. } = frame;
-        let lent = shared.get_or_insert_default();
+        let reply_buffer = shared.get_or_insert_default();
         let wanted = Some(MessageType::LocateReply);
-        let answer = self.exchange(&outgoing, wanted, request, lent, |buffer, encoding| {
+        let answer = self.exchange(&outgoing, wanted, request, reply_buffer, |buffer, encoding| {
             self.encode_locate_request(route, buffer, encoding)
         })?;
         match answer {
             Attempt::Done(Some(ReceivedReply { header, .. })) => {
-                decode_locate_reply(route, &lent.message[..header.total_size()], &header)
+                decode_locate_reply(route, &reply_buffer.message[..header.total_size()], &header)
             }
             Attempt::Done(None) => Ok(Attempt::Done(false)),
             Attempt::Again(error) => Ok(Attempt::Again(error)),
@@ -225,10 +225,10 @@ impl Reference {
         outgoing: &Outgoing<'_>,
         wanted: Option<MessageType>,
         request: &mut RequestBuffer,
-        lent: &mut ReplyBuffer,
+        reply_buffer: &mut ReplyBuffer,
         encode: impl FnOnce(&mut RequestBuffer, RequestEncoding) -> Result<(), SystemException>,
     ) -> Result<Attempt<Option<ReceivedReply>>, SystemException> {
-        let ticket = match self.send_over(outgoing, wanted, request, lent, encode)? {
+        let ticket = match self.send_over(outgoing, wanted, request, reply_buffer, encode)? {
             Attempt::Done(Some(ticket)) => ticket,
             Attempt::Done(None) => return Ok(Attempt::Done(None)),
             Attempt::Again(error) => return Ok(Attempt::Again(error)),
@@ -246,7 +246,7 @@ impl Reference {
         if context.policies.wait_strategy == WaitStrategy::Serving {
             serve_until_over(shared, &ticket, &wait, None);
         }
-        let outcome = replies.wait(ticket, &wait, lent);
+        let outcome = replies.wait(ticket, &wait, reply_buffer);
         let answer = self.conclude(lane, shared, request_id, outcome)?;
         Ok(answer.map(Some))
     }
@@ -257,7 +257,7 @@ impl Reference {
         outgoing: &Outgoing<'_>,
         wanted: Option<MessageType>,
         request: &mut RequestBuffer,
-        lent: &mut ReplyBuffer,
+        reply_buffer: &mut ReplyBuffer,
         encode: impl FnOnce(&mut RequestBuffer, RequestEncoding) -> Result<(), SystemException>,
     ) -> Result<Attempt<Option<Ticket>>, SystemException> {
         let Outgoing {
@@ -271,7 +271,7 @@ impl Reference {
         context.deadlines.check_unsent()?;
         let entered = match wanted {
             Some(wanted) => replies
-                .enter(wanted, lent)
+                .enter(wanted, reply_buffer)
                 .map(|ticket| (ticket.request_id, Some(ticket))),
             None => replies.id_without_reply().map(|id| (id, None)),
         };
@@ -305,7 +305,7 @@ impl Reference {
         let ticket = entered.ticket.take();
         if let Err(reason) = sent {
             if let Some(ticket) = ticket {
-                replies.withdraw(ticket, lent);
+                replies.withdraw(ticket, reply_buffer);
             }
             return unsent(reason?);
         }

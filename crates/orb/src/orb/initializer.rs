@@ -1,4 +1,4 @@
-//! Registration of interceptors with an ORB in the making.
+//! Registration of interceptors with an ORB that is being created.
 
 use std::sync::Arc;
 
@@ -7,9 +7,8 @@ use thiserror::Error;
 use super::Orb;
 use crate::interception::{ClientRequestInterceptor, Interceptors, ServerRequestInterceptor, SlotId};
 
-/// Registers interceptors with an ORB that is being made, `PortableInterceptor::ORBInitializer`.
-///
-/// A panic of an initializer is one of [`OrbBuilder::build`](crate::OrbBuilder::build).
+/// Registers interceptors with an ORB that is being created, `PortableInterceptor::ORBInitializer`. A panic
+/// of an initializer propagates to the caller of [`OrbBuilder::build`](crate::OrbBuilder::build).
 ///
 /// ```
 /// use std::sync::{Arc, atomic::{AtomicU32, Ordering}};
@@ -41,21 +40,21 @@ use crate::interception::{ClientRequestInterceptor, Interceptors, ServerRequestI
 /// # Ok::<(), punctual_orb::OrbError>(())
 /// ```
 pub trait OrbInitializer: Send + Sync {
-    /// Called before the ORB is there.
+    /// Called before the ORB exists.
     fn pre_init(&self, info: &mut OrbInitInfo<'_>);
 
-    /// Called with the ORB, after all initializers' [`Self::pre_init`]; it cannot register anything any more.
+    /// Called with the ORB after [`Self::pre_init`] of all initializers; nothing more can be registered.
     fn post_init(&self, _orb: &Orb) {}
 }
 
-/// The ORB that is being made, `PortableInterceptor::ORBInitInfo`.
+/// ORB that is being created, `PortableInterceptor::ORBInitInfo`.
 pub struct OrbInitInfo<'i> {
     interceptors: &'i mut Interceptors,
 }
 
-/// An interceptor of this name is registered already.
+/// Error: an interceptor with this name is already registered.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[error("an interceptor with the name `{0}` is registered already; choose another name, or an empty one")]
+#[error("an interceptor named `{0}` is already registered; choose another name or an empty one")]
 pub struct DuplicateName(pub String);
 
 impl<'i> OrbInitInfo<'i> {
@@ -63,9 +62,8 @@ impl<'i> OrbInitInfo<'i> {
         Self { interceptors }
     }
 
-    /// Registers an interceptor of outgoing requests, behind those registered before.
-    ///
-    /// Fails where another one has its name, unless that is empty.
+    /// Registers an interceptor of outgoing requests after those registered before. Fails if another one has
+    /// the same, non-empty name.
     pub fn add_client_request_interceptor(
         &mut self,
         interceptor: Arc<dyn ClientRequestInterceptor>,
@@ -76,9 +74,8 @@ impl<'i> OrbInitInfo<'i> {
         Ok(())
     }
 
-    /// Registers an interceptor of incoming requests, behind those registered before.
-    ///
-    /// Fails where another one has its name, unless that is empty.
+    /// Registers an interceptor of incoming requests after those registered before. Fails if another one has
+    /// the same, non-empty name.
     pub fn add_server_request_interceptor(
         &mut self,
         interceptor: Arc<dyn ServerRequestInterceptor>,
@@ -89,7 +86,7 @@ impl<'i> OrbInitInfo<'i> {
         Ok(())
     }
 
-    /// A new slot of the ORB's [`PiCurrent`](super::PiCurrent).
+    /// Allocates a new slot of the ORB's [`PiCurrent`](super::PiCurrent).
     pub fn allocate_slot_id(&mut self) -> SlotId {
         self.interceptors.slots.allocate()
     }

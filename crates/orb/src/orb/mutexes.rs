@@ -1,4 +1,4 @@
-//! Mutexes of an ORB. `RTCORBA::RTORB::create_mutex`.
+//! Mutexes of an ORB: `RTCORBA::RTORB::create_mutex` and the operations on named mutexes.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -12,7 +12,7 @@ use super::Orb;
 use crate::{Mutex, MutexInUse, MutexNotFound, OrbError, notice};
 
 impl Orb {
-    /// A mutex whose owner inherits the priority of the highest waiter: `create_mutex`.
+    /// Creates a mutex whose owner inherits the priority of the highest waiter: `create_mutex`.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -25,14 +25,12 @@ impl Orb {
         Mutex::new(None)
     }
 
-    /// A mutex whose owner runs at `ceiling`, from before it locks until after it unlocks: the immediate
-    /// ceiling protocol.
-    ///
-    /// The ceiling is the highest priority of all threads that use it; a higher one gets
-    /// [`crate::LockError::AboveCeiling`]. On one CPU nobody waits for the owner of such a mutex, and circles
-    /// of them cannot deadlock; every lock costs system calls ([`punctual_os::ceiling`]). Where the process
-    /// has no right to real-time scheduling, or the ORB is of the ordinary class, it is a mutex that
-    /// inherits.
+    /// Creates a mutex whose owner runs at `ceiling` from before it locks until after it unlocks: the
+    /// immediate ceiling protocol. The ceiling is the highest priority of all threads that use the mutex;
+    /// locking at a higher priority fails with [`crate::LockError::AboveCeiling`]. On one CPU no thread waits
+    /// for the owner of such a mutex, and cyclic locking cannot deadlock; every lock costs system calls
+    /// ([`punctual_os::ceiling`]). Without the right to real-time scheduling, or if the ORB uses the ordinary
+    /// class, the mutex has priority inheritance instead.
     ///
     /// # Errors
     /// [`OrbError::PriorityUnmappable`].
@@ -67,8 +65,8 @@ impl Orb {
         Ok(Mutex::new(Some(native)))
     }
 
-    /// The mutex of this name, and whether this call has made it: `create_named_mutex`. Names are those of
-    /// one ORB.
+    /// Returns the mutex with this name, and whether this call has created it: `create_named_mutex`. Each ORB
+    /// has its own names.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -78,7 +76,7 @@ impl Orb {
     /// let (same, created) = orb.create_named_mutex("antenna");
     /// assert!(!created);
     /// let guard = mutex.lock()?;
-    /// assert!(same.lock().is_err(), "they are one");
+    /// assert!(same.lock().is_err(), "both are the same mutex");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn create_named_mutex(&self, name: &str) -> (Mutex, bool) {
@@ -91,7 +89,7 @@ impl Orb {
         (mutex, true)
     }
 
-    /// The mutex of this name: `open_named_mutex`.
+    /// Returns the mutex with this name: `open_named_mutex`.
     ///
     /// # Errors
     /// [`MutexNotFound`].
@@ -112,13 +110,11 @@ impl Orb {
             .ok_or_else(|| MutexNotFound(name.to_owned()))
     }
 
-    /// Ends a mutex for all who share it, and frees its name: `destroy_mutex`. Later locks get
-    /// [`crate::LockError::Destroyed`].
-    ///
-    /// Not needed to free memory: the last clone does that.
+    /// Destroys a mutex for all its users and releases its name: `destroy_mutex`. Later locks fail with
+    /// [`crate::LockError::Destroyed`]. This is not necessary to free memory, which the last clone does.
     ///
     /// # Errors
-    /// [`MutexInUse`]; nothing has changed then. A mutex that is destroyed already is no error.
+    /// [`MutexInUse`], without effect. Destroying a destroyed mutex is not an error.
     ///
     /// ```
     /// # use punctual_orb::{LockError, Orb};

@@ -14,7 +14,8 @@ use punctual_stub::rt::*;
 use punctual_stub::{self as stub};
 use punctual_types::Priority;
 
-/// `interface Echo { long twice(in long value); string greet(in string name) raises (Refused); oneway void note(in long value); };`
+/// Servant of `interface Echo`, with `long twice(in long value)`, `string greet(in string name) raises
+/// (Refused)` and `oneway void note(in long value)`.
 trait Echo: Send + Sync + 'static {
     fn twice(&self, value: i32) -> Result<i32, SystemException>;
     fn greet(&self, name: &str) -> Result<String, GreetError>;

@@ -280,7 +280,8 @@ fn requests_and_replies_carry_the_network_priority_of_their_lane() {
         (network(&ours[number]), network(&theirs[number]))
     };
     let (best_effort, expedited) = ((0, 0), (46, 6));
-    // One connection for each lane, and one to the pool without lanes, whose priority changes with the caller's.
+    // One connection for each lane, and one to the pool without lanes, whose priority changes with the
+    // caller's.
     for (number, priority, expected) in [(0, low, best_effort), (1, high, expedited)] {
         client.current().set_priority(priority).unwrap();
         lanes.twice(21).unwrap();

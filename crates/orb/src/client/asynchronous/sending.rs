@@ -210,12 +210,12 @@ impl Reference {
         };
         let CallFrame {
             request,
-            shared: lent,
+            shared: reply_buffer,
             ..
         } = frame;
-        let lent = lent.get_or_insert_default();
+        let reply_buffer = reply_buffer.get_or_insert_default();
         let wanted = Some(MessageType::Reply);
-        let sent = self.send_over(&outgoing, wanted, request, lent, |buffer, encoding| {
+        let sent = self.send_over(&outgoing, wanted, request, reply_buffer, |buffer, encoding| {
             self.encode_request(route, priority, context, buffer, call, encoding)
         })?;
         Ok(sent.map(|ticket| (ticket, shared)))

@@ -40,18 +40,20 @@ impl Reference {
         } = sent;
         let request_id = ticket.as_ref().ok_or_else(broken)?.request_id;
         let CallFrame {
-            shared: lent, seen, ..
+            shared: reply_buffer,
+            seen,
+            ..
         } = frame;
-        let lent = lent.get_or_insert_default();
-        let Some(outcome) = wait(lane, shared, ticket, lent, context, mode)? else {
+        let reply_buffer = reply_buffer.get_or_insert_default();
+        let Some(outcome) = wait(lane, shared, ticket, reply_buffer, context, mode)? else {
             return Ok(Attempt::Done(None));
         };
         match self.conclude(lane, shared, request_id, outcome)? {
             Attempt::Done(ReceivedReply { header, body, .. }) => {
                 let view = ReplyView {
-                    message: &lent.message[..header.total_size()],
+                    message: &reply_buffer.message[..header.total_size()],
                     header: &header,
-                    fragment_starts: &lent.fragment_starts,
+                    fragment_starts: &reply_buffer.fragment_starts,
                     char_set: shared.char_set(),
                 };
                 self.show_reply(seen, &view, body);
@@ -69,7 +71,7 @@ fn wait(
     lane: &Arc<Lane>,
     shared: &SharedConnection,
     place: &mut Option<Ticket>,
-    lent: &mut ReplyBuffer,
+    reply_buffer: &mut ReplyBuffer,
     context: CallContext<'_>,
     mode: WaitMode<'_>,
 ) -> Result<Option<Outcome>, SystemException> {
@@ -83,7 +85,7 @@ fn wait(
         watch(lane, shared, wait.timeouts);
     }
     let ticket = place.take().ok_or_else(broken)?;
-    let ticket = match replies.wait_until(Some(Instant::now()), ticket, &wait, lent) {
+    let ticket = match replies.wait_until(Some(Instant::now()), ticket, &wait, reply_buffer) {
         Ok(outcome) => return Ok(Some(outcome)),
         Err(ticket) => ticket,
     };
@@ -94,7 +96,7 @@ fn wait(
     // The waker of a task that waited before: it remains registered if this wait ends without a reply.
     let notification = replies.suspend_notification(&ticket);
     let strategy = context.policies.wait_strategy;
-    let (ticket, refused) = match block(lane, shared, ticket, lent, (&wait, strategy), until) {
+    let (ticket, refused) = match block(lane, shared, ticket, reply_buffer, (&wait, strategy), until) {
         Ok(outcome) => return Ok(Some(outcome)),
         Err(unfinished) => unfinished,
     };
@@ -119,7 +121,7 @@ fn block(
     lane: &Arc<Lane>,
     shared: &SharedConnection,
     ticket: Ticket,
-    lent: &mut ReplyBuffer,
+    reply_buffer: &mut ReplyBuffer,
     (wait, strategy): (&ReplyWait<'_>, WaitStrategy),
     until: Option<Instant>,
 ) -> Result<Outcome, Unfinished> {
@@ -141,6 +143,6 @@ fn block(
         (WaitStrategy::Blocking, Some(_)) => None,
     };
     replies
-        .wait_until(until, ticket, wait, lent)
+        .wait_until(until, ticket, wait, reply_buffer)
         .map_err(|ticket| (ticket, None))
 }
