@@ -21,7 +21,7 @@ use crate::{
     connection::Connection,
     dispatch::Arrival,
     request_queue::{NoRoom, QueuedRequest, Taken},
-    thread_lifetime::ThreadLifetime,
+    thread_lifetime::RemainingLifetime,
     worker::{self, Ended, Worker, as_thread_of},
 };
 
@@ -38,7 +38,11 @@ pub(crate) fn work_until_stopped<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &
 }
 
 /// Serves what a lane has queued until the lane is stopped, or the thread's lifetime is over.
-pub(crate) fn work<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &Arc<H>, lifetime: Option<ThreadLifetime>) {
+pub(crate) fn work<H: ServingSlot>(
+    lane: &Arc<Lane<H>>,
+    handler: &Arc<H>,
+    lifetime: Option<RemainingLifetime>,
+) {
     let ended = as_thread_of(lane, handler, |worker| worker.run_at_queue(lifetime));
     if ended == Ended::Stopped {
         lane.leave();
@@ -46,7 +50,7 @@ pub(crate) fn work<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &Arc<H>, lifeti
 }
 
 impl<H: ServingSlot> Worker<'_, H> {
-    fn run_at_queue(mut self, mut lifetime: Option<ThreadLifetime>) -> Ended {
+    fn run_at_queue(mut self, mut lifetime: Option<RemainingLifetime>) -> Ended {
         loop {
             let mut timeout = None;
             if let Some(lifetime) = &mut lifetime {

@@ -68,6 +68,6 @@ pub use self::{
     shared_connection::SharedConnection,
     sharing::{NotSent, SharedConnectionSettings},
     statistics::{LaneStatistics, QueueStatistics},
-    thread_lifetime::ThreadLife,
+    thread_lifetime::ThreadLifetime,
     threads::ThreadsConfig,
 };

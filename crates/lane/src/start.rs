@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::Ordering};
 use punctual_os::Granted;
 
 use crate::{
-    Lane, LaneError, ServingSlot, blocking, buffering, mode::Mode, thread_lifetime::ThreadLifetime, worker,
+    Lane, LaneError, ServingSlot, blocking, buffering, mode::Mode, thread_lifetime::RemainingLifetime, worker,
 };
 
 impl<H: ServingSlot> Lane<H> {
@@ -66,7 +66,7 @@ impl<H: ServingSlot> Lane<H> {
         if !self.is_stopping() && threads.dynamic.load(Ordering::SeqCst) < threads.config.dynamic_threads {
             let number = threads.next_number.fetch_add(1, Ordering::Relaxed);
             let (lane, handler) = (Arc::clone(self), Arc::clone(handler));
-            let lifetime = ThreadLifetime::start(threads.config.dynamic_life);
+            let lifetime = RemainingLifetime::start(threads.config.dynamic_lifetime);
             threads.dynamic.fetch_add(1, Ordering::SeqCst);
             let name = format!("{}.{number}", self.name());
             let work = if self.mode.is_buffered() {

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 /// ```
 /// use std::time::Duration;
 ///
-/// use punctual_lane::ThreadLife;
+/// use punctual_lane::ThreadLifetime;
 ///
-/// let for_bursts = ThreadLife::IdleTimeout(Duration::from_secs(10));
-/// assert_ne!(for_bursts, ThreadLife::default());
+/// let for_bursts = ThreadLifetime::IdleTimeout(Duration::from_secs(10));
+/// assert_ne!(for_bursts, ThreadLifetime::default());
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum ThreadLife {
+pub enum ThreadLifetime {
     /// As long as the pool: no thread is replaced, and after the lane's peak load none is started.
     #[default]
     Infinite,
@@ -26,14 +26,14 @@ pub enum ThreadLife {
 }
 
 /// Remaining lifetime of one dynamic thread.
-pub(crate) struct ThreadLifetime {
-    limit: ThreadLife,
+pub(crate) struct RemainingLifetime {
+    limit: ThreadLifetime,
     /// Start of the thread, or its last request.
     since: Instant,
 }
 
-impl ThreadLifetime {
-    pub(crate) fn start(limit: ThreadLife) -> Self {
+impl RemainingLifetime {
+    pub(crate) fn start(limit: ThreadLifetime) -> Self {
         Self {
             limit,
             since: Instant::now(),
@@ -42,14 +42,14 @@ impl ThreadLifetime {
 
     /// Restarts an idle timeout: the thread has served a request.
     pub(crate) fn renew(&mut self) {
-        if matches!(self.limit, ThreadLife::IdleTimeout(_)) {
+        if matches!(self.limit, ThreadLifetime::IdleTimeout(_)) {
             self.since = Instant::now();
         }
     }
 
     /// Time until the thread should end; `None`: never.
     pub(crate) fn remaining(&self) -> Option<Duration> {
-        let (ThreadLife::IdleTimeout(limit) | ThreadLife::RunTime(limit)) = self.limit else {
+        let (ThreadLifetime::IdleTimeout(limit) | ThreadLifetime::RunTime(limit)) = self.limit else {
             return None;
         };
         Some(limit.saturating_sub(self.since.elapsed()))

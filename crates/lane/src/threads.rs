@@ -7,7 +7,7 @@ use std::{
 
 use punctual_os::{Granted, PiMutex, Thread, ThreadSpec};
 
-use crate::{ThreadLife, occupancy::Occupancy, thread_lifetime::ThreadLifetime};
+use crate::{ThreadLifetime, occupancy::Occupancy, thread_lifetime::RemainingLifetime};
 
 /// Threads of a lane.
 pub(crate) struct LaneThreads {
@@ -32,7 +32,7 @@ pub struct ThreadsConfig {
     /// Most dynamic threads in addition.
     pub dynamic_threads: usize,
     /// Lifetime of dynamic threads.
-    pub dynamic_life: ThreadLife,
+    pub dynamic_lifetime: ThreadLifetime,
 }
 
 impl LaneThreads {
@@ -64,7 +64,7 @@ impl LaneThreads {
 
     /// Removes a dynamic thread whose lifetime is over, unless it is the last one that waits. `false`: it
     /// must continue.
-    pub(crate) fn retire(&self, lifetime: &mut ThreadLifetime) -> bool {
+    pub(crate) fn retire(&self, lifetime: &mut RemainingLifetime) -> bool {
         if !lifetime.is_over() {
             return false;
         }

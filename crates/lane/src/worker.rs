@@ -14,7 +14,7 @@ use crate::{
     connection::{Connection, Readiness},
     lane::{ACCEPTOR, CALL_TIMEOUT, DOORBELL, FIRST_ABOVE, LAST_ABOVE},
     serving_thread,
-    thread_lifetime::ThreadLifetime,
+    thread_lifetime::RemainingLifetime,
     worker_buffers::WorkerBuffers,
 };
 
@@ -40,7 +40,11 @@ pub(crate) fn work_until_stopped<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &
 }
 
 /// Serves a lane on one of its own threads until the lane is stopped, or the thread's lifetime is over.
-pub(crate) fn work<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &Arc<H>, lifetime: Option<ThreadLifetime>) {
+pub(crate) fn work<H: ServingSlot>(
+    lane: &Arc<Lane<H>>,
+    handler: &Arc<H>,
+    lifetime: Option<RemainingLifetime>,
+) {
     let ended = as_thread_of(lane, handler, |worker| worker.run(lifetime));
     if ended == Ended::Stopped {
         lane.leave();
@@ -102,7 +106,7 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
         self.buffers
     }
 
-    fn run(mut self, mut lifetime: Option<ThreadLifetime>) -> Ended {
+    fn run(mut self, mut lifetime: Option<RemainingLifetime>) -> Ended {
         while !self.lane.is_stopping() {
             let mut timeout = self.lane.next_check();
             if let Some(lifetime) = &mut lifetime {

@@ -9,7 +9,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use punctual_lane::{LaneConfig, LaneError, LaneMode, ThreadLife, ThreadsConfig, allow_borrowing};
+use punctual_lane::{LaneConfig, LaneError, LaneMode, ThreadLifetime, ThreadsConfig, allow_borrowing};
 use punctual_os::{CpuSet, Scheduling, SchedulingClass, ThreadSpec};
 use punctual_types::Priority;
 
@@ -242,8 +242,8 @@ impl ThreadPoolBuilder {
     }
 
     /// Sets the lifetime of dynamic threads of a pool without lanes. Default: as long as the pool.
-    pub fn dynamic_life(mut self, life: ThreadLife) -> Self {
-        self.plain.dynamic_life = life;
+    pub fn dynamic_lifetime(mut self, life: ThreadLifetime) -> Self {
+        self.plain.dynamic_lifetime = life;
         self
     }
 
@@ -465,7 +465,7 @@ impl ThreadPoolBuilder {
             thread: Some(thread),
             threads: lane.threads,
             dynamic_threads: lane.dynamic_threads,
-            dynamic_life: lane.dynamic_life,
+            dynamic_lifetime: lane.dynamic_lifetime,
         })
     }
 }

@@ -1,8 +1,9 @@
 //! Punctual is a Real-time CORBA ORB.
 //!
-//! A server activates servants in an object adapter and gives out references; clients call through references. With lanes,
-//! a request of high priority shares no thread, connection or buffer with a lower one. Interfaces are written in OMG IDL:
-//! `punctual-build` turns them into Rust in a build script, and [`include_idl!`] brings that in.
+//! A server activates servants in an object adapter and gives out references; clients call through
+//! references. With lanes, a request of high priority shares no thread, connection or buffer with a lower
+//! one. Interfaces are written in OMG IDL: `punctual-build` turns them into Rust in a build script, and
+//! [`include_idl!`] brings that in.
 //!
 //! ```no_run
 //! use punctual::prelude::*;
@@ -44,7 +45,7 @@ pub use punctual_orb::{
     Current, Endpoint, ExpiredRequests, InspectedAt, Inspection, InvalidPolicy, LaneSpec, LaneStatistics,
     LaneWait, Limits, LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound, ObjectBuilder, OnExcess, Orb,
     OrbBuilder, OrbError, Peers, Poa, PoaBuilder, PriorityModel, QueueLimits, QueueStatistics,
-    ReferenceBuilder, ResolveError, ThreadLife, ThreadPool, ThreadPoolBuilder, ThreadPoolId,
+    ReferenceBuilder, ResolveError, ThreadLifetime, ThreadPool, ThreadPoolBuilder, ThreadPoolId,
 };
 pub use punctual_os::{CpuSet, SchedulingClass, ThreadSpec};
 pub use punctual_sched::{
@@ -80,10 +81,11 @@ pub mod prelude {
 
 /// Real-time CORBA 1.2: distributable threads, scheduling segments, and the schedulers of an endsystem.
 ///
-/// A distributable thread is one locus of execution that moves from host to host with its calls, and is scheduled everywhere by its
-/// parameters. [`RtScheduling`](rtscheduling::RtScheduling) goes into each ORB of the process; the scheduler and what carries out its
-/// decisions are chosen there, and can be changed while everything runs. [`simulator`](rtscheduling::simulator) takes the same
-/// schedulers in virtual time. `examples/04-distributable-threads` and `examples/05-scheduler-of-your-own` are whole programs.
+/// A distributable thread is one locus of execution that moves from host to host with its calls, and is
+/// scheduled everywhere by its parameters. [`RtScheduling`](rtscheduling::RtScheduling) goes into each ORB of
+/// the process; the scheduler and what carries out its decisions are chosen there, and can be changed while
+/// everything runs. [`simulator`](rtscheduling::simulator) takes the same schedulers in virtual time.
+/// `examples/04-distributable-threads` and `examples/05-scheduler-of-your-own` are whole programs.
 ///
 /// ```
 /// use punctual::{Orb, rtscheduling::*};
@@ -114,8 +116,8 @@ pub mod rtscheduling {
 
 /// Transports: how octets get from one ORB to another, and what a transport of one's own needs.
 ///
-/// [`Tcp`](transport::Tcp), [`Unix`](transport::Unix) and [`Shm`](transport::Shm) are there; `OrbBuilder::transport` adds others.
-/// `examples/03-transport-of-your-own` is one.
+/// [`Tcp`](transport::Tcp), [`Unix`](transport::Unix) and [`Shm`](transport::Shm) are there;
+/// `OrbBuilder::transport` adds others. `examples/03-transport-of-your-own` is one.
 ///
 /// ```
 /// use punctual::{Orb, transport::{Layered, Tcp, Trace}};
@@ -132,7 +134,8 @@ pub mod transport {
     pub use punctual_transport::*;
 }
 
-/// Portable interceptors: code of one's own that sees every request on its way out and in, and may add service contexts to it.
+/// Portable interceptors: code of one's own that sees every request on its way out and in, and may add
+/// service contexts to it.
 ///
 /// [`OrbBuilder::initializer`] registers them. Source: CORBA 3.3 Part 1, clause 16.
 ///
@@ -211,8 +214,9 @@ pub mod rt {
 
 /// Brings in the Rust that `punctual_build::compile("idl/NAME.idl")` wrote in the build script.
 ///
-/// `NAME` is the file's name without folder and `.idl`. Does not compile in a package without a build script: there is no
-/// `OUT_DIR`. The examples that come with this project use it; here it cannot be tried, for want of one.
+/// `NAME` is the file's name without folder and `.idl`. Does not compile in a package without a build script:
+/// there is no `OUT_DIR`. The examples that come with this project use it; here it cannot be tried, for want
+/// of one.
 ///
 /// ```ignore
 /// punctual::include_idl!("track");

@@ -181,7 +181,7 @@ impl Lane {
         let spec = LaneSpec::new(self.priority)
             .threads(self.threads)
             .dynamic_threads(own.dynamic_threads)
-            .dynamic_life(own.life())
+            .dynamic_lifetime(own.life())
             .wait(own.wait.into());
         let spec = own.stack_bytes.into_iter().fold(spec, LaneSpec::stack_bytes);
         let spec = own.affinity().into_iter().fold(spec, LaneSpec::affinity);

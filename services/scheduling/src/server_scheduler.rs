@@ -151,7 +151,7 @@ fn configured(builder: ThreadPoolBuilder, pool: &crate::Pool) -> ThreadPoolBuild
             .threads(pool.threads.unwrap_or(1))
             .default_priority(pool.priority.unwrap_or(Priority::MIN))
             .dynamic_threads(own.dynamic_threads)
-            .dynamic_life(own.life())
+            .dynamic_lifetime(own.life())
             .wait(own.wait.into())
     };
     let stack = own.stack_bytes.into_iter();

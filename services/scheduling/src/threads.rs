@@ -1,6 +1,6 @@
 //! Settings of the threads of a lane, or of a pool without lanes.
 
-use punctual::{CpuSet, ExpiredRequests, LaneWait, QueueLimits, SchedulingClass, ThreadLife};
+use punctual::{CpuSet, ExpiredRequests, LaneWait, QueueLimits, SchedulingClass, ThreadLifetime};
 use serde::{Deserialize, Serialize};
 
 use crate::Span;
@@ -113,11 +113,11 @@ pub(crate) struct ThreadSettings<'s> {
 }
 
 impl ThreadSettings<'_> {
-    pub(crate) fn life(&self) -> ThreadLife {
+    pub(crate) fn life(&self) -> ThreadLifetime {
         match (self.idle_timeout, self.run_time) {
-            (Some(idle), _) => ThreadLife::IdleTimeout(idle.0),
-            (None, Some(run)) => ThreadLife::RunTime(run.0),
-            (None, None) => ThreadLife::Infinite,
+            (Some(idle), _) => ThreadLifetime::IdleTimeout(idle.0),
+            (None, Some(run)) => ThreadLifetime::RunTime(run.0),
+            (None, None) => ThreadLifetime::Infinite,
         }
     }
 

@@ -106,7 +106,7 @@ impl Reference {
         result
     }
 
-    /// What interceptors learn of a request.
+    /// Returns the properties of a request that interceptors see.
     pub(super) fn request<'r>(
         &'r self,
         route: &'r Route,
@@ -128,8 +128,8 @@ impl Reference {
     }
 
     /// Runs a part of a call between a starting and an ending point; `end_of` tells how a successful part
-    /// ended. `Break`: the call has ended with this error, without a further attempt, of which interceptors
-    /// would have learnt.
+    /// ended. `Break`: the call has ended with this error, without a further attempt that interceptors would
+    /// see.
     pub(super) fn run_intercepted<R>(
         &self,
         InterceptedPart {
@@ -217,7 +217,7 @@ impl Reference {
         })
     }
 
-    /// Keeps what interceptors may ask of a reply, if there are any.
+    /// Keeps the service contexts of a reply for interceptors, if any are registered.
     #[inline]
     pub(super) fn show_reply(
         &self,
@@ -234,7 +234,7 @@ impl Reference {
     }
 }
 
-/// Makes the caller forget the user exception of an attempt that is repeated.
+/// Resets the user exception of an attempt that is repeated.
 pub(super) fn forget_exception(call: &mut Call<'_>) {
     // No operation declares this one.
     let _ = (call.raised)("", &mut Decoder::new(&[], Endian::NATIVE));

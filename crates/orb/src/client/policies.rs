@@ -47,11 +47,11 @@ impl OrbPolicies {
 /// The overrides of one reference, and the resulting policies.
 pub(super) struct ReferencePolicies {
     pub(super) overrides: PolicyOverrides,
-    /// For threads without overrides, as of the creation of the reference.
+    /// Policies for threads without overrides, as of the creation of the reference.
     first: Merged,
-    /// The same, after those of the ORB have changed.
+    /// Policies for threads without overrides, after those of the ORB have changed.
     later: ArcSwapOption<Merged>,
-    /// Identity of the reference, by which its private connections are known, too.
+    /// Identity of the reference, which also identifies its private connections.
     pub(super) identity: Arc<Identity>,
 }
 

@@ -1,4 +1,4 @@
-//! What a reply means for its call: results, an exception, a forward, or another attempt.
+//! Classification of a reply: results, an exception, a forward, or another attempt.
 
 use punctual_cdr::{CdrError, Decode, Ior};
 use punctual_giop::{
@@ -79,7 +79,8 @@ pub(super) fn decode_locate_reply(
     reply.map_err(|error| error.system_exception(Completion::No))?
 }
 
-/// The server asks for another form of target. Source: CORBA 3.3 part 2, 9.4.3 (NEEDS_ADDRESSING_MODE).
+/// Handles a server's request for another form of target. Source: CORBA 3.3 part 2, 9.4.3
+/// (NEEDS_ADDRESSING_MODE).
 ///
 /// Fails with NO_IMPLEMENT if the request had that form already.
 fn readdress<R>(route: &Route, form: AddressingDisposition) -> Result<Attempt<R>, SystemException> {

@@ -1,4 +1,4 @@
-//! The request of a call: it often begins like the previous request of the thread, and then keeps its header.
+//! Request buffer of a thread, which reuses the header of the previous request if the next one has the same.
 
 use punctual_cdr::{CdrError, CharSet, Encoder, Endian};
 use punctual_giop::{
@@ -13,9 +13,9 @@ use crate::interception::AddedContexts;
 pub(super) struct RequestBuffer {
     octets: Vec<u8>,
     head: Option<Head>,
-    /// The operation of the header that is kept.
+    /// Operation of the kept header.
     operation: String,
-    /// The service contexts that interceptors add.
+    /// Service contexts that interceptors add.
     pub(super) added: AddedContexts,
 }
 
@@ -44,13 +44,13 @@ struct Head {
     kind: HeaderKind,
 }
 
-/// What determines a header, besides request id and operation.
+/// Properties that determine a header, besides request id and operation.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) struct HeaderKind {
     /// [`Route::number`](super::Route::number), and the form in which it names the object.
     pub(super) route: (u64, u32),
     pub(super) response: ResponseFlags,
-    /// If the request carries it.
+    /// Priority, if the request carries it.
     pub(super) priority: Option<Priority>,
 }
 
@@ -60,7 +60,7 @@ impl RequestBuffer {
         &self.octets
     }
 
-    /// The empty buffer for a message of another kind, and what interceptors add.
+    /// Returns the empty buffer for a message of another kind, and the contexts that interceptors add.
     pub(super) fn clear(&mut self) -> (&mut Vec<u8>, &AddedContexts) {
         self.head = None;
         self.octets.clear();
@@ -104,7 +104,7 @@ impl RequestBuffer {
         Ok(writer)
     }
 
-    /// Starts any request; `write` writes its header, with what interceptors add.
+    /// Starts any request; `write` writes its header with the contexts that interceptors add.
     pub(super) fn begin(
         &mut self,
         version: Version,

@@ -1,5 +1,4 @@
-//! Second step of a call: what a reference states about how to reach its object, and which endpoints serve a
-//! priority.
+//! Second step of a call: the endpoints and policies that a reference states, and the choice by priority.
 
 use std::{
     cmp::Reverse,
@@ -21,9 +20,9 @@ use punctual_types::{Completion, Minor, Priority, PriorityModel, SystemException
 use super::{addressing::Addressing, connection_key::Band, core::ClientCore, endpoint::Endpoint};
 use crate::profiles::TAG_HOST;
 
-/// What a reference states about how to reach its object.
+/// Endpoints and policies that a reference states.
 pub(crate) struct Route {
-    /// Number that no other route of this process has or had.
+    /// Number that is unique among all routes of this process.
     pub(super) number: u64,
     /// GIOP version of requests.
     pub(crate) version: Version,

@@ -123,10 +123,10 @@ impl Reference {
         } = frame;
         let reply_buffer = shared.get_or_insert_default();
         let wanted = (call.response == Response::WithTarget).then_some(MessageType::Reply);
-        let answer = self.exchange(&outgoing, wanted, request, reply_buffer, |buffer, encoding| {
+        let result = self.exchange(&outgoing, wanted, request, reply_buffer, |buffer, encoding| {
             self.encode_request(route, priority, context, buffer, call, encoding)
         })?;
-        match answer {
+        match result {
             Attempt::Done(Some(ReceivedReply { header, body, .. })) => {
                 let view = ReplyView {
                     message: &reply_buffer.message[..header.total_size()],
@@ -163,10 +163,10 @@ impl Reference {
         let CallFrame { request, shared, .. } = frame;
         let reply_buffer = shared.get_or_insert_default();
         let wanted = Some(MessageType::LocateReply);
-        let answer = self.exchange(&outgoing, wanted, request, reply_buffer, |buffer, encoding| {
+        let result = self.exchange(&outgoing, wanted, request, reply_buffer, |buffer, encoding| {
             self.encode_locate_request(route, buffer, encoding)
         })?;
-        match answer {
+        match result {
             Attempt::Done(Some(ReceivedReply { header, .. })) => {
                 decode_locate_reply(route, &reply_buffer.message[..header.total_size()], &header)
             }
@@ -247,8 +247,8 @@ impl Reference {
             serve_until_over(shared, &ticket, &wait, None);
         }
         let outcome = replies.wait(ticket, &wait, reply_buffer);
-        let answer = self.conclude(lane, shared, request_id, outcome)?;
-        Ok(answer.map(Some))
+        let result = self.conclude(lane, shared, request_id, outcome)?;
+        Ok(result.map(Some))
     }
 
     /// Sends a request; returns a ticket if it has a reply.

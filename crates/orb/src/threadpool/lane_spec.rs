@@ -1,6 +1,6 @@
 //! Settings of one lane of a thread pool.
 
-use punctual_lane::ThreadLife;
+use punctual_lane::ThreadLifetime;
 use punctual_os::{CpuSet, SchedulingClass, ThreadSpec};
 use punctual_types::Priority;
 
@@ -12,7 +12,7 @@ use crate::OrbError;
 /// ```
 /// use std::time::Duration;
 ///
-/// use punctual_orb::{LaneSpec, Orb, ThreadLife};
+/// use punctual_orb::{LaneSpec, Orb, ThreadLifetime};
 /// use punctual_os::{CpuSet, SchedulingClass};
 /// use punctual_types::Priority;
 ///
@@ -23,7 +23,7 @@ use crate::OrbError;
 ///         LaneSpec::new(Priority::MAX)
 ///             .threads(2)
 ///             .dynamic_threads(3)
-///             .dynamic_life(ThreadLife::IdleTimeout(Duration::from_secs(60)))
+///             .dynamic_lifetime(ThreadLifetime::IdleTimeout(Duration::from_secs(60)))
 ///             .stack_bytes(256 << 10)
 ///             .affinity(CpuSet::all())
 ///             .scheduling_class(SchedulingClass::RoundRobin),
@@ -38,7 +38,7 @@ pub struct LaneSpec {
     pub(crate) priority: Priority,
     pub(crate) threads: usize,
     pub(crate) dynamic_threads: usize,
-    pub(crate) dynamic_life: ThreadLife,
+    pub(crate) dynamic_lifetime: ThreadLifetime,
     pub(crate) wait: LaneWait,
     pub(crate) stack_bytes: Option<usize>,
     pub(crate) affinity: Option<CpuSet>,
@@ -81,7 +81,7 @@ impl LaneSpec {
             priority,
             threads: 1,
             dynamic_threads: 0,
-            dynamic_life: ThreadLife::Infinite,
+            dynamic_lifetime: ThreadLifetime::Infinite,
             wait: LaneWait::Polled,
             stack_bytes: None,
             affinity: None,
@@ -103,8 +103,8 @@ impl LaneSpec {
     /// Sets the maximum number of dynamic threads. Default 0. When the last waiting thread of a lane receives
     /// a request, it starts a dynamic thread before its upcall. That delays the request by the cost of a
     /// thread (up to about a millisecond, most of it for prefaulting the stack, so a smaller stack helps),
-    /// and is the only case in which a lane thread allocates after warm-up. With [`ThreadLife::Infinite`] it
-    /// happens at most this many times. If the system refuses a thread, this is counted, and the existing
+    /// and is the only case in which a lane thread allocates after warm-up. With [`ThreadLifetime::Infinite`]
+    /// it happens at most this many times. If the system refuses a thread, this is counted, and the existing
     /// threads serve the requests.
     pub fn dynamic_threads(mut self, at_most: usize) -> Self {
         self.dynamic_threads = at_most;
@@ -112,8 +112,8 @@ impl LaneSpec {
     }
 
     /// Sets the lifetime of dynamic threads. Default: as long as the pool.
-    pub fn dynamic_life(mut self, life: ThreadLife) -> Self {
-        self.dynamic_life = life;
+    pub fn dynamic_lifetime(mut self, life: ThreadLifetime) -> Self {
+        self.dynamic_lifetime = life;
         self
     }
 
@@ -167,10 +167,10 @@ impl LaneSpec {
         if self.threads > MAX_THREADS || self.dynamic_threads > MAX_THREADS {
             return broken("more than 65,536 `threads` or `dynamic_threads`, probably by mistake; use fewer");
         }
-        if let ThreadLife::IdleTimeout(limit) | ThreadLife::RunTime(limit) = self.dynamic_life
+        if let ThreadLifetime::IdleTimeout(limit) | ThreadLifetime::RunTime(limit) = self.dynamic_lifetime
             && limit.is_zero()
         {
-            return broken("`dynamic_life` is 0; set a longer lifetime or `Infinite`");
+            return broken("`dynamic_lifetime` is 0; set a longer lifetime or `Infinite`");
         }
         if self.wait == LaneWait::Blocking && self.dynamic_threads > 0 {
             return broken(

@@ -355,10 +355,10 @@ fn operations_with_and_without_an_id_are_for_one_kind_of_adapter_each() {
         wrong(system.reference().id(id).create(), "user_ids");
         wrong(system.reference().id(id).priority(own).create(), "user_ids");
     }
-    wrong(user.activate(servant()), "with_id");
-    wrong(user.object(servant()).priority(own).activate(), "with_id");
-    wrong(user.reference().create(), "with_id");
-    wrong(user.reference().priority(own).create(), "with_id");
+    wrong(user.activate(servant()), ".id(..)");
+    wrong(user.object(servant()).priority(own).activate(), ".id(..)");
+    wrong(user.reference().create(), ".id(..)");
+    wrong(user.reference().priority(own).create(), ".id(..)");
 }
 
 /// BAD_INV_ORDER: the priority of an object is said once.

@@ -2,7 +2,7 @@
 
 use std::{thread, time::Duration};
 
-use punctual::ThreadLife;
+use punctual::ThreadLifetime;
 use punctual_fixtures::{eventually, server::client};
 
 use super::{Shape, plain, prefix, seen, threads_of, wait_at_gate};
@@ -99,7 +99,7 @@ fn ends_and_comes_again(pool: Shape) {
 fn idle_threads_end() {
     ends_and_comes_again(|pool| {
         pool.dynamic_threads(3)
-            .dynamic_life(ThreadLife::IdleTimeout(Duration::from_millis(20)))
+            .dynamic_lifetime(ThreadLifetime::IdleTimeout(Duration::from_millis(20)))
     });
 }
 
@@ -107,6 +107,6 @@ fn idle_threads_end() {
 fn threads_end_after_their_time() {
     ends_and_comes_again(|pool| {
         pool.dynamic_threads(3)
-            .dynamic_life(ThreadLife::RunTime(Duration::from_millis(20)))
+            .dynamic_lifetime(ThreadLifetime::RunTime(Duration::from_millis(20)))
     });
 }

@@ -3,7 +3,7 @@
 use punctual_fixtures::realtime_or_skip;
 use std::time::Duration;
 
-use punctual::{LaneSpec, LaneWait, Minor, Orb, OrbError, SystemExceptionKind as Kind, ThreadLife};
+use punctual::{LaneSpec, LaneWait, Minor, Orb, OrbError, SystemExceptionKind as Kind, ThreadLifetime};
 use punctual_os::{CpuSet, Scheduling, SchedulingClass, TaskId, affinity, scheduling};
 
 use super::{HIGH, LOW, Shape, ordinary_client, priority, with_lanes};
@@ -30,14 +30,14 @@ fn contradictions_are_named() {
         ),
         (|pool| pool.threads(1 << 20), "the pool", "mistake"),
         (
-            |pool| pool.dynamic_life(ThreadLife::IdleTimeout(Duration::ZERO)),
+            |pool| pool.dynamic_lifetime(ThreadLifetime::IdleTimeout(Duration::ZERO)),
             "the pool",
-            "`dynamic_life` is 0",
+            "`dynamic_lifetime` is 0",
         ),
         (
-            |pool| pool.dynamic_life(ThreadLife::RunTime(Duration::ZERO)),
+            |pool| pool.dynamic_lifetime(ThreadLifetime::RunTime(Duration::ZERO)),
             "the pool",
-            "`dynamic_life` is 0",
+            "`dynamic_lifetime` is 0",
         ),
         (
             |pool| pool.wait(LaneWait::Blocking).dynamic_threads(1),
