@@ -62,7 +62,7 @@ impl<'o> Current<'o> {
     /// use punctual_os::SchedulingClass;
     /// use punctual_types::Priority;
     ///
-    /// In the ordinary class the thread's scheduling does not change, but its calls propagate the priority.
+    /// // In the ordinary class the thread's scheduling does not change, but calls propagate the priority.
     /// let orb = Orb::builder().scheduling_class(SchedulingClass::Other).build()?;
     /// orb.current().set_priority(Priority::MAX)?;
     /// assert_eq!(orb.current().priority()?, Priority::MAX);

@@ -19,7 +19,9 @@
 //! #     fn as_object(&self) -> &ObjectRef { &self.0 }
 //! # }
 //! # impl Skeleton<Radar> for TrackerRef {
-//! #     fn dispatch(_: &Radar, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> { Err(upcall.unknown_operation()) }
+//! #     fn dispatch(_: &Radar, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
+//! #         Err(upcall.unknown_operation())
+//! #     }
 //! # }
 //! let orb = Orb::builder().listen("iiop://localhost:2809").build()?;
 //! let low = Priority::new(10_922)?;
