@@ -97,8 +97,8 @@ impl Mutex {
     /// let mutex = orb.create_mutex();
     /// let guard = mutex.lock()?;
     /// thread::scope(|scope| {
-    ///     let wait = Duration::from_millis(2);
-    ///     let other = scope.spawn(|| mutex.try_lock(wait).is_ok_and(|guard| guard.is_none()));
+    ///     let timed_out = || mutex.try_lock(Duration::from_millis(2)).is_ok_and(|guard| guard.is_none());
+    ///     let other = scope.spawn(timed_out);
     ///     assert!(other.join().unwrap(), "it timed out");
     /// });
     /// # Ok::<(), Box<dyn std::error::Error>>(())
