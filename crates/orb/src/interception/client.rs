@@ -70,7 +70,7 @@ pub trait ClientRequestInterceptor: Send + Sync {
 /// # use punctual_stub::Interface;
 /// use punctual_types::{Completion, SystemException, SystemExceptionKind};
 ///
-/// Refuses requests whose remaining time is too short for a reply.
+/// /// Refuses requests whose remaining time is too short for a reply.
 /// #[derive(Clone)]
 /// struct InTime(Duration);
 ///

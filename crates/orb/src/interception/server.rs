@@ -64,7 +64,7 @@ pub trait ServerRequestInterceptor: Send + Sync {
 /// use punctual_orb::{Orb, interceptors::*};
 /// use punctual_types::{Completion, SystemException, SystemExceptionKind};
 ///
-/// Refuses results that are too large for the display.
+/// /// Refuses results that are too large for the display.
 /// #[derive(Clone)]
 /// struct Display;
 ///
