@@ -54,6 +54,9 @@ pub struct Limits {
     pub max_nested_calls: usize,
     /// Timeout for opening a connection, over all addresses of a host. Default 5 s.
     pub connect_timeout: Duration,
+    /// Longest time for which [`crate::Poa::deactivate`] waits for the requests that the object is executing. Default
+    /// 30 s.
+    pub deactivation: Duration,
 }
 
 impl Limits {
@@ -103,6 +106,7 @@ impl Default for Limits {
             max_forwards: 8,
             max_nested_calls: 32,
             connect_timeout: Duration::from_secs(5),
+            deactivation: Duration::from_secs(30),
         }
     }
 }

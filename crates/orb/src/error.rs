@@ -1,6 +1,6 @@
 //! Errors of creating ORBs, thread pools, adapters and objects, and of resolving references.
 
-use std::io;
+use std::{io, time::Duration};
 
 use punctual_giop::UrlError;
 use punctual_inspect::InspectError;
@@ -61,6 +61,13 @@ pub enum OrbError {
         "the object is not active in this adapter; the reference must come from `activate` of the same adapter"
     )]
     NotActive,
+    /// A request was still being executed by the object after [`crate::Limits::deactivation`] (TIMEOUT).
+    #[error(
+        "the object accepts no further request, but has been executing one for more than {0:?}; its servant is dropped \
+         when another object is activated or deactivated, or when the ORB is shut down. To wait longer, set \
+         `Limits::deactivation`"
+    )]
+    StillInUse(Duration),
     /// The operation waits for upcalls to end, but was called inside one.
     #[error(
         "the operation waits for upcalls to end, so it must not be called inside one; call it on another thread"
@@ -173,6 +180,7 @@ impl OrbError {
             Self::ShutDown => (Kind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN),
             Self::InUpcall => (Kind::BadInvOrder, Minor::OMG_WOULD_DEADLOCK),
             Self::AlreadyActive => (Kind::BadInvOrder, Minor::ALREADY_ACTIVE),
+            Self::StillInUse(_) => (Kind::Timeout, Minor::NONE),
             Self::NotActive | Self::PoolInUse(_) => (Kind::BadInvOrder, Minor::NONE),
             Self::InvalidPolicy(_) => (Kind::InvPolicy, Minor::POLICY_CONFLICT),
             Self::WrongPolicy(_) => (Kind::InvPolicy, Minor::NONE),

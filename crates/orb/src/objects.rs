@@ -2,12 +2,15 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::Arc,
-    time::Duration,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering, fence},
+    },
+    time::{Duration, Instant},
 };
 
 use punctual_cdr::{Ior, TaggedComponent};
-use punctual_os::PiMutex;
+use punctual_os::{PiCondvar, PiMutex};
 use punctual_poa::{ObjectKey, ObjectTable, SlotId, Slots};
 use punctual_stub::Servant;
 use punctual_types::Priority;
@@ -24,11 +27,22 @@ pub(crate) struct Objects {
     /// Differs from every other ORB, earlier runs of this program included.
     boot: u64,
     table: ObjectTable<ActiveObject>,
+    departures: Arc<Departures>,
+    /// Longest time for which a thread that deactivates an object waits for its last request.
+    deactivation: Duration,
     activation: PiMutex<Activation>,
     ids: ObjectIds,
     published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
     /// Components of all references that are made from now on.
     components: PiMutex<Vec<TaggedComponent>>,
+}
+
+/// Counts how often the last request left a deactivated object, while a thread waits for that.
+#[derive(Default)]
+struct Departures {
+    waiting: AtomicU32,
+    count: PiMutex<u64>,
+    changed: PiCondvar,
 }
 
 /// Writing side of the object table. Never locked over user code.
@@ -39,11 +53,17 @@ struct Activation {
 }
 
 impl Objects {
-    pub(crate) fn new(boot: u64) -> Self {
-        let (table, slots) = ObjectTable::new();
+    pub(crate) fn new(boot: u64, deactivation: Duration) -> Self {
+        let departures = Arc::new(Departures::default());
+        let (table, slots) = ObjectTable::new({
+            let departures = departures.clone();
+            move || departures.announce()
+        });
         Self {
             boot,
             table,
+            departures,
+            deactivation,
             activation: PiMutex::new(Activation {
                 slots,
                 deactivated: VecDeque::new(),
@@ -173,14 +193,15 @@ impl Objects {
             return Ok(());
         }
         self.reclaim();
-        loop {
-            let last = self.activation.lock().slots.reclaim(&self.table, slot.index);
-            // Dropped here, outside the lock: the servant's destructor is user code.
-            if last.is_some() {
-                return Ok(());
-            }
-            std::thread::sleep(Duration::from_millis(1));
+        // Dropped here, outside the lock: the servant's destructor is user code.
+        let last = self.departures.wait_for(self.deactivation, || {
+            self.activation.lock().slots.reclaim(&self.table, slot.index)
+        });
+        if last.is_none() {
+            self.activation.lock().deactivated.push_back(slot.index);
+            return Err(OrbError::StillInUse(self.deactivation));
         }
+        Ok(())
     }
 
     /// Deactivates the objects of an adapter and of those below it, as [`Self::deactivate`] does, and removes
@@ -244,6 +265,42 @@ impl Objects {
     pub(crate) fn clear(&self) {
         let all = self.activation.lock().slots.clear(&self.table);
         drop(all);
+    }
+}
+
+impl Departures {
+    /// Wakes the threads that wait. Without any, this locks nothing: each request to a deactivated object ends here.
+    fn announce(&self) {
+        // Orders the departure before the load; the fence of `wait_for` is its partner.
+        fence(Ordering::SeqCst);
+        if self.waiting.load(Ordering::Relaxed) > 0 {
+            *self.count.lock() += 1;
+            self.changed.notify_all();
+        }
+    }
+
+    /// Repeats the attempt after each departure until it succeeds. Returns `None` after `timeout`.
+    fn wait_for<T>(&self, timeout: Duration, mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
+        let deadline = Instant::now() + timeout;
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        let result = loop {
+            // Read before the attempt, so that no departure after the attempt is missed.
+            let seen = *self.count.lock();
+            let result = attempt();
+            if result.is_some() {
+                break result;
+            }
+            let mut count = self.count.lock();
+            let waited = self
+                .changed
+                .wait_while_until(&mut count, deadline, |count| *count == seen);
+            if waited.0 {
+                break None;
+            }
+        };
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        result
     }
 }
 

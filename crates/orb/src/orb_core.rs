@@ -71,7 +71,10 @@ impl OrbCore {
         let pool = Arc::new(PoolCore::default_pool(lane, endpoints.clone()));
         let root = PoaCore::root(Arc::clone(&pool.info), configuration.server_protocols.clone());
         let pools = Arc::new(Pools::new(pool, endpoints));
-        let objects = Arc::new(Objects::new(RandomState::new().build_hasher().finish()));
+        let objects = Arc::new(Objects::new(
+            RandomState::new().build_hasher().finish(),
+            configuration.limits.deactivation,
+        ));
         let interceptors = Arc::new(settings.interceptors);
         let parts = ClientParts {
             configuration: Arc::clone(&configuration),

@@ -136,11 +136,13 @@ impl Poa {
 
     /// Deactivates an object: no further request reaches it, and its servant is dropped after the last request.
     ///
-    /// Outside of upcalls this waits for those requests and drops the servant. Inside an upcall it does not wait: a servant that is
+    /// Outside an upcall, this waits for the requests that the object is executing, for at most
+    /// [`crate::Limits::deactivation`], and drops the servant. Inside an upcall it does not wait. A servant that is
     /// still in use is dropped when an object is activated or deactivated later, or when the ORB is shut down.
     ///
     /// # Errors
-    /// [`OrbError::NotActive`] if this adapter has no such object.
+    /// [`OrbError::NotActive`] if this adapter has no such object; [`OrbError::StillInUse`] if it is still executing a
+    /// request at the end of the wait.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }

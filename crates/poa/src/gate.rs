@@ -11,6 +11,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub(crate) struct Gate(AtomicU64);
 
+/// A caller has left a gate.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Left {
+    /// Whether the gate is closed and has become empty.
+    pub(crate) last: bool,
+}
+
 const CLOSED: u64 = 1 << 31;
 const COUNT: u64 = CLOSED - 1;
 
@@ -21,18 +28,22 @@ impl Gate {
     }
 
     /// Counts the caller in if the gate is open and of this generation; then [`Self::leave`] must follow.
-    pub(crate) fn enter(&self, generation: u32) -> bool {
+    pub(crate) fn enter(&self, generation: u32) -> Result<(), Left> {
         let before = self.0.fetch_add(1, Ordering::Acquire);
-        let open = before & CLOSED == 0 && before >> 32 == u64::from(generation);
-        if !open {
-            self.leave();
+        if before & CLOSED == 0 && before >> 32 == u64::from(generation) {
+            Ok(())
+        } else {
+            // The last caller that was admitted may have left in between.
+            Err(self.leave())
         }
-        open
     }
 
     /// Counts the caller out.
-    pub(crate) fn leave(&self) {
-        self.0.fetch_sub(1, Ordering::Release);
+    pub(crate) fn leave(&self) -> Left {
+        let before = self.0.fetch_sub(1, Ordering::Release);
+        Left {
+            last: before & (CLOSED | COUNT) == CLOSED | 1,
+        }
     }
 
     /// Returns the generation that [`Self::open`] will begin.
@@ -81,28 +92,31 @@ mod tests {
     #[test]
     fn only_the_current_generation_enters() {
         let gate = Gate::new();
-        assert!(!gate.enter(0), "new gates are closed");
+        assert!(gate.enter(0).is_err(), "new gates are closed");
         assert_eq!(gate.generation(), None);
         assert_eq!(gate.open(), 1);
         assert_eq!(gate.generation(), Some(1));
-        assert!(gate.enter(1));
-        assert!(!gate.enter(0));
+        assert!(gate.enter(1).is_ok());
+        assert!(gate.enter(0).is_err());
         assert!(gate.close(1));
         assert!(!gate.close(1), "already closed");
-        assert!(!gate.enter(1));
+        assert!(gate.enter(1).is_err());
         assert!(!gate.is_empty());
-        gate.leave();
+        assert_eq!(gate.leave(), Left { last: true });
         assert!(gate.is_empty());
         assert_eq!(gate.open(), 2);
-        assert!(!gate.enter(1), "an old reference does not reach the new object");
-        assert!(gate.enter(2));
+        assert!(
+            gate.enter(1).is_err(),
+            "an old reference does not reach the new object"
+        );
+        assert!(gate.enter(2).is_ok());
     }
 
     #[test]
     fn generations_wrap() {
         let gate = Gate(AtomicU64::new(u64::from(u32::MAX) << 32 | CLOSED));
         assert_eq!(gate.open(), 0);
-        assert!(gate.enter(0));
+        assert!(gate.enter(0).is_ok());
     }
 }
 
@@ -133,7 +147,7 @@ mod loom_tests {
                 .map(|_| {
                     let (gate, inside, entered) = (gate.clone(), inside.clone(), entered.clone());
                     thread::spawn(move || {
-                        if gate.enter(generation) {
+                        if gate.enter(generation).is_ok() {
                             // Loom fails the model if this read can overlap the write below.
                             inside.with(|value| assert_eq!(unsafe_free_read(value), 0));
                             entered.store(true, Ordering::Relaxed);
@@ -147,11 +161,11 @@ mod loom_tests {
                 inside.with_mut(|_| ());
                 let next = gate.open();
                 assert_ne!(next, generation);
-                assert!(gate.enter(next));
+                assert!(gate.enter(next).is_ok());
                 gate.leave();
             }
             threads.into_iter().for_each(|thread| thread.join().unwrap());
-            assert!(!gate.enter(generation) || !gate.is_empty());
+            assert!(gate.enter(generation).is_err() || !gate.is_empty());
         });
     }
 

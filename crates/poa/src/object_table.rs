@@ -12,7 +12,7 @@ use std::{
 
 use arc_swap::{ArcSwapOption, Guard};
 
-use crate::gate::Gate;
+use crate::gate::{Gate, Left};
 
 /// The active objects of an ORB, shared by all lanes: slots with an index and a generation.
 ///
@@ -22,6 +22,7 @@ use crate::gate::Gate;
 pub struct ObjectTable<E> {
     /// Chunk n holds 64·2ⁿ slots, so that slots never move.
     chunks: [OnceLock<Box<[Slot<E>]>>; CHUNKS],
+    on_idle: Box<dyn Fn() + Send + Sync>,
 }
 
 /// Identifies a slot and one of the objects that have occupied it.
@@ -46,9 +47,13 @@ const FIRST_CHUNK: u32 = 64;
 
 impl<E> ObjectTable<E> {
     /// Creates an empty table and the right to fill it.
-    pub fn new() -> (Self, Slots) {
+    ///
+    /// `on_idle` is called by the thread whose request is the last one to leave a deactivated object: then
+    /// [`Slots::reclaim`] may succeed. It may be called more often than that.
+    pub fn new(on_idle: impl Fn() + Send + Sync + 'static) -> (Self, Slots) {
         let table = Self {
             chunks: [const { OnceLock::new() }; CHUNKS],
+            on_idle: Box::new(on_idle),
         };
         (
             table,
@@ -62,15 +67,23 @@ impl<E> ObjectTable<E> {
     /// Finds an active object and counts the caller in until the result is dropped. O(1), lock-free.
     pub fn enter(&self, id: SlotId) -> Option<InFlight<'_, E>> {
         let slot = self.slot(id.index)?;
-        if !slot.gate.enter(id.generation) {
+        if let Err(left) = slot.gate.enter(id.generation) {
+            self.announce(left);
             return None;
         }
         // From here on the gate must be left on every path.
         let in_flight = InFlight {
+            table: self,
             slot,
             entry: slot.entry.load(),
         };
         in_flight.entry.is_some().then_some(in_flight)
+    }
+
+    fn announce(&self, left: Left) {
+        if left.last {
+            (self.on_idle)();
+        }
     }
 
     fn slot(&self, index: u32) -> Option<&Slot<E>> {
@@ -81,6 +94,7 @@ impl<E> ObjectTable<E> {
 
 /// A request inside an object; the object exists at least as long.
 pub struct InFlight<'t, E> {
+    table: &'t ObjectTable<E>,
     slot: &'t Slot<E>,
     entry: Guard<Option<Arc<E>>>,
 }
@@ -97,7 +111,7 @@ impl<E> Drop for InFlight<'_, E> {
     fn drop(&mut self) {
         // The guard first: a thread that sees the gate empty must be the entry's last owner.
         self.entry = Guard::from_inner(None);
-        self.slot.gate.leave();
+        self.table.announce(self.slot.gate.leave());
     }
 }
 
@@ -208,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_failed_activation_takes_no_slot() {
-        let (table, mut slots) = ObjectTable::<u8>::new();
+        let (table, mut slots) = ObjectTable::<u8>::new(|| ());
         assert_eq!(slots.activate(&table, |_| Err("no")), Err("no"));
         let id = slots.activate(&table, |_| ok(1)).unwrap().unwrap();
         assert_eq!(id.index, 0);
@@ -229,7 +243,7 @@ mod tests {
 
     #[test]
     fn objects_are_found_until_they_are_deactivated() {
-        let (table, mut slots) = ObjectTable::new();
+        let (table, mut slots) = ObjectTable::new(|| ());
         let ids: Vec<_> = (0..1000)
             .map(|n| slots.activate(&table, |_| ok(n)).unwrap().unwrap())
             .collect();
@@ -261,7 +275,7 @@ mod tests {
 
     #[test]
     fn an_object_is_reclaimed_after_its_last_request() {
-        let (table, mut slots) = ObjectTable::new();
+        let (table, mut slots) = ObjectTable::new(|| ());
         let object = Arc::new(());
         let id = slots
             .activate(&table, |_| Ok::<_, ()>(object.clone()))

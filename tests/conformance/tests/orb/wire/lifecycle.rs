@@ -1,8 +1,8 @@
 //! Objects and ORBs that come and go while calls are under way.
 
-use std::{net::TcpStream, sync::Arc, thread};
+use std::{net::TcpStream, sync::Arc, thread, time::Duration};
 
-use punctual::{Completion, Minor, SystemException, SystemExceptionKind as Kind};
+use punctual::{Completion, Minor, OrbError, SystemException, SystemExceptionKind as Kind};
 use punctual_fixtures::{
     conformance::ProbeRef,
     eventually,
@@ -61,6 +61,31 @@ fn a_deactivated_object_finishes_what_it_is_doing() {
         Err(gone()),
         "a slot used again is not the old object"
     );
+}
+
+#[test]
+fn deactivation_has_a_deadline() {
+    let mut setup = Setup::default();
+    setup.limits.deactivation = Duration::from_millis(20);
+    let server = setup.start();
+    let client = client();
+    let probe = server.reference_for(&client);
+    let living = || Arc::strong_count(&server.hooks);
+    let before = living();
+    thread::scope(|scope| {
+        let call = scope.spawn(|| probe.wait_at_gate(5));
+        server.hooks.await_at_gate(1);
+        let result = server.poa.deactivate(&server.probe);
+        assert!(matches!(result, Err(OrbError::StillInUse(_))), "{result:?}");
+        assert_eq!(living(), before, "the request under way keeps its servant");
+        server.hooks.open_gate();
+        assert_eq!(call.join().unwrap(), Ok(5));
+    });
+    assert_eq!(probe.twice(1), Err(gone()));
+    eventually("a later deactivation drops the servant that was in use", || {
+        server.poa.deactivate(&server.another()).unwrap();
+        living() == before - 1
+    });
 }
 
 #[test]
