@@ -1,4 +1,8 @@
 //! Number of threads of a lane, and of those in upcalls.
+//!
+//! The number of a lane's threads and the number of those in upcalls are one atomic word (`Occupancy`), so
+//! "no thread is left to wait" is decided at one instant. The thread that leaves no other thread waiting
+//! starts a dynamic thread, if permitted, or activates borrowing from the lanes below.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

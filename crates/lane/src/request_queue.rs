@@ -1,4 +1,10 @@
 //! Queue of requests that wait for a thread of a lane.
+//!
+//! A lane has one queue. Its own I/O thread, `….io`, fills it if the pool buffers; other lanes put requests
+//! into it if an adapter redispatches. Its memory is allocated and touched at the start and never grows.
+//! Requests start in the order in which they were read. A full queue refuses with TRANSIENT. A CancelRequest
+//! withdraws a queued request. Requests that state their deadline (service context INVOCATION_POLICIES) can
+//! be dropped after it; relative timeouts count from the lane's read.
 
 use std::{
     collections::VecDeque,

@@ -1,4 +1,9 @@
 //! Profiles of a reference: the addresses of its object for each protocol.
+//!
+//! For the ORB an address is opaque text; only its transport interprets it. `profiles.rs` writes one profile
+//! per protocol, `client/route.rs` reads and orders them. Profiles of protocols that do not leave the host
+//! identify the host (boot id and the namespaces of files and network): a client elsewhere skips them, a
+//! client on the same host prefers them. The network priority of a connection is set only when it changes.
 
 use punctual_cdr::{CdrError, Encode, Encoder, Endian, TaggedComponent, TaggedProfile};
 use punctual_giop::{

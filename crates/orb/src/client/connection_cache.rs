@@ -1,4 +1,11 @@
 //! Open connections that no call uses, and the limit on open connections.
+//!
+//! A call finds its connection by endpoint, band and, if it is private, reference. A thread that serves no
+//! lane keeps its connections to itself, without a lock, and returns them to the shared cache when it ends.
+//! Threads of a lane share the lane's connections under a priority-inheriting lock. Both caches are bounded:
+//! the connection that has been unused for longest is closed; if none is unused, the call gets IMP_LIMIT. A
+//! timeout does not close the connection: the late reply is recognised by its id. An endpoint that could not
+//! be reached is tried last for 5 s.
 
 use std::{
     mem,

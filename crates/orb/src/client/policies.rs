@@ -1,4 +1,8 @@
 //! The scopes of client policies: the ORB, the calling thread, the reference.
+//!
+//! Policies of a client are merged from the reference, the thread and the ORB; the nearer scope wins. Each
+//! reference caches the result and merges again only after a change, so a call with policies costs no more
+//! than one without.
 
 use std::{
     cell::RefCell,

@@ -1,4 +1,9 @@
 //! Active objects, and the priorities at which their requests run.
+//!
+//! The peer's claim is checked first (`accepted_priorities.rs`), then transformed, then compared with the
+//! lane. With lanes, the servant sees the lane's priority as its own, even if the request arrived at the
+//! wrong lane and is not redispatched; without lanes, the thread takes the request's priority for the
+//! upcall.
 
 use std::sync::Arc;
 

@@ -2,6 +2,10 @@
 //!
 //! Source: Real-time CORBA 1.2, binding of priority banded connections. Cases that it leaves open are treated
 //! as in a client: INV_POLICY for an unavailable band.
+//!
+//! A client can bind a banded connection at the server (`_bind_priority_band` with service context 11;
+//! `PolicyOverrides::binds_bands`), which costs one round trip per connection. The band is one word in the
+//! connection; requests outside it get INV_POLICY.
 
 use punctual_giop::{RT_CORBA_PRIORITY_RANGE, ServiceContexts, decode_priority_range};
 use punctual_types::{

@@ -1,4 +1,8 @@
 //! Replies to LocateRequest.
+//!
+//! A published name answers LocateRequest with OBJECT_FORWARD and Request with LOCATION_FORWARD to the
+//! complete reference; a request for an object that belongs to the lanes of another pool is forwarded in the
+//! same way.
 
 use punctual_cdr::{Encode, Endian};
 use punctual_giop::{LocateRequestHeader, LocateStatus, MessageType, MessageWriter, encode_locate_reply};
