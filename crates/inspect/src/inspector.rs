@@ -166,7 +166,8 @@ impl Shared {
                     .retain_mut(|session| session.advance(now, &take) == Next::Continue);
             }
         }
-        // Clients that wait to be accepted would wait as long as the listener stays open. There is at most a backlog of them.
+        // Clients that wait to be accepted would wait as long as the listener stays open. There is at most a
+        // backlog of them.
         for place in &places {
             for _ in 0..MAX_BACKLOG {
                 if place.listener.accept(Instant::now()).is_err() {

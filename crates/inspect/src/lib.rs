@@ -1,7 +1,8 @@
-//! Inspection of a running ORB from outside: one thread of low priority answers over a socket, as JSON or for Prometheus.
+//! Inspection of a running ORB from outside: one thread of low priority answers over a socket, as JSON or for
+//! Prometheus.
 //!
-//! The crate knows snapshots and no ORB: its user supplies a function that takes one. A snapshot reads relaxed atomics and takes no
-//! lock of a lane or of a caller.
+//! The crate knows snapshots and no ORB: its user supplies a function that takes one. A snapshot reads
+//! relaxed atomics and takes no lock of a lane or of a caller.
 //!
 //! Requests are timed only if inspection is on; otherwise they pay one predictable branch. Histograms
 //! accumulate from the start; the viewer computes differences, so any number of viewers can watch.

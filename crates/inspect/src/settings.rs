@@ -60,16 +60,18 @@ pub struct Inspection {
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct InspectedAt {
-    /// Unix domain socket that only this user can connect to. It answers each line `snapshot` with a line of JSON, and
+    /// Unix domain socket that only this user can connect to. It answers each line `snapshot` with a line of
+    /// JSON, and
     /// `GET /metrics` in the same way as over TCP.
     pub socket: PathBuf,
-    /// TCP address that answers `GET /metrics` over HTTP, in Prometheus' text format. Every user of this host can connect.
+    /// TCP address that answers `GET /metrics` over HTTP, in Prometheus' text format. Every user of this host
+    /// can connect.
     pub metrics: Option<SocketAddr>,
 }
 
 impl Inspection {
-    /// Environment variable that names a folder and thereby turns inspection on for ORBs whose builders do not: each makes a
-    /// socket in it.
+    /// Environment variable that names a folder and thereby turns inspection on for ORBs whose builders do
+    /// not: each makes a socket in it.
     pub const ENVIRONMENT: &str = "PUNCTUAL_INSPECTION";
 
     /// A new socket in [`Self::default_folder`], where `punctual top` finds it.
@@ -93,9 +95,11 @@ impl Inspection {
         }
     }
 
-    /// Also serves Prometheus over TCP, at an address of the loopback network; port 0 selects a free port. Default: no.
+    /// Also serves Prometheus over TCP, at an address of the loopback network; port 0 selects a free port.
+    /// Default: no.
     ///
-    /// Every user of this host can read it, and perhaps others through a web browser: counts and times, no data.
+    /// Every user of this host can read it, and perhaps others through a web browser: counts and times, no
+    /// data.
     pub fn metrics_at(mut self, address: &str) -> Self {
         self.metrics = Some(address.to_owned());
         self
@@ -107,8 +111,8 @@ impl Inspection {
         self
     }
 
-    /// Folder of sockets without a path: `$XDG_RUNTIME_DIR/punctual`, or without that variable `punctual-UID` in the folder for
-    /// temporary files. It belongs to this user, and no other user can read it.
+    /// Folder of sockets without a path: `$XDG_RUNTIME_DIR/punctual`, or without that variable `punctual-UID`
+    /// in the folder for temporary files. It belongs to this user, and no other user can read it.
     pub fn default_folder() -> PathBuf {
         match env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty()) {
             Some(folder) => PathBuf::from(folder).join("punctual"),

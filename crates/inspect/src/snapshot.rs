@@ -71,7 +71,8 @@ impl UptimeSnapshot {
 }
 
 impl Snapshot {
-    /// One line of JSON. Numbers have the names that [`METRICS`] gives them; spans of time are in nanoseconds.
+    /// One line of JSON. Numbers have the names that [`METRICS`] gives them; spans of time are in
+    /// nanoseconds.
     pub(crate) fn to_json(&self, uptime: Duration) -> String {
         let mut json = format!(
             r#"{{"schema":1,"pid":{},"program":"{}","uptime_ns":{},"lanes":["#,

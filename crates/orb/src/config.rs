@@ -54,8 +54,8 @@ pub struct Limits {
     pub max_nested_calls: usize,
     /// Timeout for opening a connection, over all addresses of a host. Default 5 s.
     pub connect_timeout: Duration,
-    /// Longest time for which [`crate::Poa::deactivate`] waits for the requests that the object is executing. Default
-    /// 30 s.
+    /// Longest time for which [`crate::Poa::deactivate`] waits for the requests that the object is executing.
+    /// Default 30 s.
     pub deactivation: Duration,
 }
 

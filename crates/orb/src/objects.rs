@@ -269,7 +269,8 @@ impl Objects {
 }
 
 impl Departures {
-    /// Wakes the threads that wait. Without any, this locks nothing: each request to a deactivated object ends here.
+    /// Wakes the threads that wait. Without any, this locks nothing: each request to a deactivated object
+    /// ends here.
     fn announce(&self) {
         // Orders the departure before the load; the fence of `wait_for` is its partner.
         fence(Ordering::SeqCst);

@@ -26,7 +26,8 @@ pub use self::{
 
 /// An object request broker: makes references usable, serves objects.
 ///
-/// Cloning shares it. When the last clone is dropped, it is shut down; references and adapters alone do not keep it up.
+/// Cloning shares it. When the last clone is dropped, it is shut down; references and adapters alone do not
+/// keep it up.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -78,8 +79,8 @@ impl Orb {
         OrbBuilder::new()
     }
 
-    /// The adapter that is there from the start. Its objects are transient, have ids that it chooses, and are served by the
-    /// threads that call [`Self::run`].
+    /// The adapter that is there from the start. Its objects are transient, have ids that it chooses, and are
+    /// served by the threads that call [`Self::run`].
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -112,7 +113,8 @@ impl Orb {
     /// Waits without a deadline for upcalls under way.
     ///
     /// # Errors
-    /// [`OrbError::InvalidThreadPool`] where the ORB has no pool of this id, or no longer; and as [`ThreadPool::destroy`].
+    /// [`OrbError::InvalidThreadPool`] where the ORB has no pool of this id, or no longer; and as
+    /// [`ThreadPool::destroy`].
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError, ThreadPoolId};
@@ -128,8 +130,8 @@ impl Orb {
         pool.ok_or(OrbError::InvalidThreadPool)?.destroy()
     }
 
-    /// Makes this the pool of adapters whose builders name none and that are made from now on: `RTCORBA::ThreadpoolPolicy` at
-    /// the ORB.
+    /// Makes this the pool of adapters whose builders name none and that are made from now on:
+    /// `RTCORBA::ThreadpoolPolicy` at the ORB.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -150,15 +152,17 @@ impl Orb {
         self.core().poa_defaults.lock().pool = Some(Arc::clone(&pool.core.info));
     }
 
-    /// Makes this the pool whose lanes read the replies of calls under [`crate::ConnectionMode::Shared`] that no lane's thread
-    /// makes, and of asynchronous calls, in place of one set before. Calls under way stay with the lane that they began with.
+    /// Makes this the pool whose lanes read the replies of calls under [`crate::ConnectionMode::Shared`] that
+    /// no lane's thread makes, and of asynchronous calls, in place of one set before. Calls under way stay
+    /// with the lane that they began with.
     ///
-    /// A caller's reply is read by the lowest lane that is not below the caller's priority. The lanes may serve requests as
-    /// well; while all threads of one are in upcalls, its replies wait.
+    /// A caller's reply is read by the lowest lane that is not below the caller's priority. The lanes may
+    /// serve requests as well; while all threads of one are in upcalls, its replies wait.
     ///
     /// # Errors
-    /// [`OrbError::InvalidThreadPool`] where it belongs to another ORB or has been destroyed; [`OrbError::ThreadPool`] where a lane
-    /// waits by [`crate::LaneWait::Blocking`], in which nobody looks at several connections.
+    /// [`OrbError::InvalidThreadPool`] where it belongs to another ORB or has been destroyed;
+    /// [`OrbError::ThreadPool`] where a lane waits by [`crate::LaneWait::Blocking`], in which nobody looks at
+    /// several connections.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -208,10 +212,11 @@ impl Orb {
         Ok(())
     }
 
-    /// Sets the client policies of all calls of the ORB, `ORBPolicyManager::set_policy_overrides`, in place of those set before.
+    /// Sets the client policies of all calls of the ORB, `ORBPolicyManager::set_policy_overrides`, in place
+    /// of those set before.
     ///
-    /// Threads and references that set policies themselves go before them. They hold for calls from now on; calls under
-    /// way are not changed.
+    /// Threads and references that set policies themselves go before them. They hold for calls from now on;
+    /// calls under way are not changed.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -290,11 +295,13 @@ impl Orb {
         PiCurrent::new(&self.core().client.interceptors.slots)
     }
 
-    /// Makes the object reachable as `corbaloc:iiop:1.2@HOST:PORT/NAME`, HOST and PORT being those the ORB listens at, and
-    /// returns that text. Of an ORB that does not listen over IIOP it names the other protocols.
+    /// Makes the object reachable as `corbaloc:iiop:1.2@HOST:PORT/NAME`, HOST and PORT being those the ORB
+    /// listens at, and returns that text. Of an ORB that does not listen over IIOP it names the other
+    /// protocols.
     ///
-    /// A client that resolves it gets the object's whole reference, endpoints of lanes and policies included. A name
-    /// published before is replaced. NAME may be any text without a NUL; what URLs do not allow is escaped.
+    /// A client that resolves it gets the object's whole reference, endpoints of lanes and policies included.
+    /// A name published before is replaced. NAME may be any text without a NUL; what URLs do not allow is
+    /// escaped.
     ///
     /// # Errors
     /// [`OrbError::Listen`] where the ORB was not listening yet and cannot.
@@ -330,8 +337,8 @@ impl Orb {
         Ok(ObjectUrl::Corbaloc { addresses, key }.to_string())
     }
 
-    /// Adds a component to every profile of the references that the ORB makes from now on, in place of one with this tag that was
-    /// added before. Clients that do not know it pass over it.
+    /// Adds a component to every profile of the references that the ORB makes from now on, in place of one
+    /// with this tag that was added before. Clients that do not know it pass over it.
     ///
     /// As `PortableInterceptor::IORInfo::add_ior_component`; the ORB's own components are not touched.
     ///
@@ -360,7 +367,8 @@ impl Orb {
     /// An `IOR:` is taken at its word where it names the interface asked for; any other object is asked.
     ///
     /// # Errors
-    /// As [`ResolveError`] says; a server that cannot be reached is [`ResolveError::Call`] with TRANSIENT or TIMEOUT.
+    /// As [`ResolveError`] says; a server that cannot be reached is [`ResolveError::Call`] with TRANSIENT or
+    /// TIMEOUT.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -427,7 +435,8 @@ impl Orb {
         }
     }
 
-    /// Serves the objects of adapters without a thread pool of their own on the calling thread, until the ORB is shut down.
+    /// Serves the objects of adapters without a thread pool of their own on the calling thread, until the ORB
+    /// is shut down.
     ///
     /// Several threads may call it. Returns when the threads of all pools have ended as well.
     ///
@@ -456,7 +465,8 @@ impl Orb {
         core.end();
     }
 
-    /// Ends the ORB: upcalls under way are finished, nothing further is accepted or sent. Returns at once; also inside an upcall.
+    /// Ends the ORB: upcalls under way are finished, nothing further is accepted or sent. Returns at once;
+    /// also inside an upcall.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -475,7 +485,8 @@ impl Orb {
         self.core().shut_down();
     }
 
-    /// As [`Self::shutdown`], and waits for all threads, without a deadline: an upcall that does not end is waited for.
+    /// As [`Self::shutdown`], and waits for all threads, without a deadline: an upcall that does not end is
+    /// waited for.
     ///
     /// Fails inside an upcall, which would wait for itself, with BAD_INV_ORDER.
     ///

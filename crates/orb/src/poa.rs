@@ -14,7 +14,8 @@ use punctual_stub::{Interface, ObjectRef, Skeleton};
 
 use crate::{OrbError, client::Reference, orb_core::OrbCore, poa_core::PoaCore};
 
-/// An object adapter: activates servants as objects, under its policies. `PortableServer::POA`, `RTPortableServer::POA`.
+/// An object adapter: activates servants as objects, under its policies. `PortableServer::POA`,
+/// `RTPortableServer::POA`.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -45,8 +46,8 @@ impl Poa {
 
     /// Starts a child adapter of this name.
     ///
-    /// As CORBA has it, a child inherits no policy from its parent: what its builder does not say is as the ORB was built, or
-    /// the default.
+    /// As CORBA has it, a child inherits no policy from its parent: what its builder does not say is as the
+    /// ORB was built, or the default.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -134,15 +135,17 @@ impl Poa {
         id.ok_or(OrbError::NotActive)
     }
 
-    /// Deactivates an object: no further request reaches it, and its servant is dropped after the last request.
+    /// Deactivates an object: no further request reaches it, and its servant is dropped after the last
+    /// request.
     ///
     /// Outside an upcall, this waits for the requests that the object is executing, for at most
-    /// [`crate::Limits::deactivation`], and drops the servant. Inside an upcall it does not wait. A servant that is
-    /// still in use is dropped when an object is activated or deactivated later, or when the ORB is shut down.
+    /// [`crate::Limits::deactivation`], and drops the servant. Inside an upcall it does not wait. A servant
+    /// that is still in use is dropped when an object is activated or deactivated later, or when the ORB is
+    /// shut down.
     ///
     /// # Errors
-    /// [`OrbError::NotActive`] if this adapter has no such object; [`OrbError::StillInUse`] if it is still executing a
-    /// request at the end of the wait.
+    /// [`OrbError::NotActive`] if this adapter has no such object; [`OrbError::StillInUse`] if it is still
+    /// executing a request at the end of the wait.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }

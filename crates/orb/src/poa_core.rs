@@ -114,7 +114,8 @@ impl PoaCore {
         self.pool.id
     }
 
-    /// The lane of this priority, where requests that came to another one are handed on, and how much may wait there.
+    /// The lane of this priority, where requests that came to another one are handed on, and how much may
+    /// wait there.
     pub(crate) fn redispatch_to(&self, priority: Priority) -> Option<Redispatch> {
         let limits = self.redispatch?;
         let mut lanes = self.pool.priorities();
@@ -188,7 +189,8 @@ impl PoaCore {
         }
     }
 
-    /// A reference to an object of this adapter with this priority model; all of the ORB's have these components.
+    /// A reference to an object of this adapter with this priority model; all of the ORB's have these
+    /// components.
     pub(crate) fn reference(
         &self,
         repository_id: &str,
@@ -297,8 +299,8 @@ impl PoaCore {
 }
 
 impl PoaCore {
-    /// Fails if an object may not have this id, or no id (`None`). In an adapter that chooses ids itself, users can state only
-    /// those that it chose for references.
+    /// Fails if an object may not have this id, or no id (`None`). In an adapter that chooses ids itself,
+    /// users can state only those that it chose for references.
     pub(crate) fn check_identity(&self, id: Option<&[u8]>) -> Result<(), OrbError> {
         let made = |id: &[u8]| {
             let (mark, number) = id.split_first()?;
@@ -380,5 +382,6 @@ pub(crate) fn id_of_slot(slot: SlotId) -> [u8; 8] {
     id
 }
 
-/// First octet of ids that adapters choose for references without an active object; ids of slots have 8 octets, these have 9.
+/// First octet of ids that adapters choose for references without an active object; ids of slots have 8
+/// octets, these have 9.
 const MADE: u8 = b'r';

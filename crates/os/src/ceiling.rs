@@ -15,8 +15,8 @@ use crate::scheduling_class::{self, Scheduling, SchedulingClass, priority_range}
 /// then waits for an owned resource, because no thread that could request it gets the CPU. A thread of the
 /// ordinary class runs in SCHED_FIFO meanwhile; a thread in SCHED_RR stays there.
 ///
-/// If the thread changes its own priority meanwhile ([`set_current`](crate::scheduling::set_current)), the change takes effect at
-/// the end, or at once if the new priority is above the ceiling.
+/// If the thread changes its own priority meanwhile ([`set_current`](crate::scheduling::set_current)), the
+/// change takes effect at the end, or at once if the new priority is above the ceiling.
 ///
 /// The first ceiling of a thread takes three system calls, each further one at most one, and the end of each
 /// at most one. Nothing is allocated.

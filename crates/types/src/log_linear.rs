@@ -1,7 +1,7 @@
 //! Buckets of log-linear histograms.
 
-/// Buckets of a log-linear histogram with 2^`BITS` buckets per power of two: the relative width of a bucket is
-/// at most 1/2^`BITS`, and values below 2^(`BITS` + 1) are exact.
+/// Buckets of a log-linear histogram with 2^`BITS` buckets per power of two: the relative width of a bucket
+/// is at most 1/2^`BITS`, and values below 2^(`BITS` + 1) are exact.
 ///
 /// ```
 /// use punctual_types::LogLinear;

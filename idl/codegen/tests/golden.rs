@@ -1,7 +1,7 @@
 //! The generated code for each construct of IDL, word by word; and that all generated code is Rust.
 //!
-//! `PUNCTUAL_BLESS=1 cargo test -p punctual-codegen --test golden` accepts the present output: read the difference
-//! first.
+//! `PUNCTUAL_BLESS=1 cargo test -p punctual-codegen --test golden` accepts the present output: read the
+//! difference first.
 
 use std::{env, fs, path::Path};
 

@@ -31,8 +31,9 @@ pub(crate) fn replace_file(file: &Path, bytes: &[u8]) -> io::Result<()> {
     })
 }
 
-/// Removes a folder that processes killed a moment ago may still use; retries for up to two seconds, each time after
-/// `release`.
+/// Removes a folder that processes killed a moment ago may still use; retries for up to two seconds, each
+///
+/// time after `release`.
 pub(crate) fn remove_released(folder: &Path, mut release: impl FnMut()) -> io::Result<()> {
     let deadline = Instant::now() + Duration::from_secs(2);
     loop {

@@ -14,13 +14,10 @@ const RULES: &[Rule] = &[
         not_yet: &[
             ".",
             "crates/giop",
-            "crates/inspect",
             "crates/orb",
             "crates/os",
             "crates/rtsched",
-            "idl/codegen",
             "qualify/harness",
-            "qualify/trace",
             "tests/generated",
             "tests/interop",
             "xtask",

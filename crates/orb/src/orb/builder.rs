@@ -46,11 +46,12 @@ impl OrbBuilder {
         }
     }
 
-    /// Adds an endpoint: `iiop://HOST:PORT`, `uiop://PATH`, `shmiop://PATH`, or one of a transport of your own. [`Endpoint`] can
-    /// advertise another address and limit the priority of requests.
+    /// Adds an endpoint: `iiop://HOST:PORT`, `uiop://PATH`, `shmiop://PATH`, or one of a transport of your
+    /// own. [`Endpoint`] can advertise another address and limit the priority of requests.
     ///
-    /// References name all endpoints of all protocols. Default: `iiop://localhost:0`, opened when the first object needs it.
-    /// Lanes listen beside each endpoint: at free ports of the same host, at the path with the lane's name behind it.
+    /// References name all endpoints of all protocols. Default: `iiop://localhost:0`, opened when the first
+    /// object needs it. Lanes listen beside each endpoint: at free ports of the same host, at the path with
+    /// the lane's name behind it.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -69,7 +70,8 @@ impl OrbBuilder {
         self
     }
 
-    /// Adds a transport, for [`Self::listen`] and for references that name it; TCP, Unix domain sockets and shared memory are there.
+    /// Adds a transport, for [`Self::listen`] and for references that name it; TCP, Unix domain sockets and
+    /// shared memory are there.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -84,11 +86,13 @@ impl OrbBuilder {
         self
     }
 
-    /// `RTCORBA::ServerProtocolPolicy` (42): which protocols references name, the preferred one first, and how the connections
-    /// that are accepted are set up. Default: all that it listens at, in the order of [`Self::listen`].
+    /// `RTCORBA::ServerProtocolPolicy` (42): which protocols references name, the preferred one first, and
+    /// how the connections that are accepted are set up. Default: all that it listens at, in the order of
+    /// [`Self::listen`].
     ///
-    /// An ORB that is not told where to listen listens over each of them. An adapter may have a policy of its own, for order
-    /// and choice; connections are set up as the ORB's says, because all adapters of a pool share them.
+    /// An ORB that is not told where to listen listens over each of them. An adapter may have a policy of its
+    /// own, for order and choice; connections are set up as the ORB's says, because all adapters of a pool
+    /// share them.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -113,8 +117,9 @@ impl OrbBuilder {
         self
     }
 
-    /// `RTCORBA::ClientProtocolPolicy` (43): which protocols calls may use, the preferred one first, and how the connections
-    /// that they open are set up. Default: all, as the reference orders them, but those that stay on this host first.
+    /// `RTCORBA::ClientProtocolPolicy` (43): which protocols calls may use, the preferred one first, and how
+    /// the connections that they open are set up. Default: all, as the reference orders them, but those that
+    /// stay on this host first.
     ///
     /// Calls fail with INV_POLICY where the reference has none of them, or names protocols itself.
     ///
@@ -177,8 +182,9 @@ impl OrbBuilder {
         self
     }
 
-    /// How CORBA priorities become the network's, for protocols whose properties have `enable_network_priority`: what packets
-    /// of requests and replies carry. Default: [`punctual_sched::LinearNetworkMapping`].
+    /// How CORBA priorities become the network's, for protocols whose properties have
+    /// `enable_network_priority`: what packets of requests and replies carry. Default:
+    /// [`punctual_sched::LinearNetworkMapping`].
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -267,13 +273,15 @@ impl OrbBuilder {
         self
     }
 
-    /// The transform of adapters whose builders say none; [`crate::PoaBuilder::priority_transform`] has an example.
+    /// The transform of adapters whose builders say none; [`crate::PoaBuilder::priority_transform`] has an
+    /// example.
     pub fn priority_transform(mut self, transform: impl PriorityTransform + 'static) -> Self {
         self.settings.poa_defaults.transform = Some(Arc::new(transform));
         self
     }
 
-    /// The highest priority that these peers may propagate to adapters that have no rule for them; [`Peers`] has an example.
+    /// The highest priority that these peers may propagate to adapters that have no rule for them; [`Peers`]
+    /// has an example.
     pub fn accept_priorities(mut self, peers: Peers, up_to: Priority) -> Self {
         self.settings.poa_defaults.accepted.push((peers, up_to));
         self
@@ -286,7 +294,8 @@ impl OrbBuilder {
         self
     }
 
-    /// What happens to requests above it in adapters whose builders say nothing else. Default: they are refused.
+    /// What happens to requests above it in adapters whose builders say nothing else. Default: they are
+    /// refused.
     pub fn on_excess(mut self, action: OnExcess) -> Self {
         self.settings.poa_defaults.on_excess = Some(action);
         self
@@ -307,7 +316,8 @@ impl OrbBuilder {
         self
     }
 
-    /// Whether to lock the process's memory when it first asks for real-time scheduling, where that is allowed. Default: yes.
+    /// Whether to lock the process's memory when it first asks for real-time scheduling, where that is
+    /// allowed. Default: yes.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -320,10 +330,12 @@ impl OrbBuilder {
         self
     }
 
-    /// The deadline of each call, counted from its start, unless its reference or thread has another; TIMEOUT when it passes.
+    /// The deadline of each call, counted from its start, unless its reference or thread has another; TIMEOUT
+    /// when it passes.
     ///
-    /// Default: none, so a call waits for ever for a server that is connected and does not answer. It is the one policy of the
-    /// ORB that has a place here; [`Orb::set_policies`] sets all, and [`punctual_stub::PolicyOverrides::roundtrip_timeout`] says the details.
+    /// Default: none, so a call waits for ever for a server that is connected and does not answer. It is the
+    /// one policy of the ORB that has a place here; [`Orb::set_policies`] sets all, and
+    /// [`punctual_stub::PolicyOverrides::roundtrip_timeout`] says the details.
     ///
     /// ```
     /// # use punctual_orb::{Orb, ResolveError};
@@ -346,7 +358,8 @@ impl OrbBuilder {
         self
     }
 
-    /// How threads that serve a lane wait for the replies to their own calls. Default: [`WaitStrategy::Blocking`].
+    /// How threads that serve a lane wait for the replies to their own calls. Default:
+    /// [`WaitStrategy::Blocking`].
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -361,11 +374,13 @@ impl OrbBuilder {
         self
     }
 
-    /// Lets `punctual top` and Prometheus look into the running ORB. Default: not, unless the environment names a folder with
+    /// Lets `punctual top` and Prometheus look into the running ORB. Default: not, unless the environment
+    /// names a folder with
     /// [`Inspection::ENVIRONMENT`].
     ///
-    /// Adds a thread `orb-inspect` in the ordinary class at nice 10, which takes no lock of a lane. Requests are then timed: two
-    /// readings of the clock and three relaxed atomics each; the heap is not used. [`Inspection`] has an example.
+    /// Adds a thread `orb-inspect` in the ordinary class at nice 10, which takes no lock of a lane. Requests
+    /// are then timed: two readings of the clock and three relaxed atomics each; the heap is not used.
+    /// [`Inspection`] has an example.
     pub fn inspection(mut self, inspection: Inspection) -> Self {
         self.settings.inspection = Some(inspection);
         self
@@ -382,8 +397,9 @@ impl OrbBuilder {
 
     /// Makes the ORB. Fails where the endpoint is malformed or taken.
     ///
-    /// Where the environment names a folder with `PUNCTUAL_FLIGHT_RECORDER`, the threads of this process leave records of all
-    /// calls there from now on: see `punctual_flight`, and `punctual trace`, which sets it.
+    /// Where the environment names a folder with `PUNCTUAL_FLIGHT_RECORDER`, the threads of this process
+    /// leave records of all calls there from now on: see `punctual_flight`, and `punctual trace`, which sets
+    /// it.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError};

@@ -59,8 +59,8 @@ impl PoaBuilder {
         }
     }
 
-    /// Which threads serve its objects. Default: the ORB's default pool, which is the threads that call `Orb::run` unless it is
-    /// set.
+    /// Which threads serve its objects. Default: the ORB's default pool, which is the threads that call
+    /// `Orb::run` unless it is set.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -84,7 +84,8 @@ impl PoaBuilder {
         self
     }
 
-    /// Whose priority requests run at. Default: the ORB's, else none, so the pool's; a pool with lanes needs one.
+    /// Whose priority requests run at. Default: the ORB's, else none, so the pool's; a pool with lanes needs
+    /// one.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError, PriorityModel};
@@ -105,10 +106,11 @@ impl PoaBuilder {
         self
     }
 
-    /// Divides the priorities into bands, each with connections of its own: `RTCORBA::PriorityBandedConnectionPolicy`.
+    /// Divides the priorities into bands, each with connections of its own:
+    /// `RTCORBA::PriorityBandedConnectionPolicy`.
     ///
-    /// References say them, and clients use the band that their priority is in. With lanes, requests of a band go to the lanes
-    /// whose priorities are in it. Default: the ORB's, else none.
+    /// References say them, and clients use the band that their priority is in. With lanes, requests of a
+    /// band go to the lanes whose priorities are in it. Default: the ORB's, else none.
     ///
     /// ```
     /// # use punctual_orb::{InvalidPolicy, Orb, OrbError, PriorityModel};
@@ -134,11 +136,11 @@ impl PoaBuilder {
         self
     }
 
-    /// Changes priorities that come in with requests, and those that go out with calls its servants make. Default: the ORB's,
-    /// else none.
+    /// Changes priorities that come in with requests, and those that go out with calls its servants make.
+    /// Default: the ORB's, else none.
     ///
-    /// Only priorities that clients propagate come in; highest accepted ones are checked before. Where the transform refuses,
-    /// the request or call is INTERNAL.
+    /// Only priorities that clients propagate come in; highest accepted ones are checked before. Where the
+    /// transform refuses, the request or call is INTERNAL.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -181,36 +183,41 @@ impl PoaBuilder {
         self
     }
 
-    /// The highest priority that these peers may propagate; the first such rule that includes a peer holds, then those of the
-    /// ORB, then [`Self::highest_priority`]. [`Peers`] has an example.
+    /// The highest priority that these peers may propagate; the first such rule that includes a peer holds,
+    /// then those of the ORB, then [`Self::highest_priority`]. [`Peers`] has an example.
     pub fn accept_priorities(mut self, peers: Peers, up_to: Priority) -> Self {
         self.policies.accepted.push((peers, up_to));
         self
     }
 
-    /// The highest priority that a client may propagate; [`OnExcess`] has an example. Calls within the ORB are not checked.
+    /// The highest priority that a client may propagate; [`OnExcess`] has an example. Calls within the ORB
+    /// are not checked.
     ///
-    /// Default: the ORB's, else the highest one that the server's configuration names: of the bands; without bands of the
-    /// lanes; without lanes of the pool's `default_priority` and the model's own default. Where that would be 0 an adapter that
-    /// has clients' priorities propagated needs this, or [`Self::accept_priorities`].
+    /// Default: the ORB's, else the highest one that the server's configuration names: of the bands; without
+    /// bands of the lanes; without lanes of the pool's `default_priority` and the model's own default. Where
+    /// that would be 0 an adapter that has clients' priorities propagated needs this, or
+    /// [`Self::accept_priorities`].
     pub fn highest_priority(mut self, priority: Priority) -> Self {
         self.policies.highest_accepted = Some(priority);
         self
     }
 
-    /// What happens to requests above it. Default: the ORB's, else they are refused. [`OnExcess`] has an example.
+    /// What happens to requests above it. Default: the ORB's, else they are refused. [`OnExcess`] has an
+    /// example.
     pub fn on_excess(mut self, action: OnExcess) -> Self {
         self.policies.on_excess = Some(action);
         self
     }
 
-    /// Hands requests that came to the wrong lane on to the right one, as far as that one's queue has room within these limits.
+    /// Hands requests that came to the wrong lane on to the right one, as far as that one's queue has room
+    /// within these limits.
     ///
     /// The wrong lane is one of another priority than the request's, which is the propagated one (within
-    /// [`Self::highest_priority`], so a forged one gains nothing) or the declared one. Without this, and where there is no
-    /// room, such requests run where they came, at that lane's priority; [`crate::LaneStatistics::misdirected`] counts
-    /// them in any case. Each request on its way costs a copy and waking a thread of the other lane, which is an `eventfd` more.
-    /// Lanes that wait by [`crate::LaneWait::Blocking`] hand nothing on.
+    /// [`Self::highest_priority`], so a forged one gains nothing) or the declared one. Without this, and
+    /// where there is no room, such requests run where they came, at that lane's priority;
+    /// [`crate::LaneStatistics::misdirected`] counts them in any case. Each request on its way costs a copy
+    /// and waking a thread of the other lane, which is an `eventfd` more. Lanes that wait by
+    /// [`crate::LaneWait::Blocking`] hand nothing on.
     ///
     /// Fails in [`Self::build`] with [`OrbError::QueueWithoutRoom`].
     ///
@@ -235,7 +242,8 @@ impl PoaBuilder {
         self
     }
 
-    /// `RTCORBA::ServerProtocolPolicy` (42): which protocols its references name, the preferred one first. Default: the ORB's.
+    /// `RTCORBA::ServerProtocolPolicy` (42): which protocols its references name, the preferred one first.
+    /// Default: the ORB's.
     ///
     /// How connections are set up is the ORB's to say: see `OrbBuilder::server_protocols`.
     ///
@@ -263,8 +271,9 @@ impl PoaBuilder {
         self
     }
 
-    /// `RTCORBA::ClientProtocolPolicy` (43), told to clients in references: which protocols they may use, the preferred one
-    /// first. Default: none, so clients choose. A client that has such a policy itself gets INV_POLICY.
+    /// `RTCORBA::ClientProtocolPolicy` (43), told to clients in references: which protocols they may use, the
+    /// preferred one first. Default: none, so clients choose. A client that has such a policy itself gets
+    /// INV_POLICY.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -324,9 +333,11 @@ impl PoaBuilder {
         self
     }
 
-    /// Makes the adapter. Fails for a name that is taken or malformed, and for policies that contradict each other.
+    /// Makes the adapter. Fails for a name that is taken or malformed, and for policies that contradict each
+    /// other.
     ///
-    /// Source: Real-time CORBA 1.2, the rules for policies at `create_POA` as TAO checks them, as far as the policies exist.
+    /// Source: Real-time CORBA 1.2, the rules for policies at `create_POA` as TAO checks them, as far as the
+    /// policies exist.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError};
@@ -399,7 +410,8 @@ impl PoaBuilder {
     }
 }
 
-/// The highest priority that the configuration of an adapter names, so that requests may be expected to have it.
+/// The highest priority that the configuration of an adapter names, so that requests may be expected to have
+/// it.
 fn highest_named(model: Option<PriorityModel>, bands: &[PriorityBand], pool: &PoolInfo) -> Priority {
     if let Some(highest) = bands.iter().map(|band| band.high).max() {
         return highest;

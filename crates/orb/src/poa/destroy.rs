@@ -6,9 +6,11 @@ use super::Poa;
 use crate::OrbError;
 
 impl Poa {
-    /// Ends the adapter, the ones below it, and their objects: no further request reaches them, and the name is free again.
+    /// Ends the adapter, the ones below it, and their objects: no further request reaches them, and the name
+    /// is free again.
     ///
-    /// Servants are dropped as [`Self::deactivate`] says: here and now, after the upcalls they are in; inside an upcall later.
+    /// Servants are dropped as [`Self::deactivate`] says: here and now, after the upcalls they are in; inside
+    /// an upcall later.
     ///
     /// Fails with [`OrbError::WrongPolicy`] for the root adapter, which ends with its ORB.
     ///

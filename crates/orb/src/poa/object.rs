@@ -8,7 +8,8 @@ use crate::{OrbError, poa_core::agreed_priority};
 
 /// Object in the making; from [`Poa::object`].
 ///
-/// Source: `activate_object`, `activate_object_with_id` of `PortableServer::POA`, and `activate_object_with_priority`,
+/// Source: `activate_object`, `activate_object_with_id` of `PortableServer::POA`, and
+/// `activate_object_with_priority`,
 /// `activate_object_with_id_and_priority` of `RTPortableServer::POA`.
 ///
 /// ```
@@ -43,8 +44,8 @@ impl<'p, S: Send + Sync + 'static> ObjectBuilder<'p, S> {
         }
     }
 
-    /// Sets the id of the object (any octets). A reference that was made with this id before becomes usable. Default: the adapter
-    /// chooses the id.
+    /// Sets the id of the object (any octets). A reference that was made with this id before becomes usable.
+    /// Default: the adapter chooses the id.
     pub fn id(mut self, id: impl AsRef<[u8]>) -> Self {
         self.id = Some(id.as_ref().to_owned());
         self
@@ -56,17 +57,19 @@ impl<'p, S: Send + Sync + 'static> ObjectBuilder<'p, S> {
         self
     }
 
-    /// Makes the servant an object, and returns a reference to it. The type of the reference states the interface.
+    /// Makes the servant an object, and returns a reference to it. The type of the reference states the
+    /// interface.
     ///
     /// # Errors
-    /// - [`OrbError::WrongPolicy`] if the adapter chooses ids and has made no reference with this one, if it expects an id and none
-    ///   is set, or if a priority is set and the adapter's model is not SERVER_DECLARED;
-    /// - [`OrbError::AlreadyActive`] if the id is taken, [`OrbError::PriorityTaken`] if a reference to the object has another
-    ///   priority;
-    /// - [`OrbError::PriorityNotServed`] and [`OrbError::PriorityUnmappable`] if no lane or band has the priority, or the mapping
-    ///   has no native one;
-    /// - [`OrbError::Full`], [`OrbError::ShutDown`], [`OrbError::AdapterDestroyed`], and [`OrbError::Listen`] if this is the first
-    ///   object of the threads that call `Orb::run` and the endpoint is taken.
+    /// - [`OrbError::WrongPolicy`] if the adapter chooses ids and has made no reference with this one, if it
+    ///   expects an id and none is set, or if a priority is set and the adapter's model is not
+    ///   SERVER_DECLARED;
+    /// - [`OrbError::AlreadyActive`] if the id is taken, [`OrbError::PriorityTaken`] if a reference to the
+    ///   object has another priority;
+    /// - [`OrbError::PriorityNotServed`] and [`OrbError::PriorityUnmappable`] if no lane or band has the
+    ///   priority, or the mapping has no native one;
+    /// - [`OrbError::Full`], [`OrbError::ShutDown`], [`OrbError::AdapterDestroyed`], and [`OrbError::Listen`]
+    ///   if this is the first object of the threads that call `Orb::run` and the endpoint is taken.
     pub fn activate<R: Skeleton<S> + 'static>(self) -> Result<R, OrbError> {
         let Self {
             poa,

@@ -8,7 +8,8 @@ use crate::{OrbError, PriorityModel, poa_core::agreed_priority};
 
 /// Reference in the making; from [`Poa::reference`].
 ///
-/// Source: `create_reference`, `create_reference_with_id` of `PortableServer::POA`, and `create_reference_with_priority`,
+/// Source: `create_reference`, `create_reference_with_id` of `PortableServer::POA`, and
+/// `create_reference_with_priority`,
 /// `create_reference_with_id_and_priority` of `RTPortableServer::POA`.
 ///
 /// ```
@@ -41,7 +42,8 @@ impl<'p> ReferenceBuilder<'p> {
         }
     }
 
-    /// Sets the id of the object, which may be active or not. Default: the adapter chooses a new one; [`Poa::id_of`] returns it.
+    /// Sets the id of the object, which may be active or not. Default: the adapter chooses a new one;
+    /// [`Poa::id_of`] returns it.
     pub fn id(mut self, id: impl AsRef<[u8]>) -> Self {
         self.id = Some(id.as_ref().to_owned());
         self

@@ -11,8 +11,8 @@ use crate::{Endpoint, OrbError, orb_core::OrbCore};
 pub(crate) struct LaneEndpoints(Vec<(Priority, Endpoint)>);
 
 impl ThreadPoolBuilder {
-    /// Adds an endpoint at which the lane of this priority listens, in place of those beside the ORB's: for firewalls, and for
-    /// references that outlive the server. `-ORBLaneListenEndpoints` of TAO.
+    /// Adds an endpoint at which the lane of this priority listens, in place of those beside the ORB's: for
+    /// firewalls, and for references that outlive the server. `-ORBLaneListenEndpoints` of TAO.
     ///
     /// A pool without lanes has one lane, of its `default_priority`.
     ///

@@ -80,7 +80,8 @@ fn medium_runs_after_high_because_low_runs_at_the_ceiling() {
     assert_eq!(order, ["high", "medium"]);
 }
 
-/// Runs the classic priority inversion on one CPU: low owns the lock, high waits for it, medium needs the CPU.
+/// Runs the classic priority inversion on one CPU: low owns the lock, high waits for it, medium needs the
+/// CPU.
 ///
 /// The director's priority is above all three, so that it determines when each becomes runnable.
 fn finishing_order<L>(with_lock: L) -> Vec<&'static str>

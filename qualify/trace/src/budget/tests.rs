@@ -33,8 +33,8 @@ fn low() -> Task {
     task(LOW, 10)
 }
 
-/// Returns a call with records at intervals of 100: begin 1000, encoded 1100, sent 1200, taken 1300, read 1400,
-/// served 1500, upcall 1600 to 1700, reply sent 1800, received 1900, end 2000.
+/// Returns a call with records at intervals of 100: begin 1000, encoded 1100, sent 1200, taken 1300, read
+/// 1400, served 1500, upcall 1600 to 1700, reply sent 1800, received 1900, end 2000.
 fn call() -> Request {
     Request {
         id: 1,

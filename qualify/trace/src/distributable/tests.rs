@@ -111,7 +111,8 @@ fn a_thread_has_one_history_across_hosts() {
 
 #[test]
 fn spans_are_nested_even_if_a_caller_times_out() {
-    // The caller times out at 50; the servant continues until 65 without noticing that it has lost the thread.
+    // The caller times out at 50; the servant continues until 65 without noticing that it has lost the
+    // thread.
     let radar = carrier(
         RADAR,
         "radar",

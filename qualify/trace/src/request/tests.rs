@@ -40,7 +40,8 @@ fn call_at(times: [u64; 5], id: u32, link: Link) -> Vec<Record> {
     ]
 }
 
-/// Returns the records of a service at these times: woken, read, served and placed, upcall begin and end, done.
+/// Returns the records of a service at these times: woken, read, served and placed, upcall begin and end,
+/// done.
 fn service_at(times: [u64; 6], id: u32, link: Link) -> Vec<Record> {
     let link = link.reversed();
     let served = Record::new(Event::Served)

@@ -108,8 +108,8 @@ fn until(condition: impl Fn() -> bool) {
     }
 }
 
-/// Figure 5 of [Gill 2004] in one call: data that a thread stores at a host in one OS thread are found there in
-/// another one.
+/// Figure 5 of [Gill 2004] in one call: data that a thread stores at a host in one OS thread are found there
+/// in another one.
 #[test]
 fn a_call_back_finds_what_the_thread_has_stored_and_locked() {
     let (home, away) = (Host::start(), Host::start());

@@ -326,8 +326,8 @@ fn interrupts_are_distinguished_from_the_interrupted_thread() {
     assert_eq!(culprits, [(true, 50), (false, 10), (false, 5)]);
 }
 
-/// Returns a request of `client`, sent at `sent_ns` and served by `SERVER` between these times, without a priority
-/// model.
+/// Returns a request of `client`, sent at `sent_ns` and served by `SERVER` between these times, without a
+/// priority model.
 fn request(client: Task, sent_ns: u64, [served_ns, done_ns]: [u64; 2], received_ns: u64) -> Request {
     Request {
         id: 1,
