@@ -1,4 +1,4 @@
-//! The client: checks every operation of a server of `Interop::Peer`, whoever made that.
+//! The client: checks every operation of a server of `Interop::Peer`, whatever ORB it uses.
 
 mod bulk;
 mod calls;

@@ -72,7 +72,7 @@ fn port(server: &Server, of: i16) -> u16 {
     lane.expect("a lane for the priority").0
 }
 
-/// A call to the servant's gate, which is closed: whoever serves it stays there.
+/// A call to the servant's gate, which is closed: the thread that serves it stays there.
 fn occupy(server: &Server) -> Peer {
     let mut peer = Peer::connect(port(server, LOW));
     peer.send(&COMMON.request(1, &server.key(), "wait_at_gate", |body| body.i32(1)));

@@ -310,7 +310,7 @@ fn every_dialect_binds() {
     assert_eq!(bound.call(Some(0)), outside);
 }
 
-/// An error to whoever sent it, whose connection stays as it was.
+/// The sender gets an error, and its connection stays as it was.
 #[test]
 fn what_is_no_band_binds_to_nothing() {
     let server = serve(plain, PROPAGATED, &[], false);

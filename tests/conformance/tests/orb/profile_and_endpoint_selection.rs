@@ -78,7 +78,7 @@ fn calls_go_where_reference_and_priority_say() {
             &[(0, Ok(0)), (20, Ok(0))],
         ),
         (
-            "lanes without a model: the first one, whoever calls",
+            "lanes without a model: the first one for every caller",
             |[a, b, _]| vec![(a.port, vec![endpoints(&[(a, 10), (b, 20)])])],
             &[(10, Ok(0)), (20, Ok(0)), (15, Ok(0))],
         ),
@@ -123,7 +123,7 @@ fn calls_go_where_reference_and_priority_say() {
             &[(10, Ok(0)), (20, Ok(0))],
         ),
         (
-            "declared by the server: its lane, whoever calls",
+            "declared by the server: its lane for every caller",
             |[a, b, _]| vec![(a.port, vec![endpoints(&[(b, 20)]), declared()])],
             &[(10, Ok(1)), (20, Ok(1))],
         ),

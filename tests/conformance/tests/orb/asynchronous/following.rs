@@ -1,5 +1,5 @@
-//! Replies that send a request elsewhere, or again: the arguments are still there, and whoever waits or polls
-//! sends them.
+//! Replies that send a request elsewhere, or again: the arguments are still there, and the thread that waits
+//! or polls sends them.
 
 use std::thread;
 

@@ -1,4 +1,5 @@
-//! What a call takes from the thread that makes it, whoever polls it later: priority, policies, lane.
+//! What a call takes from the thread that makes it, no matter which thread polls it later: priority,
+//! policies, lane.
 
 use std::{thread, time::Duration};
 

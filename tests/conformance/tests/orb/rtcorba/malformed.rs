@@ -1,4 +1,4 @@
-//! Real-time parts of references and requests that make no sense: an error to whoever sent them, and nothing
+//! Real-time parts of references and requests that make no sense: an error to the sender, and nothing
 //! else changes.
 
 use punctual::{Completion, Minor, Orb, Priority, PriorityModel, SystemExceptionKind as Kind};

@@ -142,7 +142,7 @@ fn back_and_forth_without_end_is_seen_or_ends() {
     }
 }
 
-/// With one thread each: whoever waits serves, and reads its own reply or that of a call further out.
+/// With one thread each: the thread that waits serves, and reads its own reply or that of a call further out.
 #[test]
 fn one_thread_serves_and_reads_while_it_waits() {
     let pools: [Shape; 2] = [|pool| pool, |pool| pool.request_buffering(QueueLimits::default())];

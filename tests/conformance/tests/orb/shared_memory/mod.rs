@@ -233,7 +233,7 @@ impl Another {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let said = lines.find_map(|line| line.unwrap().strip_prefix('>').map(str::to_owned));
         let said = said.expect("the other process has failed; what it said stands above");
-        // Whoever writes to a pipe that nobody reads ends.
+        // A process that writes to a pipe without a reader ends.
         thread::spawn(move || lines.for_each(drop));
         Self { child, said }
     }
@@ -301,7 +301,7 @@ fn a_blocked_way_is_not_tried_again_in_each_call() {
 }
 
 #[test]
-fn a_server_that_dies_is_noticed_by_whoever_waits_for_it() {
+fn waiting_callers_notice_that_the_server_died() {
     let server = Another::start(&[("ROLE", "server")]);
     let client = server::client();
     let probe: ProbeRef = client.resolve(&server.said).unwrap();

@@ -215,7 +215,7 @@ fn nor_is_any_on_one_real_time_cpu() {
     stress(&server);
 }
 
-/// Many clients, and lanes that have fewer threads than these: every call is answered, whoever served it, and
+/// Many clients, and lanes that have fewer threads than these: every call is answered, by any thread, and
 /// the counts agree.
 pub(super) fn stress(server: &Server) -> u64 {
     server.hooks.open_gate();

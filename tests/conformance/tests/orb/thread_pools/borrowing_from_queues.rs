@@ -409,7 +409,7 @@ fn call_from_all_sides(server: &Server, calls: i32, meanwhile: impl FnOnce()) ->
     fates.into_inner().unwrap()
 }
 
-/// Each call is either served, once, or refused; whoever serves it.
+/// Each call is either served once, by any thread, or refused.
 #[test]
 fn nothing_that_was_let_in_is_lost_under_overload() {
     let server = with_lanes(
@@ -450,7 +450,7 @@ fn nothing_that_was_let_in_is_lost_under_overload() {
     assert!(high.queue.most_requests <= 2);
 }
 
-/// Whoever hears that its call was not handled can send it again: it has not been, and no call hangs.
+/// A caller that learns that its call was not handled can send it again: it has not been, and no call hangs.
 #[test]
 fn a_shutdown_in_the_middle_lies_to_nobody() {
     for _ in 0..5 {

@@ -172,7 +172,7 @@ fn a_request_that_waits_can_be_taken_back() {
 }
 
 #[test]
-fn whoever_takes_back_everything_and_leaves_is_forgotten() {
+fn a_client_that_cancels_everything_and_leaves_is_forgotten() {
     let server = with_queue_of_three();
     let mut first = Peer::connect(server.port());
     first.send(&at_gate(COMMON, &server, 1));

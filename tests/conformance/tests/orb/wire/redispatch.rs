@@ -96,7 +96,7 @@ fn a_request_that_came_to_the_wrong_lane_runs_on_the_right_one() {
                     assert_eq!(short(&peer.receive().expect("a reply")), expected);
                     moved[lane] += u64::from(expected != [LOW, HIGH][lane]);
                 }
-                // Above what is accepted: refused by whoever read it, and handed to nobody.
+                // Above what is accepted: refused by the thread that read it, and handed to no other.
                 let (asked, kind) = (Some(i16::MAX), Kind::NoPermission.repository_id().to_owned());
                 peer.send(&request(dialect, &server, 2, asked, "corba_priority", 0));
                 let expected = (kind, Minor::PRIORITY_ABOVE_ACCEPTED, Completion::No);
@@ -181,7 +181,7 @@ fn a_lane_that_blocks_hands_nothing_on() {
 
 /// The lane that has the request outlives its interest in the connection, and the other way round.
 #[test]
-fn whoever_leaves_meanwhile_leaves_nothing_behind() {
+fn a_client_that_leaves_meanwhile_leaves_nothing_behind() {
     let server = server(false);
     let [low, high] = ports(&server);
     let mut busy = Peer::connect(high);
