@@ -21,10 +21,10 @@ pub use self::{
 use crate::{
     ExpiredRequests, LaneStatistics, OrbError, QueueLimits,
     client::ConnectionCache,
-    config::checked_queue_limits,
     current,
     lane::Lane,
     lane_data::LaneData,
+    limits::checked_queue_limits,
     notice,
     orb_core::OrbCore,
     pool_info::PoolInfo,

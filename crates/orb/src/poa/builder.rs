@@ -9,7 +9,7 @@ use super::Poa;
 use crate::{
     InvalidPolicy, OnExcess, OrbError, Peers, PriorityModel, QueueLimits, ThreadPool,
     accepted_priorities::AcceptedPriorities,
-    config::checked_queue_limits,
+    limits::checked_queue_limits,
     poa_core::PoaCore,
     poa_defaults::PoaDefaults,
     pool_info::{DEFAULT_POOL, PoolInfo},
