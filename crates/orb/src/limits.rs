@@ -7,56 +7,77 @@ use punctual_lane::{LaneLimits, QueueLimits};
 
 use crate::OrbError;
 
-/// Limits of an ORB. Exceeding a limit is an error for the peer or caller concerned and affects nothing else.
-///
-/// ```
-/// use punctual_orb::{Limits, Orb};
-///
-/// let mut limits = Limits::default();
-/// assert_eq!(limits.max_message_size, 8 << 20);
-/// limits.max_message_size = 64 << 10;
-/// limits.max_connections = 16;
-/// let orb = Orb::builder().limits(limits).build()?;
-/// # Ok::<(), punctual_orb::OrbError>(())
-/// ```
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Limits {
+/// Declares the limits: each row (documentation, type, default) becomes a field and its setter.
+macro_rules! limits {
+    ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr,)*) => {
+        /// Limits of an ORB. Exceeding a limit is an error for the peer or caller concerned and affects nothing
+        /// else. Each function sets one limit.
+        ///
+        /// ```
+        /// use punctual_orb::{Limits, Orb};
+        ///
+        /// let limits = Limits::default().max_message_size(64 << 10).max_connections(16);
+        /// let orb = Orb::builder().limits(limits).build()?;
+        /// # Ok::<(), punctual_orb::OrbError>(())
+        /// ```
+        #[derive(Clone, Copy, Debug)]
+        #[must_use]
+        pub struct Limits {
+            $(pub(crate) $name: $type,)*
+        }
+
+        impl Limits {
+            $($(#[$doc])*
+            pub const fn $name(mut self, $name: $type) -> Self {
+                self.$name = $name;
+                self
+            })*
+        }
+
+        impl Default for Limits {
+            fn default() -> Self {
+                Self { $($name: $default,)* }
+            }
+        }
+    };
+}
+
+limits! {
     /// Octets of a sent or received message, reassembled from its fragments. Default 8 MiB.
-    pub max_message_size: usize,
+    max_message_size: usize = 8 << 20,
     /// Connections of clients to one lane; further ones are closed at once. Default 1024.
-    pub max_connections: usize,
+    max_connections: usize = 1024,
     /// Open connections of one calling thread that serves no lane, for all ORBs. Default 64.
-    pub max_connections_per_thread: usize,
+    max_connections_per_thread: usize = 64,
     /// Open connections to servers of the threads of one lane, or of all threads that serve no lane. Default
     /// 1024. At the limit, the connection that has been idle for longest is closed: among those that threads
     /// of the lane have opened or ended threads have left, else among the calling thread's own. If none is
     /// idle, calls that need a connection fail with IMP_LIMIT.
-    pub max_client_connections: usize,
+    max_client_connections: usize = 1024,
     /// Outstanding calls over one shared connection, asynchronous ones included; further ones fail with
     /// IMP_LIMIT. At most 65,536. Default 64. See [`crate::ConnectionMode::Shared`].
-    pub max_shared_calls: usize,
+    max_shared_calls: usize = 64,
     /// Incomplete fragmented messages on one connection. Default 4.
-    pub max_fragmented_messages: usize,
+    max_fragmented_messages: usize = 4,
     /// Maximum time from the first octet of a message to its last, and until a server accepts the data that
     /// waits for it on a shared connection; other replies are limited by the deadline of their call. Default
     /// 30 s.
-    pub message_completion: Duration,
+    message_completion: Duration = Duration::from_secs(30),
     /// Time after which a lane closes a connection without traffic and outstanding calls (CloseConnection);
     /// it may take up to twice this time. Connections dedicated to a thread of a lane with
     /// [`crate::LaneWait::Blocking`] are kept. Default: `None`, unlimited.
-    pub connection_idle: Option<Duration>,
+    connection_idle: Option<Duration> = None,
     /// Nesting depth of values of recursive types. Default 64.
-    pub max_nesting: u16,
+    max_nesting: u16 = 64,
     /// Forwards of one call. Default 8.
-    pub max_forwards: usize,
+    max_forwards: usize = 8,
     /// Nested calls of one thread: a servant that calls an object that calls an object. Default 32.
-    pub max_nested_calls: usize,
+    max_nested_calls: usize = 32,
     /// Timeout for opening a connection, over all addresses of a host. Default 5 s.
-    pub connect_timeout: Duration,
+    connect_timeout: Duration = Duration::from_secs(5),
     /// Longest time for which [`crate::Poa::deactivate`] waits for the requests that the object is executing.
     /// Default 30 s.
-    pub deactivation: Duration,
+    deactivation: Duration = Duration::from_secs(30),
 }
 
 impl Limits {
@@ -89,26 +110,6 @@ pub(crate) fn checked_queue_limits(limits: QueueLimits) -> Result<QueueLimits, O
         return Err(OrbError::QueueWithoutRoom);
     }
     Ok(limits)
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            max_message_size: 8 << 20,
-            max_connections: 1024,
-            max_connections_per_thread: 64,
-            max_client_connections: 1024,
-            max_shared_calls: 64,
-            max_fragmented_messages: 4,
-            message_completion: Duration::from_secs(30),
-            connection_idle: None,
-            max_nesting: 64,
-            max_forwards: 8,
-            max_nested_calls: 32,
-            connect_timeout: Duration::from_secs(5),
-            deactivation: Duration::from_secs(30),
-        }
-    }
 }
 
 /// Treatment of a request whose priority is above the highest accepted one.

@@ -152,8 +152,7 @@ impl OrbBuilder {
     /// # use punctual_orb::{Limits, Orb};
     /// use punctual_types::{Minor, SystemExceptionKind};
     ///
-    /// let mut limits = Limits::default();
-    /// limits.max_nested_calls = 0;
+    /// let limits = Limits::default().max_nested_calls(0);
     /// let orb = Orb::builder().limits(limits).build()?;
     /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
     /// let error = doubler.twice(3).unwrap_err();

@@ -13,12 +13,6 @@ use punctual_fixtures::{
 
 const NONE: [usize; 0] = [];
 
-fn limited(change: fn(&mut Limits)) -> Limits {
-    let mut limits = Limits::default();
-    change(&mut limits);
-    limits
-}
-
 fn exhausted() -> SystemException {
     SystemException::new(
         Kind::ImpLimit,
@@ -72,9 +66,9 @@ fn what_was_unused_for_longest_makes_room() {
     ];
     for (name, per_thread, per_orb, calls, expected) in rows {
         println!("{name}");
-        let mut limits = Limits::default();
-        limits.max_connections_per_thread = *per_thread;
-        limits.max_client_connections = *per_orb;
+        let limits = Limits::default()
+            .max_connections_per_thread(*per_thread)
+            .max_client_connections(*per_orb);
         let orb = client_with(limits);
         let servers = [(); 4].map(|()| Recorder::start());
         let probes = servers.each_ref().map(|server| server.reference(&orb, &[]));
@@ -92,7 +86,7 @@ fn what_was_unused_for_longest_makes_room() {
 /// Threads keep theirs apart while they live, within the ORB's limit, and leave them to others.
 #[test]
 fn threads_share_a_limit_and_leave_what_they_had() {
-    let orb = client_with(limited(|limits| limits.max_client_connections = 2));
+    let orb = client_with(Limits::default().max_client_connections(2));
     let server = Recorder::start();
     let probe = server.reference(&orb, &[]);
     let (called, end) = (Barrier::new(3), Barrier::new(3));
@@ -165,7 +159,7 @@ fn ended_threads_leave_no_more_than_is_of_use() {
 #[test]
 fn a_lane_has_a_cache_of_its_own() {
     let setup = Setup {
-        limits: limited(|limits| limits.max_client_connections = 2),
+        limits: Limits::default().max_client_connections(2),
         pool: |pool| pool.threads(3),
         ..Setup::default()
     };
@@ -204,7 +198,7 @@ fn a_lane_has_a_cache_of_its_own() {
 fn a_lane_at_its_limit_refuses_and_others_go_on() {
     let [busy, free] = [(); 2].map(|()| {
         let setup = Setup {
-            limits: limited(|limits| limits.max_client_connections = 1),
+            limits: Limits::default().max_client_connections(1),
             pool: |pool| pool.threads(2),
             ..Setup::default()
         };

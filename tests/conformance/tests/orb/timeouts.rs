@@ -111,8 +111,7 @@ fn connecting_ends_with_the_shortest_of_all_time_outs() {
     ];
     for (name, timeout, limit, policies) in rows {
         println!("{name}");
-        let mut limits = Limits::default();
-        limits.connect_timeout = limit;
+        let limits = Limits::default().connect_timeout(limit);
         let orb = client_with(limits);
         let probe = under(&to(&orb, host.port), policies);
         let late = timed_out(Minor::CONNECT_TIMED_OUT, Completion::No);
@@ -143,8 +142,7 @@ fn sending_ends_with_the_time_out() {
     ];
     for (name, timeout, policies) in rows {
         println!("{name}");
-        let mut limits = Limits::default();
-        limits.max_message_size = 128 << 20;
+        let limits = Limits::default().max_message_size(128 << 20);
         let (listener, orb) = (Listener::open(), client_with(limits));
         let probe = under(&to(&orb, listener.port), policies);
         let late = timed_out(Minor::REQUEST_TIMED_OUT, Completion::Maybe);

@@ -6,7 +6,7 @@ use std::{
 };
 
 use punctual::{
-    Completion, Interface as _, Minor, SystemException, SystemExceptionKind as Kind, rt::one_result,
+    Completion, Interface as _, Limits, Minor, SystemException, SystemExceptionKind as Kind, rt::one_result,
 };
 use punctual_cdr::{CdrError, Encoder};
 use punctual_fixtures::{eventually, server::Server};
@@ -84,7 +84,7 @@ fn a_server_that_shuts_down_answers_what_it_has_begun() {
 /// The replies to abandoned calls are known by their ids; slots come back, and nothing stays behind.
 #[test]
 fn dropped_calls_leave_nothing() {
-    let client = Client::with(|limits| limits.max_shared_calls = 2);
+    let client = Client::with(Limits::default().max_shared_calls(2));
     let (listener, probe) = client.playing();
     let (count, waker) = Count::new();
     for value in 0..10 {
@@ -123,7 +123,7 @@ fn dropped_calls_leave_nothing() {
 
 #[test]
 fn calls_on_one_connection_are_limited() {
-    let client = Client::with(|limits| limits.max_shared_calls = 2);
+    let client = Client::with(Limits::default().max_shared_calls(2));
     let (listener, probe) = client.playing();
     let [one, other, more] = [1, 2, 3].map(|value| probe.twice_async(value));
     let full = SystemException::new(Kind::ImpLimit, Minor::SHARED_CALLS_EXHAUSTED, Completion::No);
@@ -142,7 +142,7 @@ fn calls_on_one_connection_are_limited() {
 /// User code that panics while a request is written takes no place away.
 #[test]
 fn a_request_that_cannot_be_written_leaves_nothing() {
-    let client = Client::with(|limits| limits.max_shared_calls = 1);
+    let client = Client::with(Limits::default().max_shared_calls(1));
     let (listener, probe) = client.playing();
     for _ in 0..2 {
         let panicked = catch_unwind(AssertUnwindSafe(|| {

@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use punctual::{Completion, Minor, SystemException, SystemExceptionKind as Kind};
+use punctual::{Completion, Limits, Minor, SystemException, SystemExceptionKind as Kind};
 use punctual_fixtures::{
     conformance::ProbeRef,
     conformance::probe::GreetError,
@@ -70,7 +70,7 @@ fn forwards_are_followed() {
 
 #[test]
 fn forwards_have_an_end() {
-    let client = Client::with(|limits| limits.max_forwards = 3);
+    let client = Client::with(Limits::default().max_forwards(3));
     let (listener, probe) = client.playing();
     let call = probe.twice_async(1);
     thread::scope(|scope| {

@@ -42,12 +42,10 @@ struct Client {
 
 impl Client {
     fn start() -> Self {
-        Self::with(|_| ())
+        Self::with(Limits::default())
     }
 
-    fn with(change: fn(&mut Limits)) -> Self {
-        let mut limits = Limits::default();
-        change(&mut limits);
+    fn with(limits: Limits) -> Self {
         let orb = Orb::builder()
             .scheduling_class(SchedulingClass::Other)
             .lock_memory(false)

@@ -146,7 +146,7 @@ fn looking_for_a_while_does_not_end_the_call() {
 /// A request that its server does not take in time.
 #[test]
 fn a_request_may_have_a_time_out_of_its_own() {
-    let client = Client::with(|limits: &mut Limits| limits.max_message_size = 16 << 20);
+    let client = Client::with(Limits::default().max_message_size(16 << 20));
     let (listener, probe) = client.playing();
     let policies = PolicyOverrides::new().request_timeout(Duration::from_millis(300));
     let prompt: ProbeRef = probe.with_policies(policies).unchecked();

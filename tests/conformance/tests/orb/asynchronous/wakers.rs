@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use punctual::Limits;
 use punctual_fixtures::{
     conformance::ProbeRef,
     eventually,
@@ -99,7 +100,7 @@ impl Drop for Clings {
 /// The call is over then, and its place is free.
 #[test]
 fn a_waker_that_cannot_be_dropped_leaves_no_call_behind() {
-    let client = Client::with(|limits| limits.max_shared_calls = 1);
+    let client = Client::with(Limits::default().max_shared_calls(1));
     let (listener, probe) = client.playing();
     let mut call = probe.twice_async(1);
     assert!(poll_with(&mut call, &Waker::from(Arc::new(Clings))).is_pending());
@@ -222,7 +223,7 @@ fn futures_go_from_thread_to_thread() {
         ..Setup::default()
     }
     .start();
-    let client = Client::with(|limits| limits.max_shared_calls = 4096);
+    let client = Client::with(Limits::default().max_shared_calls(4096));
     let probe = &server.reference_for(&client.orb);
     thread::scope(|scope| {
         for number in 0..THREADS {

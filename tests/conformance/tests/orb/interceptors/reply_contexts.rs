@@ -146,8 +146,7 @@ fn of_oneway_calls() {
 #[test]
 fn that_make_a_reply_too_large() {
     let courier = Courier::default();
-    let mut limits = punctual::Limits::default();
-    limits.max_message_size = 4096;
+    let limits = punctual::Limits::default().max_message_size(4096);
     let orb = orb().limits(limits).initializer(&courier).build().unwrap();
     let pool = orb.threadpool().build().unwrap();
     let poa = orb.root_poa().child("probes").threadpool(&pool).build().unwrap();

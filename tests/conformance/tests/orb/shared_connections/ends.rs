@@ -260,8 +260,7 @@ fn it_closes_in_good_order_with_its_pool() {
 /// Nothing comes over it for a while, and nobody waits for anything.
 #[test]
 fn it_closes_when_it_is_idle_and_not_before() {
-    let mut limits = Limits::default();
-    limits.connection_idle = Some(Duration::from_millis(50));
+    let limits = Limits::default().connection_idle(Some(Duration::from_millis(50)));
     let client = Client::with(limits, |pool| pool.default_priority(Priority::MIN));
     let (listener, probe) = client.playing();
     thread::scope(|scope| {

@@ -116,8 +116,7 @@ fn a_cancel_request_is_passed_over() {
 /// A reply that is begun and not gone on with.
 #[test]
 fn a_reply_that_does_not_become_complete_costs_it_too() {
-    let mut limits = Limits::default();
-    limits.message_completion = std::time::Duration::from_millis(100);
+    let limits = Limits::default().message_completion(std::time::Duration::from_millis(100));
     let client = Client::with(limits, |pool| pool);
     let (listener, probe) = client.playing();
     thread::scope(|scope| {

@@ -7,15 +7,9 @@ use punctual_fixtures::{conformance::ProbeRef, eventually, recorder::Recorder, w
 
 use super::{Client, answer, call_all, lost, requests};
 
-fn limited(change: fn(&mut Limits)) -> Limits {
-    let mut limits = Limits::default();
-    change(&mut limits);
-    limits
-}
-
 #[test]
 fn calls_on_one_connection_are_limited() {
-    let client = Client::with(limited(|limits| limits.max_shared_calls = 3), |pool| pool);
+    let client = Client::with(Limits::default().max_shared_calls(3), |pool| pool);
     let (listener, probe) = client.playing();
     thread::scope(|scope| {
         let mut calls = call_all(scope, &probe, [1]);
@@ -44,7 +38,7 @@ fn calls_on_one_connection_are_limited() {
 /// Slots come back however calls end.
 #[test]
 fn calls_that_time_out_do_not_use_up_the_limit() {
-    let client = Client::with(limited(|limits| limits.max_shared_calls = 2), |pool| pool);
+    let client = Client::with(Limits::default().max_shared_calls(2), |pool| pool);
     let (listener, probe) = client.playing();
     let prompt: ProbeRef = probe.with_timeout(Duration::from_millis(5)).unchecked();
     for value in 0..10 {
@@ -67,7 +61,7 @@ fn calls_that_time_out_do_not_use_up_the_limit() {
 /// The one that was unused for longest makes room; where all are in use there is none.
 #[test]
 fn connections_of_a_lane_are_limited() {
-    let client = Client::with(limited(|limits| limits.max_client_connections = 2), |pool| pool);
+    let client = Client::with(Limits::default().max_client_connections(2), |pool| pool);
     let servers = [(); 3].map(|()| Recorder::start());
     let probes = servers
         .each_ref()
@@ -116,7 +110,7 @@ fn large() -> Vec<i32> {
 /// and the connection is as good as before once it reads.
 #[test]
 fn a_server_that_does_not_read_blocks_nobody() {
-    let client = Client::with(limited(|limits| limits.max_message_size = 16 << 20), |pool| pool);
+    let client = Client::with(Limits::default().max_message_size(16 << 20), |pool| pool);
     let (listener, probe) = client.playing();
     let prompt: &ProbeRef = &probe.with_timeout(Duration::from_millis(400)).unchecked();
     let late = |minor| SystemException::new(Kind::Timeout, minor, Completion::Maybe);
@@ -150,7 +144,7 @@ fn a_server_that_does_not_read_blocks_nobody() {
 /// Its replies are read all the same, or both would wait for each other.
 #[test]
 fn replies_of_a_server_that_does_not_read_are_read() {
-    let client = Client::with(limited(|limits| limits.max_message_size = 16 << 20), |pool| pool);
+    let client = Client::with(Limits::default().max_message_size(16 << 20), |pool| pool);
     let (listener, probe) = client.playing();
     thread::scope(|scope| {
         let calls = call_all(scope, &probe, [1]);
@@ -171,10 +165,9 @@ fn replies_of_a_server_that_does_not_read_are_read() {
 /// Without a deadline, too: for as long as a message may take to become complete.
 #[test]
 fn a_server_that_never_reads_loses_the_connection() {
-    let limits = limited(|limits| {
-        limits.max_message_size = 16 << 20;
-        limits.message_completion = Duration::from_millis(200);
-    });
+    let limits = Limits::default()
+        .max_message_size(16 << 20)
+        .message_completion(Duration::from_millis(200));
     let client = Client::with(limits, |pool| pool);
     let (listener, probe) = client.playing();
     let without = PolicyOverrides::new().roundtrip_timeout(None);

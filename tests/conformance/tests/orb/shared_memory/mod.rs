@@ -287,8 +287,7 @@ fn a_blocked_way_is_not_tried_again_in_each_call() {
     std::fs::remove_file(&named).unwrap();
     let silent = UnixListener::bind(&named).unwrap();
     silent.set_nonblocking(true).unwrap();
-    let mut limits = Limits::default();
-    limits.connect_timeout = Duration::from_millis(50);
+    let limits = Limits::default().connect_timeout(Duration::from_millis(50));
     let client = server::client_with(limits);
     let probe = server.reference_for(&client);
     for value in 0..20 {

@@ -101,7 +101,9 @@ fn who_does_not_complete_a_message_is_closed() {
         pool: |pool| pool.wait(LaneWait::Blocking),
         ..Default::default()
     };
-    setup.limits.message_completion = std::time::Duration::from_millis(40);
+    setup.limits = setup
+        .limits
+        .message_completion(std::time::Duration::from_millis(40));
     let server = setup.start();
     let mut peer = Peer::connect(server.port());
     let key = server.key();
@@ -141,7 +143,9 @@ fn a_peer_that_does_not_read_does_not_keep_a_pool_alive() {
         pool: |pool| pool.wait(LaneWait::Blocking),
         ..Default::default()
     };
-    setup.limits.message_completion = std::time::Duration::from_millis(50);
+    setup.limits = setup
+        .limits
+        .message_completion(std::time::Duration::from_millis(50));
     let server = setup.start();
     let (mut peer, key) = (Peer::connect(server.port()), server.key());
     // More than the sockets hold.

@@ -18,7 +18,7 @@ fn server() -> Server {
         pool: |pool| pool.threads(2),
         ..Setup::default()
     };
-    setup.limits.connection_idle = Some(IDLE);
+    setup.limits = setup.limits.connection_idle(Some(IDLE));
     setup.start()
 }
 

@@ -330,8 +330,7 @@ fn what_waits_at_the_end_was_not_handled_and_its_client_is_told() {
 fn a_peer_that_does_not_read_costs_its_connection() {
     let setup = Setup {
         limits: {
-            let mut limits = Limits::default();
-            limits.max_message_size = 1 << 20;
+            let limits = Limits::default().max_message_size(1 << 20);
             limits
         },
         pool: |pool| pool.request_buffering(QueueLimits::default()),

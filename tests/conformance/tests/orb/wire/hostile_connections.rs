@@ -23,7 +23,7 @@ fn seen(server: &Server) -> LaneStatistics {
 #[test]
 fn messages_that_are_never_complete_end_their_connection() {
     let mut setup = Setup::default();
-    setup.limits.message_completion = Duration::from_millis(200);
+    setup.limits = setup.limits.message_completion(Duration::from_millis(200));
     let server = setup.start();
     let key = server.key();
     let mut bystander = Peer::connect(server.port());
@@ -132,7 +132,7 @@ fn a_peer_that_vanishes_takes_nothing_with_it() {
 #[test]
 fn connections_beyond_the_limit_are_turned_away_in_good_order() {
     let mut setup = Setup::default();
-    setup.limits.max_connections = 2;
+    setup.limits = setup.limits.max_connections(2);
     let server = setup.start();
     let key = server.key();
     let mut peers = [Peer::connect(server.port()), Peer::connect(server.port())];
@@ -158,7 +158,7 @@ fn connections_beyond_the_limit_are_turned_away_in_good_order() {
 fn a_peer_that_does_not_read_blocks_nobody_and_gets_everything_in_the_end() {
     for threads in [1, 2] {
         let mut setup = Setup::default();
-        setup.limits.max_message_size = 1 << 20;
+        setup.limits = setup.limits.max_message_size(1 << 20);
         if threads > 1 {
             setup.pool = |pool| pool.threads(2);
         }

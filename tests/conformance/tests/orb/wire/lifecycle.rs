@@ -66,7 +66,7 @@ fn a_deactivated_object_finishes_what_it_is_doing() {
 #[test]
 fn deactivation_has_a_deadline() {
     let mut setup = Setup::default();
-    setup.limits.deactivation = Duration::from_millis(20);
+    setup.limits = setup.limits.deactivation(Duration::from_millis(20));
     let server = setup.start();
     let client = client();
     let probe = server.reference_for(&client);
@@ -141,7 +141,7 @@ fn the_lane_outlives_panics() {
 #[test]
 fn calls_inside_calls_have_a_limit() {
     let mut setup = Setup::default();
-    setup.limits.max_nested_calls = 5;
+    setup.limits = setup.limits.max_nested_calls(5);
     let server = setup.start();
     let client = client_with(Default::default());
     let probe = server.reference_for(&client);

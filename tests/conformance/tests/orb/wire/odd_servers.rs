@@ -431,8 +431,7 @@ fn forwards_are_followed_remembered_and_forgotten_when_they_lead_nowhere() {
 
 #[test]
 fn forwards_in_a_circle_end() {
-    let mut limits = Limits::default();
-    limits.max_forwards = 3;
+    let limits = Limits::default().max_forwards(3);
     let listener = Listener::open();
     let orb = client_with(limits);
     let probe = resolve(&orb, [1, 2], listener.port, &[]).unwrap();

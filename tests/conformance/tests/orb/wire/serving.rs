@@ -106,7 +106,7 @@ fn how_deep_calls_nest_is_limited() {
     for pool in POOLS {
         let limited = || {
             let mut setup = serving(pool);
-            setup.limits.max_nested_calls = LIMIT as usize;
+            setup.limits = setup.limits.max_nested_calls(LIMIT as usize);
             setup
         };
         let (one, _other) = partners(limited);

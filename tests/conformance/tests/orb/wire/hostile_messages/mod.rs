@@ -64,9 +64,9 @@ const CODE_SETS: u32 = 1;
 #[test]
 fn bad_messages_get_the_right_answer_and_disturb_nobody() {
     let mut setup = Setup::default();
-    setup.limits.max_message_size = MAX_MESSAGE;
-    setup.limits.max_nesting = MAX_NESTING;
-    setup.limits.max_fragmented_messages = MAX_FRAGMENTED;
+    setup.limits = setup.limits.max_message_size(MAX_MESSAGE);
+    setup.limits = setup.limits.max_nesting(MAX_NESTING);
+    setup.limits = setup.limits.max_fragmented_messages(MAX_FRAGMENTED);
     let server = setup.start();
     let short_lived = server.another();
     server.poa.deactivate(&short_lived).unwrap();

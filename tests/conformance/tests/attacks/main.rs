@@ -1,0 +1,2 @@
+//! Attacks of hostile peers on a server or client: each file performs one attack and asserts its bound, as
+//! listed in `docs/threats.md`.
