@@ -30,7 +30,7 @@ pub enum ObjectUrl {
     },
     /// `corbaloc:rir:`: an initial reference of the local ORB.
     Rir {
-        /// Name of the initial reference. Default: `NameService`.
+        /// Name of the initial reference, not empty. Default: `NameService`.
         name: String,
     },
 }
@@ -93,7 +93,10 @@ impl fmt::Display for ObjectUrl {
                 f.write_str("/")?;
                 key.iter().try_for_each(|octet| write_escaped(f, *octet))
             }
-            Self::Rir { name } => write!(f, "corbaloc:rir:/{name}"),
+            Self::Rir { name } => {
+                f.write_str("corbaloc:rir:/")?;
+                name.bytes().try_for_each(|octet| write_escaped(f, octet))
+            }
         }
     }
 }
@@ -120,7 +123,7 @@ impl fmt::Display for UrlAddress {
     }
 }
 
-/// Writes an octet of a key verbatim or, if not permitted, as `%` with two digits.
+/// Writes an octet of a key or name verbatim or, if not permitted, as `%` with two digits.
 fn write_escaped(f: &mut fmt::Formatter<'_>, octet: u8) -> fmt::Result {
     if octet.is_ascii_alphanumeric() || b";/:?@&=+$,-_.!~*'()".contains(&octet) {
         write!(f, "{}", char::from(octet))

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use proptest::{collection::vec, prelude::*, sample::select};
-use punctual_cdr::{Decode, Decoder, Endian, TaggedComponent, TaggedProfile};
+use punctual_cdr::{Decode, Decoder, Endian, Ior, TaggedComponent, TaggedProfile};
 use punctual_giop::{
     connection::{ConnectionLimits, Role},
     *,
@@ -50,6 +50,24 @@ fn read_contexts(contexts: &ServiceContexts<'_>) {
             decode_listen_points(data),
         );
     }
+}
+
+fn url() -> impl Strategy<Value = ObjectUrl> {
+    let address = prop_oneof![
+        (select(&VERSIONS[..]), "[a-z0-9.-]{1,20}|[0-9a-f]{0,4}:[0-9a-f:]{1,20}", 1..=u16::MAX)
+            .prop_map(|(version, host, port)| UrlAddress::Iiop(IiopAddress { version, host, port })),
+        ("[a-z0-9+.-]{1,3}x", select(&VERSIONS[..]), any::<String>())
+            .prop_map(|(protocol, version, address)| UrlAddress::Other { protocol, version, address }),
+    ];
+    let profile = (any::<u32>(), vec(any::<u8>(), 0..20)).prop_map(|(tag, data)| TaggedProfile { tag, data });
+    prop_oneof![
+        "[^\\x00]{0,20}"
+            .prop_flat_map(move |type_id| (Just(type_id), vec(profile.clone(), 0..4)))
+            .prop_map(|(type_id, profiles)| ObjectUrl::Ior(Ior { type_id, profiles })),
+        (vec(address, 1..4), vec(any::<u8>(), 0..20))
+            .prop_map(|(addresses, key)| ObjectUrl::Corbaloc { addresses, key }),
+        "\\PC{1,20}|[\\x00-\\x7f]{1,20}".prop_map(|name| ObjectUrl::Rir { name }),
+    ]
 }
 
 /// Octets after a header that is usually valid, so that they are decoded.
@@ -167,9 +185,14 @@ proptest! {
         text in "\\PC{0,40}|[0-9a-f]{0,80}|[a-z0-9.@:,/%\\[\\]-]{0,30}",
     ) {
         let text = format!("{scheme}{text}");
-        if let Ok(ObjectUrl::Ior(ior)) = text.parse() {
-            assert_eq!(ior_from_string(&ior_to_string(&ior)), Ok(ior));
+        if let Ok(url) = text.parse::<ObjectUrl>() {
+            assert_eq!(url.to_string().parse(), Ok(url));
         }
+    }
+
+    #[test]
+    fn any_url_round_trips(url in url()) {
+        assert_eq!(url.to_string().parse(), Ok(url));
     }
 
     #[test]
