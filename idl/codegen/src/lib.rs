@@ -9,6 +9,7 @@ mod copies;
 mod docs;
 mod enums;
 mod exceptions;
+mod facts;
 mod interface;
 mod lower;
 mod model;

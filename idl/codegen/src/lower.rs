@@ -6,7 +6,7 @@ mod binary128;
 mod interfaces;
 mod named;
 
-use std::{cell::OnceCell, collections::HashMap};
+use std::collections::HashMap;
 
 use punctual_idl::hir::{self, ConstantValue, DefinitionId, DefinitionKind, Specification};
 
@@ -29,11 +29,19 @@ pub fn lower(specification: &Specification) -> Model {
     };
     lowering.number_types();
     lowering.shape_types();
+    lowering.model.compute_facts();
     let mut scope = Scope::default();
     lowering.name(&specification.roots, &[], &mut scope);
     lowering.lower_interfaces();
     lowering.model.root = lowering.items(&specification.roots);
+    lowering.model.servant_parameter = servant_parameter(&lowering.model);
     lowering.model
+}
+
+fn servant_parameter(model: &Model) -> String {
+    let types = model.types.iter().flat_map(|named| [&named.name, &named.view]);
+    let traits = model.interfaces.iter().map(|interface| &interface.name);
+    Scope::without(types.chain(traits).map(String::as_str)).claim("S")
 }
 
 /// State of the passes.
@@ -103,7 +111,6 @@ impl Lowering<'_> {
                 name: String::new(),
                 view: String::new(),
                 shape,
-                min_size: OnceCell::new(),
             });
         }
     }

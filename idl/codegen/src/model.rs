@@ -2,17 +2,21 @@
 //!
 //! [`lower`](crate::lower) builds it from the front end's representation.
 
-use std::cell::OnceCell;
+use crate::facts::Facts;
 
 /// Model of one specification.
 #[derive(Debug, Default)]
 pub struct Model {
     /// Named types, indexed by [`TypeId`].
     pub types: Vec<NamedType>,
+    /// What follows from their shapes, also indexed by [`TypeId`].
+    pub facts: Vec<Facts>,
     /// Interfaces, indexed by [`InterfaceId`].
     pub interfaces: Vec<Interface>,
     /// Items at file scope.
     pub root: Vec<Item>,
+    /// Name of the type parameter for servants, different from all generated types.
+    pub servant_parameter: String,
 }
 
 /// Index into [`Model::types`].
@@ -34,8 +38,6 @@ pub struct NamedType {
     pub view: String,
     /// Kind of the type.
     pub shape: Shape,
-    /// Cached [`Model::min_size_of`]: types share parts.
-    pub min_size: OnceCell<u64>,
 }
 
 /// Kind of a named type, as far as other types depend on it.

@@ -13,11 +13,9 @@ impl Model {
 
     /// The type behind all typedefs.
     pub fn resolved<'t>(&'t self, of: &'t Type) -> &'t Type {
-        match of {
-            Type::Named(id) => match &self.named(*id).shape {
-                Shape::Alias(aliased) => self.resolved(aliased),
-                _ => of,
-            },
+        let Type::Named(id) = of else { return of };
+        match self.facts[id.0].last_alias.map(|last| &self.named(last).shape) {
+            Some(Shape::Alias(target)) => target,
             _ => of,
         }
     }
@@ -29,11 +27,12 @@ impl Model {
 
     /// Whether the type has a fixed length: numbers, enums, and structs, unions and arrays of these.
     pub fn is_fixed(&self, of: &Type) -> bool {
-        !self.any(of, &mut Vec::new(), &mut |part| match part {
-            Type::String { .. } | Type::Sequence { .. } | Type::Object => true,
-            Type::Named(id) => matches!(self.named(*id).shape, Shape::Interface),
-            Type::Basic(_) | Type::Array { .. } => false,
-        })
+        match of {
+            Type::Basic(_) => true,
+            Type::String { .. } | Type::Sequence { .. } | Type::Object => false,
+            Type::Array { element, .. } => self.is_fixed(element),
+            Type::Named(id) => !self.facts[id.0].variable,
+        }
     }
 
     /// Whether servants get it lent: variable, but without references, which own resources and cannot be in
@@ -44,23 +43,17 @@ impl Model {
 
     /// Whether the type contains object references.
     pub fn has_reference(&self, of: &Type) -> bool {
-        self.any(of, &mut Vec::new(), &mut |part| match part {
+        match of {
+            Type::Basic(_) | Type::String { .. } => false,
+            Type::Sequence { element, .. } | Type::Array { element, .. } => self.has_reference(element),
             Type::Object => true,
-            Type::Named(id) => matches!(self.named(*id).shape, Shape::Interface),
-            _ => false,
-        })
+            Type::Named(id) => self.facts[id.0].reference,
+        }
     }
 
     /// Whether the type contains itself, through sequences.
     pub fn is_recursive(&self, id: TypeId) -> bool {
-        let mut seen = Vec::new();
-        self.parts(id).iter().any(|part| {
-            self.any(
-                part,
-                &mut seen,
-                &mut |part| matches!(part, Type::Named(other) if *other == id),
-            )
-        })
+        self.facts[id.0].recursive
     }
 
     /// Whether the type is or directly contains an array without `Default` in the standard library.
@@ -102,52 +95,40 @@ impl Model {
 
     /// Like [`Self::min_size`], for a type id.
     pub fn min_size_of(&self, id: TypeId) -> u64 {
-        *self
-            .named(id)
-            .min_size
-            .get_or_init(|| match &self.named(id).shape {
-                Shape::Alias(aliased) => self.min_size(aliased),
-                Shape::Enum(_) => 4,
-                Shape::Interface => REFERENCE,
-                Shape::Struct(members) => members
-                    .iter()
-                    .fold(0, |sum, member| sum.saturating_add(self.min_size(member))),
-                Shape::Union {
-                    discriminator,
-                    members,
-                    may_be_empty,
-                } => {
-                    let least = members
-                        .iter()
-                        .map(|member| self.min_size(member))
-                        .min()
-                        .unwrap_or(0);
-                    self.min_size(discriminator)
-                        .saturating_add(if *may_be_empty { 0 } else { least })
-                }
-            })
+        self.facts[id.0].min_size
     }
 
-    fn parts(&self, id: TypeId) -> &[Type] {
+    /// Computes [`Self::min_size_of`] from that of the parts.
+    pub(crate) fn shape_min_size(&self, id: TypeId) -> u64 {
+        match &self.named(id).shape {
+            Shape::Alias(aliased) => self.min_size(aliased),
+            Shape::Enum(_) => 4,
+            Shape::Interface => REFERENCE,
+            Shape::Struct(members) => members
+                .iter()
+                .fold(0, |sum, member| sum.saturating_add(self.min_size(member))),
+            Shape::Union {
+                discriminator,
+                members,
+                may_be_empty,
+            } => {
+                let least = members
+                    .iter()
+                    .map(|member| self.min_size(member))
+                    .min()
+                    .unwrap_or(0);
+                self.min_size(discriminator)
+                    .saturating_add(if *may_be_empty { 0 } else { least })
+            }
+        }
+    }
+
+    /// The types of which a type directly consists.
+    pub(crate) fn parts(&self, id: TypeId) -> &[Type] {
         match &self.named(id).shape {
             Shape::Alias(aliased) => std::slice::from_ref(aliased),
             Shape::Struct(members) | Shape::Union { members, .. } => members,
             Shape::Enum(_) | Shape::Interface => &[],
-        }
-    }
-
-    /// Whether the type or any part of it satisfies `wanted`.
-    fn any(&self, of: &Type, seen: &mut Vec<TypeId>, wanted: &mut impl FnMut(&Type) -> bool) -> bool {
-        if wanted(of) {
-            return true;
-        }
-        match of {
-            Type::Sequence { element, .. } | Type::Array { element, .. } => self.any(element, seen, wanted),
-            Type::Named(id) if !seen.contains(id) => {
-                seen.push(*id);
-                self.parts(*id).iter().any(|part| self.any(part, seen, wanted))
-            }
-            _ => false,
         }
     }
 }

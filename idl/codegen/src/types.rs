@@ -211,21 +211,7 @@ impl<'m> Place<'m> {
 
     /// Name of the type parameter for servants, different from all generated types.
     pub fn servant_parameter(&self) -> Ident {
-        let mut name = String::from("S");
-        while self
-            .model
-            .types
-            .iter()
-            .any(|named| named.name == name || named.view == name)
-            || self
-                .model
-                .interfaces
-                .iter()
-                .any(|interface| interface.name == name)
-        {
-            name.push('_');
-        }
-        identifier(&name)
+        identifier(&self.model.servant_parameter)
     }
 }
 

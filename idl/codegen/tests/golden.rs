@@ -3,7 +3,7 @@
 //! `PUNCTUAL_BLESS=1 cargo test -p punctual-codegen --test golden` accepts the present output: read the
 //! difference first.
 
-use std::{env, fs, path::Path};
+use std::{env, fs, path::Path, time::Instant};
 
 use punctual_codegen::{Settings, generate};
 use punctual_idl::{FileLoader, Options};
@@ -88,4 +88,49 @@ fn the_properties_of_shared_types_are_computed_once() {
     let outcome = punctual_idl::compile_text("ladder.idl", &idl, &Options::default());
     let rust = generate(&outcome.specification.unwrap(), &Settings::default()).unwrap();
     assert!(rust.contains("const MIN_SIZE: usize = 4611686018427387904;"));
+}
+
+/// Each struct holds the one before, so that the last one reaches all: the time per struct must not grow with
+/// their number.
+#[test]
+fn the_time_for_a_chain_of_types_is_linear() {
+    let chain = |length: usize| {
+        let mut idl = String::from("struct S0 { string a; };\n");
+        for level in 1..length {
+            idl += &format!(
+                "typedef S{0} T{level}; struct S{level} {{ T{level} a; S{0} b; }};\n",
+                level - 1
+            );
+        }
+        let start = Instant::now();
+        let outcome = punctual_idl::compile_text("chain.idl", &idl, &Options::default());
+        let rust = generate(&outcome.specification.unwrap(), &Settings::default()).unwrap();
+        assert!(rust.contains(&format!("pub struct S{}View", length - 1)));
+        start.elapsed()
+    };
+    let (short, long) = ((0..3).map(|_| chain(100)).min().unwrap(), chain(1600));
+    // Linear: 16 times; quadratic: 256 times.
+    assert!(long < short * 80, "{short:?} for 100 types, {long:?} for 1600");
+}
+
+/// A type may be declared before those that it holds: its properties follow from theirs nevertheless.
+#[test]
+fn properties_do_not_depend_on_the_order_of_declarations() {
+    const LENGTH: usize = 50;
+    let mut idl: String = (0..LENGTH).map(|level| format!("struct S{level};\n")).collect();
+    idl += "union U; enum E { first }; union U switch (E) { case first: sequence<S0> more; };\n";
+    idl += &format!("struct S{} {{ long a; U b; }};\n", LENGTH - 1);
+    for level in (0..LENGTH - 1).rev() {
+        idl += &format!("struct S{level} {{ S{} a; }};\n", level + 1);
+    }
+    idl += "struct Flat { S0 a; };\n";
+    let outcome = punctual_idl::compile_text("reversed.idl", &idl, &Options::default());
+    let rust = generate(&outcome.specification.unwrap(), &Settings::default()).unwrap();
+    // The discriminator and the length of the sequence, after a long; in each struct, and in its view.
+    assert_eq!(
+        rust.matches("const MIN_SIZE: usize = 12;").count(),
+        2 * (LENGTH + 1)
+    );
+    // Decoding one, decoding into one, and decoding a view; not those outside of the cycle.
+    assert_eq!(rust.matches(".nested(|decoder|").count(), 3 * (LENGTH + 1));
 }

@@ -46,6 +46,8 @@ pub struct Limits {
     pub includes: usize,
     /// Bytes of one file. Default 16 MiB.
     pub file_bytes: usize,
+    /// Bytes of all files together. Default 256 MiB.
+    pub total_bytes: usize,
     /// Tokens processed by the preprocessor, including expansions. Default 2 000 000.
     pub tokens: usize,
     /// Nesting depth of types, parentheses and definitions. Default 64.
@@ -62,6 +64,7 @@ impl Default for Limits {
             include_depth: 64,
             includes: 4096,
             file_bytes: 16 << 20,
+            total_bytes: 256 << 20,
             tokens: 2_000_000,
             nesting: 64,
             bases: 128,

@@ -59,6 +59,7 @@ pub(crate) fn preprocess(path: &Path, options: &Options, loader: &dyn SourceLoad
         includes: 0,
         walked: 0,
         work: options.limits.tokens,
+        bytes: 0,
         stopped: false,
     };
     preprocessor
@@ -69,7 +70,7 @@ pub(crate) fn preprocess(path: &Path, options: &Options, loader: &dyn SourceLoad
             .macros
             .insert(name.as_str().into(), Macro::predefined(value));
     }
-    match loader.load(path) {
+    match loader.load(path, preprocessor.most_bytes()) {
         Ok(text) => {
             let file = preprocessor.add_file(path, text);
             preprocessor.file(file);
@@ -115,12 +116,20 @@ struct Preprocessor<'a> {
     walked: usize,
     /// Remaining number of tokens.
     work: usize,
+    /// Bytes of all files.
+    bytes: usize,
     stopped: bool,
 }
 
 impl Preprocessor<'_> {
     fn limits(&self) -> &Limits {
         &self.options.limits
+    }
+
+    /// The longest text that the next file may have. Spans are 32 bits wide.
+    fn most_bytes(&self) -> usize {
+        let left = self.limits().total_bytes.saturating_sub(self.bytes);
+        self.limits().file_bytes.min(left).min(u32::MAX as usize)
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
@@ -134,9 +143,10 @@ impl Preprocessor<'_> {
             return file;
         }
         let file = self.out.files.len() as u32;
-        // Spans are 32 bits wide.
-        let too_large = text.len() > self.limits().file_bytes.min(u32::MAX as usize);
+        let most = self.most_bytes();
+        let too_large = text.len() > most;
         let text = if too_large { String::new() } else { text };
+        self.bytes += text.len();
         self.texts.push(lex(&text).into());
         self.out.files.push(SourceFile {
             name: path.display().to_string(),
@@ -144,11 +154,15 @@ impl Preprocessor<'_> {
         });
         self.known.insert(path.to_owned(), file);
         if too_large {
-            let message = format!(
-                "`{}` is larger than {} bytes",
-                path.display(),
-                self.limits().file_bytes
-            );
+            let message = if most == self.limits().file_bytes {
+                format!("`{}` is larger than {most} bytes", path.display())
+            } else {
+                let total = self.limits().total_bytes;
+                format!(
+                    "with `{}`, the files are larger than {total} bytes",
+                    path.display()
+                )
+            };
             self.report(
                 Diagnostic::new(
                     Code::LimitExceeded,
@@ -159,7 +173,7 @@ impl Preprocessor<'_> {
                     },
                     message,
                 )
-                .with_help("split the file, or raise `Limits::file_bytes`"),
+                .with_help("split the file, or raise `Limits::file_bytes` or `Limits::total_bytes`"),
             );
         }
         file

@@ -1,7 +1,8 @@
 //! Source files and places in them.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,13 +60,16 @@ impl SourceFile {
 
 /// Source of the texts of files.
 pub trait SourceLoader {
-    /// The whole text of `path`. An error of kind [`io::ErrorKind::NotFound`] or
-    /// [`io::ErrorKind::NotADirectory`] makes the search for an included file continue in the next directory;
-    /// any other error is reported.
-    fn load(&self, path: &Path) -> io::Result<String>;
+    /// The whole text of `path`, or the start of one that is longer than `limit` bytes and that the compiler
+    /// refuses: a loader reads at most one byte more.
+    ///
+    /// An error of kind [`io::ErrorKind::NotFound`] or [`io::ErrorKind::NotADirectory`] makes the search for
+    /// an included file continue in the next directory; any other error is reported.
+    fn load(&self, path: &Path, limit: usize) -> io::Result<String>;
 }
 
-/// Reads files. Text that is not UTF-8 is taken as ISO-8859-1, the character set of older IDL.
+/// Reads regular files, and refuses devices and pipes, which may have no end. Text that is not UTF-8 is taken
+/// as ISO-8859-1, the character set of older IDL.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FileLoader {
     _private: (),
@@ -79,8 +83,18 @@ impl FileLoader {
 }
 
 impl SourceLoader for FileLoader {
-    fn load(&self, path: &Path) -> io::Result<String> {
-        let bytes = std::fs::read(path)?;
+    fn load(&self, path: &Path, limit: usize) -> io::Result<String> {
+        // Before it is opened: opening a pipe waits for its writer, and opening a device may act on it.
+        if !fs::metadata(path)?.is_file() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is not a regular file",
+            ));
+        }
+        let mut bytes = Vec::new();
+        File::open(path)?
+            .take((limit as u64).saturating_add(1))
+            .read_to_end(&mut bytes)?;
         Ok(String::from_utf8(bytes)
             .unwrap_or_else(|invalid| invalid.as_bytes().iter().copied().map(char::from).collect()))
     }
@@ -107,7 +121,7 @@ impl MemoryLoader {
 }
 
 impl SourceLoader for MemoryLoader {
-    fn load(&self, path: &Path) -> io::Result<String> {
+    fn load(&self, path: &Path, _: usize) -> io::Result<String> {
         self.files
             .get(path)
             .cloned()
@@ -123,7 +137,7 @@ mod tests {
     fn text_that_is_not_utf8_is_latin() {
         let path = std::env::temp_dir().join(format!("punctual-idl-latin-{}.idl", std::process::id()));
         std::fs::write(&path, b"// caf\xe9\n").unwrap();
-        let text = FileLoader::new().load(&path);
+        let text = FileLoader::new().load(&path, 64);
         std::fs::remove_file(&path).unwrap();
         assert_eq!(text.unwrap(), "// caf\u{e9}\n");
     }

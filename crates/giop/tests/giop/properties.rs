@@ -54,10 +54,19 @@ fn read_contexts(contexts: &ServiceContexts<'_>) {
 
 fn url() -> impl Strategy<Value = ObjectUrl> {
     let address = prop_oneof![
-        (select(&VERSIONS[..]), "[a-z0-9.-]{1,20}|[0-9a-f]{0,4}:[0-9a-f:]{1,20}", 1..=u16::MAX)
+        (
+            select(&VERSIONS[..]),
+            "[a-z0-9.-]{1,20}|[0-9a-f]{0,4}:[0-9a-f:]{1,20}",
+            1..=u16::MAX
+        )
             .prop_map(|(version, host, port)| UrlAddress::Iiop(IiopAddress { version, host, port })),
-        ("[a-z0-9+.-]{1,3}x", select(&VERSIONS[..]), any::<String>())
-            .prop_map(|(protocol, version, address)| UrlAddress::Other { protocol, version, address }),
+        ("[a-z0-9+.-]{1,3}x", select(&VERSIONS[..]), any::<String>()).prop_map(
+            |(protocol, version, address)| UrlAddress::Other {
+                protocol,
+                version,
+                address
+            }
+        ),
     ];
     let profile = (any::<u32>(), vec(any::<u8>(), 0..20)).prop_map(|(tag, data)| TaggedProfile { tag, data });
     prop_oneof![

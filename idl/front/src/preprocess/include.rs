@@ -106,7 +106,7 @@ impl Preprocessor<'_> {
             if let Some(&file) = self.known.get(&path) {
                 return Ok(Some(file));
             }
-            match self.loader.load(&path) {
+            match self.loader.load(&path, self.most_bytes()) {
                 Ok(text) => return Ok(Some(self.add_file(&path, text))),
                 Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
                 Err(error) => return Err((path, error)),

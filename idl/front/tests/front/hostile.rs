@@ -1,7 +1,13 @@
 //! No input makes the front end panic, overflow its stack or run without end.
 
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{self, Command};
+use std::sync::mpsc;
+use std::time::Duration;
+
 use proptest::prelude::*;
-use punctual_idl::{Code, Limits, Options, Outcome, compile_text};
+use punctual_idl::{Code, FileLoader, Limits, MemoryLoader, Options, Outcome, compile, compile_text};
 
 use super::support::outcome;
 
@@ -159,6 +165,72 @@ fn limits_are_settings() {
         ),
         [Code::NestingTooDeep]
     );
+}
+
+/// Compiles a file that includes `path`, in a thread of its own: reading must not wait or go on for ever.
+fn including(path: &Path) -> Vec<Code> {
+    let folder = std::env::temp_dir().join(format!("punctual-idl-including-{}", process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let main = folder.join(format!("{}.idl", path.file_name().unwrap().display()));
+    fs::write(&main, format!("#include \"{}\"\n", path.display())).unwrap();
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || {
+        let outcome = compile(&main, &Options::default(), &FileLoader::new());
+        let longest = outcome.files.iter().map(|file| file.text.len()).max();
+        send.send((codes(&outcome), longest)).unwrap();
+    });
+    let (codes, longest) = receive
+        .recv_timeout(Duration::from_secs(30))
+        .expect("the compiler reads without end");
+    assert!(longest.unwrap() < 1 << 20, "{longest:?}");
+    codes
+}
+
+#[test]
+fn only_regular_files_are_included() {
+    let pipe = std::env::temp_dir().join(format!("punctual-idl-pipe-{}", process::id()));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let of_pipe = including(&pipe);
+    fs::remove_file(&pipe).unwrap();
+    assert_eq!(of_pipe, [Code::UnreadableFile]);
+    assert_eq!(including(Path::new("/dev/zero")), [Code::UnreadableFile]);
+}
+
+#[test]
+fn no_more_of_a_file_is_read_than_the_limit() {
+    let path = std::env::temp_dir().join(format!("punctual-idl-endless-{}.idl", process::id()));
+    // No disk has room for this file; it consists of holes.
+    File::create(&path).unwrap().set_len(1 << 42).unwrap();
+    let endless = including(&path);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(endless, [Code::LimitExceeded]);
+}
+
+#[test]
+fn the_limit_on_all_files_counts_each_path() {
+    let mut loader = MemoryLoader::new();
+    let mut main = String::new();
+    for file in 0..10 {
+        loader = loader.with(file.to_string(), format!("//{}\n", "/".repeat(97)));
+        main += &format!("#include \"{file}\"\n");
+    }
+    let compiled = |total_bytes| {
+        let limits = Limits {
+            total_bytes,
+            ..Limits::default()
+        };
+        let options = Options {
+            limits,
+            ..Options::default()
+        };
+        codes(&compile(
+            "main.idl",
+            &options,
+            &loader.clone().with("main.idl", &*main),
+        ))
+    };
+    assert_eq!(compiled(main.len() + 1000), []);
+    assert_eq!(compiled(main.len() + 999), [Code::LimitExceeded]);
 }
 
 /// Words and signs of which nearly correct specifications are made.

@@ -219,7 +219,7 @@ fn includes_are_counted() {
 fn unreadable_files() {
     struct Locked(RefCell<Vec<PathBuf>>);
     impl SourceLoader for Locked {
-        fn load(&self, path: &Path) -> io::Result<String> {
+        fn load(&self, path: &Path, _: usize) -> io::Result<String> {
             self.0.borrow_mut().push(path.to_owned());
             match path.to_str() {
                 Some("main.idl") => Ok("#include \"locked.idl\"\n".into()),

@@ -1,0 +1,119 @@
+//! Facts about named types that determine the mapping, computed for all types at once.
+//!
+//! The time is linear in the size of the specification, however many types share a part, and no function
+//! calls itself from type to type: neither a long chain nor a wide ladder of types costs more than its text.
+
+use crate::model::{Model, Shape, Type, TypeId};
+
+/// Facts about one named type.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Facts {
+    /// Whether its length varies: it contains a string, a sequence or a reference.
+    pub variable: bool,
+    /// Whether it contains object references.
+    pub reference: bool,
+    /// Whether it contains itself, through sequences.
+    pub recursive: bool,
+    /// Minimum of octets on the wire, without padding.
+    pub min_size: u64,
+    /// For a typedef, the last one of the chain of typedefs that it begins.
+    pub last_alias: Option<TypeId>,
+}
+
+impl Model {
+    /// Computes the facts of all types, from their shapes.
+    pub fn compute_facts(&mut self) {
+        self.facts = vec![Facts::default(); self.types.len()];
+        let all = self.edges(true);
+        let held = self.edges(false);
+        // What a type holds comes before it: nothing holds itself.
+        for id in trees(&held, 0..self.types.len()).concat() {
+            self.facts[id].min_size = self.shape_min_size(TypeId(id));
+            self.facts[id].last_alias = self.end_of_aliases(TypeId(id));
+        }
+        let finished = trees(&all, 0..self.types.len()).concat();
+        let cycles = trees(&reversed(&all), finished.into_iter().rev());
+        // The types of a cycle come after those to which they refer, and have the same facts.
+        for cycle in cycles.into_iter().rev() {
+            let parts = || cycle.iter().flat_map(|id| self.parts(TypeId(*id)));
+            let is_interface = matches!(self.types[cycle[0]].shape, Shape::Interface);
+            let variable = is_interface || parts().any(|part| !self.is_fixed(part));
+            let reference = is_interface || parts().any(|part| self.has_reference(part));
+            let recursive = cycle.len() > 1 || all[cycle[0]].contains(&cycle[0]);
+            for id in cycle {
+                let facts = &mut self.facts[id];
+                (facts.variable, facts.reference, facts.recursive) = (variable, reference, recursive);
+            }
+        }
+    }
+
+    /// The types to which each type refers; those that it holds, or also those behind its sequences.
+    fn edges(&self, through_sequences: bool) -> Vec<Vec<usize>> {
+        let ids = (0..self.types.len()).map(TypeId);
+        ids.map(|id| {
+            let discriminator = match &self.named(id).shape {
+                Shape::Union { discriminator, .. } => Some(discriminator),
+                _ => None,
+            };
+            let parts = self.parts(id).iter().chain(discriminator);
+            parts
+                .filter_map(|part| named_in(part, through_sequences))
+                .collect()
+        })
+        .collect()
+    }
+
+    fn end_of_aliases(&self, id: TypeId) -> Option<TypeId> {
+        match &self.named(id).shape {
+            Shape::Alias(Type::Named(target)) => self.facts[target.0].last_alias.or(Some(id)),
+            Shape::Alias(_) => Some(id),
+            _ => None,
+        }
+    }
+}
+
+/// The named type at the end of a type: an element of an element.
+fn named_in(mut of: &Type, through_sequences: bool) -> Option<usize> {
+    loop {
+        match of {
+            Type::Sequence { .. } if !through_sequences => return None,
+            Type::Sequence { element, .. } | Type::Array { element, .. } => of = element,
+            Type::Named(id) => return Some(id.0),
+            Type::Basic(_) | Type::String { .. } | Type::Object => return None,
+        }
+    }
+}
+
+/// The trees of a depth-first search from each root in turn; within a tree, each node follows those that were
+/// reached from it.
+fn trees(edges: &[Vec<usize>], roots: impl Iterator<Item = usize>) -> Vec<Vec<usize>> {
+    let mut seen = vec![false; edges.len()];
+    let mut trees = Vec::new();
+    for root in roots {
+        let (mut tree, mut open) = (Vec::new(), vec![(root, 0)]);
+        if std::mem::replace(&mut seen[root], true) {
+            continue;
+        }
+        while let Some((node, next)) = open.pop() {
+            match edges[node].get(next) {
+                None => tree.push(node),
+                Some(&other) => {
+                    open.push((node, next + 1));
+                    if !std::mem::replace(&mut seen[other], true) {
+                        open.push((other, 0));
+                    }
+                }
+            }
+        }
+        trees.push(tree);
+    }
+    trees
+}
+
+fn reversed(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut reversed = vec![Vec::new(); edges.len()];
+    for (from, others) in edges.iter().enumerate() {
+        others.iter().for_each(|to| reversed[*to].push(from));
+    }
+    reversed
+}
