@@ -1,6 +1,7 @@
 //! House rules that no compiler checks.
 
 mod files;
+mod size;
 mod style;
 
 use std::{collections::BTreeSet, fs};

@@ -147,9 +147,8 @@ impl From<LaneError> for OrbError {
             LaneError::Thread { name, source } => Self::Thread { name, source },
             LaneError::Os(source) => Self::Os(source),
             LaneError::TooManyBorrowingLanes { lanes, limit } => Self::ThreadPool(format!(
-                "`allow_borrowing`: {lanes} lanes exceed the kernel's limit for nested \
-                 pollers, which permits {limit}; merge lanes, disable borrowing, or add `request_buffering`, which \
-                 has no such limit"
+                "`allow_borrowing`: {lanes} lanes exceed the kernel's limit for nested pollers, which permits \
+                 {limit}; merge lanes, disable borrowing, or add `request_buffering`, which has no such limit"
             )),
         }
     }

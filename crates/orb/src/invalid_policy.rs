@@ -65,8 +65,9 @@ pub enum InvalidPolicy {
     DeclaredWithoutLane(Priority),
     /// Clients propagate priorities, but the server's configuration accepts none above 0.
     #[error(
-        "PriorityModelPolicy CLIENT_PROPAGATED without lanes accepts no priority above 0: clients' priorities are \
-         claims; set the highest accepted one with `highest_priority`, `accept_priorities` or `priority_bands`"
+        "PriorityModelPolicy CLIENT_PROPAGATED without lanes accepts no priority above 0: clients' priorities \
+         are claims; set the highest accepted one with `highest_priority`, `accept_priorities` or \
+         `priority_bands`"
     )]
     NothingAccepted,
     /// Persistent objects whose ids would change in the next run.

@@ -10,8 +10,8 @@ use crate::OrbError;
 /// Declares the limits: each row (documentation, type, default) becomes a field and its setter.
 macro_rules! limits {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $default:expr,)*) => {
-        /// Limits of an ORB. Exceeding a limit is an error for the peer or caller concerned and affects nothing
-        /// else. Each function sets one limit.
+        /// Limits of an ORB. Exceeding a limit is an error for the peer or caller concerned and affects
+        /// nothing else. Each function sets one limit.
         ///
         /// ```
         /// use punctual_orb::{Limits, Orb};

@@ -48,8 +48,8 @@ struct Departures {
 /// Writing side of the object table. Never locked over user code.
 struct Activation {
     slots: Slots,
-    /// Slots of objects whose last request the deactivating thread did not see leave, because it was in an upcall or
-    /// timed out.
+    /// Slots of objects whose last request the deactivating thread did not see leave, because it was in an
+    /// upcall or timed out.
     deactivated: VecDeque<u32>,
 }
 

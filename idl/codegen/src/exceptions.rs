@@ -72,16 +72,7 @@ pub fn operation_error(place: &Place<'_>, interface: &Interface, operation: &Ope
             }
         }
     });
-    let raise = raised
-        .iter()
-        .map(|(_, variant)| quote!(Self::#variant(exception) => upcall.raise(&exception),));
-    let decode = raised.iter().map(|(exception, variant)| {
-        quote! {
-            <#exception as #rt::UserException>::REPOSITORY_ID => {
-                #rt::Decode::decode(decoder).map(|exception| Some(Self::#variant(exception)))
-            }
-        }
-    });
+    let wire = wire_impl(rt, &name, &raised);
     let error = error_impls(&name, &raised);
     quote! {
         #docs
@@ -100,6 +91,25 @@ pub fn operation_error(place: &Place<'_>, interface: &Interface, operation: &Ope
             }
         }
 
+        #wire
+
+        #error
+    }
+}
+
+/// How the exceptions of the error enum are sent and received.
+fn wire_impl(rt: &TokenStream, name: &Ident, raised: &[(TokenStream, Ident)]) -> TokenStream {
+    let raise = raised
+        .iter()
+        .map(|(_, variant)| quote!(Self::#variant(exception) => upcall.raise(&exception),));
+    let decode = raised.iter().map(|(exception, variant)| {
+        quote! {
+            <#exception as #rt::UserException>::REPOSITORY_ID => {
+                #rt::Decode::decode(decoder).map(|exception| Some(Self::#variant(exception)))
+            }
+        }
+    });
+    quote! {
         impl #rt::OperationError for #name {
             fn raise(
                 self,
@@ -121,8 +131,6 @@ pub fn operation_error(place: &Place<'_>, interface: &Interface, operation: &Ope
                 }
             }
         }
-
-        #error
     }
 }
 

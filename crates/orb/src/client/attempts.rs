@@ -1,5 +1,5 @@
-//! The attempts of a call: it follows forwards, and uses another connection after a server has closed one in
-//! an orderly way.
+//! Step 2 of a call, its attempts: it follows forwards, and uses another connection after a server has closed
+//! one in an orderly way.
 
 use std::{
     ops::ControlFlow,

@@ -1,4 +1,4 @@
-//! Third step of a call: from the endpoints of a route to a connection.
+//! Step 4 of a call: from the endpoints of a route to a connection.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! First step of a call: the policies and deadlines in force, the attempts, and for each of them the way of
-//! the request: on the calling thread, over a shared connection, or over an exclusive one.
+//! Step 1 of a call: policies and deadlines in force; for each attempt the way of the request: on the calling
+//! thread, over a shared connection, or over an exclusive one.
 
 use std::{ops::ControlFlow, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! Last step of a call over an exclusive connection: encode and send the request, wait for the reply in the
-//! thread's own `read`, and classify it.
+//! Step 6 of a call, over an exclusive connection: the request is sent, and the thread waits for the reply in
+//! its own `read`.
 
 use punctual_flight::{Event, Record, record};
 use punctual_giop::{

@@ -173,13 +173,9 @@ impl Reference {
             Ok(()) => {
                 let part = AssertUnwindSafe(|| note_exception(frame, call, raised, part));
                 match catch_unwind(part) {
-                    Ok(Ok(Attempt::Done(result))) => end_of(done.insert(result), *raised),
-                    Ok(Ok(Attempt::Forward(ior))) => ClientEnd::Forward(ior),
-                    Ok(Ok(Attempt::Again(error))) if history.may_repeat() => ClientEnd::Again(error),
-                    Ok(Err(error)) if history.may_go_home(&self.core.configuration.limits, &error) => {
-                        ClientEnd::AgainAtHome(error)
+                    Ok(result) => {
+                        self.end_of_attempt(history, result, |result| end_of(done.insert(result), *raised))
                     }
-                    Ok(Ok(Attempt::Again(error)) | Err(error)) => ClientEnd::Failed(error),
                     Err(payload) => {
                         panic = Some(payload);
                         let (kind, minor) = (SystemExceptionKind::Unknown, Minor::NONE);
@@ -215,6 +211,24 @@ impl Reference {
             // Interceptors cannot turn a failure into success.
             (_, None) => return ControlFlow::Break(broken()),
         })
+    }
+
+    /// How the result of an attempt appears to interceptors; `end_of` tells it for a successful one.
+    fn end_of_attempt<R>(
+        &self,
+        history: AttemptHistory,
+        result: Result<Attempt<R>, SystemException>,
+        end_of: impl FnOnce(R) -> ClientEnd,
+    ) -> ClientEnd {
+        match result {
+            Ok(Attempt::Done(result)) => end_of(result),
+            Ok(Attempt::Forward(ior)) => ClientEnd::Forward(ior),
+            Ok(Attempt::Again(error)) if history.may_repeat() => ClientEnd::Again(error),
+            Err(error) if history.may_go_home(&self.core.configuration.limits, &error) => {
+                ClientEnd::AgainAtHome(error)
+            }
+            Ok(Attempt::Again(error)) | Err(error) => ClientEnd::Failed(error),
+        }
     }
 
     /// Keeps the service contexts of a reply for interceptors, if any are registered.

@@ -1,8 +1,9 @@
 //! The calling side: from a typed call to the octets of a request, and back.
 //!
-//! One call, step by step: `call` (policies, deadlines, attempts) → `route` (endpoints by priority) →
-//! `binding` (a connection) → `exclusive` or `shared` (send, wait) → `reply` (classify). `asynchronous`
-//! starts with `call`, too; `collocated` replaces all steps after it for objects of the same ORB.
+//! One call, step by step: 1 `call` (policies, deadlines) → 2 `attempts` → 3 `route` (endpoints by priority)
+//! → 4 `binding` (a connection) → 5 `request` (encode) → 6 `exclusive` or `shared` (send, wait) → 7 `reply`
+//! (classify). `asynchronous` starts with `call`, too; `collocated` replaces steps 3 to 7 for objects of the
+//! same ORB.
 
 mod addressing;
 mod asynchronous;

@@ -1,4 +1,4 @@
-//! Classification of a reply: results, an exception, a forward, or another attempt.
+//! Step 7 of a call, classification of the reply: results, an exception, a forward, or another attempt.
 
 use punctual_cdr::{CdrError, Decode, Ior};
 use punctual_giop::{

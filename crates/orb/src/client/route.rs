@@ -1,4 +1,4 @@
-//! Second step of a call: the endpoints and policies that a reference states, and the choice by priority.
+//! Step 3 of a call: the endpoints and policies that a reference states, and the choice by priority.
 
 use std::{
     cmp::Reverse,

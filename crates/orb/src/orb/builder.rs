@@ -156,7 +156,8 @@ impl OrbBuilder {
     /// let orb = Orb::builder().limits(limits).build()?;
     /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
     /// let error = doubler.twice(3).unwrap_err();
-    /// assert_eq!((error.kind, error.minor), (SystemExceptionKind::ImpLimit, Minor::NESTING_OF_CALLS_TOO_DEEP));
+    /// assert_eq!(error.kind, SystemExceptionKind::ImpLimit);
+    /// assert_eq!(error.minor, Minor::NESTING_OF_CALLS_TOO_DEEP);
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -196,7 +197,10 @@ impl OrbBuilder {
     ///
     /// impl NetworkPriorityMapping for TwoClasses {
     ///     fn to_network(&self, priority: Priority) -> NetworkPriority {
-    ///         if priority > Priority::MIN { NetworkPriority::EXPEDITED } else { NetworkPriority::BEST_EFFORT }
+    ///         match priority {
+    ///             Priority::MIN => NetworkPriority::BEST_EFFORT,
+    ///             _ => NetworkPriority::EXPEDITED,
+    ///         }
     ///     }
     /// }
     ///

@@ -22,7 +22,8 @@ impl ThreadPoolBuilder {
     ///
     /// let orb = Orb::builder().listen("iiop://127.0.0.1").build()?;
     /// let (low, high) = (Priority::MIN, Priority::MAX);
-    /// let pool = |endpoint: Endpoint| orb.threadpool().lane(low, 1).lane(high, 1).lane_endpoint(high, endpoint).build();
+    /// let two_lanes = || orb.threadpool().lane(low, 1).lane(high, 1);
+    /// let pool = |endpoint: Endpoint| two_lanes().lane_endpoint(high, endpoint).build();
     /// assert!(pool(Endpoint::new("iiop://0.0.0.0").published_as("iiop://radar.example:2811")).is_ok());
     /// assert!(matches!(pool("127.0.0.1:2810".into()), Err(OrbError::Address(_))), "it has no scheme");
     ///
