@@ -135,7 +135,7 @@ fn evaluate(
                 reason.as_str(),
             );
             outcome.skip(
-                Some("classic.over"),
+                Some("without-lanes.over"),
                 "waits in the pool without lanes, by the kernel's trace",
                 reason.as_str(),
             );
@@ -249,7 +249,7 @@ fn claims(phase: &Phase, part: &Analysis, recorded: &Recorded, outcome: &mut Out
         }
         Pool::WithoutLanes => {
             let text = format!("pool without lanes: waits of more than {LIMIT_US} µs in the same trace");
-            let claim = Claim::at_least("classic.over", text, source, over as f64, MANY as f64);
+            let claim = Claim::at_least("without-lanes.over", text, source, over as f64, MANY as f64);
             outcome.claim(claim);
         }
     }

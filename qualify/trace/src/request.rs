@@ -67,7 +67,7 @@ pub struct Service {
 /// Origin of the priority at which a request runs.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Model {
-    /// The serving thread's: classic CORBA.
+    /// That of the serving thread, as in CORBA without the real-time extension.
     #[default]
     None,
     /// The caller's.

@@ -102,7 +102,7 @@ fn claim(phases: &[PhaseResult<Point>], outcome: &mut Outcome) {
                     "pool without lanes, work {work}: share of deadlines that the 75 Hz client meets (%)"
                 );
                 outcome.claim(Claim::below(
-                    format!("classic.high.{work}"),
+                    format!("without-lanes.high.{work}"),
                     text,
                     source,
                     high,
@@ -115,7 +115,7 @@ fn claim(phases: &[PhaseResult<Point>], outcome: &mut Outcome) {
                      (%)"
                 );
                 outcome.claim(Claim::below(
-                    format!("classic.high-is-least.{work}"),
+                    format!("without-lanes.high-is-least.{work}"),
                     text,
                     source,
                     high,

@@ -130,7 +130,7 @@ impl Pool {
     /// Name in rows and claims.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::WithoutLanes => "classic",
+            Self::WithoutLanes => "pool without lanes",
             Self::Lanes => "lanes",
         }
     }

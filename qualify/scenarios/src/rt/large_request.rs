@@ -36,7 +36,7 @@ const SOURCE: &str = "Punctual's limit, after [Pyarali 2002] notes on experiment
 const UNDISTURBED: f64 = 1.05;
 
 /// The two pools, by index.
-const POOLS: [&str; 2] = ["no lanes", "lanes"];
+const POOLS: [&str; 2] = ["pool without lanes", "lanes"];
 
 #[derive(Clone, Copy)]
 struct Point {

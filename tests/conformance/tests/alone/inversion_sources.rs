@@ -28,7 +28,7 @@ const MIDDLE: NativePriority = NativePriority(50);
 const CPU: usize = 0;
 
 /// One thread, one poller, one set of buffers for callers of all priorities.
-fn classic(class: SchedulingClass) -> Server {
+fn without_lanes(class: SchedulingClass) -> Server {
     let setup = Setup {
         pool: |pool| pool.default_priority(priority(LOW)).affinity(CpuSet::single(CPU)),
         class,
@@ -111,7 +111,7 @@ pub fn connection_cache_low_priority_connections_come_first_only_without_lanes()
         note(server, &mut urgent, URGENT);
         served(server, PEERS as usize + 1, high_is_free)
     };
-    let (early, all) = provoke(&classic(SchedulingClass::Other), false);
+    let (early, all) = provoke(&without_lanes(SchedulingClass::Other), false);
     assert_eq!(early, []);
     let place = all.iter().position(|value| *value == URGENT);
     assert_eq!(place, Some(PEERS as usize), "behind every connection: {all:?}");
@@ -137,7 +137,7 @@ pub fn reactor_requests_are_told_apart_only_with_lanes() {
         note(server, &mut urgent, URGENT);
         served(server, PEERS as usize + 1, high_is_free)
     };
-    let (early, all) = provoke(&classic(SchedulingClass::Other), false);
+    let (early, all) = provoke(&without_lanes(SchedulingClass::Other), false);
     assert_eq!(early, []);
     assert_eq!(all.last(), Some(&URGENT), "in the order of arrival: {all:?}");
     let (early, _) = provoke(&lanes(SchedulingClass::Other), true);
@@ -169,7 +169,7 @@ pub fn memory_freestore_a_large_request_costs_others_allocations_only_without_la
         assert_eq!(probe.reverse(&longs).unwrap().len(), longs.len());
         allocations(&mut urgent) - before
     };
-    let multiplexed = provoke(&classic(SchedulingClass::Other));
+    let multiplexed = provoke(&without_lanes(SchedulingClass::Other));
     assert!(
         multiplexed > 0,
         "the thread of the high-priority caller had to find the memory"
@@ -228,7 +228,7 @@ pub fn leader_followers_middle_priority_work_delays_the_leader_only_without_lane
         })
     };
     assert!(
-        provoke(&classic(SchedulingClass::Fifo)),
+        provoke(&without_lanes(SchedulingClass::Fifo)),
         "the call waited for other work"
     );
     assert!(!provoke(&lanes(SchedulingClass::Fifo)));
@@ -272,7 +272,7 @@ pub fn poa_a_million_activations_delay_nobody_with_lanes() {
             high.join().unwrap()
         })
     };
-    let server = classic(SchedulingClass::Fifo);
+    let server = without_lanes(SchedulingClass::Fifo);
     let (calls, during) = provoke(&server, MILLION / 20);
     assert!(2 * during > calls, "without lanes: {during} of {calls} calls");
     let server = lanes(SchedulingClass::Fifo);

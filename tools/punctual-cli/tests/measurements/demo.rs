@@ -48,7 +48,7 @@ fn check_rows(rows: &[Value]) {
         })
         .collect();
     let mut expected = BTreeSet::new();
-    for pool in ["classic", "lanes"] {
+    for pool in ["pool without lanes", "lanes"] {
         for work in [30, 50, 55] {
             for priority in ["high", "medium", "low"] {
                 expected.insert((pool.to_owned(), work, priority.to_owned()));

@@ -138,7 +138,7 @@ impl Contrasts {
                     .with("kind", "ratio")
                     .with("percentile", name)
                     .with("lanes", ratios(Configuration::Own))
-                    .with("classic", ratios(Configuration::WithoutLanes)),
+                    .with("without_lanes", ratios(Configuration::WithoutLanes)),
             );
             let text = format!(
                 "lanes: {name} of a high-priority client at {HZ} Hz with {MOST_LOW} low-priority clients, \

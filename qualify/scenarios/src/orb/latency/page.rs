@@ -36,7 +36,7 @@ const CONTRAST_COLUMNS: &[(&str, &str)] = &[
 const RATIO_COLUMNS: &[(&str, &str)] = &[
     ("percentile", "percentile"),
     ("lanes", "own lanes"),
-    ("classic", "pool without lanes"),
+    ("without_lanes", "pool without lanes"),
 ];
 
 /// Creates the chapter of the report.
