@@ -8,7 +8,6 @@ use std::{
     net::Shutdown,
     os::fd::{AsFd, BorrowedFd},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
 
@@ -124,14 +123,13 @@ pub(crate) fn listening(
     properties: &ProtocolProperties,
 ) -> io::Result<Listening> {
     let path = if address.is_empty() {
-        new_path()
+        new_path()?
     } else {
         parse(scheme, address)?.to_owned()
     };
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     socket::set_buffers(&socket, properties)?;
-    let file = SocketFile::bind(&socket, &path)?;
-    socket.listen(BACKLOG)?;
+    let file = SocketFile::listen(&socket, &path, BACKLOG)?;
     socket.set_nonblocking(true)?;
     Ok(Listening { socket, file, path })
 }
@@ -168,11 +166,16 @@ fn socket_address(path: &Path) -> io::Result<SockAddr> {
     })
 }
 
-/// Returns a path that no other socket of a running process has.
-fn new_path() -> PathBuf {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    std::env::temp_dir().join(format!("punctual-{}-{number}.sock", std::process::id()))
+/// Returns a new path, which no other user can guess and occupy.
+fn new_path() -> io::Result<PathBuf> {
+    let name = format!("punctual-{}-{:016x}.sock", std::process::id(), random_number()?);
+    Ok(std::env::temp_dir().join(name))
+}
+
+fn random_number() -> io::Result<u64> {
+    let mut octets = [0; 8];
+    punctual_os::random::fill(&mut octets)?;
+    Ok(u64::from_ne_bytes(octets))
 }
 
 pub(crate) fn text(path: &Path) -> io::Result<String> {

@@ -1,8 +1,8 @@
 //! Sockets that only the same user can connect to.
 
 use std::{
-    fs, io,
-    os::unix::{fs::PermissionsExt, net::UnixListener},
+    io,
+    os::unix::net::UnixListener,
     path::{Path, PathBuf},
 };
 
@@ -44,10 +44,10 @@ impl PrivateSocket {
     /// and `PermissionDenied` for the directory; the text names the cause.
     pub fn listen(path: &Path) -> io::Result<Self> {
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
-        let file = SocketFile::bind(&socket, path)?;
-        // Connections are impossible before it listens.
-        fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-        socket.listen(BACKLOG)?;
+        // The file gets the mode of its socket when it is created. Changing the mode of the path afterwards
+        // would change another file if someone had put a link there.
+        rustix::fs::fchmod(&socket, rustix::fs::Mode::from_raw_mode(0o600))?;
+        let file = SocketFile::listen(&socket, path, BACKLOG)?;
         socket.set_nonblocking(true)?;
         Ok(Self {
             listener: socket.into(),
@@ -73,3 +73,29 @@ impl PrivateSocket {
 }
 
 const BACKLOG: i32 = 16;
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+
+    use super::*;
+
+    #[test]
+    fn the_file_is_created_with_its_mode_and_never_changed_by_its_path() {
+        let directory = std::env::temp_dir().join(format!("punctual-mode-{}", std::process::id()));
+        std::fs::create_dir(&directory).unwrap();
+        let path = directory.join("socket");
+        let watch = inotify::init(CreateFlags::NONBLOCK).unwrap();
+        // A change of mode by path would apply to whatever a link that was swapped in points to.
+        inotify::add_watch(&watch, &directory, WatchFlags::ATTRIB).unwrap();
+        let socket = PrivateSocket::listen(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let mut events = [std::mem::MaybeUninit::uninit(); 1024];
+        let mut changes = inotify::Reader::new(&watch, &mut events);
+        assert_eq!(changes.next().err(), Some(rustix::io::Errno::AGAIN), "no attribute changed");
+        drop(socket);
+        std::fs::remove_dir(&directory).unwrap();
+    }
+}

@@ -1,2 +1,4 @@
 //! Attacks of hostile peers on a server or client: each file performs one attack and asserts its bound, as
 //! listed in `docs/threats.md`.
+
+mod locked_folder;
