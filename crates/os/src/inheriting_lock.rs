@@ -1,14 +1,15 @@
 //! Priority-inheriting lock that returns errors where [`PiMutex`](crate::PiMutex) panics.
 
-use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, Ordering};
+mod owner;
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::thread::futex;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-use crate::TaskId;
+use self::owner::Owner;
 
 /// A lock without data whose owner inherits the priority of its highest waiter.
 ///
@@ -29,6 +30,8 @@ use crate::TaskId;
 pub struct InheritingLock {
     /// 0, or the owner's kernel thread id with [`WAITERS`] and [`OWNER_DIED`]; shared with the kernel.
     word: AtomicU32,
+    /// [`Owner`], stated by the owner itself, after it has acquired the lock and until it releases it.
+    owner: AtomicU64,
 }
 
 /// How a lock was acquired.
@@ -58,6 +61,7 @@ impl InheritingLock {
     pub const fn new() -> Self {
         Self {
             word: AtomicU32::new(0),
+            owner: AtomicU64::new(0),
         }
     }
 
@@ -93,19 +97,20 @@ impl InheritingLock {
     /// # Errors
     /// [`NotOwner`]; nothing is changed.
     pub fn unlock(&self) -> Result<(), NotOwner> {
-        let own = own_number();
-        if self
-            .word
-            .compare_exchange(own, 0, Ordering::Release, Ordering::Relaxed)
-            .is_ok()
-        {
-            return Ok(());
-        }
+        let own = Owner::current();
         if self.owner() != own {
             return Err(NotOwner);
         }
+        // Before the release, so that the next owner is never taken for this one.
+        self.state(Owner::UNKNOWN);
+        let released = self
+            .word
+            .compare_exchange(own.id(), 0, Ordering::Release, Ordering::Relaxed);
+        if released.is_ok() {
+            return Ok(());
+        }
         loop {
-            // Can only be interrupted: the check above has shown that this thread is the owner.
+            // Can only be interrupted: this thread is the owner.
             if futex::unlock_pi(&self.word, futex::Flags::PRIVATE).is_ok() {
                 return Ok(());
             }
@@ -117,22 +122,31 @@ impl InheritingLock {
         self.word.load(Ordering::Relaxed) != 0
     }
 
-    fn owner(&self) -> u32 {
-        self.word.load(Ordering::Relaxed) & !(WAITERS | OWNER_DIED)
+    fn owner(&self) -> Owner {
+        Owner::from_bits(self.owner.load(Ordering::Relaxed))
+    }
+
+    fn state(&self, owner: Owner) {
+        self.owner.store(owner.bits(), Ordering::Relaxed);
     }
 
     fn acquire(&self, wait: impl Fn(&AtomicU32) -> Result<(), Errno>) -> Result<Acquired, Refused> {
-        let own = own_number();
+        let own = Owner::current();
         let free = self
             .word
-            .compare_exchange(0, own, Ordering::Acquire, Ordering::Relaxed);
+            .compare_exchange(0, own.id(), Ordering::Acquire, Ordering::Relaxed);
         if free.is_ok() {
+            self.state(own);
             return Ok(Acquired::Released);
         }
         loop {
-            let seen = self.word.load(Ordering::Relaxed);
+            let seen = self.word.load(Ordering::Acquire);
+            if self.is_abandoned(seen, own) && self.succeed(seen, own) {
+                return Ok(Acquired::Abandoned);
+            }
             match wait(&self.word) {
                 Ok(()) => {
+                    self.state(own);
                     let word = self.word.fetch_and(!OWNER_DIED, Ordering::Acquire);
                     return Ok(if word & OWNER_DIED == 0 {
                         Acquired::Released
@@ -145,12 +159,7 @@ impl InheritingLock {
                 // The owner ended before another thread waited. The first to replace it owns the lock.
                 Err(Errno::SRCH) => {
                     let left = self.word.load(Ordering::Relaxed);
-                    let is_same = left & !WAITERS == seen & !WAITERS;
-                    let take = || {
-                        self.word
-                            .compare_exchange(left, own, Ordering::Acquire, Ordering::Relaxed)
-                    };
-                    if is_same && take().is_ok() {
+                    if left & !WAITERS == seen & !WAITERS && self.succeed(left, own) {
                         return Ok(Acquired::Abandoned);
                     }
                 }
@@ -160,28 +169,40 @@ impl InheritingLock {
             }
         }
     }
+
+    /// Whether the owner in `seen` has ended, although a thread with its id may exist. The kernel would let
+    /// that thread pass for the owner: others would wait until it ends.
+    #[cold]
+    fn is_abandoned(&self, seen: u32, own: Owner) -> bool {
+        let owner = self.owner();
+        // An owner that has not stated itself has not ended.
+        let is_stated = seen & (ID | OWNER_DIED) == owner.id() && owner != own;
+        is_stated && (owner.id() == own.id() || owner.has_ended())
+    }
+
+    /// Replaces an owner that has ended, for which no thread waits. `false`: the lock has changed.
+    fn succeed(&self, seen: u32, own: Owner) -> bool {
+        // With the id of its predecessor, it marks the lock, so that only one thread succeeds.
+        let mark = if seen & ID == own.id() { OWNER_DIED } else { 0 };
+        let taken = self
+            .word
+            .compare_exchange(seen, own.id() | mark, Ordering::Acquire, Ordering::Relaxed);
+        if taken.is_ok() {
+            self.state(own);
+            self.word.fetch_and(!mark, Ordering::Relaxed);
+        }
+        taken.is_ok()
+    }
 }
 
 const WAITERS: u32 = libc::FUTEX_WAITERS;
 const OWNER_DIED: u32 = libc::FUTEX_OWNER_DIED;
+const ID: u32 = !(WAITERS | OWNER_DIED);
 
 /// Converts to the kernel's absolute time; `None` beyond the clock's range.
 fn monotonic_deadline(wait: Duration) -> Option<Timespec> {
     let now = clock_gettime(ClockId::Monotonic);
     now.checked_add(Timespec::try_from(wait).ok()?)
-}
-
-/// Returns the calling thread's kernel id, which is requested once per thread.
-fn own_number() -> u32 {
-    thread_local! {
-        static OWN: Cell<u32> = const { Cell::new(0) };
-    }
-    OWN.with(|own| {
-        if own.get() == 0 {
-            own.set(TaskId::current_thread().get().unsigned_abs());
-        }
-        own.get()
-    })
 }
 
 #[cfg(test)]

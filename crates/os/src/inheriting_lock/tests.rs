@@ -162,3 +162,81 @@ fn the_waiter_acquires_a_lock_abandoned_by_its_owner() {
     assert_eq!(waiter.join().unwrap(), Ok(Acquired::Abandoned));
     assert_eq!(lock.try_lock_for(FOR_EVER), Ok(Acquired::Released));
 }
+
+/// Makes a thread own a lock and end, then runs `f` in a new thread with the same id.
+fn with_the_id_of_an_ended_owner<T: Send + 'static>(
+    f: impl Fn(&InheritingLock) -> T + Send + Sync + 'static,
+) -> Option<T> {
+    const LAST_ID: &str = "/proc/sys/kernel/ns_last_pid";
+    const ATTEMPTS: u32 = 1_000;
+    let (lock, f) = (Arc::new(InheritingLock::new()), Arc::new(f));
+    let leaks = Arc::clone(&lock);
+    let owner = on_another_thread(move || leaks.lock().map(|_| crate::TaskId::current_thread()));
+    let owner = owner.unwrap();
+    // The kernel states start times in hundredths of a second.
+    std::thread::sleep(Duration::from_millis(30));
+    for _ in 0..ATTEMPTS {
+        if let Err(error) = std::fs::write(LAST_ID, (owner.get() - 1).to_string()) {
+            let reason = format!("cannot choose the next thread id in {LAST_ID}: {error}");
+            punctual_fixtures::skip(punctual_fixtures::Missing::Right, reason);
+            return None;
+        }
+        let (lock, f) = (Arc::clone(&lock), Arc::clone(&f));
+        // Other processes take ids, too.
+        let outcome = on_another_thread(move || (crate::TaskId::current_thread() == owner).then(|| f(&lock)));
+        if outcome.is_some() {
+            return outcome;
+        }
+    }
+    panic!("no thread got the id {owner} in {ATTEMPTS} attempts");
+}
+
+#[test]
+fn a_thread_with_the_id_of_an_ended_owner_is_not_the_owner() {
+    let outcome = with_the_id_of_an_ended_owner(|lock| {
+        (
+            lock.unlock(),
+            lock.lock(),
+            lock.lock(),
+            lock.unlock(),
+            lock.is_locked(),
+        )
+    });
+    if let Some(outcome) = outcome {
+        let expected = (
+            Err(NotOwner),
+            Ok(Acquired::Abandoned),
+            Err(Refused::Deadlock),
+            Ok(()),
+            false,
+        );
+        assert_eq!(outcome, expected);
+    }
+}
+
+#[test]
+fn nobody_waits_for_a_thread_with_the_id_of_an_ended_owner() {
+    let outcome = with_the_id_of_an_ended_owner(|lock| {
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| {
+                let acquired = lock.try_lock_for(Duration::from_secs(10));
+                (acquired, lock.unlock())
+            });
+            waiter.join().unwrap()
+        })
+    });
+    if let Some(outcome) = outcome {
+        assert_eq!(outcome, (Ok(Acquired::Abandoned), Ok(())));
+    }
+}
+
+#[test]
+fn an_owner_that_has_lost_its_place_in_the_table_is_still_the_owner() {
+    let lock = Arc::new(InheritingLock::new());
+    lock.lock().unwrap();
+    Owner::current().forget();
+    let other = Arc::clone(&lock);
+    let waiter = on_another_thread(move || other.try_lock_for(Duration::from_millis(5)));
+    assert_eq!(waiter, Err(Refused::TimedOut));
+    lock.unlock().unwrap();
+}
