@@ -91,10 +91,17 @@ mod tests {
         // A change of mode by path would apply to whatever a link that was swapped in points to.
         inotify::add_watch(&watch, &directory, WatchFlags::ATTRIB).unwrap();
         let socket = PrivateSocket::listen(&path).unwrap();
-        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
         let mut events = [std::mem::MaybeUninit::uninit(); 1024];
         let mut changes = inotify::Reader::new(&watch, &mut events);
-        assert_eq!(changes.next().err(), Some(rustix::io::Errno::AGAIN), "no attribute changed");
+        assert_eq!(
+            changes.next().err(),
+            Some(rustix::io::Errno::AGAIN),
+            "no attribute changed"
+        );
         drop(socket);
         std::fs::remove_dir(&directory).unwrap();
     }
