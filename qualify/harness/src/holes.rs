@@ -32,7 +32,8 @@ impl Span {
         }
     }
 
-    fn length(self) -> Duration {
+    /// Returns its length.
+    pub fn length(self) -> Duration {
         Duration::from_nanos(self.end_ns.saturating_sub(self.start_ns))
     }
 

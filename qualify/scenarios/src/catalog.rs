@@ -1,12 +1,12 @@
 //! The list of all benchmarks, and the roles of their child processes.
 
-use crate::{benchmark::Benchmark, cubit, dynamic, inversion, load, orb, os, role::Role, rt};
+use crate::{attacks, benchmark::Benchmark, cubit, dynamic, inversion, load, orb, os, role::Role, rt};
 
 /// Returns all benchmarks, in the order in which they are listed and run.
 pub fn benchmarks() -> impl Iterator<Item = &'static Benchmark> {
     const SUITES: &[&[Benchmark]] = &[
         os::BENCHMARKS,
-        &[cubit::BENCHMARK, inversion::BENCHMARK],
+        &[cubit::BENCHMARK, inversion::BENCHMARK, attacks::BENCHMARK],
         orb::BENCHMARKS,
         rt::BENCHMARKS,
         dynamic::BENCHMARKS,
@@ -15,7 +15,14 @@ pub fn benchmarks() -> impl Iterator<Item = &'static Benchmark> {
 }
 
 /// The roles of child processes, by the first word of their command line.
-const ROLES: &[&[(&str, Role)]] = &[cubit::ROLES, dynamic::ROLES, load::ROLES, orb::ROLES, os::ROLES];
+const ROLES: &[&[(&str, Role)]] = &[
+    attacks::ROLES,
+    cubit::ROLES,
+    dynamic::ROLES,
+    load::ROLES,
+    orb::ROLES,
+    os::ROLES,
+];
 
 /// Runs this process as a child process of a measurement if the command line requests one of its roles.
 /// Call it first in `main`.

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | The commands, each with its options | [`bench`](mod@bench), [`qualify`], [`demo`], [`trace`] |
 //! | All benchmarks, and the roles of their child processes | `catalog` |
-//! | The benchmarks | `os`, `cubit`, `inversion`, `orb`, `rt`, `dynamic` |
+//! | The benchmarks | `os`, `cubit`, `inversion`, `attacks`, `orb`, `rt`, `dynamic` |
 //! | The server and clients of the experiments with thread pools | `load` |
 //! | The simulated experiments of [Gill 2004] | [`studies`] |
 //! | Why calls were slow, and what they waited for | `explain`, `waits` |
@@ -18,6 +18,7 @@
 //! | What a benchmark is given and returns | `testbed`, `settings`, `length`, `benchmark` |
 //! | Output: pages, files, distributions | `report`, `distribution`, `rows` |
 
+mod attacks;
 pub mod bench;
 mod benchmark;
 mod catalog;

@@ -79,10 +79,7 @@ pub(super) fn drift(capacity: f64) -> Option<String> {
 }
 
 fn start(places: &Places, rounds: u32) -> Result<Deployment, Error> {
-    let server = ServerSpec {
-        pools: vec![PoolSpec::Lanes(vec![Importance::High.priority()])],
-        realtime: true,
-    };
+    let server = ServerSpec::new(vec![PoolSpec::Lanes(vec![Importance::High.priority()])], true);
     let setup = Setup::new(server, Placement::OneCpu);
     Deployment::start(places, &setup, rounds, Duration::from_secs(60))
 }

@@ -63,8 +63,10 @@ fn run(orb: &Orb, references: &[String], task: Task) -> Result<TaskResult, Error
         load,
         rounds: task.rounds,
         seconds: task.seconds,
+        tolerance: task.tolerance,
     };
-    let start = Arc::new(Start::of(task.workers.len()));
+    let delay = task.tolerance.map_or(Duration::ZERO, |tolerance| tolerance.delay);
+    let start = Arc::new(Start::of(task.workers.len(), delay));
     let mut threads = Vec::with_capacity(task.workers.len());
     for (number, worker) in task.workers.into_iter().enumerate() {
         let (context, start) = (context.clone(), Arc::clone(&start));

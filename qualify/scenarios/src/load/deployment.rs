@@ -10,7 +10,7 @@ use super::{
     client::{Command, Response},
     network,
     server::{self, ServerSpec},
-    task::{Task, TaskResult},
+    task::{Task, TaskResult, Tolerance},
 };
 use crate::{error::Error, testbed::Places};
 
@@ -92,6 +92,8 @@ impl Placement {
 pub(crate) struct Deployment {
     server: Child,
     client: Child,
+    /// One for each of the server's pools.
+    pub(crate) references: Vec<String>,
     _watchdog: Watchdog,
     /// The CPUs that it shares with other programs; `None` if it has its CPU to itself.
     shared: Option<CpuSet>,
@@ -140,6 +142,7 @@ impl Deployment {
             shared: (setup.placement == Placement::AllCpus).then(|| setup.placement.cpus(places).0),
             server,
             client,
+            references,
             rounds,
         })
     }
@@ -174,15 +177,33 @@ impl Deployment {
         seconds: f64,
         workers: &[super::Worker],
     ) -> Result<TaskResult, Error> {
+        self.begin(pool, seconds, workers, None)?;
+        self.end(seconds)
+    }
+
+    /// Starts the workers as [`Self::run`] does, and returns; [`Self::end`] waits for their result.
+    pub(crate) fn begin(
+        &mut self,
+        pool: usize,
+        seconds: f64,
+        workers: &[super::Worker],
+        tolerance: Option<Tolerance>,
+    ) -> Result<(), Error> {
         let task = Task {
             pool,
             rounds: self.rounds,
             seconds,
             workers: workers.to_vec(),
+            tolerance,
         };
+        Ok(self.client.tell(&Command::Run(task))?)
+    }
+
+    /// Waits for workers that have been started for this time.
+    pub(crate) fn end(&mut self, seconds: f64) -> Result<TaskResult, Error> {
         // Under overload, calls end late, by at most the clients' outstanding calls.
         let timeout = START_TIMEOUT + Duration::from_secs_f64(seconds * 2.0);
-        match self.client.ask(&Command::Run(task), timeout)? {
+        match self.client.answer(timeout)? {
             Response::Done(result) => Ok(result),
             Response::Connected => Err("unexpected response of the client process".into()),
         }

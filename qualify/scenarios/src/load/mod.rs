@@ -24,10 +24,10 @@ mod worker;
 
 pub(crate) use calibration::{CAPACITY, REFERENCE_WORK};
 pub(crate) use deadlines::{Counting, Share};
-pub(crate) use deployment::{Placement, Setup};
+pub(crate) use deployment::{Deployment, Placement, Setup};
 pub(crate) use server::{PoolSpec, ServerSpec};
 pub(crate) use session::{COLUMNS, Client, Phase, PhaseResult, Session, expected};
-pub(crate) use task::{Pace, Request, Worker};
+pub(crate) use task::{Pace, Report, Request, Tolerance, Worker};
 
 const SERVER_ROLE: &str = "__load-server";
 const CLIENT_ROLE: &str = "__load-client";
@@ -176,10 +176,7 @@ impl Pool {
 
 /// Returns a server with both pools.
 pub(crate) fn both_pools(best_effort: bool) -> ServerSpec {
-    ServerSpec {
-        pools: Pool::ALL.map(|pool| pool.spec(best_effort)).into(),
-        realtime: true,
-    }
+    ServerSpec::new(Pool::ALL.map(|pool| pool.spec(best_effort)).into(), true)
 }
 
 /// Name of the clients without a rate.

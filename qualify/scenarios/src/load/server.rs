@@ -2,6 +2,7 @@
 
 use punctual::{Orb, Priority, PriorityModel, SchedulingClass, SystemException};
 use punctual_harness::child::Control;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use super::network;
@@ -17,6 +18,22 @@ pub(crate) struct ServerSpec {
     pub(crate) pools: Vec<PoolSpec>,
     /// Whether the threads run under SCHED_FIFO, not in the default class.
     pub(crate) realtime: bool,
+    /// Whether it also listens in shared memory, and may open as many files as usual: [`USUAL_FILES`].
+    pub(crate) exposed: bool,
+}
+
+/// The usual limit of open files of a process, which login shells and service managers set.
+const USUAL_FILES: u64 = 1024;
+
+impl ServerSpec {
+    /// Configures a server for TCP.
+    pub(crate) fn new(pools: Vec<PoolSpec>, realtime: bool) -> Self {
+        Self {
+            pools,
+            realtime,
+            exposed: false,
+        }
+    }
 }
 
 /// The configuration of a pool.
@@ -61,6 +78,13 @@ pub(crate) fn server(arguments: &[String]) -> Result<(), Error> {
         "127.0.0.1"
     };
     let mut builder = Orb::builder().listen(format!("iiop://{address}:0"));
+    if spec.exposed {
+        let most = getrlimit(Resource::Nofile).maximum;
+        let current = Some(most.map_or(USUAL_FILES, |most| most.min(USUAL_FILES)));
+        let maximum = most;
+        setrlimit(Resource::Nofile, Rlimit { current, maximum })?;
+        builder = builder.listen("shmiop://");
+    }
     if !spec.realtime {
         builder = builder.scheduling_class(SchedulingClass::Other);
     }
@@ -128,6 +152,10 @@ impl Load for Servant {
 
     fn swallow(&self, _values: &[u8]) -> Result<(), SystemException> {
         Ok(())
+    }
+
+    fn produce(&self, octets: u32) -> Result<Vec<u8>, SystemException> {
+        Ok(vec![0; octets as usize])
     }
 }
 

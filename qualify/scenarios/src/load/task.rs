@@ -1,5 +1,7 @@
 //! Tasks that the driver sends to the client process, and its reports.
 
+use std::time::Duration;
+
 use punctual_harness::Span;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +14,17 @@ pub(crate) struct Task {
     pub(super) rounds: u32,
     pub(super) seconds: f64,
     pub(super) workers: Vec<Worker>,
+    /// `None`: a failed call ends the task with its error.
+    pub(super) tolerance: Option<Tolerance>,
+}
+
+/// How workers treat a server that others attack: they call over IIOP, and count failed calls.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(crate) struct Tolerance {
+    /// Time between the first call of each worker, which opens its connection, and the first counted one.
+    pub(crate) delay: Duration,
+    /// Timeout of a call.
+    pub(crate) timeout: Duration,
 }
 
 /// One thread of the client process.
@@ -59,6 +72,8 @@ pub(crate) struct Report {
     pub(crate) periods: u32,
     /// Its calls, from sending to return; of a continuous worker, those that returned in time.
     pub(crate) calls: Vec<Span>,
+    /// Calls that failed; not in `calls`.
+    pub(crate) failed: u32,
     /// The periods in which no call could start: for each, the span in which a hole would explain it.
     pub(crate) missed: Vec<Span>,
     /// The calls that started in their period and returned after it: from the start of the call to the end of

@@ -5,11 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{Orb, Priority, SystemException};
+use punctual::{Orb, PolicyOverrides, Priority, Protocol, ProtocolPolicy, SystemException};
 use punctual_harness::Span;
 use punctual_os::clock;
 
-use super::task::{Pace, Report, Request, Worker};
+use super::task::{Pace, Report, Request, Tolerance, Worker};
 use crate::{error::Error, idl::load::bench::LoadRef};
 
 /// A prime whose test takes about a microsecond, for a fine resolution of the load.
@@ -22,6 +22,7 @@ pub(super) struct WorkerContext {
     pub(super) load: LoadRef,
     pub(super) rounds: u32,
     pub(super) seconds: f64,
+    pub(super) tolerance: Option<Tolerance>,
 }
 
 impl WorkerContext {
@@ -31,13 +32,21 @@ impl WorkerContext {
             Request::Work(_) => Vec::new(),
             Request::Octets(octets) => vec![0x5a; octets],
         };
-        let call = || match worker.request {
-            Request::Work(work) => self.load.method(work, self.rounds, PRIME),
-            Request::Octets(_) => self.load.swallow(&payload),
+        let call = || {
+            let result = match worker.request {
+                Request::Work(work) => self.load.method(work, self.rounds, PRIME),
+                Request::Octets(_) => self.load.swallow(&payload),
+            };
+            match result {
+                Ok(()) => Ok(true),
+                Err(_) if self.tolerance.is_some() => Ok(false),
+                Err(error) => Err(error),
+            }
         };
         let prepared = self.prepare(worker);
         // After a failure, too: the other workers wait at the barrier.
         let begin = start.together();
+        clock::sleep_until(begin.instant);
         prepared?;
         Ok(match worker.pace {
             Pace::Hertz(rate) => paced(begin, rate, self.seconds, call)?,
@@ -50,7 +59,15 @@ impl WorkerContext {
         if let Some(priority) = worker.priority {
             self.orb.current().set_priority(Priority::new(priority)?)?;
         }
-        self.load.method(1, 1, PRIME)?;
+        let first = || self.load.method(1, 1, PRIME);
+        let Some(Tolerance { timeout, .. }) = self.tolerance else {
+            return Ok(first()?);
+        };
+        let policies = PolicyOverrides::new().roundtrip_timeout(timeout);
+        let policies = policies.client_protocols(ProtocolPolicy::new([Protocol::IIOP]));
+        self.orb.current().set_policies(policies);
+        // If it fails, the next call opens a connection.
+        let _ = first();
         Ok(())
     }
 }
@@ -61,7 +78,7 @@ fn paced(
     begin: Begin,
     rate: u32,
     seconds: f64,
-    call: impl Fn() -> Result<(), SystemException>,
+    call: impl Fn() -> Result<bool, SystemException>,
 ) -> Result<Report, SystemException> {
     let period = Duration::from_secs(1) / rate;
     let periods = (f64::from(rate) * seconds) as u32;
@@ -71,7 +88,7 @@ fn paced(
         calls: Vec::with_capacity(room),
         missed: Vec::with_capacity(room),
         late: Vec::with_capacity(room),
-        elapsed_s: 0.0,
+        ..Report::default()
     };
     let mut last_start = begin.clock;
     for number in 1..=periods {
@@ -83,9 +100,13 @@ fn paced(
                 .push(Span::between(blame_start(last_start, end, period), end));
             continue;
         }
-        call()?;
+        let succeeded = call()?;
         let done = clock::monotonic();
-        report.calls.push(Span::between(now, done));
+        if succeeded {
+            report.calls.push(Span::between(now, done));
+        } else {
+            report.failed += 1;
+        }
         last_start = now;
         if done > end {
             report.late.push(Span::between(now, end));
@@ -109,7 +130,7 @@ fn blame_start(last_start: Duration, end: Duration, period: Duration) -> Duratio
 fn continuous(
     begin: Begin,
     seconds: f64,
-    call: impl Fn() -> Result<(), SystemException>,
+    call: impl Fn() -> Result<bool, SystemException>,
 ) -> Result<Report, SystemException> {
     let end = begin.clock + Duration::from_secs_f64(seconds);
     let mut report = Report {
@@ -122,9 +143,11 @@ fn continuous(
         if called >= end {
             return Ok(report);
         }
-        call()?;
+        let succeeded = call()?;
         let done = clock::monotonic();
-        if done <= end {
+        if !succeeded {
+            report.failed += 1;
+        } else if done <= end {
             report.calls.push(Span::between(called, done));
         }
     }
@@ -133,6 +156,7 @@ fn continuous(
 /// The common start of the workers, from which their periods count, even if a starved worker sees it late.
 pub(super) struct Start {
     barrier: Barrier,
+    delay: Duration,
     at: OnceLock<Begin>,
 }
 
@@ -144,9 +168,11 @@ pub(super) struct Begin {
 }
 
 impl Start {
-    pub(super) fn of(workers: usize) -> Self {
+    /// Creates the start of this many workers, `delay` after all of them are ready.
+    pub(super) fn of(workers: usize, delay: Duration) -> Self {
         Self {
             barrier: Barrier::new(workers),
+            delay,
             at: OnceLock::new(),
         }
     }
@@ -158,8 +184,8 @@ impl Start {
 
     pub(super) fn at(&self) -> Begin {
         let now = || Begin {
-            instant: Instant::now(),
-            clock: clock::monotonic(),
+            instant: Instant::now() + self.delay,
+            clock: clock::monotonic() + self.delay,
         };
         *self.at.get_or_init(now)
     }
@@ -187,10 +213,10 @@ mod tests {
 
     #[test]
     fn a_slow_client_misses_periods_and_is_late() {
-        let begin = Start::of(1).together();
+        let begin = Start::of(1, Duration::ZERO).together();
         let work = || {
             clock::sleep_until(Instant::now() + MS * 15);
-            Ok(())
+            Ok(true)
         };
         let report = paced(begin, 100, 0.3, work).unwrap();
         assert_eq!(report.periods, 30);
@@ -202,8 +228,8 @@ mod tests {
 
     #[test]
     fn a_client_with_time_to_spare_keeps_its_pace() {
-        let begin = Start::of(1).together();
-        let report = paced(begin, 20, 0.25, || Ok(())).unwrap();
+        let begin = Start::of(1, Duration::ZERO).together();
+        let report = paced(begin, 20, 0.25, || Ok(true)).unwrap();
         assert_eq!((report.periods, report.calls.len()), (5, 5));
         assert!(report.missed.is_empty());
         assert!(report.elapsed_s >= 0.25);
@@ -211,13 +237,26 @@ mod tests {
 
     #[test]
     fn calls_that_return_after_the_end_do_not_count() {
-        let begin = Start::of(1).together();
+        let begin = Start::of(1, Duration::ZERO).together();
         let work = || {
             clock::sleep_until(Instant::now() + MS * 30);
-            Ok(())
+            Ok(true)
         };
         let report = continuous(begin, 0.05, work).unwrap();
         assert!(report.calls.len() <= 1, "{report:?}");
         assert_eq!(report.periods, 0);
+    }
+    #[test]
+    fn failed_calls_are_counted_and_are_no_calls() {
+        let calls = std::cell::Cell::new(0);
+        let every_other = || {
+            calls.set(calls.get() + 1);
+            Ok(calls.get() % 2 == 0)
+        };
+        let start = Start::of(1, MS * 20);
+        let begin = start.together();
+        assert!(begin.instant > Instant::now(), "the delay has not passed");
+        let report = paced(begin, 200, 0.1, every_other).unwrap();
+        assert_eq!((report.calls.len(), report.failed), (10, 10));
     }
 }

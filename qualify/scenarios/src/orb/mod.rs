@@ -21,6 +21,8 @@ mod priority_inversion;
 mod tables;
 mod throughput;
 
+pub(crate) use footprint::Memory;
+
 use crate::{benchmark::Benchmark, role::Role};
 
 /// The benchmarks, in the order of the list above.

@@ -78,10 +78,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let length = testbed.length;
     let mut session = Session::begin(testbed, BENCHMARK.name)?;
     let pool = |threads| PoolSpec::SinglePriority { threads, priority: 0 };
-    let server = ServerSpec {
-        pools: vec![pool(1), pool(2)],
-        realtime: false,
-    };
+    let server = ServerSpec::new(vec![pool(1), pool(2)], false);
     let two = Setup::new(server.clone(), Placement::AllCpus);
     let setups = [
         Setup::new(server, Placement::OneCpu),

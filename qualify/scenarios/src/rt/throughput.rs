@@ -40,10 +40,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         threads: 1,
         priority: 0,
     };
-    let server = ServerSpec {
-        pools: vec![threads],
-        realtime: false,
-    };
+    let server = ServerSpec::new(vec![threads], false);
     let results = session.run(&[Setup::new(server, Placement::OneCpu)], phases(length))?;
     let outcome = &mut session.outcome;
     shortened(

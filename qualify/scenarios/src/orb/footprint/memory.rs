@@ -7,9 +7,9 @@ use crate::error::Error;
 
 /// Memory of a process, as the kernel accounts for it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(super) struct Memory {
+pub(crate) struct Memory {
     /// Resident memory.
-    pub(super) resident_kib: u64,
+    pub(crate) resident_kib: u64,
     /// Resident memory without files: heap and stacks.
     pub(super) own_kib: u64,
     /// Locked address space.
@@ -18,7 +18,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub(super) fn of(process: TaskId) -> Result<Self, Error> {
+    pub(crate) fn of(process: TaskId) -> Result<Self, Error> {
         let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
         Ok(Self::parse(&status).ok_or("a line about memory is missing in /proc/PID/status")?)
     }

@@ -11,10 +11,8 @@ use std::time::Duration;
 
 use punctual_harness::{Child, ChildSpec, Outcome, Row};
 
-use self::{
-    memory::Memory,
-    program::{LAYERS, Program},
-};
+pub(crate) use self::memory::Memory;
+use self::program::{LAYERS, Program};
 use super::{
     cpu_overhead::scavenger::SCAVENGER_ROLE,
     mt_cubit::{

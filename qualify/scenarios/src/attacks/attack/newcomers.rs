@@ -1,0 +1,55 @@
+//! No attack: well-behaved clients that connect, call once, and leave.
+
+use std::{
+    io, thread,
+    time::{Duration, Instant},
+};
+
+use punctual_cdr::Encode;
+use punctual_giop::{HEADER_SIZE, MessageType, Version};
+use serde::{Deserialize, Serialize};
+
+use crate::attacks::{
+    line::{Line, NEWCOMER},
+    messages::request,
+    target::Target,
+};
+
+/// Timeout of each step of a newcomer.
+pub(in crate::attacks) const TIMEOUT: Duration = Duration::from_millis(500);
+const INTERVAL: Duration = Duration::from_millis(25);
+
+/// The newcomers of one lane.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub(in crate::attacks) struct Newcomers {
+    pub(in crate::attacks) arrived: u64,
+    pub(in crate::attacks) served: u64,
+}
+
+/// Sends newcomers to a lane until the time is over.
+pub(in crate::attacks) fn newcomers(target: &Target, until: Instant) -> Newcomers {
+    let request = request(Version::V1_2, target, &target.key, "method", |encoder| {
+        (1_u32, 1_u32, 997_u32).encode(encoder)
+    });
+    let mut newcomers = Newcomers::default();
+    while Instant::now() < until {
+        let next = Instant::now() + INTERVAL;
+        newcomers.arrived += 1;
+        newcomers.served += u64::from(is_served(target, &request).unwrap_or(false));
+        thread::sleep(next.saturating_duration_since(Instant::now()));
+    }
+    newcomers
+}
+
+/// Calls over a new connection; returns whether the call succeeded.
+fn is_served(target: &Target, request: &[u8]) -> io::Result<bool> {
+    let mut line = Line::connect(target, NEWCOMER, TIMEOUT)?;
+    if !line.push_only(request, Instant::now() + TIMEOUT)? {
+        return Ok(false);
+    }
+    // The header, the id of the request, and the status.
+    let mut reply = [0; HEADER_SIZE + 8];
+    line.read(&mut reply)?;
+    let succeeded = reply[HEADER_SIZE + 4..] == [0; 4];
+    Ok(reply[7] == MessageType::Reply as u8 && succeeded)
+}

@@ -1,0 +1,210 @@
+//! `attacks`: what clients of a server with three lanes lose while somebody attacks one of the lanes.
+//!
+//! Server and clients share the measured CPU, under SCHED_FIFO; attackers run on the driver's CPU, in the
+//! ordinary class and from an address of their own, and speak GIOP by hand. Blocks alone and under attack
+//! alternate. Nothing is random, and everything stays on the loopback interface.
+//!
+//! | What | File |
+//! |---|---|
+//! | The attacks, each in a file | `attack/` |
+//! | The process of attackers and newcomers | `peer.rs` |
+//! | A lane as an attacker sees it, connections to it, messages for it | `target.rs`, `line.rs`, `messages.rs` |
+//! | What most attacks do with them | `flood.rs` |
+//! | All processes, and one block of a measurement | `site.rs` |
+//! | What was observed, alone and under attack | `observed.rs` |
+//! | Claims; rows and the chapter of the report | `claims.rs`, `page.rs` |
+
+mod attack;
+mod claims;
+mod flood;
+mod line;
+mod messages;
+mod observed;
+mod page;
+mod peer;
+mod site;
+mod target;
+
+use std::time::Duration;
+
+use self::{
+    attack::{ATTACKS, Attack},
+    observed::Comparison,
+    site::{Block, Site},
+};
+use crate::{
+    benchmark::{Benchmark, Findings},
+    error::Error,
+    length::Length,
+    role::Role,
+    testbed::Testbed,
+};
+
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
+    name: "attacks",
+    about: "calls, latencies and memory of a server with three lanes while one of them is attacked",
+    expected,
+    run: measure,
+};
+
+/// The roles of the child processes.
+pub(crate) const ROLES: &[(&str, Role)] = &[(peer::ROLE, peer::peer)];
+
+/// A lane of the server, and the clients that call over it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lane {
+    pub(crate) name: &'static str,
+    pub(crate) priority: i16,
+}
+
+/// The lanes in ascending order of priority.
+pub(crate) const LANES: [Lane; 3] = [
+    Lane {
+        name: "low",
+        priority: 0,
+    },
+    Lane {
+        name: "middle",
+        priority: 10_000,
+    },
+    Lane {
+        name: "high",
+        priority: 16_000,
+    },
+];
+/// Calls per second of the client of each lane: together they need less than a quarter of the CPU.
+const CALLS_PER_SECOND: u32 = 2_000;
+
+/// How much is measured.
+struct Plan {
+    rounds: u32,
+    alone_s: f64,
+    attacked_s: f64,
+}
+
+impl Plan {
+    fn of(length: Length) -> Self {
+        Self {
+            rounds: length.pick(2, 5, 5),
+            alone_s: length.pick(0.4, 1.0, 1.0),
+            attacked_s: length.pick(0.7, 1.5, 1.5),
+        }
+    }
+
+    /// Returns the expected time of one attack and the block alone before it.
+    fn of_pair(&self) -> Duration {
+        Duration::from_secs_f64(self.alone_s + self.attacked_s) + site::OVERHEAD * 3
+    }
+}
+
+fn expected(length: Length) -> Duration {
+    let plan = Plan::of(length);
+    plan.of_pair() * plan.rounds * ATTACKS.len() as u32 + Duration::from_secs(2)
+}
+
+fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let plan = Plan::of(testbed.length);
+    let mut outcome = testbed.outcome(BENCHMARK.name);
+    outcome.parameter("calls_per_second", CALLS_PER_SECOND);
+    outcome.parameter("rounds", plan.rounds);
+    outcome.parameter("seconds_alone", plan.alone_s);
+    outcome.parameter("seconds_attacked", plan.attacked_s);
+    outcome.parameter("attackers_have_a_cpu", testbed.places.has_driver());
+    if plan.rounds < Plan::of(Length::Full).rounds {
+        outcome.parameter("shortened", "2 blocks of 0.7 s for each attack, not 5 of 1.5 s");
+    }
+    let mut watch = Watch::new(testbed);
+    let mut comparisons: Vec<_> = ATTACKS.iter().map(|attack| Comparison::new(attack)).collect();
+    for _ in 0..plan.rounds {
+        let mut before = watch.block(None, plan.alone_s)?;
+        for comparison in &mut comparisons {
+            let under = watch.block(Some(comparison.attack), plan.attacked_s)?;
+            let after = watch.block(None, plan.alone_s)?;
+            comparison.attacked.add(&under);
+            comparison.alone.add(&before);
+            comparison.alone.add(&after);
+            before = after;
+        }
+    }
+    let (alone, unfit) = watch.end()?;
+    outcome.parameter("kernel_holes", serde_json::to_value(alone)?);
+    unfit.into_iter().for_each(|reason| outcome.unfit(reason));
+    for comparison in &comparisons {
+        page::rows(comparison, &mut outcome);
+        claims::claim(comparison, &mut outcome);
+    }
+    let chapter = page::chapter(&outcome, &comparisons);
+    Ok(Findings { outcome, chapter })
+}
+
+/// The site of the measurement; another one takes the place of a site whose server has been lost.
+struct Watch<'t> {
+    testbed: &'t Testbed,
+    site: Option<Site>,
+    holes: Vec<punctual_harness::Hole>,
+    alone: Duration,
+}
+
+impl<'t> Watch<'t> {
+    fn new(testbed: &'t Testbed) -> Self {
+        Self {
+            testbed,
+            site: None,
+            holes: Vec::new(),
+            alone: Duration::ZERO,
+        }
+    }
+
+    /// Measures one block. If the server is lost, the block says so, and the next one has another server.
+    fn block(&mut self, attack: Option<&Attack>, seconds: f64) -> Result<Block, Error> {
+        let title = attack.map_or_else(|| "alone".to_owned(), Attack::title);
+        let length = Duration::from_secs_f64(seconds);
+        self.testbed.progress.stage(title, length + site::OVERHEAD);
+        let mut site = match self.site.take() {
+            Some(site) => site,
+            None => Site::start(&self.testbed.places, expected(self.testbed.length))?,
+        };
+        let block = match site.block(attack, seconds) {
+            Ok(block) => block,
+            Err(error) if self.testbed.interrupted().is_some() || attack.is_none() => return Err(error),
+            Err(error) => Block::lost(error.to_string()),
+        };
+        if attack.is_none() {
+            self.alone += length;
+        }
+        if block.lost.is_none() {
+            self.site = Some(site);
+        }
+        Ok(block)
+    }
+
+    /// Ends the site; returns the holes in blocks alone, and why the machine was unfit.
+    fn end(mut self) -> Result<(Vec<punctual_harness::Hole>, Option<String>), Error> {
+        if let Some(site) = self.site.take() {
+            self.holes.extend(site.stop()?);
+        }
+        let unfit = punctual_harness::holes::unfit(&self.holes, self.alone);
+        Ok((self.holes, unfit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_expected_durations_are_within_the_budget() {
+        assert!(expected(Length::Quick) <= Duration::from_secs(60));
+        assert!(expected(Length::Full) <= Duration::from_secs(300));
+    }
+
+    #[test]
+    fn lanes_ascend_and_attacks_have_names_of_their_own() {
+        assert!(LANES.windows(2).all(|pair| pair[0].priority < pair[1].priority));
+        let mut names: Vec<_> = ATTACKS.iter().map(|attack| attack.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), ATTACKS.len());
+        assert!(ATTACKS.iter().all(|attack| attack.lane < LANES.len()));
+    }
+}

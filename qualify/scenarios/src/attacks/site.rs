@@ -1,0 +1,234 @@
+//! All processes of the measurement, and one block of it.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use punctual_harness::{Child, ChildSpec, Hole, HoleRecorder, Span};
+use punctual_os::TaskId;
+
+use super::{
+    CALLS_PER_SECOND, LANES,
+    attack::{Attack, Newcomers, TIMEOUT},
+    observed::Memory,
+    peer::{Command, ROLE, Response},
+    target::Target,
+};
+use crate::{
+    error::Error,
+    load::{Deployment, Pace, Placement, PoolSpec, Report, Request, ServerSpec, Setup, Tolerance, Worker},
+    orb,
+    testbed::Places,
+};
+
+/// Time of a block beyond its length: connecting, and what follows an attack.
+pub(super) const OVERHEAD: Duration = Duration::from_millis(250);
+/// Time between connecting and the first counted call; the attack begins in its middle.
+const LEAD: Duration = Duration::from_millis(160);
+const START: Duration = Duration::from_secs(20);
+/// Timeout of one call of a client.
+const CALL_TIMEOUT: Duration = Duration::from_secs(1);
+/// Time within which a server must serve newcomers again after an attack.
+const RECOVERY: Duration = Duration::from_secs(10);
+/// How long newcomers try whether the server serves again.
+const TRY: Duration = Duration::from_millis(30);
+const SAMPLE: Duration = Duration::from_millis(20);
+
+/// One server with its clients, attackers and newcomers.
+pub(super) struct Site {
+    deployment: Deployment,
+    attackers: Child,
+    newcomers: Child,
+    targets: Vec<Target>,
+    recorder: HoleRecorder,
+    /// Long calls of blocks alone, in which a hole of the kernel would be one.
+    long: Vec<Span>,
+}
+
+/// What one block has shown.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    pub(super) seconds: f64,
+    /// In the order of [`LANES`], as everything else.
+    pub(super) reports: Vec<Report>,
+    pub(super) newcomers: Vec<Newcomers>,
+    pub(super) operations: u64,
+    pub(super) memory: Memory,
+    pub(super) recovery: Duration,
+    /// Why there is no server afterwards.
+    pub(super) lost: Option<String>,
+}
+
+impl Block {
+    /// Creates the block in which the server was lost.
+    pub(super) fn lost(reason: String) -> Self {
+        Self {
+            lost: Some(reason),
+            ..Self::default()
+        }
+    }
+}
+
+impl Site {
+    /// Starts all processes; they are killed after a multiple of the expected time.
+    pub(super) fn start(places: &Places, expected: Duration) -> Result<Self, Error> {
+        let lanes = LANES.iter().map(|lane| lane.priority).collect();
+        let server = ServerSpec {
+            exposed: true,
+            ..ServerSpec::new(vec![PoolSpec::Lanes(lanes)], true)
+        };
+        let limit = expected * 2 + RECOVERY * 30;
+        let deployment = Deployment::start(places, &Setup::new(server, Placement::OneCpu), 1, limit)?;
+        let reference = deployment
+            .references
+            .first()
+            .ok_or("the server has no reference")?;
+        let targets = Target::of_reference(reference, LANES.iter().map(|lane| lane.priority))?;
+        let peer = |name: &str| {
+            let spec = ChildSpec::new(name, ROLE).affinity(places.driver.clone());
+            spec.spawn::<()>(START).map(|(child, ())| child)
+        };
+        Ok(Self {
+            recorder: HoleRecorder::start(deployment.processes(), places.pinned.clone(), &places.reader())?,
+            attackers: peer("attackers")?,
+            newcomers: peer("newcomers")?,
+            deployment,
+            targets,
+            long: Vec::new(),
+        })
+    }
+
+    /// Measures one block: all clients for this time, with an attack or alone.
+    ///
+    /// # Errors
+    /// The server, or another process, has ended or does not answer.
+    pub(super) fn block(&mut self, attack: Option<&Attack>, seconds: f64) -> Result<Block, Error> {
+        let server = self.server();
+        let before = resident(server)?;
+        self.deployment.begin(0, seconds, &workers(), Some(TOLERANCE))?;
+        thread::sleep(LEAD / 2);
+        let length = LEAD / 2 + Duration::from_secs_f64(seconds);
+        if let Some(attack) = attack {
+            self.attackers.tell(&Command::Attack {
+                kind: attack.kind,
+                target: self.targets[attack.lane].clone(),
+                attackers: attack.attackers,
+                length,
+            })?;
+        }
+        self.newcomers.tell(&self.arrive(length))?;
+        let highest = highest_resident(server, length)?;
+        let operations = match attack {
+            Some(_) => attacked(self.attackers.answer(START + length)?)?,
+            None => 0,
+        };
+        let newcomers = arrived(self.newcomers.answer(START + length)?)?;
+        let result = self.deployment.end(seconds)?;
+        let (recovery, lost) = match attack {
+            Some(_) => self.recover()?,
+            None => (Duration::ZERO, None),
+        };
+        if attack.is_none() {
+            let calls = result.reports.iter().flat_map(|report| &report.calls);
+            self.long
+                .extend(calls.filter(|call| call.length() >= Hole::SHORTEST));
+        }
+        Ok(Block {
+            seconds,
+            reports: result.reports,
+            newcomers,
+            operations,
+            memory: Memory {
+                before,
+                highest: highest.max(before),
+                after: resident(server)?,
+            },
+            recovery,
+            lost,
+        })
+    }
+
+    /// Waits until every lane serves newcomers; returns the time, and why the server is lost if it does not.
+    fn recover(&mut self) -> Result<(Duration, Option<String>), Error> {
+        let begin = Instant::now();
+        loop {
+            self.newcomers.tell(&self.arrive(TRY))?;
+            let found = arrived(self.newcomers.answer(START)?)?;
+            let recovery = begin.elapsed();
+            if found.iter().all(|lane| lane.served == lane.arrived) {
+                return Ok((recovery, None));
+            }
+            if recovery > RECOVERY {
+                let reason = format!("it served no newcomers {} s after the attack", RECOVERY.as_secs());
+                return Ok((recovery, Some(reason)));
+            }
+        }
+    }
+
+    fn arrive(&self, length: Duration) -> Command {
+        Command::Arrive {
+            targets: self.targets.clone(),
+            // The last one may take its timeout.
+            length: length.saturating_sub(TIMEOUT / 50),
+        }
+    }
+
+    fn server(&self) -> TaskId {
+        self.deployment.processes()[0]
+    }
+
+    /// Ends all processes; returns the holes of the blocks alone.
+    pub(super) fn stop(self) -> Result<Vec<Hole>, Error> {
+        let recording = self.recorder.stop();
+        self.attackers.stop(START)?;
+        self.newcomers.stop(START)?;
+        self.deployment.stop()?;
+        Ok(recording.holes(&self.long))
+    }
+}
+
+const TOLERANCE: Tolerance = Tolerance {
+    delay: LEAD,
+    timeout: CALL_TIMEOUT,
+};
+
+/// Returns the client of each lane.
+fn workers() -> Vec<Worker> {
+    let client = |lane: &super::Lane| Worker {
+        name: lane.name.to_owned(),
+        priority: Some(lane.priority),
+        pace: Pace::Hertz(CALLS_PER_SECOND),
+        request: Request::Work(0),
+    };
+    LANES.iter().map(client).collect()
+}
+
+fn attacked(response: Response) -> Result<u64, Error> {
+    match response {
+        Response::Attacked(operations) => Ok(operations),
+        Response::Arrived(_) => Err("unexpected response of the attackers".into()),
+    }
+}
+
+fn arrived(response: Response) -> Result<Vec<Newcomers>, Error> {
+    match response {
+        Response::Arrived(newcomers) => Ok(newcomers),
+        Response::Attacked(_) => Err("unexpected response of the newcomers".into()),
+    }
+}
+
+fn resident(process: TaskId) -> Result<u64, Error> {
+    Ok(orb::Memory::of(process)?.resident_kib)
+}
+
+/// Returns the most memory that the process had within this time.
+fn highest_resident(process: TaskId, length: Duration) -> Result<u64, Error> {
+    let until = Instant::now() + length;
+    let mut highest = 0;
+    while Instant::now() < until {
+        highest = highest.max(resident(process)?);
+        thread::sleep(SAMPLE);
+    }
+    Ok(highest)
+}
