@@ -9,8 +9,7 @@ pub(crate) struct Given<'a> {
     pub(crate) tasks: &'a [Task],
     /// Longest time from each task's arrival to the release of each of its steps. `None`: unbounded.
     pub(crate) jitters: &'a [Vec<Option<Time>>],
-    /// For each task: whether an instance may still run when the next one arrives, so that its steps
-    /// interfere.
+    /// For each task: whether an instance may still run when the next one arrives.
     pub(crate) overlapping: &'a [bool],
 }
 
@@ -39,6 +38,12 @@ impl Budget {
 /// deadlines may be longer than periods. All work of equal priority counts as preceding: SCHED_FIFO serves it
 /// in the order of arrival. Source: Tindell, Burns and Wellings, An extendible approach for analysing fixed
 /// priority hard real-time tasks, 1994.
+///
+/// The busy period may have begun before the step's release, during another step of its task. If that step
+/// waits at this priority or below, its own response includes all work that the processor owes at its end, so
+/// nothing is counted twice. If it waits at a higher priority, work in between has accumulated behind it:
+/// then it counts, once if instances do not overlap (an earlier step of this instance, or a later one of the
+/// previous instance).
 pub(crate) fn response(given: &Given<'_>, task: usize, index: usize, budget: &mut Budget) -> Option<Time> {
     let (own, step) = (&given.tasks[task], &given.tasks[task].steps[index]);
     let jitter = given.jitters[task][index]?;
@@ -97,12 +102,17 @@ struct Interference {
     period: Time,
     jitter: Time,
     wcet: Time,
+    /// A step of the same task whose instances do not overlap.
+    once: bool,
 }
 
 impl Interference {
     /// Returns its maximum work released in a window that begins with its latest release. An empty window
     /// contains one release, because a step without work waits for the processor, too.
     fn in_window(&self, window: Time) -> Time {
+        if self.once {
+            return self.wcet;
+        }
         let releases = window.max(1).saturating_add(self.jitter).div_ceil(self.period);
         releases.saturating_mul(self.wcet)
     }
@@ -119,8 +129,8 @@ fn interference<'a>(
     let priority = given.tasks[task].priority_of(own);
     let counts = move |other: usize, other_index: usize, step: &Step| {
         let is_itself = (other, other_index) == (task, index);
-        // The other steps of an instance precede or follow this one, and do not interfere.
-        let may_meet = other != task || given.overlapping[task];
+        let may_meet =
+            other != task || given.overlapping[task] || given.tasks[task].priority_of(step) > priority;
         step.processor == own.processor
             && given.tasks[other].peak_priority_of(step) >= priority
             && may_meet
@@ -135,6 +145,7 @@ fn interference<'a>(
                 period: its.period,
                 jitter: given.jitters[other][other_index]?,
                 wcet: step.wcet,
+                once: other == task && !given.overlapping[task],
             })
         })
     })

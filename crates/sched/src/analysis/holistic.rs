@@ -59,8 +59,8 @@ impl Response {
 /// for deadlines up to the periods without blocking and jitter. A chain over processors is holistic analysis
 /// (Tindell and Clark, Holistic schedulability analysis for distributed hard real-time systems, 1994): the
 /// latest end of a step is the latest release of the next one, iterated until nothing changes. It is safe,
-/// not exact. Steps of one instance do not interfere with each other, unless an instance may outlive the
-/// task's period.
+/// not exact. A step also waits for work that has accumulated behind steps of its own task with a higher
+/// priority, and behind all of them if an instance may outlive the task's period.
 ///
 /// The effort is bounded, to some hundred thousand sums per step; responses that have not converged by then
 /// are unbounded.

@@ -1,5 +1,6 @@
 //! Schedulability analysis, compared with known examples and with simulated tasks.
 
+mod bounds;
 mod chains;
 mod properties;
 mod simulation;

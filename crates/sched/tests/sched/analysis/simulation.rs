@@ -37,6 +37,8 @@ struct Job {
     step: usize,
     ready: u64,
     remaining: u64,
+    /// Whether its present step has had the processor, and therefore runs at its highest priority.
+    started: bool,
 }
 
 /// Returns the longest response of each task in this many ticks, excluding unfinished instances.
@@ -56,6 +58,7 @@ pub fn worst_responses(tasks: &[Task], ticks: u64, mut actual: Actual<'_>) -> Ve
                     step: 0,
                     ready: releases.in_order(number, 0, now + late),
                     remaining,
+                    started: false,
                 });
             }
         }
@@ -65,6 +68,7 @@ pub fn worst_responses(tasks: &[Task], ticks: u64, mut actual: Actual<'_>) -> Ve
                 continue;
             };
             jobs[place].remaining -= 1;
+            jobs[place].started = true;
             if jobs[place].remaining == 0 {
                 end(
                     &mut jobs,
@@ -109,7 +113,11 @@ fn processors(tasks: &[Task]) -> usize {
 /// Returns the ready job of the highest priority; among equals the one that has been ready longest.
 fn first(jobs: &[Job], tasks: &[Task], processor: usize, now: u64) -> Option<usize> {
     let step = |job: &Job| -> &Step { &tasks[job.task].steps[job.step] };
-    let priority = |job: &Job| step(job).fixed_priority.unwrap_or(tasks[job.task].priority);
+    let priority = |job: &Job| {
+        let own = step(job).fixed_priority.unwrap_or(tasks[job.task].priority);
+        let peak = step(job).peak_priority.filter(|_| job.started);
+        peak.map_or(own, |peak| peak.max(own))
+    };
     let ready = jobs
         .iter()
         .enumerate()
@@ -134,6 +142,7 @@ fn end(
         Some(step) => {
             job.ready = releases.in_order(job.task, job.step, now + (actual.choose)(step.delay));
             job.remaining = (actual.choose)(step.wcet);
+            job.started = false;
         }
         None => {
             worst[job.task] = worst[job.task].max(now - job.arrival);
