@@ -114,7 +114,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         outcome.parameter("shortened", "2 blocks of 0.7 s for each attack, not 5 of 1.5 s");
     }
     let mut watch = Watch::new(testbed);
-    let mut comparisons: Vec<_> = ATTACKS.iter().map(|attack| Comparison::new(attack)).collect();
+    let mut comparisons: Vec<_> = ATTACKS.iter().map(Comparison::new).collect();
     for _ in 0..plan.rounds {
         let mut before = watch.block(None, plan.alone_s)?;
         for comparison in &mut comparisons {

@@ -32,14 +32,15 @@ impl Target {
         let tcp = endpoints(&ior, TAG_INTERNET_IOP, |decoder| {
             Ok((String::decode(decoder)?, u16::decode(decoder)?))
         })?;
-        let shm = endpoints(&ior, TAG_PUNCTUAL_SHM, |decoder| String::decode(decoder))?;
+        let shm = endpoints(&ior, TAG_PUNCTUAL_SHM, |decoder| {
+            let address = String::decode(decoder)?;
+            Ok(address.split('?').next().map(str::to_owned).unwrap_or_default())
+        })?;
         let target = |priority: i16| {
             let (host, port) = of_priority(&tcp, priority)?;
-            let shm = of_priority(&shm, priority)?;
-            let path = shm.split('?').next().unwrap_or(shm);
             Ok(Self {
                 tcp: SocketAddrV4::new(host.parse()?, *port),
-                shm: path.to_owned(),
+                shm: of_priority(&shm, priority)?.clone(),
                 key: key.clone(),
                 priority,
             })

@@ -144,17 +144,13 @@ fn no_response_is_above_its_bound() {
 }
 
 #[test]
-#[ignore = "takes minutes: cargo test --release -p punctual-sched --test sched -- --ignored bounds"]
+#[ignore = "takes long: cargo test -p punctual-sched --test sched -- --ignored bounds"]
 fn no_response_of_ten_thousand_sets_is_above_its_bound() {
     let ratios = ratios(FEW..FEW + MANY);
     let share = |share: f64| ratios[(ratios.len() as f64 * share) as usize];
-    println!(
-        "{} bounds; bound over observed: median {:.2}, p95 {:.2}, largest {:.2}",
-        ratios.len(),
-        share(0.5),
-        share(0.95),
-        ratios[ratios.len() - 1]
-    );
+    // Measured: 1.50 and 6.62.
+    assert!(share(0.5) < 1.6, "median {}", share(0.5));
+    assert!(share(0.95) < 8.0, "95th percentile {}", share(0.95));
 }
 
 /// Work of medium priority accumulates behind the high step, and the low step waits for all of it.
