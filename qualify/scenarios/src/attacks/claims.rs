@@ -93,8 +93,8 @@ mod tests {
     use super::*;
     use crate::attacks::{
         attack::ATTACKS,
-        observed::{Memory, tests::block},
-        site::Block,
+        block::{Block, Memory},
+        observed::tests::block,
     };
 
     fn broken(under: Block) -> Vec<String> {

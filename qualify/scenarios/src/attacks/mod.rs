@@ -10,11 +10,12 @@
 //! | The process of attackers and newcomers | `peer.rs` |
 //! | A lane as an attacker sees it, connections to it, messages for it | `target.rs`, `line.rs`, `messages.rs` |
 //! | What most attacks do with them | `flood.rs` |
-//! | All processes, and one block of a measurement | `site.rs` |
-//! | What was observed, alone and under attack | `observed.rs` |
+//! | All processes | `site.rs` |
+//! | What one block has shown, and what all blocks of an attack have | `block.rs`, `observed.rs` |
 //! | Claims; rows and the chapter of the report | `claims.rs`, `page.rs` |
 
 mod attack;
+mod block;
 mod claims;
 mod flood;
 mod line;
@@ -29,8 +30,9 @@ use std::time::Duration;
 
 use self::{
     attack::{ATTACKS, Attack},
+    block::Block,
     observed::Comparison,
-    site::{Block, Site},
+    site::Site,
 };
 use crate::{
     benchmark::{Benchmark, Findings},

@@ -7,7 +7,7 @@ use punctual_harness::Latencies;
 use super::{
     CALLS_PER_SECOND, LANES,
     attack::{Attack, Newcomers},
-    site::Block,
+    block::{Block, Memory},
 };
 
 /// An attack, with its blocks and the blocks alone around them.
@@ -74,25 +74,6 @@ impl Client {
     /// Returns the share of newcomers that were served, from 0 to 1.
     pub(super) fn newcomers_served(&self) -> f64 {
         self.newcomers.served as f64 / self.newcomers.arrived as f64
-    }
-}
-
-/// Resident memory of the server, in KiB: the block with the greatest growth.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Memory {
-    pub(super) before: u64,
-    pub(super) highest: u64,
-    pub(super) after: u64,
-}
-
-impl Memory {
-    pub(super) fn growth(&self) -> u64 {
-        self.highest.saturating_sub(self.before)
-    }
-
-    /// Returns what the server has kept.
-    pub(super) fn kept(&self) -> u64 {
-        self.after.saturating_sub(self.before)
     }
 }
 

@@ -81,9 +81,9 @@ pub(super) fn chapter(outcome: &Outcome, comparisons: &[Comparison]) -> Chapter 
     };
     Chapter::new("Attacks on one lane")
         .paragraph(format!(
-            "A server with three lanes and the client of each lane, which calls {CALLS_PER_SECOND} times \
-             per second, share one processor; newcomers connect to each lane, call once, and leave. Attackers \
-             on another processor attack one lane. Blocks alone and under attack alternate; each attack is \
+            "A server with three lanes and the client of each lane, which calls {CALLS_PER_SECOND} times per \
+             second, share one processor; newcomers connect to each lane, call once, and leave. Attackers on \
+             another processor attack one lane. Blocks alone and under attack alternate; each attack is \
              compared with the blocks around it. Latencies include the calls that could not be made in time."
         ))
         .figure(figure(comparisons))

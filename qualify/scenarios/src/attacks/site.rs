@@ -11,13 +11,13 @@ use punctual_os::TaskId;
 use super::{
     CALLS_PER_SECOND, LANES,
     attack::{Attack, Newcomers, TIMEOUT},
-    observed::Memory,
+    block::{Block, Memory},
     peer::{Command, ROLE, Response},
     target::Target,
 };
 use crate::{
     error::Error,
-    load::{Deployment, Pace, Placement, PoolSpec, Report, Request, ServerSpec, Setup, Tolerance, Worker},
+    load::{Deployment, Pace, Placement, PoolSpec, Request, ServerSpec, Setup, Tolerance, Worker},
     orb,
     testbed::Places,
 };
@@ -44,30 +44,6 @@ pub(super) struct Site {
     recorder: HoleRecorder,
     /// Long calls of blocks alone, in which a hole of the kernel would be one.
     long: Vec<Span>,
-}
-
-/// What one block has shown.
-#[derive(Debug, Default)]
-pub(super) struct Block {
-    pub(super) seconds: f64,
-    /// In the order of [`LANES`], as everything else.
-    pub(super) reports: Vec<Report>,
-    pub(super) newcomers: Vec<Newcomers>,
-    pub(super) operations: u64,
-    pub(super) memory: Memory,
-    pub(super) recovery: Duration,
-    /// Why there is no server afterwards.
-    pub(super) lost: Option<String>,
-}
-
-impl Block {
-    /// Creates the block in which the server was lost.
-    pub(super) fn lost(reason: String) -> Self {
-        Self {
-            lost: Some(reason),
-            ..Self::default()
-        }
-    }
 }
 
 impl Site {

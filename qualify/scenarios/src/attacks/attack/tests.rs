@@ -1,3 +1,5 @@
+//! Each attack against a peer that reads and never answers.
+
 use std::{
     io::Read,
     net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener},
