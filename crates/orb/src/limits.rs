@@ -69,6 +69,9 @@ limits! {
     connection_idle: Option<Duration> = None,
     /// Nesting depth of values of recursive types. Default 64.
     max_nesting: u16 = 64,
+    /// Endpoints, and priority bands, that one reference may name, over all its profiles. Default 256. A
+    /// reference with more cannot be used: IMP_LIMIT.
+    max_endpoints: usize = 256,
     /// Forwards of one call. Default 8.
     max_forwards: usize = 8,
     /// Nested calls of one thread: a servant that calls an object that calls an object. Default 32.

@@ -8,6 +8,7 @@ pub mod conformance;
 mod host_id;
 mod host_port;
 mod layer;
+mod resolver;
 mod shm;
 mod socket;
 mod stream;

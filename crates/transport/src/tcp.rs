@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::{Shutdown, SocketAddr, ToSocketAddrs},
+    net::{Shutdown, SocketAddr},
     os::fd::{AsFd, BorrowedFd},
     time::{Duration, Instant},
 };
@@ -15,6 +15,7 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use crate::{
     AddressError, Listener, ProtocolProperties, SocketStream, Stream, Transport,
     host_port::HostPort,
+    resolver::{resolve, resolve_until},
     socket::{self, BACKLOG},
 };
 
@@ -22,6 +23,11 @@ use crate::{
 ///
 /// `HOST` is a name or an address (IPv6 in brackets). `0.0.0.0` means all IPv4 interfaces, and `[::]` those
 /// of IPv6, too. Without a port, or with port 0, any free one is used.
+///
+/// The timeout of connecting includes the resolution of a name. While a name other than `localhost` is being
+/// resolved there is a thread `orb-resolver`, because the system's resolver cannot be interrupted. It has the
+/// scheduling of the caller, who waits for it until the timeout at most; a caller has at most four unfinished
+/// ones. Addresses in numbers need none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tcp;
 
@@ -83,8 +89,7 @@ impl Transport for Tcp {
         let deadline = Instant::now() + timeout;
         let place: HostPort = parse(address)?;
         let mut failure = no_address(&place.host);
-        // Name resolution has its own timeouts, set by the system.
-        for address in resolve(&place)? {
+        for address in resolve_until(&place, deadline)? {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Err(io::ErrorKind::TimedOut.into());
@@ -126,13 +131,6 @@ fn parse(address: &str) -> Result<HostPort, AddressError> {
             "use `iiop://HOST:PORT`, such as `iiop://localhost:2809`",
         )
     })
-}
-
-/// Resolves a host, IPv4 first: names with both are usually the loopback, and IPv4 is more often reachable.
-fn resolve(place: &HostPort) -> io::Result<impl Iterator<Item = SocketAddr>> {
-    let mut addresses: Vec<_> = (place.host.as_str(), place.port).to_socket_addrs()?.collect();
-    addresses.sort_by_key(SocketAddr::is_ipv6);
-    Ok(addresses.into_iter())
 }
 
 fn no_address(host: &str) -> io::Error {

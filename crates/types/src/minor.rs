@@ -144,6 +144,9 @@ table! {
     THREAD_NOT_STARTED = 33, Internal,
         "a thread could not be created with the requested stack, priority and affinity";
     ALREADY_ACTIVE = 34, BadInvOrder, "an object with this id is already active";
+    TOO_MANY_ENDPOINTS = 35, ImpLimit,
+        "the reference names too many endpoints or priority bands; raise `max_endpoints` if its server is \
+         trusted";
     REFERENCE_MALFORMED = 37, InvObjref,
         "the text is not an object reference; it must start with `IOR:` or `corbaloc:`";
     POLICY_CONFLICT = 38, InvPolicy, "the policies of the POA contradict each other";

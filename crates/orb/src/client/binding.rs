@@ -41,7 +41,7 @@ impl Reference {
     }
 
     /// A connection for calls of this priority: an open one, or one to the first of its endpoints that can be
-    /// reached.
+    /// reached before the deadline of the request.
     pub(super) fn bind<C>(
         &self,
         route: &Route,
@@ -70,6 +70,7 @@ impl Reference {
                 avoided |= 1 << number;
                 continue;
             }
+            context.deadlines.check_unsent()?;
             match open(&key) {
                 Ok(connection) => return Ok(connection),
                 Err(error) => failure = Some(error),
@@ -81,6 +82,7 @@ impl Reference {
                 if number >= 64 || avoided & (1 << number) == 0 {
                     continue;
                 }
+                context.deadlines.check_unsent()?;
                 match open(&key(endpoint)) {
                     Ok(connection) => return Ok(connection),
                     Err(error) => failure = Some(error),

@@ -82,7 +82,7 @@ impl ClientConnection {
             is_bound: false,
             mark: NetworkMark::new(&endpoint.properties(protocols)),
             protocol: Connection::new(Role::Client, version, limits.of_client_connection())
-                .with_char_set(endpoint.char_set_in_force(), endpoint.char_set.is_some()),
+                .with_char_set(endpoint.char_set_in_force(), endpoint.char_set().is_some()),
             waiting: Waiting::Blocking(None),
             seen_open: Instant::now(),
         })

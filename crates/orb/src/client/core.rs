@@ -24,7 +24,7 @@ pub(crate) struct ClientCore {
     pub(crate) policies: OrbPolicies,
     /// Connections of threads that serve no lane.
     pub(crate) connections: Arc<ConnectionCache>,
-    pub(crate) endpoints: Endpoints,
+    pub(crate) endpoints: Arc<Endpoints>,
     late_replies: AtomicU64,
 }
 
@@ -48,7 +48,7 @@ impl ClientCore {
             own: Weak::clone(own),
             connections: ConnectionCache::new(configuration.limits.max_client_connections),
             policies: OrbPolicies::new(policies),
-            endpoints: Endpoints::default(),
+            endpoints: Endpoints::new(),
             late_replies: AtomicU64::new(0),
             configuration,
             objects,

@@ -1,7 +1,10 @@
 //! Addresses that requests are sent to, one object per address.
 
+mod known;
+
+pub(crate) use known::Endpoints;
+
 use std::{
-    collections::HashMap,
     io,
     sync::{
         Arc, OnceLock, Weak,
@@ -11,7 +14,6 @@ use std::{
 };
 
 use punctual_cdr::CharSet;
-use punctual_os::PiMutex;
 use punctual_transport::{ProtocolPolicy, ProtocolProperties, Stream, Transport};
 
 /// An address that requests are sent to.
@@ -19,14 +21,23 @@ use punctual_transport::{ProtocolPolicy, ProtocolProperties, Stream, Transport};
 /// The code set is part of it because it is agreed upon once per connection.
 pub(crate) struct Endpoint {
     transport: Arc<dyn Transport>,
-    address: String,
-    /// Negotiated code set; `None`: the reference has none, so none is announced and text is ISO-8859-1.
-    pub(crate) char_set: Option<CharSet>,
+    key: Arc<EndpointKey>,
+    /// The endpoints among which it is.
+    known: Weak<Endpoints>,
     /// Time until which other endpoints are tried first, in milliseconds since [`START`]; 0: the last attempt
     /// succeeded.
     avoided_until: AtomicU64,
     /// Whether the server does not support binding connections to bands.
     binds_no_bands: AtomicBool,
+}
+
+/// What distinguishes endpoints.
+#[derive(Eq, Hash, PartialEq)]
+pub(super) struct EndpointKey {
+    pub(super) profile_tag: u32,
+    pub(super) address: String,
+    /// Negotiated code set; `None`: the reference has none, so none is announced and text is ISO-8859-1.
+    pub(super) char_set: Option<CharSet>,
 }
 
 /// Time for which an unreachable endpoint is tried last; otherwise each call would first wait for it.
@@ -38,9 +49,24 @@ fn milliseconds() -> u64 {
 }
 
 impl Endpoint {
+    pub(super) fn new(transport: &Arc<dyn Transport>, key: Arc<EndpointKey>, known: Weak<Endpoints>) -> Self {
+        Self {
+            transport: Arc::clone(transport),
+            key,
+            known,
+            avoided_until: AtomicU64::new(0),
+            binds_no_bands: AtomicBool::new(false),
+        }
+    }
+
+    /// The code set that its connections announce.
+    pub(super) fn char_set(&self) -> Option<CharSet> {
+        self.key.char_set
+    }
+
     /// The code set of its connections.
     pub(super) fn char_set_in_force(&self) -> CharSet {
-        self.char_set.unwrap_or(CharSet::Latin1)
+        self.key.char_set.unwrap_or(CharSet::Latin1)
     }
 
     /// Whether it could not be reached a short time ago.
@@ -68,15 +94,15 @@ impl Endpoint {
     /// Whether it is this address, by the same name or another name of this host.
     pub(crate) fn leads_to(&self, transport: &dyn Transport, address: &str) -> bool {
         self.transport.profile_tag() == transport.profile_tag()
-            && (self.address == address
-                || loopback_port(&self.address).is_some_and(|port| loopback_port(address) == Some(port)))
+            && (self.key.address == address
+                || loopback_port(&self.key.address).is_some_and(|port| loopback_port(address) == Some(port)))
     }
 
     /// Connects with the properties that the client's policy has for its protocol.
     pub(super) fn connect(&self, policy: &ProtocolPolicy, timeout: Duration) -> io::Result<Box<dyn Stream>> {
         let connected = self
             .transport
-            .connect(&self.address, &self.properties(policy), timeout);
+            .connect(&self.key.address, &self.properties(policy), timeout);
         let avoided_until = match &connected {
             Ok(_) => 0,
             Err(_) => milliseconds() + AVOIDED_FOR.as_millis() as u64,
@@ -92,43 +118,11 @@ fn loopback_port(address: &str) -> Option<&str> {
     matches!(host, "localhost" | "127.0.0.1" | "[::1]").then_some(port)
 }
 
-/// The endpoints of an ORB's references.
-#[derive(Default)]
-pub(crate) struct Endpoints(PiMutex<HashMap<Key, Weak<Endpoint>>>);
-
-#[derive(Eq, Hash, PartialEq)]
-struct Key {
-    profile_tag: u32,
-    address: String,
-    char_set: Option<CharSet>,
-}
-
-impl Endpoints {
-    pub(crate) fn get(
-        &self,
-        transport: &Arc<dyn Transport>,
-        address: &str,
-        char_set: Option<CharSet>,
-    ) -> Arc<Endpoint> {
-        let mut known = self.0.lock();
-        let key = Key {
-            profile_tag: transport.profile_tag(),
-            address: address.to_owned(),
-            char_set,
-        };
-        if let Some(endpoint) = known.get(&key).and_then(Weak::upgrade) {
-            return endpoint;
+/// The last reference that named it takes it out of the known ones.
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        if let Some(known) = self.known.upgrade() {
+            known.forget(&self.key);
         }
-        // Addresses change with servers: remove those that no reference names any longer.
-        known.retain(|_, endpoint| endpoint.strong_count() > 0);
-        let endpoint = Arc::new(Endpoint {
-            transport: Arc::clone(transport),
-            address: address.to_owned(),
-            char_set,
-            avoided_until: AtomicU64::new(0),
-            binds_no_bands: AtomicBool::new(false),
-        });
-        known.insert(key, Arc::downgrade(&endpoint));
-        endpoint
     }
 }

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use punctual_cdr::{Decoder, Ior};
+use punctual_cdr::{CdrErrorKind, Ior, TaggedComponent};
 use punctual_giop::{
     CodeSetComponentInfo, Component, PolicyValue, Profile, TAO_ORB_TYPE, TAO_TAG_ENDPOINTS, Version,
     decode_endpoints_with, negotiate,
@@ -54,17 +54,21 @@ struct RoutedEndpoint {
 impl Route {
     /// Reads the profiles whose protocols this ORB has.
     ///
-    /// Fails with INV_OBJREF if none of them is well formed, and with TRANSIENT if the reference has only
-    /// other protocols, or sockets of another host.
+    /// Fails with INV_OBJREF if none of them is well formed, with TRANSIENT if the reference has only other
+    /// protocols, or sockets of another host, and with IMP_LIMIT if it names more endpoints or bands than
+    /// [`crate::Limits::max_endpoints`].
     pub(crate) fn new(ior: &Arc<Ior>, core: &ClientCore) -> Result<Self, SystemException> {
         let mut problem = error(SystemExceptionKind::Transient, Minor::NO_USABLE_PROFILE);
         let mut profiles = Vec::new();
+        let limit = core.configuration.limits.max_endpoints;
         for (index, profile) in ior.profiles.iter().enumerate() {
             let Some(transport) = core.configuration.transports.with_tag(profile.tag) else {
                 continue;
             };
             match core.configuration.decode_profile(profile) {
                 Some(Ok(profile)) => match rank(&**transport, &profile) {
+                    // Each has at least one endpoint.
+                    Some(_) if profiles.len() == limit => return Err(too_many_endpoints()),
                     Some(rank) => profiles.push((rank, transport, profile, Addressing::new(ior, index))),
                     None => continue,
                 },
@@ -79,16 +83,25 @@ impl Route {
                 None => route = Some(Self::from_profile(transport, profile, addressing, core)?),
                 // One key for all: a profile with another one counts as that of another object.
                 Some(route) if route.object_key == profile.object_key => {
-                    if let Ok(other) = Self::from_profile(transport, profile, addressing, core) {
-                        route.join(other);
+                    match Self::from_profile(transport, profile, addressing, core) {
+                        Ok(other) if route.endpoints.len() + other.endpoints.len() <= limit => {
+                            route.join(other);
+                        }
+                        Err(error) if error.kind != SystemExceptionKind::ImpLimit => {}
+                        _ => return Err(too_many_endpoints()),
                     }
                 }
                 Some(_) => {}
             }
         }
         let mut route = route.ok_or(problem)?;
-        let mut tags = std::mem::take(&mut route.tags);
-        tags.dedup();
+        // Calls look at each: those that this ORB has, once.
+        let mut tags: Vec<u32> = Vec::new();
+        for tag in std::mem::take(&mut route.tags) {
+            if core.configuration.transports.with_tag(tag).is_some() && !tags.contains(&tag) {
+                tags.push(tag);
+            }
+        }
         route.tags = tags;
         Ok(route)
     }
@@ -100,6 +113,8 @@ impl Route {
         core: &ClientCore,
     ) -> Result<Self, SystemException> {
         let malformed = || error(SystemExceptionKind::InvObjref, Minor::REFERENCE_MALFORMED);
+        let limit = core.configuration.limits.max_endpoints;
+        let within = |count| (count <= limit).then_some(()).ok_or_else(too_many_endpoints);
         let mut char_set = None;
         let mut lanes = Vec::new();
         let mut alternates = Vec::new();
@@ -120,8 +135,7 @@ impl Route {
         for component in &profile.components {
             // A malformed or unknown component does not affect the rest of the reference.
             if component.tag == TAO_TAG_ENDPOINTS {
-                let address = |decoder: &mut Decoder<'_>| transport.decode_address(decoder);
-                lanes = decode_endpoints_with(component, address).unwrap_or_default();
+                lanes = endpoints_in(component, &**transport, limit)?;
                 continue;
             }
             match Component::decode(component) {
@@ -138,6 +152,7 @@ impl Route {
                 Ok(Component::OrbType(orb)) => route.is_of_tao = orb == TAO_ORB_TYPE,
                 Ok(Component::AlternateIiopAddress { host, port }) => {
                     alternates.push(iiop_address(&host, port));
+                    within(alternates.len())?;
                 }
                 Ok(Component::Policies(policies)) => policies.into_iter().for_each(|policy| match policy {
                     PolicyValue::PriorityModel(model) => route.model = Some(model),
@@ -155,8 +170,12 @@ impl Route {
             lanes.push((profile.address, -1));
         }
         lanes.extend(alternates.into_iter().map(|address| (address, -1)));
+        within(lanes.len().max(route.bands.len()))?;
+        if lanes.iter().any(|(address, _)| address.len() > MAX_ADDRESS) {
+            return Err(malformed());
+        }
         let endpoint = |(address, priority): (String, i16)| RoutedEndpoint {
-            endpoint: core.endpoints.get(transport, &address, char_set),
+            endpoint: core.endpoints.get(transport, address, char_set),
             profile_tag: transport.profile_tag(),
             priority,
         };
@@ -257,6 +276,29 @@ impl Route {
     }
 }
 
+/// The addresses and priorities in the component of TAO; none if it is malformed. Fails with IMP_LIMIT.
+fn endpoints_in(
+    component: &TaggedComponent,
+    transport: &dyn Transport,
+    limit: usize,
+) -> Result<Vec<(String, i16)>, SystemException> {
+    let mut count = 0;
+    let decoded = decode_endpoints_with(component, |decoder| {
+        count += 1;
+        if count > limit {
+            return Err(decoder.error(CdrErrorKind::BoundExceeded));
+        }
+        transport.decode_address(decoder)
+    });
+    if count > limit {
+        return Err(too_many_endpoints());
+    }
+    Ok(decoded.unwrap_or_default())
+}
+
+/// Octets of the longest address that a reference may name; those of sockets are shorter.
+const MAX_ADDRESS: usize = 1024;
+
 /// The rank of a profile, the highest first; `None`: it cannot be reached from this host.
 fn rank(transport: &dyn Transport, profile: &Profile<String>) -> Option<u16> {
     let Reach::Host { preference } = transport.reach() else {
@@ -280,6 +322,10 @@ fn iiop_address(host: &str, port: u16) -> String {
     } else {
         format!("{host}:{port}")
     }
+}
+
+fn too_many_endpoints() -> SystemException {
+    error(SystemExceptionKind::ImpLimit, Minor::TOO_MANY_ENDPOINTS)
 }
 
 fn error(kind: SystemExceptionKind, minor: Minor) -> SystemException {

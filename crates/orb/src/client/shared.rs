@@ -210,7 +210,7 @@ impl Reference {
         let settings = SharedConnectionSettings {
             properties: &properties,
             char_set: key.endpoint.char_set_in_force(),
-            announces_code_sets: key.endpoint.char_set.is_some(),
+            announces_code_sets: key.endpoint.char_set().is_some(),
         };
         let matches = |purpose: &Purpose| purpose.is_for(key);
         lane.share(Purpose::new(key), matches, permit, stream, &settings)

@@ -2,3 +2,4 @@
 //! listed in `docs/threats.md`.
 
 mod locked_folder;
+mod endless_endpoints;
