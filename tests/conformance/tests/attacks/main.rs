@@ -1,5 +1,5 @@
 //! Attacks of hostile peers on a server or client: each file performs one attack and asserts its bound, as
 //! listed in `docs/threats.md`.
 
-mod locked_folder;
 mod endless_endpoints;
+mod locked_folder;
