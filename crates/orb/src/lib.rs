@@ -57,7 +57,7 @@ pub mod interceptors {
     pub use crate::{
         interception::{
             CallKind, ClientRequestInfo, ClientRequestInterceptor, Interrupt, InvalidSlot, PiCurrent, Raised,
-            ReplyStatus, ServerRequestInfo, ServerRequestInterceptor, SlotId, SlotValue,
+            ReplyStatus, ServerRequestInfo, ServerRequestInterceptor, ServingLane, SlotId, SlotValue,
         },
         orb::{DuplicateName, OrbInitInfo, OrbInitializer},
     };

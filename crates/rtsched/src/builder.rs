@@ -2,9 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
+use punctual_orb::Peers;
 use punctual_sched::dynamic::{MostImportantFirst, Scheduler, SchedulingParameters};
 
 use crate::{
+    accepted_claims::AcceptedClaims,
     dispatcher::{Mechanism, NativePriorities, Preemption},
     endsystem::{Endsystem, EndsystemSettings},
     error::BuildError,
@@ -184,6 +186,24 @@ impl RtSchedulingBuilder {
     /// ```
     pub fn default_parameters(mut self, parameters: SchedulingParameters) -> Self {
         self.settings.default_parameters = parameters;
+        self
+    }
+
+    /// Adds a rule: which scheduling claims of these peers count. The first rule that includes a peer applies.
+    /// Default: none, so requests of other processes run as requests without a distributable thread, at the
+    /// priority of their lane.
+    ///
+    /// ```
+    /// use punctual_orb::Peers;
+    /// use punctual_rtsched::{AcceptedClaims, RtScheduling};
+    ///
+    /// // The hosts of the machine room form one system.
+    /// let room = Peers::network("192.168.7.0".parse()?, 24);
+    /// let scheduling = RtScheduling::builder().accept_claims(room, AcceptedClaims::all()).build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn accept_claims(mut self, peers: Peers, claims: AcceptedClaims) -> Self {
+        self.settings.claims.add(peers, claims);
         self
     }
 

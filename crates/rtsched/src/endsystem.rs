@@ -7,6 +7,7 @@ use punctual_sched::dynamic::{ParameterKind, Scheduler, SchedulingParameters, Tr
 use punctual_types::DistributableThreadId;
 
 use crate::{
+    accepted_claims::ClaimRules,
     dispatcher::{
         Departure, Dispatcher, Mechanism, NativePriorities, Outcome, Preemption, Settings, Timer, now,
     },
@@ -30,6 +31,7 @@ pub(crate) struct Endsystem {
     pub(crate) objects: ObjectResources,
     pub(crate) max_clock_skew: Duration,
     pub(crate) peer_layout: PeerLayout,
+    pub(crate) claims: ClaimRules,
 }
 
 /// Settings of an endsystem.
@@ -40,6 +42,7 @@ pub(crate) struct EndsystemSettings {
     pub(crate) retention: RetentionLimits,
     pub(crate) max_clock_skew: Duration,
     pub(crate) peer_layout: PeerLayout,
+    pub(crate) claims: ClaimRules,
 }
 
 impl Default for EndsystemSettings {
@@ -57,6 +60,7 @@ impl Default for EndsystemSettings {
             retention: RetentionLimits::default(),
             max_clock_skew: Reader::DEFAULT_MAX_CLOCK_SKEW,
             peer_layout: PeerLayout::OwnOnly,
+            claims: ClaimRules::default(),
         }
     }
 }
@@ -100,6 +104,7 @@ impl Endsystem {
             objects: ObjectResources::default(),
             max_clock_skew: settings.max_clock_skew,
             peer_layout: settings.peer_layout,
+            claims: settings.claims,
         };
         endsystem.start_timer(wants_timer)?;
         Ok(endsystem)
@@ -131,11 +136,16 @@ impl Endsystem {
 
     /// Parameters of threads without any.
     pub(crate) fn default_parameters(&self) -> SchedulingParameters {
+        self.default_parameters_of(self.kind())
+    }
+
+    /// The same, of this kind.
+    pub(crate) fn default_parameters_of(&self, kind: ParameterKind) -> SchedulingParameters {
         let defaults = TranslationDefaults {
             now: now(),
             ..TranslationDefaults::default()
         };
-        self.default_parameters.translated(self.kind(), &defaults)
+        self.default_parameters.translated(kind, &defaults)
     }
 
     /// Disposes of the storage of a thread without an activation at this host. Returns it where the thread

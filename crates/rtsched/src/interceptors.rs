@@ -9,7 +9,10 @@
 //! | polling for an asynchronous reply | others run during the poll | |
 //! | oneway, asynchronous, same ORB | waits while the new thread has its OS thread | as above |
 //!
-//! A request without a context runs outside of all distributable threads, even on an OS thread that waits for
+//! The context of a peer counts as far as the endsystem accepts its claims (`accepted_claims.rs`), within the
+//! limit of the lane that serves the request (`dispatcher/lane_limit.rs`).
+//!
+//! A request without a context, or with one that does not count, runs outside of all distributable threads, even on an OS thread that waits for
 //! the reply to one.
 
 use std::{sync::Arc, time::SystemTime};
@@ -24,7 +27,8 @@ use punctual_transport::Peer;
 use punctual_types::{Completion, SystemException, SystemExceptionKind};
 
 use crate::{
-    activations::{self, Arrival, CurrentThread, OpaqueParameters},
+    accepted_claims::AcceptedClaims,
+    activations::{self, Arrival, ClaimLimit, CurrentThread, OpaqueParameters},
     dispatcher::now,
     endsystem::Endsystem,
     error::Interrupted,
@@ -149,13 +153,14 @@ impl ServerRequestInterceptor for SchedulingInterceptor {
 
     fn receive_request_service_contexts(&self, info: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
         let is_separate = !is_callers_own(info);
+        let claims = self.claims_of(info);
         let context = match info.get_request_service_context(CONTEXT) {
-            Some(data) if is_separate => self.read(data, info)?,
+            Some(data) if is_separate && claims.is_some() => self.read(data, info)?,
             _ => None,
         };
         let resource = self.0.objects.find(info.object_key());
         let arrival = match context {
-            Some(context) => Some(self.arrival(&context, info)),
+            Some(context) => Some(self.arrival(&context, claims.unwrap_or(AcceptedClaims::all()), info)),
             // The resource needs an owner.
             None if resource.is_some() && (is_separate || activations::current_thread(&self.0).is_err()) => {
                 Some(self.begun_by(info))
@@ -216,6 +221,7 @@ impl SchedulingInterceptor {
                 own: opaque,
                 implicit: caller.opaque.implicit,
             },
+            limit: caller.limit,
         }
     }
 
@@ -249,22 +255,40 @@ impl SchedulingInterceptor {
                 implicit: None,
             },
             peer: info.peer(),
+            limit: limit(info, self.claims_of(info)),
             spawned: true,
         }
     }
 
-    fn arrival<'a>(&self, context: &SchedulingContext, info: &'a ServerRequestInfo<'_>) -> Arrival<'a> {
+    /// Returns which claims of the sender count; `None`: none, and the request runs as one without a context.
+    fn claims_of(&self, info: &ServerRequestInfo<'_>) -> Option<AcceptedClaims> {
+        match info.peer() {
+            Some(peer) => self.0.claims.of(peer),
+            // This process itself.
+            None => Some(AcceptedClaims::all()),
+        }
+    }
+
+    fn arrival<'a>(
+        &self,
+        context: &SchedulingContext,
+        claims: AcceptedClaims,
+        info: &'a ServerRequestInfo<'_>,
+    ) -> Arrival<'a> {
         let unknown = |carried: &Option<CarriedParameters>| match carried {
             Some(CarriedParameters::Unknown(unknown)) => Some(*unknown),
             Some(CarriedParameters::Known(_)) | None => None,
         };
-        let known =
-            |carried: &Option<CarriedParameters>| carried.as_ref().and_then(|own| own.known().copied());
+        let known = |carried: &Option<CarriedParameters>| {
+            let claimed = *carried.as_ref()?.known()?;
+            Some(claims.limit(claimed, |kind| self.0.default_parameters_of(kind)))
+        };
         Arrival {
             id: context.id,
             operation: info.operation(),
             parameters: known(&context.parameters).unwrap_or_else(|| {
                 let deadline = context.parameters.as_ref().and_then(CarriedParameters::deadline);
+                let deadline = deadline.filter(|_| claims.accepts_deadlines());
                 with_deadline(self.0.default_parameters(), deadline)
             }),
             implicit: known(&context.implicit),
@@ -273,8 +297,17 @@ impl SchedulingInterceptor {
                 implicit: unknown(&context.implicit),
             },
             peer: info.peer(),
+            limit: limit(info, Some(claims)),
             spawned: context.begins || info.kind() != CallKind::TwoWay,
         }
+    }
+}
+
+fn limit(info: &ServerRequestInfo<'_>, claims: Option<AcceptedClaims>) -> ClaimLimit {
+    match info.lane() {
+        None => ClaimLimit::Caller,
+        Some(_) if claims.is_some_and(|claims| claims.above_lane) => ClaimLimit::None,
+        Some(lane) => ClaimLimit::Lane(lane),
     }
 }
 

@@ -12,6 +12,7 @@
 //! | Begin, update and end segments; spawn; cancel | [`Current`], [`Segment`], [`DistributableThread`] |
 //! | Operations with a deadline | [`Current::operation`], [`RetryPolicy`] |
 //! | Change the scheduler at run time | [`SchedulerManager`] |
+//! | Accept scheduling claims from other hosts | [`RtSchedulingBuilder::accept_claims`], [`AcceptedClaims`] |
 //! | Decide which threads run, and enforce it | `dispatcher/`: [`Mechanism`], [`Preemption`] |
 //! | Activations and segments of an OS thread | `activations/` |
 //! | Mutual exclusion of distributable threads | [`ResourceManager`] |
@@ -50,6 +51,7 @@
 //! - No allocation after warm-up: entries, segments and their names are reused.
 #![warn(missing_docs)]
 
+mod accepted_claims;
 mod activations;
 mod builder;
 mod current;
@@ -71,6 +73,7 @@ mod spawn;
 pub mod storage;
 pub mod wire;
 
+pub use accepted_claims::AcceptedClaims;
 pub use builder::RtSchedulingBuilder;
 pub use current::Current;
 pub use dispatcher::{

@@ -5,8 +5,6 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use punctual_cdr::{Decode, TaggedProfile};
-use punctual_giop::{IiopProfile, Profile, TAG_INTERNET_IOP, TAG_PUNCTUAL_SHM, TAG_UIOP};
 use punctual_os::PiMutex;
 use punctual_sched::dynamic::{SchedulingParameters, resource::ResourceId};
 use punctual_stub::ObjectRef;
@@ -39,7 +37,8 @@ impl ObjectResources {
         object: &ObjectRef,
         parameters: SchedulingParameters,
     ) -> Result<(), SystemException> {
-        let mut keys: Vec<Vec<u8>> = object.ior().profiles.iter().filter_map(object_key).collect();
+        let profiles = object.orb().profiles(object.ior());
+        let mut keys: Vec<Vec<u8>> = profiles.map(|profile| profile.object_key).collect();
         keys.dedup();
         if keys.is_empty() {
             return Err(bad_param(Minor::NONE));
@@ -58,17 +57,5 @@ impl ObjectResources {
         }
         self.number.store(by_key.len(), Ordering::Release);
         Ok(())
-    }
-}
-
-fn object_key(profile: &TaggedProfile) -> Option<Vec<u8>> {
-    match profile.tag {
-        TAG_INTERNET_IOP => IiopProfile::decode(profile)
-            .ok()
-            .map(|profile| profile.object_key),
-        TAG_UIOP | TAG_PUNCTUAL_SHM => Profile::decode_with(profile, String::decode)
-            .ok()
-            .map(|profile| profile.object_key),
-        _ => None,
     }
 }

@@ -9,6 +9,7 @@ use scopeguard::ScopeGuard;
 
 use crate::{
     activations::{self, OpaqueParameters, SegmentSpec},
+    dispatcher::LaneLimit,
     distributable_thread::DistributableThread,
     endsystem::Endsystem,
     error::SchedulingError,
@@ -60,6 +61,8 @@ pub(crate) fn spawn(
     for given in [&parameters, &implicit].into_iter().flatten() {
         endsystem.check(given)?;
     }
+    // What the parent has claimed stays within its limit; what the application states is no claim.
+    let limit = parameters.map_or(parent.limit, |_| LaneLimit::NONE);
     let parameters = parameters.or(parent.implicit).unwrap_or(parent.parameters);
     let scheduling = spec.base_priority.map_or(Ok(Scheduling::OTHER), native)?;
     let id = endsystem.ids.next();
@@ -84,7 +87,7 @@ pub(crate) fn spawn(
                 scoped: true,
             };
             // On failure, the thread was cancelled before it began; no caller waits for it.
-            if let Ok(handle) = activations::begin_thread(&endsystem, id, slot, &segment) {
+            if let Ok(handle) = activations::begin_thread(&endsystem, id, slot, limit, &segment) {
                 let _open = close_on_unwind(&endsystem, handle);
                 action();
             }

@@ -6,7 +6,8 @@ use std::{
     time::Instant,
 };
 
-use punctual_cdr::{CdrError, Decoder, Encoder, Ior};
+use punctual_cdr::{CdrError, Decoder, Encoder, Ior, TaggedProfile};
+use punctual_giop::Profile;
 use punctual_types::SystemException;
 
 use crate::{PoliciesInForce, PolicyConflict, PolicyOverrides};
@@ -106,8 +107,21 @@ pub enum Response {
 pub trait Orb: Send + Sync {
     /// Binds a reference to the ORB. Never blocks: connections are made later.
     fn bind(&self, ior: Ior) -> Result<Arc<dyn Target>, SystemException>;
+
+    /// Decodes a profile; `None` if the ORB does not have its protocol, or if it is malformed.
+    fn decode_profile(&self, _profile: &TaggedProfile) -> Option<Profile<String>> {
+        None
+    }
 }
 
 /// The ORB in the context of references and decoders.
 #[derive(Clone)]
 pub struct OrbContext(pub Arc<dyn Orb>);
+
+impl OrbContext {
+    /// Returns the profiles of a reference for the protocols of this ORB.
+    pub fn profiles<'a>(&'a self, ior: &'a Ior) -> impl Iterator<Item = Profile<String>> + 'a {
+        let profiles = ior.profiles.iter();
+        profiles.filter_map(|profile| self.0.decode_profile(profile))
+    }
+}

@@ -167,6 +167,7 @@ impl<'c> Local<'c> {
             object_key: Some(self.key),
             contexts: Contexts::Added(added),
             peer: None,
+            lane: None,
             endian: Endian::NATIVE,
             is_collocated: true,
             slot_table: &interceptors.slots,

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Weak, atomic::AtomicBool};
 
 use arc_swap::ArcSwapOption;
-use punctual_cdr::Ior;
+use punctual_cdr::{Ior, TaggedProfile};
+use punctual_giop::Profile;
 use punctual_stub::{ObjectRef, OrbContext, PolicyOverrides, Target};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
@@ -92,6 +93,10 @@ impl punctual_stub::Orb for ClientCore {
         };
         let core = self.shared().ok_or_else(gone)?;
         Ok(Reference::new(&core, ior)?)
+    }
+
+    fn decode_profile(&self, profile: &TaggedProfile) -> Option<Profile<String>> {
+        self.configuration.decode_profile(profile)?.ok()
     }
 }
 

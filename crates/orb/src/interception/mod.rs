@@ -27,7 +27,7 @@ use punctual_types::SystemException;
 
 pub use client::{ClientRequestInfo, ClientRequestInterceptor};
 pub use interrupt::Interrupt;
-pub use server::{ServerRequestInfo, ServerRequestInterceptor};
+pub use server::{ServerRequestInfo, ServerRequestInterceptor, ServingLane};
 pub use slots::{InvalidSlot, PiCurrent, SlotId, SlotValue};
 
 pub(crate) use added_contexts::{AddedContexts, with_contexts};

@@ -1,8 +1,9 @@
 //! Interceptors of incoming requests, and the request information that they receive.
 
 use punctual_cdr::{Decoder, Endian, Ior};
+use punctual_os::Scheduling;
 use punctual_transport::Peer;
-use punctual_types::SystemException;
+use punctual_types::{Priority, SystemException};
 
 use super::{
     AddedContexts, CallKind, Interrupt, InvalidSlot, Raised, ReplyStatus, SlotId, SlotTable, SlotValue,
@@ -106,6 +107,15 @@ pub struct ServerRequestInfo<'a> {
     pub(crate) ending: ServerEnding<'a>,
 }
 
+/// Lane that serves a request, in [`ServerRequestInfo::lane`].
+#[derive(Clone, Copy, Debug)]
+pub struct ServingLane {
+    /// CORBA priority at which its threads wait for requests.
+    pub priority: Priority,
+    /// Configured scheduling of its threads; `None`: they are the user's own.
+    pub scheduling: Option<Scheduling>,
+}
+
 /// Properties of a request that are known from the start.
 #[derive(Clone, Copy)]
 pub(crate) struct ServerRequest<'a> {
@@ -116,6 +126,7 @@ pub(crate) struct ServerRequest<'a> {
     pub(crate) contexts: Contexts<'a>,
     pub(crate) peer: Option<Peer>,
     pub(crate) endian: Endian,
+    pub(crate) lane: Option<ServingLane>,
     pub(crate) is_collocated: bool,
     pub(crate) slot_table: &'a SlotTable,
 }
@@ -168,6 +179,11 @@ impl ServerRequestInfo<'_> {
     /// Returns the sender as identified by the connection; `None` if this thread is the caller.
     pub fn peer(&self) -> Option<Peer> {
         self.request.peer
+    }
+
+    /// Returns the lane that serves the request; `None` if this thread is the caller.
+    pub fn lane(&self) -> Option<ServingLane> {
+        self.request.lane
     }
 
     /// Returns the byte order of the message, for service contexts of other ORBs that do not state theirs.

@@ -15,7 +15,9 @@ use super::{
 };
 use crate::{
     current,
-    interception::{CallKind, Contexts, SeenRequest, ServerEnd, ServerFlow, ServerRequest, enter_slots},
+    interception::{
+        CallKind, Contexts, SeenRequest, ServerEnd, ServerFlow, ServerRequest, ServingLane, enter_slots,
+    },
 };
 
 /// Buffers of the serving thread that a request uses.
@@ -59,6 +61,10 @@ impl Serving<'_> {
                 object_key: request.target.object_key(),
                 contexts: Contexts::Received(request.contexts),
                 peer: Some(self.message.peer.peer),
+                lane: Some(ServingLane {
+                    priority: self.lane.waits_at(),
+                    scheduling: self.lane.scheduling(),
+                }),
                 endian: self.message.header.endian,
                 is_collocated: false,
                 slot_table: &interceptors.slots,

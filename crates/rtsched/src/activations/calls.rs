@@ -77,7 +77,8 @@ pub(crate) fn send(
         .map_err(interrupted_at_point)?;
     let sent = with(|context| {
         let mut innermost = context.innermost()?;
-        let (id, segment) = (innermost.activation.id, *innermost.segment());
+        let (id, limit) = (innermost.activation.id, innermost.activation.limit);
+        let segment = *innermost.segment();
         record_event(Event::DistributableThreadSent, id);
         let left_at = innermost.depart(locus);
         let parameters = match (left_at, segment.began_at) {
@@ -91,6 +92,7 @@ pub(crate) fn send(
             parameters,
             implicit: segment.implicit,
             opaque: segment.opaque,
+            limit,
         })
     });
     Ok(sent)

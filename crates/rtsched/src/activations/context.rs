@@ -13,13 +13,16 @@ use std::{
 
 use punctual_flight::{Event, Record, record};
 use punctual_orb::swap_call_deadline;
-use punctual_os::clock;
+use punctual_os::{clock, scheduling};
 use punctual_sched::dynamic::{Slot, Time, resource::ResourceId};
 use punctual_types::{DistributableThreadId, Minor, SystemException};
 
-use super::segment_stack::{SegmentSpec, SegmentStack, SegmentValues};
+use super::{
+    ClaimLimit,
+    segment_stack::{SegmentSpec, SegmentStack, SegmentValues},
+};
 use crate::{
-    dispatcher::{Locus, OsThread, SchedulingPoint},
+    dispatcher::{LaneLimit, Locus, OsThread, SchedulingPoint},
     endsystem::Endsystem,
     error::{bad_param, no_current, thread_cancelled},
     storage::{self, ThreadStorage},
@@ -83,6 +86,7 @@ pub(super) struct Activation {
     pub(super) scopes: u32,
     /// Whether a request brought it.
     pub(super) by_request: bool,
+    pub(super) limit: LaneLimit,
     pub(super) state: ActivationState,
 }
 
@@ -177,6 +181,20 @@ impl Context {
         self.os_thread.get_or_insert_with(OsThread::current).clone()
     }
 
+    /// Limit of a request's claims.
+    pub(super) fn limit(&mut self, of: &ClaimLimit) -> LaneLimit {
+        let around = self.innermost().map(|innermost| innermost.activation.limit);
+        match of {
+            ClaimLimit::None => LaneLimit::NONE,
+            ClaimLimit::Caller => around.unwrap_or(LaneLimit::NONE),
+            // The dispatcher may have changed the scheduling of the calling thread.
+            ClaimLimit::Lane(lane) => LaneLimit::of(*lane, || {
+                let own = around.and_then(|around| around.native);
+                own.unwrap_or_else(scheduling::current)
+            }),
+        }
+    }
+
     /// Deadline of the innermost operation.
     pub(super) fn deadline(&self) -> Time {
         self.deadlines.last().copied().unwrap_or(Time::NEVER)
@@ -189,7 +207,7 @@ impl Context {
         storage: ThreadStorage,
         segment: &SegmentSpec<'_>,
     ) -> (SchedulingPoint, Locus, SegmentHandle) {
-        let (slot, id) = (activation.slot, activation.id);
+        let (slot, id, limit) = (activation.slot, activation.id, activation.limit);
         let number = self.push_frame(Some(activation), storage::attach(storage));
         let handle = SegmentHandle {
             activation: number,
@@ -197,7 +215,12 @@ impl Context {
         };
         record_segment(id, segment.name);
         let began_at = self.segments.push(segment);
-        let locus = Locus::new(number, self.os_thread(), segment.parameters, began_at);
+        let locus = Locus::new(
+            number,
+            self.os_thread().within(limit),
+            segment.parameters,
+            began_at,
+        );
         let deadline = self.deadline();
         let point = SchedulingPoint {
             slot,
@@ -316,8 +339,14 @@ impl Activation {
             id,
             scopes,
             by_request,
+            limit: LaneLimit::NONE,
             state: ActivationState::Active,
         }
+    }
+
+    /// The same with a limit on its claims.
+    pub(super) fn within(self, limit: LaneLimit) -> Self {
+        Self { limit, ..self }
     }
 }
 

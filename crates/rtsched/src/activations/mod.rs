@@ -15,14 +15,14 @@ use punctual_types::{DistributableThreadId, SystemException};
 
 use self::context::{ActivationState, end_frame, record_event, with};
 use crate::{
-    dispatcher::SchedulingPoint,
+    dispatcher::{LaneLimit, SchedulingPoint},
     endsystem::Endsystem,
     error::{Interrupted, no_current},
 };
 
 pub(crate) use calls::{begin_call, end_call, poll, send};
 pub(crate) use context::SegmentHandle;
-pub(crate) use requests::{Arrival, begin_request, end_request, use_resource};
+pub(crate) use requests::{Arrival, ClaimLimit, begin_request, end_request, use_resource};
 pub(crate) use segment_stack::{OpaqueParameters, SegmentSpec};
 pub(crate) use segments::{begin, begin_thread, close, end, update};
 pub(crate) use waiting::{deadline, pass, pass_if_any, set_deadline, wait_until};
@@ -33,6 +33,7 @@ pub(crate) struct CurrentThread {
     pub(crate) parameters: SchedulingParameters,
     pub(crate) implicit: Option<SchedulingParameters>,
     pub(crate) opaque: OpaqueParameters,
+    pub(crate) limit: LaneLimit,
 }
 
 /// Returns the current thread; without one, BAD_INV_ORDER.
@@ -40,12 +41,14 @@ pub(crate) fn current_thread(endsystem: &Arc<Endsystem>) -> Result<CurrentThread
     with(|context| {
         let mut current = context.current(endsystem).ok_or_else(no_current)?;
         let id = current.activation.id;
+        let limit = current.activation.limit;
         let segment = current.segment();
         Ok(CurrentThread {
             id,
             parameters: segment.parameters,
             implicit: segment.implicit,
             opaque: segment.opaque,
+            limit,
         })
     })
 }

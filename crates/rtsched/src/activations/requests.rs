@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use punctual_flight::Event;
-use punctual_orb::swap_call_deadline;
+use punctual_orb::{interceptors::ServingLane, swap_call_deadline};
 use punctual_sched::dynamic::{SchedulingParameters, Time, resource::ResourceId};
 use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, SystemException};
@@ -28,8 +28,19 @@ pub(crate) struct Arrival<'a> {
     pub(crate) implicit: Option<SchedulingParameters>,
     pub(crate) opaque: OpaqueParameters,
     pub(crate) peer: Option<Peer>,
+    pub(crate) limit: ClaimLimit,
     /// Whether no caller waits for the request, so that the thread begins here.
     pub(crate) spawned: bool,
+}
+
+/// What the claims of an arriving thread must not exceed.
+pub(crate) enum ClaimLimit {
+    /// Nothing.
+    None,
+    /// The lane that serves the request.
+    Lane(ServingLane),
+    /// What limits the calling thread, if anything.
+    Caller,
 }
 
 /// Begins a request on this OS thread; [`end_request`] ends it. If it is `separate`, it is not the current
@@ -72,8 +83,11 @@ pub(crate) fn begin_request(
         opaque: arrival.opaque,
         scoped: true,
     };
-    let activation = Activation::new(endsystem, slot, arrival.id, 1, true);
-    let (point, locus, _) = with(|context| context.begin(activation, storage, &segment));
+    let (point, locus, _) = with(|context| {
+        let limit = context.limit(&arrival.limit);
+        let activation = Activation::new(endsystem, slot, arrival.id, 1, true).within(limit);
+        context.begin(activation, storage, &segment)
+    });
     endsystem.dispatcher.arrive(point, locus).map_err(|interrupted| {
         let _ = end_request(endsystem);
         interrupted.exception()

@@ -15,6 +15,7 @@ use super::{
     end_if_unscoped, interrupted_at_point,
 };
 use crate::{
+    dispatcher::LaneLimit,
     endsystem::Endsystem,
     error::{Interrupted, SchedulingError, bad_order, thread_cancelled},
 };
@@ -33,7 +34,7 @@ pub(crate) fn begin(
     }
     let id = endsystem.ids.next();
     let slot = endsystem.dispatcher.register(id, segment.name)?;
-    Ok(begin_thread(endsystem, id, slot, segment)?)
+    Ok(begin_thread(endsystem, id, slot, LaneLimit::NONE, segment)?)
 }
 
 /// Begins the first segment of a registered thread.
@@ -41,10 +42,11 @@ pub(crate) fn begin_thread(
     endsystem: &Arc<Endsystem>,
     id: DistributableThreadId,
     slot: Slot,
+    limit: LaneLimit,
     segment: &SegmentSpec<'_>,
 ) -> Result<SegmentHandle, SystemException> {
     let storage = endsystem.dispatcher.storage(slot);
-    let activation = Activation::new(endsystem, slot, id, segment.scoped.into(), false);
+    let activation = Activation::new(endsystem, slot, id, segment.scoped.into(), false).within(limit);
     let (point, locus, handle) = with(|context| context.begin(activation, storage, segment));
     endsystem.dispatcher.arrive(point, locus).map_err(|interrupted| {
         end_frame();

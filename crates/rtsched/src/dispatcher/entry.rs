@@ -8,6 +8,7 @@ use punctual_types::DistributableThreadId;
 use super::{
     decisions::ThreadName,
     head::{Head, Locus},
+    lane_limit::LaneLimit,
     scheduling_point::SchedulingPoint,
 };
 use crate::{error::Interrupted, storage::ThreadStorage};
@@ -23,6 +24,8 @@ pub(crate) struct Entry {
     /// `DT_State` CANCELLED: each activation fails at its next scheduling point.
     pub(crate) cancelled: bool,
     pub(crate) head: Head,
+    /// Highest limit of the threads that wait for its resources.
+    pub(crate) lent_limit: Option<LaneLimit>,
     pub(crate) storage: ThreadStorage,
     /// Two-way calls in progress, by activation; the innermost last.
     pub(crate) calls: Vec<(u64, ObjectRef)>,
@@ -51,6 +54,7 @@ impl Default for Entry {
             activations: 0,
             cancelled: false,
             head: Head::Away,
+            lent_limit: None,
             storage: ThreadStorage::new(),
             calls: Vec::new(),
             peers: Vec::new(),

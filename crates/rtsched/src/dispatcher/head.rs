@@ -5,7 +5,10 @@ use std::{sync::Arc, time::Duration};
 use punctual_os::{Gate, clock};
 use punctual_sched::dynamic::{SchedulingParameters, resource::ResourceId};
 
-use super::os_thread::OsThread;
+use super::{
+    lane_limit::{LaneLevel, LaneLimit},
+    os_thread::OsThread,
+};
 
 /// State of the head of a distributable thread.
 ///
@@ -43,6 +46,8 @@ pub(crate) struct Locus {
     /// Number of the activation that has the head.
     pub(crate) activation: u64,
     pub(crate) os_thread: OsThread,
+    /// Limit of its claims; that of the OS thread is higher while a thread of a higher lane waits for it.
+    pub(crate) limit: LaneLimit,
     /// Parameters of the innermost segment.
     pub(crate) own: SchedulingParameters,
     /// Parameters that result from resources that the thread owns or waits for.
@@ -74,6 +79,12 @@ impl Head {
             | Self::Running(locus)
             | Self::Native(locus, _) => Some(locus),
         }
+    }
+
+    /// Lane that limits the head at present.
+    pub(crate) fn level(&self) -> LaneLevel {
+        self.locus()
+            .map_or(LaneLevel::HIGHEST, |locus| locus.os_thread.limit.level)
     }
 
     /// Returns the locus of a head that the scheduler knows.
@@ -147,6 +158,7 @@ impl Locus {
     ) -> Self {
         Self {
             activation,
+            limit: os_thread.limit,
             os_thread,
             own: parameters,
             inherited: None,

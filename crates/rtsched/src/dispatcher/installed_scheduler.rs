@@ -25,6 +25,8 @@ pub(super) struct InstalledScheduler {
     earlier_failures: u64,
     /// Threads to run, the most eligible first.
     pub(super) chosen: Vec<Slot>,
+    /// Reused for a choice in which lanes limit claims.
+    pub(super) by_lane: Vec<Slot>,
     /// When to choose again without any other event.
     pub(super) reconsider_at: Option<Time>,
 }
@@ -37,6 +39,7 @@ impl InstalledScheduler {
             kind,
             earlier_failures: 0,
             chosen: Vec::with_capacity(max_threads),
+            by_lane: Vec::with_capacity(max_threads),
             reconsider_at: None,
         };
         installed.contained(|scheduler| scheduler.reserve(max_threads));

@@ -11,12 +11,17 @@
 //! chosen 2, and `rt-dispatch` 90. A thread that calls out or sleeps has 80, because the end of its wait is a
 //! scheduling point that must not wait for a processor; lanes whose requests bring distributable threads
 //! should have 80, too. Without rights, the queue is strictly cooperative.
+//!
+//! A thread whose claims count only within its lane has none of these priorities above its lane's, and no
+//! thread of a higher lane waits for it in the queue, so that a lower lane cannot occupy a processor that a
+//! higher one needs. It inherits the limit of threads that wait for its resources.
 
 mod clock;
 mod decisions;
 mod entry;
 mod head;
 mod installed_scheduler;
+mod lane_limit;
 mod mechanism;
 mod native_control;
 mod os_thread;
@@ -42,6 +47,7 @@ use punctual_types::{DistributableThreadId, Minor, SystemException};
 pub(crate) use clock::{instant, now};
 pub use decisions::{Decision, Switch};
 pub(crate) use head::Locus;
+pub(crate) use lane_limit::LaneLimit;
 pub use mechanism::{Mechanism, NativePriorities, Preemption};
 pub(crate) use os_thread::OsThread;
 pub(crate) use scheduling_point::SchedulingPoint;

@@ -52,11 +52,15 @@ impl NativeControl {
         self.mechanism == Mechanism::ReadyQueue && self.preemption == Preemption::Native && !self.denied
     }
 
-    /// Gives the OS thread a priority; returns whether it has it.
+    /// Gives the OS thread a priority within its limit; returns whether it has it.
     pub(super) fn set_priority(&mut self, thread: &mut OsThread, priority: NativePriority) -> bool {
         if self.denied {
             return false;
         }
+        let Some(priority) = thread.limit.apply(priority) else {
+            thread.restore();
+            return false;
+        };
         let changed = thread.set_priority(priority).is_ok();
         if !changed {
             self.denied = true;
@@ -73,7 +77,8 @@ impl NativeControl {
     pub(super) fn move_to(&mut self, thread: &mut OsThread, priority: NativePriority, is_caller: bool) {
         if is_caller
             && !self.denied
-            && let Some(demotion) = thread.demote_later(priority)
+            && let Some(limited) = thread.limit.apply(priority)
+            && let Some(demotion) = thread.demote_later(limited)
         {
             self.pending = Some(demotion);
         } else {

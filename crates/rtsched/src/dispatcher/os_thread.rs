@@ -16,6 +16,8 @@ use punctual_os::{
 use punctual_sched::dynamic::{SchedulingParameters, Time};
 use punctual_types::{Completion, Minor, NativePriority, SystemException, SystemExceptionKind};
 
+use super::lane_limit::LaneLimit;
+
 /// An OS thread, as the dispatcher controls it.
 #[derive(Clone)]
 pub(crate) struct OsThread {
@@ -25,6 +27,8 @@ pub(crate) struct OsThread {
     native: NativeScheduling,
     /// The last SCHED_FIFO priority decided for it, or one of the marks of [`PendingDemotion`].
     wanted: Arc<AtomicI16>,
+    /// What its native priority must not exceed.
+    pub(super) limit: LaneLimit,
 }
 
 /// Native scheduling that the dispatcher has given to an OS thread; `own`: the one that its owner configured.
@@ -51,7 +55,13 @@ impl OsThread {
             gate: Arc::new(Gate::new()),
             native: NativeScheduling::Own,
             wanted: Arc::default(),
+            limit: LaneLimit::NONE,
         }
+    }
+
+    /// The same with a limit.
+    pub(crate) fn within(self, limit: LaneLimit) -> Self {
+        Self { limit, ..self }
     }
 
     /// Whether the dispatcher has changed its native scheduling.

@@ -114,6 +114,7 @@ impl ThreadTable {
         entry.origin = origin;
         entry.activations = 1;
         entry.cancelled = false;
+        entry.lent_limit = None;
         self.by_id.insert(id, slot);
         Ok(slot)
     }

@@ -1,9 +1,7 @@
 //! The reference to the control of an endsystem, in the references of its objects.
 
-use punctual_cdr::{
-    Decode, Decoder, Encode, Encoder, Endian, Ior, TaggedComponent, TaggedProfile, decode_encapsulation,
-};
-use punctual_giop::{IiopProfile, PUNCTUAL_ORB_TYPE, Profile, TAG_INTERNET_IOP, TAG_PUNCTUAL_SHM, TAG_UIOP};
+use punctual_cdr::{Decode, Decoder, Encode, Encoder, Endian, Ior, TaggedComponent, decode_encapsulation};
+use punctual_giop::PUNCTUAL_ORB_TYPE;
 use punctual_stub::{Interface, ObjectRef};
 
 use super::thread_control::ThreadControlRef;
@@ -48,11 +46,11 @@ impl ThreadControlRef {
     /// ```
     pub fn of(object: &ObjectRef) -> Option<Self> {
         let forwarded = object.forwarded();
-        let profiles = &forwarded.as_ref().unwrap_or(object.ior()).profiles;
-        let components = profiles.iter().filter_map(components).flatten();
-        let component = components
-            .into_iter()
-            .find(|component| component.tag == TAG_THREAD_CONTROL)?;
+        let mut profiles = object.orb().profiles(forwarded.as_ref().unwrap_or(object.ior()));
+        let component = profiles.find_map(|profile| {
+            let mut components = profile.components.into_iter();
+            components.find(|component| component.tag == TAG_THREAD_CONTROL)
+        })?;
         let outer = Decoder::new(&[], Endian::NATIVE);
         let ior = Ior::decode(&mut decode_encapsulation(&outer, &component.data).ok()?).ok()?;
         if ior.is_nil() {
@@ -60,18 +58,5 @@ impl ThreadControlRef {
         }
         let target = object.orb().0.bind(ior).ok()?;
         Some(ThreadControlRef::from_object(ObjectRef::new(target)))
-    }
-}
-
-/// Decodes the components of known profiles.
-fn components(profile: &TaggedProfile) -> Option<Vec<TaggedComponent>> {
-    match profile.tag {
-        TAG_INTERNET_IOP => IiopProfile::decode(profile)
-            .ok()
-            .map(|profile| profile.components),
-        TAG_UIOP | TAG_PUNCTUAL_SHM => Profile::decode_with(profile, String::decode)
-            .ok()
-            .map(|profile| profile.components),
-        _ => None,
     }
 }

@@ -324,6 +324,13 @@ impl Resources {
         Some(self.resource(resource).ok()?.owned?.owner)
     }
 
+    /// Returns the waiters of a resource, the most eligible first.
+    pub fn waiters(&self, resource: ResourceId) -> impl Iterator<Item = Slot> + '_ {
+        core::iter::successors(self.first_waiter(resource), |waiter| {
+            self.thread(*waiter).ok()?.after
+        })
+    }
+
     /// Returns the resource for which a thread waits.
     pub fn waits_for(&self, thread: Slot) -> Option<ResourceId> {
         self.thread(thread).ok()?.waits_for

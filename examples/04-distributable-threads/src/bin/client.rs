@@ -7,10 +7,10 @@ use std::{
     time::Duration,
 };
 
-use punctual::prelude::*;
 use punctual::rtscheduling::{
-    EarliestDeadlineFirst, RtScheduling, SchedulingParameters, SpawnSpec, storage::WordKey,
+    AcceptedClaims, EarliestDeadlineFirst, RtScheduling, SchedulingParameters, SpawnSpec, storage::WordKey,
 };
+use punctual::{Peers, prelude::*};
 
 punctual::include_idl!("radar");
 use radar::{ConsoleRef, Sighting, TrackerRef};
@@ -44,6 +44,8 @@ fn main() {
 fn run() -> Result<(), Box<dyn Error>> {
     let scheduling = RtScheduling::builder()
         .scheduler(EarliestDeadlineFirst::new())
+        // The tracker, which calls back, is on this host.
+        .accept_claims(Peers::SameHost, AcceptedClaims::all())
         .build()?;
     let orb = Orb::builder()
         .listen("iiop://localhost")

@@ -6,8 +6,10 @@ use std::sync::{
 };
 use std::{error::Error, mem};
 
-use punctual::prelude::*;
-use punctual::rtscheduling::{EarliestDeadlineFirst, RtScheduling, Time, remote::ThreadControlSpec};
+use punctual::rtscheduling::{
+    AcceptedClaims, EarliestDeadlineFirst, RtScheduling, Time, remote::ThreadControlSpec,
+};
+use punctual::{Peers, prelude::*};
 
 punctual::include_idl!("radar");
 use radar::{ConsoleRef, Sighting, TrackerRef};
@@ -67,6 +69,8 @@ impl radar::Tracker for Tracker {
 fn main() -> Result<(), Box<dyn Error>> {
     let scheduling = RtScheduling::builder()
         .scheduler(EarliestDeadlineFirst::new())
+        // Without it, the tracker would not know the threads of the radar.
+        .accept_claims(Peers::SameHost, AcceptedClaims::all())
         .build()?;
     let orb = Orb::builder()
         .listen("iiop://localhost:2840")

@@ -2,8 +2,8 @@
 
 use std::{error::Error, mem, sync::Mutex, thread, time::Duration};
 
-use punctual::prelude::*;
-use punctual::rtscheduling::{Mechanism, RtScheduling, ThreadStatus};
+use punctual::rtscheduling::{AcceptedClaims, Mechanism, RtScheduling, ThreadStatus};
+use punctual::{Peers, prelude::*};
 use scheduler_of_your_own::{first_come_first_served, scheduler};
 
 punctual::include_idl!("workshop");
@@ -66,6 +66,7 @@ impl workshop::Bench for Workshop {
 fn main() -> Result<(), Box<dyn Error>> {
     let scheduling = RtScheduling::builder()
         .scheduler(first_come_first_served())
+        .accept_claims(Peers::SameHost, AcceptedClaims::all())
         .processors(1)
         .build()?;
     let orb = Orb::builder()

@@ -1,8 +1,8 @@
 //! One endsystem of these experiments: the runtime with a scheduler and an ORB, and its threads.
 
-use punctual::{Orb, Priority};
+use punctual::{Orb, Peers, Priority};
 use punctual_os::Thread;
-use punctual_rtsched::{BuildError, Current, Mechanism, RtScheduling, SchedulingError};
+use punctual_rtsched::{AcceptedClaims, BuildError, Current, Mechanism, RtScheduling, SchedulingError};
 use punctual_sched::{dynamic::Time, simulator::Parameters};
 
 use super::disciplines::Named;
@@ -32,6 +32,7 @@ impl Endsystem {
             .scheduler(named.scheduler())
             .mechanism(mechanism(named))
             .processors(1)
+            .accept_claims(Peers::Everyone, AcceptedClaims::all().above_lane(true))
             .build()?;
         let orb = Orb::builder().initializer(&scheduling);
         let orb = match address {

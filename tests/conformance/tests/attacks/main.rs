@@ -3,3 +3,4 @@
 
 mod endless_endpoints;
 mod locked_folder;
+mod forged_scheduling_claims;

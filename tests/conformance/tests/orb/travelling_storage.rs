@@ -10,11 +10,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{Interface, Orb, SystemException, SystemExceptionKind};
+use punctual::{Interface, Orb, Peers, SystemException, SystemExceptionKind};
 use punctual_fixtures::travel::{self, PlaceRef};
 use punctual_os::ThreadSpec;
 use punctual_rtsched::{
-    Preemption, ResourceManager, RtScheduling, SchedulingError,
+    AcceptedClaims, Preemption, ResourceManager, RtScheduling, SchedulingError,
     storage::{Housekeeper, WordKey},
 };
 use punctual_sched::dynamic::SchedulingParameters;
@@ -53,6 +53,7 @@ impl Host {
         let scheduling = RtScheduling::builder()
             .preemption(Preemption::Cooperative)
             .processors(8)
+            .accept_claims(Peers::SameHost, AcceptedClaims::all())
             .build()
             .unwrap();
         let orb = Orb::builder()

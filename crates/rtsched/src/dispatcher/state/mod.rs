@@ -1,6 +1,7 @@
 //! Everything under the dispatcher's lock: the threads, which of them run, and their resources.
 
 mod installation;
+mod limits;
 mod rescheduling;
 mod resources;
 
@@ -14,6 +15,7 @@ use super::{
     decisions::{Decisions, Switch},
     head::{Head, Locus},
     installed_scheduler::InstalledScheduler,
+    lane_limit::ReadyByLane,
     mechanism::Mechanism,
     native_control::NativeControl,
     resource_table::ResourceTable,
@@ -34,6 +36,7 @@ pub(crate) struct State {
     pub(super) processors: usize,
     /// Threads that run; with mechanisms other than the ready queue, those that the scheduler would let run.
     running: Vec<Slot>,
+    ready: ReadyByLane,
     decisions: Decisions,
     /// How long `rt-dispatch` sleeps; `None`: it is awake, or does not exist.
     pub(super) timer_until: Option<Time>,
@@ -51,6 +54,7 @@ impl State {
             resources: ResourceTable::new(max_threads),
             processors: settings.processors,
             running: Vec::with_capacity(max_threads),
+            ready: ReadyByLane::new(),
             decisions: Decisions::new(settings.decisions),
             timer_until: None,
             ends: false,
@@ -107,6 +111,7 @@ impl State {
             wakes.push(&gate);
         }
         self.threads[slot].head = Head::Idle(locus);
+        self.apply_limit(slot, None);
         wakes.add(self.rebase(slot, now));
         wakes
     }
@@ -122,6 +127,7 @@ impl State {
         match self.native.mechanism {
             // A thread that was away or asleep keeps its reservation, unless its OS thread has served another
             // one meanwhile.
+            Mechanism::KernelDeadline if thread.limit.excludes_reservations() => {}
             Mechanism::KernelDeadline if !thread.has_reservation() => {
                 thread.reserve(&parameters, now).map_err(Interrupted::Refused)?;
             }
@@ -130,6 +136,7 @@ impl State {
             _ => {}
         }
         let received = head.received();
+        self.ready.enter(head.level());
         match self.native.mechanism {
             Mechanism::ReadyQueue => head.set(Head::Ready),
             Mechanism::OsPriorities | Mechanism::KernelDeadline => {
@@ -166,7 +173,9 @@ impl State {
             return Ok(WakeList::default());
         };
         let parameters = self.scheduler.translate(locus.parameters(), now);
-        if self.native.mechanism == Mechanism::KernelDeadline {
+        if self.native.mechanism == Mechanism::KernelDeadline
+            && !locus.os_thread.limit.excludes_reservations()
+        {
             let reserved = locus.os_thread.reserve(&parameters, now);
             reserved.map_err(Interrupted::Refused)?;
         }
@@ -185,6 +194,7 @@ impl State {
         if let Head::Native(_, Some(level)) = head {
             self.native.levels.leave(*level);
         }
+        self.ready.leave(head.level());
         head.set(Head::Idle);
         self.scheduler.remove(slot, now);
         if let Some(at) = self.running.iter().position(|running| *running == slot) {

@@ -19,6 +19,7 @@ impl State {
             return wakes;
         }
         self.scheduler.choose(&self.threads, self.processors, now);
+        self.let_higher_lanes_run(now);
         let mut at = 0;
         while let Some(&slot) = self.running.get(at) {
             if self.scheduler.chosen.contains(&slot) || !self.stop(slot, caller) {
@@ -30,7 +31,7 @@ impl State {
         }
         for at in 0..self.scheduler.chosen.len() {
             let slot = self.scheduler.chosen[at];
-            if self.running.len() < self.processors && !self.running.contains(&slot) {
+            if self.runs_beside(slot, &self.running) && !self.running.contains(&slot) {
                 self.running.push(slot);
                 self.record(slot, Switch::Resumed, now);
                 self.resume(slot, caller, &mut wakes);

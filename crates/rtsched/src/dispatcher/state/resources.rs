@@ -20,7 +20,7 @@ impl State {
         now: Time,
     ) -> (Result<Acquisition, ResourceError>, WakeList) {
         let own = self.scheduler.translate(own, now);
-        self.decide(Some(slot), now, |resources, by, changed| {
+        let decided = self.decide(Some(slot), now, |resources, by, changed| {
             if resources.effective(slot).is_none() {
                 resources.set_base(slot, &own, by, changed);
                 // The thread is scheduled by these already.
@@ -31,7 +31,11 @@ impl State {
                 let _ = resources.leave(slot);
             }
             acquired
-        })
+        });
+        if matches!(decided.0, Ok(Acquisition::Waits)) {
+            self.lend_limit(slot);
+        }
+        decided
     }
 
     /// Releases a resource. The next owner is ready before the previous one loses what it inherited, so that
@@ -51,12 +55,14 @@ impl State {
                 if let Some(locus) = self.threads[next].head.locus_mut() {
                     locus.handed = Some(resource);
                 }
+                self.inherit_limit(next, resource);
                 Some(next)
             }
             Ok(Release::StillOwned | Release::Free) | Err(_) => None,
         };
-        let wakes = self.apply_changes(next, caller, now);
+        let mut wakes = self.apply_changes(next, caller, now);
         self.forget_if_unconcerned(slot);
+        wakes.add(self.return_limit(slot, caller, now));
         wakes
     }
 

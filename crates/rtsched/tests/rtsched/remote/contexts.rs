@@ -15,7 +15,7 @@ use punctual_stub::Interface;
 use punctual_types::{Completion, DistributableThreadId, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    host::{Host, IMPORTANCE, kind_of},
+    host::{Host, IMPORTANCE, kind_of, trusting},
     tracker::{RETURN, Tracker, TrackerRef, WORK},
 };
 
@@ -119,6 +119,18 @@ fn written(context: &SchedulingContext) -> Vec<u8> {
 const OUTSIDE: Result<i32, SystemExceptionKind> = Err(SystemExceptionKind::BadInvOrder);
 const INSIDE: Result<i32, SystemExceptionKind> = Ok(RETURN);
 const REFUSED: Result<i32, SystemExceptionKind> = Err(SystemExceptionKind::Marshal);
+
+#[test]
+fn contexts_of_unnamed_peers_are_not_read() {
+    let unnamed = RtScheduling::builder().preemption(Preemption::Cooperative);
+    let (host, forger) = (Host::with(unnamed.build().unwrap()), Forger::new());
+    let whole = written(&of(7));
+    let truncated = whole[..20].to_vec();
+    for context in [whole, truncated] {
+        let result = forger.sends(Some(context), &host);
+        assert_eq!(result.map_err(|error| error.kind), OUTSIDE);
+    }
+}
 
 #[test]
 fn contexts_are_read_ignored_or_refused() {
@@ -259,7 +271,7 @@ fn an_id_that_is_active_here_is_refused_and_its_thread_continues() {
 
 #[test]
 fn a_wrong_calendar_costs_at_most_the_skew() {
-    let scheduling = RtScheduling::builder()
+    let scheduling = trusting()
         .scheduler(EarliestDeadlineFirst::new())
         .preemption(Preemption::Cooperative)
         .max_clock_skew(Duration::from_millis(50))
@@ -312,7 +324,7 @@ fn a_wrong_calendar_costs_at_most_the_skew() {
 
 #[test]
 fn contexts_of_tao_are_read_if_configured() {
-    let scheduling = RtScheduling::builder()
+    let scheduling = trusting()
         .preemption(Preemption::Cooperative)
         .peer_layout(PeerLayout::MostImportantFirst)
         .build()

@@ -4,10 +4,10 @@ use std::{
 };
 
 use punctual_fixtures::LONG;
-use punctual_orb::Orb;
+use punctual_orb::{Orb, Peers};
 use punctual_os::ThreadSpec;
 use punctual_rtsched::{
-    Preemption, RtScheduling, SchedulingError,
+    AcceptedClaims, Preemption, RtScheduling, RtSchedulingBuilder, SchedulingError,
     remote::{ThreadControl, ThreadControlRef, ThreadControlSpec},
 };
 use punctual_sched::dynamic::SchedulingParameters;
@@ -15,6 +15,11 @@ use punctual_stub::Interface;
 use punctual_types::{DistributableThreadId, SystemException, SystemExceptionKind};
 
 use super::tracker::{Tracker, TrackerRef};
+
+/// Starts a builder that accepts all claims of this host.
+pub fn trusting() -> RtSchedulingBuilder {
+    RtScheduling::builder().accept_claims(Peers::SameHost, AcceptedClaims::all().above_lane(true))
+}
 
 /// An endsystem with an object that threads call.
 pub struct Host {
@@ -31,7 +36,7 @@ impl Host {
     }
 
     pub fn scheduling() -> RtScheduling {
-        let builder = RtScheduling::builder().preemption(Preemption::Cooperative);
+        let builder = trusting().preemption(Preemption::Cooperative);
         builder.build().unwrap()
     }
 

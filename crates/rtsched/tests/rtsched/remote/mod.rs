@@ -5,4 +5,5 @@ mod cancellation;
 mod contexts;
 mod dead_hosts;
 mod host;
+mod own_transport;
 mod tracker;

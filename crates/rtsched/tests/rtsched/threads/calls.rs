@@ -11,7 +11,7 @@ use punctual_rtsched::{
 use punctual_sched::dynamic::{EarliestDeadlineFirst, SchedulingParameters};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use super::hosts::{Host, Log, await_status, cooperative, decisions, importance};
+use super::hosts::{Host, Log, await_status, cooperative, decisions, importance, trusting};
 
 #[test]
 fn a_two_way_call_takes_the_thread_along_and_back() {
@@ -486,7 +486,7 @@ fn a_caller_that_continues_takes_its_head_back_within_one_process() {
 fn another_scheduler_on_the_way_translates_and_the_original_travels_on() {
     let (client, last) = (Host::new(), Host::new());
     let middle = Host::with(
-        RtScheduling::builder()
+        trusting()
             .scheduler(EarliestDeadlineFirst::new())
             .preemption(punctual_rtsched::Preemption::Cooperative)
             .build()
@@ -593,7 +593,7 @@ fn a_flood_of_new_ids_is_bounded_by_the_maximum() {
         max_threads: 8,
         ..RetentionLimits::default()
     };
-    let scheduling = RtScheduling::builder()
+    let scheduling = trusting()
         .max_threads(4)
         .retention_limits(limits)
         .build()

@@ -9,9 +9,11 @@ use std::{
 };
 
 use punctual_fixtures::eventually;
-use punctual_orb::{Orb, PriorityModel, interceptors::OrbInitializer};
+use punctual_orb::{Orb, Peers, PriorityModel, interceptors::OrbInitializer};
 use punctual_os::PiMutex;
-use punctual_rtsched::{Preemption, RtScheduling, SchedulingError, ThreadStatus};
+use punctual_rtsched::{
+    AcceptedClaims, Preemption, RtScheduling, RtSchedulingBuilder, SchedulingError, ThreadStatus,
+};
 use punctual_sched::dynamic::SchedulingParameters;
 use punctual_stub::rt::{
     AsyncCall, Decode, Encode, Encoder, Interface, ObjectRef, Phase, Skeleton, SystemException, Upcall,
@@ -19,9 +21,14 @@ use punctual_stub::rt::{
 };
 use punctual_types::Priority;
 
+/// Starts a builder that accepts all claims of this host.
+pub fn trusting() -> RtSchedulingBuilder {
+    RtScheduling::builder().accept_claims(Peers::SameHost, AcceptedClaims::all().above_lane(true))
+}
+
 /// An endsystem with the default scheduler, without preemption.
 pub fn cooperative() -> RtScheduling {
-    RtScheduling::builder()
+    trusting()
         .preemption(Preemption::Cooperative)
         .record_decisions(1000)
         .build()

@@ -16,7 +16,7 @@ use punctual_sched::dynamic::{
     ThreadPriority, Time, TranslationDefaults,
 };
 
-use super::hosts::{Host, WorkerRef, importance};
+use super::hosts::{Host, WorkerRef, importance, trusting};
 
 /// Pseudo-random numbers, the same in each run.
 struct Numbers(u64);
@@ -99,7 +99,7 @@ fn play(
 }
 
 fn exclusive(processors: usize, preemption: Preemption) {
-    let scheduling = RtScheduling::builder()
+    let scheduling = trusting()
         .preemption(preemption)
         .processors(processors)
         .build()

@@ -11,7 +11,7 @@ use punctual_sched::dynamic::{
 };
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-use super::hosts::{Host, Log, WorkerRef, importance};
+use super::hosts::{Host, Log, WorkerRef, importance, trusting};
 
 /// MIF with a log of its calls, in which threads are named by their importance.
 struct Noting {
@@ -85,7 +85,7 @@ fn noting() -> (RtScheduling, Log) {
         log: log.clone(),
         has_news: false,
     };
-    let scheduling = RtScheduling::builder()
+    let scheduling = trusting()
         .scheduler(scheduler)
         .preemption(Preemption::Cooperative)
         .build()

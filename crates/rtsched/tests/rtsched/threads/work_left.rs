@@ -11,7 +11,7 @@ use punctual_sched::dynamic::{
     MinimumLaxityFirst, ParameterKind, Scheduler, SchedulingParameters, Slot, Time,
 };
 
-use super::hosts::{Host, WorkerRef};
+use super::hosts::{Host, WorkerRef, trusting};
 
 const WORK: Duration = Duration::from_millis(20);
 const LONG: Duration = Duration::from_secs(3600);
@@ -85,7 +85,7 @@ fn by_laxity() -> (RtScheduling, Arc<PiMutex<Duration>>) {
         decides: MinimumLaxityFirst::new(),
         received: Arc::clone(&received),
     };
-    let scheduling = RtScheduling::builder()
+    let scheduling = trusting()
         .scheduler(scheduler)
         .preemption(Preemption::Cooperative)
         .build()
