@@ -12,15 +12,12 @@ use std::{
 };
 
 use punctual_flight::{Event, Record, record};
-use punctual_orb::swap_call_deadline;
-use punctual_os::{clock, scheduling};
+use punctual_orb::{interceptors::ServingLane, swap_call_deadline};
+use punctual_os::clock;
 use punctual_sched::dynamic::{Slot, Time, resource::ResourceId};
 use punctual_types::{DistributableThreadId, Minor, SystemException};
 
-use super::{
-    ClaimLimit,
-    segment_stack::{SegmentSpec, SegmentStack, SegmentValues},
-};
+use super::segment_stack::{SegmentSpec, SegmentStack, SegmentValues};
 use crate::{
     dispatcher::{LaneLimit, Locus, OsThread, SchedulingPoint},
     endsystem::Endsystem,
@@ -105,6 +102,16 @@ pub(super) enum ActivationState {
     Cancelled,
 }
 
+/// What the claims of an arriving thread must not exceed.
+pub(crate) enum ClaimLimit {
+    /// Nothing.
+    None,
+    /// The lane that serves the request.
+    Lane(ServingLane),
+    /// What limits the calling thread, if anything.
+    Caller,
+}
+
 /// Identifies the activation and the depth at which a segment began.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SegmentHandle {
@@ -187,11 +194,7 @@ impl Context {
         match of {
             ClaimLimit::None => LaneLimit::NONE,
             ClaimLimit::Caller => around.unwrap_or(LaneLimit::NONE),
-            // The dispatcher may have changed the scheduling of the calling thread.
-            ClaimLimit::Lane(lane) => LaneLimit::of(*lane, || {
-                let own = around.and_then(|around| around.native);
-                own.unwrap_or_else(scheduling::current)
-            }),
+            ClaimLimit::Lane(lane) => LaneLimit::of(*lane, around),
         }
     }
 

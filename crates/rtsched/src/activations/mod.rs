@@ -21,8 +21,8 @@ use crate::{
 };
 
 pub(crate) use calls::{begin_call, end_call, poll, send};
-pub(crate) use context::SegmentHandle;
-pub(crate) use requests::{Arrival, ClaimLimit, begin_request, end_request, use_resource};
+pub(crate) use context::{ClaimLimit, SegmentHandle};
+pub(crate) use requests::{Arrival, begin_request, end_request, use_resource};
 pub(crate) use segment_stack::{OpaqueParameters, SegmentSpec};
 pub(crate) use segments::{begin, begin_thread, close, end, update};
 pub(crate) use waiting::{deadline, pass, pass_if_any, set_deadline, wait_until};

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use punctual_flight::Event;
-use punctual_orb::{interceptors::ServingLane, swap_call_deadline};
+use punctual_orb::swap_call_deadline;
 use punctual_sched::dynamic::{SchedulingParameters, Time, resource::ResourceId};
 use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, SystemException};
 
 use super::{
     OpaqueParameters, SegmentHandle, SegmentSpec,
-    context::{Activation, ActivationState, end_frame, end_frames_above, record_event, with},
+    context::{Activation, ActivationState, ClaimLimit, end_frame, end_frames_above, record_event, with},
     interrupted_at_point, scheduling_point,
     segments::end_segments,
 };
@@ -31,16 +31,6 @@ pub(crate) struct Arrival<'a> {
     pub(crate) limit: ClaimLimit,
     /// Whether no caller waits for the request, so that the thread begins here.
     pub(crate) spawned: bool,
-}
-
-/// What the claims of an arriving thread must not exceed.
-pub(crate) enum ClaimLimit {
-    /// Nothing.
-    None,
-    /// The lane that serves the request.
-    Lane(ServingLane),
-    /// What limits the calling thread, if anything.
-    Caller,
 }
 
 /// Begins a request on this OS thread; [`end_request`] ends it. If it is `separate`, it is not the current

@@ -1,7 +1,7 @@
 //! Limit on the claims of a thread: the lane that serves it.
 
 use punctual_orb::interceptors::ServingLane;
-use punctual_os::Scheduling;
+use punctual_os::{Scheduling, scheduling};
 use punctual_types::NativePriority;
 
 /// The lane above which the claims of a thread do not count.
@@ -9,53 +9,63 @@ use punctual_types::NativePriority;
 pub(crate) struct LaneLimit {
     /// CORBA priority of the lane.
     pub(crate) level: LaneLevel,
-    /// Scheduling of the lane's threads; `None`: no limit.
-    pub(crate) native: Option<Scheduling>,
+    /// Native priority of the lane's threads; 0: they are not in a real-time class.
+    native: NativePriority,
 }
 
 /// Priority of a lane, or above all lanes.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) struct LaneLevel(i32);
+pub(crate) struct LaneLevel(u16);
 
 impl LaneLevel {
     /// Above all lanes.
-    pub(crate) const HIGHEST: Self = Self(i32::MAX);
+    pub(crate) const HIGHEST: Self = Self(u16::MAX);
 }
 
 impl LaneLimit {
     /// For threads of the application, and for claims that may exceed the lane.
     pub(crate) const NONE: Self = Self {
         level: LaneLevel::HIGHEST,
-        native: None,
+        native: NativePriority(i16::MAX),
     };
 
-    /// The limit of a request that this lane serves. `own`: the scheduling of the calling thread, where the
-    /// lane's threads are the user's.
-    pub(crate) fn of(lane: ServingLane, own: impl FnOnce() -> Scheduling) -> Self {
+    /// The limit of a request that this lane serves. `around`: that of the activation which the calling
+    /// thread is in, if any.
+    pub(crate) fn of(lane: ServingLane, around: Option<Self>) -> Self {
+        let native = match (lane.scheduling, around) {
+            (Some(own), _) => native(own),
+            // A thread of the user's, whose scheduling the dispatcher has changed.
+            (None, Some(around)) if around.is_limited() => around.native,
+            (None, _) => native(scheduling::current()),
+        };
         Self {
-            level: LaneLevel(lane.priority.value().into()),
-            native: Some(lane.scheduling.unwrap_or_else(own)),
+            level: LaneLevel(lane.priority.value().unsigned_abs()),
+            native,
         }
     }
 
     /// Returns the native priority that a thread gets in place of `wanted`; `None`: its lane is not in a
     /// real-time class, and it keeps its own scheduling.
     pub(crate) fn apply(self, wanted: NativePriority) -> Option<NativePriority> {
-        match self.native {
-            None => Some(wanted),
-            Some(own) if own.is_realtime() => Some(wanted.min(own.priority)),
-            Some(_) => None,
-        }
+        (self.native.0 > 0).then(|| wanted.min(self.native))
     }
 
-    /// Whether the kernel's SCHED_DEADLINE is above the limit.
-    pub(crate) fn excludes_reservations(self) -> bool {
-        self.native.is_some()
+    /// Whether the limit is that of a lane, which the kernel's SCHED_DEADLINE would exceed.
+    pub(crate) fn is_limited(self) -> bool {
+        self.level < LaneLevel::HIGHEST
     }
 
     /// The limit of the higher lane.
     pub(crate) fn or_higher(self, other: Self) -> Self {
         if other.level > self.level { other } else { self }
+    }
+}
+
+fn native(own: Scheduling) -> NativePriority {
+    if own.is_realtime() {
+        own.priority
+    } else {
+        NativePriority(0)
     }
 }
 

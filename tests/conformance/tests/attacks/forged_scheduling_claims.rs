@@ -99,8 +99,8 @@ fn short(reply: Option<Message>) -> i16 {
     reply.reply().body.u16() as i16
 }
 
-/// Whether a request of the high lane and a thread of this process are each served within the time while a request with a
-/// forged importance sleeps at the low lane.
+/// Whether a request of the high lane and a thread of this process are each served within the time while a
+/// request with a forged importance sleeps at the low lane.
 fn is_served_beside_a_sleeper(target: &Target, within: Duration) -> bool {
     let mut sleeper = request(&target.low, "wait_at_gate", 7, i32::MAX);
     target.low.hooks.await_at_gate(1);

@@ -39,7 +39,7 @@ impl State {
             return;
         };
         let parameters = self.scheduler.translate(locus.parameters(), now);
-        if mechanism == Mechanism::KernelDeadline && !locus.os_thread.limit.excludes_reservations() {
+        if mechanism == Mechanism::KernelDeadline && !locus.os_thread.limit.is_limited() {
             // A thread that is not admitted runs on unchanged until its next segment, which reports that.
             let _ = locus.os_thread.reserve(&parameters, now);
         } else if !self.native.preempts() {

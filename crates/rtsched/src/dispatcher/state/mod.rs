@@ -127,7 +127,7 @@ impl State {
         match self.native.mechanism {
             // A thread that was away or asleep keeps its reservation, unless its OS thread has served another
             // one meanwhile.
-            Mechanism::KernelDeadline if thread.limit.excludes_reservations() => {}
+            Mechanism::KernelDeadline if thread.limit.is_limited() => {}
             Mechanism::KernelDeadline if !thread.has_reservation() => {
                 thread.reserve(&parameters, now).map_err(Interrupted::Refused)?;
             }
@@ -173,9 +173,7 @@ impl State {
             return Ok(WakeList::default());
         };
         let parameters = self.scheduler.translate(locus.parameters(), now);
-        if self.native.mechanism == Mechanism::KernelDeadline
-            && !locus.os_thread.limit.excludes_reservations()
-        {
+        if self.native.mechanism == Mechanism::KernelDeadline && !locus.os_thread.limit.is_limited() {
             let reserved = locus.os_thread.reserve(&parameters, now);
             reserved.map_err(Interrupted::Refused)?;
         }
