@@ -2,5 +2,5 @@
 //! listed in `docs/threats.md`.
 
 mod endless_endpoints;
-mod locked_folder;
 mod forged_scheduling_claims;
+mod locked_folder;
