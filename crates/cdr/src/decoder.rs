@@ -1,7 +1,9 @@
 //! Decoding of values.
 
+pub(crate) mod growth;
+
 use alloc::vec::Vec;
-use core::{any::Any, mem::needs_drop};
+use core::any::Any;
 
 use crate::{Arena, CdrError, CdrErrorKind, CharSet, Endian};
 
@@ -29,31 +31,14 @@ pub trait Decode<'a>: Sized {
         count: usize,
         decoder: &mut Decoder<'a>,
     ) -> Result<(), CdrError> {
-        elements.truncate(count);
-        for element in elements.iter_mut() {
-            element.decode_into(decoder)?;
-        }
-        elements.reserve(count - elements.len());
-        while elements.len() < count {
-            elements.push(Self::decode(decoder)?);
-        }
-        Ok(())
+        growth::decode_into_vec(elements, count, decoder)
     }
 
     /// Lends `count` elements from the message if their encoding equals their memory layout, and otherwise
     /// from the arena.
     #[doc(hidden)]
     fn decode_slice(decoder: &mut Decoder<'a>, count: usize) -> Result<&'a [Self], CdrError> {
-        const {
-            assert!(
-                !needs_drop::<Self>(),
-                "an arena never drops its values: lend types that own nothing, or decode a Vec"
-            );
-        }
-        let arena = decoder.arena()?;
-        arena
-            .alloc_slice_try_fill_with(count, |_| Self::decode(decoder))
-            .map(|slice| &*slice)
+        growth::decode_into_arena(count, decoder)
     }
 }
 
@@ -70,6 +55,9 @@ pub struct Decoder<'a> {
     char_set: CharSet,
     arena: Option<&'a Arena>,
     depth_left: u16,
+    /// Octets of memory that the values decoded so far take.
+    decoded: usize,
+    max_decoded: usize,
     context: Option<&'a (dyn Any + Send + Sync)>,
     fragments: &'a [usize],
 }
@@ -77,6 +65,9 @@ pub struct Decoder<'a> {
 impl<'a> Decoder<'a> {
     /// Default of [`Self::with_nesting_limit`].
     pub const DEFAULT_NESTING_LIMIT: u16 = 64;
+
+    /// Default of [`Self::with_decoded_limit`]: 64 MiB.
+    pub const DEFAULT_DECODED_LIMIT: usize = 64 << 20;
 
     /// Creates a decoder at the first octet, with text in ISO-8859-1: the code set of peers that have
     /// negotiated none.
@@ -88,6 +79,8 @@ impl<'a> Decoder<'a> {
             char_set: CharSet::Latin1,
             arena: None,
             depth_left: Self::DEFAULT_NESTING_LIMIT,
+            decoded: 0,
+            max_decoded: Self::DEFAULT_DECODED_LIMIT.max(twice(octets)),
             context: None,
             fragments: &[],
         }
@@ -119,6 +112,14 @@ impl<'a> Decoder<'a> {
         self
     }
 
+    /// Limits the octets of memory that decoded strings, sequences and references take, whether owned or in
+    /// the arena; what is lent from the message itself does not count. Twice the size of the message, which
+    /// numbers and text never exceed, is always allowed.
+    pub fn with_decoded_limit(mut self, limit: usize) -> Self {
+        self.max_decoded = limit.max(twice(self.octets));
+        self
+    }
+
     /// Sets the ORB to which decoded object references are bound (see `punctual-stub`).
     pub fn with_context(mut self, context: &'a (dyn Any + Send + Sync)) -> Self {
         self.context = Some(context);
@@ -144,6 +145,22 @@ impl<'a> Decoder<'a> {
     /// Returns the code set of text.
     pub fn char_set(&self) -> CharSet {
         self.char_set
+    }
+
+    /// Returns the octets of memory that the values decoded so far take: see [`Self::with_decoded_limit`].
+    #[inline]
+    pub fn decoded(&self) -> usize {
+        self.decoded
+    }
+
+    /// Counts memory for decoded values, before it is allocated. Fails above the limit.
+    #[inline]
+    pub(crate) fn count(&mut self, octets: usize) -> Result<(), CdrError> {
+        self.decoded = self.decoded.saturating_add(octets);
+        if self.decoded > self.max_decoded {
+            return Err(self.error(CdrErrorKind::DecodedTooLarge));
+        }
+        Ok(())
     }
 
     /// Returns the offset of the next octet.
@@ -264,4 +281,8 @@ impl<'a> Decoder<'a> {
             offset: self.at,
         }
     }
+}
+
+fn twice(octets: &[u8]) -> usize {
+    octets.len().saturating_mul(2)
 }

@@ -39,12 +39,16 @@ pub enum CdrErrorKind {
     BooleanInvalid,
     /// A bounded string or sequence exceeds its bound.
     BoundExceeded,
+    /// The decoded values would take more memory than the limit allows.
+    DecodedTooLarge,
     /// An enum value has no enumerator.
     EnumOutOfRange,
     /// A length exceeds the data that follows it.
     LengthImpossible,
     /// Values are nested deeper than the limit.
     NestingTooDeep,
+    /// There is no memory for the decoded values.
+    OutOfMemory,
     /// A string lacks its final NUL or has another inside.
     StringUnterminated,
     /// Octets are not text in the code set in use.
@@ -70,10 +74,12 @@ impl CdrErrorKind {
         match self {
             Self::BooleanInvalid => Minor::BOOLEAN_INVALID,
             Self::BoundExceeded => Minor::BOUND_EXCEEDED,
+            Self::DecodedTooLarge => Minor::DECODED_TOO_LARGE,
             Self::DecoderIncomplete => Minor::NONE,
             Self::EnumOutOfRange => Minor::ENUM_OUT_OF_RANGE,
             Self::LengthImpossible => Minor::LENGTH_IMPOSSIBLE,
             Self::NestingTooDeep => Minor::NESTING_TOO_DEEP,
+            Self::OutOfMemory => Minor::OUT_OF_MEMORY,
             Self::ReferenceMalformed => Minor::REFERENCE_MALFORMED,
             Self::StringUnterminated => Minor::STRING_UNTERMINATED,
             Self::TextInvalid => Minor::TEXT_INVALID,

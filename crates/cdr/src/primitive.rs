@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use zerocopy::{FromBytes, IntoBytes};
 
-use crate::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian};
+use crate::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian, decoder::growth};
 
 macro_rules! number {
     ($($type:ty),*) => {$(
@@ -51,8 +51,9 @@ macro_rules! number {
                 if count == 0 {
                     return Ok(());
                 }
+                decoder.count(count.saturating_mul(size_of::<Self>()))?;
+                growth::reserve(elements, count, decoder)?;
                 if size_of::<Self>() > 1 && decoder.is_fragmented() {
-                    elements.reserve(count);
                     for _ in 0..count {
                         elements.push(Self::decode(decoder)?);
                     }
@@ -77,9 +78,7 @@ macro_rules! number {
                     return Ok(&[]);
                 }
                 if size_of::<Self>() > 1 && decoder.is_fragmented() {
-                    let arena = decoder.arena()?;
-                    let elements = arena.alloc_slice_try_fill_with(count, |_| Self::decode(decoder));
-                    return elements.map(|slice| &*slice);
+                    return growth::decode_into_arena(count, decoder);
                 }
                 decoder.align(size_of::<Self>())?;
                 let endian = decoder.endian();
@@ -88,9 +87,13 @@ macro_rules! number {
                 if !foreign && let Ok(native) = <[Self]>::ref_from_bytes(octets) {
                     return Ok(native);
                 }
+                decoder.count(octets.len())?;
                 let elements = octets.chunks_exact(size_of::<Self>());
                 let elements = elements.map(|octets| from_octets!($type, octets, endian));
-                Ok(decoder.arena()?.alloc_slice_fill_iter(elements))
+                match decoder.arena()?.try_alloc_slice_fill_iter(elements) {
+                    Ok(elements) => Ok(elements),
+                    Err(_) => Err(decoder.error(CdrErrorKind::OutOfMemory)),
+                }
             }
         }
     )*};

@@ -20,6 +20,9 @@ pub trait FromIor: Sized {
     fn from_ior(ior: Ior, decoder: &Decoder<'_>) -> Result<Self, CdrError>;
 }
 
+/// Octets counted for the memory of a bound reference, besides its IOR: what an ORB needs to call the object.
+const BOUND: usize = 1 << 10;
+
 /// `None` is the nil reference.
 impl<T: HasIor> Encode for Option<T> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
@@ -38,6 +41,7 @@ impl<'a, T: FromIor> Decode<'a> for Option<T> {
         if ior.is_nil() {
             Ok(None)
         } else {
+            decoder.count(BOUND)?;
             T::from_ior(ior, decoder).map(Some)
         }
     }

@@ -204,6 +204,94 @@ fn excessive_nesting_is_an_error() {
     assert_eq!(error.kind, CdrErrorKind::NestingTooDeep);
 }
 
+/// As large as a union with a member of 4 KiB: 4 octets on the wire.
+struct Large([u32; 1024]);
+
+impl<'a> Decode<'a> for Large {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        match u32::decode(decoder)? {
+            0xffff_ffff => Err(decoder.error(CdrErrorKind::EnumOutOfRange)),
+            value => Ok(Self([value; 1024])),
+        }
+    }
+}
+
+/// A sequence of `count` large values, of which number `bad` cannot be decoded.
+fn large(count: u32, bad: u32) -> Vec<u8> {
+    let value = |index| if index == bad { 0xffff_ffff } else { index };
+    let values: Vec<u32> = (0..count).map(value).collect();
+    encoded(values.as_slice(), Endian::NATIVE, CharSet::Utf8)
+}
+
+#[test]
+fn elements_beyond_the_limit_are_refused_before_the_first_is_decoded() {
+    // Decoded, this has 400 MB; the first element would fail in another way.
+    let octets = large(100_000, 0);
+    let arena = Arena::new();
+    let decoder = Decoder::new(&octets, Endian::NATIVE).with_arena(&arena);
+    let mut elements = Vec::<Large>::new();
+    let owned = elements.decode_into(&mut decoder.clone());
+    let lent = <&[Large]>::decode(&mut decoder.clone()).map(<[_]>::len);
+    for error in [owned.unwrap_err(), lent.unwrap_err()] {
+        assert_eq!((error.kind, error.offset), (CdrErrorKind::DecodedTooLarge, 4));
+    }
+    assert_eq!((elements.capacity(), arena.allocated_bytes()), (0, 0));
+    // All that a message contains counts.
+    let two = [large(3, 9), large(3, 9)].concat();
+    let mut decoder = Decoder::new(&two, Endian::NATIVE).with_decoded_limit(5 * size_of::<Large>());
+    assert_eq!(Vec::<Large>::decode(&mut decoder).unwrap().len(), 3);
+    assert_eq!(
+        Vec::<Large>::decode(&mut decoder).map(|_| ()).unwrap_err().kind,
+        CdrErrorKind::DecodedTooLarge
+    );
+}
+
+#[test]
+fn memory_grows_with_the_octets_and_not_with_the_announced_length() {
+    let octets = large(100_000, 300);
+    let arena = Arena::new();
+    let decoder = Decoder::new(&octets, Endian::NATIVE)
+        .with_arena(&arena)
+        .with_decoded_limit(usize::MAX);
+    let mut elements = Vec::<Large>::new();
+    let owned = elements.decode_into(&mut decoder.clone());
+    let lent = <&[Large]>::decode(&mut decoder.clone()).map(<[_]>::len);
+    for error in [owned.unwrap_err(), lent.unwrap_err()] {
+        assert_eq!(error.kind, CdrErrorKind::EnumOutOfRange);
+    }
+    // As much as the message has, then at most twice as much as has been decoded.
+    assert_eq!((elements.len(), elements[299].0[1023]), (300, 299));
+    assert!(elements.capacity() < 700, "{}", elements.capacity());
+    assert!(
+        arena.allocated_bytes() < 3000 * size_of::<Large>(),
+        "{}",
+        arena.allocated_bytes()
+    );
+}
+
+#[test]
+fn numbers_and_text_may_take_twice_their_message_whatever_the_limit() {
+    let text = "\u{e9}".repeat(1000);
+    let octets = encoded(
+        (text.as_str(), [7_u8; 1000].as_slice()),
+        Endian::Big,
+        CharSet::Latin1,
+    );
+    let arena = Arena::new();
+    let decoder = Decoder::new(&octets, Endian::Big)
+        .with_arena(&arena)
+        .with_decoded_limit(0);
+    let mut owned = decoder.clone();
+    assert_eq!(String::decode(&mut owned).unwrap(), text);
+    assert_eq!(Vec::<u8>::decode(&mut owned).unwrap(), [7; 1000]);
+    let mut lent = decoder;
+    assert_eq!(<&str>::decode(&mut lent).unwrap(), text);
+    assert_eq!(<&[u8]>::decode(&mut lent).unwrap(), [7; 1000]);
+    assert_eq!(lent.decoded(), 2000, "octets are lent from the message");
+}
+
 #[test]
 fn an_encapsulation_has_its_own_alignment() {
     let mut octets = Vec::new();

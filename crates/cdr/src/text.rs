@@ -5,6 +5,8 @@
 use alloc::string::String;
 use core::str;
 
+use bumpalo::collections::Vec as ArenaVec;
+
 use crate::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder};
 
 impl Encode for str {
@@ -43,10 +45,14 @@ impl<'a> Decode<'a> for &'a str {
         match text(decoder)? {
             Text::Utf8(text) => Ok(text),
             Text::Latin1(octets) => {
-                let mut utf8 =
-                    bumpalo::collections::String::with_capacity_in(octets.len() * 2, decoder.arena()?);
-                utf8.extend(octets.iter().copied().map(char::from));
-                Ok(utf8.into_bump_str())
+                decoder.count(octets.len() * 2)?;
+                let mut utf8 = ArenaVec::new_in(decoder.arena()?);
+                utf8.try_reserve_exact(octets.len() * 2)
+                    .map_err(|_| decoder.error(CdrErrorKind::OutOfMemory))?;
+                for character in octets.iter().copied().map(char::from) {
+                    utf8.extend_from_slice(character.encode_utf8(&mut [0; 2]).as_bytes());
+                }
+                str::from_utf8(utf8.into_bump_slice()).map_err(|_| decoder.error(CdrErrorKind::TextInvalid))
             }
         }
     }
@@ -64,15 +70,24 @@ impl<'a> Decode<'a> for String {
     fn decode_into(&mut self, decoder: &mut Decoder<'a>) -> Result<(), CdrError> {
         self.clear();
         match text(decoder)? {
-            Text::Utf8(text) => self.push_str(text),
+            Text::Utf8(text) => {
+                reserve(self, text.len(), decoder)?;
+                self.push_str(text);
+            }
             Text::Latin1(octets) => {
                 // `extend` alone would grow in steps, each of which could allocate.
-                self.reserve(octets.len() * 2);
+                reserve(self, octets.len() * 2, decoder)?;
                 self.extend(octets.iter().copied().map(char::from));
             }
         }
         Ok(())
     }
+}
+
+fn reserve(text: &mut String, octets: usize, decoder: &mut Decoder<'_>) -> Result<(), CdrError> {
+    decoder.count(octets)?;
+    text.try_reserve(octets)
+        .map_err(|_| decoder.error(CdrErrorKind::OutOfMemory))
 }
 
 enum Text<'a> {

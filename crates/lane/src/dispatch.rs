@@ -48,17 +48,20 @@ impl<H: ServingSlot> Worker<'_, H> {
             may_move: true,
             char_set,
         };
-        match header.message_type {
+        let usable = match header.message_type {
             MessageType::Request => {
                 self.lane.counters.requests.add_one();
                 if let Mode::Buffered(limits) = self.lane.mode {
-                    return self.buffer(connection, header, char_set, limits);
+                    self.buffer(connection, header, char_set, limits)
+                } else {
+                    self.count_loan();
+                    self.answer(connection, header, arrival)
                 }
-                self.count_loan();
-                self.answer(connection, header, arrival)
             }
             _ => self.answer_locate(connection, header, arrival),
-        }
+        };
+        self.buffers.free_large(self.lane.limits().max_kept_buffer);
+        usable
     }
 
     /// Counts the next request if this thread is lent for it.

@@ -7,6 +7,8 @@ use std::time::Duration;
 pub struct LaneLimits {
     /// Largest message in octets, fragments assembled; received or waiting to be sent.
     pub max_message_size: usize,
+    /// Octets that a buffer of a thread keeps from one message to the next.
+    pub max_kept_buffer: usize,
     /// Connections of clients; a further one is closed at once.
     pub max_connections: usize,
     /// Incomplete fragmented messages of one connection.

@@ -33,4 +33,21 @@ impl<H: RequestHandler> WorkerBuffers<H> {
             reply_doorbell: None,
         }
     }
+
+    /// Frees buffers of more than `max_kept` octets.
+    #[inline]
+    pub(crate) fn free_large(&mut self, max_kept: usize) {
+        if self.message.capacity().max(self.reply.capacity()) > max_kept {
+            self.free_larger_than(max_kept);
+        }
+    }
+
+    #[cold]
+    fn free_larger_than(&mut self, max_kept: usize) {
+        for buffer in [&mut self.message, &mut self.reply] {
+            if buffer.capacity() > max_kept {
+                *buffer = Vec::new();
+            }
+        }
+    }
 }

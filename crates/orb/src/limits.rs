@@ -45,6 +45,13 @@ macro_rules! limits {
 limits! {
     /// Octets of a sent or received message, reassembled from its fragments. Default 8 MiB.
     max_message_size: usize = 8 << 20,
+    /// Octets of memory that the strings, sequences and references of one message may take when they are
+    /// decoded, as owned values or in a lane's arena; what is lent from the message does not count. Twice the
+    /// size of the message is always allowed. More is IMP_LIMIT for the caller. Default 64 MiB.
+    max_decoded_size: usize = 64 << 20,
+    /// Octets that a buffer, arena or result of a thread keeps from one message to the next. Larger ones are
+    /// freed after the message, so that each larger message allocates anew. Default 1 MiB.
+    max_kept_buffer: usize = 1 << 20,
     /// Connections of clients to one lane; further ones are closed at once. Default 1024.
     max_connections: usize = 1024,
     /// Open connections of one calling thread that serves no lane, for all ORBs. Default 64.
@@ -88,6 +95,7 @@ impl Limits {
     pub(crate) fn of_lane(&self) -> LaneLimits {
         LaneLimits {
             max_message_size: self.max_message_size,
+            max_kept_buffer: self.max_kept_buffer,
             max_connections: self.max_connections,
             max_fragmented_messages: self.max_fragmented_messages,
             max_shared_calls: self.max_shared_calls,

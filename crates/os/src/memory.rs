@@ -54,11 +54,19 @@ pub enum LockDenied {
 }
 
 /// Makes the C library keep freed memory, so that allocating it again causes no system call and no page
-/// fault. Permanent: the process never shrinks again. Returns false if the library refused.
+/// fault. Permanent. Returns false if the library refused.
+///
+/// Blocks of 2 MiB or more, which only unusually large messages need, are returned to the system.
 pub fn keep_freed_memory() -> bool {
     // SAFETY: `mallopt` takes numbers; the C library serialises it with allocations of other threads.
-    unsafe { libc::mallopt(libc::M_TRIM_THRESHOLD, -1) == 1 && libc::mallopt(libc::M_MMAP_MAX, 0) == 1 }
+    unsafe {
+        libc::mallopt(libc::M_TRIM_THRESHOLD, -1) == 1
+            && libc::mallopt(libc::M_MMAP_THRESHOLD, RETURNED_FROM) == 1
+    }
 }
+
+/// Octets from which freed blocks are returned to the system; also ends the library's own adjustment.
+const RETURNED_FROM: libc::c_int = 2 << 20;
 
 /// Returns the resident memory of this process in bytes.
 ///

@@ -11,14 +11,29 @@ pub trait Reset {
 }
 
 /// Values that a lane thread reuses for later upcalls, at most one for each type and nesting level, so that
-/// results and `inout` parameters need no allocation.
-#[derive(Default)]
+/// results and `inout` parameters need no allocation. Values of large messages are not kept.
 pub struct ReusePool {
     // For a few types, a linear search is faster than hashing.
     values: Vec<(TypeId, Box<dyn Any + Send>)>,
+    max_kept: usize,
+}
+
+impl Default for ReusePool {
+    /// Creates a pool that keeps values of up to 1 MiB.
+    fn default() -> Self {
+        Self {
+            values: Vec::new(),
+            max_kept: 1 << 20,
+        }
+    }
 }
 
 impl ReusePool {
+    /// Sets the octets that the values of one message may take to be kept.
+    pub fn set_max_kept(&mut self, octets: usize) {
+        self.max_kept = octets;
+    }
+
     /// Returns a stored value after [`Reset::reset`], or a new one.
     pub fn take<T: Default + Reset + Send + 'static>(&mut self) -> Box<T> {
         let mut value = self.take_unreset(T::default);
@@ -34,9 +49,11 @@ impl ReusePool {
         stored.unwrap_or_else(|| Box::new(make()))
     }
 
-    /// Stores `value` for a later [`take`](Self::take).
-    pub fn keep<T: Send + 'static>(&mut self, value: Box<T>) {
-        self.values.push((TypeId::of::<T>(), value));
+    /// Stores `value`, which belongs to a message with values of `octets`, for a later [`take`](Self::take).
+    pub fn keep<T: Send + 'static>(&mut self, value: Box<T>, octets: usize) {
+        if octets <= self.max_kept {
+            self.values.push((TypeId::of::<T>(), value));
+        }
     }
 }
 

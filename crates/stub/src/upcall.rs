@@ -97,9 +97,11 @@ impl<'m, 'l> Upcall<'m, 'l> {
         self.pool.take_unreset(make)
     }
 
-    /// Stores a value from [`Self::reuse`] or [`Self::recycle`] for later use.
+    /// Stores a value from [`Self::reuse`] or [`Self::recycle`] for later use, unless request or reply is
+    /// large.
     pub fn keep<T: Send + 'static>(&mut self, value: Box<T>) {
-        self.pool.keep(value);
+        let octets = self.arguments.decoded().max(self.reply.position());
+        self.pool.keep(value, octets);
     }
 
     /// Encodes the results: return value, then `inout` and `out` parameters, in order.

@@ -210,6 +210,10 @@ table! {
     MOVED_WHILE_ASYNCHRONOUS = 96, Transient,
         "the object was forwarded to a server that needs another encoding of the asynchronous call's \
          arguments; retry: the next call goes there directly";
+    DECODED_TOO_LARGE = 100, ImpLimit,
+        "the values in the message take more memory than is allowed; raise `max_decoded_size` on the side \
+         that received it";
+    OUT_OF_MEMORY = 101, NoMemory, "there is no memory for the values in the message";
     INTERCEPTOR_PANICKED = 110, Unknown,
         "an interceptor panicked; the standard error of its process has the message";
     TOO_MANY_SERVICE_CONTEXTS = 111, ImpLimit,

@@ -3,22 +3,7 @@
 //! The time is linear in the size of the specification, however many types share a part, and no function
 //! calls itself from type to type: neither a long chain nor a wide ladder of types costs more than its text.
 
-use crate::model::{Model, Shape, Type, TypeId};
-
-/// Facts about one named type.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Facts {
-    /// Whether its length varies: it contains a string, a sequence or a reference.
-    pub variable: bool,
-    /// Whether it contains object references.
-    pub reference: bool,
-    /// Whether it contains itself, through sequences.
-    pub recursive: bool,
-    /// Minimum of octets on the wire, without padding.
-    pub min_size: u64,
-    /// For a typedef, the last one of the chain of typedefs that it begins.
-    pub last_alias: Option<TypeId>,
-}
+use crate::model::{Facts, Model, Shape, Type, TypeId};
 
 impl Model {
     /// Computes the facts of all types, from their shapes.

@@ -2,8 +2,6 @@
 //!
 //! [`lower`](crate::lower) builds it from the front end's representation.
 
-use crate::facts::Facts;
-
 /// Model of one specification.
 #[derive(Debug, Default)]
 pub struct Model {
@@ -38,6 +36,21 @@ pub struct NamedType {
     pub view: String,
     /// Kind of the type.
     pub shape: Shape,
+}
+
+/// Facts about one named type.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Facts {
+    /// Whether its length varies: it contains a string, a sequence or a reference.
+    pub variable: bool,
+    /// Whether it contains object references.
+    pub reference: bool,
+    /// Whether it contains itself, through sequences.
+    pub recursive: bool,
+    /// Minimum of octets on the wire, without padding.
+    pub min_size: u64,
+    /// For a typedef, the last one of the chain of typedefs that it begins.
+    pub last_alias: Option<TypeId>,
 }
 
 /// Kind of a named type, as far as other types depend on it.

@@ -63,7 +63,7 @@ impl Reference {
             deadlines,
         };
         let mut progress = CallProgress::default();
-        let sent = with_frame(self.core.configuration.limits.max_nested_calls, |frame| {
+        let sent = with_frame(&self.core.configuration.limits, |frame| {
             self.with_slots(frame, |frame| {
                 self.send_until_under_way(&mut progress, frame, call, context)
             })
@@ -171,7 +171,7 @@ impl PendingCall for Outstanding {
             policies: reference.policies.held(policies),
             deadlines: *deadlines,
         };
-        let step = with_frame(reference.core.configuration.limits.max_nested_calls, |frame| {
+        let step = with_frame(&reference.core.configuration.limits, |frame| {
             Ok(reference.with_slots(frame, |frame| {
                 reference.advance_call((sent, progress), frame, call, context, mode)
             }))

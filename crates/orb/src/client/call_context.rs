@@ -30,9 +30,7 @@ impl Reference {
             deadlines: Deadlines::start(&policies),
             policies: &policies,
         };
-        with_frame(self.core.configuration.limits.max_nested_calls, |frame| {
-            call(context, frame)
-        })
+        with_frame(&self.core.configuration.limits, |frame| call(context, frame))
     }
 }
 

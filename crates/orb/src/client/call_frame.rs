@@ -9,7 +9,7 @@ use punctual_stub::ReusePool;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::request_buffer::RequestBuffer;
-use crate::interception::SeenCall;
+use crate::{Limits, interception::SeenCall};
 
 /// Buffers of one call.
 #[derive(Default)]
@@ -40,13 +40,42 @@ thread_local! {
     static FRAMES: RefCell<Frames> = RefCell::default();
 }
 
-/// Runs `call` with its own buffers. Fails with IMP_LIMIT if calls are nested deeper than `max_depth`.
+impl CallFrame {
+    /// Frees buffers of more than `max_kept` octets.
+    #[inline]
+    fn free_large(&mut self, max_kept: usize) {
+        let shared = self.shared.as_ref().map_or(0, |reply| reply.message.capacity());
+        // At least the largest of them.
+        let any = self.request.capacity() | self.reply.capacity() | shared | self.arena.allocated_bytes();
+        if any > max_kept {
+            self.free_larger_than(max_kept);
+        }
+    }
+
+    #[cold]
+    fn free_larger_than(&mut self, max_kept: usize) {
+        let shared = self.shared.as_mut().map(|reply| &mut reply.message);
+        for buffer in shared.into_iter().chain([&mut self.reply]) {
+            if buffer.capacity() > max_kept {
+                *buffer = Vec::new();
+            }
+        }
+        if self.request.capacity() > max_kept {
+            self.request = RequestBuffer::default();
+        }
+        if self.arena.allocated_bytes() > max_kept {
+            self.arena = Arena::new();
+        }
+    }
+}
+
+/// Runs `call` with its own buffers. Fails with IMP_LIMIT if calls are nested too deeply.
 pub(super) fn with_frame<R>(
-    max_depth: usize,
+    limits: &Limits,
     call: impl FnOnce(&mut CallFrame) -> Result<R, SystemException>,
 ) -> Result<R, SystemException> {
     let mut frame = FRAMES.with_borrow_mut(|frames| {
-        if frames.depth == max_depth {
+        if frames.depth == limits.max_nested_calls {
             let minor = Minor::NESTING_OF_CALLS_TOO_DEEP;
             return Err(SystemException::new(
                 SystemExceptionKind::ImpLimit,
@@ -61,6 +90,7 @@ pub(super) fn with_frame<R>(
     // count.
     let _leave = Leave;
     let result = call(&mut frame);
+    frame.free_large(limits.max_kept_buffer);
     FRAMES.with_borrow_mut(|frames| frames.unused.push(frame));
     result
 }

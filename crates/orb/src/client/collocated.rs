@@ -68,6 +68,7 @@ fn call_on_this_thread(
     (call.perform)(Phase::Arguments(&mut encoder)).map_err(|error| error.system_exception(Completion::No))?;
 
     arena.reset();
+    pool.set_max_kept(core.configuration.limits.max_kept_buffer);
     let two_way = call.response == Response::WithTarget;
     let local = Local {
         core,
@@ -131,6 +132,7 @@ impl<'c> Local<'c> {
         Decoder::new(octets, Endian::NATIVE)
             .with_char_set(CharSet::Utf8)
             .with_nesting_limit(self.core.configuration.limits.max_nesting)
+            .with_decoded_limit(self.core.configuration.limits.max_decoded_size)
             .with_context(self.orb)
     }
 

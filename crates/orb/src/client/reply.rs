@@ -31,6 +31,7 @@ impl Reference {
             let mut decoder = view
                 .decoder(offset)
                 .with_nesting_limit(self.core.configuration.limits.max_nesting)
+                .with_decoded_limit(self.core.configuration.limits.max_decoded_size)
                 .with_context(&self.orb);
             Ok(match status {
                 ReplyStatus::NoException => {

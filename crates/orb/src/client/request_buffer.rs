@@ -65,6 +65,11 @@ impl RequestBuffer {
         &self.octets
     }
 
+    /// Octets for which the buffer has memory.
+    pub(super) fn capacity(&self) -> usize {
+        self.octets.capacity()
+    }
+
     /// Returns the empty buffer for a message of another kind, and the contexts that interceptors add.
     pub(super) fn clear(&mut self) -> (&mut Vec<u8>, &AddedContexts) {
         self.head = None;

@@ -2,11 +2,8 @@
 
 use std::{cell::RefCell, sync::Arc, thread::LocalKey};
 
-use punctual_cdr::Arena;
-use punctual_giop::LastRequest;
 use punctual_lane::{Disposition, MessageError, RequestHandler, RequestMessage, ServingSlot, ServingThread};
 use punctual_sched::NetworkPriorityMapping;
-use punctual_stub::ReusePool;
 use punctual_transport::Peer;
 use punctual_types::{Priority, SystemException};
 
@@ -15,11 +12,8 @@ use crate::{
     accepted_priorities::Origin,
     bound_band::BoundBand,
     client::{self, Permit, Purpose},
-    interception::SeenRequest,
     lane_data::{LaneContext, LaneData},
 };
-
-const FIRST_ARENA: usize = 8 << 10;
 
 thread_local! {
     static SERVING: RefCell<Option<ServingThread<RequestDispatcher>>> = const { RefCell::new(None) };
@@ -33,13 +27,7 @@ impl RequestHandler for RequestDispatcher {
     type Buffers = Buffers;
 
     fn new_buffers(self: &Arc<Self>) -> Buffers {
-        Buffers {
-            last: LastRequest::new(),
-            arena: Arena::with_capacity(FIRST_ARENA),
-            pool: ReusePool::default(),
-            orb: self.orb.clone(),
-            seen: SeenRequest::default(),
-        }
+        Buffers::new(self.orb.clone(), self.configuration.limits.max_kept_buffer)
     }
 
     fn network_priority_mapping(&self) -> &dyn NetworkPriorityMapping {
@@ -54,7 +42,9 @@ impl RequestHandler for RequestDispatcher {
         buffers: &mut Buffers,
         reply: &mut Vec<u8>,
     ) -> Result<Disposition, MessageError> {
-        request::answer_request(self, lane, request, buffers, reply)
+        let answered = request::answer_request(self, lane, request, buffers, reply);
+        buffers.free_large(self.configuration.limits.max_kept_buffer);
+        answered
     }
 
     fn handle_locate(

@@ -117,6 +117,7 @@ impl Serving<'_> {
             Decoder::new(reply, Endian::NATIVE)
                 .with_char_set(self.message.char_set)
                 .with_nesting_limit(self.dispatcher.configuration.limits.max_nesting)
+                .with_decoded_limit(self.dispatcher.configuration.limits.max_decoded_size)
                 .with_context(orb)
                 .at(header.body().min(reply.len()))
         })

@@ -32,3 +32,32 @@ pub(crate) struct Buffers {
     /// Memory for interceptors.
     pub(crate) seen: SeenRequest,
 }
+
+const FIRST_ARENA: usize = 8 << 10;
+
+impl Buffers {
+    pub(crate) fn new(orb: OrbContext, max_kept: usize) -> Self {
+        let mut pool = ReusePool::default();
+        pool.set_max_kept(max_kept);
+        Self {
+            last: LastRequest::new(),
+            arena: Arena::with_capacity(FIRST_ARENA),
+            pool,
+            orb,
+            seen: SeenRequest::default(),
+        }
+    }
+
+    /// Frees an arena of more than `max_kept` octets.
+    #[inline]
+    pub(crate) fn free_large(&mut self, max_kept: usize) {
+        if self.arena.allocated_bytes() > max_kept {
+            self.renew_arena();
+        }
+    }
+
+    #[cold]
+    fn renew_arena(&mut self) {
+        self.arena = Arena::with_capacity(FIRST_ARENA);
+    }
+}

@@ -65,6 +65,7 @@ pub(super) fn answer_request(
         .with_char_set(message.char_set)
         .with_arena(arena)
         .with_nesting_limit(dispatcher.configuration.limits.max_nesting)
+        .with_decoded_limit(dispatcher.configuration.limits.max_decoded_size)
         .with_context(orb)
         .with_fragments(message.fragment_starts)
         .at(body);

@@ -3,6 +3,7 @@
 
 mod flight_recorder;
 mod inversion_sources;
+mod large_messages;
 mod priority_inversion_with_bands;
 mod rt_mutex;
 mod thread_failures;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         inversion_sources::memory_freestore_a_large_request_costs_others_allocations_only_without_lanes,
         inversion_sources::leader_followers_middle_priority_work_delays_the_leader_only_without_lanes,
         inversion_sources::poa_a_million_activations_delay_nobody_with_lanes,
+        large_messages::a_large_message_leaves_no_memory_in_use,
         priority_inversion_with_bands::only_lanes_and_bands_together_let_the_urgent_one_pass,
         priority_inversion_with_bands::the_urgent_one_interrupts_what_runs,
         rt_mutex::lock_and_unlock,
