@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    ops::Range,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -64,6 +65,22 @@ impl<H: RequestHandler> ConnectionTable<H> {
     ) -> Option<R> {
         let slots = self.slots.lock();
         (from..slots.capacity()).find_map(|index| find(index, slots.get(index)?))
+    }
+
+    /// First result of `find` for the connections at these indices.
+    pub(crate) fn find_within<R>(
+        &self,
+        indices: Range<usize>,
+        mut find: impl FnMut(usize, &Arc<Connection<H>>) -> Option<R>,
+    ) -> Option<R> {
+        let slots = self.slots.lock();
+        let end = indices.end.min(slots.capacity());
+        (indices.start..end).find_map(|index| find(index, slots.get(index)?))
+    }
+
+    /// Index behind all connections.
+    pub(crate) fn end(&self) -> usize {
+        self.slots.lock().capacity()
     }
 
     /// First result of `find` for all connections.

@@ -1,19 +1,58 @@
-//! Periodic checks of a lane: incomplete messages and idle connections.
+//! Periodic checks of a lane: incomplete messages and idle connections. Each examines a bounded number of
+//! connections before the lane serves again.
 
 use std::{
-    sync::atomic::Ordering,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
-use crate::{Lane, RequestHandler, connection::Progress};
+use punctual_giop::Version;
+use punctual_os::PiMutex;
+
+use crate::{
+    Lane, RequestHandler,
+    connection::{Connection, Progress},
+};
+
+/// Work that is due although no descriptor is ready.
+pub(crate) struct PendingWork {
+    /// A connection may be in the middle of a message, whose completion time must be watched.
+    pub(crate) incomplete_messages: AtomicBool,
+    /// A search for such connections has not reached the end of the table.
+    pub(crate) unfinished_search: AtomicBool,
+    /// First index of the table that the search has not examined.
+    search: PiMutex<usize>,
+    /// Time of the last search for idle connections.
+    idle_checked: PiMutex<Instant>,
+}
+
+impl Default for PendingWork {
+    fn default() -> Self {
+        Self {
+            incomplete_messages: AtomicBool::new(false),
+            unfinished_search: AtomicBool::new(false),
+            search: PiMutex::new(0),
+            idle_checked: PiMutex::new(Instant::now()),
+        }
+    }
+}
+
+/// Connections that are examined before the lane serves again.
+const EXAMINED_AT_ONCE: usize = 64;
+/// Connections that are closed before the lane serves again.
+const CLOSED_AT_ONCE: usize = 4;
 
 impl<H: RequestHandler> Lane<H> {
     /// How long a thread may wait before the next check is due; `None`: for ever.
     pub(crate) fn next_check(&self) -> Option<Duration> {
-        if self.pending_work.accept_again.load(Ordering::Relaxed) {
-            return Some(Duration::from_millis(50));
+        let pending = &self.pending_work;
+        if pending.unfinished_search.load(Ordering::Relaxed) {
+            return Some(Duration::ZERO);
         }
-        let incomplete = self.pending_work.incomplete_messages.load(Ordering::Relaxed);
+        let incomplete = pending.incomplete_messages.load(Ordering::Relaxed);
         let incomplete = incomplete.then(|| self.check_interval());
         incomplete.into_iter().chain(self.limits().connection_idle).min()
     }
@@ -21,6 +60,14 @@ impl<H: RequestHandler> Lane<H> {
     /// Interval of the checks for incomplete messages, as long as there may be any.
     pub(crate) fn check_interval(&self) -> Duration {
         (self.limits().message_completion / 4).max(Duration::from_millis(10))
+    }
+
+    /// Does what was put off until now.
+    #[inline]
+    pub(crate) fn do_chores(&self) {
+        if self.chores.take_due().is_some() {
+            self.resume_accepting();
+        }
     }
 
     /// Closes connections over which nothing arrived for the configured time, and at most twice that.
@@ -48,29 +95,49 @@ impl<H: RequestHandler> Lane<H> {
         self.connections.for_each(|connection| connection.clear_used());
     }
 
-    /// Closes connections whose peers do not complete a message in time.
+    /// Closes connections whose peers do not complete a message in time, among the next
+    /// [`EXAMINED_AT_ONCE`] of the table.
     pub(crate) fn close_incomplete(&self) {
-        let (now, completion) = (Instant::now(), self.limits().message_completion);
-        // Before the check: a thread that begins a message from now on sets it again.
-        self.pending_work
-            .incomplete_messages
-            .store(false, Ordering::SeqCst);
-        let late = || {
-            self.connections
-                .find(|connection| match connection.progress(now, completion) {
-                    Progress::None => None,
-                    Progress::Incomplete => {
-                        let incomplete = &self.pending_work.incomplete_messages;
-                        incomplete.store(true, Ordering::SeqCst);
-                        None
-                    }
-                    Progress::Late(version) => Some((connection.clone(), version)),
-                })
+        // One thread of the lane at a time; the others need not wait for it.
+        let Some(mut search) = self.pending_work.search.try_lock() else {
+            return;
         };
-        while let Some((connection, version)) = late() {
+        let (now, completion) = (Instant::now(), self.limits().message_completion);
+        let incomplete = &self.pending_work.incomplete_messages;
+        if *search == 0 {
+            // Before the search: a thread that begins a message from now on sets it again.
+            incomplete.store(false, Ordering::SeqCst);
+        }
+        let (from, end) = (*search, *search + EXAMINED_AT_ONCE);
+        *search = from;
+        for _ in 0..CLOSED_AT_ONCE {
+            let late: Option<(usize, Arc<Connection<H>>, Version)> =
+                self.connections
+                    .find_within(*search..end, |index, connection| {
+                        match connection.progress(now, completion) {
+                            Progress::None => None,
+                            Progress::Incomplete => {
+                                incomplete.store(true, Ordering::SeqCst);
+                                None
+                            }
+                            Progress::Late(version) => Some((index, Arc::clone(connection), version)),
+                        }
+                    });
+            let Some((index, connection, version)) = late else {
+                *search = end;
+                break;
+            };
+            *search = index + 1;
             self.counters.protocol_errors.add_one();
             connection.send_error(version);
             self.close(&connection);
         }
+        let unfinished = *search < self.connections.end();
+        if !unfinished {
+            *search = 0;
+        }
+        self.pending_work
+            .unfinished_search
+            .store(unfinished, Ordering::Relaxed);
     }
 }

@@ -9,20 +9,20 @@ use std::{
         Arc, OnceLock, Weak,
         atomic::{AtomicBool, Ordering},
     },
-    time::Instant,
 };
 
 use punctual_os::{Doorbell, Interest, PiMutex, Poller, Trigger};
-use punctual_transport::Stream;
 use punctual_types::Priority;
 
 pub(crate) use self::borrowing::{Above, Below, Borrowing, Registration};
 use crate::{
-    Acceptor, Acceptors, LaneConfig, LaneContext, LaneEndpoint, LaneError, LaneMode, LaneStatistics,
-    QueueLimits, RequestHandler,
-    call_timer::CallTimer,
+    Acceptors, LaneConfig, LaneContext, LaneEndpoint, LaneError, LaneMode, LaneStatistics, QueueLimits,
+    RequestHandler,
+    accepting::Accepting,
     connection::{Connection, Readiness},
     connection_table::ConnectionTable,
+    deadline_timer::DeadlineTimer,
+    housekeeping::PendingWork,
     mode::Mode,
     request_queue::{QueuedRequest, RequestQueue},
     self_waits::SelfWaits,
@@ -39,8 +39,9 @@ pub struct Lane<H: RequestHandler> {
     context: LaneContext<H::LaneData>,
     pub(crate) mode: Mode<H>,
     pub(crate) threads: LaneThreads,
-    /// One for each endpoint; all have the token [`ACCEPTOR`].
+    /// One for each endpoint; their tokens begin with [`FIRST_ACCEPTOR`].
     acceptors: Arc<Acceptors>,
+    pub(crate) accepting: Accepting,
     pub(crate) poller: Arc<Poller>,
     /// Set if the lanes of its pool borrow threads.
     pub(crate) borrowing: OnceLock<Borrowing<H>>,
@@ -56,26 +57,19 @@ pub struct Lane<H: RequestHandler> {
     pub(crate) queue: Arc<RequestQueue<H>>,
     pub(crate) self_waits: SelfWaits,
     pub(crate) pending_work: PendingWork,
-    pub(crate) call_timeouts: CallTimer,
+    pub(crate) call_timeouts: DeadlineTimer,
+    /// Time of the next periodic work, such as accepting after a pause.
+    pub(crate) chores: DeadlineTimer,
 }
 
-/// Work that is due although no descriptor is ready.
-pub(crate) struct PendingWork {
-    /// A connection may be in the middle of a message, whose completion time must be watched.
-    pub(crate) incomplete_messages: AtomicBool,
-    /// Time of the last search for idle connections.
-    pub(crate) idle_checked: PiMutex<Instant>,
-    /// An acceptor failed because descriptors were exhausted: try again.
-    pub(crate) accept_again: AtomicBool,
-}
-
-pub(crate) const ACCEPTOR: u64 = u64::MAX;
+pub(crate) const CHORES: u64 = u64::MAX;
 pub(crate) const DOORBELL: u64 = u64::MAX - 1;
 pub(crate) const CALL_TIMEOUT: u64 = u64::MAX - 2;
 /// Lanes above that ask for threads, downwards from here.
 pub(crate) const FIRST_ABOVE: u64 = u64::MAX - 3;
-/// Smaller tokens are connections.
 pub(crate) const LAST_ABOVE: u64 = u64::MAX - 16;
+/// Acceptors, upwards from here. Smaller tokens are connections.
+pub(crate) const FIRST_ACCEPTOR: u64 = 1 << 32;
 
 impl<H: RequestHandler> Lane<H> {
     /// A lane that does not listen yet and has no threads yet.
@@ -86,8 +80,10 @@ impl<H: RequestHandler> Lane<H> {
         let poller = Arc::new(Poller::new()?);
         let doorbell = Doorbell::new()?;
         poller.add(&doorbell, DOORBELL, Interest::READ, Trigger::Level)?;
-        let call_timeouts = CallTimer::new()?;
+        let call_timeouts = DeadlineTimer::new()?;
         poller.add(call_timeouts.timer(), CALL_TIMEOUT, Interest::READ, Trigger::Edge)?;
+        let chores = DeadlineTimer::new()?;
+        poller.add(chores.timer(), CHORES, Interest::READ, Trigger::Edge)?;
         let queue = RequestQueue::new()?;
         if let LaneMode::Buffered(limits) = config.mode {
             queue.provide(limits);
@@ -96,6 +92,7 @@ impl<H: RequestHandler> Lane<H> {
             mode: Mode::new(config.mode, config.threads.threads),
             threads: LaneThreads::new(config.threads.clone()),
             acceptors: Arc::default(),
+            accepting: Accepting::new(config.limits.accept_percent),
             borrowing: OnceLock::new(),
             siblings: OnceLock::new(),
             doorbell,
@@ -105,12 +102,9 @@ impl<H: RequestHandler> Lane<H> {
             handed_over: PiMutex::new(VecDeque::with_capacity(16)),
             queue: Arc::new(queue),
             self_waits: SelfWaits::new(&config.name),
-            pending_work: PendingWork {
-                incomplete_messages: AtomicBool::new(false),
-                idle_checked: PiMutex::new(Instant::now()),
-                accept_again: AtomicBool::new(false),
-            },
+            pending_work: PendingWork::default(),
             call_timeouts,
+            chores,
             context: LaneContext::new(config, data),
         })
     }
@@ -139,10 +133,10 @@ impl<H: RequestHandler> Lane<H> {
         }
         let acceptors: Result<Vec<_>, _> = endpoints.iter().map(LaneEndpoint::open).collect();
         let acceptors = self.acceptors.open(acceptors?);
-        for (endpoint, acceptor) in endpoints.iter().zip(acceptors) {
-            // Edge-triggered: one thread wakes for one connection.
-            self.poller
-                .add(acceptor.listener.as_fd(), ACCEPTOR, Interest::READ, Trigger::Edge)
+        for ((endpoint, acceptor), token) in endpoints.iter().zip(acceptors).zip(FIRST_ACCEPTOR..) {
+            acceptor
+                .listener
+                .watch(&self.poller, token)
                 .map_err(|error| endpoint.explain(error))?;
         }
         Ok(())
@@ -220,37 +214,6 @@ impl<H: RequestHandler> Lane<H> {
             busy: self.threads.occupancy.busy().saturating_sub(self.io_threads()),
             queue: self.queue.statistics(),
             ..self.counters.read()
-        }
-    }
-
-    /// Accepts all pending connections.
-    pub(crate) fn accept(&self) {
-        self.pending_work.accept_again.store(false, Ordering::Relaxed);
-        for acceptor in self.acceptors().iter() {
-            loop {
-                match acceptor.listener.accept() {
-                    Ok(Some(stream)) => self.admit(stream, acceptor),
-                    Ok(None) => break,
-                    Err(_) => {
-                        self.pending_work.accept_again.store(true, Ordering::Relaxed);
-                        break;
-                    }
-                }
-            }
-        }
-    }
-
-    fn admit(&self, stream: Box<dyn Stream>, acceptor: &Acceptor) {
-        let peer = H::accepted(&self.context.data, stream.peer(), acceptor.highest_priority);
-        let assign = |connection: &Arc<Connection<H>>| match &self.mode {
-            Mode::Blocking(threads) => threads.give(connection),
-            Mode::Polled | Mode::Buffered(_) => false,
-        };
-        let admitted = self
-            .connections
-            .admit(stream, peer, &acceptor.properties, self.limits(), assign);
-        if !admitted {
-            self.counters.refused_connections.add_one();
         }
     }
 

@@ -7,18 +7,20 @@
 //! of the poller wakes a thread) → `serve` (the thread reads a message of the connection) → `request_queue`,
 //! if the lane buffers → `dispatch` (the handler answers, the reply is sent).
 
+mod accept_budget;
+mod accepting;
 mod acceptor;
 mod blocking;
 mod blocking_threads;
 mod borrowing;
 mod buffering;
 mod call_timeouts;
-mod call_timer;
 mod client_role;
 mod connection;
 mod connection_state;
 mod connection_table;
 mod context;
+mod deadline_timer;
 mod deadlock;
 mod dispatch;
 mod error;

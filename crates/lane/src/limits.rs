@@ -11,6 +11,10 @@ pub struct LaneLimits {
     pub max_kept_buffer: usize,
     /// Connections of clients; a further one is closed at once.
     pub max_connections: usize,
+    /// Connections that an acceptor accepts before connections that are ready are served; at least 1.
+    pub accepts_per_wake_up: usize,
+    /// Processor time that the lane spends on accepting, in percent of one processor, from 1 to 100.
+    pub accept_percent: u32,
     /// Incomplete fragmented messages of one connection.
     pub max_fragmented_messages: usize,
     /// Outstanding calls over one shared connection.

@@ -34,19 +34,23 @@ enum AfterServing {
 
 impl<H: ServingSlot> Worker<'_, H> {
     /// Serves what a connection has, until there is nothing more, another thread has taken over, or others
-    /// have waited long enough.
-    pub(crate) fn serve(&mut self, connection: &Arc<Connection<H>>, mut readiness: Readiness) {
+    /// have waited long enough. `false`: it has been closed.
+    pub(crate) fn serve(&mut self, connection: &Arc<Connection<H>>, mut readiness: Readiness) -> bool {
         // A lent thread serves one request.
         let at_most = if self.is_lent() { 1 } else { MAX_CONSECUTIVE };
         for _ in 0..at_most {
             match self.serve_next(connection, &mut readiness) {
                 Flow::Continue(()) => {}
-                Flow::Break(AfterServing::Keep) => return,
-                Flow::Break(AfterServing::Close) => return self.lane.close(connection),
+                Flow::Break(AfterServing::Keep) => return true,
+                Flow::Break(AfterServing::Close) => {
+                    self.lane.close(connection);
+                    return false;
+                }
             }
         }
         // A peer that sends without a pause must not keep this thread from the others.
         self.lane.hand_over(connection, readiness);
+        true
     }
 
     fn serve_next(&mut self, connection: &Arc<Connection<H>>, readiness: &mut Readiness) -> Flow {

@@ -22,7 +22,7 @@ use punctual_os::{Scheduling, poller::Event, scheduling};
 use crate::{
     Lane, ServingSlot,
     connection::{Connection, Readiness},
-    lane::{ACCEPTOR, CALL_TIMEOUT, DOORBELL, FIRST_ABOVE, LAST_ABOVE},
+    lane::{CALL_TIMEOUT, CHORES, DOORBELL, FIRST_ABOVE, FIRST_ACCEPTOR, LAST_ABOVE},
     serving_thread,
     thread_lifetime::RemainingLifetime,
     worker_buffers::WorkerBuffers,
@@ -149,11 +149,9 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
     /// Does the work that is due although no descriptor is ready.
     pub(crate) fn do_housekeeping(&mut self) {
         let pending = &self.lane.pending_work;
-        if pending.accept_again.load(Ordering::Relaxed) {
-            self.lane.accept();
-        }
-        if pending.incomplete_messages.load(Ordering::Relaxed)
-            && self.checked.elapsed() >= self.lane.check_interval()
+        if pending.unfinished_search.load(Ordering::Relaxed)
+            || pending.incomplete_messages.load(Ordering::Relaxed)
+                && self.checked.elapsed() >= self.lane.check_interval()
         {
             self.lane.close_incomplete();
             self.checked = Instant::now();
@@ -166,23 +164,25 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
     pub(crate) fn handle_event(&mut self, event: Event) {
         record(|| Record::new(flight::Event::Woken).detail(event.token()));
         match event.token() {
-            ACCEPTOR => self.lane.accept(),
+            CHORES => self.lane.do_chores(),
             DOORBELL => self.answer_doorbell(),
             // As after each event, calls whose timeouts have passed are ended next.
             CALL_TIMEOUT => {}
             token @ LAST_ABOVE..=FIRST_ABOVE => self.lane.help_above(self.home, token, self.handler),
+            token @ FIRST_ACCEPTOR.. => self.lane.accept(token),
             token => {
                 if let Some(connection) = self.connection(token) {
                     let peer_closed = event.is_peer_closed() || event.is_error();
                     let readable = true;
-                    self.serve(
+                    let open = self.serve(
                         &connection,
                         Readiness {
                             peer_closed,
                             readable,
                         },
                     );
-                    self.last = Some(connection);
+                    // Its descriptors would stay open until the next request.
+                    self.last = open.then_some(connection);
                     self.give_way();
                 }
             }

@@ -54,6 +54,11 @@ limits! {
     max_kept_buffer: usize = 1 << 20,
     /// Connections of clients to one lane; further ones are closed at once. Default 1024.
     max_connections: usize = 1024,
+    /// Connections that a lane accepts before it serves those that it has, at least 1. Default 1.
+    accepts_per_wake_up: usize = 1,
+    /// Processor time that a lane spends on accepting and closing connections, in percent of one processor,
+    /// from 1 to 100, beyond 2 ms at once. Meanwhile further peers wait in the kernel's queue. Default 5.
+    accept_percent: u32 = 5,
     /// Open connections of one calling thread that serves no lane, for all ORBs. Default 64.
     max_connections_per_thread: usize = 64,
     /// Open connections to servers of the threads of one lane, or of all threads that serve no lane. Default
@@ -97,6 +102,8 @@ impl Limits {
             max_message_size: self.max_message_size,
             max_kept_buffer: self.max_kept_buffer,
             max_connections: self.max_connections,
+            accepts_per_wake_up: self.accepts_per_wake_up,
+            accept_percent: self.accept_percent,
             max_fragmented_messages: self.max_fragmented_messages,
             max_shared_calls: self.max_shared_calls,
             message_completion: self.message_completion,

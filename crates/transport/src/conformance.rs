@@ -9,11 +9,13 @@ mod polling;
 mod streams;
 
 use std::{
+    io::ErrorKind,
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-use punctual_os::{Events, Interest, Poller, Trigger};
+use punctual_os::Poller;
 
 pub use self::{
     addresses::{
@@ -102,19 +104,20 @@ fn connect<T>(
 
 /// Accepts the next connection; waits for it like a lane.
 fn accept(listener: &dyn Listener) -> Box<dyn Stream> {
-    let poller = Poller::new().unwrap();
-    poller
-        .add(listener.as_fd(), 0, Interest::READ, Trigger::Level)
-        .unwrap();
-    let mut events = Events::with_capacity(1);
+    let poller = Arc::new(Poller::new().unwrap());
+    listener.watch(&poller, 0).unwrap();
     let deadline = Instant::now() + STALL_TIMEOUT;
     loop {
-        if let Some(stream) = listener.accept().expect("accepting") {
-            return stream;
+        match listener.accept() {
+            Ok(Some(stream)) => return stream,
+            Ok(None) => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => panic!("accepting: {error}"),
         }
+        listener.watch_again(&poller, 0).unwrap();
         let left = deadline.saturating_duration_since(Instant::now());
-        let count = poller.wait(&mut events, Some(left)).unwrap();
-        assert!(count > 0, "a connection was not signalled");
+        let event = poller.wait_one(Some(left)).unwrap();
+        assert!(event.is_some(), "a connection was not signalled");
     }
 }
 

@@ -6,6 +6,7 @@ mod trace;
 use std::{io, os::fd::BorrowedFd, sync::Arc, time::Duration};
 
 use punctual_cdr::{CdrError, Decoder, Encoder};
+use punctual_os::Poller;
 
 pub use self::{
     fault_injector::{FaultInjector, Faults},
@@ -124,13 +125,20 @@ struct LayeredListener<L> {
 
 impl<L: Layer> Listener for LayeredListener<L> {
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
-        while let Some(stream) = self.inner.accept()? {
-            // A stream that the layer refuses is closed; continue with the next one.
-            if let Ok(stream) = self.layer.wrap(stream, Side::Server) {
-                return Ok(Some(stream));
-            }
-        }
-        Ok(None)
+        let Some(stream) = self.inner.accept()? else {
+            return Ok(None);
+        };
+        // A stream that the layer refuses is closed.
+        let stream = self.layer.wrap(stream, Side::Server);
+        Ok(Some(stream.map_err(|_| io::ErrorKind::Interrupted)?))
+    }
+
+    fn watch(&self, poller: &Arc<Poller>, token: u64) -> io::Result<()> {
+        self.inner.watch(poller, token)
+    }
+
+    fn watch_again(&self, poller: &Poller, token: u64) -> io::Result<()> {
+        self.inner.watch_again(poller, token)
     }
 
     fn shutdown(&self) {

@@ -144,14 +144,14 @@ struct ShmListener {
 
 impl Listener for ShmListener {
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
+        let Some(socket) = socket::accept(&self.listening.socket)? else {
+            return Ok(None);
+        };
         // A client that cannot be served must not block the others.
-        while let Some(socket) = socket::accept(&self.listening.socket)? {
-            if let Ok(offered) = handshake::offer(&socket, self.incarnation, self.ring_size) {
-                let stream = stream::accepted(offered, peer(&socket));
-                return Ok(Some(Box::new(stream)));
-            }
-        }
-        Ok(None)
+        let offered = handshake::offer(&socket, self.incarnation, self.ring_size)
+            .map_err(|_| io::ErrorKind::Interrupted)?;
+        let stream = stream::accepted(offered, peer(&socket));
+        Ok(Some(Box::new(stream)))
     }
 
     fn shutdown(&self) {

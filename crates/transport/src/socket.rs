@@ -137,23 +137,19 @@ fn wait_for(socket: &Socket, event: PollFlags, timeout: Duration) -> io::Result<
     }
 }
 
-/// Accepts the next connection of a non-blocking listening socket, in non-blocking mode.
+/// Accepts the next connection of a non-blocking listening socket, in non-blocking mode. `Interrupted`: it has
+/// ended before it was accepted.
 pub(crate) fn accept(listening: &Socket) -> io::Result<Option<Socket>> {
-    loop {
-        match listening.accept() {
-            Ok((socket, _)) => {
-                socket.set_nonblocking(true)?;
-                return Ok(Some(socket));
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
-            // The peer gave up before it was accepted: continue with the next one.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted
-                ) => {}
-            Err(error) => return Err(error),
+    match listening.accept() {
+        Ok((socket, _)) => {
+            socket.set_nonblocking(true)?;
+            Ok(Some(socket))
         }
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {
+            Err(io::ErrorKind::Interrupted.into())
+        }
+        Err(error) => Err(error),
     }
 }
 

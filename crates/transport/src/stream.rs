@@ -3,10 +3,12 @@
 use std::{
     io,
     os::fd::{AsFd, BorrowedFd},
+    sync::Arc,
     thread,
     time::Duration,
 };
 
+use punctual_os::{Interest, Poller, Trigger};
 use punctual_sched::NetworkPriority;
 
 use crate::Peer;
@@ -69,8 +71,26 @@ impl AsFd for dyn Stream + '_ {
 
 /// A source of accepted connections.
 pub trait Listener: Send + Sync {
-    /// Accepts the next connection, in non-blocking mode; `None` if none is waiting. Never blocks.
+    /// Accepts the next connection, in non-blocking mode; `None` if none is waiting. Never blocks, and never
+    /// handles more than one: peers that connect without a pause must not keep the lane's thread.
+    ///
+    /// # Errors
+    /// `Interrupted`: a connection was waiting, but has ended or is not complete yet; another call may return
+    /// one. All others mean that the system cannot accept for now.
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>>;
+
+    /// Has `poller` report under `token`, once ([`Trigger::OneShot`]), that [`Self::accept`] may not return
+    /// `None`.
+    ///
+    /// Default: when [`Self::as_fd`] is readable.
+    fn watch(&self, poller: &Arc<Poller>, token: u64) -> io::Result<()> {
+        poller.add(self.as_fd(), token, Interest::READ, Trigger::OneShot)
+    }
+
+    /// Has `poller` report once more, what is ready already included.
+    fn watch_again(&self, poller: &Poller, token: u64) -> io::Result<()> {
+        poller.modify(self.as_fd(), token, Interest::READ, Trigger::OneShot)
+    }
 
     /// Stops listening: new connections are refused, and those waiting to be accepted are reset.
     fn shutdown(&self);

@@ -198,15 +198,12 @@ struct TcpListener {
 
 impl Listener for TcpListener {
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
-        loop {
-            let Some(socket) = socket::accept(&self.socket)? else {
-                return Ok(None);
-            };
-            // A socket that refuses its options is already closed.
-            if let Ok(stream) = stream(socket, &self.properties) {
-                return Ok(Some(Box::new(stream)));
-            }
-        }
+        let Some(socket) = socket::accept(&self.socket)? else {
+            return Ok(None);
+        };
+        // A socket that refuses its options is already closed.
+        let stream = stream(socket, &self.properties).map_err(|_| io::ErrorKind::Interrupted)?;
+        Ok(Some(Box::new(stream)))
     }
 
     fn shutdown(&self) {

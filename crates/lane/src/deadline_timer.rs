@@ -1,4 +1,4 @@
-//! Timer of the deadlines of asynchronous calls.
+//! Timer of deadlines that no thread waits for: of asynchronous calls, and of a lane's periodic work.
 
 use std::{
     io,
@@ -13,7 +13,7 @@ use punctual_os::timer::Timer;
 ///
 /// A timer in the lane's poller wakes any thread that waits then: a thread that had been told how long to
 /// wait might be in an upcall.
-pub(crate) struct CallTimer {
+pub(crate) struct DeadlineTimer {
     since: Instant,
     /// Nanoseconds since `since`.
     next: AtomicU64,
@@ -22,7 +22,7 @@ pub(crate) struct CallTimer {
 
 const NONE: u64 = u64::MAX;
 
-impl CallTimer {
+impl DeadlineTimer {
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
             since: Instant::now(),
@@ -82,7 +82,7 @@ mod tests {
 
     use super::*;
 
-    fn fires_within(timer: &CallTimer, timeout: Duration) -> bool {
+    fn fires_within(timer: &DeadlineTimer, timeout: Duration) -> bool {
         let poller = Poller::new().unwrap();
         poller
             .add(timer.timer(), 1, Interest::READ, Trigger::Edge)
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn the_earliest_is_the_next_one() {
-        let deadlines = CallTimer::new().unwrap();
+        let deadlines = DeadlineTimer::new().unwrap();
         assert_eq!(deadlines.take_due(), None);
         let at = |after| deadlines.since + after;
         deadlines.add(at(Duration::from_secs(3600)));
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn one_that_has_passed_is_taken_once() {
-        let deadlines = CallTimer::new().unwrap();
+        let deadlines = DeadlineTimer::new().unwrap();
         let past = deadlines.since.checked_sub(Duration::from_secs(1));
         deadlines.add(past.unwrap_or(deadlines.since));
         assert!(fires_within(&deadlines, Duration::from_secs(30)));

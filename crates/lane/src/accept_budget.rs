@@ -1,0 +1,86 @@
+//! Share of processor time that a lane may spend on accepting connections.
+
+use std::time::{Duration, Instant};
+
+/// Account of the processor time that a lane has spent on accepting: a deferrable server in the terms of
+/// scheduling analysis. In any interval t, accepting takes at most [`BURST`] + t * percent / 100, and the one
+/// step that exceeds it.
+pub(crate) struct AcceptBudget {
+    percent: u32,
+    /// Time spent and not yet earned again.
+    spent: Duration,
+    updated: Instant,
+}
+
+/// Time that may be spent at once after a pause: about 50 connections.
+const BURST: Duration = Duration::from_millis(2);
+
+impl AcceptBudget {
+    /// Budget with this percentage of one processor, from 1 to 100.
+    pub(crate) fn new(percent: u32) -> Self {
+        Self {
+            percent: percent.clamp(1, 100),
+            spent: Duration::ZERO,
+            updated: Instant::now(),
+        }
+    }
+
+    /// Time until the next step may begin; zero: it may begin now.
+    pub(crate) fn wait(&mut self, now: Instant) -> Duration {
+        let earned = now.saturating_duration_since(self.updated) * self.percent / 100;
+        self.updated = now;
+        self.spent = self.spent.saturating_sub(earned);
+        self.spent.saturating_sub(BURST) * 100 / self.percent
+    }
+
+    /// Deducts the cost of a step, twice: what was accepted is also closed.
+    pub(crate) fn charge(&mut self, cost: Duration) {
+        self.spent += 2 * cost;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STEP: Duration = Duration::from_micros(20);
+
+    /// Number of steps that a peer which never pauses gets within this time.
+    fn steps_within(budget: &mut AcceptBudget, time: Duration) -> u32 {
+        let mut now = budget.updated;
+        let end = now + time;
+        let mut steps = 0;
+        while now < end {
+            match budget.wait(now) {
+                Duration::ZERO => {
+                    budget.charge(STEP);
+                    now += STEP;
+                    steps += 1;
+                }
+                wait => now += wait,
+            }
+        }
+        steps
+    }
+
+    #[test]
+    fn a_storm_gets_its_percentage_after_a_burst() {
+        let mut budget = AcceptBudget::new(5);
+        let second = Duration::from_secs(1);
+        let first = steps_within(&mut budget, second);
+        let later = steps_within(&mut budget, second);
+        let burst = (BURST.as_micros() / (2 * STEP).as_micros()) as u32;
+        assert!((1240..=1260).contains(&later), "5 % in steps of 2 * 20 us: {later}");
+        assert!((later + burst).abs_diff(first) <= 5, "{first}, {later}");
+    }
+
+    #[test]
+    fn a_pause_restores_the_burst_and_no_more() {
+        let mut budget = AcceptBudget::new(50);
+        steps_within(&mut budget, Duration::from_millis(100));
+        let later = budget.updated + Duration::from_secs(3600);
+        assert_eq!(budget.wait(later), Duration::ZERO);
+        budget.charge(BURST);
+        assert_eq!(budget.wait(later), 2 * BURST, "twice the cost, less the burst, at 50 %");
+    }
+}
