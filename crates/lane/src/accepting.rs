@@ -79,19 +79,19 @@ impl<H: RequestHandler> Lane<H> {
     }
 
     fn accept_one(&self, acceptor: &Acceptor) -> Step {
-        match acceptor.listener.accept() {
+        match acceptor.listener.accept_from(&mut |_| true) {
             Ok(Some(stream)) => {
                 self.admit(stream, acceptor);
                 Step::Taken
             }
             Ok(None) => Step::Nothing,
-            Err(error) if matches!(error.kind(), ErrorKind::Interrupted) => Step::Taken,
+            Err(error) if error.kind() == ErrorKind::Interrupted => Step::Taken,
             Err(_) => Step::Failed,
         }
     }
 
     fn admit(&self, stream: Box<dyn Stream>, acceptor: &Acceptor) {
-        let peer = H::accepted(&self.data, stream.peer(), acceptor.highest_priority);
+        let peer = H::accepted(&self.data, stream.origin().peer, acceptor.highest_priority);
         let assign = |connection: &Arc<Connection<H>>| match &self.mode {
             Mode::Blocking(threads) => threads.give(connection),
             Mode::Polled | Mode::Buffered(_) => false,

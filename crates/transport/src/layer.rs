@@ -12,7 +12,7 @@ pub use self::{
     fault_injector::{FaultInjector, Faults},
     trace::{Trace, TraceEvent, TraceRecord, Traffic},
 };
-use crate::{Listener, ProtocolProperties, Reach, Stream, Transport};
+use crate::{Listener, Origin, ProtocolProperties, Reach, Stream, Transport};
 
 /// A wrapper around the streams of a transport.
 ///
@@ -125,7 +125,11 @@ struct LayeredListener<L> {
 
 impl<L: Layer> Listener for LayeredListener<L> {
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
-        let Some(stream) = self.inner.accept()? else {
+        self.accept_from(&mut |_| true)
+    }
+
+    fn accept_from(&self, admits: &mut dyn FnMut(Origin) -> bool) -> io::Result<Option<Box<dyn Stream>>> {
+        let Some(stream) = self.inner.accept_from(admits)? else {
             return Ok(None);
         };
         // A stream that the layer refuses is closed.

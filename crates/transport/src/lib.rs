@@ -23,7 +23,7 @@ pub use layer::{FaultInjector, Faults, Layer, Layered, Side, Trace, TraceEvent, 
 pub use punctual_giop::{Peer, Protocol, ProtocolPolicy, ProtocolProperties};
 pub use shm::Shm;
 pub use socket::SocketStream;
-pub use stream::{Listener, Stream};
+pub use stream::{Listener, Origin, Stream};
 pub use tcp::Tcp;
 pub use transport::{Reach, Transport};
 pub use transports::Transports;

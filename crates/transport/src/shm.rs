@@ -1,30 +1,29 @@
 //! Shared memory.
 
 mod handshake;
+mod listener;
 mod stream;
 
 use std::{
     io,
-    os::fd::{AsFd, BorrowedFd},
     time::{Duration, Instant},
 };
 
 use punctual_cdr::{CdrError, Decoder, Encoder};
 use punctual_giop::TAG_PUNCTUAL_SHM;
 use punctual_os::shm::{MAX_RING_SIZE, MIN_RING_SIZE};
-use socket2::Socket;
 
-use self::handshake::Incarnation;
+use self::{handshake::Incarnation, listener::ShmListener};
 use crate::{
-    AddressError, Listener, Peer, ProtocolProperties, Reach, Stream, Transport, Unix, socket,
-    unix::{self, Listening},
+    AddressError, Listener, ProtocolProperties, Reach, Stream, Transport, Unix, socket, unix,
 };
 
 /// GIOP over shared memory: `shmiop://PATH`, the fastest way between two processes of a host.
 ///
 /// Clients connect to a Unix domain socket at an absolute path of at most 107 octets; without a path, a new
-/// one in the directory for temporary files is used. There the server gives each client a sealed memfd with a
-/// ring of octets for each direction, and two bells, which are pipes; see [`punctual_os::shm`]. The
+/// one in the directory for temporary files is used. There the server gives each client that asks for it a
+/// sealed memfd with a ring of octets for each direction, and two bells, which are pipes; see
+/// [`punctual_os::shm`]. Needs Linux 5.1. The
 /// permissions of the socket's file control the access; it is replaced and removed like that of
 /// [`crate::Unix`].
 ///
@@ -65,12 +64,12 @@ impl Transport for Shm {
         };
         let incarnation = incarnation.map_or_else(Incarnation::new, Ok)?;
         let path = unix::text(&path)?;
-        Ok(Box::new(ShmListener {
+        Ok(Box::new(ShmListener::new(
             listening,
-            published: format!("{path}{SEPARATOR}{incarnation}"),
+            format!("{path}{SEPARATOR}{incarnation}"),
             incarnation,
-            ring_size: ring_size(properties),
-        }))
+            ring_size(properties),
+        )))
     }
 
     fn connect(
@@ -85,7 +84,7 @@ impl Transport for Shm {
         let socket = unix::connected(path, &ProtocolProperties::DEFAULT, timeout)?;
         let left = deadline.saturating_duration_since(Instant::now());
         let accepted = handshake::accepted(&socket, incarnation, left)?;
-        Ok(Box::new(stream::connected(accepted, peer(&socket))?))
+        Ok(Box::new(stream::connected(accepted, socket::origin(&socket))?))
     }
 
     fn lane_address(&self, address: &str, lane: &str) -> String {
@@ -119,13 +118,6 @@ fn parse(address: &str) -> Result<(&str, Option<Incarnation>), AddressError> {
     Ok((path, Some(incarnation)))
 }
 
-/// Returns the peer; called while the socket is open.
-fn peer(socket: &Socket) -> Peer {
-    let credentials = rustix::net::sockopt::socket_peercred(socket);
-    let user = credentials.ok().map(|credentials| credentials.uid.as_raw());
-    Peer::SameHost { user }
-}
-
 fn ring_size(properties: &ProtocolProperties) -> usize {
     let requested = properties.send_buffer_size.max(properties.recv_buffer_size);
     requested.map_or(DEFAULT_RING_SIZE, |size| {
@@ -133,38 +125,6 @@ fn ring_size(properties: &ProtocolProperties) -> usize {
             .clamp(MIN_RING_SIZE, MAX_RING_SIZE)
             .next_power_of_two()
     })
-}
-
-struct ShmListener {
-    listening: Listening,
-    published: String,
-    incarnation: Incarnation,
-    ring_size: usize,
-}
-
-impl Listener for ShmListener {
-    fn accept(&self) -> io::Result<Option<Box<dyn Stream>>> {
-        let Some(socket) = socket::accept(&self.listening.socket)? else {
-            return Ok(None);
-        };
-        // A client that cannot be served must not block the others.
-        let offered = handshake::offer(&socket, self.incarnation, self.ring_size)
-            .map_err(|_| io::ErrorKind::Interrupted)?;
-        let stream = stream::accepted(offered, peer(&socket));
-        Ok(Some(Box::new(stream)))
-    }
-
-    fn shutdown(&self) {
-        self.listening.shutdown();
-    }
-
-    fn address(&self) -> &str {
-        &self.published
-    }
-
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.listening.socket.as_fd()
-    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use rustix::{
 };
 use socket2::{SockAddr, Socket};
 
-use crate::{Peer, ProtocolProperties, Stream};
+use crate::{Origin, Peer, ProtocolProperties, Stream};
 
 /// A stream over a connected socket of type SOCK_STREAM: TCP, Unix, or any other that a transport opens.
 pub struct SocketStream {
@@ -77,29 +77,39 @@ impl Stream for SocketStream {
         self.socket.set_priority(priority.queue.into())
     }
 
-    fn peer(&self) -> Peer {
-        let (Ok(own), Ok(peer)) = (self.socket.local_addr(), self.socket.peer_addr()) else {
-            // The connection is already closed.
-            return Peer::Unknown;
-        };
-        if own.is_unix() {
-            let credentials = rustix::net::sockopt::socket_peercred(&self.socket);
-            let user = credentials.ok().map(|credentials| credentials.uid.as_raw());
-            return Peer::SameHost { user };
-        }
-        let (Some(own), Some(peer)) = (own.as_socket(), peer.as_socket()) else {
-            return Peer::Unknown;
-        };
-        let (own, peer) = (own.ip().to_canonical(), peer.ip().to_canonical());
-        if peer.is_loopback() || peer == own {
-            Peer::Loopback
-        } else {
-            Peer::Network(peer)
-        }
+    fn origin(&self) -> Origin {
+        origin(&self.socket)
     }
 
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+}
+
+/// Returns who has opened a connection; called while the socket is open.
+pub(crate) fn origin(socket: &Socket) -> Origin {
+    let of = |peer| Origin { peer, process: None };
+    let (Ok(own), Ok(peer)) = (socket.local_addr(), socket.peer_addr()) else {
+        // The connection is already closed.
+        return of(Peer::Unknown);
+    };
+    if own.is_unix() {
+        let credentials = rustix::net::sockopt::socket_peercred(socket).ok();
+        return Origin {
+            peer: Peer::SameHost {
+                user: credentials.map(|credentials| credentials.uid.as_raw()),
+            },
+            process: credentials.map(|credentials| credentials.pid.as_raw_nonzero().get().cast_unsigned()),
+        };
+    }
+    let (Some(own), Some(peer)) = (own.as_socket(), peer.as_socket()) else {
+        return of(Peer::Unknown);
+    };
+    let (own, peer) = (own.ip().to_canonical(), peer.ip().to_canonical());
+    if peer.is_loopback() || peer == own {
+        of(Peer::Loopback)
+    } else {
+        of(Peer::Network(peer))
     }
 }
 

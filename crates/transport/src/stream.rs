@@ -53,9 +53,12 @@ pub trait Stream: Send + Sync {
         Ok(())
     }
 
-    /// Returns the peer. Called once for each accepted connection.
-    fn peer(&self) -> Peer {
-        Peer::Unknown
+    /// Returns who has opened the connection. Called once for each accepted connection.
+    fn origin(&self) -> Origin {
+        Origin {
+            peer: Peer::Unknown,
+            process: None,
+        }
     }
 
     /// Returns the descriptor for a poller, edge-triggered: readable when data has arrived since the last
@@ -69,6 +72,15 @@ impl AsFd for dyn Stream + '_ {
     }
 }
 
+/// The opener of an accepted connection.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Origin {
+    /// The peer.
+    pub peer: Peer,
+    /// Its process id, as reported by the kernel, if it is on this host and does not use TCP.
+    pub process: Option<u32>,
+}
+
 /// A source of accepted connections.
 pub trait Listener: Send + Sync {
     /// Accepts the next connection, in non-blocking mode; `None` if none is waiting. Never blocks, and never
@@ -78,6 +90,22 @@ pub trait Listener: Send + Sync {
     /// `Interrupted`: a connection was waiting, but has ended or is not complete yet; another call may return
     /// one. All others mean that the system cannot accept for now.
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>>;
+
+    /// As [`Self::accept`], and asks `admits` before anything expensive is done for a connection. The stream
+    /// of a connection that is not admitted is returned nevertheless, for the lane to close it in good order,
+    /// unless it does not exist yet.
+    ///
+    /// Default: asks after accepting.
+    ///
+    /// # Errors
+    /// As [`Self::accept`].
+    fn accept_from(&self, admits: &mut dyn FnMut(Origin) -> bool) -> io::Result<Option<Box<dyn Stream>>> {
+        let accepted = self.accept()?;
+        if let Some(stream) = &accepted {
+            admits(stream.origin());
+        }
+        Ok(accepted)
+    }
 
     /// Has `poller` report under `token`, once ([`Trigger::OneShot`]), that [`Self::accept`] may not return
     /// `None`.

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 
-use super::mapping::{Mapping, SegmentError, sealed_length};
+use super::mapping::{Mapping, SegmentError, WITHOUT_HOLES, sealed_length};
 use super::octets::Octets;
 use super::ring::{Control, Corrupted, Reader, Writer};
 
@@ -25,6 +25,7 @@ const CONTROL: usize = 4 << 10;
 /// # use punctual_os::shm::Segment;
 /// let (server, memory) = Segment::create(4096)?;
 /// let client = Segment::open(&memory)?;
+/// server.complete(&memory)?;
 /// let written = client.write(b"ping")?;
 /// assert!(written.wake, "the other side has not read yet, so it may be asleep");
 /// let mut buffer = [0; 16];
@@ -69,8 +70,8 @@ pub struct Read {
 
 impl Segment {
     /// Creates memory with two rings of `ring_size` octets (a power of two from [`MIN_RING_SIZE`] to
-    /// [`MAX_RING_SIZE`]), and the descriptor with which the peer [opens](Self::open) it. Its size is sealed,
-    /// and all of it is resident from the start.
+    /// [`MAX_RING_SIZE`]), and the descriptor with which the peer [opens](Self::open) it. Its size is sealed;
+    /// the rings are allocated by [`Self::complete`].
     ///
     /// # Errors
     /// `InvalidInput`: another size. Otherwise the limit of open files (RLIMIT_NOFILE) or of memory is
@@ -85,7 +86,7 @@ impl Segment {
             ));
         }
         let length = CONTROL + 2 * ring_size;
-        let (mapping, memory) = Mapping::create(length)?;
+        let (mapping, memory) = Mapping::reserve(length, CONTROL)?;
         // The creator writes to the first ring.
         let segment = Self::of(mapping, ring_size, 0, 1);
         segment.outgoing.control().reset();
@@ -93,7 +94,21 @@ impl Segment {
         Ok((segment, memory))
     }
 
-    /// Opens the peer's view.
+    /// Completes what the peer has opened: from now on no access fails or waits, whatever the peer does.
+    ///
+    /// # Errors
+    /// [`SegmentError::Holes`]: the peer has not sealed it as [`Self::open`] does. [`SegmentError::Map`]: too
+    /// little memory.
+    pub fn complete(&self, memory: impl AsFd) -> Result<(), SegmentError> {
+        let memory = memory.as_fd();
+        if !rustix::fs::fcntl_get_seals(memory)?.contains(WITHOUT_HOLES) {
+            return Err(SegmentError::Holes);
+        }
+        Ok(self.mapping.make_resident(memory)?)
+    }
+
+    /// Opens the peer's view, and seals the memory against holes: neither side can release a part of it, nor
+    /// map it once more to write to it.
     ///
     /// # Errors
     /// [`SegmentError`]: the memory was not made by [`Self::create`]; nothing is mapped.
@@ -108,6 +123,9 @@ impl Segment {
             .filter(|size| CONTROL + 2 * size == length as usize)
             .ok_or(SegmentError::Size(length))?;
         let mapping = Mapping::new(memory, length as usize)?;
+        rustix::fs::fcntl_add_seals(memory, WITHOUT_HOLES).map_err(|_| SegmentError::Holes)?;
+        // The peer may have made holes before.
+        mapping.make_resident(memory)?;
         Ok(Self::of(mapping, ring_size, 1, 0))
     }
 

@@ -13,7 +13,7 @@ use punctual_sched::NetworkPriority;
 use punctual_types::SplitMix64;
 
 use super::{Layer, Side};
-use crate::{Peer, Stream};
+use crate::{Origin, Stream};
 
 /// The faults of a [`FaultInjector`], in per mille of the operations. Default: none.
 #[derive(Clone, Copy, Debug, Default)]
@@ -228,8 +228,8 @@ impl Stream for Faulty {
         self.stream.set_network_priority(priority)
     }
 
-    fn peer(&self) -> Peer {
-        self.stream.peer()
+    fn origin(&self) -> Origin {
+        self.stream.origin()
     }
 
     fn as_fd(&self) -> BorrowedFd<'_> {

@@ -15,7 +15,7 @@ use punctual_os::PiMutex;
 use punctual_sched::NetworkPriority;
 
 use super::{Layer, Side};
-use crate::{Peer, Stream};
+use crate::{Origin, Stream};
 
 /// Records the traffic of a transport: connections, and the first octets of each read and write.
 ///
@@ -315,8 +315,8 @@ impl Stream for Traced {
         self.stream.set_network_priority(priority)
     }
 
-    fn peer(&self) -> Peer {
-        self.stream.peer()
+    fn origin(&self) -> Origin {
+        self.stream.origin()
     }
 
     fn as_fd(&self) -> BorrowedFd<'_> {

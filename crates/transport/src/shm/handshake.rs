@@ -1,8 +1,13 @@
-//! The handshake over the Unix socket: one message from server to client, after which the socket is closed.
+//! The handshake over the Unix socket, which is closed afterwards.
 //!
-//! The message has 32 octets (a magic text with a version, and the [`Incarnation`]) and three descriptors:
-//! the memory, the receiving end of the server's bell, and the ringing end of the client's. The client sends
-//! nothing, so that the server never waits.
+//! | from | message |
+//! |---|---|
+//! | client | [`HELLO`] octets: a magic text with a version, and the [`Incarnation`] that it expects, or 0 |
+//! | server | the same with its own incarnation, and three descriptors: the memory, the receiving end of the server's bell, and the ringing end of the client's |
+//! | client | one octet: it has opened and sealed the memory |
+//!
+//! The server never waits: [`Offer`] is created when the first message has arrived, and completed when the
+//! last has. So a peer that only connects costs no memory.
 
 use std::{
     fmt,
@@ -16,11 +21,15 @@ use std::{
 use punctual_os::shm::{Ear, Ringer, Segment, bell};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+    SendAncillaryMessage, SendFlags, recv, recvmsg, send, sendmsg,
 };
 use socket2::Socket;
 
-const MAGIC: [u8; 16] = *b"Punctual shm 1\0\0";
+const MAGIC: [u8; 16] = *b"Punctual shm 2\0\0";
+/// Size of the first two messages in octets.
+const HELLO: usize = 32;
+/// Last message.
+const OPENED: u8 = 1;
 
 /// The random number by which clients identify their server.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -58,28 +67,68 @@ pub(super) struct Connection {
     pub(super) ringer: Ringer,
 }
 
-/// Server: creates a connection and sends the client its part. Never blocks.
-pub(super) fn offer(socket: &Socket, incarnation: Incarnation, ring_size: usize) -> io::Result<Connection> {
-    let (segment, memory) = Segment::create(ring_size)?;
-    let (ear, of_client) = bell()?;
-    let (for_client, ringer) = bell()?;
-    let (for_client, of_client) = (OwnedFd::from(for_client), OwnedFd::from(of_client));
-    let descriptors = [memory.as_fd(), for_client.as_fd(), of_client.as_fd()];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
-    let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    assert!(ancillary.push(SendAncillaryMessage::ScmRights(&descriptors)));
-    let number = incarnation.0.to_be_bytes();
-    let text = [IoSlice::new(&MAGIC), IoSlice::new(&number)];
-    sendmsg(
-        socket,
-        &text,
-        &mut ancillary,
-        SendFlags::DONTWAIT | SendFlags::NOSIGNAL,
-    )?;
-    Ok(Connection { segment, ear, ringer })
+/// Server: a connection that the client has not opened yet.
+pub(super) struct Offer {
+    connection: Connection,
+    memory: OwnedFd,
 }
 
-/// Client: receives its part within `timeout` and validates it.
+/// Server: receives the first message, which has arrived.
+pub(super) fn receive_hello(socket: &Socket, incarnation: Incarnation) -> io::Result<()> {
+    // One more octet than permitted.
+    let mut octets = [0; HELLO + 1];
+    let (count, _) = recv(socket, &mut octets[..], RecvFlags::DONTWAIT)?;
+    let (magic, number) = octets[..HELLO].split_at(MAGIC.len());
+    let expected = incarnation.0.to_be_bytes();
+    let fits = number == expected || number == [0; 16];
+    if count == HELLO && magic == MAGIC && fits {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::InvalidData.into())
+    }
+}
+
+impl Offer {
+    /// Server: creates a connection and sends the client its part. Never blocks.
+    pub(super) fn send(socket: &Socket, incarnation: Incarnation, ring_size: usize) -> io::Result<Self> {
+        let (segment, memory) = Segment::create(ring_size)?;
+        let (ear, of_client) = bell()?;
+        let (for_client, ringer) = bell()?;
+        let (for_client, of_client) = (OwnedFd::from(for_client), OwnedFd::from(of_client));
+        let descriptors = [memory.as_fd(), for_client.as_fd(), of_client.as_fd()];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        assert!(ancillary.push(SendAncillaryMessage::ScmRights(&descriptors)));
+        let number = incarnation.0.to_be_bytes();
+        let text = [IoSlice::new(&MAGIC), IoSlice::new(&number)];
+        sendmsg(
+            socket,
+            &text,
+            &mut ancillary,
+            SendFlags::DONTWAIT | SendFlags::NOSIGNAL,
+        )?;
+        Ok(Self {
+            connection: Connection { segment, ear, ringer },
+            memory,
+        })
+    }
+
+    /// Server: receives the last message, which has arrived, and allocates the memory.
+    pub(super) fn complete(self, socket: &Socket) -> io::Result<Connection> {
+        let mut octets = [0; 2];
+        let (count, _) = recv(socket, &mut octets[..], RecvFlags::DONTWAIT)?;
+        if count != 1 || octets[0] != OPENED {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        self.connection
+            .segment
+            .complete(&self.memory)
+            .map_err(|_| io::ErrorKind::InvalidData)?;
+        Ok(self.connection)
+    }
+}
+
+/// Client: asks for its part, receives it within `timeout` and validates it.
 pub(super) fn accepted(
     socket: &Socket,
     incarnation: Option<Incarnation>,
@@ -89,7 +138,11 @@ pub(super) fn accepted(
         return Err(io::ErrorKind::TimedOut.into());
     }
     socket.set_read_timeout(Some(timeout))?;
-    let mut octets = [0; 32];
+    let expected = incarnation.map_or(0, |expected| expected.0);
+    let hello = [MAGIC, expected.to_be_bytes()].concat();
+    // A server that has closed the connection is detected by the receiver.
+    let _ = send(socket, &hello, SendFlags::NOSIGNAL);
+    let mut octets = [0; HELLO];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
     let received = recvmsg(
@@ -100,6 +153,7 @@ pub(super) fn accepted(
     )
     .map_err(|error| match error {
         rustix::io::Errno::AGAIN => io::ErrorKind::TimedOut.into(),
+        rustix::io::Errno::CONNRESET => refused(),
         error => io::Error::from(error),
     })?;
     let descriptors: Vec<OwnedFd> = ancillary
@@ -111,8 +165,7 @@ pub(super) fn accepted(
         .flatten()
         .collect();
     if received.bytes == 0 {
-        let problem = "the server closed the connection immediately; check its limit of open files";
-        return Err(io::Error::new(io::ErrorKind::ConnectionRefused, problem));
+        return Err(refused());
     }
     let (magic, number) = octets.split_at(MAGIC.len());
     if received.bytes != octets.len() || magic != MAGIC {
@@ -134,12 +187,21 @@ pub(super) fn accepted(
             descriptors.len()
         ))
     })?;
-    Ok(Connection {
+    let connection = Connection {
         segment: Segment::open(memory)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?,
         ear: Ear::from_peer(ear)?,
         ringer: Ringer::from_peer(ringer)?,
-    })
+    };
+    // A server that has gone is detected by the first call.
+    let _ = send(socket, &[OPENED], SendFlags::NOSIGNAL);
+    Ok(connection)
+}
+
+fn refused() -> io::Error {
+    let problem = "the server closed the connection immediately: another one listens at this path, or it has \
+                   reached a limit of connections or open files";
+    io::Error::new(io::ErrorKind::ConnectionRefused, problem)
 }
 
 fn invalid(problem: &str) -> io::Error {

@@ -16,7 +16,7 @@ use punctual_os::{
 };
 
 use super::handshake::Connection;
-use crate::{Peer, Stream};
+use crate::{Origin, Stream};
 
 /// A connection over a shared-memory segment.
 ///
@@ -25,7 +25,7 @@ pub(super) struct ShmStream {
     segment: Segment,
     ear: Ear,
     ringer: Ringer,
-    peer: Peer,
+    origin: Origin,
     nonblocking: AtomicBool,
     /// Timeout in nanoseconds; [`u64::MAX`] for none.
     timeout: AtomicU64,
@@ -42,25 +42,25 @@ pub(super) struct ShmStream {
 }
 
 /// Creates the server's end, in non-blocking mode.
-pub(super) fn accepted(connection: Connection, peer: Peer) -> ShmStream {
-    stream(connection, peer, true)
+pub(super) fn accepted(connection: Connection, origin: Origin) -> ShmStream {
+    stream(connection, origin, true)
 }
 
 /// Creates the client's end, in blocking mode.
-pub(super) fn connected(connection: Connection, peer: Peer) -> io::Result<ShmStream> {
-    let stream = stream(connection, peer, false);
+pub(super) fn connected(connection: Connection, origin: Origin) -> io::Result<ShmStream> {
+    let stream = stream(connection, origin, false);
     // Created now, not in the first call.
     stream.sleeper()?;
     Ok(stream)
 }
 
-fn stream(connection: Connection, peer: Peer, nonblocking: bool) -> ShmStream {
+fn stream(connection: Connection, origin: Origin, nonblocking: bool) -> ShmStream {
     let Connection { segment, ear, ringer } = connection;
     ShmStream {
         segment,
         ear,
         ringer,
-        peer,
+        origin,
         nonblocking: AtomicBool::new(nonblocking),
         timeout: AtomicU64::new(u64::MAX),
         hung_up: AtomicBool::new(false),
@@ -193,8 +193,8 @@ impl Stream for ShmStream {
         }
     }
 
-    fn peer(&self) -> Peer {
-        self.peer
+    fn origin(&self) -> Origin {
+        self.origin
     }
 
     fn as_fd(&self) -> BorrowedFd<'_> {

@@ -1,7 +1,7 @@
 //! Tests of the shared-memory transport.
 
 use std::{
-    os::fd::OwnedFd,
+    os::fd::{AsFd, OwnedFd},
     path::PathBuf,
     sync::{Arc, mpsc},
 };
@@ -31,17 +31,18 @@ fn pair(properties: &ProtocolProperties) -> (Box<dyn Stream>, Box<dyn Stream>) {
 }
 
 fn accept(listener: &dyn Listener) -> Box<dyn Stream> {
+    let poller = Arc::new(punctual_os::Poller::new().unwrap());
+    listener.watch(&poller, 0).unwrap();
     loop {
-        if let Some(stream) = listener.accept().unwrap() {
-            return stream;
+        match listener.accept() {
+            Ok(Some(stream)) => return stream,
+            Ok(None) => {
+                listener.watch_again(&poller, 0).unwrap();
+                poller.wait_one(None).unwrap();
+            }
+            Err(error) => assert_eq!(error.kind(), io::ErrorKind::Interrupted),
         }
-        readable(listener.as_fd());
     }
-}
-
-fn readable(fd: BorrowedFd<'_>) {
-    use rustix::event::{PollFd, PollFlags, poll};
-    poll(&mut [PollFd::new(&fd, PollFlags::IN)], None).unwrap();
 }
 
 fn in_thread<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> punctual_os::Thread<T> {
@@ -233,14 +234,14 @@ fn another_server_at_the_same_path_is_detected() {
     );
     let second = Shm.listen(&path, None, &ProtocolProperties::default()).unwrap();
     let connecting = in_thread(move || [connect(&published).err(), connect(&path).err()]);
-    let streams = [accept(&*second), accept(&*second)];
+    let stream = accept(&*second);
     let [meant_the_first, client] = connecting.join().unwrap();
     assert_eq!(
         meant_the_first.map(|error| error.kind()),
         Some(io::ErrorKind::ConnectionRefused)
     );
     assert!(client.is_none(), "{client:?}");
-    drop(streams);
+    drop(stream);
 }
 
 #[test]
@@ -311,7 +312,7 @@ fn hostile_path() -> PathBuf {
     std::env::temp_dir().join(format!("punctual-hostile-{}-{number}", std::process::id()))
 }
 
-const GREETING: &[u8; 32] = b"Punctual shm 1\0\0................";
+const GREETING: &[u8; 32] = b"Punctual shm 2\0\0................";
 
 #[test]
 fn a_hostile_server_is_not_trusted() {
@@ -325,7 +326,7 @@ fn a_hostile_server_is_not_trusted() {
         assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
     };
     invalid(b"GIOP\x01\x02\x01\x05\0\0\0\0", Vec::new);
-    invalid(b"Punctual shm 2\0\0................", Vec::new);
+    invalid(b"Punctual shm 1\0\0................", Vec::new);
     invalid(&GREETING[..31], Vec::new);
     invalid(GREETING, Vec::new);
     invalid(GREETING, || vec![shm::Segment::create(4096).unwrap().1]);
@@ -347,4 +348,77 @@ fn a_hostile_server_is_not_trusted() {
             .collect()
     });
     assert!(error.to_string().contains("descriptors"), "{error}");
+}
+
+/// A server with one client, which plays the handshake by hand.
+fn played() -> (Box<dyn Listener>, Arc<punctual_os::Poller>, Socket) {
+    let listener = listen();
+    let poller = Arc::new(punctual_os::Poller::new().unwrap());
+    listener.watch(&poller, 0).unwrap();
+    let path = listener.address().split('?').next().unwrap().to_owned();
+    let client = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
+    client.connect(&SockAddr::unix(path).unwrap()).unwrap();
+    client.set_read_timeout(Some(TIMEOUT)).unwrap();
+    (listener, poller, client)
+}
+
+/// Accepts until nothing is left to do. Returns the streams.
+fn settle(listener: &dyn Listener) -> Vec<Box<dyn Stream>> {
+    let mut streams = Vec::new();
+    loop {
+        match listener.accept() {
+            Ok(None) => return streams,
+            Ok(Some(stream)) => streams.push(stream),
+            Err(error) => assert_eq!(error.kind(), io::ErrorKind::Interrupted),
+        }
+    }
+}
+
+/// Number of octets or descriptors of memory that the client has received; 0 at the end.
+fn received(client: &Socket) -> usize {
+    rustix::net::recv(client, &mut [0; 64][..], rustix::net::RecvFlags::empty()).map_or(0, |(count, _)| count)
+}
+
+#[test]
+fn a_client_that_does_not_ask_gets_no_memory() {
+    let (listener, poller, client) = played();
+    assert!(poller.wait_one(Some(TIMEOUT)).unwrap().is_some());
+    assert!(settle(&*listener).is_empty());
+    listener.watch_again(&poller, 0).unwrap();
+    client.send(b"Punctual shm 2\0\0").unwrap();
+    assert!(poller.wait_one(Some(TIMEOUT)).unwrap().is_some());
+    assert!(settle(&*listener).is_empty());
+    assert_eq!(received(&client), 0, "half a greeting ends the handshake");
+}
+
+#[test]
+fn only_a_client_that_has_sealed_the_memory_is_connected() {
+    let (listener, _poller, client) = played();
+    client.send(b"Punctual shm 2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0").unwrap();
+    assert!(settle(&*listener).is_empty());
+    assert_eq!(received(&client), 32, "the memory is there");
+    client.send(&[1]).unwrap();
+    assert!(settle(&*listener).is_empty(), "it could still release a part");
+    assert_eq!(received(&client), 0);
+}
+
+/// Clients that connect and remain silent displace each other, in bounded memory.
+#[test]
+fn silent_clients_of_a_process_keep_few_handshakes() {
+    let (listener, _poller, first) = played();
+    let path = listener.address().split('?').next().unwrap().to_owned();
+    let silent: Vec<_> = (0..40)
+        .map(|_| {
+            let client = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
+            client.connect(&SockAddr::unix(&path).unwrap()).unwrap();
+            settle(&*listener);
+            client
+        })
+        .collect();
+    assert_eq!(received(&first), 0, "displaced");
+    let kept = silent.iter().filter(|client| {
+        client.set_nonblocking(true).unwrap();
+        client.recv(&mut [std::mem::MaybeUninit::uninit(); 1]).is_err()
+    });
+    assert_eq!(kept.count(), 8);
 }

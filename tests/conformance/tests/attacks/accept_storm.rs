@@ -28,7 +28,7 @@ use punctual_fixtures::{
     conformance::ProbeRef,
     priorities::{HIGH, LOW},
     priority, realtime_or_skip,
-    server::{self, Profile, Server, Setup},
+    server::{self, Server, Setup},
     skip,
     waiting::holds_within,
     wire::Reader,
@@ -291,7 +291,10 @@ fn lower_lanes_continue_during_a_storm_on_the_highest() {
     if !has_two_cpus() || !realtime_or_skip() {
         return;
     }
+    let path = format!("/tmp/punctual-storm-{}", std::process::id());
+    let endpoint: &'static str = format!("shmiop://{path}").leak();
     let setup = Setup {
+        listen: vec!["iiop://127.0.0.1:0", endpoint].leak(),
         pool: |pool| {
             pool.lane(priority(LOW), 1)
                 .lane(priority(HIGH), 1)
@@ -312,26 +315,17 @@ fn lower_lanes_continue_during_a_storm_on_the_highest() {
     client.current().set_priority(priority(LOW)).unwrap();
     let probe = server.reference_for(&client);
     let alone = calls_in_a_second(&probe);
-    let attackers = Attackers::start(2, through_tcp(highest_port(&server)));
+    let attackers = Attackers::start(2, through_shared_memory(&path_of_lane(&path, HIGH)));
     let attacked = calls_in_a_second(&probe);
     let connections = attackers.connections.load(Ordering::Relaxed);
     println!("{alone} calls alone, {attacked} beside {connections} connections to the highest lane");
     assert!(attacked >= alone / 10, "{attacked} calls of {alone}");
 }
 
-fn highest_port(server: &Server) -> u16 {
-    let profile = Profile::of(&server.probe);
-    let (_, endpoints) = profile
-        .components
-        .iter()
-        .find(|(tag, _)| *tag == 0x5441_4f02)
-        .unwrap();
-    let mut endpoints = Reader::encapsulation(endpoints);
-    let listed: Vec<_> = (0..endpoints.u32())
-        .map(|_| {
-            endpoints.string();
-            (endpoints.u16(), endpoints.u16().cast_signed())
-        })
-        .collect();
-    listed.iter().find(|(_, own)| *own == HIGH).unwrap().0
+/// Path of a lane beside the ORB's.
+fn path_of_lane(path: &str, lane: i16) -> String {
+    let files = std::fs::read_dir("/tmp").unwrap().map(|file| file.unwrap().path());
+    let mut files = files.map(|file| file.to_str().unwrap_or_default().to_owned());
+    let own = files.find(|file| file.starts_with(path) && file.ends_with(&format!("-{lane}")));
+    own.expect("the lane listens")
 }

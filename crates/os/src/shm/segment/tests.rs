@@ -4,7 +4,7 @@ use std::os::fd::AsRawFd;
 
 use rustix::fs::{MemfdFlags, SealFlags};
 
-use super::super::mapping::SEALS;
+use super::super::mapping::FIXED_SIZE;
 use super::*;
 use crate::ThreadSpec;
 
@@ -12,7 +12,17 @@ use crate::ThreadSpec;
 fn pair(ring_size: usize) -> (Segment, Segment, OwnedFd) {
     let (server, memory) = Segment::create(ring_size).unwrap();
     let client = Segment::open(&memory).unwrap();
+    server.complete(&memory).unwrap();
     (server, client, memory)
+}
+
+/// Returns both sides, and another mapping that was made before the memory was sealed.
+fn scribbled_pair(ring_size: usize) -> (Segment, Segment, Scribbler) {
+    let (server, memory) = Segment::create(ring_size).unwrap();
+    let scribbler = Scribbler::new(&memory, ring_size);
+    let client = Segment::open(&memory).unwrap();
+    server.complete(&memory).unwrap();
+    (server, client, scribbler)
 }
 
 #[test]
@@ -98,13 +108,18 @@ fn unsealed_memory_is_refused() {
         memory
     };
     let good = (CONTROL + 2 * MIN_RING_SIZE) as u64;
-    assert!(Segment::open(memfd(SEALS, good)).is_ok());
+    assert!(Segment::open(memfd(FIXED_SIZE, good)).is_ok());
+    let refused = Segment::open(memfd(FIXED_SIZE | SealFlags::SEAL, good)).err();
+    assert!(
+        matches!(refused, Some(SegmentError::Holes)),
+        "holes cannot be prevented"
+    );
     for seals in [SealFlags::empty(), SealFlags::SHRINK, SealFlags::GROW] {
         let refused = Segment::open(memfd(seals, good)).err();
         assert!(matches!(refused, Some(SegmentError::NotSealed)), "{seals:?}");
     }
     for length in [0, 1, good - 1, good + 1, good + 4096, 1 << 40] {
-        let refused = Segment::open(memfd(SEALS, length)).err();
+        let refused = Segment::open(memfd(FIXED_SIZE, length)).err();
         assert!(matches!(refused, Some(SegmentError::Size(_))), "{length}");
     }
     let file = std::fs::File::open("/proc/self/exe").unwrap();
@@ -129,6 +144,37 @@ fn a_segment_cannot_be_resized() {
     assert!(memory.as_raw_fd() > 2);
 }
 
+/// A hole would be filled at the next access, at the expense of the side that accesses it; without memory,
+/// that would end its process.
+#[test]
+fn no_side_can_make_holes() {
+    use rustix::fs::{FallocateFlags, fallocate, fstat};
+    let punch = |memory: &OwnedFd| {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        fallocate(memory, flags, 0, (CONTROL + 2 * MIN_RING_SIZE) as u64)
+    };
+    let allocated = |memory: &OwnedFd| fstat(memory).unwrap().st_blocks * 512;
+    let (server, memory) = Segment::create(MIN_RING_SIZE).unwrap();
+    assert!(
+        matches!(server.complete(&memory), Err(SegmentError::Holes)),
+        "not sealed"
+    );
+    assert_eq!(
+        allocated(&memory),
+        CONTROL as i64,
+        "nothing is allocated for a peer that has not opened it"
+    );
+    punch(&memory).unwrap();
+    let _client = Segment::open(&memory).unwrap();
+    assert_eq!(punch(&memory), Err(rustix::io::Errno::PERM));
+    server.complete(&memory).unwrap();
+    assert_eq!(allocated(&memory), (CONTROL + 2 * MIN_RING_SIZE) as i64);
+    assert!(
+        Mapping::new(&memory, CONTROL).is_err(),
+        "another mapping could release pages"
+    );
+}
+
 #[test]
 fn dropped_segments_are_unmapped() {
     let mapped = || {
@@ -149,6 +195,9 @@ struct Scribbler {
     mapping: Mapping,
 }
 
+// SAFETY: the mapping is not bound to a thread, and is accessed by atomic operations only.
+unsafe impl Send for Scribbler {}
+
 impl Scribbler {
     fn new(memory: &OwnedFd, ring_size: usize) -> Self {
         let mapping = Mapping::new(memory, CONTROL + 2 * ring_size).unwrap();
@@ -167,8 +216,7 @@ impl Scribbler {
 
 #[test]
 fn impossible_positions_are_errors() {
-    let (server, client, memory) = pair(MIN_RING_SIZE);
-    let scribbler = Scribbler::new(&memory, MIN_RING_SIZE);
+    let (server, client, scribbler) = scribbled_pair(MIN_RING_SIZE);
     let client_wrote = size_of::<Control>() / 8;
     let mut buffer = [0; 16];
     for lie in [MIN_RING_SIZE as u64 + 1, u64::MAX, 1 << 63] {
@@ -192,13 +240,12 @@ fn impossible_positions_are_errors() {
 /// Every word of the control area changes continuously: both sides get octets, nothing, or an error.
 #[test]
 fn random_control_words_do_no_harm() {
-    let (server, client, memory) = pair(MIN_RING_SIZE);
+    let (server, client, scribbler) = scribbled_pair(MIN_RING_SIZE);
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let scribbling = {
         let stop = std::sync::Arc::clone(&stop);
         ThreadSpec::new("scribbler")
             .spawn(move || {
-                let scribbler = Scribbler::new(&memory, MIN_RING_SIZE);
                 let mut random = 0x9E37_79B9_7F4A_7C15_u64;
                 while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                     random ^= random << 13;

@@ -11,7 +11,7 @@ use std::{
 use punctual::{
     Completion, LaneWait, Limits, Minor, NetworkPriority, Orb, OrbError, Priority, PriorityModel,
     SchedulingClass, SystemException, SystemExceptionKind as Kind,
-    transport::{Layer, Layered, Peer as Who, Side, Stream, Tcp},
+    transport::{Layer, Layered, Origin, Side, Stream, Tcp},
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
@@ -172,8 +172,8 @@ impl Stream for Witnessed {
         self.stream.set_network_priority(priority)
     }
 
-    fn peer(&self) -> Who {
-        self.stream.peer()
+    fn origin(&self) -> Origin {
+        self.stream.origin()
     }
 
     fn as_fd(&self) -> BorrowedFd<'_> {

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, IoSliceMut},
+    io::{self, IoSliceMut, Write},
     mem::MaybeUninit,
     os::{
         fd::OwnedFd,
@@ -12,16 +12,24 @@ use std::{
 };
 
 use punctual_fixtures::{conformance::ProbeRef, eventually};
+use punctual_os::shm::Segment;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+
+use super::mapped::{self, Mapped};
 
 /// A client that has come by the memory of a connection in good order, and does what it likes with it.
 pub struct HostileClient {
     memory: File,
+    mapped: Mapped,
+    _segment: Segment,
     ear: OwnedFd,
     ringer: OwnedFd,
     random: u64,
     written: u64,
 }
+
+/// Version 2, and any server.
+const HELLO: &[u8; 32] = b"Punctual shm 2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
 /// Where the words of control stand: what the server says as a writer and as a reader of the first ring, from
 /// server to client, then what the client says of the second one.
@@ -52,7 +60,8 @@ pub fn published(probe: &ProbeRef, profile: usize) -> (String, u128) {
 
 impl HostileClient {
     pub fn connect(path: &str, seed: u64) -> Self {
-        let socket = UnixStream::connect(path).unwrap();
+        let mut socket = UnixStream::connect(path).unwrap();
+        socket.write_all(HELLO).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let mut octets = [0; 32];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
@@ -70,8 +79,16 @@ impl HostileClient {
             .collect();
         let ringer = descriptors.pop().unwrap();
         let ear = descriptors.pop().unwrap();
+        let memory = File::from(descriptors.pop().unwrap());
+        let others = mapped::addresses(&memory);
+        // Only who seals the memory is connected.
+        let segment = Segment::open(&memory).unwrap();
+        let mapped = Mapped::find(&memory, &others);
+        socket.write_all(&[1]).unwrap();
         Self {
-            memory: File::from(descriptors.pop().unwrap()),
+            memory,
+            mapped,
+            _segment: segment,
             ear,
             ringer,
             random: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
@@ -95,9 +112,7 @@ impl HostileClient {
             2 => OF_CLIENT + self.random() % 32 * 8,
             _ => RINGS + self.random() % (2 * RING_SIZE - 8),
         };
-        self.memory
-            .write_all_at(&(value >> shift).to_ne_bytes(), at)
-            .unwrap();
+        self.mapped.write_all_at(&(value >> shift).to_ne_bytes(), at);
         self.ring()
     }
 
@@ -113,13 +128,11 @@ impl HostileClient {
 
     /// Writes as an honest client does, though always ringing.
     pub fn write(&mut self, octets: &[u8]) {
-        self.memory
-            .write_all_at(octets, RINGS + RING_SIZE + self.written)
-            .unwrap();
+        self.mapped
+            .write_all_at(octets, RINGS + RING_SIZE + self.written);
         self.written += octets.len() as u64;
-        self.memory
-            .write_all_at(&self.written.to_ne_bytes(), OF_CLIENT)
-            .unwrap();
+        self.mapped
+            .write_all_at(&self.written.to_ne_bytes(), OF_CLIENT);
         self.ring();
     }
 

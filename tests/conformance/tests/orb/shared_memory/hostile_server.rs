@@ -6,10 +6,7 @@ use std::{
     mem::MaybeUninit,
     os::{
         fd::{AsFd, OwnedFd},
-        unix::{
-            fs::FileExt,
-            net::{UnixListener, UnixStream},
-        },
+        unix::net::{UnixListener, UnixStream},
     },
     time::{Duration, Instant},
 };
@@ -18,10 +15,12 @@ use punctual_fixtures::wire::COMMON;
 use punctual_os::shm::{Ear, Ringer, Segment, bell};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
+use super::mapped::Mapped;
+
 /// A server's side of a connection that was made in good order, and does what it likes with the memory.
 pub struct HostileServer {
     segment: Segment,
-    memory: File,
+    mapped: Mapped,
     ear: Ear,
     ringer: Ringer,
     random: u64,
@@ -41,6 +40,8 @@ impl HostileServer {
 
     fn offer(socket: &UnixStream, number: u128, seed: u64) -> Self {
         let (segment, memory) = Segment::create(RING_SIZE).unwrap();
+        let memory = File::from(memory);
+        let mapped = Mapped::find(&memory, &[]);
         let (ear, of_client) = bell().unwrap();
         let (for_client, ringer) = bell().unwrap();
         let (for_client, of_client) = (OwnedFd::from(for_client), OwnedFd::from(of_client));
@@ -49,12 +50,12 @@ impl HostileServer {
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         assert!(ancillary.push(SendAncillaryMessage::ScmRights(&descriptors)));
         let number = number.to_be_bytes();
-        let text = [IoSlice::new(b"Punctual shm 1\0\0"), IoSlice::new(&number)];
+        let text = [IoSlice::new(b"Punctual shm 2\0\0"), IoSlice::new(&number)];
         // Should the client have gone, the first look at the bell shows it.
         let _ = sendmsg(socket, &text, &mut ancillary, SendFlags::NOSIGNAL);
         Self {
             segment,
-            memory: File::from(memory),
+            mapped,
             ear,
             ringer,
             random: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
@@ -101,9 +102,7 @@ impl HostileServer {
             0 => RINGS + self.random() % (2 * RING_SIZE as u64 - 8),
             _ => self.random() % (CONTROL / 8) * 8,
         };
-        self.memory
-            .write_all_at(&(value >> shift).to_ne_bytes(), at)
-            .unwrap();
+        self.mapped.write_all_at(&(value >> shift).to_ne_bytes(), at);
         self.ringer.ring();
     }
 }

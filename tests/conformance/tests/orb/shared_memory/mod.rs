@@ -25,6 +25,7 @@ use punctual_fixtures::{
 
 mod hostile_client;
 mod hostile_server;
+mod mapped;
 use hostile_client::HostileClient;
 use hostile_server::HostileServer;
 
