@@ -1,6 +1,27 @@
 //! Share of processor time that a lane may spend on accepting connections.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::AtomicBool,
+    time::{Duration, Instant},
+};
+
+use punctual_os::PiMutex;
+
+/// State of a lane's accepting.
+pub(crate) struct Accepting {
+    pub(crate) budget: PiMutex<AcceptBudget>,
+    /// Acceptors are to be armed when the time of the next chores has come.
+    pub(crate) paused: AtomicBool,
+}
+
+impl Accepting {
+    pub(crate) fn new(percent: u32) -> Self {
+        Self {
+            budget: PiMutex::new(AcceptBudget::new(percent)),
+            paused: AtomicBool::new(false),
+        }
+    }
+}
 
 /// Account of the processor time that a lane has spent on accepting: a deferrable server in the terms of
 /// scheduling analysis. In any interval t, accepting takes at most [`BURST`] + t * percent / 100, and the one
@@ -70,7 +91,10 @@ mod tests {
         let first = steps_within(&mut budget, second);
         let later = steps_within(&mut budget, second);
         let burst = (BURST.as_micros() / (2 * STEP).as_micros()) as u32;
-        assert!((1240..=1260).contains(&later), "5 % in steps of 2 * 20 us: {later}");
+        assert!(
+            (1240..=1260).contains(&later),
+            "5 % in steps of 2 * 20 us: {later}"
+        );
         assert!((later + burst).abs_diff(first) <= 5, "{first}, {later}");
     }
 
@@ -81,6 +105,10 @@ mod tests {
         let later = budget.updated + Duration::from_secs(3600);
         assert_eq!(budget.wait(later), Duration::ZERO);
         budget.charge(BURST);
-        assert_eq!(budget.wait(later), 2 * BURST, "twice the cost, less the burst, at 50 %");
+        assert_eq!(
+            budget.wait(later),
+            2 * BURST,
+            "twice the cost, less the burst, at 50 %"
+        );
     }
 }

@@ -8,36 +8,14 @@
 
 use std::{
     io::ErrorKind,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
-use punctual_os::{PiMutex, clock};
+use punctual_os::clock;
 use punctual_transport::Stream;
 
-use crate::{
-    Acceptor, Lane, RequestHandler, accept_budget::AcceptBudget, connection::Connection,
-    lane::FIRST_ACCEPTOR, mode::Mode,
-};
-
-/// State of a lane's accepting.
-pub(crate) struct Accepting {
-    budget: PiMutex<AcceptBudget>,
-    /// Acceptors are to be armed when the time of the next chores has come.
-    paused: AtomicBool,
-}
-
-impl Accepting {
-    pub(crate) fn new(percent: u32) -> Self {
-        Self {
-            budget: PiMutex::new(AcceptBudget::new(percent)),
-            paused: AtomicBool::new(false),
-        }
-    }
-}
+use crate::{Acceptor, Lane, RequestHandler, connection::Connection, lane::FIRST_ACCEPTOR, mode::Mode};
 
 /// What an acceptor had.
 enum Step {

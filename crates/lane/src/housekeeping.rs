@@ -2,43 +2,16 @@
 //! connections before the lane serves again.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
 use punctual_giop::Version;
-use punctual_os::PiMutex;
 
 use crate::{
     Lane, RequestHandler,
     connection::{Connection, Progress},
 };
-
-/// Work that is due although no descriptor is ready.
-pub(crate) struct PendingWork {
-    /// A connection may be in the middle of a message, whose completion time must be watched.
-    pub(crate) incomplete_messages: AtomicBool,
-    /// A search for such connections has not reached the end of the table.
-    pub(crate) unfinished_search: AtomicBool,
-    /// First index of the table that the search has not examined.
-    search: PiMutex<usize>,
-    /// Time of the last search for idle connections.
-    idle_checked: PiMutex<Instant>,
-}
-
-impl Default for PendingWork {
-    fn default() -> Self {
-        Self {
-            incomplete_messages: AtomicBool::new(false),
-            unfinished_search: AtomicBool::new(false),
-            search: PiMutex::new(0),
-            idle_checked: PiMutex::new(Instant::now()),
-        }
-    }
-}
 
 /// Connections that are examined before the lane serves again.
 const EXAMINED_AT_ONCE: usize = 64;
@@ -112,17 +85,16 @@ impl<H: RequestHandler> Lane<H> {
         *search = from;
         for _ in 0..CLOSED_AT_ONCE {
             let late: Option<(usize, Arc<Connection<H>>, Version)> =
-                self.connections
-                    .find_within(*search..end, |index, connection| {
-                        match connection.progress(now, completion) {
-                            Progress::None => None,
-                            Progress::Incomplete => {
-                                incomplete.store(true, Ordering::SeqCst);
-                                None
-                            }
-                            Progress::Late(version) => Some((index, Arc::clone(connection), version)),
+                self.connections.find_within(*search..end, |index, connection| {
+                    match connection.progress(now, completion) {
+                        Progress::None => None,
+                        Progress::Incomplete => {
+                            incomplete.store(true, Ordering::SeqCst);
+                            None
                         }
-                    });
+                        Progress::Late(version) => Some((index, Arc::clone(connection), version)),
+                    }
+                });
             let Some((index, connection, version)) = late else {
                 *search = end;
                 break;

@@ -35,6 +35,7 @@ mod nested_wait;
 mod network_mark;
 mod occupancy;
 mod outbound;
+mod pending_work;
 mod redispatch;
 mod reply_lane;
 mod reply_table;

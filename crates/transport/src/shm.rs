@@ -14,9 +14,7 @@ use punctual_giop::TAG_PUNCTUAL_SHM;
 use punctual_os::shm::{MAX_RING_SIZE, MIN_RING_SIZE};
 
 use self::{handshake::Incarnation, listener::ShmListener};
-use crate::{
-    AddressError, Listener, ProtocolProperties, Reach, Stream, Transport, Unix, socket, unix,
-};
+use crate::{AddressError, Listener, ProtocolProperties, Reach, Stream, Transport, Unix, socket, unix};
 
 /// GIOP over shared memory: `shmiop://PATH`, the fastest way between two processes of a host.
 ///

@@ -147,8 +147,8 @@ fn wait_for(socket: &Socket, event: PollFlags, timeout: Duration) -> io::Result<
     }
 }
 
-/// Accepts the next connection of a non-blocking listening socket, in non-blocking mode. `Interrupted`: it has
-/// ended before it was accepted.
+/// Accepts the next connection of a non-blocking listening socket, in non-blocking mode. `Interrupted`: it
+/// has ended before it was accepted.
 pub(crate) fn accept(listening: &Socket) -> io::Result<Option<Socket>> {
     match listening.accept() {
         Ok((socket, _)) => {

@@ -66,7 +66,10 @@ impl ShmListener {
         let origin = socket::origin(&socket);
         let is_own = |other: &Handshake| other.origin == origin;
         if handshakes.iter().filter(|other| is_own(other)).count() >= MAX_HANDSHAKES_OF_PROCESS {
-            handshakes.iter().position(is_own).map(|own| handshakes.remove(own));
+            handshakes
+                .iter()
+                .position(is_own)
+                .map(|own| handshakes.remove(own));
         } else if handshakes.len() >= MAX_HANDSHAKES {
             handshakes.remove(0);
         }

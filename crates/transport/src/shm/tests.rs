@@ -394,7 +394,9 @@ fn a_client_that_does_not_ask_gets_no_memory() {
 #[test]
 fn only_a_client_that_has_sealed_the_memory_is_connected() {
     let (listener, _poller, client) = played();
-    client.send(b"Punctual shm 2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0").unwrap();
+    client
+        .send(b"Punctual shm 2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0")
+        .unwrap();
     assert!(settle(&*listener).is_empty());
     assert_eq!(received(&client), 32, "the memory is there");
     client.send(&[1]).unwrap();

@@ -54,7 +54,10 @@ fn packets_of_either_family_are_marked() {
 fn streams_know_their_peers() {
     for address in ["127.0.0.1:0", "[::1]:0"] {
         let (client, server) = pair(&Tcp, address);
-        assert_eq!((client.origin().peer, server.origin().peer), (Peer::Loopback, Peer::Loopback));
+        assert_eq!(
+            (client.origin().peer, server.origin().peer),
+            (Peer::Loopback, Peer::Loopback)
+        );
     }
     let (client, server) = pair(&Unix, "");
     assert!(client.origin().peer.is_local() && server.origin().peer.is_local());

@@ -1,6 +1,7 @@
 //! Tests that need a process of their own each: they look at all its threads, limit its memory, record all
 //! its calls, or need a CPU for themselves.
 
+mod descriptors;
 mod flight_recorder;
 mod inversion_sources;
 mod large_messages;
@@ -18,6 +19,7 @@ static ALLOCATOR: punctual_os::CountingAllocator = punctual_os::CountingAllocato
 
 fn main() -> ExitCode {
     runner::run_isolated(&test_list![
+        descriptors::a_client_that_has_gone_leaves_no_descriptor,
         flight_recorder::a_call_leaves_its_records_on_both_sides,
         inversion_sources::connection_cache_low_priority_connections_come_first_only_without_lanes,
         inversion_sources::reactor_requests_are_told_apart_only_with_lanes,

@@ -128,11 +128,9 @@ impl HostileClient {
 
     /// Writes as an honest client does, though always ringing.
     pub fn write(&mut self, octets: &[u8]) {
-        self.mapped
-            .write_all_at(octets, RINGS + RING_SIZE + self.written);
+        self.mapped.write_all_at(octets, RINGS + RING_SIZE + self.written);
         self.written += octets.len() as u64;
-        self.mapped
-            .write_all_at(&self.written.to_ne_bytes(), OF_CLIENT);
+        self.mapped.write_all_at(&self.written.to_ne_bytes(), OF_CLIENT);
         self.ring();
     }
 
