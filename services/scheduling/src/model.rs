@@ -86,7 +86,7 @@ impl Model {
 
 impl Schedule {
     /// Returns all priorities at which parts of a step may run.
-    fn priorities_of(&self, activity: &Activity, step: &Step) -> Vec<Priority> {
+    pub fn priorities_of(&self, activity: &Activity, step: &Step) -> Vec<Priority> {
         let Some(pool) = self.pool_of(step) else {
             return vec![activity.priority];
         };

@@ -156,13 +156,13 @@ impl<'s> Plan<'s> {
         println!("{}", table(self.host_rows(), &hosts));
         println!();
         for activity in self.skipped() {
-            println!("Skipped (no period): `{}`", activity.name);
+            println!("{}", self.not_included(activity));
         }
         for refusal in &self.refusals {
             println!("{refusal}.");
         }
         if self.is_feasible() {
-            println!("Feasible: every deadline is met.");
+            println!("Feasible: {}.", self.verdict());
             return;
         }
         println!("Not feasible: {}.", self.reason());
@@ -174,6 +174,40 @@ impl<'s> Plan<'s> {
             None => println!(
                 "No lanes and priorities were found that make it feasible: shorten a step, lengthen a \
                  period, or move a step to another host."
+            ),
+        }
+    }
+
+    /// States why an activity is not included, and what that means for the others.
+    fn not_included(&self, activity: &Activity) -> String {
+        let (name, priority) = (&activity.name, activity.priority);
+        let effect = if self.may_delay_others(activity) {
+            "is not below that of all others: it may delay them without bound"
+        } else {
+            "is below that of all others: it delays them only where they state blocking"
+        };
+        format!("Not included (no period): `{name}`; its priority {priority} {effect}.")
+    }
+
+    /// Returns whether an activity without a period can run while one with a period waits.
+    fn may_delay_others(&self, activity: &Activity) -> bool {
+        let steps = self.planned().flat_map(|(_, planned)| {
+            let priorities = planned.steps.iter();
+            priorities.flat_map(|step| self.schedule.priorities_of(planned, step))
+        });
+        steps.into_iter().any(|priority| priority <= activity.priority)
+    }
+
+    fn verdict(&self) -> String {
+        let unbounded = self.skipped().filter(|activity| self.may_delay_others(activity));
+        let names: Vec<_> = unbounded.map(|activity| format!("`{}`", activity.name)).collect();
+        match (self.skipped().count(), &names[..]) {
+            (0, _) => "every deadline is met".to_owned(),
+            (_, []) => "every deadline of an activity with a period is met".to_owned(),
+            (_, names) => format!(
+                "every deadline of an activity with a period is met, provided that these do not run: {}; \
+                 give them periods and steps, or lower priorities",
+                names.join(", ")
             ),
         }
     }

@@ -66,7 +66,7 @@ pub fn hyperbolic_product(tasks: &[Task], processor: usize) -> f64 {
 
 /// Returns whether the bounds by utilisation apply to a processor: its tasks have one step without jitter,
 /// delay, blocking or fixed priority, their deadlines are their periods, and shorter periods have higher
-/// priorities.
+/// priorities, not equal ones.
 ///
 /// ```
 /// use punctual_sched::analysis::{Step, Task, bounds_apply};

@@ -174,6 +174,9 @@ impl<'m> Simulation<'m> {
                 task.dispatched_and_missed += u64::from(thread.attempt.dispatched);
             } else {
                 task.unfinished += 1;
+                // What it would still accrue was not offered within the time.
+                let worth = thread.segments.first().map(|own| own.parameters.utility.value);
+                task.utility_offered = task.utility_offered.saturating_sub(worth.unwrap_or(0).into());
             }
             task.processor_time += thread.processor_time();
         }

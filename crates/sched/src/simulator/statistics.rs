@@ -58,7 +58,7 @@ pub struct TaskStatistics {
     pub response: Histogram,
     /// Accrued utility.
     pub utility: u64,
-    /// Utility that would have accrued if all deadlines had been met.
+    /// Utility that would have accrued if all deadlines had been met, without that of `unfinished` threads.
     pub utility_offered: u64,
     /// Processor time of the threads.
     pub processor_time: Duration,

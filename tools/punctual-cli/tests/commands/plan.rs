@@ -66,10 +66,41 @@ fn a_feasible_schedule_shows_its_margins() {
     );
     assert_eq!(row(&run.said, "console")[..2], ["console", "28"]);
     assert!(
-        run.said.contains("Skipped (no period): `maintenance`"),
+        run.said
+            .contains("Not included (no period): `maintenance`; its priority 0 is below that of all others"),
         "{}",
         run.said
     );
+    assert!(
+        run.said
+            .ends_with("Feasible: every deadline of an activity with a period is met.\n"),
+        "{}",
+        run.said
+    );
+}
+
+#[test]
+fn an_activity_without_a_period_above_others_qualifies_the_verdict() {
+    let text = fs::read_to_string(COMPLETE).unwrap();
+    let above = text.replace(
+        "name = \"maintenance\"\npriority = 0",
+        "name = \"maintenance\"\npriority = 20000",
+    );
+    assert_ne!(above, text);
+    let run = plan(&[&file("above.toml", &above)]);
+    assert_eq!(run.code, 0, "{}", run.complained);
+    assert!(
+        run.said.contains("it may delay them without bound"),
+        "{}",
+        run.said
+    );
+    assert!(
+        run.said.contains("provided that these do not run: `maintenance`"),
+        "{}",
+        run.said
+    );
+    let without = file("only.toml", &LATE.replace("\"12 ms\"", "\"2 ms\""));
+    let run = plan(&[&without]);
     assert!(
         run.said.ends_with("Feasible: every deadline is met.\n"),
         "{}",

@@ -104,11 +104,12 @@ fn the_hyperbolic_bound_accepts_more_than_the_other_bound() {
 #[test]
 fn bounds_do_not_apply_to_other_sets() {
     let set = || tasks(&[(4, 1, 2), (10, 6, 1)]);
-    let changes: [fn(&mut Vec<Task>); 7] = [
+    let changes: [fn(&mut Vec<Task>); 8] = [
         |set| set[0].jitter = 1,
         |set| set[0].deadline = 3,
         |set| set[1].deadline = 20,
         |set| set[0].priority = 0,
+        |set| set[0].priority = 1,
         |set| set[1].steps[0].blocking = 1,
         |set| set[1].steps[0].fixed_priority = Some(1),
         |set| set[1].steps.push(Step::new(0, 1)),
@@ -207,4 +208,16 @@ fn fewer_levels_than_tasks_give_no_assignment() {
     assert_eq!(audsley(&set, &[5, 5]), None);
     // The highest levels are used.
     assert_eq!(audsley(&set, &[9, 1, 5]), Some(vec![5, 9]));
+}
+
+/// A utilisation of 0.7 is within both bounds, and the urgent task is late nevertheless: it waits for the slow
+/// one.
+#[test]
+fn equal_priorities_are_not_rate_monotonic() {
+    let set = tasks(&[(10, 2, 1), (100, 50, 1)]);
+    assert!(utilization(&set, 0) < liu_layland_bound(2) && hyperbolic_product(&set, 0) <= 2.0);
+    assert!(!analyse(&set).unwrap().is_feasible());
+    assert!(!bounds_apply(&set, 0));
+    let equal_periods = tasks(&[(10, 2, 1), (10, 5, 1)]);
+    assert!(bounds_apply(&equal_periods, 0) && analyse(&equal_periods).unwrap().is_feasible());
 }

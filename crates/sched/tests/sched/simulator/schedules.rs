@@ -171,6 +171,12 @@ fn accrued_utility_is_that_of_work_in_time() {
     let model = hosts(1, vec![worth("little", 1, 8, 0), worth("much", 100, 8, 0)]);
     let (_, mau) = simulate(&model, "MAU", 1, MS * 40);
     assert_eq!((mau.tasks[0].utility, mau.tasks[1].utility), (0, 100));
+    // An arrival exactly at the end could still be in time, and offers nothing yet.
+    let mut valuable = worth("valuable", 7, 2, 0);
+    valuable.arrival = periodic("p", 10, 2).arrival;
+    let (_, all) = simulate(&hosts(1, vec![valuable]), "MAU", 1, MS * 40);
+    assert_eq!((all.tasks[0].arrived, all.tasks[0].unfinished), (5, 1));
+    assert_eq!((all.tasks[0].utility, all.tasks[0].utility_offered), (28, 28));
     let late = hosts(1, vec![worth("late", 100, 12, 8)]);
     let (_, statistics) = simulate(&late, "EDF", 1, MS * 40);
     // Late by two of eight milliseconds.
