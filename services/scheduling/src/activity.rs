@@ -27,7 +27,7 @@ pub struct Activity {
     pub steps: Vec<Step>,
 }
 
-/// Work of an activity in one place: exactly one of `host`, `pool` and `object`.
+/// Work of an activity in one place: exactly one of `host`, `pool`, `adapter` and `object`.
 ///
 /// A servant that makes calls itself occupies its lane's thread meanwhile: give such a lane one thread for
 /// each activity that uses it, or count the waiting time of the others as blocking.
@@ -37,10 +37,14 @@ pub struct Step {
     /// Work in the client's own thread, on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Call of an object that this pool serves: in the lane of the client's priority; without lanes, at the
-    /// pool's priority and those of its adapters' priority models.
+    /// Call of an object that this pool serves, through any of its adapters: at the client's priority if the
+    /// pool has no adapter or a client-propagated one, at the declared priority of each server-declared one;
+    /// without lanes, at the pool's priority, too. The analysis takes the worst of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<String>,
+    /// Call of an object of this adapter, at the priority of the adapter's model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adapter: Option<String>,
     /// Call of this object, at its own priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub object: Option<String>,
@@ -60,10 +64,11 @@ impl Step {
     /// Returns where it runs; `None` if that is stated more than once or not at all, which a checked schedule
     /// excludes.
     pub fn place(&self) -> Option<Place<'_>> {
-        match (&self.host, &self.pool, &self.object) {
-            (Some(host), None, None) => Some(Place::Host(host)),
-            (None, Some(pool), None) => Some(Place::Pool(pool)),
-            (None, None, Some(object)) => Some(Place::Object(object)),
+        match (&self.host, &self.pool, &self.adapter, &self.object) {
+            (Some(host), None, None, None) => Some(Place::Host(host)),
+            (None, Some(pool), None, None) => Some(Place::Pool(pool)),
+            (None, None, Some(adapter), None) => Some(Place::Adapter(adapter)),
+            (None, None, None, Some(object)) => Some(Place::Object(object)),
             _ => None,
         }
     }
@@ -76,6 +81,8 @@ pub enum Place<'s> {
     Host(&'s str),
     /// In a thread of this pool.
     Pool(&'s str),
+    /// In a thread of the pool that serves this adapter.
+    Adapter(&'s str),
     /// In a thread of the pool that serves this object.
     Object(&'s str),
 }

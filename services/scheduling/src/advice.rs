@@ -3,7 +3,7 @@
 use punctual::{NativePriority, Priority};
 use punctual_sched::analysis;
 
-use crate::{Class, Lane, Model, Place, Refusal, Schedule, Wait};
+use crate::{Class, Lane, Model, Refusal, Schedule, Step, Wait};
 
 /// A change that makes an infeasible schedule feasible.
 ///
@@ -105,15 +105,17 @@ impl Advice {
             let name = advice.schedule.pools[*index].name.clone();
             let mut priorities: Vec<Priority> = Vec::new();
             for activity in &self.schedule.activities {
-                let calls = activity.steps.iter().filter_map(|step| match step.place()? {
-                    Place::Pool(pool) => (pool == name).then_some(activity.priority),
-                    Place::Object(object) => {
-                        let is_here = self.schedule.pool_of(step)?.name == name;
-                        is_here.then_some(self.schedule.object(object)?.priority)
+                let is_here =
+                    |step: &&Step| self.schedule.pool_of(step).is_some_and(|pool| pool.name == name);
+                let calls = activity.steps.iter().filter(is_here);
+                priorities.extend(calls.flat_map(|step| {
+                    let served = self.schedule.served_at(activity, step);
+                    if served.is_empty() {
+                        vec![activity.priority]
+                    } else {
+                        served
                     }
-                    Place::Host(_) => None,
-                });
-                priorities.extend(calls);
+                }));
             }
             // Declared priorities of adapters and objects need lanes, too, whether called or not.
             for adapter in self

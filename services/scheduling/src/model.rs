@@ -3,7 +3,7 @@
 use punctual::{Priority, PriorityModel};
 use punctual_sched::analysis::{self, Analysis, Task};
 
-use crate::{Activity, Schedule, Span, Step};
+use crate::{Activity, Adapter, Place, Schedule, Span, Step};
 
 /// Input of the schedulability analysis: times in nanoseconds, native priorities, processors by number.
 ///
@@ -28,10 +28,10 @@ pub struct Model {
 impl Model {
     /// Creates the model of a checked schedule. Processors are the indices of [`Schedule::hosts`].
     ///
-    /// A step on a host and a call to a pool with lanes have the activity's priority; a call to an object
-    /// that has its own priority has that. A pool without lanes reads requests at its own priority and serves
-    /// them at that of the adapter's model, if there is one: such a call waits at the lowest of these
-    /// priorities and delays others at the highest.
+    /// A step on a host has the activity's priority. So has a call, unless its adapter is server-declared, or
+    /// its object has its own priority. A call to a pool may be one to any of its adapters, and a pool without
+    /// lanes reads requests at its own priority and serves them at that of the adapter's model: such a call
+    /// waits at the lowest of its priorities and delays others at the highest.
     ///
     /// # Panics
     /// If the schedule was not checked and is invalid.
@@ -59,9 +59,7 @@ impl Model {
                 let priorities = schedule.priorities_of(activity, step);
                 let (lowest, highest) = (priorities.iter().min(), priorities.iter().max());
                 // A step at the activity's priority follows changes of that.
-                let own = (priorities != [activity.priority])
-                    .then(|| lowest.copied())
-                    .flatten();
+                let own = lowest.filter(|_| priorities != [activity.priority]).copied();
                 let peak = highest.filter(|highest| Some(*highest) != lowest).copied();
                 task.step(analysis::Step {
                     processor: processor.expect("a checked host is listed"),
@@ -90,26 +88,37 @@ impl Schedule {
         let Some(pool) = self.pool_of(step) else {
             return vec![activity.priority];
         };
-        let object = step.object.as_ref().and_then(|name| self.object(name));
-        let declared = object.map(|object| object.priority);
-        if pool.has_lanes() {
-            return vec![declared.unwrap_or(activity.priority)];
+        let mut priorities = self.served_at(activity, step);
+        if !pool.has_lanes() {
+            priorities.push(pool.priority.unwrap_or(Priority::MIN));
+        } else if priorities.is_empty() {
+            priorities.push(activity.priority);
         }
-        let mut priorities = vec![pool.priority.unwrap_or(Priority::MIN)];
-        match declared {
-            Some(declared) => priorities.push(declared),
-            // The adapter is not stated: it may be any of the pool.
-            None => priorities.extend(
-                self.adapters
-                    .iter()
-                    .filter(|adapter| adapter.pool == pool.name)
-                    .map(|adapter| match adapter.model {
-                        PriorityModel::ClientPropagated { .. } => activity.priority,
-                        PriorityModel::ServerDeclared(priority) => priority,
-                    }),
-            ),
-        }
+        priorities.sort_unstable();
+        priorities.dedup();
         priorities
+    }
+
+    /// Returns the priorities of the adapters that a call may go to, or of its object; none for a pool
+    /// without adapters.
+    pub(crate) fn served_at(&self, activity: &Activity, step: &Step) -> Vec<Priority> {
+        let of_model = |adapter: &Adapter| match adapter.model {
+            PriorityModel::ClientPropagated { .. } => activity.priority,
+            PriorityModel::ServerDeclared(priority) => priority,
+        };
+        match step.place() {
+            Some(Place::Object(name)) => self
+                .object(name)
+                .map(|object| object.priority)
+                .into_iter()
+                .collect(),
+            Some(Place::Adapter(name)) => self.adapter(name).map(of_model).into_iter().collect(),
+            Some(Place::Pool(name)) => {
+                let adapters = self.adapters.iter().filter(|adapter| adapter.pool == name);
+                adapters.map(of_model).collect()
+            }
+            Some(Place::Host(_)) | None => Vec::new(),
+        }
     }
 
     /// Returns whether every call is served and every deadline met.

@@ -4,18 +4,18 @@ use std::fmt;
 
 use punctual::Priority;
 
-use crate::{Place, Schedule};
+use crate::Schedule;
 
 /// Calls that the schedule's own pools would refuse, or delay for an unbounded time.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Refusal {
-    /// No lane has the caller's priority.
+    /// No lane has the priority of the call.
     NoLane {
         /// Name of the calling activity.
         activity: String,
         /// Name of the called pool.
         pool: String,
-        /// Priority of the activity.
+        /// Priority of the call.
         priority: Priority,
     },
     /// Requests of different priorities share fewer threads than there are callers: one of low priority can
@@ -72,19 +72,18 @@ impl Schedule {
         let mut refusals = Vec::new();
         for activity in &self.activities {
             for step in &activity.steps {
-                let Some(Place::Pool(name)) = step.place() else {
+                let Some(pool) = self.pool_of(step).filter(|pool| pool.has_lanes()) else {
                     continue;
                 };
-                let refusal = Refusal::NoLane {
-                    activity: activity.name.clone(),
-                    pool: name.to_owned(),
-                    priority: activity.priority,
-                };
-                let is_served = self
-                    .pool(name)
-                    .is_none_or(|pool| !pool.has_lanes() || pool.has_lane(activity.priority));
-                if !is_served && !refusals.contains(&refusal) {
-                    refusals.push(refusal);
+                for priority in self.priorities_of(activity, step) {
+                    let refusal = Refusal::NoLane {
+                        activity: activity.name.clone(),
+                        pool: pool.name.clone(),
+                        priority,
+                    };
+                    if !pool.has_lane(priority) && !refusals.contains(&refusal) {
+                        refusals.push(refusal);
+                    }
                 }
             }
         }

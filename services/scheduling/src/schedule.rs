@@ -92,6 +92,7 @@ impl Schedule {
         match step.place()? {
             Place::Host(_) => None,
             Place::Pool(name) => self.pool(name),
+            Place::Adapter(name) => self.pool(&self.adapter(name)?.pool),
             Place::Object(name) => self.pool(&self.adapter(&self.object(name)?.adapter)?.pool),
         }
     }

@@ -13,7 +13,7 @@ use punctual_harness::{Claim, MachineFacts, Outcome, Row};
 use punctual_os::affinity;
 use punctual_report::Table;
 use punctual_sched::analysis::{self, Analysis};
-use punctual_scheduling::{Activity, Advice, Model, Place, Refusal, Schedule, Span, Step};
+use punctual_scheduling::{Activity, Advice, Model, Refusal, Schedule, Span, Step};
 use punctual_simulation::Scenario;
 use serde_json::{Map, Value};
 
@@ -276,17 +276,14 @@ impl<'s> Plan<'s> {
     }
 
     fn step_row(&self, activity: &Activity, number: usize, step: &Step, end: Option<u64>) -> Row {
-        let object = match step.place() {
-            Some(Place::Object(name)) => Some(name),
-            _ => None,
-        };
         Row::new()
             .with("kind", "step")
             .with("activity", activity.name.as_str())
             .with("step", number + 1)
             .with("host", self.schedule.host_of(step))
             .with("pool", self.schedule.pool_of(step).map(|pool| pool.name.as_str()))
-            .with("object", object)
+            .with("adapter", step.adapter.as_deref())
+            .with("object", step.object.as_deref())
             .with("wcet_ms", milliseconds(step.wcet.nanoseconds()))
             .with("blocking_ms", milliseconds(step.blocking.nanoseconds()))
             .with("delay_ms", milliseconds(step.delay.nanoseconds()))

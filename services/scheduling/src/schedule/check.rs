@@ -5,7 +5,7 @@ mod threads;
 use punctual::{Priority, PriorityMapping};
 use punctual_toml::{Key, Problem, distinct};
 
-use crate::{Activity, Adapter, Class, Object, Pool, Schedule, Step, error::list};
+use crate::{Activity, Adapter, Class, Object, Place, Pool, Schedule, Step, error::list};
 
 pub(super) fn check(schedule: &Schedule) -> Result<(), Problem> {
     let root = Key::default();
@@ -116,14 +116,7 @@ impl Checks<'_> {
 
     fn object(&self, object: &Object, key: &Key) -> Result<(), Problem> {
         let Some(adapter) = self.schedule.adapter(&object.adapter) else {
-            let names: Vec<_> = self
-                .schedule
-                .adapters
-                .iter()
-                .map(|adapter| adapter.name.clone())
-                .collect();
-            let text = format!("unknown adapter `{}`; known: {}", object.adapter, list(&names));
-            return key.name("adapter").problem(text);
+            return key.name("adapter").problem(self.no_adapter(&object.adapter));
         };
         if !adapter.is_server_declared() {
             let text = format!(
@@ -169,9 +162,8 @@ impl Checks<'_> {
         let Some(pool) = self.schedule.pool_of(step) else {
             return Ok(());
         };
-        let object = step.object.as_ref().and_then(|name| self.schedule.object(name));
-        let priority = object.map_or(activity.priority, |object| object.priority);
-        if pool.class_at(priority) == Some(Class::Ordinary) {
+        let mut priorities = self.schedule.priorities_of(activity, step).into_iter();
+        if priorities.any(|priority| pool.class_at(priority) == Some(Class::Ordinary)) {
             return key.clone().problem(format!(
                 "pool `{}` serves it with threads of class \"ordinary\", which have no priorities, so its \
                  response time is unbounded; use \"fifo\" or \"round-robin\", or remove the activity's \
@@ -183,12 +175,18 @@ impl Checks<'_> {
     }
 
     fn step(&self, step: &Step, key: &Key) -> Result<(), Problem> {
-        match (&step.host, &step.pool, &step.object) {
-            (Some(host), None, None) => self.host(host, key.name("host")),
-            (None, Some(pool), None) if self.schedule.pool(pool).is_none() => {
+        match step.place() {
+            Some(Place::Host(_)) => step
+                .host
+                .as_ref()
+                .map_or(Ok(()), |host| self.host(host, key.name("host"))),
+            Some(Place::Pool(pool)) if self.schedule.pool(pool).is_none() => {
                 self.no_pool(pool, key.name("pool"))
             }
-            (None, None, Some(object)) if self.schedule.object(object).is_none() => {
+            Some(Place::Adapter(adapter)) if self.schedule.adapter(adapter).is_none() => {
+                key.name("adapter").problem(self.no_adapter(adapter))
+            }
+            Some(Place::Object(object)) if self.schedule.object(object).is_none() => {
                 let names: Vec<_> = self
                     .schedule
                     .objects
@@ -198,9 +196,10 @@ impl Checks<'_> {
                 let text = format!("unknown object `{object}`; known: {}", list(&names));
                 key.name("object").problem(text)
             }
-            (None, Some(_), None) | (None, None, Some(_)) => Ok(()),
-            _ => key.clone().problem(
-                "exactly one of `host` (the client's own work), `pool` and `object` (calls) is required",
+            Some(_) => Ok(()),
+            None => key.clone().problem(
+                "exactly one of `host` (the client's own work), `pool`, `adapter` and `object` (calls) is \
+                 required",
             ),
         }
     }
@@ -218,6 +217,12 @@ impl Checks<'_> {
     fn no_pool(&self, name: &str, key: Key) -> Result<(), Problem> {
         let names: Vec<_> = self.schedule.pools.iter().map(|pool| pool.name.clone()).collect();
         key.problem(format!("unknown pool `{name}`; known: {}", list(&names)))
+    }
+
+    fn no_adapter(&self, name: &str) -> String {
+        let adapters = self.schedule.adapters.iter();
+        let names: Vec<_> = adapters.map(|adapter| adapter.name.clone()).collect();
+        format!("unknown adapter `{name}`; known: {}", list(&names))
     }
 
     fn mapped(&self, priority: Option<Priority>, key: Key) -> Result<(), Problem> {

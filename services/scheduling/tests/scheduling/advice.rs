@@ -242,3 +242,54 @@ fn there_is_no_advice_for_an_overloaded_host() {
         None
     );
 }
+
+/// The requests run at the declared priority, whatever the activity's.
+#[test]
+fn calls_through_a_declared_adapter_have_its_lane() {
+    let text = |adapter: &str| {
+        format!(
+            r#"
+            [[pool]]
+            name = "work"
+            lanes = [{{ priority = 1000, threads = 1 }}, {{ priority = 30000, threads = 1 }}]
+            [[adapter]]
+            name = "declared"
+            pool = "work"
+            model = "server-declared"
+            priority = 1000
+            {adapter}
+            [[activity]]
+            name = "urgent"
+            priority = 30000
+            period = "100 ms"
+            deadline = "10 ms"
+            step = [{{ pool = "work", wcet = "1 ms" }}]
+            [[activity]]
+            name = "medium"
+            priority = 10000
+            period = "100 ms"
+            step = [{{ host = "localhost", wcet = "30 ms" }}]
+            "#
+        )
+    };
+    let declared = schedule(&text(""));
+    assert_eq!(declared.refusals(), []);
+    let worst = |schedule: &Schedule| {
+        let analysis = punctual_scheduling::Model::of(schedule).analyse();
+        analysis.responses[0].worst().map(|worst| worst / 1_000_000)
+    };
+    assert_eq!(worst(&declared), Some(31));
+    // A priority without a lane of its own is served nevertheless.
+    let elsewhere = text("").replace(
+        "priority = 30000\n            period",
+        "priority = 20000\n            period",
+    );
+    assert_eq!(schedule(&elsewhere).refusals(), []);
+    // With two adapters, the call may go to either, unless it names one.
+    let propagated =
+        "[[adapter]]\nname = \"own\"\npool = \"work\"\nmodel = \"client-propagated\"\npriority = 1000";
+    let both = text(propagated);
+    assert_eq!(worst(&schedule(&both)), Some(31));
+    let named = both.replace("{ pool = \"work\", wcet", "{ adapter = \"own\", wcet");
+    assert_eq!(worst(&schedule(&named)), Some(1));
+}

@@ -226,10 +226,16 @@ fn errors_name_position_key_and_a_valid_value() {
             "`hosts` has",
         ),
         (
-            "{ pool = \"tracks\", wcet = \"5 ms\"",
+            "{ adapter = \"tracks\", wcet = \"5 ms\"",
             "{ pool = \"trakcs\", wcet = \"5 ms\"",
             "activity[2].step[2].pool: ",
             "known: `tracks`, `archive`",
+        ),
+        (
+            "{ adapter = \"tracks\", wcet = \"5 ms\"",
+            "{ adapter = \"trakcs\", wcet = \"5 ms\"",
+            "activity[2].step[2].adapter: ",
+            "known: `tracks`, `alarms`",
         ),
         (
             "{ object = \"siren\"",
