@@ -29,9 +29,9 @@ impl Model {
     /// Creates the model of a checked schedule. Processors are the indices of [`Schedule::hosts`].
     ///
     /// A step on a host has the activity's priority. So has a call, unless its adapter is server-declared, or
-    /// its object has its own priority. A call to a pool may be one to any of its adapters, and a pool without
-    /// lanes reads requests at its own priority and serves them at that of the adapter's model: such a call
-    /// waits at the lowest of its priorities and delays others at the highest.
+    /// its object has its own priority. A call to a pool may be one to any of its adapters, and a pool
+    /// without lanes reads requests at its own priority and serves them at that of the adapter's model: such
+    /// a call waits at the lowest of its priorities and delays others at the highest.
     ///
     /// # Panics
     /// If the schedule was not checked and is invalid.

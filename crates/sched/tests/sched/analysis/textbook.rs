@@ -210,8 +210,8 @@ fn fewer_levels_than_tasks_give_no_assignment() {
     assert_eq!(audsley(&set, &[9, 1, 5]), Some(vec![5, 9]));
 }
 
-/// A utilisation of 0.7 is within both bounds, and the urgent task is late nevertheless: it waits for the slow
-/// one.
+/// A utilisation of 0.7 is within both bounds, and the urgent task is late nevertheless: it waits for the
+/// slow one.
 #[test]
 fn equal_priorities_are_not_rate_monotonic() {
     let set = tasks(&[(10, 2, 1), (100, 50, 1)]);
