@@ -105,9 +105,10 @@ impl LaneSpec {
 
     /// Sets the maximum number of dynamic threads. Default 0. When the last waiting thread of a lane receives
     /// a request, it starts a dynamic thread before its upcall. That delays the request by the cost of a
-    /// thread (up to about a millisecond, much of it for its stack, so a smaller one helps), and is the only case in which a lane thread allocates after warm-up. With [`ThreadLifetime::Infinite`]
-    /// it happens at most this many times. If the system refuses a thread, this is counted, and the existing
-    /// threads serve the requests.
+    /// thread (up to about a millisecond, much of it for its stack, so a smaller one helps), and is the only
+    /// case in which a lane thread allocates after warm-up. With [`ThreadLifetime::Infinite`] it happens at
+    /// most this many times. If the system refuses a thread, this is counted, and the existing threads serve
+    /// the requests.
     pub fn dynamic_threads(mut self, at_most: usize) -> Self {
         self.dynamic_threads = at_most;
         self
