@@ -4,8 +4,8 @@
 mod descriptors;
 mod flight_recorder;
 mod inversion_sources;
-mod large_messages;
 mod lane_memory;
+mod large_messages;
 mod priority_inversion_with_bands;
 mod rt_mutex;
 mod thread_failures;
