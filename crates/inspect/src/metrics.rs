@@ -150,6 +150,12 @@ pub(crate) const METRICS: &[Metric] = &[
         |lane| Some(lane.refused_priorities),
     ),
     metric(
+        "exhausted_budgets",
+        Counter,
+        "Connections closed for too many messages without a served request.",
+        |lane| Some(lane.exhausted_budgets),
+    ),
+    metric(
         "refused_connections",
         Counter,
         "Connections refused because there were too many.",

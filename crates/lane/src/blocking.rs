@@ -10,7 +10,7 @@ use punctual_giop::{MessageHeader, connection::Event};
 use punctual_os::PiMutexGuard;
 
 use crate::{
-    Lane, ServingSlot,
+    Lane, ServingSlot, Unserved,
     connection::Connection,
     inbound::{Inbound, Received},
     mode::Mode,
@@ -95,7 +95,13 @@ impl<H: ServingSlot> Worker<'_, H> {
                     self.reject(connection, refused.version);
                     return;
                 }
-                // Part of a message, or the cancellation of a request that is served already.
+                // The request is served already.
+                Received::Event(Event::Cancelled(_))
+                    if !self.charge(connection, Unserved::Elsewhere, false) =>
+                {
+                    return;
+                }
+                // Part of a message.
                 Received::Nothing | Received::Event(Event::Cancelled(_) | Event::Progress) => {
                     if self.lane.is_stopping() {
                         drop(inbound);

@@ -16,8 +16,8 @@ use punctual_transport::{ProtocolProperties, Stream};
 
 pub(crate) use crate::outbound::{Broken, refuse};
 use crate::{
-    LaneLimits, NetworkMark, RequestHandler, client_role::ClientRole, connection_state::ConnectionState,
-    inbound::Inbound, outbound::Outbound,
+    LaneLimits, NetworkMark, RequestHandler, budget::Budgets, client_role::ClientRole,
+    connection_state::ConnectionState, inbound::Inbound, outbound::Outbound,
 };
 
 /// Connection of a lane. Several threads may serve its requests; one at a time reads.
@@ -28,6 +28,7 @@ pub(crate) struct Connection<H: RequestHandler> {
     pub(crate) link: Link,
     pub(crate) role: Role<H>,
     pub(crate) state: ConnectionState,
+    pub(crate) budgets: Budgets,
     poller: Arc<Poller>,
     stream: Box<dyn Stream>,
     pub(crate) mark: NetworkMark,
@@ -91,6 +92,7 @@ impl<H: RequestHandler> Connection<H> {
             outbound: PiMutex::new(Outbound::new(role.protocol())),
             role,
             state: ConnectionState::default(),
+            budgets: Budgets::new(limits),
             poller: Arc::clone(poller),
             stream,
             mark: NetworkMark::new(properties),

@@ -4,7 +4,7 @@
 //! Sequentially consistent, because the lane's stop and the closing of connections build on the order of
 //! these steps.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Phase in the life of a connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -17,17 +17,20 @@ pub(crate) enum Phase {
     Closed,
 }
 
-/// Phase, number of requests in service, and flags of special conditions.
+/// Phase, number of requests in service, flags of special conditions, and in the upper half the number of
+/// requests that have ended.
 #[derive(Default)]
-pub(crate) struct ConnectionState(AtomicU32);
+pub(crate) struct ConnectionState(AtomicU64);
 
-const PEER_CLOSED: u32 = 1 << 31;
-const CLOSED: u32 = 1 << 30;
+/// One request that has ended.
+const ENDED: u64 = 1 << 32;
+const PEER_CLOSED: u64 = 1 << 31;
+const CLOSED: u64 = 1 << 30;
 /// A thread blocks in `read` for it; it is in no poller.
-const DEDICATED: u32 = 1 << 29;
+const DEDICATED: u64 = 1 << 29;
 /// Messages wait because the socket has no room for them.
-const CONGESTED: u32 = 1 << 28;
-const REQUESTS: u32 = CONGESTED - 1;
+const CONGESTED: u64 = 1 << 28;
+const REQUESTS: u64 = CONGESTED - 1;
 
 impl ConnectionState {
     pub(crate) fn phase(&self) -> Phase {
@@ -46,8 +49,19 @@ impl ConnectionState {
     /// Counts a request out. `true`: it was the last one of a peer that has sent everything, and no reply
     /// waits to be sent.
     pub(crate) fn end_request(&self) -> bool {
-        let before = self.0.fetch_sub(1, Ordering::SeqCst);
+        // One request less in service, and one more that has ended.
+        let before = self.0.fetch_add(ENDED - 1, Ordering::SeqCst);
         before & (REQUESTS | PEER_CLOSED | CONGESTED) == PEER_CLOSED | 1
+    }
+
+    /// Number of requests that have ended, modulo 2³².
+    pub(crate) fn ended_requests(&self) -> u32 {
+        (self.get() >> 32) as u32
+    }
+
+    /// Whether no more than this many requests are in service.
+    pub(crate) fn serves_at_most(&self, requests: u64) -> bool {
+        self.get() & REQUESTS <= requests
     }
 
     pub(crate) fn is_in_service(&self) -> bool {
@@ -91,7 +105,7 @@ impl ConnectionState {
         self.0.fetch_and(!CONGESTED, Ordering::SeqCst);
     }
 
-    fn get(&self) -> u32 {
+    fn get(&self) -> u64 {
         self.0.load(Ordering::SeqCst)
     }
 }
@@ -108,7 +122,9 @@ mod tests {
         assert!(!state.peer_closed(), "two requests are in service");
         assert!(!state.end_request());
         assert_eq!(state.phase(), Phase::PeerClosed);
+        assert_eq!(state.ended_requests(), 1);
         assert!(state.end_request());
+        assert_eq!(state.ended_requests(), 2);
         state.close();
         assert_eq!(state.phase(), Phase::Closed);
     }

@@ -13,7 +13,7 @@ use punctual_giop::{
 use punctual_types::Priority;
 
 use crate::{
-    Disposition, Lane, LaneContext, MessageError, RequestMessage, ServingSlot,
+    Disposition, Lane, LaneContext, MessageError, RequestMessage, ServingSlot, Unserved,
     connection::{Connection, Role},
     mode::Mode,
     worker::Worker,
@@ -128,6 +128,9 @@ impl<H: ServingSlot> Worker<'_, H> {
                 record(|| Record::new(flight::Event::Finished).link(connection.link));
                 true
             }
+            Ok(Disposition::Unserved(reply, reason)) => {
+                self.after_unserved(connection, header, reply, reason)
+            }
             Ok(Disposition::Redispatch(target)) => self.redispatch(connection, header, arrival, target),
             Err(MessageError) => self.reject(connection, header.version),
         }
@@ -143,9 +146,41 @@ impl<H: ServingSlot> Worker<'_, H> {
             handler.handle_locate(lane, request, reply)
         });
         match located {
-            Ok(()) => self.send_reply(connection, header, None),
+            Ok(()) => {
+                self.send_reply(connection, header, None)
+                    && self.charge(connection, Unserved::Elsewhere, true)
+            }
             Err(MessageError) => self.reject(connection, header.version),
         }
+    }
+
+    #[cold]
+    fn after_unserved(
+        &self,
+        connection: &Connection<H>,
+        header: &MessageHeader,
+        reply: Option<Option<Priority>>,
+        reason: Unserved,
+    ) -> bool {
+        let sent = reply.is_none_or(|priority| self.send_reply(connection, header, priority));
+        sent && self.charge(connection, reason, true)
+    }
+
+    /// Charges a connection for a message without a served request; `ends`: the message counts as one that
+    /// ends. `false`: the budget is exhausted, the peer has been told, and the connection is of no further
+    /// use.
+    #[cold]
+    pub(crate) fn charge(&self, connection: &Connection<H>, reason: Unserved, ends: bool) -> bool {
+        let state = &connection.state;
+        if connection.budgets.pay(reason, state.ended_requests(), ends) {
+            return true;
+        }
+        self.lane.counters.exhausted_budgets.add_one();
+        // CloseConnection states that nothing outstanding will be handled.
+        if state.serves_at_most(ends.into()) {
+            connection.send_close();
+        }
+        false
     }
 
     /// Calls the handler with the message in the buffers. Over a connection that this side opened no request

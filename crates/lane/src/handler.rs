@@ -113,6 +113,20 @@ pub enum Disposition {
     NoReply,
     /// Passes the request, which has not been served, to another lane.
     Redispatch(Redispatch),
+    /// Sends the reply to a request that has not been served, if there is one, as [`Self::Reply`] does, and
+    /// charges the connection for it.
+    Unserved(Option<Option<Priority>>, Unserved),
+}
+
+/// Why a message occupied a lane although no request was served.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Unserved {
+    /// The request was refused: [`crate::LaneLimits::max_refused_requests`].
+    Refused,
+    /// The request was refused, and so would be each one of this peer: its connection is closed.
+    NotAdmitted,
+    /// The peer looked for an object, or withdrew a request: [`crate::LaneLimits::max_unserved_messages`].
+    Elsewhere,
 }
 
 /// Lane of the same pool that should serve a request instead, and the share of its queue that may be used for

@@ -13,6 +13,7 @@ mod acceptor;
 mod blocking;
 mod blocking_threads;
 mod borrowing;
+mod budget;
 mod buffering;
 mod call_timeouts;
 mod client_role;
@@ -59,7 +60,7 @@ pub use self::{
     context::{LaneConfig, LaneContext, LaneMode},
     deadlock::BlockedThread,
     error::LaneError,
-    handler::{Disposition, MessageError, Redispatch, RequestHandler, RequestMessage},
+    handler::{Disposition, MessageError, Redispatch, RequestHandler, RequestMessage, Unserved},
     lane::Lane,
     limits::{LaneLimits, QueueLimits},
     nested_wait::{serve_until_ended, serve_until_readable},

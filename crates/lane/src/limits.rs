@@ -17,6 +17,11 @@ pub struct LaneLimits {
     pub accept_percent: u32,
     /// Incomplete fragmented messages of one connection.
     pub max_fragmented_messages: usize,
+    /// Refused requests of a connection in excess of served ones; each second restores a thirtieth. The
+    /// connection is closed at the next one.
+    pub max_refused_requests: u32,
+    /// LocateRequests, CancelRequests and forwarded requests, in the same way.
+    pub max_unserved_messages: u32,
     /// Outstanding calls over one shared connection.
     pub max_shared_calls: usize,
     /// Longest time from the first octet of a message to its last, and for a server to accept what waits to

@@ -12,7 +12,7 @@ use punctual_giop::{
 use punctual_os::PiMutexGuard;
 
 use crate::{
-    CallEnd, ServingSlot,
+    CallEnd, ServingSlot, Unserved,
     client_role::ClientRole,
     connection::{Connection, Readiness, Role},
     inbound::{Inbound, Received},
@@ -120,7 +120,9 @@ impl<H: ServingSlot> Worker<'_, H> {
             (Event::Reply(_), Role::Server(_)) => Flow::Break(AfterServing::Close),
             (Event::Cancelled(request_id), _) => {
                 drop(inbound);
-                if self.lane.cancel(connection, request_id) && connection.state.end_request() {
+                let cancelled = self.lane.cancel(connection, request_id);
+                let usable = self.charge(connection, Unserved::Elsewhere, cancelled);
+                if cancelled && connection.state.end_request() || !usable {
                     return Flow::Break(AfterServing::Close);
                 }
                 connection.add_missed(readiness);

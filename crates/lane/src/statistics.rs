@@ -19,7 +19,8 @@ pub struct LaneStatistics {
     /// not exist.
     pub requests: u64,
     /// Requests whose propagated priority belongs to another lane: the client cannot interpret the endpoints
-    /// of lanes, or forges priorities.
+    /// of lanes, or forges priorities. A priority that no lane has belongs to none, as from clients with
+    /// bands of their own; nor does one within the band that the connection is bound to.
     pub misdirected: u64,
     /// Misdirected requests that were passed to their lane, if the adapter asks for redispatch.
     pub redispatched: u64,
@@ -28,6 +29,9 @@ pub struct LaneStatistics {
     pub refused_priorities: u64,
     /// Connections closed because the lane had reached its limit of connections.
     pub refused_connections: u64,
+    /// Connections closed because their peers had more requests refused, or sent more LocateRequests and
+    /// CancelRequests, than the limits permit.
+    pub exhausted_budgets: u64,
     /// Requests dropped because their deadline had passed.
     pub expired: u64,
     /// Requests that took longer than the timeout that their clients stated; counted only if service times
@@ -115,6 +119,7 @@ pub(crate) struct Counters {
     pub(crate) misdirected: Counter,
     pub(crate) refused_priorities: Counter,
     pub(crate) refused_connections: Counter,
+    pub(crate) exhausted_budgets: Counter,
     pub(crate) protocol_errors: Counter,
     pub(crate) redispatched: Counter,
     pub(crate) expired: Counter,
@@ -146,6 +151,7 @@ impl Counters {
             misdirected: self.misdirected.get(),
             refused_priorities: self.refused_priorities.get(),
             refused_connections: self.refused_connections.get(),
+            exhausted_budgets: self.exhausted_budgets.get(),
             protocol_errors: self.protocol_errors.get(),
             redispatched: self.redispatched.get(),
             expired: self.expired.get(),

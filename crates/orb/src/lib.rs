@@ -3,6 +3,7 @@
 //! the same ORB goes from `client/` to `server/` directly, on the calling thread.
 
 mod accepted_priorities;
+mod admission;
 mod bound_band;
 mod client;
 mod configuration;

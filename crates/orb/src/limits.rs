@@ -71,6 +71,15 @@ limits! {
     max_shared_calls: usize = 64,
     /// Incomplete fragmented messages on one connection. Default 4.
     max_fragmented_messages: usize = 4,
+    /// Requests of one connection that may be refused in excess of those that are served; at the next one, the
+    /// lane closes the connection. Each served request restores one, and each second a thirtieth of the
+    /// limit. A peer whose requests no adapter admits at the lane's priority loses its connection with the
+    /// first refusal. Refused are requests for unknown objects and for priorities that are not accepted.
+    /// Default 64.
+    max_refused_requests: u32 = 64,
+    /// LocateRequests, CancelRequests and forwarded requests of one connection in excess of served requests,
+    /// restored in the same way; at the next one, the lane closes the connection. Default 256.
+    max_unserved_messages: u32 = 256,
     /// Maximum time from the first octet of a message to its last, and until a server accepts the data that
     /// waits for it on a shared connection; other replies are limited by the deadline of their call. Default
     /// 30 s.
@@ -106,6 +115,8 @@ impl Limits {
             accept_percent: self.accept_percent,
             max_fragmented_messages: self.max_fragmented_messages,
             max_shared_calls: self.max_shared_calls,
+            max_refused_requests: self.max_refused_requests,
+            max_unserved_messages: self.max_unserved_messages,
             message_completion: self.message_completion,
             connection_idle: self.connection_idle,
         }

@@ -20,6 +20,7 @@ use punctual_types::{Completion, Minor, Priority, PriorityBand, SystemException,
 use crate::{
     OnExcess, OrbError, PriorityModel, QueueLimits,
     accepted_priorities::AcceptedPriorities,
+    admission::Admission,
     configuration::Configuration,
     lane_data::LaneContext,
     object_transform::ObjectTransform,
@@ -37,6 +38,8 @@ pub(crate) struct PoaCore {
     /// None: each priority has its own lane, or all have the same connections.
     pub(crate) bands: Vec<PriorityBand>,
     pub(crate) accepted: AcceptedPriorities,
+    /// The same rules as its pool knows them; `None`: all peers are admitted.
+    pub(crate) admission: Option<Arc<Admission>>,
     pub(crate) transform: Option<Arc<dyn PriorityTransform>>,
     pub(crate) redispatch: Option<QueueLimits>,
     pub(crate) server_protocols: ProtocolPolicy,
@@ -72,6 +75,7 @@ impl PoaCore {
                 others: Priority::MIN,
                 on_excess: OnExcess::Refuse,
             },
+            admission: None,
             transform: None,
             redispatch: None,
             server_protocols: ProtocolPolicy::default(),
@@ -121,6 +125,11 @@ impl PoaCore {
         let mut lanes = self.pool.priorities();
         let priority = lanes.find(|own| self.is_served_by(*own, priority))?;
         Some(Redispatch { priority, limits })
+    }
+
+    /// Returns whether a lane of its pool serves requests of this priority.
+    pub(crate) fn has_lane_for(&self, asked: Priority) -> bool {
+        self.pool.priorities().any(|lane| self.is_served_by(lane, asked))
     }
 
     pub(crate) fn has_lanes(&self) -> bool {

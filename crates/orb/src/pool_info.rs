@@ -1,15 +1,16 @@
 //! A thread pool as adapters know it: its lanes' priorities and endpoints, without its threads.
 
 use std::sync::{
-    Arc,
+    Arc, Weak,
     atomic::{AtomicBool, Ordering},
 };
 
 use punctual_lane::{Acceptors, LaneEndpoint};
+use punctual_os::PiMutex;
 use punctual_transport::{ProtocolPolicy, Transport};
 use punctual_types::Priority;
 
-use crate::{InvalidPolicy, OrbError};
+use crate::{InvalidPolicy, OrbError, accepted_priorities::Origin, admission::Admission};
 
 /// Number of the pool whose threads call `Orb::run`.
 pub(crate) const DEFAULT_POOL: u32 = 0;
@@ -26,6 +27,8 @@ pub(crate) struct PoolInfo {
     /// Endpoints at which the default pool will listen; other pools listen from the start.
     pub(crate) planned: Vec<LaneEndpoint>,
     destroyed: AtomicBool,
+    /// Rules of its adapters.
+    admissions: PiMutex<Vec<Weak<Admission>>>,
 }
 
 /// A lane without its threads.
@@ -58,7 +61,24 @@ impl PoolInfo {
             lanes,
             planned,
             destroyed: AtomicBool::new(false),
+            admissions: PiMutex::new(Vec::new()),
         }
+    }
+
+    /// Adds the rules of an adapter, as long as it exists.
+    pub(crate) fn add_admission(&self, admission: &Arc<Admission>) {
+        let mut admissions = self.admissions.lock();
+        admissions.retain(|other| other.strong_count() > 0);
+        admissions.push(Arc::downgrade(admission));
+    }
+
+    /// Returns whether an adapter admits some request from this origin to the lane of this priority. Takes
+    /// O(adapters), for requests that are refused.
+    #[cold]
+    pub(crate) fn admits(&self, origin: &Origin, lane: Priority) -> bool {
+        let admissions = self.admissions.lock();
+        let mut existing = admissions.iter().filter_map(Weak::upgrade);
+        existing.any(|admission| admission.admits(origin, lane))
     }
 
     /// Priorities of the lanes; none for a pool without lanes.

@@ -11,6 +11,7 @@ use super::Poa;
 use crate::{
     InvalidPolicy, OnExcess, OrbError, Peers, PriorityModel, QueueLimits, ThreadPool,
     accepted_priorities::AcceptedPriorities,
+    admission::Admission,
     limits::checked_queue_limits,
     poa_core::PoaCore,
     poa_defaults::PoaDefaults,
@@ -389,16 +390,25 @@ impl PoaBuilder {
         {
             return Err(InvalidPolicy::NothingAccepted.into());
         }
+        let accepted = AcceptedPriorities {
+            rules,
+            others,
+            on_excess: self.policies.on_excess.or(defaults.on_excess).unwrap_or_default(),
+        };
+        let admission = Arc::new(Admission {
+            model,
+            bands: bands.clone(),
+            accepted: accepted.clone(),
+            passes_on: redispatch.is_some(),
+        });
+        pool.add_admission(&admission);
         let core = self.parent.core.add_child(&self.name, |path| PoaCore {
             lifespan: self.lifespan,
             ids: self.ids,
             model,
             bands,
-            accepted: AcceptedPriorities {
-                rules,
-                others,
-                on_excess: self.policies.on_excess.or(defaults.on_excess).unwrap_or_default(),
-            },
+            accepted,
+            admission: Some(admission),
             redispatch,
             server_protocols,
             client_protocols: self.client_protocols,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use punctual_cdr::Ior;
 use punctual_flight::{Event, Record, record};
-use punctual_lane::Redispatch;
+use punctual_lane::{Redispatch, Unserved};
 use punctual_os::{Scheduling, scheduling};
 use punctual_poa::InFlight;
 use punctual_stub::Servant;
@@ -90,26 +90,16 @@ impl ActiveObject {
             }),
         };
         if let Some(own) = lane.priority() {
-            if asked.is_some_and(|asked| !self.poa.is_served_by(own, asked)) {
-                if may_move {
-                    lane.count_misdirected();
-                    if let Some(target) = asked.and_then(|asked| self.poa.redispatch_to(asked)) {
-                        return Ok(Placement {
-                            current: Some(own),
-                            native: None,
-                            elsewhere: Some(target),
-                        });
-                    }
+            let elsewhere = match asked {
+                Some(asked) if !self.poa.is_served_by(own, asked) => {
+                    self.misdirected(lane, origin, (own, asked), may_move)?
                 }
-                // A request at the wrong endpoint must not run at a priority that its sender may not request.
-                if own > self.poa.accepted.highest(origin) {
-                    return Err(too_high(lane));
-                }
-            }
+                _ => None,
+            };
             return Ok(Placement {
                 current: Some(own),
                 native: None,
-                elsewhere: None,
+                elsewhere,
             });
         }
         let Some(asked) = asked else {
@@ -170,6 +160,41 @@ impl ActiveObject {
                 native: None,
                 elsewhere: None,
             }),
+        }
+    }
+
+    /// Returns the lane to which a request of priority `asked` is passed that arrived at the lane of priority
+    /// `own`; `None`: it is served there. A client may have bands of its own: a request belongs to another
+    /// lane only if there is one for its priority, and not within the band that its connection is bound to.
+    #[cold]
+    fn misdirected(
+        &self,
+        lane: &LaneContext,
+        origin: &Origin,
+        (own, asked): (Priority, Priority),
+        may_move: bool,
+    ) -> Result<Option<Redispatch>, SystemException> {
+        let of_band = origin.band.get().is_some_and(|band| band.contains(own));
+        if may_move && !of_band && self.poa.has_lane_for(asked) {
+            lane.count_misdirected();
+            if let Some(target) = self.poa.redispatch_to(asked) {
+                return Ok(Some(target));
+            }
+        }
+        // A request at the wrong endpoint must not run at a priority that its sender may not request.
+        if own > self.poa.accepted.highest(origin) {
+            return Err(too_high(lane));
+        }
+        Ok(None)
+    }
+
+    /// Returns why a request was refused, as far as its connection is charged for it.
+    #[cold]
+    pub(crate) fn charge(&self, lane: &LaneContext, origin: &Origin, refused: &SystemException) -> Unserved {
+        let may_be_of_stranger = refused.minor == Minor::PRIORITY_ABOVE_ACCEPTED;
+        match lane.priority().filter(|_| may_be_of_stranger) {
+            Some(own) if !self.poa.pool.admits(origin, own) => Unserved::NotAdmitted,
+            _ => Unserved::Refused,
         }
     }
 

@@ -5,7 +5,7 @@ use punctual_giop::{ReplyStatus, ResponseFlags};
 use punctual_stub::{OrbContext, ReusePool};
 use punctual_types::{Completion, Priority};
 
-use punctual_lane::{Disposition, MessageError};
+use punctual_lane::{Disposition, MessageError, Unserved};
 
 use super::{
     reply::sent_at,
@@ -47,6 +47,7 @@ impl Serving<'_> {
         let request = &self.incoming.header;
         let reply_header = self.begin_reply(reply)?.1;
         let mut called = false;
+        let mut unserved = None;
         let mut served_at = self.lane.priority();
         let end = {
             let interceptors = &self.dispatcher.interceptors;
@@ -90,25 +91,33 @@ impl Serving<'_> {
                     }
                     Resolved::Bound => flow.end(ServerEnd::Replied, None),
                     Resolved::Redispatch(target) => flow.end(ServerEnd::Redispatched(target), None),
-                    Resolved::Forward(ior) => flow.end(ServerEnd::Forward(ior), None),
-                    Resolved::Refused(exception) => flow.end(ServerEnd::Failed(exception), None),
+                    Resolved::Forward(ior) => {
+                        unserved = Some(Unserved::Elsewhere);
+                        flow.end(ServerEnd::Forward(ior), None)
+                    }
+                    Resolved::Refused(exception, reason) => {
+                        unserved = Some(reason);
+                        flow.end(ServerEnd::Failed(exception), None)
+                    }
                 },
             }
         };
-        let disposition = self.write(end, called, reply_header, reply, served_at)?;
-        if !matches!(disposition, Disposition::Reply(_)) || seen.added.is_empty() {
-            return Ok(disposition);
-        }
-        let inserted = reply_contexts::insert(self, reply_header, &seen.added, reply, &mut seen.reply_head);
-        match inserted {
-            Ok(()) => Ok(disposition),
-            Err(error) => {
+        let mut disposition = self.write(end, called, reply_header, reply, served_at)?;
+        if matches!(disposition, Disposition::Reply(_)) && !seen.added.is_empty() {
+            let inserted =
+                reply_contexts::insert(self, reply_header, &seen.added, reply, &mut seen.reply_head);
+            if let Err(error) = inserted {
                 let completed = if called { Completion::Yes } else { Completion::No };
                 let exception = error.system_exception(completed);
                 let written = fail(self.resume(reply), reply_header, &exception, request.response);
-                sent_at(served_at, written)
+                disposition = sent_at(served_at, written)?;
             }
         }
+        Ok(match (disposition, unserved) {
+            (Disposition::Reply(priority), Some(reason)) => Disposition::Unserved(Some(priority), reason),
+            (Disposition::NoReply, Some(reason)) => Disposition::Unserved(None, reason),
+            (disposition, _) => disposition,
+        })
     }
 
     /// Returns the results that the servant has written, if a reply is expected.

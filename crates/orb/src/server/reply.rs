@@ -7,7 +7,7 @@ use punctual_giop::{
 };
 use punctual_types::{Priority, SystemException};
 
-use punctual_lane::{Disposition, MessageError};
+use punctual_lane::{Disposition, MessageError, Unserved};
 
 use super::RequestDispatcher;
 use crate::lane_data::LaneContext;
@@ -140,4 +140,15 @@ pub(super) fn sent_at(
         true => Disposition::Reply(priority),
         false => Disposition::NoReply,
     })
+}
+
+/// Returns the disposition of a request that was not served, as [`sent_at`] does for others.
+#[cold]
+pub(super) fn unserved(
+    priority: Option<Priority>,
+    written: Result<bool, MessageError>,
+    reason: Unserved,
+) -> Result<Disposition, MessageError> {
+    let reply = written?.then_some(priority);
+    Ok(Disposition::Unserved(reply, reason))
 }

@@ -3,14 +3,14 @@
 use punctual_cdr::Decoder;
 use punctual_flight::{Event, Record, operation_id, record};
 use punctual_giop::{BIND_PRIORITY_BAND, ReplyStatus, RequestHeader, ResponseFlags};
-use punctual_lane::{Disposition, MessageError, RequestMessage};
+use punctual_lane::{Disposition, MessageError, RequestMessage, Unserved};
 use punctual_stub::Outcome;
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
     Buffers, RequestDispatcher, expiry,
     intercepted::ServingBuffers,
-    reply::{begin_reply, fail, finish, forward, sent_at},
+    reply::{begin_reply, fail, finish, forward, sent_at, unserved},
     serving::{Resolved, Serving},
 };
 use crate::{current, lane_data::LaneContext};
@@ -85,11 +85,11 @@ pub(super) fn answer_request(
         Resolved::Bound => return sent_at(lane.priority(), finish(encoder, request.response)),
         Resolved::Forward(ior) => {
             let written = forward(encoder, reply_header, &ior, request.response);
-            return sent_at(lane.priority(), written);
+            return unserved(lane.priority(), written, Unserved::Elsewhere);
         }
-        Resolved::Refused(exception) => {
+        Resolved::Refused(exception, reason) => {
             let written = fail(encoder, reply_header, &exception, request.response);
-            return sent_at(lane.priority(), written);
+            return unserved(lane.priority(), written, reason);
         }
     };
     let (end, mut encoder) = {

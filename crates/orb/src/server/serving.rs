@@ -3,7 +3,7 @@
 use punctual_cdr::{Decoder, Encoder, Ior};
 use punctual_flight::{Event, Record, model, record};
 use punctual_giop::{BIND_PRIORITY_BAND, IncomingRequest, ResponseFlags, Version};
-use punctual_lane::{MessageError, Redispatch, RequestMessage};
+use punctual_lane::{MessageError, Redispatch, RequestMessage, Unserved};
 use punctual_poa::InFlight;
 use punctual_stub::{Outcome, ReusePool, Servant, Upcall};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
@@ -33,8 +33,8 @@ pub(super) enum Resolved<'c> {
     Redispatch(Redispatch),
     /// The client should send the request to another reference.
     Forward(Ior),
-    /// The request is refused.
-    Refused(SystemException),
+    /// The request is refused, and its connection is charged for it.
+    Refused(SystemException, Unserved),
 }
 
 impl<'r> Serving<'r> {
@@ -58,7 +58,8 @@ impl<'r> Serving<'r> {
             Some(Demultiplexed::Published(ior)) => return Resolved::Forward((*ior).clone()),
             Some(Demultiplexed::Unknown) | None => {
                 let (kind, minor) = (SystemExceptionKind::ObjectNotExist, Minor::TARGET_KEY_UNKNOWN);
-                return Resolved::Refused(SystemException::new(kind, minor, Completion::No));
+                let exception = SystemException::new(kind, minor, Completion::No);
+                return Resolved::Refused(exception, Unserved::Refused);
             }
         };
         if object.poa.pool_id() != lane.pool() {
@@ -69,7 +70,7 @@ impl<'r> Serving<'r> {
         if request.operation == BIND_PRIORITY_BAND && object.model.is_some() {
             return match band_binding::bind(&object, lane, origin, request.contexts) {
                 Ok(()) => Resolved::Bound,
-                Err(exception) => Resolved::Refused(exception),
+                Err(exception) => Resolved::Refused(exception, Unserved::Refused),
             };
         }
         let placement = match self.incoming.priority.transpose() {
@@ -84,7 +85,10 @@ impl<'r> Serving<'r> {
         };
         let mut placement = match placement {
             Ok(placement) => placement,
-            Err(exception) => return Resolved::Refused(exception),
+            Err(exception) => {
+                let charge = object.charge(lane, origin, &exception);
+                return Resolved::Refused(exception, charge);
+            }
         };
         if let Some(target) = placement.elsewhere.take() {
             return Resolved::Redispatch(target);
