@@ -38,7 +38,9 @@ pub(crate) struct PoaCore {
     /// None: each priority has its own lane, or all have the same connections.
     pub(crate) bands: Vec<PriorityBand>,
     pub(crate) accepted: AcceptedPriorities,
-    /// The same rules as its pool knows them; `None`: all peers are admitted.
+    /// The same rules as its pool knows them, which forgets them with this adapter; `None`: all peers are
+    /// admitted.
+    #[expect(dead_code, reason = "the pool has a weak reference to it")]
     pub(crate) admission: Option<Arc<Admission>>,
     pub(crate) transform: Option<Arc<dyn PriorityTransform>>,
     pub(crate) redispatch: Option<QueueLimits>,

@@ -6,3 +6,4 @@ mod decoded_memory;
 mod endless_endpoints;
 mod forged_scheduling_claims;
 mod locked_folder;
+mod messages_without_service;

@@ -1,0 +1,161 @@
+//! Floods of messages that occupy a lane although no request is served: refused requests, LocateRequests and
+//! CancelRequests.
+
+use punctual::{Limits, Orb, PriorityModel, SchedulingClass};
+use punctual_fixtures::{
+    peer::Peer,
+    priorities::{HIGH, LOW},
+    priority,
+    server::{Profile, Server},
+    wire::{CANCEL_REQUEST, CLOSE_CONNECTION, COMMON, DIALECTS, Dialect, LOCATE_REPLY, REPLY, Reader},
+};
+
+/// Number of messages in a flood, well above all limits.
+const FLOOD: u32 = 1000;
+const LIMIT: u32 = 8;
+
+/// A server with two lanes, whose adapter accepts no priority above the low one's.
+fn server() -> Server {
+    let limits = Limits::default()
+        .max_refused_requests(LIMIT)
+        .max_unserved_messages(LIMIT);
+    let orb = Orb::builder()
+        .listen("iiop://127.0.0.1:0")
+        .limits(limits)
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    let pool = orb.threadpool().lane(priority(LOW), 1).lane(priority(HIGH), 1);
+    let pool = pool.build().unwrap();
+    let model = PriorityModel::ClientPropagated {
+        default: priority(LOW),
+    };
+    let poa = orb
+        .root_poa()
+        .child("low")
+        .threadpool(&pool)
+        .priority_model(model);
+    let poa = poa.highest_priority(priority(LOW)).build().unwrap();
+    Server::with_poa(orb, pool, poa)
+}
+
+/// Ports of the low and the high lane.
+fn ports(server: &Server) -> [u16; 2] {
+    let profile = Profile::of(&server.probe);
+    let mut components = profile.components.iter();
+    let (_, data) = components
+        .find(|(tag, _)| *tag == 0x5441_4f02)
+        .expect("endpoints");
+    let mut data = Reader::encapsulation(data);
+    let mut ports = [(); 2].map(|()| 0);
+    assert_eq!(data.u32(), 2);
+    for _ in 0..2 {
+        data.string();
+        let (port, lane) = (data.u16(), data.u16() as i16);
+        ports[usize::from(lane == HIGH)] = port;
+    }
+    ports
+}
+
+/// A request that claims this priority.
+fn claiming(dialect: Dialect, id: u32, key: &[u8], claimed: i16) -> Vec<u8> {
+    let claim = dialect.encapsulation(|data| data.u16(claimed.cast_unsigned()));
+    dialect.request_with(id, 3, key, "twice", &[(10, claim)], |body| body.i32(21))
+}
+
+fn cancel(dialect: Dialect, id: u32) -> Vec<u8> {
+    dialect.message(CANCEL_REQUEST, |message| message.u32(id))
+}
+
+/// Sends a flood; returns how many messages of this type come back before the connection is closed in order.
+fn answered(peer: &mut Peer, flood: impl Fn(u32) -> Vec<u8>, message_type: u8) -> u32 {
+    let flood: Vec<u8> = (0..FLOOD).flat_map(flood).collect();
+    peer.send(&flood);
+    let mut answered = 0;
+    while let Some(message) = peer.receive() {
+        if message.message_type == CLOSE_CONNECTION {
+            return answered;
+        }
+        assert_eq!(message.message_type, message_type);
+        answered += 1;
+    }
+    answered
+}
+
+#[test]
+fn a_peer_that_no_adapter_admits_to_a_lane_has_one_request_refused() {
+    let server = server();
+    let [_, high] = ports(&server);
+    for (number, claimed) in [LOW, HIGH].into_iter().enumerate() {
+        let mut peer = Peer::connect(high);
+        let flood = |id| claiming(COMMON, id, &server.key(), claimed);
+        assert_eq!(
+            answered(&mut peer, flood, REPLY),
+            1,
+            "NO_PERMISSION, and that is all"
+        );
+        let seen = server.seen(1);
+        let number = number as u64 + 1;
+        assert_eq!((seen.requests, seen.exhausted_budgets), (number, number));
+    }
+}
+
+#[test]
+fn refused_requests_in_excess_of_served_ones_close_their_connection() {
+    let server = server();
+    let [low, _] = ports(&server);
+    for dialect in DIALECTS {
+        let above = |id| claiming(dialect, id, &server.key(), HIGH);
+        let unknown = |id| claiming(dialect, id, b"no such object", LOW);
+        assert_eq!(answered(&mut Peer::connect(low), above, REPLY), LIMIT + 1);
+        assert_eq!(answered(&mut Peer::connect(low), unknown, REPLY), LIMIT + 1);
+    }
+    // As many are served as are refused.
+    let mut peer = Peer::connect(low);
+    for id in 0..10 * LIMIT {
+        for claimed in [HIGH, LOW] {
+            peer.send(&claiming(COMMON, id, &server.key(), claimed));
+            let served = peer.receive().expect("a reply").reply().status == 0;
+            assert_eq!(served, claimed == LOW);
+        }
+    }
+    assert_eq!(server.seen(0).exhausted_budgets, 2 * DIALECTS.len() as u64);
+}
+
+#[test]
+fn locate_and_cancel_requests_in_excess_of_served_ones_close_their_connection() {
+    let server = server();
+    let [low, high] = ports(&server);
+    for (lane, port) in [low, high].into_iter().enumerate() {
+        for dialect in DIALECTS {
+            let locate = |id| dialect.locate_request(id, &server.key());
+            assert_eq!(
+                answered(&mut Peer::connect(port), locate, LOCATE_REPLY),
+                LIMIT + 1
+            );
+            let cancel = |id| cancel(dialect, id);
+            assert_eq!(answered(&mut Peer::connect(port), cancel, REPLY), 0);
+        }
+        let closed = 2 * DIALECTS.len() as u64;
+        assert_eq!(server.seen(lane).exhausted_budgets, closed);
+    }
+    // A client whose calls time out cancels each one.
+    let mut peer = Peer::connect(low);
+    for id in 0..10 * LIMIT {
+        peer.send(&claiming(COMMON, id, &server.key(), LOW));
+        peer.send(&cancel(COMMON, id));
+        assert_eq!(peer.receive().expect("a reply").reply().status, 0);
+    }
+}
+
+#[test]
+fn the_limits_leave_room_for_many_references() {
+    let server = Server::start();
+    let mut peer = Peer::connect(server.port());
+    for id in 0..256 {
+        peer.send(&COMMON.locate_request(id, &server.key()));
+        assert_eq!(peer.receive().expect("a reply").message_type, LOCATE_REPLY);
+    }
+    assert_eq!(server.seen(0).exhausted_budgets, 0);
+}
