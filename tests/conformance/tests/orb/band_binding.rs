@@ -673,3 +673,35 @@ fn client_and_server_agree() {
     let none = SystemException::new(Kind::InvPolicy, Minor::NO_ENDPOINT_IN_BAND, Completion::No);
     assert_eq!(probe.twice(1), Err(none), "the client knows");
 }
+
+/// Bands that only the client has: the server knows those that connections are bound to, and sees of others
+/// that no lane has the priority.
+#[test]
+fn requests_within_the_clients_own_bands_are_not_misdirected() {
+    let halves = [band(0, MIDDLE), band(MIDDLE + 1, HIGH)];
+    let whole = [band(0, HIGH)];
+    let between = [0, LOW - 1, LOW + 1, MIDDLE, MIDDLE + 1, HIGH - 1];
+    for (own, priorities) in [
+        (PolicyOverrides::new().priority_bands(halves), &between[..]),
+        (bound(&halves), &between),
+        // The endpoint of the low lane is used for the whole band.
+        (bound(&whole), &[0, LOW, HIGH]),
+    ] {
+        let server = serve(lanes, PROPAGATED, &[], false);
+        let orb = ordinary_client();
+        let probe: ProbeRef = server.reference_for(&orb).with_policies(own).unchecked();
+        for priority in priorities {
+            at(&orb, *priority);
+            for _ in 0..5 {
+                assert_eq!(probe.twice(21), Ok(42));
+            }
+        }
+        let misdirected = [0, 1].map(|lane| server.seen(lane).misdirected);
+        assert_eq!(misdirected, [0, 0], "{priorities:?}");
+    }
+    // Without bands, a request of the other lane's priority is.
+    let server = serve(lanes, PROPAGATED, &[], false);
+    let (port, key) = last_endpoint(&server);
+    assert_eq!(Asking::connect(port, &key).call(Some(LOW)), Ok(()));
+    assert_eq!([0, 1].map(|lane| server.seen(lane).misdirected), [0, 1]);
+}
