@@ -71,8 +71,8 @@ limits! {
     max_shared_calls: usize = 64,
     /// Incomplete fragmented messages on one connection. Default 4.
     max_fragmented_messages: usize = 4,
-    /// Requests of one connection that may be refused in excess of those that are served; at the next one, the
-    /// lane closes the connection. Each served request restores one, and each second a thirtieth of the
+    /// Requests of one connection that may be refused in excess of those that are served; at the next one,
+    /// the lane closes the connection. Each served request restores one, and each second a thirtieth of the
     /// limit. A peer whose requests no adapter admits at the lane's priority loses its connection with the
     /// first refusal. Refused are requests for unknown objects and for priorities that are not accepted.
     /// Default 64.

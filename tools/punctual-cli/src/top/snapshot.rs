@@ -41,6 +41,8 @@ pub struct Lane {
     pub late: u64,
     pub refused_priorities: u64,
     pub refused_connections: u64,
+    #[serde(default)]
+    pub exhausted_budgets: u64,
     pub protocol_errors: u64,
     pub deadlocks: u64,
     pub borrowed: u64,
@@ -93,6 +95,7 @@ impl Lane {
     pub fn rejections(&self) -> u64 {
         self.refused_priorities
             + self.refused_connections
+            + self.exhausted_budgets
             + self.queue_refused
             + self.deadlocks
             + self.protocol_errors
