@@ -29,8 +29,8 @@ pub struct Activity {
 
 /// Work of an activity in one place: exactly one of `host`, `pool`, `adapter` and `object`.
 ///
-/// A servant that makes calls itself occupies its lane's thread meanwhile: give such a lane one thread for
-/// each activity that uses it, or count the waiting time of the others as blocking.
+/// A servant that makes calls itself ([`Self::calls`]) occupies its lane's thread meanwhile: give such a lane one
+/// thread for each activity that uses it, or the others wait for the whole time.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
@@ -56,6 +56,27 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "Span::is_zero")]
     pub blocking: Span,
     /// Maximum delay of the message to it. Default: 0.
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub delay: Span,
+    /// Calls of the servant after `wcet`, one after the other, at the priority at which the servant runs.
+    /// Default: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<Step>,
+    /// Work of the servant after the last of its calls. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<After>,
+}
+
+/// Work of a servant after its calls.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct After {
+    /// [`Step::wcet`].
+    pub wcet: Span,
+    /// [`Step::blocking`].
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub blocking: Span,
+    /// Maximum delay of the last reply. Default: 0.
     #[serde(default, skip_serializing_if = "Span::is_zero")]
     pub delay: Span,
 }

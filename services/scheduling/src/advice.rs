@@ -3,7 +3,7 @@
 use punctual::{NativePriority, Priority};
 use punctual_sched::analysis;
 
-use crate::{Class, Lane, Model, Refusal, Schedule, Step, Wait};
+use crate::{Class, Lane, Model, Refusal, Schedule, Wait};
 
 /// A change that makes an infeasible schedule feasible.
 ///
@@ -104,18 +104,13 @@ impl Advice {
         for index in pools {
             let name = advice.schedule.pools[*index].name.clone();
             let mut priorities: Vec<Priority> = Vec::new();
+            // Calls to a pool with lanes do not have the pool's own priority.
+            let mut with_lanes = self.schedule.clone();
+            with_lanes.pools[*index].lanes = vec![Lane::new(Priority::MIN, 1)];
             for activity in &self.schedule.activities {
-                let is_here =
-                    |step: &&Step| self.schedule.pool_of(step).is_some_and(|pool| pool.name == name);
-                let calls = activity.steps.iter().filter(is_here);
-                priorities.extend(calls.flat_map(|step| {
-                    let served = self.schedule.served_at(activity, step);
-                    if served.is_empty() {
-                        vec![activity.priority]
-                    } else {
-                        served
-                    }
-                }));
+                let parts = with_lanes.parts_of(activity);
+                let calls = parts.holds.iter().filter(|(pool, ..)| pool.name == name);
+                priorities.extend(calls.flat_map(|(_, first, _)| parts.parts[*first].priorities.clone()));
             }
             // Declared priorities of adapters and objects need lanes, too, whether called or not.
             for adapter in self

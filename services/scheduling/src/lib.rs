@@ -5,9 +5,9 @@
 //! file assigns the priorities. `punctual plan` analyses the same file, and writes a version with lanes that
 //! meet all deadlines.
 //!
-//! In the analysis, the steps of a chain do not interfere with each other unless an instance can outlive its
-//! period. A pool without lanes waits at the lowest priority that it accepts, and interferes at the highest.
-//! The bounds are safe, not exact: offsets are not used, and each host counts as one CPU.
+//! In the analysis, a pool without lanes waits at the lowest priority that it accepts, and interferes at the
+//! highest. A servant that makes calls occupies its lane's thread meanwhile. The bounds are safe, not exact:
+//! offsets are not used, and each host counts as one CPU.
 //!
 //! | Task | Item |
 //! |---|---|
@@ -28,18 +28,20 @@ mod advice;
 mod client_scheduler;
 mod error;
 mod model;
+mod parts;
 mod pool;
 mod refusal;
 mod schedule;
 mod server_scheduler;
 mod threads;
 
-pub use activity::{Activity, Place, Step};
+pub use activity::{Activity, After, Place, Step};
 pub use adapter::{Adapter, Object};
 pub use advice::Advice;
 pub use client_scheduler::ClientScheduler;
 pub use error::{SchedulingError, UnknownName};
 pub use model::Model;
+pub use parts::{Part, Parts};
 pub use pool::{Lane, Pool};
 pub use punctual_toml::{BadSpan, FileError, Span};
 pub use refusal::Refusal;

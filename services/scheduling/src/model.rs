@@ -1,9 +1,9 @@
 //! The schedule as input of the schedulability analysis.
 
-use punctual::{Priority, PriorityModel};
-use punctual_sched::analysis::{self, Analysis, Task};
+use punctual::Priority;
+use punctual_sched::analysis::{self, Analysis, Hold, Task};
 
-use crate::{Activity, Adapter, Place, Schedule, Span, Step};
+use crate::{Pool, Schedule, Span, parts::Parts};
 
 /// Input of the schedulability analysis: times in nanoseconds, native priorities, processors by number.
 ///
@@ -33,6 +33,10 @@ impl Model {
     /// without lanes reads requests at its own priority and serves them at that of the adapter's model: such
     /// a call waits at the lowest of its priorities and delays others at the highest.
     ///
+    /// A call occupies a thread of its lane until its servant has made its own calls, which have the priority
+    /// of the lane; if lanes borrow threads, it may occupy one of a lower lane. Where a call may go to several
+    /// lanes, all lanes of the pool count as one with the fewest threads of any.
+    ///
     /// # Panics
     /// If the schedule was not checked and is invalid.
     pub fn of(schedule: &Schedule) -> Self {
@@ -47,29 +51,31 @@ impl Model {
             tasks: Vec::new(),
             activities: Vec::new(),
         };
+        let lanes = Lanes::of(schedule);
         for (index, activity) in schedule.activities.iter().enumerate() {
             let Some(period) = activity.period else { continue };
             let deadline = activity.deadline.unwrap_or(period);
             let task = Task::new(period.nanoseconds(), native(activity.priority))
                 .deadline(deadline.nanoseconds())
                 .jitter(activity.jitter.nanoseconds());
-            let task = activity.steps.iter().fold(task, |task, step| {
-                let host = schedule.host_of(step).expect("a checked step has a host");
+            let parts = schedule.parts_of(activity);
+            let task = parts.parts.iter().fold(task, |task, part| {
+                let host = schedule.host_of(part.step).expect("a checked step has a host");
                 let processor = schedule.hosts.iter().position(|other| other == host);
-                let priorities = schedule.priorities_of(activity, step);
-                let (lowest, highest) = (priorities.iter().min(), priorities.iter().max());
+                let (lowest, highest) = (part.priorities.first(), part.priorities.last());
                 // A step at the activity's priority follows changes of that.
-                let own = lowest.filter(|_| priorities != [activity.priority]).copied();
+                let own = lowest.filter(|_| part.priorities != [activity.priority]).copied();
                 let peak = highest.filter(|highest| Some(*highest) != lowest).copied();
                 task.step(analysis::Step {
                     processor: processor.expect("a checked host is listed"),
-                    wcet: step.wcet.nanoseconds(),
-                    blocking: step.blocking.nanoseconds(),
-                    delay: step.delay.nanoseconds(),
+                    wcet: part.wcet.nanoseconds(),
+                    blocking: part.blocking.nanoseconds(),
+                    delay: part.delay.nanoseconds(),
                     fixed_priority: own.map(native),
                     peak_priority: peak.map(native),
                 })
             });
+            let task = lanes.holds(&parts).into_iter().fold(task, Task::hold);
             model.tasks.push(task);
             model.activities.push(index);
         }
@@ -82,45 +88,89 @@ impl Model {
     }
 }
 
-impl Schedule {
-    /// Returns all priorities at which parts of a step may run.
-    pub fn priorities_of(&self, activity: &Activity, step: &Step) -> Vec<Priority> {
-        let Some(pool) = self.pool_of(step) else {
-            return vec![activity.priority];
-        };
-        let mut priorities = self.served_at(activity, step);
-        if !pool.has_lanes() {
-            priorities.push(pool.priority.unwrap_or(Priority::MIN));
-        } else if priorities.is_empty() {
-            priorities.push(activity.priority);
-        }
-        priorities.sort_unstable();
-        priorities.dedup();
-        priorities
-    }
+/// The lanes of all pools, by number.
+struct Lanes<'s> {
+    schedule: &'s Schedule,
+    /// Whether the lanes of each pool count as one.
+    merged: Vec<bool>,
+}
 
-    /// Returns the priorities of the adapters that a call may go to, or of its object; none for a pool
-    /// without adapters.
-    pub(crate) fn served_at(&self, activity: &Activity, step: &Step) -> Vec<Priority> {
-        let of_model = |adapter: &Adapter| match adapter.model {
-            PriorityModel::ClientPropagated { .. } => activity.priority,
-            PriorityModel::ServerDeclared(priority) => priority,
-        };
-        match step.place() {
-            Some(Place::Object(name)) => self
-                .object(name)
-                .map(|object| object.priority)
-                .into_iter()
-                .collect(),
-            Some(Place::Adapter(name)) => self.adapter(name).map(of_model).into_iter().collect(),
-            Some(Place::Pool(name)) => {
-                let adapters = self.adapters.iter().filter(|adapter| adapter.pool == name);
-                adapters.map(of_model).collect()
+impl<'s> Lanes<'s> {
+    fn of(schedule: &'s Schedule) -> Self {
+        let mut merged = vec![false; schedule.pools.len()];
+        for activity in &schedule.activities {
+            let parts = schedule.parts_of(activity);
+            for &(pool, first, _) in &parts.holds {
+                if parts.parts[first].priorities.len() > 1 {
+                    merged[place(schedule, pool)] = true;
+                }
             }
-            Some(Place::Host(_)) | None => Vec::new(),
         }
+        Self { schedule, merged }
     }
 
+    fn holds(&self, parts: &Parts<'_>) -> Vec<Hold> {
+        let mut holds = Vec::new();
+        for &(pool, first, last) in &parts.holds {
+            let own = parts.parts[first].priorities[0];
+            let mut add = |priority| {
+                let (lane, threads) = self.lane(pool, priority);
+                holds.push(Hold {
+                    lane,
+                    threads: threads.max(1),
+                    first,
+                    last,
+                    borrows: priority != own,
+                });
+            };
+            add(own);
+            if pool.allow_borrowing && !self.merged[place(self.schedule, pool)] {
+                let lower = pool.lanes.iter().map(|lane| lane.priority);
+                lower.filter(|lower| *lower < own).for_each(add);
+            }
+        }
+        holds
+    }
+
+    /// Returns number and threads of the lane of a pool that serves this priority.
+    fn lane(&self, pool: &Pool, priority: Priority) -> (usize, usize) {
+        // Each pool has as many numbers as the one with most lanes.
+        let most = self
+            .schedule
+            .pools
+            .iter()
+            .map(|pool| pool.lanes.len())
+            .max()
+            .unwrap_or(0)
+            + 1;
+        let pool_place = place(self.schedule, pool);
+        let threads = |lane: &crate::Lane| lane.threads + lane.dynamic_threads;
+        if !pool.has_lanes() {
+            return (
+                pool_place * most,
+                pool.threads.unwrap_or(1) + pool.dynamic_threads,
+            );
+        }
+        if self.merged[pool_place] {
+            return (
+                pool_place * most,
+                pool.lanes.iter().map(threads).min().unwrap_or(1),
+            );
+        }
+        match pool.lanes.iter().position(|lane| lane.priority == priority) {
+            Some(lane) => (pool_place * most + lane, threads(&pool.lanes[lane])),
+            // The call is refused.
+            None => (pool_place * most + pool.lanes.len(), 1),
+        }
+    }
+}
+
+fn place(schedule: &Schedule, pool: &Pool) -> usize {
+    let place = schedule.pools.iter().position(|other| other.name == pool.name);
+    place.expect("the pool is one of the schedule")
+}
+
+impl Schedule {
     /// Returns whether every call is served and every deadline met.
     pub fn is_feasible(&self) -> bool {
         self.refusals().is_empty() && Model::of(self).analyse().is_feasible()

@@ -71,11 +71,9 @@ impl Schedule {
     pub fn refusals(&self) -> Vec<Refusal> {
         let mut refusals = Vec::new();
         for activity in &self.activities {
-            for step in &activity.steps {
-                let Some(pool) = self.pool_of(step).filter(|pool| pool.has_lanes()) else {
-                    continue;
-                };
-                for priority in self.priorities_of(activity, step) {
+            let parts = self.parts_of(activity);
+            for &(pool, first, _) in parts.holds.iter().filter(|(pool, ..)| pool.has_lanes()) {
+                for &priority in &parts.parts[first].priorities {
                     let refusal = Refusal::NoLane {
                         activity: activity.name.clone(),
                         pool: pool.name.clone(),
@@ -88,18 +86,19 @@ impl Schedule {
             }
         }
         for pool in self.pools.iter().filter(|pool| !pool.has_lanes()) {
-            let steps = self.activities.iter().flat_map(|activity| &activity.steps);
-            let served: Vec<_> = steps
-                .filter(|step| self.pool_of(step).is_some_and(|other| other.name == pool.name))
-                .collect();
+            let holds = self
+                .activities
+                .iter()
+                .flat_map(|activity| self.parts_of(activity).holds);
+            let callers = holds.filter(|(other, ..)| other.name == pool.name).count();
             // At the pool's own priority, requests wait only for equal ones, which the analysis includes.
             let changes = self.adapters.iter().any(|adapter| adapter.pool == pool.name);
             let threads = pool.threads.unwrap_or(1);
-            if changes && served.len() > threads {
+            if changes && callers > threads {
                 refusals.push(Refusal::FewThreads {
                     pool: pool.name.clone(),
                     threads,
-                    callers: served.len(),
+                    callers,
                 });
             }
         }

@@ -13,7 +13,7 @@ use punctual_harness::{Claim, MachineFacts, Outcome, Row};
 use punctual_os::affinity;
 use punctual_report::Table;
 use punctual_sched::analysis::{self, Analysis};
-use punctual_scheduling::{Activity, Advice, Model, Refusal, Schedule, Span, Step};
+use punctual_scheduling::{Activity, Advice, Model, Part, Refusal, Schedule, Span};
 use punctual_simulation::Scenario;
 use serde_json::{Map, Value};
 
@@ -191,11 +191,11 @@ impl<'s> Plan<'s> {
 
     /// Returns whether an activity without a period can run while one with a period waits.
     fn may_delay_others(&self, activity: &Activity) -> bool {
-        let steps = self.planned().flat_map(|(_, planned)| {
-            let priorities = planned.steps.iter();
-            priorities.flat_map(|step| self.schedule.priorities_of(planned, step))
-        });
-        steps.into_iter().any(|priority| priority <= activity.priority)
+        let parts = self
+            .planned()
+            .flat_map(|(_, planned)| self.schedule.parts_of(planned).parts);
+        let mut lowest = parts.filter_map(|part| part.priorities.first().copied());
+        lowest.any(|priority| priority <= activity.priority)
     }
 
     fn verdict(&self) -> String {
@@ -269,13 +269,16 @@ impl<'s> Plan<'s> {
     fn step_rows(&self) -> Vec<Row> {
         let steps = |(task, activity): (usize, &'s Activity)| {
             let ends = self.analysis.responses[task].steps.clone();
-            let steps = activity.steps.iter().zip(ends).enumerate();
-            steps.map(|(number, (step, end))| self.step_row(activity, number, step, end))
+            let parts = self.schedule.parts_of(activity).parts.into_iter().zip(ends);
+            parts
+                .enumerate()
+                .map(|(number, (part, end))| self.step_row(activity, number, &part, end))
         };
         self.planned().flat_map(steps).collect()
     }
 
-    fn step_row(&self, activity: &Activity, number: usize, step: &Step, end: Option<u64>) -> Row {
+    fn step_row(&self, activity: &Activity, number: usize, part: &Part<'_>, end: Option<u64>) -> Row {
+        let step = part.step;
         Row::new()
             .with("kind", "step")
             .with("activity", activity.name.as_str())
@@ -284,9 +287,10 @@ impl<'s> Plan<'s> {
             .with("pool", self.schedule.pool_of(step).map(|pool| pool.name.as_str()))
             .with("adapter", step.adapter.as_deref())
             .with("object", step.object.as_deref())
-            .with("wcet_ms", milliseconds(step.wcet.nanoseconds()))
-            .with("blocking_ms", milliseconds(step.blocking.nanoseconds()))
-            .with("delay_ms", milliseconds(step.delay.nanoseconds()))
+            .with("after_calls", part.is_after_calls)
+            .with("wcet_ms", milliseconds(part.wcet.nanoseconds()))
+            .with("blocking_ms", milliseconds(part.blocking.nanoseconds()))
+            .with("delay_ms", milliseconds(part.delay.nanoseconds()))
             .with("ends_after_ms", end.map(milliseconds))
     }
 

@@ -5,7 +5,7 @@ use core::ops::RangeInclusive;
 
 use super::{
     Task, Time,
-    busy_window::{Budget, Given, response},
+    busy_window::{Bound, Budget, Given, response},
     holistic::is_feasible,
     model,
 };
@@ -105,6 +105,7 @@ fn is_in_time_at(tasks: &[Task], number: usize, level: i32, budget: &mut Budget)
     let mut tasks = tasks.to_vec();
     tasks[number].priority = level;
     let mut jitters: Vec<Vec<Option<Time>>> = tasks.iter().map(latest_releases).collect();
+    let mut bounds: Vec<Vec<Bound>> = tasks.iter().map(latest_ends).collect();
     let mut overlapping = vec![false; tasks.len()];
     let task = &tasks[number];
     overlapping[number] = task.deadline > task.period;
@@ -114,9 +115,12 @@ fn is_in_time_at(tasks: &[Task], number: usize, level: i32, budget: &mut Budget)
         let given = Given {
             tasks: &tasks,
             jitters: &jitters,
+            bounds: &bounds,
             overlapping: &overlapping,
         };
-        end = response(&given, number, index, budget);
+        let found = response(&given, number, index, budget);
+        bounds[number][index] = found;
+        end = found.end;
     }
     end.is_some_and(|end| end <= task.deadline)
 }
@@ -140,4 +144,15 @@ fn latest_releases(task: &Task) -> Vec<Option<Time>> {
         *first = Some(task.jitter.saturating_add(step.delay));
     }
     releases
+}
+
+/// Returns the latest end of each step with which its task meets the deadline.
+fn latest_ends(task: &Task) -> Vec<Bound> {
+    let releases = latest_releases(task);
+    let delays = task.steps.iter().skip(1).map(|step| step.delay);
+    let ends = releases.into_iter().skip(1).zip(delays);
+    let ends = ends.map(|(release, delay)| release.map(|release| release.saturating_sub(delay)));
+    let ends: Vec<_> = ends.chain([Some(task.deadline)]).collect();
+    let bound = |end| Bound { end, window: end };
+    ends.into_iter().map(bound).collect()
 }

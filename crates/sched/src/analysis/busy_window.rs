@@ -1,7 +1,10 @@
-//! Worst-case response time of one step on its processor, given the jitters of all steps.
+//! Worst-case response time of one step on its processor, given what is known of all others.
+
+mod lanes;
 
 use alloc::vec::Vec;
 
+use self::lanes::Occupations;
 use super::{Step, Task, Time};
 
 /// Input of the analysis of one step.
@@ -9,8 +12,19 @@ pub(crate) struct Given<'a> {
     pub(crate) tasks: &'a [Task],
     /// Longest time from each task's arrival to the release of each of its steps. `None`: unbounded.
     pub(crate) jitters: &'a [Vec<Option<Time>>],
+    /// Bounds of each step.
+    pub(crate) bounds: &'a [Vec<Bound>],
     /// For each task: whether an instance may still run when the next one arrives.
     pub(crate) overlapping: &'a [bool],
+}
+
+/// Bounds of one step; `None`: unbounded.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Bound {
+    /// Longest time from the arrival of its task to its end.
+    pub(crate) end: Option<Time>,
+    /// Longest time from its release to its end.
+    pub(crate) window: Option<Time>,
 }
 
 /// Remaining number of interference terms to compute; a response that has not converged by then counts as
@@ -31,9 +45,11 @@ impl Budget {
     }
 }
 
-/// Computes the longest time from an arrival of `task` to the end of its step `index`; `None` if it is
-/// unbounded.
-///
+/// Computes the bounds of step `index` of `task`.
+pub(crate) fn response(given: &Given<'_>, task: usize, index: usize, budget: &mut Budget) -> Bound {
+    bounded(given, task, index, budget).unwrap_or_default()
+}
+
 /// Considers every instance in the longest busy period of the processor at this priority or above, so
 /// deadlines may be longer than periods. All work of equal priority counts as preceding: SCHED_FIFO serves it
 /// in the order of arrival. Source: Tindell, Burns and Wellings, An extendible approach for analysing fixed
@@ -44,10 +60,13 @@ impl Budget {
 /// nothing is counted twice. If it waits at a higher priority, work in between has accumulated behind it:
 /// then it counts, once if instances do not overlap (an earlier step of this instance, or a later one of the
 /// previous instance).
-pub(crate) fn response(given: &Given<'_>, task: usize, index: usize, budget: &mut Budget) -> Option<Time> {
+///
+/// If all threads of the step's lane can wait for calls of their servants, the busy period includes these
+/// waits: then the lane is busy although the processor is not.
+fn bounded(given: &Given<'_>, task: usize, index: usize, budget: &mut Budget) -> Option<Bound> {
     let (own, step) = (&given.tasks[task], &given.tasks[task].steps[index]);
     let jitter = given.jitters[task][index]?;
-    let others: Vec<Interference> = interference(given, task, index).collect::<Option<_>>()?;
+    let mut others: Vec<Interference> = interference(given, task, index).collect::<Option<_>>()?;
     let share = |wcet: Time, period: Time| wcet as f64 / period as f64;
     let asked: f64 = others
         .iter()
@@ -55,6 +74,11 @@ pub(crate) fn response(given: &Given<'_>, task: usize, index: usize, budget: &mu
         .sum::<f64>();
     if asked + share(step.wcet, own.period) > 1.0 + ROUNDING {
         return None;
+    }
+    match lanes::occupations(given, task, index) {
+        Occupations::Free => {}
+        Occupations::Bounded(waits) => others.extend(waits),
+        Occupations::Unbounded => return None,
     }
     let horizon = own.period.max(own.deadline).saturating_mul(HORIZON);
     let mut worst = 0;
@@ -85,7 +109,10 @@ pub(crate) fn response(given: &Given<'_>, task: usize, index: usize, budget: &mu
         }
         // The instance ends before the next one arrives, which starts another busy period.
         if response <= own.period {
-            return Some(worst);
+            return Some(Bound {
+                end: Some(worst),
+                window: Some(window),
+            });
         }
     }
     None
@@ -97,13 +124,13 @@ const ROUNDING: f64 = 1e-9;
 /// Number of periods or deadlines above which a response counts as unbounded.
 const HORIZON: Time = 100;
 
-/// A step that can delay another one.
-struct Interference {
-    period: Time,
-    jitter: Time,
-    wcet: Time,
+/// What can delay a step: work at its priority or above, or a thread of its lane that waits.
+pub(crate) struct Interference {
+    pub(crate) period: Time,
+    pub(crate) jitter: Time,
+    pub(crate) wcet: Time,
     /// A step of the same task whose instances do not overlap.
-    once: bool,
+    pub(crate) once: bool,
 }
 
 impl Interference {
@@ -143,7 +170,7 @@ fn interference<'a>(
         here.map(move |(other_index, step)| {
             Some(Interference {
                 period: its.period,
-                jitter: given.jitters[other][other_index]?,
+                jitter: lanes::latest_start(given, other, other_index)?,
                 wcet: step.wcet,
                 once: other == task && !given.overlapping[task],
             })

@@ -4,7 +4,7 @@ use alloc::{vec, vec::Vec};
 
 use super::{
     ModelError, Task, Time,
-    busy_window::{Budget, Given, response},
+    busy_window::{Bound, Budget, Given, response},
     model, utilization,
 };
 
@@ -60,7 +60,8 @@ impl Response {
 /// (Tindell and Clark, Holistic schedulability analysis for distributed hard real-time systems, 1994): the
 /// latest end of a step is the latest release of the next one, iterated until nothing changes. It is safe,
 /// not exact. A step also waits for work that has accumulated behind steps of its own task with a higher
-/// priority, and behind all of them if an instance may outlive the task's period.
+/// priority, and behind all of them if an instance may outlive the task's period. A call waits for a thread of
+/// its lane while servants of all threads wait for calls of their own ([`super::Hold`]).
 ///
 /// The effort is bounded, to some hundred thousand sums per step; responses that have not converged by then
 /// are unbounded.
@@ -83,17 +84,17 @@ pub fn analyse(tasks: &[Task]) -> Result<Analysis, ModelError> {
     model::check(tasks)?;
     let steps = tasks.iter().map(|task| task.steps.len() as u64).sum::<u64>();
     let mut budget = Budget(1_000_000 + 200_000 * steps);
-    let mut responses = responses_at_best(tasks);
-    iterate(tasks, &mut responses, &mut budget, |_, _| true);
+    let mut bounds = bounds_at_best(tasks);
+    iterate(tasks, &mut bounds, &mut budget, |_, _| true);
     let processors = tasks.iter().flat_map(|task| &task.steps);
     let processors = processors.map(|step| step.processor + 1).max().unwrap_or(0);
     Ok(Analysis {
         responses: tasks
             .iter()
-            .zip(responses)
-            .map(|(task, steps)| Response {
+            .zip(bounds)
+            .map(|(task, bounds)| Response {
                 deadline: task.deadline,
-                steps,
+                steps: bounds.into_iter().map(|bound| bound.end).collect(),
             })
             .collect(),
         utilizations: (0..processors)
@@ -107,19 +108,19 @@ pub fn analyse(tasks: &[Task]) -> Result<Analysis, ModelError> {
 pub(crate) fn is_feasible(tasks: &[Task], budget: &mut Budget) -> bool {
     let in_time = |task: &Task, end: Option<Time>| end.is_some_and(|end| end <= task.deadline);
     // Responses only grow during the iteration, so the first late one decides.
-    iterate(tasks, &mut responses_at_best(tasks), budget, in_time)
+    iterate(tasks, &mut bounds_at_best(tasks), budget, in_time)
 }
 
 /// Iterates until nothing changes, or until `is_acceptable` rejects the response of a task; returns whether
 /// none was rejected.
 fn iterate(
     tasks: &[Task],
-    responses: &mut [Vec<Option<Time>>],
+    bounds: &mut [Vec<Bound>],
     budget: &mut Budget,
     is_acceptable: impl Fn(&Task, Option<Time>) -> bool,
 ) -> bool {
     let mut overlapping = vec![false; tasks.len()];
-    let mut jitters = jitters_after(tasks, responses);
+    let mut jitters = jitters_after(tasks, bounds);
     loop {
         let mut changed = false;
         for (number, task) in tasks.iter().enumerate() {
@@ -127,16 +128,17 @@ fn iterate(
                 let given = Given {
                     tasks,
                     jitters: &jitters,
+                    bounds,
                     overlapping: &overlapping,
                 };
                 let found = response(&given, number, index, budget);
-                changed |= found != responses[number][index];
-                responses[number][index] = found;
+                changed |= found != bounds[number][index];
+                bounds[number][index] = found;
                 if let Some(later) = task.steps.get(index + 1) {
-                    jitters[number][index + 1] = found.map(|found| found.saturating_add(later.delay));
+                    jitters[number][index + 1] = found.end.map(|end| end.saturating_add(later.delay));
                 }
             }
-            let end = responses[number].last().copied().flatten();
+            let end = bounds[number].last().and_then(|bound| bound.end);
             if !is_acceptable(task, end) {
                 return false;
             }
@@ -151,29 +153,32 @@ fn iterate(
     }
 }
 
-/// Returns the response times without interference. Iterating from below finds the least fixed point.
-fn responses_at_best(tasks: &[Task]) -> Vec<Vec<Option<Time>>> {
+/// Returns the bounds without interference. Iterating from below finds the least fixed point.
+fn bounds_at_best(tasks: &[Task]) -> Vec<Vec<Bound>> {
     let of_task = |task: &Task| {
         let mut end = task.jitter;
         let steps = task.steps.iter();
         steps
             .map(|step| {
                 end = end.saturating_add(step.delay).saturating_add(step.wcet);
-                Some(end)
+                Bound {
+                    end: Some(end),
+                    window: Some(step.wcet),
+                }
             })
             .collect()
     };
     tasks.iter().map(of_task).collect()
 }
 
-/// Returns the jitters of all steps, given their response times.
-fn jitters_after(tasks: &[Task], responses: &[Vec<Option<Time>>]) -> Vec<Vec<Option<Time>>> {
-    let of_task = |(task, responses): (&Task, &Vec<Option<Time>>)| {
-        let before = core::iter::once(Some(task.jitter)).chain(responses.iter().copied());
+/// Returns the jitters of all steps, given their bounds.
+fn jitters_after(tasks: &[Task], bounds: &[Vec<Bound>]) -> Vec<Vec<Option<Time>>> {
+    let of_task = |(task, bounds): (&Task, &Vec<Bound>)| {
+        let before = core::iter::once(Some(task.jitter)).chain(bounds.iter().map(|bound| bound.end));
         let steps = task.steps.iter().zip(before);
         steps
             .map(|(step, before)| before.map(|before| before.saturating_add(step.delay)))
             .collect()
     };
-    tasks.iter().zip(responses).map(of_task).collect()
+    tasks.iter().zip(bounds).map(of_task).collect()
 }

@@ -6,7 +6,7 @@
 //!
 //! | Aspect | Items |
 //! |---|---|
-//! | Model | [`Task`], [`Step`] |
+//! | Model | [`Task`], [`Step`], [`Hold`] |
 //! | Worst-case response times | [`analyse`] |
 //! | Feasible priorities | [`one_change`], [`audsley`] |
 //! | Tests by utilisation alone | [`liu_layland_bound`], [`hyperbolic_product`] |
@@ -22,4 +22,4 @@ pub use assignment::{audsley, one_change};
 pub use bounds::{bounds_apply, hyperbolic_product, liu_layland_bound, utilization};
 pub use deadline_monotonic::is_deadline_monotonic;
 pub use holistic::{Analysis, Response, analyse};
-pub use model::{ModelError, Step, Task, Time};
+pub use model::{Hold, ModelError, Step, Task, Time};

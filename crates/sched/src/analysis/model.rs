@@ -30,6 +30,43 @@ pub struct Task {
     pub priority: i32,
     /// Steps, executed one after the other.
     pub steps: Vec<Step>,
+    /// Threads of lanes that some of its steps occupy.
+    pub holds: Vec<Hold>,
+}
+
+/// Occupation of a thread of a lane, from the release of a step to the end of the same or a later one: the
+/// servant of step `first` makes the calls that are the steps after it.
+///
+/// ```
+/// use punctual_sched::analysis::{Hold, Step, Task, analyse};
+///
+/// // A servant computes for 1, calls another host for 50, and computes for 1 again.
+/// let lane = |first, last| Hold { lane: 0, threads: 1, first, last, borrows: false };
+/// let nested = Task::new(1000, 5)
+///     .step(Step::new(0, 1))
+///     .step(Step::new(1, 50))
+///     .step(Step::new(0, 1))
+///     .hold(lane(0, 2));
+/// let other = Task::new(1000, 5).step(Step::new(0, 2)).hold(lane(0, 0));
+/// let worst = |tasks: &[Task]| analyse(tasks).map(|analysis| analysis.responses[1].worst());
+/// // Without the lane, it would wait for the processor only: 4.
+/// assert!(worst(&[nested.clone(), other.clone()])? >= Some(54));
+/// let two = Hold { threads: 2, ..lane(0, 0) };
+/// assert_eq!(worst(&[nested, Task { holds: vec![two], ..other }])?, Some(4));
+/// # Ok::<(), punctual_sched::analysis::ModelError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Hold {
+    /// Number of the lane.
+    pub lane: usize,
+    /// Number of its threads, at least 1.
+    pub threads: usize,
+    /// Index of the first step, which waits for the thread.
+    pub first: usize,
+    /// Index of the last step, at the end of which the thread is free.
+    pub last: usize,
+    /// Whether it may take a thread of this lane, which is not its own, and does not wait for it.
+    pub borrows: bool,
 }
 
 impl Task {
@@ -41,6 +78,7 @@ impl Task {
             jitter: 0,
             priority,
             steps: Vec::new(),
+            holds: Vec::new(),
         }
     }
 
@@ -59,6 +97,12 @@ impl Task {
     /// Adds a step at the end.
     pub fn step(mut self, step: Step) -> Self {
         self.steps.push(step);
+        self
+    }
+
+    /// Adds the occupation of a thread.
+    pub fn hold(mut self, hold: Hold) -> Self {
+        self.holds.push(hold);
         self
     }
 
@@ -147,6 +191,8 @@ pub enum ModelError {
     NoPeriod(usize),
     /// The task has no steps.
     NoSteps(usize),
+    /// A hold of the task has no thread, or no such steps.
+    InvalidHold(usize),
 }
 
 impl fmt::Display for ModelError {
@@ -154,6 +200,10 @@ impl fmt::Display for ModelError {
         match self {
             Self::NoPeriod(task) => write!(f, "task {task} has period 0; give it at least 1"),
             Self::NoSteps(task) => write!(f, "task {task} has no steps; add at least one"),
+            Self::InvalidHold(task) => write!(
+                f,
+                "a hold of task {task} is invalid: it needs a thread, and steps of the task in order"
+            ),
         }
     }
 }
@@ -168,6 +218,10 @@ pub(crate) fn check(tasks: &[Task]) -> Result<(), ModelError> {
         }
         if task.steps.is_empty() {
             return Err(ModelError::NoSteps(index));
+        }
+        let valid = |hold: &Hold| hold.threads > 0 && hold.first <= hold.last && hold.last < task.steps.len();
+        if !task.holds.iter().all(valid) {
+            return Err(ModelError::InvalidHold(index));
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ mod threads;
 use punctual::{Priority, PriorityMapping};
 use punctual_toml::{Key, Problem, distinct};
 
-use crate::{Activity, Adapter, Class, Object, Place, Pool, Schedule, Step, error::list};
+use crate::{Activity, Adapter, Class, Object, Part, Parts, Place, Pool, Schedule, Step, error::list};
 
 pub(super) fn check(schedule: &Schedule) -> Result<(), Problem> {
     let root = Key::default();
@@ -152,18 +152,47 @@ impl Checks<'_> {
         for (index, step) in activity.steps.iter().enumerate() {
             let key = key.item("step", index);
             self.step(step, &key)?;
-            self.has_priority(activity, step, &key)?;
+            self.calls(step, &key)?;
+            let mut parts = Parts::default();
+            self.schedule.add_parts(step, &[activity.priority], &mut parts);
+            let mut parts = parts.parts.iter();
+            parts.try_for_each(|part| self.has_priority(part, &key))?;
+        }
+        Ok(())
+    }
+
+    /// Checks the calls of a step's servant.
+    fn calls(&self, step: &Step, key: &Key) -> Result<(), Problem> {
+        if step.calls.is_empty() && step.after.is_some() {
+            return key
+                .name("after")
+                .problem("only for a step with `calls`; remove this, or add its time to `wcet`");
+        }
+        if step.host.is_some() && !step.calls.is_empty() {
+            return key
+                .name("calls")
+                .problem("only for servants; the client's own calls are steps of the activity");
+        }
+        for (index, call) in step.calls.iter().enumerate() {
+            let key = key.item("calls", index);
+            if call.host.is_some() {
+                return key.name("host").problem(
+                    "a servant calls a `pool`, `adapter` or `object`; its own work is `wcet` or `after`",
+                );
+            }
+            self.step(call, &key)?;
+            self.calls(call, &key)?;
         }
         Ok(())
     }
 
     /// Checks that the threads of a step have priorities, without which no response time is bounded.
-    fn has_priority(&self, activity: &Activity, step: &Step, key: &Key) -> Result<(), Problem> {
-        let Some(pool) = self.schedule.pool_of(step) else {
+    fn has_priority(&self, part: &Part<'_>, key: &Key) -> Result<(), Problem> {
+        let Some(pool) = self.schedule.pool_of(part.step) else {
             return Ok(());
         };
-        let mut priorities = self.schedule.priorities_of(activity, step).into_iter();
-        if priorities.any(|priority| pool.class_at(priority) == Some(Class::Ordinary)) {
+        let mut priorities = part.priorities.iter();
+        if priorities.any(|&priority| pool.class_at(priority) == Some(Class::Ordinary)) {
             return key.clone().problem(format!(
                 "pool `{}` serves it with threads of class \"ordinary\", which have no priorities, so its \
                  response time is unbounded; use \"fifo\" or \"round-robin\", or remove the activity's \

@@ -293,3 +293,47 @@ fn calls_through_a_declared_adapter_have_its_lane() {
     let named = both.replace("{ pool = \"work\", wcet", "{ adapter = \"own\", wcet");
     assert_eq!(worst(&schedule(&named)), Some(1));
 }
+
+/// X and Y share a lane of one thread; the servant of Y calls another object.
+#[test]
+fn a_servant_that_waits_for_its_own_call_delays_the_other_callers_of_its_lane() {
+    let text = |threads: usize, y: &str| {
+        format!(
+            r#"
+            hosts = ["server", "store"]
+            [[pool]]
+            name = "shared"
+            host = "server"
+            lanes = [{{ priority = 1000, threads = {threads} }}]
+            [[pool]]
+            name = "disk"
+            host = "store"
+            [[activity]]
+            name = "x"
+            priority = 1000
+            period = "1 s"
+            deadline = "10 ms"
+            step = [{{ pool = "shared", wcet = "2 ms" }}]
+            [[activity]]
+            name = "y"
+            priority = 1000
+            period = "1 s"
+            step = [{{ pool = "shared", wcet = "1 ms"{y} }}]
+            "#
+        )
+    };
+    let worst = |text: &str| {
+        let analysis = punctual_scheduling::Model::of(&schedule(text)).analyse();
+        analysis.responses[0].worst().map(|worst| worst / 1_000_000)
+    };
+    let calls = ", calls = [{ pool = \"disk\", wcet = \"50 ms\" }], after = { wcet = \"1 ms\" }";
+    assert_eq!(worst(&text(1, "")), Some(3));
+    let shared = worst(&text(1, calls)).unwrap();
+    assert!((54..=60).contains(&shared), "{shared} ms");
+    assert!(!schedule(&text(1, calls)).is_feasible());
+    assert_eq!(worst(&text(2, calls)), Some(4), "a thread is left");
+    // A servant that calls its own lane waits for itself.
+    let itself = ", calls = [{ pool = \"shared\", wcet = \"1 ms\" }]";
+    let model = punctual_scheduling::Model::of(&schedule(&text(1, itself)));
+    assert_eq!(model.analyse().responses[1].worst(), None);
+}

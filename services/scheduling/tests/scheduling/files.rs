@@ -238,6 +238,24 @@ fn errors_name_position_key_and_a_valid_value() {
             "known: `tracks`, `alarms`",
         ),
         (
+            "{ pool = \"archive\", wcet",
+            "{ host = \"radar\", wcet",
+            "activity[2].step[2].calls[1].host: ",
+            "`wcet` or `after`",
+        ),
+        (
+            "{ pool = \"archive\", wcet",
+            "{ pool = \"archives\", wcet",
+            "activity[2].step[2].calls[1].pool: ",
+            "known: `tracks`, `archive`",
+        ),
+        (
+            "{ object = \"siren\", wcet = \"100 us\"",
+            "{ object = \"siren\", after = { wcet = \"1 us\" }, wcet = \"100 us\"",
+            "activity[2].step[3].after: ",
+            "only for a step with `calls`",
+        ),
+        (
             "{ object = \"siren\"",
             "{ object = \"sirene\"",
             "activity[2].step[3].object: ",

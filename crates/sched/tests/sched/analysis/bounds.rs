@@ -42,9 +42,12 @@ impl Random {
 fn set(random: &mut Random) -> Vec<Task> {
     loop {
         let processors = 1 + random.up_to(1);
-        let tasks: Vec<Task> = (0..1 + random.up_to(4))
+        let mut tasks: Vec<Task> = (0..1 + random.up_to(4))
             .map(|_| task(random, processors))
             .collect();
+        if random.once_in(3) {
+            tasks.iter_mut().for_each(|task| serve_in_lanes(task, random));
+        }
         if (0..2).all(|processor| utilization(&tasks, processor) <= 1.0) {
             return tasks;
         }
@@ -75,6 +78,26 @@ fn task(random: &mut Random, processors: u64) -> Task {
         }
         task.step(step)
     })
+}
+
+/// Lets a lane of one thread or two serve one of the steps, at the lane's priority, with calls of the servant.
+fn serve_in_lanes(task: &mut Task, random: &mut Random) {
+    let lane = usize::try_from(random.up_to(1)).unwrap();
+    let last_step = task.steps.len() - 1;
+    let first = usize::try_from(random.up_to(last_step as u64)).unwrap();
+    let last = first + usize::try_from(random.up_to((last_step - first) as u64)).unwrap();
+    for step in [first, last] {
+        task.steps[step].fixed_priority = Some(i32::try_from(lane).unwrap() * 2 + 1);
+        task.steps[step].peak_priority = None;
+        task.steps[step].processor = 0;
+    }
+    task.holds.push(Hold {
+        lane,
+        threads: lane + 1,
+        first,
+        last,
+        borrows: false,
+    });
 }
 
 /// Returns the longest observed response of each task.

@@ -39,6 +39,8 @@ struct Job {
     remaining: u64,
     /// Whether its present step has had the processor, and therefore runs at its highest priority.
     started: bool,
+    /// Lanes of which it occupies a thread.
+    threads: Vec<usize>,
 }
 
 /// Returns the longest response of each task in this many ticks, excluding unfinished instances.
@@ -59,11 +61,13 @@ pub fn worst_responses(tasks: &[Task], ticks: u64, mut actual: Actual<'_>) -> Ve
                     ready: releases.in_order(number, 0, now + late),
                     remaining,
                     started: false,
+                    threads: Vec::new(),
                 });
             }
         }
         end_jobs_without_work(&mut jobs, tasks, now, &mut worst, &mut releases, &mut actual);
         for processor in 0..processors {
+            assign_threads(&mut jobs, tasks, now);
             let Some(place) = first(&jobs, tasks, processor, now) else {
                 continue;
             };
@@ -96,7 +100,8 @@ fn end_jobs_without_work(
     releases: &mut Releases,
     actual: &mut Actual<'_>,
 ) {
-    let idle = |jobs: &Vec<Job>| {
+    let idle = |jobs: &mut Vec<Job>| {
+        assign_threads(jobs, tasks, now);
         let heads = (0..processors(tasks)).filter_map(|processor| first(jobs, tasks, processor, now));
         heads.into_iter().find(|place| jobs[*place].remaining == 0)
     };
@@ -110,9 +115,33 @@ fn processors(tasks: &[Task]) -> usize {
     steps.map(|step| step.processor + 1).max().unwrap_or(0)
 }
 
+/// Gives free threads of lanes to requests that have arrived, in the order of arrival.
+fn assign_threads(jobs: &mut [Job], tasks: &[Task], now: u64) {
+    let needed = |job: &Job| {
+        let hold = tasks[job.task].holds.iter().find(|hold| hold.first == job.step);
+        hold.filter(|hold| job.ready <= now && !job.threads.contains(&hold.lane))
+            .copied()
+    };
+    let mut waiting: Vec<usize> = (0..jobs.len())
+        .filter(|place| needed(&jobs[*place]).is_some())
+        .collect();
+    waiting.sort_by_key(|place| (jobs[*place].ready, jobs[*place].arrival));
+    for place in waiting {
+        let hold = needed(&jobs[place]).unwrap();
+        let occupied = jobs.iter().filter(|job| job.threads.contains(&hold.lane)).count();
+        if occupied < hold.threads {
+            jobs[place].threads.push(hold.lane);
+        }
+    }
+}
+
 /// Returns the ready job of the highest priority; among equals the one that has been ready longest.
 fn first(jobs: &[Job], tasks: &[Task], processor: usize, now: u64) -> Option<usize> {
     let step = |job: &Job| -> &Step { &tasks[job.task].steps[job.step] };
+    let has_thread = |job: &Job| {
+        let hold = tasks[job.task].holds.iter().find(|hold| hold.first == job.step);
+        hold.is_none_or(|hold| job.threads.contains(&hold.lane))
+    };
     let priority = |job: &Job| {
         let own = step(job).fixed_priority.unwrap_or(tasks[job.task].priority);
         let peak = step(job).peak_priority.filter(|_| job.started);
@@ -121,7 +150,7 @@ fn first(jobs: &[Job], tasks: &[Task], processor: usize, now: u64) -> Option<usi
     let ready = jobs
         .iter()
         .enumerate()
-        .filter(|(_, job)| step(job).processor == processor && job.ready <= now);
+        .filter(|(_, job)| step(job).processor == processor && job.ready <= now && has_thread(job));
     ready
         .min_by_key(|(_, job)| (core::cmp::Reverse(priority(job)), job.ready, job.arrival))
         .map(|(place, _)| place)
@@ -137,6 +166,13 @@ fn end(
     actual: &mut Actual<'_>,
 ) {
     let job = &mut jobs[place];
+    let holds = &tasks[job.task].holds;
+    let ended = |lane: &usize| {
+        holds
+            .iter()
+            .any(|hold| hold.lane == *lane && hold.last == job.step)
+    };
+    job.threads.retain(|lane| !ended(lane));
     job.step += 1;
     match tasks[job.task].steps.get(job.step) {
         Some(step) => {
