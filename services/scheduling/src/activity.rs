@@ -29,8 +29,8 @@ pub struct Activity {
 
 /// Work of an activity in one place: exactly one of `host`, `pool`, `adapter` and `object`.
 ///
-/// A servant that makes calls itself ([`Self::calls`]) occupies its lane's thread meanwhile: give such a lane one
-/// thread for each activity that uses it, or the others wait for the whole time.
+/// A servant that makes calls itself ([`Self::calls`]) occupies its lane's thread meanwhile: give such a lane
+/// one thread for each activity that uses it, or the others wait for the whole time.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {

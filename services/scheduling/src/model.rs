@@ -3,7 +3,7 @@
 use punctual::Priority;
 use punctual_sched::analysis::{self, Analysis, Hold, Task};
 
-use crate::{Pool, Schedule, Span, parts::Parts};
+use crate::{Parts, Pool, Schedule, Span};
 
 /// Input of the schedulability analysis: times in nanoseconds, native priorities, processors by number.
 ///
@@ -34,8 +34,8 @@ impl Model {
     /// a call waits at the lowest of its priorities and delays others at the highest.
     ///
     /// A call occupies a thread of its lane until its servant has made its own calls, which have the priority
-    /// of the lane; if lanes borrow threads, it may occupy one of a lower lane. Where a call may go to several
-    /// lanes, all lanes of the pool count as one with the fewest threads of any.
+    /// of the lane; if lanes borrow threads, it may occupy one of a lower lane. Where a call may go to
+    /// several lanes, all lanes of the pool count as one with the fewest threads of any.
     ///
     /// # Panics
     /// If the schedule was not checked and is invalid.

@@ -1,6 +1,7 @@
 //! A whole schedule file.
 
 mod check;
+mod parts;
 
 use std::{path::Path, str::FromStr};
 
@@ -8,6 +9,7 @@ use punctual::{PriorityMapping, StandardMapping};
 use punctual_toml::FileError;
 use serde::{Deserialize, Serialize};
 
+pub use self::parts::{Part, Parts};
 use crate::{Activity, Adapter, Object, Place, Pool, Step};
 
 /// Hosts, pools, adapters, objects and activities with their priorities. The crate's page shows a complete

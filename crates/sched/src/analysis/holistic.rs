@@ -60,8 +60,8 @@ impl Response {
 /// (Tindell and Clark, Holistic schedulability analysis for distributed hard real-time systems, 1994): the
 /// latest end of a step is the latest release of the next one, iterated until nothing changes. It is safe,
 /// not exact. A step also waits for work that has accumulated behind steps of its own task with a higher
-/// priority, and behind all of them if an instance may outlive the task's period. A call waits for a thread of
-/// its lane while servants of all threads wait for calls of their own ([`super::Hold`]).
+/// priority, and behind all of them if an instance may outlive the task's period. A call waits for a thread
+/// of its lane while servants of all threads wait for calls of their own ([`super::Hold`]).
 ///
 /// The effort is bounded, to some hundred thousand sums per step; responses that have not converged by then
 /// are unbounded.

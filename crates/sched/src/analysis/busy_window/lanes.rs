@@ -1,9 +1,9 @@
 //! Threads of lanes that wait for calls of their servants.
 //!
-//! A request can wait for a thread only while all threads of its lane serve others. A thread that computes, or
-//! is ready to, is work of the lane's priority, which the analysis counts anyway. A thread that waits for a
-//! nested call is not: if so many requests with nested calls can be served at a time that no thread is left,
-//! their whole waiting time counts.
+//! A request can wait for a thread only while all threads of its lane serve others. A thread that computes,
+//! or is ready to, is work of the lane's priority, which the analysis counts anyway. A thread that waits for
+//! a nested call is not: if so many requests with nested calls can be served at a time that no thread is
+//! left, their whole waiting time counts.
 
 use alloc::vec::Vec;
 

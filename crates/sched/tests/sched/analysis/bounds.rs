@@ -80,7 +80,8 @@ fn task(random: &mut Random, processors: u64) -> Task {
     })
 }
 
-/// Lets a lane of one thread or two serve one of the steps, at the lane's priority, with calls of the servant.
+/// Lets a lane of one thread or two serve one of the steps, at the lane's priority, with calls of the
+/// servant.
 fn serve_in_lanes(task: &mut Task, random: &mut Random) {
     let lane = usize::try_from(random.up_to(1)).unwrap();
     let last_step = task.steps.len() - 1;
