@@ -8,6 +8,7 @@ fn main() -> Result<(), punctual_build::Error> {
         .compile(&[
             "idl/cubit.idl",
             "idl/features.idl",
+            "idl/large_arrays.idl",
             "idl/names.idl",
             "idl/scopes.idl",
         ])

@@ -1,8 +1,10 @@
 //! Arrays: the elements alone, the last dimension fastest. Source: CORBA 3.3 part 2, 9.3.2.4.
+//!
+//! Long arrays are lent, or owned in a box: they are decoded in place and never pass through the stack.
 
-use core::array;
+use alloc::{boxed::Box, vec, vec::Vec};
 
-use crate::{CdrError, Decode, Decoder, Encode, Encoder};
+use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
 
 impl<T: Encode, const N: usize> Encode for [T; N] {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
@@ -10,24 +12,79 @@ impl<T: Encode, const N: usize> Encode for [T; N] {
     }
 }
 
+impl<T: Encode, const N: usize> Encode for Box<[T; N]> {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        T::encode_elements(&**self, encoder)
+    }
+}
+
 impl<'a, T: Decode<'a>, const N: usize> Decode<'a> for [T; N] {
-    const MIN_SIZE: usize = T::MIN_SIZE * N;
+    const MIN_SIZE: usize = T::MIN_SIZE.saturating_mul(N);
 
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
-        // `array::try_from_fn` is not stable: collect into options, which costs no heap either.
-        let mut failure = None;
-        let elements: [Option<T>; N] = array::from_fn(|_| match failure {
-            None => T::decode(decoder).map_err(|error| failure = Some(error)).ok(),
-            Some(_) => None,
-        });
-        match failure {
-            Some(error) => Err(error),
-            None => Ok(elements.map(|element| element.expect("no element failed"))),
-        }
+        T::decode_array(decoder)
     }
 
     fn decode_into(&mut self, decoder: &mut Decoder<'a>) -> Result<(), CdrError> {
-        self.iter_mut()
-            .try_for_each(|element| element.decode_into(decoder))
+        T::decode_each_into(self, decoder)
+    }
+
+    fn decode_slice(decoder: &mut Decoder<'a>, count: usize) -> Result<&'a [Self], CdrError> {
+        // Without padding in between: what the elements' elements are lent from lends the elements.
+        T::decode_slice(decoder, count.saturating_mul(N)).map(|elements| elements.as_chunks().0)
+    }
+}
+
+impl<'a, T: Decode<'a>, const N: usize> Decode<'a> for Box<[T; N]> {
+    const MIN_SIZE: usize = <[T; N]>::MIN_SIZE;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        decoder.expect(Self::MIN_SIZE)?;
+        let mut elements = Vec::new();
+        T::decode_elements_into(&mut elements, N, decoder)?;
+        Self::try_from(elements).map_err(|_| decoder.error(CdrErrorKind::Truncated))
+    }
+
+    fn decode_into(&mut self, decoder: &mut Decoder<'a>) -> Result<(), CdrError> {
+        T::decode_each_into(&mut **self, decoder)
+    }
+}
+
+/// Numbers in the native byte order are lent from the message, all other elements from the arena.
+impl<'a, T: Decode<'a>, const N: usize> Decode<'a> for &'a [T; N] {
+    const MIN_SIZE: usize = <[T; N]>::MIN_SIZE;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        decoder.expect(Self::MIN_SIZE)?;
+        let elements = T::decode_slice(decoder, N)?;
+        Self::try_from(elements).map_err(|_| decoder.error(CdrErrorKind::Truncated))
+    }
+}
+
+/// Returns a long array of equal elements, for generated code and its users.
+///
+/// ```
+/// use punctual_cdr::filled_array;
+///
+/// let frame: Box<[u8; 1_000_000]> = filled_array(0);
+/// assert_eq!(frame[999_999], 0);
+/// ```
+pub fn filled_array<T: Clone, const N: usize>(element: T) -> Box<[T; N]> {
+    exact(vec![element; N])
+}
+
+/// Returns a long array of these elements, for generated code.
+///
+/// # Panics
+/// If there are not `N` elements.
+#[doc(hidden)]
+pub fn boxed_array<T, const N: usize>(elements: impl Iterator<Item = T>) -> Box<[T; N]> {
+    exact(elements.collect())
+}
+
+fn exact<T, const N: usize>(elements: Vec<T>) -> Box<[T; N]> {
+    match elements.try_into() {
+        Ok(array) => array,
+        Err(_) => panic!("an array of {N} elements has as many"),
     }
 }

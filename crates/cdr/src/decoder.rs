@@ -3,7 +3,7 @@
 pub(crate) mod growth;
 
 use alloc::vec::Vec;
-use core::any::Any;
+use core::{any::Any, array};
 
 use crate::{Arena, CdrError, CdrErrorKind, CharSet, Endian};
 
@@ -32,6 +32,29 @@ pub trait Decode<'a>: Sized {
         decoder: &mut Decoder<'a>,
     ) -> Result<(), CdrError> {
         growth::decode_into_vec(elements, count, decoder)
+    }
+
+    /// Reads into all elements of an array. Numbers override it with a single copy.
+    #[doc(hidden)]
+    fn decode_each_into(elements: &mut [Self], decoder: &mut Decoder<'a>) -> Result<(), CdrError> {
+        elements
+            .iter_mut()
+            .try_for_each(|element| element.decode_into(decoder))
+    }
+
+    /// Reads an array. Numbers override it with a single copy.
+    #[doc(hidden)]
+    fn decode_array<const N: usize>(decoder: &mut Decoder<'a>) -> Result<[Self; N], CdrError> {
+        // `array::try_from_fn` is not stable: collect into options, which costs no heap either.
+        let mut failure = None;
+        let elements: [Option<Self>; N] = array::from_fn(|_| match failure {
+            None => Self::decode(decoder).map_err(|error| failure = Some(error)).ok(),
+            Some(_) => None,
+        });
+        match failure {
+            Some(error) => Err(error),
+            None => Ok(elements.map(|element| element.expect("no element failed"))),
+        }
     }
 
     /// Lends `count` elements from the message if their encoding equals their memory layout, and otherwise
@@ -242,6 +265,14 @@ impl<'a> Decoder<'a> {
             return Err(self.error(CdrErrorKind::LengthImpossible));
         }
         Ok(length)
+    }
+
+    /// Fails if fewer octets remain than a value has at least, before any memory is reserved.
+    pub(crate) fn expect(&self, octets: usize) -> Result<(), CdrError> {
+        if octets > self.remaining() {
+            return Err(self.error(CdrErrorKind::Truncated));
+        }
+        Ok(())
     }
 
     /// Runs `read` one nesting level deeper; recursive types call it so that excessive nesting is an error.

@@ -37,6 +37,7 @@ mod reference;
 mod sequence;
 mod text;
 
+pub use array::{boxed_array, filled_array};
 pub use bounded::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, TooLong};
 pub use char_set::CharSet;
 pub use decoder::{Decode, Decoder};

@@ -73,6 +73,32 @@ macro_rules! number {
                 Ok(())
             }
 
+            fn decode_each_into(elements: &mut [Self], decoder: &mut Decoder<'a>) -> Result<(), CdrError> {
+                if size_of::<Self>() > 1 && decoder.is_fragmented() {
+                    for element in elements {
+                        *element = Self::decode(decoder)?;
+                    }
+                    return Ok(());
+                }
+                decoder.align(size_of::<Self>())?;
+                let endian = decoder.endian();
+                let octets = decoder.octets(size_of_val(elements))?;
+                if size_of::<Self>() == 1 || !endian.is_foreign() {
+                    elements.as_mut_bytes().copy_from_slice(octets);
+                } else {
+                    for (element, octets) in elements.iter_mut().zip(octets.chunks_exact(size_of::<Self>())) {
+                        *element = from_octets!($type, octets, endian);
+                    }
+                }
+                Ok(())
+            }
+
+            fn decode_array<const N: usize>(decoder: &mut Decoder<'a>) -> Result<[Self; N], CdrError> {
+                let mut elements = [<$type>::default(); N];
+                Self::decode_each_into(&mut elements, decoder)?;
+                Ok(elements)
+            }
+
             fn decode_slice(decoder: &mut Decoder<'a>, count: usize) -> Result<&'a [Self], CdrError> {
                 if count == 0 {
                     return Ok(&[]);

@@ -85,6 +85,12 @@ impl<D> LaneContext<D> {
             .map(|thread| thread.scheduling)
     }
 
+    /// Stack size of each of its threads in octets. `None`: the user's own threads.
+    pub fn stack_bytes(&self) -> Option<usize> {
+        let thread = self.config.threads.thread.as_ref();
+        thread.map(|thread| thread.stack_bytes)
+    }
+
     pub(crate) fn limits(&self) -> &LaneLimits {
         &self.config.limits
     }

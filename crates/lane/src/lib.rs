@@ -71,7 +71,7 @@ pub use self::{
     serving_thread::{ServingSlot, ServingThread},
     shared_connection::SharedConnection,
     sharing::{NotSent, SharedConnectionSettings},
-    statistics::{LaneStatistics, QueueStatistics, StackUse},
+    statistics::{LaneStatistics, QueueStatistics},
     thread_lifetime::ThreadLifetime,
     threads::ThreadsConfig,
 };

@@ -95,6 +95,21 @@ pub enum OrbError {
         /// Priority from the object's activation or from an earlier reference.
         has: Priority,
     },
+    /// An operation of the interface could overflow the stack of a thread of the adapter's pool
+    /// (NO_RESOURCES).
+    #[error(
+        "an operation of {interface} needs {needed} octets of stack for its values, but threads of the adapter's \
+         pool have {stack_bytes}; set `stack_bytes` of the pool or lane to at least {needed}, or pass large \
+         values in sequences or arrays"
+    )]
+    StackTooSmall {
+        /// Repository id of the interface.
+        interface: &'static str,
+        /// The smallest stack of the pool's threads in octets.
+        stack_bytes: usize,
+        /// Octets that the largest operation needs.
+        needed: usize,
+    },
     /// The ORB's mapping has no native priority for this priority (DATA_CONVERSION).
     #[error(
         "priority {0} has no native priority under the ORB's priority mapping; choose another priority or the `linear` \
@@ -175,6 +190,7 @@ impl OrbError {
             Self::Thread { .. } => (Kind::Internal, Minor::THREAD_NOT_STARTED),
             Self::Os(_) | Self::Listen { .. } => (Kind::NoResources, Minor::NONE),
             Self::Full => (Kind::ImpLimit, Minor::NONE),
+            Self::StackTooSmall { .. } => (Kind::NoResources, Minor::NONE),
             Self::AdapterDestroyed => (Kind::ObjectNotExist, Minor::NONE),
             Self::ShutDown => (Kind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN),
             Self::InUpcall => (Kind::BadInvOrder, Minor::OMG_WOULD_DEADLOCK),

@@ -15,6 +15,13 @@ use crate::{InvalidPolicy, OrbError, accepted_priorities::Origin, admission::Adm
 /// Number of the pool whose threads call `Orb::run`.
 pub(crate) const DEFAULT_POOL: u32 = 0;
 
+/// How often one function has a value on its stack while the value is decoded, passed to the servant and
+/// returned, in a program without optimisation.
+const COPIES_ON_STACK: usize = 4;
+
+/// Octets of stack for the ORB itself, and for a servant that needs little.
+const STACK_OF_ORB: usize = 128 << 10;
+
 /// A thread pool without its threads.
 pub(crate) struct PoolInfo {
     pub(crate) id: u32,
@@ -35,6 +42,8 @@ pub(crate) struct PoolInfo {
 pub(crate) struct LaneInfo {
     /// `None`: the one lane of a pool without lanes.
     pub(crate) priority: Option<Priority>,
+    /// Stack of each of its threads; `None`: threads of the user.
+    pub(crate) stack_bytes: Option<usize>,
     pub(crate) acceptors: Arc<Acceptors>,
 }
 
@@ -121,6 +130,30 @@ impl PoolInfo {
                 .collect();
             check_protocols(&tags, protocols)
         })
+    }
+
+    /// Fails if the stack of a thread of the pool may be too small for the operations of an interface, whose
+    /// values have this size.
+    pub(crate) fn check_stacks(
+        &self,
+        interface: &'static str,
+        values_on_stack: usize,
+    ) -> Result<(), OrbError> {
+        if values_on_stack == 0 {
+            return Ok(());
+        }
+        let needed = values_on_stack
+            .saturating_mul(COPIES_ON_STACK)
+            .saturating_add(STACK_OF_ORB);
+        let stacks = self.lanes.iter().filter_map(|lane| lane.stack_bytes);
+        match stacks.min() {
+            Some(stack_bytes) if stack_bytes < needed => Err(OrbError::StackTooSmall {
+                interface,
+                stack_bytes,
+                needed,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Sets the mark of a destroyed pool, and returns whether it was set before.

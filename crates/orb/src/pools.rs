@@ -181,6 +181,7 @@ impl PoolCore {
 pub(crate) fn infos(lanes: &[Arc<Lane>]) -> Vec<LaneInfo> {
     let info = |lane: &Arc<Lane>| LaneInfo {
         priority: lane.priority(),
+        stack_bytes: lane.stack_bytes(),
         acceptors: Arc::clone(lane.acceptors()),
     };
     lanes.iter().map(info).collect()

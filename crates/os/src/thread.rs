@@ -5,7 +5,6 @@ mod stack;
 use std::io;
 use std::sync::{Arc, OnceLock};
 
-pub use self::stack::Stack;
 use crate::{CpuSet, Scheduling, TaskId, affinity, scheduling};
 
 /// Configuration of a thread.
@@ -18,7 +17,7 @@ use crate::{CpuSet, Scheduling, TaskId, affinity, scheduling};
 ///     .scheduling(Scheduling::fifo(NativePriority(40)))
 ///     .affinity(CpuSet::single(0))
 ///     .stack_bytes(256 * 1024)
-///     .prefault_bytes(64 * 1024)
+///     .prefault(true)
 ///     .spawn(|| 6 * 7)?;
 /// if let Granted::Denied(reason) = lane.granted() {
 ///     // It runs in the ordinary class.
@@ -37,11 +36,9 @@ pub struct ThreadSpec {
     pub affinity: Option<CpuSet>,
     /// Stack size in bytes; default: 2 MiB. The C library rounds up and enforces a minimum.
     pub stack_bytes: usize,
-    /// How many bytes of its stack, from the base, are made resident before it starts, so that using them
-    /// causes no page fault. The rest is made resident, and locked if memory is locked, when it is first
-    /// touched. Default 0: nothing is touched in advance, and with locked memory the kernel makes the whole
-    /// stack resident.
-    pub prefault_bytes: usize,
+    /// Whether its whole stack is made resident before it starts, so that it causes no page faults later;
+    /// default: no.
+    pub prefault: bool,
 }
 
 /// Whether the scheduling requested by a [`ThreadSpec`] was granted.
@@ -60,22 +57,13 @@ pub enum Granted {
 #[derive(Debug)]
 pub struct Thread<T> {
     handle: std::thread::JoinHandle<Option<T>>,
-    configured: Configured,
-}
-
-/// Facts about a configured thread.
-#[derive(Clone, Debug)]
-struct Configured {
     tid: TaskId,
     granted: Granted,
-    stack: Option<Stack>,
 }
 
 impl ThreadSpec {
     /// Default stack size in bytes.
     pub const DEFAULT_STACK_BYTES: usize = 2 * 1024 * 1024;
-    /// Prefaulted bytes that suffice for calls of servants without large local variables.
-    pub const USUAL_PREFAULT_BYTES: usize = 256 * 1024;
 
     /// Configures a thread of the ordinary class, on the CPUs of the starting thread.
     pub fn new(name: impl Into<String>) -> Self {
@@ -84,7 +72,7 @@ impl ThreadSpec {
             scheduling: Scheduling::OTHER,
             affinity: None,
             stack_bytes: Self::DEFAULT_STACK_BYTES,
-            prefault_bytes: 0,
+            prefault: false,
         }
     }
 
@@ -106,9 +94,9 @@ impl ThreadSpec {
         self
     }
 
-    /// Sets how many bytes of its stack are made resident before it starts.
-    pub fn prefault_bytes(mut self, bytes: usize) -> Self {
-        self.prefault_bytes = bytes;
+    /// Sets whether its stack is made resident before it starts.
+    pub fn prefault(mut self, prefault: bool) -> Self {
+        self.prefault = prefault;
         self
     }
 
@@ -140,22 +128,14 @@ impl ThreadSpec {
         #[expect(clippy::disallowed_methods, reason = "the only place that starts threads")]
         let handle = builder.spawn(move || {
             let configured = self.configure_current();
-            let ready = configured
-                .as_ref()
-                .ok()
-                .map(|configured| configured.stack.clone());
+            let ready = configured.is_ok();
             report.send(configured);
             // Before `f`, which may run as long as the process.
             drop((self, report));
-            ready.map(|stack| {
-                let _measured = scopeguard::guard(stack, |stack| {
-                    stack.iter().for_each(Stack::end);
-                });
-                f()
-            })
+            ready.then(f)
         })?;
         match start.wait() {
-            Ok(configured) => Ok(Thread { handle, configured }),
+            Ok((tid, granted)) => Ok(Thread { handle, tid, granted }),
             Err(error) => {
                 let text = format!(
                     "thread `{}` could not be configured: {error}",
@@ -170,12 +150,13 @@ impl ThreadSpec {
 
     /// Runs in the new thread. The class comes last: the rest needs no priority and must not delay threads
     /// that do.
-    fn configure_current(&self) -> io::Result<Configured> {
+    fn configure_current(&self) -> io::Result<(TaskId, Granted)> {
         if let Some(cpus) = &self.affinity {
             affinity::set_current(cpus)?;
         }
-        let prefault = (self.prefault_bytes > 0).then_some(self.prefault_bytes);
-        let stack = prefault.and_then(Stack::prefault);
+        if self.prefault {
+            stack::prefault();
+        }
         let granted = match scheduling::set_current(self.scheduling) {
             Ok(()) if self.scheduling.is_realtime() => Granted::RealTime,
             Ok(()) => Granted::Ordinary,
@@ -186,11 +167,7 @@ impl ThreadSpec {
             }
             Err(error) => return Err(error),
         };
-        Ok(Configured {
-            tid: TaskId::current_thread(),
-            granted,
-            stack,
-        })
+        Ok((TaskId::current_thread(), granted))
     }
 }
 
@@ -204,18 +181,12 @@ impl<T> Thread<T> {
 
     /// Returns whether the requested scheduling was granted.
     pub fn granted(&self) -> Granted {
-        self.configured.granted
+        self.granted
     }
 
     /// Returns the kernel's id of the thread.
     pub fn tid(&self) -> TaskId {
-        self.configured.tid
-    }
-
-    /// Returns the thread's stack, if it was prefaulted; its high-water mark stays available when the thread
-    /// has ended.
-    pub fn stack(&self) -> Option<&Stack> {
-        self.configured.stack.as_ref()
+        self.tid
     }
 
     /// Returns whether the thread's function has returned; if so, [`join`](Self::join) does not wait.
@@ -235,7 +206,7 @@ struct StartReport {
     starter: std::thread::Thread,
 }
 
-type Outcome = Result<Configured, ConfigureError>;
+type Outcome = Result<(TaskId, Granted), ConfigureError>;
 
 #[derive(Clone, Debug)]
 struct ConfigureError {
@@ -244,7 +215,7 @@ struct ConfigureError {
 }
 
 impl StartReport {
-    fn send(&self, configured: io::Result<Configured>) {
+    fn send(&self, configured: io::Result<(TaskId, Granted)>) {
         let outcome = configured.map_err(|error| ConfigureError {
             kind: error.kind(),
             text: error.to_string(),
@@ -253,7 +224,7 @@ impl StartReport {
         self.starter.unpark();
     }
 
-    fn wait(&self) -> io::Result<Configured> {
+    fn wait(&self) -> io::Result<(TaskId, Granted)> {
         loop {
             if let Some(outcome) = self.outcome.get() {
                 return outcome

@@ -114,10 +114,30 @@ impl ObjectRef {
 /// # Ok::<(), punctual_types::SystemException>(())
 /// ```
 pub trait Skeleton<S>: Interface {
+    /// Octets of the largest set of values that one operation has on the stack at the same time, with one
+    /// copy for each function that takes part in decoding. An ORB refuses to activate a servant on threads
+    /// whose stacks are too small for it.
+    ///
+    /// Long arrays are not on the stack. Default: as little as any stack has room for.
+    const VALUES_ON_STACK: usize = 0;
+
     /// Decodes the arguments, calls the servant, encodes the results.
     ///
     /// Fails with the system exception for the caller: BAD_OPERATION for an unknown operation.
     fn dispatch(servant: &S, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException>;
+}
+
+/// Returns the largest of these sizes, for generated code.
+#[doc(hidden)]
+pub const fn largest(sizes: &[usize]) -> usize {
+    let (mut largest, mut index) = (0, 0);
+    while index < sizes.len() {
+        if sizes[index] > largest {
+            largest = sizes[index];
+        }
+        index += 1;
+    }
+    largest
 }
 
 /// A servant of any type.

@@ -18,7 +18,7 @@ mod wait_strategy;
 pub use asynchronous::{AsyncCall, Results, one_result};
 pub use connection_mode::ConnectionMode;
 pub use exception::{OperationError, UserException};
-pub use interface::{Interface, Servant, Skeleton, servant};
+pub use interface::{Interface, Servant, Skeleton, largest, servant};
 pub use object_ref::ObjectRef;
 pub use policies::{PoliciesInForce, PolicyConflict, PolicyOverrides};
 pub use reset::{Reset, ReusePool};
@@ -30,12 +30,12 @@ pub use wait_strategy::WaitStrategy;
 pub mod rt {
     pub use punctual_cdr::{
         BoundedSeq, BoundedSlice, BoundedStr, BoundedString, CdrError, CdrErrorKind, Decode, Decoder, Encode,
-        Encoder, FromIor, HasIor, Ior, LongDouble,
+        Encoder, FromIor, HasIor, Ior, LongDouble, boxed_array, filled_array,
     };
     pub use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
     pub use crate::{
         AsyncCall, Interface, ObjectRef, OperationError, Phase, Reset, Servant, Skeleton, Upcall,
-        UserException, one_result,
+        UserException, largest, one_result,
     };
 }

@@ -93,6 +93,12 @@ impl<const N: usize> Reset for BoundedString<N> {
     }
 }
 
+impl<T: Reset, const N: usize> Reset for Box<[T; N]> {
+    fn reset(&mut self) {
+        (**self).reset();
+    }
+}
+
 impl<T: Reset, const N: usize> Reset for [T; N] {
     fn reset(&mut self) {
         self.iter_mut().for_each(T::reset);

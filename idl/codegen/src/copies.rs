@@ -73,10 +73,7 @@ pub fn owned(place: &Place<'_>, of: &Type, lent: &Lent) -> TokenStream {
                 )
             }
         }
-        Type::Array { element, .. } => {
-            let element = of_element(element);
-            quote!(#receiver.each_ref().map(|element| #element))
-        }
+        Type::Array { .. } => array(place, of, receiver, place.model.is_boxed(of)),
         Type::Named(id) => {
             debug_assert!(matches!(
                 place.model.named(*id).shape,
@@ -85,5 +82,28 @@ pub fn owned(place: &Place<'_>, of: &Type, lent: &Lent) -> TokenStream {
             quote!(#receiver.to_owned())
         }
         Type::Basic(_) | Type::Object => unreachable!("has no lent form"),
+    }
+}
+
+/// Copy of an array, whose rows are boxed at another length than other arrays.
+fn array(place: &Place<'_>, of: &Type, receiver: &TokenStream, is_boxed: bool) -> TokenStream {
+    let Type::Array { element, .. } = place.model.resolved(of) else {
+        unreachable!("only arrays have rows");
+    };
+    let copy = match place.model.resolved(element) {
+        _ if !place.model.is_boxed_row(element) && place.model.has_fixed_elements(element) => {
+            quote!(::core::clone::Clone::clone(element))
+        }
+        Type::Array { .. } => {
+            let is_boxed = place.model.is_boxed_row(element);
+            array(place, element, &quote!(element), is_boxed)
+        }
+        _ => owned(place, element, &Lent::Reference(quote!(element))),
+    };
+    if is_boxed {
+        let rt = place.rt;
+        quote!(#rt::boxed_array(::core::iter::Iterator::map(#receiver.iter(), |element| #copy)))
+    } else {
+        quote!(#receiver.each_ref().map(|element| #copy))
     }
 }

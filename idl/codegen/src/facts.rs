@@ -15,6 +15,7 @@ impl Model {
         for id in trees(&held, 0..self.types.len()).concat() {
             self.facts[id].min_size = self.shape_min_size(TypeId(id));
             self.facts[id].last_alias = self.end_of_aliases(TypeId(id));
+            self.facts[id].layout = self.shape_layout(TypeId(id));
         }
         let finished = trees(&all, 0..self.types.len()).concat();
         let cycles = trees(&reversed(&all), finished.into_iter().rev());

@@ -11,6 +11,7 @@ mod enums;
 mod exceptions;
 mod facts;
 mod interface;
+mod layout;
 mod lower;
 mod model;
 mod names;
@@ -82,7 +83,7 @@ fn item(place: &Place<'_>, item: &Item) -> TokenStream {
             let (docs, name, aliased) = (
                 typedef.docs.tokens(),
                 identifier(&typedef.name),
-                place.owned(&typedef.aliased),
+                place.plain(&typedef.aliased),
             );
             quote!(#docs pub type #name = #aliased;)
         }

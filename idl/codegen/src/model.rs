@@ -49,8 +49,21 @@ pub struct Facts {
     pub recursive: bool,
     /// Minimum of octets on the wire, without padding.
     pub min_size: u64,
+    /// Its form in memory on a 64-bit machine, about.
+    pub layout: Layout,
     /// For a typedef, the last one of the chain of typedefs that it begins.
     pub last_alias: Option<TypeId>,
+}
+
+/// Form of a type in memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Layout {
+    /// Octets.
+    pub size: u64,
+    /// In octets.
+    pub alignment: u64,
+    /// Number of functions that call each other to decode it, each with its own copy of what it returns.
+    pub nesting: u64,
 }
 
 /// Kind of a named type, as far as other types depend on it.

@@ -25,13 +25,25 @@ impl Model {
         matches!(self.resolved(of), Type::String { bound: None })
     }
 
-    /// Whether the type has a fixed length: numbers, enums, and structs, unions and arrays of these.
+    /// Whether the type has a fixed length and its values are held in place: numbers, enums, and structs,
+    /// unions and short arrays of these.
     pub fn is_fixed(&self, of: &Type) -> bool {
         match of {
             Type::Basic(_) => true,
             Type::String { .. } | Type::Sequence { .. } | Type::Object => false,
-            Type::Array { element, .. } => self.is_fixed(element),
+            Type::Array { .. } => !self.is_boxed(of) && self.has_fixed_elements(of),
             Type::Named(id) => !self.facts[id.0].variable,
+        }
+    }
+
+    /// Whether the type is an array whose elements are held in place, however many there are.
+    pub fn has_fixed_elements(&self, of: &Type) -> bool {
+        let Type::Array { element, .. } = self.resolved(of) else {
+            return false;
+        };
+        match self.resolved(element) {
+            Type::Array { .. } => !self.is_boxed_row(element) && self.has_fixed_elements(element),
+            _ => self.is_fixed(element),
         }
     }
 
@@ -60,20 +72,21 @@ impl Model {
     pub fn has_long_array(&self, of: &Type) -> bool {
         match self.resolved(of) {
             Type::Array { element, length } => {
-                *length > LONGEST_DEFAULT_ARRAY || self.has_long_array(element)
+                *length > LONGEST_DEFAULT_ARRAY || self.is_boxed(of) || self.has_long_array(element)
             }
             _ => false,
         }
     }
 
-    /// Whether a result of this type has an `op_into` form: it is variable and not a reference.
+    /// Whether a result of this type has an `op_into` form: it is variable or an array, and not a reference.
     pub fn is_worth_reusing(&self, of: &Type) -> bool {
         let is_reference = match self.resolved(of) {
             Type::Object => true,
             Type::Named(id) => matches!(self.named(*id).shape, Shape::Interface),
             _ => false,
         };
-        !self.is_fixed(of) && !is_reference
+        let is_array = matches!(self.resolved(of), Type::Array { .. });
+        is_array || !self.is_fixed(of) && !is_reference
     }
 
     /// Minimum of octets on the wire, without padding.

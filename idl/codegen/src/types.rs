@@ -52,8 +52,18 @@ impl<'m> Place<'m> {
         self.path(&named.module, &named.name)
     }
 
-    /// Type of members, elements and results.
+    /// Type of members, elements and results: long arrays are boxed.
     pub fn owned(&self, of: &Type) -> TokenStream {
+        let plain = self.plain(of);
+        if self.model.is_boxed(of) {
+            quote!(::std::boxed::Box<#plain>)
+        } else {
+            plain
+        }
+    }
+
+    /// Type of what a reference or a typedef names: like [`Self::owned`], without a box.
+    pub fn plain(&self, of: &Type) -> TokenStream {
         let rt = self.rt;
         match of {
             Type::Basic(basic) => self.basic(*basic),
@@ -70,7 +80,13 @@ impl<'m> Place<'m> {
                 }
             }
             Type::Array { element, length } => {
-                let (element, length) = (self.owned(element), literal(*length));
+                let length = literal(*length);
+                let row = self.plain(element);
+                let element = match self.model.resolved(element) {
+                    Type::Array { .. } if self.model.is_boxed_row(element) => quote!(::std::boxed::Box<#row>),
+                    Type::Array { .. } => row,
+                    _ => self.owned(element),
+                };
                 quote!([#element; #length])
             }
             Type::Object => quote!(::core::option::Option<#rt::ObjectRef>),
@@ -90,6 +106,10 @@ impl<'m> Place<'m> {
         if !self.model.has_lent_form(of) {
             return self.owned(of);
         }
+        let array = self.lent_array(of, lifetime);
+        if self.model.is_boxed(of) {
+            return quote!(&#lifetime #array);
+        }
         let inferred = quote!('_);
         let named_lifetime = lifetime.unwrap_or(&inferred);
         match of {
@@ -105,10 +125,7 @@ impl<'m> Place<'m> {
                     Some(bound) => quote!(#rt::BoundedSlice<#named_lifetime, #element, #bound>),
                 }
             }
-            Type::Array { element, length } => {
-                let (element, length) = (self.lent(element, lifetime), literal(*length));
-                quote!([#element; #length])
-            }
+            Type::Array { .. } => quote!(#array),
             Type::Named(id) => match &self.model.named(*id).shape {
                 Shape::Alias(aliased) => self.lent(aliased, lifetime),
                 _ => {
@@ -118,6 +135,31 @@ impl<'m> Place<'m> {
                 }
             },
             Type::Basic(_) | Type::Object => self.owned(of),
+        }
+    }
+
+    /// Array of lent elements, without the reference to it; `None` if the type is no array.
+    fn lent_array(&self, of: &Type, lifetime: Option<&TokenStream>) -> Option<TokenStream> {
+        if self.model.has_fixed_elements(of) {
+            return Some(self.plain(of));
+        }
+        let Type::Array { element, length } = self.model.resolved(of) else {
+            return None;
+        };
+        let length = literal(*length);
+        let element = match self.lent_array(element, lifetime) {
+            Some(row) if self.model.is_boxed_row(element) => quote!(&#lifetime #row),
+            Some(row) => row,
+            None => self.lent(element, lifetime),
+        };
+        Some(quote!([#element; #length]))
+    }
+
+    /// Type of what an `inout` parameter and the parameters of `op_into` refer to.
+    pub fn referred(&self, of: &Type) -> TokenStream {
+        match self.model.resolved(of) {
+            Type::Array { .. } => self.plain(of),
+            _ => self.owned(of),
         }
     }
 
@@ -144,8 +186,8 @@ impl<'m> Place<'m> {
                 }
             }
             Type::String { .. } | Type::Sequence { .. } | Type::Array { .. } => {
-                let owned = self.owned(of);
-                quote!(&#owned)
+                let referred = self.referred(of);
+                quote!(&#referred)
             }
         }
     }
@@ -171,7 +213,11 @@ impl<'m> Place<'m> {
                 let element = self.owned(element);
                 Some(quote!(&[#element]))
             }
-            Type::String { .. } | Type::Sequence { .. } | Type::Array { .. } => Some(quote!(&#owned)),
+            Type::String { .. } | Type::Sequence { .. } => Some(quote!(&#owned)),
+            Type::Array { .. } => {
+                let array = self.plain(of);
+                Some(quote!(&#array))
+            }
         };
         ServantIn {
             by_reference: declared.is_some(),
@@ -182,9 +228,22 @@ impl<'m> Place<'m> {
 
     /// Initial value to decode into; the standard library has `Default` only for arrays up to 32.
     pub fn default_value(&self, of: &Type) -> TokenStream {
+        self.default_of(of, self.model.is_boxed(of))
+    }
+
+    fn default_of(&self, of: &Type, is_boxed: bool) -> TokenStream {
+        let rt = self.rt;
+        let row = |element: &Type| match self.model.resolved(element) {
+            Type::Array { .. } => self.default_of(element, self.model.is_boxed_row(element)),
+            _ => self.default_value(element),
+        };
         match self.model.resolved(of) {
+            Type::Array { element, .. } if is_boxed => {
+                let element = row(element);
+                quote!(#rt::filled_array(#element))
+            }
             Type::Array { element, .. } if self.model.has_long_array(of) => {
-                let element = self.default_value(element);
+                let element = row(element);
                 quote!(::core::array::from_fn(|_| #element))
             }
             _ => quote!(::core::default::Default::default()),

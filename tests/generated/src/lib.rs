@@ -16,6 +16,11 @@ pub mod features {
     include!(concat!(env!("OUT_DIR"), "/features.rs"));
 }
 
+/// From `idl/large_arrays.idl`.
+pub mod large_arrays {
+    include!(concat!(env!("OUT_DIR"), "/large_arrays.rs"));
+}
+
 /// From `idl/names.idl`.
 pub mod names {
     include!(concat!(env!("OUT_DIR"), "/names.rs"));

@@ -68,6 +68,8 @@ impl<'p, S: Send + Sync + 'static> ObjectBuilder<'p, S> {
     ///   object has another priority;
     /// - [`OrbError::PriorityNotServed`] and [`OrbError::PriorityUnmappable`] if no lane or band has the
     ///   priority, or the mapping has no native one;
+    /// - [`OrbError::StackTooSmall`] if an operation of the interface has values that are too large for the
+    ///   stacks of the adapter's pool;
     /// - [`OrbError::Full`], [`OrbError::ShutDown`], [`OrbError::AdapterDestroyed`], and [`OrbError::Listen`]
     ///   if this is the first object of the threads that call `Orb::run` and the endpoint is taken.
     pub fn activate<R: Skeleton<S> + 'static>(self) -> Result<R, OrbError> {
@@ -79,6 +81,7 @@ impl<'p, S: Send + Sync + 'static> ObjectBuilder<'p, S> {
         } = self;
         let id = id.as_deref();
         poa.core.check_identity(id)?;
+        poa.core.pool.check_stacks(R::REPOSITORY_ID, R::VALUES_ON_STACK)?;
         if let Some(priority) = priority {
             poa.core.check_priority(&poa.orb.configuration, priority)?;
         }

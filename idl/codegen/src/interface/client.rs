@@ -164,7 +164,7 @@ impl Client<'_, '_> {
         ));
         let taken = operation.outputs(RETURNED);
         let into_parameters = taken.iter().map(|output| {
-            let (name, of) = (&output.name, self.place.owned(output.of));
+            let (name, of) = (&output.name, self.place.referred(output.of));
             quote!(#name: &mut #of)
         });
         let call = self.call(&mut self.scope(), &taken, |name| quote!(&mut *#name));
@@ -310,8 +310,8 @@ impl Client<'_, '_> {
             let of = match parameter.mode {
                 Mode::In => self.place.client_in(&parameter.of),
                 Mode::InOut => {
-                    let owned = self.place.owned(&parameter.of);
-                    quote!(&mut #owned)
+                    let of = self.place.referred(&parameter.of);
+                    quote!(&mut #of)
                 }
                 Mode::Out => return None,
             };

@@ -1,13 +1,13 @@
 //! The trait that servants implement.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::{RETURNED, one_or_tuple};
+use super::{Output, RETURNED, one_or_tuple};
 use crate::{
     docs::doc,
     model::{Interface, Mode, Operation},
-    names::identifier,
+    names::{Scope, identifier},
     types::Place,
 };
 
@@ -64,18 +64,53 @@ fn into_method(place: &Place<'_>, interface: &Interface, operation: &Operation) 
         .iter()
         .filter(|parameter| parameter.mode != Mode::Out);
     let passed = passed.map(|parameter| identifier(&parameter.name));
-    let outputs = operation.outputs(RETURNED).into_iter().map(|output| {
-        let name = output.name;
-        quote!(*#name)
-    });
-    let outputs = one_or_tuple(outputs);
+    let results = quote!(<Self as #interface_name>::#name(self, #(#passed),*)?);
+    let stored = stored(place, operation, &results);
     quote! {
         #docs
         fn #into_name(&self, #(#parameters),*) -> ::core::result::Result<(), #error> {
-            #outputs = <Self as #interface_name>::#name(self, #(#passed),*)?;
+            #stored
             Ok(())
         }
     }
+}
+
+/// Stores the results of an operation in the parameters of its `op_into`. Boxed arrays are exchanged element
+/// by element: an assignment may take a way over the stack.
+fn stored(place: &Place<'_>, operation: &Operation, results: &TokenStream) -> TokenStream {
+    let outputs = operation.outputs(RETURNED);
+    if !outputs.iter().any(|output| place.model.is_boxed(output.of)) {
+        let assigned = outputs.iter().map(|Output { name, .. }| quote!(*#name));
+        let assigned = one_or_tuple(assigned);
+        return quote!(#assigned = #results;);
+    }
+    let parameters = operation
+        .parameters
+        .iter()
+        .map(|parameter| parameter.name.as_str());
+    let mut scope = Scope::without(parameters.chain([RETURNED]));
+    let values: Vec<_> = outputs
+        .iter()
+        .map(|output| identifier(&scope.claim(&format!("new_{}", plain_name(&output.name)))))
+        .collect();
+    let bound = outputs.iter().zip(&values).map(|(output, value)| {
+        let mutable = place.model.is_boxed(output.of).then(|| quote!(mut));
+        quote!(#mutable #value)
+    });
+    let bound = one_or_tuple(bound);
+    let stored = outputs.iter().zip(&values).map(|(Output { name, of }, value)| {
+        if place.model.is_boxed(of) {
+            quote!(#name.swap_with_slice(&mut *#value);)
+        } else {
+            quote!(*#name = #value;)
+        }
+    });
+    quote!(let #bound = #results; #(#stored)*)
+}
+
+/// A name without the mark of a raw identifier.
+fn plain_name(name: &Ident) -> String {
+    name.to_string().trim_start_matches("r#").to_owned()
 }
 
 /// `in` and `inout` parameters in order; with `into`, then return value and `out` parameters.
@@ -92,7 +127,7 @@ fn parameters<'o>(
                 Some(quote!(#name: #of))
             }
             Mode::InOut => {
-                let of = place.owned(&parameter.of);
+                let of = place.referred(&parameter.of);
                 Some(quote!(#name: &mut #of))
             }
             Mode::Out => None,
@@ -104,7 +139,7 @@ fn parameters<'o>(
         Vec::new()
     };
     given.chain(outputs.into_iter().map(|output| {
-        let (name, of) = (output.name, place.owned(output.of));
+        let (name, of) = (output.name, place.referred(output.of));
         quote!(#name: &mut #of)
     }))
 }

@@ -1,6 +1,6 @@
 //! The skeleton: decodes a request, calls the servant, encodes the reply.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
 use super::RETURNED;
@@ -15,10 +15,14 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     let (rt, servant_type) = (place.rt, place.servant_parameter());
     let name = identifier(&place.model.named(interface.reference).name);
     let interface_name = identifier(&interface.name);
-    let arms = interface
+    let operations: Vec<_> = interface
         .methods
         .iter()
-        .map(|method| arm(place, method, &servant_type));
+        .map(|method| Served::new(place, method, &servant_type))
+        .collect();
+    let arms = operations.iter().map(Served::arm);
+    let functions = operations.iter().map(Served::function);
+    let values_on_stack = values_on_stack(place, &operations);
     let servant = if interface.methods.is_empty() {
         quote!(_)
     } else {
@@ -26,10 +30,13 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     };
     quote! {
         impl<#servant_type: #interface_name> #rt::Skeleton<#servant_type> for #name {
+            #values_on_stack
+
             fn dispatch(
                 #servant: &#servant_type,
                 upcall: &mut #rt::Upcall<'_, '_>,
             ) -> ::core::result::Result<(), #rt::SystemException> {
+                #(#functions)*
                 match upcall.operation() {
                     #(#arms)*
                     _ => Err(upcall.unknown_operation()),
@@ -39,16 +46,71 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     }
 }
 
-fn arm(place: &Place<'_>, method: &Method, servant_type: &Ident) -> TokenStream {
+/// Octets of values from which an operation states what it needs, and is never a part of a larger function.
+const MUCH_STACK: u64 = 1024;
+
+/// The constant of a skeleton with an operation that needs much stack.
+fn values_on_stack(place: &Place<'_>, operations: &[Served<'_, '_>]) -> Option<TokenStream> {
     let rt = place.rt;
-    let declared_in = &place.model.interfaces[method.declared_in.0];
-    let operation = &declared_in.operations[method.operation];
-    let wire_name = &operation.wire_name;
-    let upcall = Upcall::new(place, declared_in, operation, servant_type);
+    let sizes: Vec<_> = operations.iter().filter_map(Served::values_on_stack).collect();
+    (!sizes.is_empty()).then(|| quote!(const VALUES_ON_STACK: usize = #rt::largest(&[#(#sizes),*]);))
+}
+
+/// An operation in the skeleton of an interface, with a function of its own: the values of one operation do
+/// not enlarge the stack frame of another.
+struct Served<'u, 'm> {
+    upcall: Upcall<'u, 'm>,
+    function: Ident,
+}
+
+impl<'u, 'm> Served<'u, 'm> {
+    fn new(place: &'u Place<'m>, method: &Method, servant_type: &'u Ident) -> Self {
+        let declared_in = &place.model.interfaces[method.declared_in.0];
+        let operation = &declared_in.operations[method.operation];
+        Self {
+            upcall: Upcall::new(place, declared_in, operation, servant_type),
+            function: identifier(&format!("serve_{}", method.name)),
+        }
+    }
+
+    fn arm(&self) -> TokenStream {
+        let (wire_name, function) = (&self.upcall.operation.wire_name, &self.function);
+        quote!(#wire_name => #function(servant, upcall),)
+    }
+
+    fn function(&self) -> TokenStream {
+        let Self { upcall, function } = self;
+        let (rt, servant_type) = (upcall.place.rt, upcall.servant_type);
+        let servant_trait = upcall
+            .place
+            .path(&upcall.declared_in.module, &upcall.declared_in.name);
+        let body = with_kept_values(upcall);
+        let attribute = upcall.needs_much_stack().then(|| quote!(#[inline(never)]));
+        quote! {
+            #attribute
+            fn #function<#servant_type: #servant_trait>(
+                servant: &#servant_type,
+                upcall: &mut #rt::Upcall<'_, '_>,
+            ) -> ::core::result::Result<(), #rt::SystemException> {
+                #body
+            }
+        }
+    }
+
+    fn values_on_stack(&self) -> Option<TokenStream> {
+        self.upcall
+            .needs_much_stack()
+            .then(|| self.upcall.values_on_stack())
+    }
+}
+
+/// Decodes, calls, encodes, with values that the lane keeps from call to call.
+fn with_kept_values(upcall: &Upcall<'_, '_>) -> TokenStream {
+    let (place, rt) = (upcall.place, upcall.place.rt);
     let body = upcall.body();
     let values: Vec<_> = upcall.values.iter().filter(|value| value.kept).collect();
     if values.is_empty() {
-        return quote!(#wire_name => { #body });
+        return body;
     }
     let reused = values.iter().map(|value| {
         let (name, of) = (&value.name, place.owned(value.of));
@@ -67,13 +129,11 @@ fn arm(place: &Place<'_>, method: &Method, servant_type: &Ident) -> TokenStream 
         quote!(upcall.keep(#name);)
     });
     quote! {
-        #wire_name => {
-            #(#reused)*
-            let mut serve = || { #body };
-            let outcome = serve();
-            #(#kept)*
-            outcome
-        }
+        #(#reused)*
+        let mut serve = || { #body };
+        let outcome = serve();
+        #(#kept)*
+        outcome
     }
 }
 
@@ -132,6 +192,40 @@ impl<'u, 'm> Upcall<'u, 'm> {
             into,
             values,
         }
+    }
+
+    /// Whether its values take so much stack that other operations must not carry them.
+    fn needs_much_stack(&self) -> bool {
+        // A lent form is about as large as the owned one.
+        let sizes = self
+            .values_in_place()
+            .map(|value| self.place.model.size(value.of));
+        sizes.fold(0, u64::saturating_add) > MUCH_STACK
+    }
+
+    /// Octets of its values, all at once, and of the one that takes most while it is decoded.
+    fn values_on_stack(&self) -> TokenStream {
+        let size = |value: &Value<'_>| {
+            let of = match value.mode {
+                Mode::In => self.place.servant_in(value.of).decoded,
+                Mode::InOut | Mode::Out => self.place.owned(value.of),
+            };
+            quote!(::core::mem::size_of::<#of>())
+        };
+        let layout = |value: &Value<'_>| self.place.model.layout(value.of);
+        let decoded = self.values_in_place().filter(|value| value.mode != Mode::Out);
+        let deepest = decoded.max_by_key(|value| layout(value).size.saturating_mul(layout(value).nesting));
+        let deepest = deepest.map(|value| {
+            let (nesting, size) = (Literal::u64_unsuffixed(layout(value).nesting), size(value));
+            quote!(#nesting * #size)
+        });
+        let sizes = self.values_in_place().map(size).chain(deepest);
+        quote!(#(#sizes)+*)
+    }
+
+    /// The values that the lane does not keep.
+    fn values_in_place(&self) -> impl Iterator<Item = &Value<'u>> {
+        self.values.iter().filter(|value| !value.kept)
     }
 
     /// Decodes, calls, encodes.

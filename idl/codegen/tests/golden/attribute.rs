@@ -148,38 +148,42 @@ impl<S: Counter> ::punctual::rt::Skeleton<S> for CounterRef {
         servant: &S,
         upcall: &mut ::punctual::rt::Upcall<'_, '_>,
     ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
+        fn serve_total<S: Counter>(
+            servant: &S,
+            upcall: &mut ::punctual::rt::Upcall<'_, '_>,
+        ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
+            match <S as Counter>::total(servant) {
+                Ok(result) => {
+                    upcall.reply(|reply| ::punctual::rt::Encode::encode(&result, reply))
+                }
+                Err(error) => upcall.fail(error),
+            }
+        }
+        fn serve_step<S: Counter>(
+            servant: &S,
+            upcall: &mut ::punctual::rt::Upcall<'_, '_>,
+        ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
+            match <S as Counter>::step(servant) {
+                Ok(result) => {
+                    upcall.reply(|reply| ::punctual::rt::Encode::encode(&result, reply))
+                }
+                Err(error) => upcall.fail(error),
+            }
+        }
+        fn serve_set_step<S: Counter>(
+            servant: &S,
+            upcall: &mut ::punctual::rt::Upcall<'_, '_>,
+        ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
+            let value = upcall.argument::<i32>()?;
+            match <S as Counter>::set_step(servant, value) {
+                Ok(()) => upcall.reply(|_| Ok(())),
+                Err(error) => upcall.fail(error),
+            }
+        }
         match upcall.operation() {
-            "_get_total" => {
-                match <S as Counter>::total(servant) {
-                    Ok(result) => {
-                        upcall
-                            .reply(|reply| ::punctual::rt::Encode::encode(
-                                &result,
-                                reply,
-                            ))
-                    }
-                    Err(error) => upcall.fail(error),
-                }
-            }
-            "_get_step" => {
-                match <S as Counter>::step(servant) {
-                    Ok(result) => {
-                        upcall
-                            .reply(|reply| ::punctual::rt::Encode::encode(
-                                &result,
-                                reply,
-                            ))
-                    }
-                    Err(error) => upcall.fail(error),
-                }
-            }
-            "_set_step" => {
-                let value = upcall.argument::<i32>()?;
-                match <S as Counter>::set_step(servant, value) {
-                    Ok(()) => upcall.reply(|_| Ok(())),
-                    Err(error) => upcall.fail(error),
-                }
-            }
+            "_get_total" => serve_total(servant, upcall),
+            "_get_step" => serve_step(servant, upcall),
+            "_set_step" => serve_set_step(servant, upcall),
             _ => Err(upcall.unknown_operation()),
         }
     }

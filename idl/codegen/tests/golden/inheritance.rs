@@ -78,13 +78,17 @@ impl<S: Base> ::punctual::rt::Skeleton<S> for BaseRef {
         servant: &S,
         upcall: &mut ::punctual::rt::Upcall<'_, '_>,
     ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
-        match upcall.operation() {
-            "ping" => {
-                match <S as Base>::ping(servant) {
-                    Ok(()) => upcall.reply(|_| Ok(())),
-                    Err(error) => upcall.fail(error),
-                }
+        fn serve_ping<S: Base>(
+            servant: &S,
+            upcall: &mut ::punctual::rt::Upcall<'_, '_>,
+        ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
+            match <S as Base>::ping(servant) {
+                Ok(()) => upcall.reply(|_| Ok(())),
+                Err(error) => upcall.fail(error),
             }
+        }
+        match upcall.operation() {
+            "ping" => serve_ping(servant, upcall),
             _ => Err(upcall.unknown_operation()),
         }
     }
@@ -170,13 +174,17 @@ impl<S: Derived> ::punctual::rt::Skeleton<S> for DerivedRef {
         servant: &S,
         upcall: &mut ::punctual::rt::Upcall<'_, '_>,
     ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
-        match upcall.operation() {
-            "ping" => {
-                match <S as Base>::ping(servant) {
-                    Ok(()) => upcall.reply(|_| Ok(())),
-                    Err(error) => upcall.fail(error),
-                }
+        fn serve_ping<S: Base>(
+            servant: &S,
+            upcall: &mut ::punctual::rt::Upcall<'_, '_>,
+        ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
+            match <S as Base>::ping(servant) {
+                Ok(()) => upcall.reply(|_| Ok(())),
+                Err(error) => upcall.fail(error),
             }
+        }
+        match upcall.operation() {
+            "ping" => serve_ping(servant, upcall),
             _ => Err(upcall.unknown_operation()),
         }
     }

@@ -79,14 +79,18 @@ impl<S: Sink> ::punctual::rt::Skeleton<S> for SinkRef {
         servant: &S,
         upcall: &mut ::punctual::rt::Upcall<'_, '_>,
     ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
-        match upcall.operation() {
-            "push" => {
-                let value = upcall.argument::<i32>()?;
-                match <S as Sink>::push(servant, value) {
-                    Ok(()) => upcall.reply(|_| Ok(())),
-                    Err(error) => upcall.fail(error),
-                }
+        fn serve_push<S: Sink>(
+            servant: &S,
+            upcall: &mut ::punctual::rt::Upcall<'_, '_>,
+        ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
+            let value = upcall.argument::<i32>()?;
+            match <S as Sink>::push(servant, value) {
+                Ok(()) => upcall.reply(|_| Ok(())),
+                Err(error) => upcall.fail(error),
             }
+        }
+        match upcall.operation() {
+            "push" => serve_push(servant, upcall),
             _ => Err(upcall.unknown_operation()),
         }
     }

@@ -113,23 +113,27 @@ impl<S: Adder> ::punctual::rt::Skeleton<S> for AdderRef {
         servant: &S,
         upcall: &mut ::punctual::rt::Upcall<'_, '_>,
     ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
-        match upcall.operation() {
-            "add" => {
-                let a = upcall.argument::<i32>()?;
-                let mut b = upcall.argument::<i32>()?;
-                match <S as Adder>::add(servant, a, &mut b) {
-                    Ok((result, c)) => {
-                        upcall
-                            .reply(|reply| {
-                                ::punctual::rt::Encode::encode(&result, reply)?;
-                                ::punctual::rt::Encode::encode(&b, reply)?;
-                                ::punctual::rt::Encode::encode(&c, reply)?;
-                                Ok(())
-                            })
-                    }
-                    Err(error) => upcall.fail(error),
+        fn serve_add<S: Adder>(
+            servant: &S,
+            upcall: &mut ::punctual::rt::Upcall<'_, '_>,
+        ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
+            let a = upcall.argument::<i32>()?;
+            let mut b = upcall.argument::<i32>()?;
+            match <S as Adder>::add(servant, a, &mut b) {
+                Ok((result, c)) => {
+                    upcall
+                        .reply(|reply| {
+                            ::punctual::rt::Encode::encode(&result, reply)?;
+                            ::punctual::rt::Encode::encode(&b, reply)?;
+                            ::punctual::rt::Encode::encode(&c, reply)?;
+                            Ok(())
+                        })
                 }
+                Err(error) => upcall.fail(error),
             }
+        }
+        match upcall.operation() {
+            "add" => serve_add(servant, upcall),
             _ => Err(upcall.unknown_operation()),
         }
     }

@@ -121,26 +121,30 @@ impl<S: Greeter> ::punctual::rt::Skeleton<S> for GreeterRef {
         servant: &S,
         upcall: &mut ::punctual::rt::Upcall<'_, '_>,
     ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
-        match upcall.operation() {
-            "greet" => {
-                let mut result = upcall.reuse::<::std::string::String>();
-                let mut serve = || {
-                    let name = upcall.argument::<&str>()?;
-                    match <S as Greeter>::greet_into(servant, name, &mut *result) {
-                        Ok(()) => {
-                            upcall
-                                .reply(|reply| ::punctual::rt::Encode::encode(
-                                    &*result,
-                                    reply,
-                                ))
-                        }
-                        Err(error) => upcall.fail(error),
+        fn serve_greet<S: Greeter>(
+            servant: &S,
+            upcall: &mut ::punctual::rt::Upcall<'_, '_>,
+        ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
+            let mut result = upcall.reuse::<::std::string::String>();
+            let mut serve = || {
+                let name = upcall.argument::<&str>()?;
+                match <S as Greeter>::greet_into(servant, name, &mut *result) {
+                    Ok(()) => {
+                        upcall
+                            .reply(|reply| ::punctual::rt::Encode::encode(
+                                &*result,
+                                reply,
+                            ))
                     }
-                };
-                let outcome = serve();
-                upcall.keep(result);
-                outcome
-            }
+                    Err(error) => upcall.fail(error),
+                }
+            };
+            let outcome = serve();
+            upcall.keep(result);
+            outcome
+        }
+        match upcall.operation() {
+            "greet" => serve_greet(servant, upcall),
             _ => Err(upcall.unknown_operation()),
         }
     }

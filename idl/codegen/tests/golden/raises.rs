@@ -123,13 +123,17 @@ impl<S: Door> ::punctual::rt::Skeleton<S> for DoorRef {
         servant: &S,
         upcall: &mut ::punctual::rt::Upcall<'_, '_>,
     ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
-        match upcall.operation() {
-            "open" => {
-                match <S as Door>::open(servant) {
-                    Ok(()) => upcall.reply(|_| Ok(())),
-                    Err(error) => upcall.fail(error),
-                }
+        fn serve_open<S: Door>(
+            servant: &S,
+            upcall: &mut ::punctual::rt::Upcall<'_, '_>,
+        ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
+            match <S as Door>::open(servant) {
+                Ok(()) => upcall.reply(|_| Ok(())),
+                Err(error) => upcall.fail(error),
             }
+        }
+        match upcall.operation() {
+            "open" => serve_open(servant, upcall),
             _ => Err(upcall.unknown_operation()),
         }
     }

@@ -96,14 +96,18 @@ impl<S: Node> ::punctual::rt::Skeleton<S> for NodeRef {
         servant: &S,
         upcall: &mut ::punctual::rt::Upcall<'_, '_>,
     ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
-        match upcall.operation() {
-            "join" => {
-                let other = upcall.argument::<::core::option::Option<NodeRef>>()?;
-                match <S as Node>::join(servant, other) {
-                    Ok(()) => upcall.reply(|_| Ok(())),
-                    Err(error) => upcall.fail(error),
-                }
+        fn serve_join<S: Node>(
+            servant: &S,
+            upcall: &mut ::punctual::rt::Upcall<'_, '_>,
+        ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
+            let other = upcall.argument::<::core::option::Option<NodeRef>>()?;
+            match <S as Node>::join(servant, other) {
+                Ok(()) => upcall.reply(|_| Ok(())),
+                Err(error) => upcall.fail(error),
             }
+        }
+        match upcall.operation() {
+            "join" => serve_join(servant, upcall),
             _ => Err(upcall.unknown_operation()),
         }
     }

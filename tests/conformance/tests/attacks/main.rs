@@ -5,5 +5,6 @@ mod accept_storm;
 mod decoded_memory;
 mod endless_endpoints;
 mod forged_scheduling_claims;
+mod large_arrays;
 mod locked_folder;
 mod messages_without_service;

@@ -2,4 +2,5 @@
 
 mod asynchronous;
 mod calls;
+mod large_arrays;
 mod round_trips;

@@ -329,10 +329,7 @@ fn what_waits_at_the_end_was_not_handled_and_its_client_is_told() {
 #[test]
 fn a_peer_that_does_not_read_costs_its_connection() {
     let setup = Setup {
-        limits: {
-            let limits = Limits::default().max_message_size(1 << 20);
-            limits
-        },
+        limits: Limits::default().max_message_size(1 << 20),
         pool: |pool| pool.request_buffering(QueueLimits::default()),
         ..Setup::default()
     };
