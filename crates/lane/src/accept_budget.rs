@@ -1,27 +1,6 @@
 //! Share of processor time that a lane may spend on accepting connections.
 
-use std::{
-    sync::atomic::AtomicBool,
-    time::{Duration, Instant},
-};
-
-use punctual_os::PiMutex;
-
-/// State of a lane's accepting.
-pub(crate) struct Accepting {
-    pub(crate) budget: PiMutex<AcceptBudget>,
-    /// Acceptors are to be armed when the time of the next chores has come.
-    pub(crate) paused: AtomicBool,
-}
-
-impl Accepting {
-    pub(crate) fn new(percent: u32) -> Self {
-        Self {
-            budget: PiMutex::new(AcceptBudget::new(percent)),
-            paused: AtomicBool::new(false),
-        }
-    }
-}
+use std::time::{Duration, Instant};
 
 /// Account of the processor time that a lane has spent on accepting: a deferrable server in the terms of
 /// scheduling analysis. In any interval t, accepting takes at most [`BURST`] + t * percent / 100, and the one

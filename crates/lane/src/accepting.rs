@@ -12,10 +12,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_os::clock;
-use punctual_transport::Stream;
+use punctual_os::{Notice, clock};
+use punctual_transport::{Origin, Stream};
 
-use crate::{Acceptor, Lane, RequestHandler, connection::Connection, lane::FIRST_ACCEPTOR, mode::Mode};
+use crate::{
+    Acceptor, Lane, RequestHandler,
+    connection::{Connection, refuse},
+    descriptors::DescriptorShare,
+    lane::FIRST_ACCEPTOR,
+    mode::Mode,
+    peer_rates::PeerKey,
+};
 
 /// What an acceptor had.
 enum Step {
@@ -57,29 +64,65 @@ impl<H: RequestHandler> Lane<H> {
     }
 
     fn accept_one(&self, acceptor: &Acceptor) -> Step {
-        match acceptor.listener.accept_from(&mut |_| true) {
-            Ok(Some(stream)) => {
-                self.admit(stream, acceptor);
-                Step::Taken
-            }
-            Ok(None) => Step::Nothing,
-            Err(error) if error.kind() == ErrorKind::Interrupted => Step::Taken,
-            Err(_) => Step::Failed,
+        let mut refused = false;
+        let mut admits = |origin| {
+            refused = !self.may_connect(origin);
+            !refused
+        };
+        let accepted = acceptor.listener.accept_from(&mut admits);
+        if refused {
+            self.counters.refused_connections.add_one();
         }
+        match accepted {
+            Ok(Some(stream)) if refused => refuse(&*stream),
+            Ok(Some(stream)) => self.admit(stream, acceptor),
+            Ok(None) => return Step::Nothing,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            // Without descriptors: one that nobody uses may help.
+            Err(_) if self.make_room(None) => {}
+            Err(_) => return Step::Failed,
+        }
+        Step::Taken
+    }
+
+    /// Whether a peer may have another connection, as far as its own limits are concerned.
+    fn may_connect(&self, origin: Origin) -> bool {
+        let Some(peer) = PeerKey::of(origin) else {
+            return true;
+        };
+        self.accepting.rates.lock().admit(peer, Instant::now())
+            && (self.connections.of_peer(peer) < self.limits().max_connections_per_peer
+                || self.make_room(Some(peer)))
+    }
+
+    /// Closes the connection that has been idle for longest: of one peer, or of all. `false`: none is idle.
+    fn make_room(&self, peer: Option<PeerKey>) -> bool {
+        let oldest = self.connections.oldest_idle(peer);
+        oldest.inspect(|oldest| self.close_unused(oldest)).is_some()
     }
 
     fn admit(&self, stream: Box<dyn Stream>, acceptor: &Acceptor) {
-        let peer = H::accepted(&self.data, stream.origin().peer, acceptor.highest_priority);
+        static FULL: Notice = Notice::new(
+            "punctual: a lane refuses clients because it has as many connections as it may have, and none is \
+             idle; raise Limits::max_connections if they are wanted\n",
+        );
+        let share = self.accepting.share.get().map(DescriptorShare::connections);
+        let limit = self.limits().max_connections.min(share.unwrap_or(usize::MAX));
+        if self.connections.counts().0 >= limit && !self.make_room(None) {
+            FULL.send();
+            self.counters.refused_connections.add_one();
+            return refuse(&*stream);
+        }
+        let origin = stream.origin();
+        let peer = H::accepted(&self.data, origin.peer, acceptor.highest_priority);
         let assign = |connection: &Arc<Connection<H>>| match &self.mode {
             Mode::Blocking(threads) => threads.give(connection),
             Mode::Polled | Mode::Buffered(_) => false,
         };
-        let admitted = self
-            .connections
+        let peer = (PeerKey::of(origin), peer);
+        self.connections
             .admit(stream, peer, &acceptor.properties, self.limits(), assign);
-        if !admitted {
-            self.counters.refused_connections.add_one();
-        }
+        self.watch_idle(Instant::now());
     }
 
     fn arm(&self, acceptor: &Acceptor, token: u64) {

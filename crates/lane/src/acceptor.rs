@@ -147,4 +147,9 @@ impl Acceptor {
     pub fn address(&self) -> &str {
         self.listener.address()
     }
+
+    /// Descriptors that each accepted connection has open.
+    pub(crate) fn descriptors_per_connection(&self) -> usize {
+        self.transport.descriptors_per_connection()
+    }
 }

@@ -104,7 +104,7 @@ impl<H: RequestHandler> Connection<H> {
         &*self.stream
     }
 
-    fn is_server(&self) -> bool {
+    pub(crate) fn is_server(&self) -> bool {
         matches!(self.role, Role::Server(_))
     }
 
@@ -234,15 +234,28 @@ impl<H: RequestHandler> Connection<H> {
         let Some(inbound) = self.inbound.try_lock() else {
             return false;
         };
-        !inbound.used
-            && !self.state.is_in_service()
-            && !self.state.is_congested()
-            && inbound.protocol.is_idle()
-            && !matches!(self.stream.wait_readable(Duration::ZERO), Ok(true))
+        self.idleness_of(&inbound) == Idleness::Unused
             && match &self.role {
                 Role::Server(_) => true,
                 Role::Client(client) => client.replies.end_if_idle(),
             }
+    }
+
+    pub(crate) fn idleness(&self) -> Idleness {
+        let inbound = self.inbound.try_lock();
+        inbound.map_or(Idleness::Busy, |inbound| self.idleness_of(&inbound))
+    }
+
+    fn idleness_of(&self, inbound: &Inbound) -> Idleness {
+        let is_busy = self.state.is_in_service()
+            || self.state.is_congested()
+            || !inbound.protocol.is_idle()
+            || matches!(self.stream.wait_readable(Duration::ZERO), Ok(true));
+        match (is_busy, inbound.used) {
+            (true, _) => Idleness::Busy,
+            (false, true) => Idleness::Quiet,
+            (false, false) => Idleness::Unused,
+        }
     }
 
     /// Progress of an incomplete message, and of messages that wait to be accepted by the peer.
@@ -283,6 +296,17 @@ impl<H: RequestHandler> Connection<H> {
             let _ = self.send_locked(&mut outbound, &message, version);
         }
     }
+}
+
+/// Result of [`Connection::idleness`].
+#[derive(Eq, PartialEq)]
+pub(crate) enum Idleness {
+    /// A message has begun, is served, or waits to be read or sent.
+    Busy,
+    /// Nothing is pending, and something has arrived since [`Connection::clear_used`].
+    Quiet,
+    /// Nothing is pending, and nothing has arrived since then.
+    Unused,
 }
 
 /// Result of [`Connection::progress`].

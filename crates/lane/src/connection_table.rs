@@ -13,18 +13,19 @@ use std::{
 use punctual_flight::{Event, Record, record};
 use punctual_os::{Interest, PiMutex, Poller, Trigger};
 use punctual_transport::{ProtocolProperties, Stream};
-use slab::Slab;
 
 use crate::{
     CallEnd, LaneLimits, RequestHandler,
     client_role::ClientRole,
-    connection::{self, Connection, Role},
+    connection::{Connection, Idleness, Role},
+    peer_rates::PeerKey,
     shared_connection::SharedConnection,
+    slots::Slots,
 };
 
 /// Connections of a lane, accepted and opened, in the lane's poller or dedicated to threads.
 pub(crate) struct ConnectionTable<H: RequestHandler> {
-    slots: PiMutex<Slab<Arc<Connection<H>>>>,
+    slots: PiMutex<Slots<Connection<H>>>,
     poller: Arc<Poller>,
     /// Number of connections, for statistics without the lock.
     open: AtomicUsize,
@@ -34,10 +35,25 @@ pub(crate) struct ConnectionTable<H: RequestHandler> {
     pub(crate) shared: PiMutex<Vec<SharedConnection<H>>>,
 }
 
+/// Result of [`ConnectionTable::examine_oldest`].
+pub(crate) enum Oldest<H: RequestHandler> {
+    /// There is no connection.
+    None,
+    /// It was opened or used at this time, which is not early enough.
+    Since(Instant),
+    /// It was used since it was examined before; it is no longer the oldest.
+    Used,
+    /// It was not used since then. If callers share it, no further call begins: it must be closed.
+    Unused(Arc<Connection<H>>),
+}
+
+/// Connections that are examined to find one that can be closed.
+const EXAMINED_FOR_ROOM: usize = 16;
+
 impl<H: RequestHandler> ConnectionTable<H> {
     pub(crate) fn new(poller: &Arc<Poller>) -> Self {
         Self {
-            slots: PiMutex::new(Slab::with_capacity(16)),
+            slots: PiMutex::new(Slots::new()),
             poller: Arc::clone(poller),
             open: AtomicUsize::new(0),
             opened: AtomicUsize::new(0),
@@ -64,7 +80,7 @@ impl<H: RequestHandler> ConnectionTable<H> {
         mut find: impl FnMut(usize, &Arc<Connection<H>>) -> Option<R>,
     ) -> Option<R> {
         let slots = self.slots.lock();
-        (from..slots.capacity()).find_map(|index| find(index, slots.get(index)?))
+        (from..slots.end()).find_map(|index| find(index, slots.get(index)?))
     }
 
     /// First result of `find` for the connections at these indices.
@@ -74,54 +90,93 @@ impl<H: RequestHandler> ConnectionTable<H> {
         mut find: impl FnMut(usize, &Arc<Connection<H>>) -> Option<R>,
     ) -> Option<R> {
         let slots = self.slots.lock();
-        let end = indices.end.min(slots.capacity());
+        let end = indices.end.min(slots.end());
         (indices.start..end).find_map(|index| find(index, slots.get(index)?))
     }
 
     /// Index behind all connections.
     pub(crate) fn end(&self) -> usize {
-        self.slots.lock().capacity()
+        self.slots.lock().end()
     }
 
     /// First result of `find` for all connections.
     pub(crate) fn find<R>(&self, find: impl FnMut(&Arc<Connection<H>>) -> Option<R>) -> Option<R> {
         let slots = self.slots.lock();
-        slots.iter().map(|(_, connection)| connection).find_map(find)
+        slots.iter().find_map(find)
     }
 
     pub(crate) fn for_each(&self, visit: impl FnMut(&Arc<Connection<H>>)) {
         let slots = self.slots.lock();
-        slots.iter().map(|(_, connection)| connection).for_each(visit);
+        slots.iter().for_each(visit);
     }
 
-    /// Adds an accepted connection to the poller, unless `assign` gives it to a thread. `false`: the lane has
-    /// reached its limit of connections, and the connection has been refused.
+    /// Number of connections of a peer.
+    pub(crate) fn of_peer(&self, peer: PeerKey) -> usize {
+        self.slots.lock().of_peer(peer)
+    }
+
+    /// An accepted connection that can be closed in good order, among the first [`EXAMINED_FOR_ROOM`] in the
+    /// order of idleness: the first over which nothing has arrived since it was examined before, else the
+    /// first over which nothing happens now. `peer`: among its own connections.
+    pub(crate) fn oldest_idle(&self, peer: Option<PeerKey>) -> Option<Arc<Connection<H>>> {
+        let mut slots = self.slots.lock();
+        let examined: Vec<_> = slots.in_order(peer, EXAMINED_FOR_ROOM).collect();
+        let mut quiet = None;
+        for index in examined {
+            let connection = Arc::clone(slots.get(index)?);
+            match connection.idleness() {
+                Idleness::Unused if connection.is_server() => return Some(connection),
+                Idleness::Quiet if connection.is_server() => {
+                    connection.clear_used();
+                    quiet.get_or_insert(connection);
+                }
+                _ => {}
+            }
+            slots.renew(index);
+        }
+        quiet
+    }
+
+    /// Examines the first connection in the order of idleness.
+    pub(crate) fn examine_oldest(&self, idle_before: Instant) -> Oldest<H> {
+        let mut slots = self.slots.lock();
+        let Some((index, since)) = slots.oldest() else {
+            return Oldest::None;
+        };
+        if since > idle_before {
+            return Oldest::Since(since);
+        }
+        let Some(connection) = slots.get(index).map(Arc::clone) else {
+            return Oldest::None;
+        };
+        if connection.is_unused() {
+            return Oldest::Unused(connection);
+        }
+        connection.clear_used();
+        slots.renew(index);
+        Oldest::Used
+    }
+
+    /// Adds an accepted connection to the poller, unless `assign` gives it to a thread.
     pub(crate) fn admit(
         &self,
         stream: Box<dyn Stream>,
-        peer: H::PeerData,
+        (key, peer): (Option<PeerKey>, H::PeerData),
         properties: &ProtocolProperties,
         limits: &LaneLimits,
         assign: impl FnOnce(&Arc<Connection<H>>) -> bool,
-    ) -> bool {
+    ) {
         let mut slots = self.slots.lock();
-        if slots.len() >= limits.max_connections + self.opened.load(Ordering::Relaxed) {
-            drop(slots);
-            connection::refuse(&*stream);
-            return false;
-        }
-        let entry = slots.vacant_entry();
-        let token = entry.key() as u64;
+        let token = slots.vacant() as u64;
         let role = Role::Server(peer);
         let connection = Connection::new(token, stream, role, properties, &self.poller, limits);
         let connection = Arc::new(connection);
         if assign(&connection) || self.watch(&connection).is_ok() {
             record(|| Record::new(Event::Accepted).link(connection.link).detail(token));
             connection.role.connected();
-            entry.insert(connection);
+            slots.insert(connection, key);
             self.open.store(slots.len(), Ordering::Relaxed);
         }
-        true
     }
 
     /// Adds a connection that this side opened to the poller.
@@ -133,14 +188,20 @@ impl<H: RequestHandler> ConnectionTable<H> {
         limits: &LaneLimits,
     ) -> io::Result<Arc<Connection<H>>> {
         let mut slots = self.slots.lock();
-        let entry = slots.vacant_entry();
         let role = Role::Client(Arc::clone(client));
-        let connection = Connection::new(entry.key() as u64, stream, role, properties, &self.poller, limits);
+        let connection = Connection::new(
+            slots.vacant() as u64,
+            stream,
+            role,
+            properties,
+            &self.poller,
+            limits,
+        );
         let connection = Arc::new(connection);
         self.watch(&connection)?;
         // Tells a peer that shares memory with us to ring from now on.
         connection.stream().wait_readable(Duration::ZERO)?;
-        entry.insert(Arc::clone(&connection));
+        slots.insert(Arc::clone(&connection), None);
         self.open.store(slots.len(), Ordering::Relaxed);
         self.opened.fetch_add(1, Ordering::Relaxed);
         Ok(connection)
@@ -181,7 +242,7 @@ impl<H: RequestHandler> ConnectionTable<H> {
         let connections: Vec<_> = {
             let mut slots = self.slots.lock();
             self.open.store(0, Ordering::Relaxed);
-            slots.drain().collect()
+            slots.take_all()
         };
         for connection in connections {
             let is_idle = match &connection.role {

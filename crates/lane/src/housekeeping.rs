@@ -11,6 +11,7 @@ use punctual_giop::Version;
 use crate::{
     Lane, RequestHandler,
     connection::{Connection, Progress},
+    connection_table::Oldest,
 };
 
 /// Connections that are examined before the lane serves again.
@@ -26,8 +27,7 @@ impl<H: RequestHandler> Lane<H> {
             return Some(Duration::ZERO);
         }
         let incomplete = pending.incomplete_messages.load(Ordering::Relaxed);
-        let incomplete = incomplete.then(|| self.check_interval());
-        incomplete.into_iter().chain(self.limits().connection_idle).min()
+        incomplete.then(|| self.check_interval())
     }
 
     /// Interval of the checks for incomplete messages, as long as there may be any.
@@ -40,32 +40,47 @@ impl<H: RequestHandler> Lane<H> {
     pub(crate) fn do_chores(&self) {
         if self.chores.take_due().is_some() {
             self.resume_accepting();
+            self.close_idle();
+        }
+    }
+
+    /// Has a thread check when the next connection has been idle for the configured time.
+    pub(crate) fn watch_idle(&self, since: Instant) {
+        if let Some(at) = self
+            .limits()
+            .connection_idle
+            .and_then(|idle| since.checked_add(idle))
+        {
+            self.chores.add(at);
         }
     }
 
     /// Closes connections over which nothing arrived for the configured time, and at most twice that.
-    pub(crate) fn close_idle(&self) {
+    fn close_idle(&self) {
         let Some(idle) = self.limits().connection_idle else {
             return;
         };
-        // One thread of the lane at a time; the others need not wait for it.
-        let Some(mut checked) = self.pending_work.idle_checked.try_lock() else {
-            return;
+        let now = Instant::now();
+        let Some(before) = now.checked_sub(idle) else {
+            return self.watch_idle(now);
         };
-        if checked.elapsed() < idle {
-            return;
+        for _ in 0..CLOSED_AT_ONCE {
+            match self.connections.examine_oldest(before) {
+                Oldest::None => return,
+                Oldest::Since(since) => return self.watch_idle(since),
+                Oldest::Used => {}
+                Oldest::Unused(connection) => self.close_unused(&connection),
+            }
         }
-        *checked = Instant::now();
-        loop {
-            let found = self
-                .connections
-                .find(|connection| connection.is_unused().then(|| connection.clone()));
-            let Some(connection) = found else { break };
-            self.counters.idle_connections.add_one();
-            connection.send_close();
-            self.close(&connection);
-        }
-        self.connections.for_each(|connection| connection.clear_used());
+        // The next ones after what is ready by now.
+        self.chores.add(now);
+    }
+
+    /// Closes a connection in good order: its peer has sent nothing that is not answered.
+    pub(crate) fn close_unused(&self, connection: &Arc<Connection<H>>) {
+        self.counters.idle_connections.add_one();
+        connection.send_close();
+        self.close(connection);
     }
 
     /// Closes connections whose peers do not complete a message in time, among the next

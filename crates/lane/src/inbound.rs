@@ -42,7 +42,7 @@ impl Inbound {
         Self {
             protocol: ReceiveHalf::new(role, limits),
             drained: true,
-            used: true,
+            used: false,
         }
     }
 

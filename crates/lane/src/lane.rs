@@ -16,12 +16,13 @@ use punctual_types::Priority;
 
 pub(crate) use self::borrowing::{Above, Below, Borrowing, Registration};
 use crate::{
-    Acceptors, LaneConfig, LaneContext, LaneEndpoint, LaneError, LaneMode, LaneStatistics, QueueLimits,
-    RequestHandler,
-    accept_budget::Accepting,
+    Acceptor, Acceptors, LaneConfig, LaneContext, LaneEndpoint, LaneError, LaneMode, LaneStatistics,
+    QueueLimits, RequestHandler,
+    accept_state::Accepting,
     connection::{Connection, Readiness},
     connection_table::ConnectionTable,
     deadline_timer::DeadlineTimer,
+    descriptors::DescriptorShare,
     mode::Mode,
     pending_work::PendingWork,
     request_queue::{QueuedRequest, RequestQueue},
@@ -92,7 +93,7 @@ impl<H: RequestHandler> Lane<H> {
             mode: Mode::new(config.mode, config.threads.threads),
             threads: LaneThreads::new(config.threads.clone()),
             acceptors: Arc::default(),
-            accepting: Accepting::new(config.limits.accept_percent),
+            accepting: Accepting::new(&config.limits),
             borrowing: OnceLock::new(),
             siblings: OnceLock::new(),
             doorbell,
@@ -139,6 +140,11 @@ impl<H: RequestHandler> Lane<H> {
                 .watch(&self.poller, token)
                 .map_err(|error| endpoint.explain(error))?;
         }
+        let descriptors = acceptors.iter().map(Acceptor::descriptors_per_connection);
+        let descriptors = descriptors.max().unwrap_or(0);
+        self.accepting
+            .share
+            .get_or_init(|| DescriptorShare::claim(self.limits().max_connections, descriptors));
         Ok(())
     }
 

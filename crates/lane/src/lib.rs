@@ -8,6 +8,7 @@
 //! if the lane buffers → `dispatch` (the handler answers, the reply is sent).
 
 mod accept_budget;
+mod accept_state;
 mod accepting;
 mod acceptor;
 mod blocking;
@@ -23,6 +24,7 @@ mod connection_table;
 mod context;
 mod deadline_timer;
 mod deadlock;
+mod descriptors;
 mod dispatch;
 mod error;
 mod handler;
@@ -36,6 +38,7 @@ mod nested_wait;
 mod network_mark;
 mod occupancy;
 mod outbound;
+mod peer_rates;
 mod pending_work;
 mod redispatch;
 mod reply_lane;
@@ -47,6 +50,7 @@ mod service_times;
 mod serving_thread;
 mod shared_connection;
 mod sharing;
+mod slots;
 mod start;
 mod statistics;
 mod thread_lifetime;

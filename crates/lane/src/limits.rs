@@ -9,8 +9,12 @@ pub struct LaneLimits {
     pub max_message_size: usize,
     /// Octets that a buffer of a thread keeps from one message to the next.
     pub max_kept_buffer: usize,
-    /// Connections of clients; a further one is closed at once.
+    /// Connections of clients; for a further one the connection that is idle for longest is closed.
     pub max_connections: usize,
+    /// Connections of one host, or of one process of this host that does not use TCP.
+    pub max_connections_per_peer: usize,
+    /// Connections per second of such a peer, after `max_connections_per_peer` at once.
+    pub accept_rate_per_peer: u32,
     /// Connections that an acceptor accepts before connections that are ready are served; at least 1.
     pub accepts_per_wake_up: usize,
     /// Processor time that the lane spends on accepting, in percent of one processor, from 1 to 100.

@@ -98,6 +98,7 @@ impl<H: RequestHandler> Lane<H> {
         let shared = SharedConnection { connection, client };
         list.push(shared.clone());
         drop(list);
+        self.watch_idle(std::time::Instant::now());
         // A thread that stops the lane marks it first and then searches for connections.
         if self.is_stopping() {
             self.close(&shared.connection);

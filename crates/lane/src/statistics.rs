@@ -27,7 +27,7 @@ pub struct LaneStatistics {
     /// Requests refused for a priority above the highest accepted one, or outside the band that their
     /// connection is bound to.
     pub refused_priorities: u64,
-    /// Connections closed because the lane had reached its limit of connections.
+    /// Connections closed because the lane or their peer had reached a limit, and no other one was idle.
     pub refused_connections: u64,
     /// Connections closed because their peers had more requests refused, or sent more LocateRequests and
     /// CancelRequests, than the limits permit.
@@ -41,7 +41,8 @@ pub struct LaneStatistics {
     pub deadlocks: u64,
     /// Connections closed because a message was not GIOP, too large, or never complete.
     pub protocol_errors: u64,
-    /// Connections closed because nothing arrived over them for the idle time of the limits.
+    /// Connections closed because nothing arrived over them for the idle time of the limits, or because they
+    /// were idle for longest when another client connected and there was no room.
     pub idle_connections: u64,
     /// Requests served by threads of lower lanes because all of its own were busy.
     pub borrowed: u64,

@@ -156,7 +156,6 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
             self.lane.close_incomplete();
             self.checked = Instant::now();
         }
-        self.lane.close_idle();
         self.lane.expire_calls();
     }
 

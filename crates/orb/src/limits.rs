@@ -52,8 +52,18 @@ limits! {
     /// Octets that a buffer, arena or result of a thread keeps from one message to the next. Larger ones are
     /// freed after the message, so that each larger message allocates anew. Default 1 MiB.
     max_kept_buffer: usize = 1 << 20,
-    /// Connections of clients to one lane; further ones are closed at once. Default 1024.
+    /// Connections of clients to one lane. For a further one, the lane closes the connection that has been
+    /// idle for longest (CloseConnection; its client connects again when it needs to); if none is idle, the
+    /// new one is closed. Fewer if the limit of open files (`ulimit -n`) has no room for the connections of
+    /// all lanes: each then has its share, which is reported once. Default 1024.
     max_connections: usize = 1024,
+    /// Connections of one peer to one lane, handled in the same way. A peer is a host (an IPv6 network of 64
+    /// bits), or a process of this host over a Unix socket or shared memory; processes of this host that use
+    /// TCP cannot be told apart and have no such limit. Default 256.
+    max_connections_per_peer: usize = 256,
+    /// Connections per second that a lane accepts from one such peer, after `max_connections_per_peer` at
+    /// once; further ones are closed at once. At least 1. Default 100.
+    accept_rate_per_peer: u32 = 100,
     /// Connections that a lane accepts before it serves those that it has, at least 1. Default 1.
     accepts_per_wake_up: usize = 1,
     /// Processor time that a lane spends on accepting and closing connections, in percent of one processor,
@@ -86,8 +96,10 @@ limits! {
     message_completion: Duration = Duration::from_secs(30),
     /// Time after which a lane closes a connection without traffic and outstanding calls (CloseConnection);
     /// it may take up to twice this time. Connections dedicated to a thread of a lane with
-    /// [`crate::LaneWait::Blocking`] are kept. Default: `None`, unlimited.
-    connection_idle: Option<Duration> = None,
+    /// [`crate::LaneWait::Blocking`] are kept. `None`: unlimited. Default 5 minutes: longer than the periods
+    /// of control loops, so that their connections stay, and short enough for peers that have vanished
+    /// without a word.
+    connection_idle: Option<Duration> = Some(Duration::from_secs(300)),
     /// Nesting depth of values of recursive types. Default 64.
     max_nesting: u16 = 64,
     /// Endpoints, and priority bands, that one reference may name, over all its profiles. Default 256. A
@@ -111,6 +123,8 @@ impl Limits {
             max_message_size: self.max_message_size,
             max_kept_buffer: self.max_kept_buffer,
             max_connections: self.max_connections,
+            max_connections_per_peer: self.max_connections_per_peer,
+            accept_rate_per_peer: self.accept_rate_per_peer,
             accepts_per_wake_up: self.accepts_per_wake_up,
             accept_percent: self.accept_percent,
             max_fragmented_messages: self.max_fragmented_messages,

@@ -36,6 +36,7 @@ pub mod inheriting_lock;
 pub mod lock;
 pub mod memory;
 mod notice;
+pub mod open_files;
 pub mod poller;
 pub mod random;
 pub mod rights;

@@ -83,6 +83,10 @@ impl<T: Transport, L: Layer + 'static> Transport for Layered<T, L> {
         self.transport.default_address()
     }
 
+    fn descriptors_per_connection(&self) -> usize {
+        self.transport.descriptors_per_connection()
+    }
+
     fn listen(
         &self,
         address: &str,

@@ -48,6 +48,11 @@ impl Transport for Shm {
         Reach::Host { preference: 200 }
     }
 
+    fn descriptors_per_connection(&self) -> usize {
+        // Two bells, and one more while a thread blocks in a read.
+        3
+    }
+
     fn listen(
         &self,
         address: &str,

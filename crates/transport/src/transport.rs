@@ -31,6 +31,11 @@ pub trait Transport: Send + Sync {
         ""
     }
 
+    /// Returns the number of descriptors that each accepted connection has open. Default: 1.
+    fn descriptors_per_connection(&self) -> usize {
+        1
+    }
+
     /// Listens at an address. `published` replaces the bound address in references, for clients that reach
     /// the listener under another address.
     ///

@@ -154,7 +154,14 @@ impl Stream for ShmStream {
                 return Ok(true);
             }
             self.ear.expect();
-            if !self.segment.sleep().map_err(corrupted)? && !wait.once()? {
+            if self.segment.sleep().map_err(corrupted)? {
+                continue;
+            }
+            if timeout.is_zero() {
+                // Without a poller, which would cost two descriptors.
+                return Ok(self.ear.is_hung_up());
+            }
+            if !wait.once()? {
                 return Ok(false);
             }
         }

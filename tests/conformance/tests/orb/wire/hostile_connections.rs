@@ -137,12 +137,23 @@ fn connections_beyond_the_limit_are_turned_away_in_good_order() {
     let key = server.key();
     let mut peers = [Peer::connect(server.port()), Peer::connect(server.port())];
     peers.iter_mut().for_each(|peer| works(peer, &key));
+    // In the middle of a message no connection is idle, so none gives way.
+    let (begin, rest) = (request_numbered(7, &key), 20);
+    let served = seen(&server).requests;
+    for peer in &mut peers {
+        peer.send(&begin[..rest]);
+    }
+    // What they have sent is read before a third one is accepted, or else with it.
     for _ in 0..3 {
         let mut third = Peer::connect(server.port());
         assert_eq!(third.receive().unwrap().message_type, CLOSE_CONNECTION);
         assert!(third.is_closed());
     }
-    peers.iter_mut().for_each(|peer| works(peer, &key));
+    for peer in &mut peers {
+        peer.send(&begin[rest..]);
+        assert_eq!(peer.receive().unwrap().reply().id, 7);
+    }
+    assert_eq!(seen(&server).requests, served + 2);
     assert_eq!(
         (seen(&server).refused_connections, seen(&server).connections),
         (3, 2)
