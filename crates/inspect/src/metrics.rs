@@ -50,6 +50,18 @@ pub(crate) const METRICS: &[Metric] = &[
         "Threads that are serving a request.",
         |lane| Some(lane.busy as u64),
     ),
+    metric(
+        "stack_used_bytes",
+        Gauge,
+        "Most octets of stack that one of its threads has used.",
+        |lane| lane.stack.map(|stack| stack.used_bytes as u64),
+    ),
+    metric(
+        "stack_bytes",
+        Gauge,
+        "Octets of the stack of each thread.",
+        |lane| lane.stack.map(|stack| stack.size_bytes as u64),
+    ),
     metric("connections", Gauge, "Open connections.", |lane| {
         Some(lane.connections as u64)
     }),

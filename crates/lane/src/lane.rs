@@ -218,6 +218,7 @@ impl<H: RequestHandler> Lane<H> {
             shared_connections,
             threads: self.threads.occupancy.threads(),
             busy: self.threads.occupancy.busy().saturating_sub(self.io_threads()),
+            stack: self.threads.stack_use(),
             queue: self.queue.statistics(),
             ..self.counters.read()
         }

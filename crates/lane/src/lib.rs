@@ -75,7 +75,7 @@ pub use self::{
     serving_thread::{ServingSlot, ServingThread},
     shared_connection::SharedConnection,
     sharing::{NotSent, SharedConnectionSettings},
-    statistics::{LaneStatistics, QueueStatistics},
+    statistics::{LaneStatistics, QueueStatistics, StackUse},
     thread_lifetime::ThreadLifetime,
     threads::ThreadsConfig,
 };

@@ -64,8 +64,26 @@ pub struct LaneStatistics {
     pub threads: usize,
     /// Threads that are serving a request now.
     pub busy: usize,
+    /// Stacks of its threads. `None`: the threads are the user's own, or cannot be measured.
+    pub stack: Option<StackUse>,
     /// Statistics of its request queue.
     pub queue: QueueStatistics,
+}
+
+/// Stacks of a lane's threads.
+///
+/// ```
+/// use punctual_lane::LaneStatistics;
+///
+/// assert_eq!(LaneStatistics::default().stack, None);
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct StackUse {
+    /// Size of each stack in octets.
+    pub size_bytes: usize,
+    /// Most octets that one thread has used so far, ended threads included.
+    pub used_bytes: usize,
 }
 
 /// Statistics of a lane's request queue.

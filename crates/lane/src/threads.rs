@@ -5,9 +5,9 @@ use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-use punctual_os::{Granted, PiMutex, Thread, ThreadSpec};
+use punctual_os::{Granted, PiMutex, Stack, Thread, ThreadSpec};
 
-use crate::{ThreadLifetime, occupancy::Occupancy, thread_lifetime::RemainingLifetime};
+use crate::{StackUse, ThreadLifetime, occupancy::Occupancy, thread_lifetime::RemainingLifetime};
 
 /// Threads of a lane.
 pub(crate) struct LaneThreads {
@@ -18,6 +18,8 @@ pub(crate) struct LaneThreads {
     pub(crate) next_number: AtomicUsize,
     /// Dynamic threads alive.
     pub(crate) dynamic: AtomicUsize,
+    /// Most octets of stack that one of the ended threads has used.
+    deepest_ended: AtomicUsize,
     /// A dynamic thread is being made: one at a time.
     pub(crate) growing: AtomicBool,
 }
@@ -41,6 +43,7 @@ impl LaneThreads {
             occupancy: Occupancy::default(),
             config,
             handles: PiMutex::new(Vec::new()),
+            deepest_ended: AtomicUsize::new(0),
             next_number: AtomicUsize::new(0),
             dynamic: AtomicUsize::new(0),
             growing: AtomicBool::new(false),
@@ -89,9 +92,30 @@ impl LaneThreads {
         let granted = thread.granted();
         let mut handles = self.handles.lock();
         // Ended threads would be kept until the lane ends otherwise. Joining them does not wait.
-        handles.retain(|thread| !thread.is_finished());
+        handles.retain(|thread| {
+            let ended = thread.is_finished();
+            if ended {
+                // Ended threads have measured themselves.
+                let used = thread.stack().and_then(Stack::used_bytes);
+                self.deepest_ended.fetch_max(used.unwrap_or(0), Ordering::Relaxed);
+            }
+            !ended
+        });
         handles.push(thread);
         Ok(granted)
+    }
+
+    /// Stack size of its threads, and the most octets that one of them has used; `None` if the user's own
+    /// threads serve the lane.
+    pub(crate) fn stack_use(&self) -> Option<StackUse> {
+        // Allocated and measured without the lock, which a thread needs to start another one.
+        let mut stacks = Vec::with_capacity(self.occupancy.threads());
+        stacks.extend(self.handles.lock().iter().filter_map(Thread::stack).cloned());
+        let used = stacks.iter().filter_map(Stack::used_bytes).max();
+        Some(StackUse {
+            size_bytes: self.config.thread.as_ref()?.stack_bytes,
+            used_bytes: used?.max(self.deepest_ended.load(Ordering::Relaxed)),
+        })
     }
 
     /// Waits for the threads to end. Must not be called by one of them.

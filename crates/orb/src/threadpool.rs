@@ -259,10 +259,17 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Sets the stack size of each thread in octets, prefaulted before the thread serves; 0 selects the
-    /// default, 2 MiB.
+    /// Sets the stack size of each thread in octets; 0 selects the default, 2 MiB. This is address space;
+    /// [`Self::prefault_bytes`] sets what takes memory.
     pub fn stack_bytes(mut self, bytes: usize) -> Self {
         self.plain.stack_bytes = Some(bytes);
+        self
+    }
+
+    /// Sets how many octets of each thread's stack are made resident before it serves; see
+    /// [`LaneSpec::prefault_bytes`]. Default: 256 KiB, or the whole stack if it is smaller.
+    pub fn prefault_bytes(mut self, bytes: usize) -> Self {
+        self.plain.prefault_bytes = Some(bytes);
         self
     }
 
@@ -460,7 +467,7 @@ impl ThreadPoolBuilder {
             .scheduling(scheduling)
             .affinity(lane.affinity.clone())
             .stack_bytes(lane.stack_bytes.unwrap_or(ThreadSpec::DEFAULT_STACK_BYTES))
-            .prefault(true);
+            .prefault_bytes(lane.prefault_bytes.unwrap_or(ThreadSpec::USUAL_PREFAULT_BYTES));
         Ok(ThreadsConfig {
             thread: Some(thread),
             threads: lane.threads,

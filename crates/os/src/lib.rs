@@ -63,7 +63,7 @@ pub use notice::Notice;
 pub use poller::{Events, Interest, Poller, Trigger};
 pub use scheduling_class::{Scheduling, SchedulingClass};
 pub use task::TaskId;
-pub use thread::{Granted, Thread, ThreadSpec};
+pub use thread::{Granted, Stack, Thread, ThreadSpec};
 
 #[cfg(test)]
 mod test_support;

@@ -1,6 +1,9 @@
 //! Locking memory, keeping freed memory, and reading how much is resident.
 
-use std::io;
+use std::{
+    io,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use rustix::mm::MlockAllFlags;
 use rustix::process::{Resource, getrlimit};
@@ -9,15 +12,25 @@ use rustix::thread::CapabilitySet;
 /// Locks all present and future memory of the process, so that none is paged out or faulted in late.
 ///
 /// Refused under a limit on locked memory: later allocations and thread starts would fail as soon as the
-/// limit is reached. Call it before starting threads whose stacks are to be locked. Locked memory is
-/// allocated in full, used or not: choose stack sizes accordingly.
+/// limit is reached. Locked memory is resident in full, used or not. Stacks of threads with
+/// [`prefault_bytes`](crate::ThreadSpec::prefault_bytes) that start later are the exception: only what is
+/// prefaulted, and what has been touched, is resident and locked. So call it before they start.
 ///
 /// # Errors
 /// [`LockDenied`]; nothing is locked.
 pub fn lock_all() -> Result<(), LockDenied> {
     may_lock_all()?;
     rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE)
-        .map_err(|error| LockDenied::Refused(error.into()))
+        .map_err(|error| LockDenied::Refused(error.into()))?;
+    LOCKED.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+static LOCKED: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether [`lock_all`] has locked all memory.
+pub fn is_locked() -> bool {
+    LOCKED.load(Ordering::Relaxed)
 }
 
 /// Checks whether [`lock_all`] is permitted, without locking.

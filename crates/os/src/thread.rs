@@ -5,6 +5,7 @@ mod stack;
 use std::io;
 use std::sync::{Arc, OnceLock};
 
+pub use self::stack::Stack;
 use crate::{CpuSet, Scheduling, TaskId, affinity, scheduling};
 
 /// Configuration of a thread.
@@ -17,7 +18,7 @@ use crate::{CpuSet, Scheduling, TaskId, affinity, scheduling};
 ///     .scheduling(Scheduling::fifo(NativePriority(40)))
 ///     .affinity(CpuSet::single(0))
 ///     .stack_bytes(256 * 1024)
-///     .prefault(true)
+///     .prefault_bytes(64 * 1024)
 ///     .spawn(|| 6 * 7)?;
 /// if let Granted::Denied(reason) = lane.granted() {
 ///     // It runs in the ordinary class.
@@ -36,9 +37,11 @@ pub struct ThreadSpec {
     pub affinity: Option<CpuSet>,
     /// Stack size in bytes; default: 2 MiB. The C library rounds up and enforces a minimum.
     pub stack_bytes: usize,
-    /// Whether its whole stack is made resident before it starts, so that it causes no page faults later;
-    /// default: no.
-    pub prefault: bool,
+    /// How many bytes of its stack, from the base, are made resident before it starts, so that using them
+    /// causes no page fault. The rest is made resident, and locked if memory is locked, when it is first
+    /// touched. Default 0: nothing is touched in advance, and with locked memory the kernel makes the whole
+    /// stack resident.
+    pub prefault_bytes: usize,
 }
 
 /// Whether the scheduling requested by a [`ThreadSpec`] was granted.
@@ -57,13 +60,22 @@ pub enum Granted {
 #[derive(Debug)]
 pub struct Thread<T> {
     handle: std::thread::JoinHandle<Option<T>>,
+    configured: Configured,
+}
+
+/// Facts about a configured thread.
+#[derive(Clone, Debug)]
+struct Configured {
     tid: TaskId,
     granted: Granted,
+    stack: Option<Stack>,
 }
 
 impl ThreadSpec {
     /// Default stack size in bytes.
     pub const DEFAULT_STACK_BYTES: usize = 2 * 1024 * 1024;
+    /// Prefaulted bytes that suffice for calls of servants without large local variables.
+    pub const USUAL_PREFAULT_BYTES: usize = 256 * 1024;
 
     /// Configures a thread of the ordinary class, on the CPUs of the starting thread.
     pub fn new(name: impl Into<String>) -> Self {
@@ -72,7 +84,7 @@ impl ThreadSpec {
             scheduling: Scheduling::OTHER,
             affinity: None,
             stack_bytes: Self::DEFAULT_STACK_BYTES,
-            prefault: false,
+            prefault_bytes: 0,
         }
     }
 
@@ -94,9 +106,9 @@ impl ThreadSpec {
         self
     }
 
-    /// Sets whether its stack is made resident before it starts.
-    pub fn prefault(mut self, prefault: bool) -> Self {
-        self.prefault = prefault;
+    /// Sets how many bytes of its stack are made resident before it starts.
+    pub fn prefault_bytes(mut self, bytes: usize) -> Self {
+        self.prefault_bytes = bytes;
         self
     }
 
@@ -128,14 +140,22 @@ impl ThreadSpec {
         #[expect(clippy::disallowed_methods, reason = "the only place that starts threads")]
         let handle = builder.spawn(move || {
             let configured = self.configure_current();
-            let ready = configured.is_ok();
+            let ready = configured
+                .as_ref()
+                .ok()
+                .map(|configured| configured.stack.clone());
             report.send(configured);
             // Before `f`, which may run as long as the process.
             drop((self, report));
-            ready.then(f)
+            ready.map(|stack| {
+                let _measured = scopeguard::guard(stack, |stack| {
+                    stack.iter().for_each(Stack::end);
+                });
+                f()
+            })
         })?;
         match start.wait() {
-            Ok((tid, granted)) => Ok(Thread { handle, tid, granted }),
+            Ok(configured) => Ok(Thread { handle, configured }),
             Err(error) => {
                 let text = format!(
                     "thread `{}` could not be configured: {error}",
@@ -150,13 +170,12 @@ impl ThreadSpec {
 
     /// Runs in the new thread. The class comes last: the rest needs no priority and must not delay threads
     /// that do.
-    fn configure_current(&self) -> io::Result<(TaskId, Granted)> {
+    fn configure_current(&self) -> io::Result<Configured> {
         if let Some(cpus) = &self.affinity {
             affinity::set_current(cpus)?;
         }
-        if self.prefault {
-            stack::prefault();
-        }
+        let prefault = (self.prefault_bytes > 0).then_some(self.prefault_bytes);
+        let stack = prefault.and_then(Stack::prefault);
         let granted = match scheduling::set_current(self.scheduling) {
             Ok(()) if self.scheduling.is_realtime() => Granted::RealTime,
             Ok(()) => Granted::Ordinary,
@@ -167,7 +186,11 @@ impl ThreadSpec {
             }
             Err(error) => return Err(error),
         };
-        Ok((TaskId::current_thread(), granted))
+        Ok(Configured {
+            tid: TaskId::current_thread(),
+            granted,
+            stack,
+        })
     }
 }
 
@@ -181,12 +204,18 @@ impl<T> Thread<T> {
 
     /// Returns whether the requested scheduling was granted.
     pub fn granted(&self) -> Granted {
-        self.granted
+        self.configured.granted
     }
 
     /// Returns the kernel's id of the thread.
     pub fn tid(&self) -> TaskId {
-        self.tid
+        self.configured.tid
+    }
+
+    /// Returns the thread's stack, if it was prefaulted; its high-water mark stays available when the thread
+    /// has ended.
+    pub fn stack(&self) -> Option<&Stack> {
+        self.configured.stack.as_ref()
     }
 
     /// Returns whether the thread's function has returned; if so, [`join`](Self::join) does not wait.
@@ -206,7 +235,7 @@ struct StartReport {
     starter: std::thread::Thread,
 }
 
-type Outcome = Result<(TaskId, Granted), ConfigureError>;
+type Outcome = Result<Configured, ConfigureError>;
 
 #[derive(Clone, Debug)]
 struct ConfigureError {
@@ -215,7 +244,7 @@ struct ConfigureError {
 }
 
 impl StartReport {
-    fn send(&self, configured: io::Result<(TaskId, Granted)>) {
+    fn send(&self, configured: io::Result<Configured>) {
         let outcome = configured.map_err(|error| ConfigureError {
             kind: error.kind(),
             text: error.to_string(),
@@ -224,7 +253,7 @@ impl StartReport {
         self.starter.unpark();
     }
 
-    fn wait(&self) -> io::Result<(TaskId, Granted)> {
+    fn wait(&self) -> io::Result<Configured> {
         loop {
             if let Some(outcome) = self.outcome.get() {
                 return outcome

@@ -33,8 +33,8 @@ pub struct SpawnSpec {
     /// Base priority, mapped linearly to SCHED_FIFO, for mechanisms that do not set one. `None`, the default,
     /// selects the ordinary class, which also applies if the process may not use SCHED_FIFO.
     pub base_priority: Option<Priority>,
-    /// Whether its stack is made resident before it starts. Default false.
-    pub prefault: bool,
+    /// How many bytes of its stack are made resident before it starts. Default 0.
+    pub prefault_bytes: usize,
 }
 
 impl Default for SpawnSpec {
@@ -42,7 +42,7 @@ impl Default for SpawnSpec {
         Self {
             stack_bytes: ThreadSpec::DEFAULT_STACK_BYTES,
             base_priority: None,
-            prefault: false,
+            prefault_bytes: 0,
         }
     }
 }
@@ -76,7 +76,7 @@ pub(crate) fn spawn(
     let started = ThreadSpec::new(name.replace('\0', ""))
         .scheduling(scheduling)
         .stack_bytes(spec.stack_bytes)
-        .prefault(spec.prefault)
+        .prefault_bytes(spec.prefault_bytes)
         .spawn(move || {
             let (endsystem, slot) = ScopeGuard::into_inner(registration);
             let segment = SegmentSpec {

@@ -46,6 +46,9 @@ pub struct Pool {
     /// Stack size of each thread in octets; 0: the system's default. Default: 2 MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack_bytes: Option<usize>,
+    /// Octets of each stack that are made resident before the thread serves. Default: 256 KiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefault_bytes: Option<usize>,
     /// CPUs of its threads, by number. Default: those of the thread that starts the pool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpus: Option<Vec<usize>>,
@@ -99,6 +102,7 @@ impl Pool {
             run_time: self.dynamic_run_time,
             wait: self.wait,
             stack_bytes: self.stack_bytes,
+            prefault_bytes: self.prefault_bytes,
             cpus: self.cpus.as_deref(),
             class: self.class,
         }
@@ -131,6 +135,9 @@ pub struct Lane {
     /// Stack size of each thread in octets; 0: the system's default. Default: the pool's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack_bytes: Option<usize>,
+    /// Octets of each stack that are made resident before the thread serves. Default: the pool's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefault_bytes: Option<usize>,
     /// CPUs of its threads, by number. Default: the pool's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpus: Option<Vec<usize>>,
@@ -158,6 +165,7 @@ impl Lane {
             dynamic_run_time: None,
             wait: Wait::Polled,
             stack_bytes: None,
+            prefault_bytes: None,
             cpus: None,
             class: None,
         }
@@ -170,6 +178,7 @@ impl Lane {
             run_time: self.dynamic_run_time,
             wait: self.wait,
             stack_bytes: self.stack_bytes,
+            prefault_bytes: self.prefault_bytes,
             cpus: self.cpus.as_deref(),
             class: self.class,
         }
@@ -184,6 +193,8 @@ impl Lane {
             .dynamic_lifetime(own.life())
             .wait(own.wait.into());
         let spec = own.stack_bytes.into_iter().fold(spec, LaneSpec::stack_bytes);
+        let prefault = own.prefault_bytes.into_iter();
+        let spec = prefault.fold(spec, LaneSpec::prefault_bytes);
         let spec = own.affinity().into_iter().fold(spec, LaneSpec::affinity);
         let class = own.class.map(SchedulingClass::from);
         class.into_iter().fold(spec, LaneSpec::scheduling_class)

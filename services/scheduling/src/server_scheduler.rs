@@ -156,6 +156,8 @@ fn configured(builder: ThreadPoolBuilder, pool: &crate::Pool) -> ThreadPoolBuild
     };
     let stack = own.stack_bytes.into_iter();
     let builder = stack.fold(builder, ThreadPoolBuilder::stack_bytes);
+    let prefault = own.prefault_bytes.into_iter();
+    let builder = prefault.fold(builder, ThreadPoolBuilder::prefault_bytes);
     let affinity = own.affinity().into_iter();
     let builder = affinity.fold(builder, ThreadPoolBuilder::affinity);
     let class = own.class.map(SchedulingClass::from).into_iter();

@@ -108,6 +108,7 @@ pub(crate) struct ThreadSettings<'s> {
     pub(crate) run_time: Option<Span>,
     pub(crate) wait: Wait,
     pub(crate) stack_bytes: Option<usize>,
+    pub(crate) prefault_bytes: Option<usize>,
     pub(crate) cpus: Option<&'s [usize]>,
     pub(crate) class: Option<Class>,
 }

@@ -261,8 +261,8 @@ A schedule, in short (the documentation of the crate punctual-scheduling has eve
     { pool = \"tracks\", wcet = \"1.5 ms\", delay = \"200 us\", blocking = \"50 us\" },
   ]
 
-A lane can also set properties of its threads (dynamic_threads, wait, stack_bytes, cpus, class), and a pool
-allow_borrowing or request_buffering.
+A lane can also set properties of its threads (dynamic_threads, wait, stack_bytes, prefault_bytes, cpus,
+class), and a pool allow_borrowing or request_buffering.
 
 Durations are a number and a unit: ns, us, ms, s, min. Each host has one CPU for this work, under
 SCHED_FIFO. wcet is the worst-case execution time on an idle CPU; delay is the longest transmission time of

@@ -24,7 +24,8 @@ use crate::OrbError;
 ///             .threads(2)
 ///             .dynamic_threads(3)
 ///             .dynamic_lifetime(ThreadLifetime::IdleTimeout(Duration::from_secs(60)))
-///             .stack_bytes(256 << 10)
+///             .stack_bytes(1 << 20)
+///             .prefault_bytes(128 << 10)
 ///             .affinity(CpuSet::all())
 ///             .scheduling_class(SchedulingClass::RoundRobin),
 ///     )
@@ -41,6 +42,7 @@ pub struct LaneSpec {
     pub(crate) dynamic_lifetime: ThreadLifetime,
     pub(crate) wait: LaneWait,
     pub(crate) stack_bytes: Option<usize>,
+    pub(crate) prefault_bytes: Option<usize>,
     pub(crate) affinity: Option<CpuSet>,
     pub(crate) class: Option<SchedulingClass>,
 }
@@ -84,6 +86,7 @@ impl LaneSpec {
             dynamic_lifetime: ThreadLifetime::Infinite,
             wait: LaneWait::Polled,
             stack_bytes: None,
+            prefault_bytes: None,
             affinity: None,
             class: None,
         }
@@ -102,10 +105,10 @@ impl LaneSpec {
 
     /// Sets the maximum number of dynamic threads. Default 0. When the last waiting thread of a lane receives
     /// a request, it starts a dynamic thread before its upcall. That delays the request by the cost of a
-    /// thread (up to about a millisecond, most of it for prefaulting the stack, so a smaller stack helps),
-    /// and is the only case in which a lane thread allocates after warm-up. With [`ThreadLifetime::Infinite`]
-    /// it happens at most this many times. If the system refuses a thread, this is counted, and the existing
-    /// threads serve the requests.
+    /// thread (up to about a millisecond, much of it for its stack, so a smaller one helps), and is the only
+    /// case in which a lane thread allocates after warm-up. With [`ThreadLifetime::Infinite`] it happens at
+    /// most this many times. If the system refuses a thread, this is counted, and the existing threads serve
+    /// the requests.
     pub fn dynamic_threads(mut self, at_most: usize) -> Self {
         self.dynamic_threads = at_most;
         self
@@ -123,10 +126,21 @@ impl LaneSpec {
         self
     }
 
-    /// Sets the stack size of each thread in octets, prefaulted before the thread serves; 0 selects 2 MiB.
-    /// Default: the pool's.
+    /// Sets the stack size of each thread in octets; 0 selects 2 MiB. Default: the pool's.
     pub fn stack_bytes(mut self, bytes: usize) -> Self {
         self.stack_bytes = Some(bytes);
+        self
+    }
+
+    /// Sets how many octets of each thread's stack, from its base, are made resident before it serves, so
+    /// that calls cause no page fault. Calls that need more take memory, and page faults, the first time.
+    /// Choose it above [`StackUse::used_bytes`](punctual_lane::StackUse), which `punctual top` shows. Default:
+    /// the pool's.
+    ///
+    /// This is also what a thread costs if memory is locked ([`OrbBuilder::lock_memory`](crate::OrbBuilder)):
+    /// the rest of its stack is locked when it is touched.
+    pub fn prefault_bytes(mut self, bytes: usize) -> Self {
+        self.prefault_bytes = Some(bytes);
         self
     }
 
@@ -149,6 +163,7 @@ impl LaneSpec {
             .or(pool.stack_bytes)
             .filter(|bytes| *bytes > 0)
             .or(Some(ThreadSpec::DEFAULT_STACK_BYTES));
+        self.prefault_bytes = self.prefault_bytes.or(pool.prefault_bytes);
         self.affinity = self.affinity.or_else(|| pool.affinity.clone());
         self.class = self.class.or(pool.class);
         self

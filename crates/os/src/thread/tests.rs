@@ -121,19 +121,61 @@ fn join_returns_a_panic() {
 fn a_prefaulted_stack_takes_no_more_page_faults() {
     const STACK: usize = 1024 * 1024;
     let faults = |prefault| {
-        let spec = ThreadSpec::new("stack").stack_bytes(STACK).prefault(prefault);
+        let spec = ThreadSpec::new("stack")
+            .stack_bytes(STACK)
+            .prefault_bytes(prefault);
         spec.spawn(faults_of_using_half_a_mebibyte)
             .unwrap()
             .join()
             .unwrap()
     };
-    let (without, with) = (faults(false), faults(true));
+    let (without, with) = (faults(0), faults(STACK));
     // 512 KiB are 128 pages; the kernel may map several per fault, but not all.
     assert!(
         without >= 8,
         "the measurement is not conclusive: {without} faults without prefaulting"
     );
     assert_eq!(with, 0, "faults after prefaulting; without it {without}");
+    // Beyond what is prefaulted, the rest is there when it is used.
+    assert!(faults(64 * 1024) >= 8);
+}
+
+#[test]
+fn the_high_water_mark_of_a_stack_is_what_was_used() {
+    const PREFAULTED: usize = 256 * 1024;
+    // Nothing, some of the prefaulted part, and more than that.
+    for (deep, bytes) in [
+        (None, 0),
+        (Some(use_bytes::<100_000> as fn()), 100_000),
+        (Some(use_bytes::<1_000_000> as fn()), 1_000_000),
+    ] {
+        let spec = ThreadSpec::new("stack").prefault_bytes(PREFAULTED);
+        let (go_on, wait) = std::sync::mpsc::channel();
+        let (ready, is_ready) = std::sync::mpsc::channel();
+        let thread = spec
+            .spawn(move || {
+                deep.into_iter().for_each(|deep| deep());
+                ready.send(()).unwrap();
+                wait.recv().unwrap();
+            })
+            .unwrap();
+        is_ready.recv().unwrap();
+        let stack = thread.stack().unwrap().clone();
+        let others = || {
+            let used = stack.used_bytes().unwrap();
+            assert!((bytes..bytes + 32 * 1024).contains(&used), "{used} of {bytes}");
+        };
+        others();
+        go_on.send(()).unwrap();
+        thread.join().unwrap();
+        others();
+        assert!(stack.size_bytes() >= ThreadSpec::DEFAULT_STACK_BYTES);
+    }
+}
+
+#[inline(never)]
+fn use_bytes<const BYTES: usize>() {
+    std::hint::black_box(&mut [1u8; BYTES]);
 }
 
 fn faults_of_using_half_a_mebibyte() -> i64 {

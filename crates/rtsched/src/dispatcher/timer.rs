@@ -30,7 +30,7 @@ impl Timer {
         let thread = ThreadSpec::new(NAME)
             .scheduling(executive)
             .stack_bytes(256 * 1024)
-            .prefault(true)
+            .prefault_bytes(ThreadSpec::USUAL_PREFAULT_BYTES)
             .spawn(move || for_thread.keep_time())?;
         Ok(Self {
             dispatcher: Arc::clone(dispatcher),

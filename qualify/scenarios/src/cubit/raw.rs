@@ -85,7 +85,9 @@ fn accept_in_thread(
     // Only accepts connections, in the default class.
     ThreadSpec::new("raw-accept").spawn(move || {
         while let Ok(serve) = accept() {
-            let spec = ThreadSpec::new("raw").scheduling(scheduling).prefault(true);
+            let spec = ThreadSpec::new("raw")
+                .scheduling(scheduling)
+                .prefault_bytes(ThreadSpec::USUAL_PREFAULT_BYTES);
             // If the thread cannot be started, the connection ends.
             let _ = spec.spawn(serve);
         }

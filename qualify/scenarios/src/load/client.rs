@@ -71,7 +71,7 @@ fn run(orb: &Orb, references: &[String], task: Task) -> Result<TaskResult, Error
     for (number, worker) in task.workers.into_iter().enumerate() {
         let (context, start) = (context.clone(), Arc::clone(&start));
         let name = format!("client-{number}-{}", worker.name);
-        let thread = ThreadSpec::new(name).prefault(true);
+        let thread = ThreadSpec::new(name).prefault_bytes(ThreadSpec::USUAL_PREFAULT_BYTES);
         threads.push(thread.spawn(move || context.run(&worker, &start))?);
     }
     // All threads are joined before an error is returned.

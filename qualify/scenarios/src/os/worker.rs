@@ -54,7 +54,7 @@ pub(crate) fn fifo(name: impl Into<String>, priority: i16) -> ThreadSpec {
     ThreadSpec::new(name)
         .scheduling(Scheduling::fifo(NativePriority(priority)))
         .stack_bytes(STACK_BYTES)
-        .prefault(true)
+        .prefault_bytes(STACK_BYTES)
 }
 
 /// Runs a closure in a thread and waits for it, without a deadline: the driver has a watchdog.

@@ -4,6 +4,7 @@
 mod descriptors;
 mod flight_recorder;
 mod inversion_sources;
+mod lane_memory;
 mod large_messages;
 mod priority_inversion_with_bands;
 mod rt_mutex;
@@ -27,6 +28,9 @@ fn main() -> ExitCode {
         inversion_sources::leader_followers_middle_priority_work_delays_the_leader_only_without_lanes,
         inversion_sources::poa_a_million_activations_delay_nobody_with_lanes,
         large_messages::a_large_message_leaves_no_memory_in_use,
+        lane_memory::ten_lanes_take_less_than_ten_mebibytes,
+        lane_memory::ten_lanes_take_less_than_ten_mebibytes_of_locked_memory,
+        lane_memory::ten_lanes_with_resident_stacks_take_more,
         priority_inversion_with_bands::only_lanes_and_bands_together_let_the_urgent_one_pass,
         priority_inversion_with_bands::the_urgent_one_interrupts_what_runs,
         rt_mutex::lock_and_unlock,

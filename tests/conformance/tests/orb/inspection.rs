@@ -66,6 +66,8 @@ fn calls_are_counted_and_timed_on_their_lanes() {
     let (sum, max) = (number(service, "sum_ns"), number(service, "max_ns"));
     assert!(0 < max && max <= sum && sum <= 20 * max, "{service}");
     assert_eq!(high["queue_limit_requests"], Value::Null, "it has no queue");
+    let stack = (number(high, "stack_used_bytes"), number(high, "stack_bytes"));
+    assert!(0 < stack.0 && stack.0 < stack.1 / 2, "{stack:?}");
 }
 
 #[test]

@@ -45,6 +45,7 @@ pub const COLUMNS: &[Column] = &[
             _ => "-".into(),
         }
     }),
+    column("stack", 10, 9, |lane, _| stack(lane)),
     column("conns", 5, 6, |lane, _| lane.connections.to_string()),
     column("calls/s", 8, 0, |_, change| format!("{:.0}", change.calls_per_s)),
     column("p50", 8, 5, |_, change| times(change, |times| times.p50)),
@@ -64,6 +65,14 @@ fn class(lane: &Lane) -> String {
         }
         (Some(class), _) => class.clone(),
         (None, _) => "run()".into(),
+    }
+}
+
+/// Used and available, in KiB.
+fn stack(lane: &Lane) -> String {
+    match (lane.stack_used_bytes, lane.stack_bytes) {
+        (Some(used), Some(size)) => format!("{}/{}K", used.div_ceil(1024), size / 1024),
+        _ => "-".into(),
     }
 }
 

@@ -28,6 +28,10 @@ pub struct Lane {
     pub realtime: bool,
     pub threads: u64,
     pub busy_threads: u64,
+    /// Most octets of stack that one thread has used, and the size of each stack; `None` for threads that
+    /// call `Orb::run`.
+    pub stack_used_bytes: Option<u64>,
+    pub stack_bytes: Option<u64>,
     pub connections: u64,
     pub queued_requests: Option<u64>,
     pub queue_limit_requests: Option<u64>,

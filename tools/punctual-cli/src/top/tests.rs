@@ -22,6 +22,7 @@ fn snapshot(uptime_ns: u64, requests: u64, buckets: &[(u64, u64)], max_ns: u64) 
             "pool": 1, "lane": name, "priority": priority, "class": class,
             "native_priority": class.map(|_| 99),
             "realtime": true, "threads": 3, "busy_threads": 1, "connections": 4,
+            "stack_used_bytes": class.map(|_| 40_000), "stack_bytes": class.map(|_| 2 << 20),
             "queued_requests": class.map(|_| 2), "queue_limit_requests": class.map(|_| 256),
             "requests": requests,
             "connections_by_band": [{"band": "none", "open": 1}, {"band": "0..100", "open": 3}],
@@ -94,7 +95,8 @@ fn the_table_has_all_columns_of_a_lane() {
     let line = text.lines().find(|line| line.contains("p1-32767")).unwrap();
     let cells: Vec<_> = line.split_whitespace().collect();
     let expected = [
-        "p1-32767", "32767", "fifo", "99", "1/3", "2/256", "4", "500", "2", "20", "80", "77", "5", "11111",
+        "p1-32767", "32767", "fifo", "99", "1/3", "2/256", "40/2048K", "4", "500", "2", "20", "80", "77",
+        "5", "11111",
     ];
     assert_eq!(cells, expected);
     assert!(
@@ -149,7 +151,7 @@ fn narrow_screens_lose_the_less_important_columns_first() {
             .map(|column| column.heading)
             .collect::<Vec<_>>()
     };
-    assert_eq!(headings(200).len(), 13);
+    assert_eq!(headings(200).len(), 14);
     assert_eq!(headings(40), ["lane", "priority", "busy", "calls/s"]);
     assert_eq!(headings(0), ["lane"]);
 }

@@ -152,7 +152,7 @@ fn run(orb: &Orb, pools: &[Vec<CubitRef>], task: &Task, server: i32) -> Result<R
         };
         let start = Arc::clone(&start);
         let thread = ThreadSpec::new(&spec.name)
-            .prefault(true)
+            .prefault_bytes(STACK_BYTES)
             .stack_bytes(STACK_BYTES);
         threads.push(thread.spawn(move || client.run(&start))?);
     }
