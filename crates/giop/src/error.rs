@@ -63,6 +63,9 @@ pub enum FragmentError {
     /// The message is too short for its request id, or differs in size from its header.
     #[error("a fragment is too short to hold a request id")]
     Truncated,
+    /// The fragment adds nothing and is not the last one.
+    #[error("an empty fragment that is not the last one")]
+    Empty,
     /// The whole message would exceed the limit.
     #[error(
         "a fragmented message exceeds the limit of {0} octets; raise `max_message_size` if it is legitimate"

@@ -3,12 +3,10 @@
 use alloc::vec::Vec;
 use core::mem;
 
-use punctual_cdr::{Decode, Decoder, Endian};
+use punctual_cdr::Endian;
 
-use super::ConnectionLimits;
-use crate::{
-    FragmentError, HEADER_SIZE, MessageHeader, MessageType, ServiceContexts, Version, header::MORE_FRAGMENTS,
-};
+use super::{ConnectionLimits, request_id::RequestIdSearch};
+use crate::{FragmentError, HEADER_SIZE, MessageHeader, MessageType, Version, header::MORE_FRAGMENTS};
 
 const REQUEST_ID_SIZE: usize = 4;
 
@@ -16,7 +14,11 @@ const REQUEST_ID_SIZE: usize = 4;
 ///
 /// It holds at most `max_fragmented_messages` messages and their buffers, which grow with the received data,
 /// never with an announced size. A message that never ends remains until [`Self::cancel`]; its owner enforces
-/// time limits.
+/// time limits. Each part costs time in proportion to its octets, and a cancellation costs a constant one.
+///
+/// An empty fragment is refused unless it is the last one: it has no purpose, and without octets no limit on
+/// the size of a message ends a sequence of them. An empty last fragment is how a sender ends a message whose
+/// size it did not know.
 #[derive(Debug)]
 pub(super) struct FragmentAssembler {
     limits: ConnectionLimits,
@@ -71,7 +73,7 @@ impl FragmentAssembler {
         let found = self
             .pending
             .iter()
-            .position(|pending| pending.request_id() == Some(request_id));
+            .position(|pending| pending.id.found() == Some(request_id));
         if let Some(at) = found {
             let mut pending = self.pending.swap_remove(at);
             pending.starts.clear();
@@ -85,6 +87,28 @@ impl FragmentAssembler {
         if self.spare.len() + self.pending.len() < self.limits.max_fragmented_messages {
             buffer.clear();
             self.spare.push(buffer);
+        }
+    }
+
+    /// Whether it holds any memory of messages.
+    #[inline(always)]
+    pub(super) const fn is_used(&self) -> bool {
+        !self.pending.is_empty() || !self.spare.is_empty()
+    }
+
+    /// Memory of incomplete messages, and of that which is kept for further ones, in octets.
+    pub(super) fn held(&self) -> usize {
+        let pending = self.pending.iter().map(Pending::held).sum::<usize>();
+        let spare = self.spare.iter().map(Vec::capacity).sum::<usize>();
+        pending + spare + octets_of(&self.starts)
+    }
+
+    /// Gives back the memory that is kept for further messages.
+    pub(super) fn release(&mut self) {
+        self.spare = Vec::new();
+        if self.pending.is_empty() {
+            self.pending = Vec::new();
+            self.starts = Vec::new();
         }
     }
 
@@ -111,6 +135,7 @@ impl FragmentAssembler {
         let mut pending = Pending {
             number: self.started,
             key,
+            id: RequestIdSearch::new(key),
             version: header.version,
             endian: header.endian,
             message: buffer,
@@ -137,6 +162,9 @@ impl FragmentAssembler {
             return Err(FragmentError::Inconsistent);
         }
         let data = &message[HEADER_SIZE + key.map_or(0, |_| REQUEST_ID_SIZE)..];
+        if data.is_empty() && header.more_fragments {
+            return Err(FragmentError::Empty);
+        }
         // An empty fragment has no alignment.
         if header.version == Version::V1_1 && !data.is_empty() {
             pending.starts.push(pending.message.len());
@@ -167,6 +195,8 @@ struct Pending {
     number: u64,
     /// Request id that later fragments repeat; `None` in GIOP 1.1, which has one message at a time.
     key: Option<u32>,
+    /// Its request id, or how far it has been looked for.
+    id: RequestIdSearch,
     version: Version,
     endian: Endian,
     message: Vec<u8>,
@@ -180,7 +210,12 @@ impl Pending {
             return Err(FragmentError::TooLarge(limit));
         }
         self.message.extend_from_slice(octets);
+        self.id.advance(&self.message, self.endian);
         Ok(())
+    }
+
+    fn held(&self) -> usize {
+        self.message.capacity() + octets_of(&self.starts)
     }
 
     /// Returns the message with a header of its total size.
@@ -195,16 +230,10 @@ impl Pending {
         self.message[8..HEADER_SIZE].copy_from_slice(&size);
         self.message
     }
+}
 
-    /// Returns the request id. In GIOP 1.1 it follows the service contexts, perhaps in a fragment still to be
-    /// received.
-    fn request_id(&self) -> Option<u32> {
-        self.key.or_else(|| {
-            let decoder = &mut Decoder::new(&self.message, self.endian).at(HEADER_SIZE);
-            ServiceContexts::decode(decoder, &self.message).ok()?;
-            u32::decode(decoder).ok()
-        })
-    }
+const fn octets_of(starts: &Vec<usize>) -> usize {
+    starts.capacity() * size_of::<usize>()
 }
 
 /// Returns the request id of a GIOP 1.2 message that can be fragmented: it follows the header in all of them.

@@ -19,6 +19,12 @@ impl Incomplete {
         self.message.into_iter().chain(fragmented).min()
     }
 
+    /// Whether the message at the end of the buffer is timed.
+    #[inline(always)]
+    pub(super) const fn has_message(&self) -> bool {
+        self.message.is_some()
+    }
+
     /// Part of a message has been received.
     pub(super) fn start_message(&mut self, limits: &ConnectionLimits, now: impl Fn() -> Instant) {
         if self.message.is_none() && limits.message_completion.is_some() {

@@ -70,6 +70,7 @@ mod limits;
 mod outstanding;
 mod receive;
 mod refused;
+mod request_id;
 mod send;
 
 use punctual_cdr::CharSet;

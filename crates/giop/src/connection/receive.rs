@@ -70,13 +70,14 @@ impl ReceiveHalf {
     }
 
     /// Where to read from the stream into: at least one octet. Grows with what has been received, up to the
-    /// message size.
+    /// message size; at most 256 KiB at a time.
+    #[inline(always)]
     pub fn space(&mut self) -> &mut [u8] {
-        if self.buffer.is_full() {
-            let needed = needed(self.buffer.received(), self.limits.max_message_size);
-            self.buffer.grow(needed);
+        if self.buffer.is_fresh() {
+            return self.buffer.all();
         }
-        self.buffer.space()
+        let needed = needed(self.buffer.received(), self.limits.max_message_size);
+        self.buffer.provide(needed)
     }
 
     /// Adds the octets that have been read into [`Self::space`].
@@ -96,20 +97,19 @@ impl ReceiveHalf {
     #[inline(always)]
     pub fn poll(&mut self, now: impl Fn() -> Instant) -> Result<Option<Event>, Refused> {
         self.discard_current();
-        if self.buffer.received().is_empty() || self.state == State::Closed {
+        let received = self.buffer.received();
+        let count = received.len();
+        if count == 0 || self.state == State::Closed {
             return Ok(None);
         }
-        let header = match next_message(self.buffer.received(), self.limits.max_message_size) {
+        let header = match next_message(received, self.limits.max_message_size) {
             Ok(Some(header)) => header,
-            Ok(None) => {
-                self.incomplete.start_message(&self.limits, now);
-                return Ok(None);
-            }
+            Ok(None) => return self.poll_rest(&now),
             Err(error) => return Err(self.refuse(error.into(), None)),
         };
         self.current = header.total_size();
         self.incomplete.end_message();
-        if self.current < self.buffer.received().len() {
+        if self.current < count {
             self.watch_rest(&now);
         }
         if header.more_fragments || header.message_type == MessageType::Fragment {
@@ -128,7 +128,7 @@ impl ReceiveHalf {
     pub fn message(&self) -> &[u8] {
         match &self.assembled {
             Some(message) => message,
-            None => &self.buffer.received()[..self.current],
+            None => self.buffer.first(self.current),
         }
     }
 
@@ -145,16 +145,30 @@ impl ReceiveHalf {
     ///
     /// `message` may become longer than the message, whose header states its size. No allocation once both
     /// buffers have the size that is needed.
+    #[inline]
     pub fn take(&mut self, message: &mut Vec<u8>, fragment_starts: &mut Vec<usize>) {
         fragment_starts.clear();
-        match self.assembled.take() {
-            None => self.buffer.take(mem::take(&mut self.current), message),
-            Some(mut assembled) => {
-                mem::swap(&mut assembled, message);
-                fragment_starts.extend_from_slice(self.fragments.starts());
-                self.fragments.recycle(assembled);
-            }
+        if self.assembled.is_some() {
+            self.take_assembled(message, fragment_starts);
+        } else {
+            self.buffer.take(mem::take(&mut self.current), message);
         }
+    }
+
+    #[cold]
+    fn take_assembled(&mut self, message: &mut Vec<u8>, fragment_starts: &mut Vec<usize>) {
+        let Some(mut assembled) = self.assembled.take() else {
+            return;
+        };
+        // The connection gets no more memory back than it gives.
+        if message.capacity() > assembled.capacity() {
+            message.clear();
+            message.extend_from_slice(&assembled);
+        } else {
+            mem::swap(&mut assembled, message);
+        }
+        fragment_starts.extend_from_slice(self.fragments.starts());
+        self.fragments.recycle(assembled);
     }
 
     /// Whether [`Self::poll`] will return an event, or refuse something, without further octets.
@@ -183,6 +197,26 @@ impl ReceiveHalf {
             .checked_add(self.limits.message_completion?)
     }
 
+    /// Memory in octets that it holds beyond that of a new connection: messages that are not complete, and
+    /// what is kept for further ones.
+    pub fn held(&self) -> usize {
+        let assembled = self.assembled.as_ref().map_or(0, Vec::capacity);
+        self.buffer.extra() + self.fragments.held() + assembled
+    }
+
+    /// Whether [`Self::held`] may be more than 0, or a message is not complete: its time and its memory are to
+    /// be watched.
+    #[inline(always)]
+    pub fn needs_watching(&self) -> bool {
+        self.incomplete.has_message() || self.buffer.is_large() || self.fragments.is_used()
+    }
+
+    /// Gives back the memory that is kept for further messages and holds none now.
+    pub fn release(&mut self) {
+        self.buffer.release();
+        self.fragments.release();
+    }
+
     /// Refuses a message that was not completed in time.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), Refused> {
         match (self.poll_timeout(), self.limits.message_completion) {
@@ -200,6 +234,13 @@ impl ReceiveHalf {
         }
     }
 
+    /// Waits for the rest of a message, which may arrive octet by octet.
+    #[cold]
+    fn poll_rest(&mut self, now: &impl Fn() -> Instant) -> Result<Option<Event>, Refused> {
+        self.incomplete.start_message(&self.limits, now);
+        self.check_time(now).map(|()| None)
+    }
+
     /// Keeps part of a fragmented message; the last part makes it whole.
     #[cold]
     #[inline(never)]
@@ -211,13 +252,15 @@ impl ReceiveHalf {
         if !self.role.accepts(header.message_type) {
             return Err(self.not_permitted(header));
         }
-        let part = &self.buffer.received()[..self.current];
+        let part = self.buffer.first(self.current);
         let whole = match self.fragments.push(header, part) {
             Ok(whole) => whole,
             Err(error) => return Err(self.refuse(error.into(), Some(header.version))),
         };
         self.watch_fragments(now);
         let Some(message) = whole else {
+            // A peer may send further parts for ever.
+            self.check_time(now)?;
             return Ok(Some(Event::Progress));
         };
         self.buffer.discard(mem::take(&mut self.current));
@@ -355,6 +398,13 @@ impl ReceiveHalf {
     fn watch_rest(&mut self, now: &impl Fn() -> Instant) {
         if matches!(self.frame_rest(), Ok(None)) {
             self.incomplete.start_message(&self.limits, now);
+        }
+    }
+
+    fn check_time(&mut self, now: &impl Fn() -> Instant) -> Result<(), Refused> {
+        match self.poll_timeout() {
+            Some(_) => self.handle_timeout(now()),
+            None => Ok(()),
         }
     }
 

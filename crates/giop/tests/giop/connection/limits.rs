@@ -158,6 +158,72 @@ fn the_oldest_fragmented_message_is_timed_while_others_arrive() {
     assert!(receive.handle_timeout(pair.now + SECOND).is_err());
 }
 
+/// No user has to interrupt a peer that sends without a pause: each part asks for the time.
+#[test]
+fn parts_that_arrive_without_a_pause_end_with_the_time_of_their_message() {
+    let message = large(Version::V1_2, Endian::Little);
+    let cuts: Vec<_> = (16..message.len()).step_by(8).collect();
+    let parts = fragmented(&message, &cuts);
+    let mut pair = Pair::new(Version::V1_2);
+    for (number, part) in parts.iter().enumerate() {
+        pair.send_to_server(part);
+        let seen = pair.server_events(usize::MAX);
+        if number < 10 {
+            assert_eq!(kinds(&seen.unwrap()), [Event::Progress]);
+        } else {
+            assert_eq!(seen.unwrap_err().reason, Refusal::Incomplete(SECOND));
+            break;
+        }
+        pair.now += SECOND / 10;
+    }
+
+    // The same for the octets of one message.
+    let mut pair = Pair::new(Version::V1_2);
+    pair.send_to_server(&message[..20]);
+    assert_eq!(pair.server_events(1).unwrap(), []);
+    pair.now += SECOND;
+    pair.send_to_server(&message[20..30]);
+    assert_eq!(pair.server_events(1).unwrap_err().reason, Refusal::Incomplete(SECOND));
+}
+
+#[test]
+fn memory_beyond_that_of_a_new_connection_is_stated_and_given_back() {
+    let whole = |octets: usize| {
+        let message = request(Version::V1_2, Endian::Little, 1, None);
+        super::split::with_size([message, vec![0; octets]].concat())
+    };
+    let mut side = Side::new(Role::Server, Version::V1_2, ConnectionLimits::default());
+    let now = Instant::now();
+    assert_eq!(side.events(1 << 20, now).unwrap(), []);
+    assert_eq!(side.connection.receive.held(), 0);
+    assert!(!side.connection.receive.needs_watching());
+
+    let large = whole(1 << 20);
+    side.incoming.extend(&large[..900_000]);
+    assert_eq!(side.events(1 << 20, now).unwrap(), []);
+    let receive = &mut side.connection.receive;
+    assert!(receive.needs_watching());
+    receive.release();
+    assert!((800_000..2_000_000).contains(&receive.held()), "{}", receive.held());
+    side.incoming.extend(&large[900_000..]);
+    assert_eq!(side.events(1 << 20, now).unwrap().len(), 1);
+    side.connection.receive.release();
+    assert_eq!(side.connection.receive.held(), 0);
+
+    let parts = fragmented(&large, &[300_000, 600_000]);
+    side.incoming.extend(parts[..2].concat());
+    side.events(1 << 20, now).unwrap();
+    let receive = &mut side.connection.receive;
+    receive.release();
+    assert!((600_000..2_000_000).contains(&receive.held()), "{}", receive.held());
+    side.incoming.extend(&parts[2]);
+    side.events(1 << 20, now).unwrap();
+    assert!(side.connection.receive.needs_watching());
+    side.connection.receive.release();
+    assert_eq!(side.connection.receive.held(), 0);
+    assert!(!side.connection.receive.needs_watching());
+}
+
 #[test]
 fn without_a_time_limit_the_time_is_never_asked_for() {
     let limits = ConnectionLimits {
