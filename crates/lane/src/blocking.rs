@@ -80,13 +80,7 @@ impl<H: ServingSlot> Worker<'_, H> {
                     if self.serve_message(connection, inbound, &header).is_break() {
                         return;
                     }
-                    consecutive = if more { consecutive + 1 } else { 0 };
-                    if consecutive == MAX_CONSECUTIVE {
-                        // A peer that sends without a pause must not keep the CPU from the lane's other
-                        // threads.
-                        consecutive = 0;
-                        self.give_way();
-                    }
+                    self.give_way_after(more, &mut consecutive);
                 }
                 Received::Event(Event::CloseConnection | Event::MessageError | Event::Reply(_))
                 | Received::EndOfStream => return,
@@ -107,8 +101,21 @@ impl<H: ServingSlot> Worker<'_, H> {
                         drop(inbound);
                         return connection.send_close();
                     }
+                    let more = inbound.protocol.has_message();
+                    drop(inbound);
+                    self.give_way_after(more, &mut consecutive);
                 }
             }
+        }
+    }
+
+    /// Counts a message, or part of one. A peer that sends without a pause must not keep the CPU from the
+    /// lane's other threads.
+    fn give_way_after(&self, more: bool, consecutive: &mut usize) {
+        *consecutive = if more { *consecutive + 1 } else { 0 };
+        if *consecutive == MAX_CONSECUTIVE {
+            *consecutive = 0;
+            self.give_way();
         }
     }
 
@@ -118,7 +125,8 @@ impl<H: ServingSlot> Worker<'_, H> {
         let Some(left) = inbound.completion_left() else {
             return true;
         };
-        if matches!(connection.stream().wait_readable(left), Ok(true)) {
+        // A peer that sends other messages without a pause gains no time for this one.
+        if !left.is_zero() && matches!(connection.stream().wait_readable(left), Ok(true)) {
             return true;
         }
         let version = match inbound.protocol.handle_timeout(Instant::now()) {

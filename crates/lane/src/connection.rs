@@ -112,11 +112,16 @@ impl<H: RequestHandler> Connection<H> {
     /// the stream if the peer has closed it.
     pub(crate) fn claim(&self, readiness: Readiness) -> Option<PiMutexGuard<'_, Inbound>> {
         self.inbound.try_lock().or_else(|| {
-            let peer_closed = if readiness.peer_closed { PEER_CLOSED } else { 0 };
-            self.missed.fetch_or(READABLE | peer_closed, Ordering::SeqCst);
+            self.note_missed(readiness);
             // The other thread may have released the claim just before it could see the mark.
             self.inbound.try_lock()
         })
+    }
+
+    /// Notes for the thread that serves it, or will, that there may be more to read.
+    pub(crate) fn note_missed(&self, readiness: Readiness) {
+        let peer_closed = if readiness.peer_closed { PEER_CLOSED } else { 0 };
+        self.missed.fetch_or(READABLE | peer_closed, Ordering::SeqCst);
     }
 
     /// Claims the right to read if no thread has it; a thread that has it is not notified.

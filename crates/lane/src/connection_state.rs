@@ -30,7 +30,9 @@ const CLOSED: u64 = 1 << 30;
 const DEDICATED: u64 = 1 << 29;
 /// Messages wait because the socket has no room for them.
 const CONGESTED: u64 = 1 << 28;
-const REQUESTS: u64 = CONGESTED - 1;
+/// It waits to be served by another thread.
+const HANDED_OVER: u64 = 1 << 27;
+const REQUESTS: u64 = HANDED_OVER - 1;
 
 impl ConnectionState {
     pub(crate) fn phase(&self) -> Phase {
@@ -103,6 +105,20 @@ impl ConnectionState {
     /// Notes that nothing waits for room any longer.
     pub(crate) fn clear_congested(&self) {
         self.0.fetch_and(!CONGESTED, Ordering::SeqCst);
+    }
+
+    /// Notes that it waits to be served by another thread. `true`: it was noted before.
+    pub(crate) fn set_handed_over(&self) -> bool {
+        self.0.fetch_or(HANDED_OVER, Ordering::SeqCst) & HANDED_OVER != 0
+    }
+
+    pub(crate) fn is_handed_over(&self) -> bool {
+        self.get() & HANDED_OVER != 0
+    }
+
+    /// Notes that a thread serves it now.
+    pub(crate) fn clear_handed_over(&self) {
+        self.0.fetch_and(!HANDED_OVER, Ordering::SeqCst);
     }
 
     fn get(&self) -> u64 {

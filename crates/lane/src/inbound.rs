@@ -46,15 +46,19 @@ impl Inbound {
         }
     }
 
-    /// Returns the next event; reads once if one read suffices.
+    /// Returns the next event; reads at most once, so that the work is bounded whatever the peer sends. A
+    /// message that continues behind that read is progress.
     pub(crate) fn receive(&mut self, stream: &dyn Stream) -> Received {
+        let mut has_read = false;
         loop {
             match self.protocol.poll(Instant::now) {
                 Ok(Some(event)) => return Received::Event(event),
                 Ok(None) if self.drained => return Received::Nothing,
+                Ok(None) if has_read => return Received::Event(Event::Progress),
                 Ok(None) => {}
                 Err(refused) => return Received::Refused(refused),
             }
+            has_read = true;
             let space = self.protocol.space();
             let room = space.len();
             match stream.read(space) {

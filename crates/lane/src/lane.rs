@@ -237,8 +237,16 @@ impl<H: RequestHandler> Lane<H> {
         self.queue.clear();
     }
 
-    /// Gives a connection with something to read to another thread of the lane.
+    /// Gives a connection with something to read to another thread of the lane. It waits once, however often
+    /// it is given: what a peer sends meanwhile gains it no second turn.
     pub(crate) fn hand_over(&self, connection: &Arc<Connection<H>>, readiness: Readiness) {
+        while connection.state.set_handed_over() {
+            connection.note_missed(readiness);
+            // A thread that takes it from now on sees the note when it has served it.
+            if connection.state.is_handed_over() {
+                return;
+            }
+        }
         self.handed_over
             .lock()
             .push_back((Arc::clone(connection), readiness));
@@ -258,6 +266,9 @@ impl<H: RequestHandler> Lane<H> {
         let connection = handed_over.pop_front();
         let more = !handed_over.is_empty();
         drop(handed_over);
+        if let Some((connection, _)) = &connection {
+            connection.state.clear_handed_over();
+        }
         let (request, more_requests) = if self.mode.is_buffered() {
             // The threads that wait for the queue take it.
             (None, false)

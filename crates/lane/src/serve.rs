@@ -73,7 +73,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             inbound.drained = false;
         }
         let received = inbound.receive(connection.stream());
-        if inbound.protocol.incomplete_since().is_some() {
+        if inbound.protocol.needs_watching() {
             let pending = &self.lane.pending_work;
             pending.incomplete_messages.store(true, Ordering::SeqCst);
         }

@@ -349,7 +349,7 @@ fn lost() -> SystemException {
     )
 }
 
-fn timed_out() -> SystemException {
+pub(super) fn timed_out() -> SystemException {
     failure(
         SystemExceptionKind::Timeout,
         Minor::REPLY_TIMED_OUT,

@@ -14,7 +14,7 @@ use super::{
     attempts::{Attempt, broken, closed},
     call_context::CallContext,
     call_frame::CallFrame,
-    connection::{ClientConnection, ServeWhileWaiting},
+    connection::{ClientConnection, ServeWhileWaiting, timed_out},
     connection_cache::PooledConnection,
     reference::Reference,
     route::Route,
@@ -172,8 +172,16 @@ fn await_reply(
                 return Err(SystemException::new(kind, minor, Completion::No));
             }
             // The late reply to a call that has timed out, or part of a reply. The connection refuses
-            // anything else.
-            _ => {}
+            // anything else. The server may have sent many of them before the next read checks the time.
+            _ => check_reply_time(context)?,
         }
+    }
+}
+
+#[cold]
+fn check_reply_time(context: CallContext<'_>) -> Result<(), SystemException> {
+    match context.deadlines.reply {
+        Some(deadline) if deadline.left().is_zero() => Err(timed_out()),
+        _ => Ok(()),
     }
 }

@@ -2,11 +2,16 @@
 //! listed in `docs/threats.md`.
 
 mod accept_storm;
+mod cancelled_fragments;
 mod decoded_memory;
 mod endless_endpoints;
+mod endless_fragments;
 mod forged_scheduling_claims;
+mod fragments_for_a_client;
 mod idle_connections;
 mod incomplete_messages;
 mod large_arrays;
 mod locked_folder;
 mod messages_without_service;
+mod tiny_fragments;
+mod waiting_line;

@@ -291,7 +291,10 @@ fn cancelling_a_long_message_costs_no_more_than_a_short_one() {
     };
     // 8 million octets, which took four orders of magnitude longer.
     let (short, long) = (took(1), took(1_000_000));
-    assert!(long < short * 30 + Duration::from_millis(20), "{long:?} and {short:?}");
+    assert!(
+        long < short * 30 + Duration::from_millis(20),
+        "{long:?} and {short:?}"
+    );
 }
 
 #[test]

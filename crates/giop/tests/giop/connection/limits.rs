@@ -183,7 +183,10 @@ fn parts_that_arrive_without_a_pause_end_with_the_time_of_their_message() {
     assert_eq!(pair.server_events(1).unwrap(), []);
     pair.now += SECOND;
     pair.send_to_server(&message[20..30]);
-    assert_eq!(pair.server_events(1).unwrap_err().reason, Refusal::Incomplete(SECOND));
+    assert_eq!(
+        pair.server_events(1).unwrap_err().reason,
+        Refusal::Incomplete(SECOND)
+    );
 }
 
 #[test]
@@ -204,7 +207,11 @@ fn memory_beyond_that_of_a_new_connection_is_stated_and_given_back() {
     let receive = &mut side.connection.receive;
     assert!(receive.needs_watching());
     receive.release();
-    assert!((800_000..2_000_000).contains(&receive.held()), "{}", receive.held());
+    assert!(
+        (800_000..2_000_000).contains(&receive.held()),
+        "{}",
+        receive.held()
+    );
     side.incoming.extend(&large[900_000..]);
     assert_eq!(side.events(1 << 20, now).unwrap().len(), 1);
     side.connection.receive.release();
@@ -215,7 +222,11 @@ fn memory_beyond_that_of_a_new_connection_is_stated_and_given_back() {
     side.events(1 << 20, now).unwrap();
     let receive = &mut side.connection.receive;
     receive.release();
-    assert!((600_000..2_000_000).contains(&receive.held()), "{}", receive.held());
+    assert!(
+        (600_000..2_000_000).contains(&receive.held()),
+        "{}",
+        receive.held()
+    );
     side.incoming.extend(&parts[2]);
     side.events(1 << 20, now).unwrap();
     assert!(side.connection.receive.needs_watching());
