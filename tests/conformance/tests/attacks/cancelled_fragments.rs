@@ -15,8 +15,8 @@ const CANCELS: usize = 100;
 fn served_in(server: &Server, contexts: u32) -> Duration {
     let mut peer = Peer::connect(server.port());
     let list = vec![0; 8 * contexts as usize];
-    let first = OLD.header(REQUEST, true, 4 + list.len() as u32);
-    peer.send(&first.u32(contexts + 1).raw(&list).finish());
+    let first = OLD.header(REQUEST, true, 8 + list.len() as u32);
+    peer.send(&first.u32(contexts).raw(&list).u32(9).finish());
     let request = OLD.request(1, &server.key(), "twice", |body| body.i32(21));
     let twice = |peer: &mut Peer| {
         peer.send(&request);

@@ -75,7 +75,9 @@ fn parts_without_a_pause_end_with_the_time_of_their_message() {
 /// They add nothing to the message, so its limit would never end them.
 #[test]
 fn empty_parts_are_refused_at_the_first() {
-    let server = Setup::default().start();
+    let mut setup = Setup::default();
+    setup.limits = setup.limits.message_completion(Duration::from_secs(3600));
+    let server = setup.start();
     let mut peer = Peer::connect(server.port());
     let empty = COMMON.header(FRAGMENT, true, 4).u32(1).finish();
     peer.send(&[parts().0, empty].concat());

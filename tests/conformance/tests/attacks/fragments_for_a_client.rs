@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use punctual::SystemExceptionKind;
 use punctual_fixtures::{
     conformance::ProbeRef,
     peer::Listener,
@@ -15,31 +16,40 @@ use punctual_fixtures::{
 };
 
 const TIMEOUT: Duration = Duration::from_millis(500);
+/// Replies that make the buffers of the client and of its kernel large.
+const LARGE_REPLIES: usize = 4;
 
 #[test]
 fn small_parts_of_a_reply_do_not_delay_the_end_of_a_call() {
     let listener = Listener::open();
     let orb = client();
     let probe = resolve(&orb, &reference([1, 2], listener.port, b"probe", &[]));
-    let probe: ProbeRef = probe.with_timeout(TIMEOUT).unchecked();
-    let (connection, connected) = mpsc::channel();
+    let hasty: ProbeRef = probe.with_timeout(TIMEOUT).unchecked();
+    let (stuffed, is_stuffed) = mpsc::channel();
     thread::scope(|scope| {
-        scope.spawn(|| {
+        scope.spawn(move || {
             let mut peer = listener.accept_soon();
-            connection.send(peer.another()).expect("the test waits");
-            let id = peer.receive().expect("a request").request().id;
-            let reply = COMMON.reply(id, 0, |body| body.i32(1).raw(&vec![0; 4 << 20]));
-            let start = COMMON.fragmented(&reply, &[reply.len() - 12]).remove(0);
+            let mut id = 0;
+            for _ in 0..LARGE_REPLIES {
+                id = peer.receive().expect("a request").request().id;
+                peer.send(&COMMON.reply(id, 0, |body| body.i32(2).raw(&vec![0; 4 << 20])));
+            }
+            // The reply to a request that has not been sent yet.
+            id += 1;
+            let reply = COMMON.reply(id, 0, |body| body.i32(2));
+            peer.send(&COMMON.fragmented(&reply, &[reply.len() - 12]).remove(0));
             let part = COMMON.header(FRAGMENT, true, 5).u32(id).u8(0).finish();
-            let batch = part.repeat(100_000);
-            peer.send(&start);
-            while peer.try_send(&batch) {}
+            peer.send_until_full(&part.repeat(1000), 64 << 20);
+            stuffed.send(peer).expect("the test waits");
         });
+        for _ in 0..LARGE_REPLIES {
+            assert_eq!(probe.twice(1), Ok(2));
+        }
+        let _peer = is_stuffed.recv().expect("a connection");
         let started = Instant::now();
-        let error = probe.twice(1).unwrap_err();
+        let error = hasty.twice(1).unwrap_err();
         let late = started.elapsed().saturating_sub(TIMEOUT);
-        assert_eq!(error.kind, punctual::SystemExceptionKind::Timeout);
+        assert_eq!(error.kind, SystemExceptionKind::Timeout);
         assert!(late < Duration::from_secs(1), "{late:?} late");
-        connected.recv().expect("a connection").finish();
     });
 }
