@@ -204,8 +204,8 @@ impl ReceiveHalf {
         self.buffer.extra() + self.fragments.held() + assembled
     }
 
-    /// Whether [`Self::held`] may be more than 0, or a message is not complete: its time and its memory are to
-    /// be watched.
+    /// Whether [`Self::held`] may be more than 0, or a message is not complete: its time and memory must be
+    /// watched.
     #[inline(always)]
     pub fn needs_watching(&self) -> bool {
         self.incomplete.has_message() || self.buffer.is_large() || self.fragments.is_used()
