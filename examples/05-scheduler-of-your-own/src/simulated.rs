@@ -36,7 +36,7 @@ pub fn simulated(scheduler: impl Fn() -> Box<dyn Scheduler>) -> Result<Vec<&'sta
         ..Model::default()
     };
     let mut events: Vec<Event> = Vec::new();
-    Simulation::new(&model, 1, |_| scheduler())?.run_until(Time(0) + 100 * millisecond, &mut events);
+    Simulation::new(&model, 1, |_| scheduler())?.run_until(Time(0) + 100 * millisecond, &mut events)?;
     let done = events.iter().filter(|event| event.kind == EventKind::Completed);
     Ok(done
         .map(|event| jobs[event.thread.task as usize].name)

@@ -35,7 +35,7 @@ use crate::{CancelEntry, HostEntry, LinkEntry, NetworkEntry, ResourceEntry, Shed
 /// let scenario = Scenario::parse("radar.toml", text)?;
 /// let model = scenario.model();
 /// let mut simulation = Simulation::new(&model, scenario.seed, |host| scenario.scheduler_of(host, None))?;
-/// simulation.run_until(Time(0) + scenario.until.0, &mut ());
+/// simulation.run_until(Time(0) + scenario.until.0, &mut ())?;
 /// let statistics = simulation.finish();
 /// // The thread that arrives at the end is unfinished.
 /// assert_eq!((statistics.tasks[0].made, statistics.tasks[0].unfinished), (100, 1));

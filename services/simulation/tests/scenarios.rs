@@ -47,7 +47,7 @@ fn every_key_is_read() {
             .any(|task| matches!(task.arrival, Arrival::Sporadic { .. }))
     );
     let mut simulation = Simulation::new(&model, 1, |host| scenario.scheduler_of(host, None)).unwrap();
-    simulation.run_until(Time(0) + scenario.until.0, &mut ());
+    simulation.run_until(Time(0) + scenario.until.0, &mut ()).unwrap();
     let statistics = simulation.finish();
     assert!(
         statistics.tasks.iter().all(|task| task.arrived > 0),
@@ -176,8 +176,28 @@ fn errors_name_position_key_and_a_valid_value() {
         ),
         (
             "name = \"b\"",
+            "name = \"b\"\nprocessors = 9223372036854775807",
+            "host[2].processors: 9223372036854775808 processors up to here; at most 100000 in total",
+        ),
+        (
+            "name = \"b\"",
+            "name = \"b\"\ncount = 9999\nprocessors = 1000000000",
+            "host[2].processors: 9999000000001 processors up to here; at most 100000 in total",
+        ),
+        (
+            "name = \"b\"",
+            "name = \"b\"\ncount = 9223372036854775807",
+            "at most 100000 in total; 9223372036854775808 hosts up to here",
+        ),
+        (
+            "name = \"b\"",
+            "name = \"b\"\ncount = 90000\n[[link]]\nfrom = \"b\"\nto = \"b\"",
+            "link[1]: 8100000000 pairs of hosts up to here; at most 1000000",
+        ),
+        (
+            "name = \"b\"",
             "name = \"b\"\ncount = 0",
-            "host[2].count: must be from 1 to",
+            "host[2].count: must be at least 1",
         ),
         (
             "name = \"b\"",
@@ -286,7 +306,12 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             on_demand,
             "period = \"1 ms\"\nthreads = 0\n",
-            "task[1].threads: must be from 1 per host",
+            "task[1].threads: must be at least 1",
+        ),
+        (
+            on_demand,
+            "period = \"1 ms\"\nthreads = 1000001\n",
+            "at most 1000000 on all hosts and of all tasks; 1000001 up to here",
         ),
         (
             on_demand,

@@ -19,6 +19,12 @@ impl ModelError {
     }
 }
 
+impl ModelError {
+    pub(super) fn of(text: String) -> Self {
+        Self { text, task: None }
+    }
+}
+
 impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -28,11 +34,12 @@ impl fmt::Display for ModelError {
 impl Error for ModelError {}
 
 impl Model {
-    /// Checks that it can be simulated: all indices exist, and time advances.
+    /// Checks that it can be simulated: all indices exist, time advances, and its size is within its limits.
     ///
     /// # Errors
     /// [`ModelError`] describes the first problem.
     pub fn check(&self) -> Result<(), ModelError> {
+        self.size()?;
         for host in &self.hosts {
             if host.processors == 0 {
                 return wrong(format!("host `{}` needs at least 1 processor", host.name));
@@ -57,6 +64,29 @@ impl Model {
             })?;
         }
         self.cycles()
+    }
+
+    fn size(&self) -> Result<(), ModelError> {
+        let (hosts, limits) = (self.hosts.len(), &self.limits);
+        let processors = self.hosts.iter().map(|host| host.processors);
+        let streams = self.tasks.iter().map(|task| task.hosts.len());
+        let sum = |numbers: &mut dyn Iterator<Item = usize>| numbers.fold(0, usize::saturating_add);
+        let sizes = [
+            ("hosts", hosts, limits.hosts),
+            ("processors", sum(&mut { processors }), limits.processors),
+            (
+                "resources on its hosts",
+                hosts.saturating_mul(self.resources.len()),
+                limits.resources,
+            ),
+            ("streams of arrivals", sum(&mut { streams }), limits.streams),
+        ];
+        match sizes.iter().find(|(_, number, limit)| number > limit) {
+            Some((what, number, limit)) => wrong(format!(
+                "the model has {number} {what}; at most {limit} are possible"
+            )),
+            None => Ok(()),
+        }
     }
 
     fn task(&self, task: &Task) -> Result<(), ModelError> {
@@ -203,5 +233,5 @@ fn starts(steps: &[Step], found: &mut Vec<usize>) {
 }
 
 fn wrong<T>(text: String) -> Result<T, ModelError> {
-    Err(ModelError { text, task: None })
+    Err(ModelError::of(text))
 }

@@ -3,7 +3,7 @@
 //!
 //! | Aspect | Items |
 //! |---|---|
-//! | Model | [`Model`], [`Host`], [`Link`], [`Resource`], [`Task`], [`Step`] |
+//! | Model | [`Model`], [`Limits`], [`Host`], [`Link`], [`Resource`], [`Task`], [`Step`] |
 //! | Simulation | [`Simulation`], with a [`Scheduler`](crate::dynamic::Scheduler) for each host |
 //! | Events | [`Event`], [`Observer`], [`dispatch_graph`] |
 //! | Results | [`Statistics`] |
@@ -22,6 +22,7 @@ mod check;
 mod histogram;
 mod host;
 mod host_resources;
+mod limits;
 mod links;
 mod model;
 mod parameters;
@@ -34,6 +35,7 @@ mod trace;
 
 pub use check::ModelError;
 pub use histogram::Histogram;
+pub use limits::Limits;
 pub use model::{
     Arrival, Cancellation, Costs, Host, Link, Model, Overrun, Protocol, Resource, Shedding, Task,
 };

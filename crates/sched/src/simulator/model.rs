@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use crate::dynamic::Time;
 
-use super::{Parameters, Retry, Step};
+use super::{Limits, Parameters, Retry, Step};
 
 /// A distributed system: hosts, the network between them, and the work of distributable threads.
 ///
@@ -26,6 +26,8 @@ pub struct Model {
     pub cancellations: Vec<Cancellation>,
     /// Operations that are cancelled because they would miss their deadlines.
     pub shedding: Shedding,
+    /// Limits of the model and its simulation.
+    pub limits: Limits,
 }
 
 /// An endsystem with one scheduler.

@@ -14,6 +14,7 @@ use crate::dynamic::{Scheduler, Slot, Time};
 use super::{
     Event, EventKind, Model, ModelError, Observer, Statistics, TaskStatistics,
     host::HostState,
+    limits::Used,
     links::Links,
     thread::{State, Thread},
 };
@@ -38,7 +39,7 @@ use arrivals::Stream;
 ///
 /// let mut simulation = Simulation::new(&model, 1, |_| Box::new(MostImportantFirst::new()))?;
 /// let mut events = Vec::new();
-/// simulation.run_until(Time(10_000_000_000), &mut events);
+/// simulation.run_until(Time(10_000_000_000), &mut events)?;
 /// let statistics = simulation.finish();
 /// assert_eq!(statistics.tasks[1].response.max(), Some(3_000_000_000));
 /// // The minor thread computes while the major one is on the other host, and vice versa.
@@ -61,6 +62,7 @@ pub struct Simulation<'m> {
     /// Hosts to reschedule at the present time.
     listed: Vec<usize>,
     chosen: Vec<Slot>,
+    used: Used,
     statistics: Statistics,
 }
 
@@ -115,6 +117,7 @@ impl<'m> Simulation<'m> {
             started: alloc::vec![0; model.tasks.len()],
             listed: Vec::new(),
             chosen: Vec::new(),
+            used: Used::default(),
             statistics: Statistics {
                 tasks: alloc::vec![TaskStatistics::default(); model.tasks.len()],
                 ..Statistics::default()
@@ -136,15 +139,21 @@ impl<'m> Simulation<'m> {
     }
 
     /// Runs the simulation up to and including the time `until`.
-    pub fn run_until(&mut self, until: Time, observer: &mut dyn Observer) {
+    ///
+    /// # Errors
+    /// A limit of the model was reached: the number, the limit and the time. The simulation stops there.
+    pub fn run_until(&mut self, until: Time, observer: &mut dyn Observer) -> Result<(), ModelError> {
         while let Some(Reverse((time, ..))) = self.queue.peek() {
             if *time > until {
                 break;
             }
             self.now = *time;
             // All simultaneous occurrences are handled before any host is rescheduled.
-            while let Some(Reverse((_, _, occurrence))) = self.pop_due() {
+            while !self.is_exceeded()
+                && let Some(Reverse((_, _, occurrence))) = self.pop_due()
+            {
                 self.statistics.events += 1;
+                self.count();
                 self.handle(occurrence, observer);
             }
             let mut listed = mem::take(&mut self.listed);
@@ -155,11 +164,25 @@ impl<'m> Simulation<'m> {
             // Hosts affect one another only by messages, which are queued.
             listed.append(&mut self.listed);
             self.listed = listed;
+            if let Some(error) = &self.used.exceeded {
+                return Err(error.clone());
+            }
         }
         self.now = self.now.max(until);
         for host in &mut self.hosts {
             host.account(&mut self.threads, self.now);
         }
+        Ok(())
+    }
+
+    /// Whether a limit was reached, so that nothing more happens.
+    fn is_exceeded(&self) -> bool {
+        self.used.exceeded.is_some()
+    }
+
+    /// Counts an occurrence, a decision or a step.
+    fn count(&mut self) {
+        self.used.event(&self.model.limits, self.now);
     }
 
     /// Ends the simulation and returns its statistics.
@@ -188,6 +211,7 @@ impl<'m> Simulation<'m> {
     fn queue_at(&mut self, time: Time, occurrence: Occurrence) {
         self.sequence += 1;
         self.queue.push(Reverse((time, self.sequence, occurrence)));
+        self.used.pending(&self.model.limits, self.queue.len(), self.now);
     }
 
     fn pop_due(&mut self) -> Option<Reverse<(Time, u64, Occurrence)>> {

@@ -164,7 +164,7 @@ impl FlightProgram {
     /// Simulates the program for this time.
     ///
     /// # Errors
-    /// [`shares`](Self::shares) is not a valid range.
+    /// [`shares`](Self::shares) is not a valid range, or a limit of simulations is reached.
     ///
     /// # Panics
     /// If `load` is negative or not finite.
@@ -174,7 +174,7 @@ impl FlightProgram {
         let mut simulation = Simulation::new(&model, seed, |_| {
             scheduler.take().expect("the model has one host")
         })?;
-        simulation.run_until(Time(0) + time, &mut ());
+        simulation.run_until(Time(0) + time, &mut ())?;
         Ok(Flown::of(&model, &simulation.finish()))
     }
 

@@ -15,7 +15,7 @@ fn simulate(model: &Model, name: &str, time: Duration) -> (Vec<Event>, Statistic
     let scheduler = |_| standard(name).unwrap_or_else(|| panic!("unknown scheduler {name}"));
     let mut simulation = Simulation::new(model, 1, scheduler).unwrap();
     let mut events = Vec::new();
-    simulation.run_until(Time(0) + time, &mut events);
+    simulation.run_until(Time(0) + time, &mut events).unwrap();
     (events, simulation.finish())
 }
 

@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use punctual_sched::dynamic::{STANDARD, standard};
+use punctual_sched::{
+    dynamic::{STANDARD, standard},
+    simulator::Limits,
+};
 use punctual_toml::{Key, Problem, distinct};
 
 use super::build::Names;
@@ -22,7 +25,8 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Problem> {
     if scenario.tasks.is_empty() {
         return root.problem("no task; add [[task]] with its `name`, `host` and `steps`");
     }
-    let mut hosts = 0usize;
+    let limits = Limits::default();
+    let (mut hosts, mut processors) = (0usize, 0usize);
     for (index, host) in scenario.hosts.iter().enumerate() {
         let key = root.item("host", index);
         scheduler(host.scheduler.as_ref(), key.name("scheduler"))?;
@@ -30,10 +34,18 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Problem> {
             return key.name("processors").problem("at least 1 processor is required");
         }
         hosts = hosts.saturating_add(host.count);
-        if host.count == 0 || hosts > MOST {
-            return key
-                .name("count")
-                .problem(format!("must be from 1 to {MOST} hosts in total"));
+        if host.count == 0 || hosts > limits.hosts {
+            return key.name("count").problem(format!(
+                "must be at least 1, and at most {} in total; {hosts} hosts up to here",
+                limits.hosts
+            ));
+        }
+        processors = processors.saturating_add(host.processors.saturating_mul(host.count));
+        if processors > limits.processors {
+            return key.name("processors").problem(format!(
+                "{processors} processors up to here; at most {} in total are possible",
+                limits.processors
+            ));
         }
     }
     names(scenario)?;
@@ -51,8 +63,8 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Problem> {
     })
 }
 
-/// Maximum number of hosts, and of streams of a task: Punctual's limit, against typing errors.
-const MOST: usize = 1_000_000;
+/// Maximum number of pairs of hosts in all links, and of hosts in all calls: Punctual's limit.
+const MOST_PAIRS: usize = 1_000_000;
 
 fn scheduler(name: Option<&String>, key: Key) -> Result<(), Problem> {
     match name {
@@ -98,11 +110,18 @@ impl Checks<'_> {
             self.scenario.network.bytes_per_second,
             root.name("network").name("bytes_per_second"),
         )?;
+        let mut pairs = 0usize;
         for (index, link) in self.scenario.links.iter().enumerate() {
             let key = root.item("link", index);
             self.host(&link.from, key.name("from"))?;
             self.host(&link.to, key.name("to"))?;
             self.network(link.bytes_per_second, key.name("bytes_per_second"))?;
+            let [from, to] = [&link.from, &link.to].map(|group| self.names.hosts[group].len());
+            pairs = pairs.saturating_add(from.saturating_mul(to));
+            if pairs > MOST_PAIRS {
+                let text = format!("{pairs} pairs of hosts up to here; at most {MOST_PAIRS} are possible");
+                return key.problem(text);
+            }
         }
         for (index, resource) in self.scenario.resources.iter().enumerate() {
             let key = root.item("resource", index);
@@ -118,8 +137,23 @@ impl Checks<'_> {
                     .problem("requires protocol = \"ceiling\"; add that or remove this");
             }
         }
+        let (mut streams, mut called) = (0usize, 0usize);
         for (index, task) in self.scenario.tasks.iter().enumerate() {
-            self.task(task, &root.item("task", index))?;
+            let key = root.item("task", index);
+            self.task(task, &key)?;
+            let own = self.names.hosts[&task.host].len().saturating_mul(task.threads);
+            streams = streams.saturating_add(own);
+            let most = Limits::default().streams;
+            if task.threads == 0 || streams > most {
+                return key.name("threads").problem(format!(
+                    "must be at least 1, and at most {most} on all hosts and of all tasks; {streams} up to here"
+                ));
+            }
+            called = called.saturating_add(self.called(&task.steps));
+            if called > MOST_PAIRS {
+                let text = format!("{called} hosts in calls up to here; at most {MOST_PAIRS} are possible");
+                return key.name("steps").problem(text);
+            }
         }
         for (index, cancel) in self.scenario.cancels.iter().enumerate() {
             self.named_task(&cancel.task, root.item("cancel", index).name("task"))?;
@@ -136,12 +170,6 @@ impl Checks<'_> {
 
     fn task(&self, task: &TaskEntry, key: &Key) -> Result<(), Problem> {
         self.host(&task.host, key.name("host"))?;
-        let streams = self.names.hosts[&task.host].len().saturating_mul(task.threads);
-        if task.threads == 0 || streams > MOST {
-            return key
-                .name("threads")
-                .problem(format!("must be from 1 per host to {MOST} on all hosts together"));
-        }
         let Some(arrivals) = task.arrivals() else {
             return key.clone().problem(
                 "state its arrivals with only one of `start`, `period`, `between` and `mean`, or \
@@ -184,6 +212,16 @@ impl Checks<'_> {
             );
         }
         self.steps(&task.steps, key)
+    }
+
+    /// Number of hosts in all calls of these steps.
+    fn called(&self, steps: &[StepEntry]) -> usize {
+        let of = |step: &StepEntry| {
+            let own = step.call.as_ref().and_then(|group| self.names.hosts.get(group));
+            own.map_or(0, Vec::len)
+                .saturating_add(self.called(step.steps.as_deref().unwrap_or_default()))
+        };
+        steps.iter().map(of).fold(0, usize::saturating_add)
     }
 
     fn is_started(&self, name: &str) -> bool {

@@ -95,7 +95,8 @@ fn run(
     for piece in 1..=PIECES {
         let until = scenario.until.0.mul_f64(f64::from(piece) / f64::from(PIECES));
         let until = if piece == PIECES { scenario.until.0 } else { until };
-        simulation.run_until(Time(0) + until, watcher);
+        let ran = simulation.run_until(Time(0) + until, watcher);
+        ran.map_err(|error| error.to_string())?;
         let so_far = began.elapsed();
         if progress.is_none() && so_far > SILENT_FOR && piece < PIECES {
             let left = so_far.mul_f64(f64::from(PIECES - piece) / f64::from(piece));

@@ -48,6 +48,18 @@ fn the_file_of_figure_6_is_the_model_of_the_benchmark() {
 }
 
 #[test]
+fn endless_work_ends_with_a_number_and_its_limit() {
+    // A thread arrives in each nanosecond and computes for a second.
+    let endless = OVERLOAD
+        .replacen("\"10 ms\"", "\"1 ns\"", 1)
+        .replacen("8 ms", "1 s", 1);
+    let run = simulate(&[&file("endless.toml", &endless)]);
+    assert_eq!(run.code, 2, "{}{}", run.said, run.complained);
+    let expected = "200001 threads at one time, of at most 200000; they arrive faster than";
+    assert!(run.complained.contains(expected), "{}", run.complained);
+}
+
+#[test]
 fn figure_6_is_met_drawn_and_traced() {
     let [json, html, trace] = ["f6.json", "f6.html", "f6.jsonl"].map(|name| file(name, ""));
     let run = simulate(&[FIGURE_6, "--json", &json, "--html", &html, "--trace", &trace]);

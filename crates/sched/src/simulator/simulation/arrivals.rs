@@ -175,10 +175,9 @@ impl Simulation<'_> {
         );
         thread.segments.push(segment);
         self.begin(index, arrived);
-        self.statistics.most_threads = self
-            .statistics
-            .most_threads
-            .max(self.threads.len() - self.free.len());
+        let threads = self.threads.len() - self.free.len();
+        self.statistics.most_threads = self.statistics.most_threads.max(threads);
+        self.used.arrival(&self.model.limits, threads, self.now);
         index
     }
 

@@ -18,10 +18,11 @@ impl Simulation<'_> {
             self.hosts[host].undecided = true;
         }
         self.finish_computations(host, observer);
-        loop {
+        while !self.is_exceeded() {
             // Threads that become ready during a cancellation are considered after it, and before the next
             // one.
-            while self.hosts[host].undecided && self.hosts[host].cancels_until <= now {
+            while self.hosts[host].undecided && self.hosts[host].cancels_until <= now && !self.is_exceeded() {
+                self.count();
                 self.decide(host, observer);
             }
             let mut processors = 0..self.hosts[host].processors.len();
@@ -47,6 +48,7 @@ impl Simulation<'_> {
         for processor in 0..self.hosts[host].processors.len() {
             self.hosts[host].undecided = false;
             while !self.hosts[host].undecided
+                && !self.is_exceeded()
                 && let Some(thread) = self.hosts[host].at_step(processor, &self.threads, self.now)
             {
                 self.step(thread, observer);

@@ -15,6 +15,7 @@ use super::{
 impl<'m> Simulation<'m> {
     /// Executes the next step of a running thread that has nothing to compute.
     pub(super) fn step(&mut self, thread: usize, observer: &mut dyn Observer) {
+        self.count();
         if self.threads[thread].unwinding.ending.is_some() && self.threads[thread].unwinding.to.is_none() {
             self.threads[thread].unwinding.to = Some(0);
         }

@@ -142,7 +142,7 @@ fn each_host_has_its_own_scheduler() {
     let model = hosts(2, vec![important, urgent]);
     let mut simulation = Simulation::new(&model, 1, |host| standard(["EDF", "MIF"][host]).unwrap()).unwrap();
     let mut events = Vec::new();
-    simulation.run_until(at(20), &mut events);
+    simulation.run_until(at(20), &mut events).unwrap();
     // The urgent thread calls first, but urgency counts only on this host.
     assert_eq!(
         times(&events, 1, |kind| matches!(kind, EventKind::Sent { .. })),
@@ -176,7 +176,7 @@ fn hosts_with_other_schedulers_translate_the_parameters_of_a_thread() {
     let scheduler = |host| standard(["MIF", "EDF"][host]).unwrap();
     let mut simulation = Simulation::new(&model, 1, scheduler).unwrap();
     let mut events = Vec::new();
-    simulation.run_until(at(100), &mut events);
+    simulation.run_until(at(100), &mut events).unwrap();
     // By importance, since none has a deadline there, except the one that begins a segment when it runs.
     assert_eq!(runs(&events, 1, 100), [(1, 0, 5), (0, 5, 10), (2, 10, 15)]);
 }

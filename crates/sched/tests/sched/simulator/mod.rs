@@ -1,6 +1,7 @@
 //! The simulator, compared with textbook examples.
 
 mod cancellation;
+mod limits;
 mod messages;
 mod models;
 mod resources;

@@ -257,7 +257,7 @@ fn invalid_choices_of_a_scheduler_are_ignored() {
     let mut model = hosts(1, tasks);
     model.hosts[0].processors = 2;
     let mut simulation = Simulation::new(&model, 1, |_| Box::new(Faulty(Vec::new()))).unwrap();
-    simulation.run_until(at(1), &mut ());
+    simulation.run_until(at(1), &mut ()).unwrap();
     let statistics = simulation.finish();
     assert!(statistics.tasks.iter().all(|task| task.made == 1));
     assert_eq!(statistics.hosts[0].busy, Duration::from_nanos(150));
@@ -317,7 +317,7 @@ fn running_in_pieces_gives_the_same_result() {
     let whole = simulate(&model, "MUF", 5, MS * 500);
     let mut simulation = Simulation::new(&model, 5, |_| standard("MUF").unwrap()).unwrap();
     let mut events = Vec::new();
-    (1..=50).for_each(|piece| simulation.run_until(at(piece * 10), &mut events));
+    (1..=50).for_each(|piece| simulation.run_until(at(piece * 10), &mut events).unwrap());
     assert_eq!((events, simulation.finish()), whole);
 }
 

@@ -17,7 +17,7 @@ pub fn simulate(model: &Model, name: &str, seed: u64, until: Duration) -> (Vec<E
     let scheduler = |_| standard(name).unwrap_or_else(|| panic!("unknown scheduler {name}"));
     let mut simulation = Simulation::new(model, seed, scheduler).unwrap();
     let mut events = Vec::new();
-    simulation.run_until(Time(0) + until, &mut events);
+    simulation.run_until(Time(0) + until, &mut events).unwrap();
     (events, simulation.finish())
 }
 

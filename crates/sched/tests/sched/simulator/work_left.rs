@@ -88,7 +88,7 @@ fn seen(scheduler: &str, execution_ms: u32, steps: Vec<Step>) -> Vec<Seen> {
         })
     };
     let mut simulation = Simulation::new(&model, 1, keeping).unwrap();
-    simulation.run_until(at(100), &mut ());
+    simulation.run_until(at(100), &mut ()).unwrap();
     assert_eq!(simulation.finish().tasks[0].made, 1);
     SEEN.take()
 }

@@ -22,7 +22,7 @@ pub(super) fn run(case: Case, seconds: u64) -> Result<Ran, Error> {
     let mut watch = Watch::default();
     // Long enough for the arrivals of the last second to complete.
     let until = Time((seconds + 2) * Sample::LENGTH_NS);
-    simulation.run_until(until, &mut watch);
+    simulation.run_until(until, &mut watch)?;
     let arrivals = watch.arrivals();
     let samples = Sample::all(&arrivals, seconds, |task| is_critical(&model, task));
     let total = Sample::total(&samples);

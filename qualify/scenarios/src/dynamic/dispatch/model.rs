@@ -31,7 +31,7 @@ pub(super) fn simulated(scheduler: Named, unit: Duration) -> Result<Schedule, Er
     let until = Time((unit * paper::UNITS as u32 * 2).as_nanos() as u64);
     let model = figure_6(unit);
     let mut simulation = Simulation::new(&model, 0, |_| scheduler.scheduler())?;
-    simulation.run_until(until, &mut events);
+    simulation.run_until(until, &mut events)?;
     let runs = dispatch_graph(&events, until, false);
     let runs = runs.into_iter().map(|run| Run {
         host: run.host as u8 + 1,
