@@ -32,6 +32,7 @@ mod statistics;
 mod step;
 mod thread;
 mod trace;
+mod usage;
 
 pub use check::ModelError;
 pub use histogram::Histogram;

@@ -14,9 +14,9 @@ use crate::dynamic::{Scheduler, Slot, Time};
 use super::{
     Event, EventKind, Model, ModelError, Observer, Statistics, TaskStatistics,
     host::HostState,
-    limits::Used,
     links::Links,
     thread::{State, Thread},
+    usage::Usage,
 };
 use arrivals::Stream;
 
@@ -62,7 +62,7 @@ pub struct Simulation<'m> {
     /// Hosts to reschedule at the present time.
     listed: Vec<usize>,
     chosen: Vec<Slot>,
-    used: Used,
+    used: Usage,
     statistics: Statistics,
 }
 
@@ -117,7 +117,7 @@ impl<'m> Simulation<'m> {
             started: alloc::vec![0; model.tasks.len()],
             listed: Vec::new(),
             chosen: Vec::new(),
-            used: Used::default(),
+            used: Usage::default(),
             statistics: Statistics {
                 tasks: alloc::vec![TaskStatistics::default(); model.tasks.len()],
                 ..Statistics::default()
