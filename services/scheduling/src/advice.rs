@@ -40,8 +40,8 @@ impl Advice {
     /// else new priorities.
     ///
     /// Returns `None` if the schedule is feasible already, or if nothing was found. If every activity has one
-    /// step, no assignment of priorities is feasible then; for chains of calls, one may exist that the
-    /// analysis cannot prove.
+    /// step, or if there are at most seven activities, the analysis can prove no order of priorities feasible
+    /// then.
     pub fn for_schedule(schedule: &Schedule) -> Option<Self> {
         if schedule.is_feasible() {
             return None;
@@ -166,7 +166,7 @@ impl Advice {
     fn with_new_priorities(&self) -> Option<Self> {
         let model = Model::of(&self.schedule);
         let levels = levels(model.tasks.len())?;
-        let priorities = analysis::audsley(&model.tasks, &levels)?;
+        let priorities = analysis::feasible_priorities(&model.tasks, &levels)?;
         let priorities: Vec<_> = priorities.into_iter().map(Some).collect();
         self.with_priorities(&model, &priorities)
     }

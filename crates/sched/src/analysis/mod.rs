@@ -8,7 +8,7 @@
 //! |---|---|
 //! | Model | [`Task`], [`Step`], [`Hold`] |
 //! | Worst-case response times | [`analyse`] |
-//! | Feasible priorities | [`one_change`], [`audsley`] |
+//! | Feasible priorities | [`one_change`], [`audsley`], [`feasible_priorities`] |
 //! | Tests by utilisation alone | [`liu_layland_bound`], [`hyperbolic_product`] |
 
 mod assignment;
@@ -18,7 +18,7 @@ mod deadline_monotonic;
 mod holistic;
 mod model;
 
-pub use assignment::{audsley, one_change};
+pub use assignment::{audsley, feasible_priorities, one_change};
 pub use bounds::{bounds_apply, hyperbolic_product, liu_layland_bound, utilization};
 pub use deadline_monotonic::is_deadline_monotonic;
 pub use holistic::{Analysis, Response, analyse};

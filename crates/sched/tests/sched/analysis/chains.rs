@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 use punctual_sched::analysis::*;
 
-use crate::analysis::simulation::{Actual, worst_responses};
+use crate::analysis::{
+    properties::{is_feasible_with, permutations},
+    simulation::{Actual, worst_responses},
+};
 
 fn worst(tasks: &[Task]) -> Vec<Option<Time>> {
     let analysis = analyse(tasks).unwrap();
@@ -152,6 +155,19 @@ proptest! {
         for (response, simulated) in analysis.responses.iter().zip(simulated) {
             if let Some(bound) = response.worst() {
                 prop_assert!(simulated <= bound, "{} > {}: {:?}", simulated, bound, tasks);
+            }
+        }
+    }
+
+    #[test]
+    fn an_order_is_found_where_there_is_one(tasks in chains()) {
+        let levels: Vec<i32> = (10..).take(tasks.len()).collect();
+        let found = feasible_priorities(&tasks, &levels);
+        match &found {
+            Some(priorities) => prop_assert!(is_feasible_with(&tasks, priorities), "{:?}", tasks),
+            None => {
+                let any = permutations(&levels).iter().any(|order| is_feasible_with(&tasks, order));
+                prop_assert!(!any, "{:?}", tasks);
             }
         }
     }

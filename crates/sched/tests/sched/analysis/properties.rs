@@ -35,7 +35,7 @@ fn simulated(tasks: &[Task]) -> Vec<Time> {
 }
 
 /// Returns all permutations of priorities.
-fn permutations(items: &[i32]) -> Vec<Vec<i32>> {
+pub fn permutations(items: &[i32]) -> Vec<Vec<i32>> {
     if items.is_empty() {
         return vec![Vec::new()];
     }
@@ -50,7 +50,7 @@ fn permutations(items: &[i32]) -> Vec<Vec<i32>> {
     (0..items.len()).flat_map(with_first).collect()
 }
 
-fn is_feasible_with(tasks: &[Task], priorities: &[i32]) -> bool {
+pub fn is_feasible_with(tasks: &[Task], priorities: &[i32]) -> bool {
     let tasks: Vec<_> = tasks
         .iter()
         .zip(priorities)
