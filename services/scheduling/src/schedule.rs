@@ -69,6 +69,29 @@ impl Schedule {
         toml::to_string_pretty(self).expect("every schedule can be written as TOML")
     }
 
+    /// Returns the text of a file with this schedule, made of one with another schedule: what is the same keeps
+    /// its comments and its order.
+    ///
+    /// ```
+    /// use punctual::Priority;
+    /// use punctual_scheduling::Schedule;
+    ///
+    /// let text = include_str!("../radar.toml");
+    /// let mut schedule = Schedule::parse("radar.toml", text)?;
+    /// schedule.activities[1].priority = Priority::new(32_767)?;
+    /// let edited = schedule.edited(text);
+    /// assert_eq!(edited.lines().count(), text.lines().count());
+    /// assert_eq!(Schedule::parse("edited.toml", &edited)?, schedule);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn edited(&self, text: &str) -> String {
+        let before = Self::parse("", text).ok();
+        let edited =
+            before.and_then(|before| punctual_toml::edited(text, &before.to_toml(), &self.to_toml()));
+        let is_this = |text: &String| Self::parse("", text).is_ok_and(|schedule| schedule == *self);
+        edited.filter(is_this).unwrap_or_else(|| self.to_toml())
+    }
+
     /// Returns the priority mapping over SCHED_FIFO's priorities, 1 to 99.
     pub fn native_mapping(&self) -> Box<dyn PriorityMapping> {
         self.mapping.over(1..=99)

@@ -1,6 +1,7 @@
-//! TOML files of Punctual's services: a reader whose errors name file, line, column and key, time spans with
-//! units, and CORBA priorities as plain numbers.
+//! TOML files of Punctual's services: a reader whose errors name file, line, column and key, changes that keep
+//! comments, time spans with units, and CORBA priorities as plain numbers.
 
+mod edit;
 mod error;
 mod key;
 pub mod optional_priority;
@@ -8,6 +9,7 @@ pub mod priority;
 mod read;
 mod span;
 
+pub use edit::edited;
 pub use error::FileError;
 pub use key::{Key, Problem, distinct};
 pub use read::{parse, read};

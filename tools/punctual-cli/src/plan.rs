@@ -378,7 +378,8 @@ impl<'s> Plan<'s> {
             text += &format!("# Changed: {change}\n");
         }
         text += "\n";
-        text += &schedule.to_toml();
+        let original = fs::read_to_string(source).map_err(|error| error.to_string())?;
+        text += &schedule.edited(&original);
         fs::write(file, text).map_err(|error| cannot_write(file, &error))?;
         println!("Lanes: {}", file.display());
         Ok(())

@@ -143,7 +143,13 @@ fn an_infeasible_schedule_names_the_late_activity_and_ends_with_1() {
 
 #[test]
 fn the_proposed_schedule_is_written_and_feasible() {
-    let input = file("reversed.toml", REVERSED);
+    let commented = REVERSED
+        .replace(
+            "period = \"10 ms\"",
+            "# As the sensor delivers.\nperiod = \"10 ms\" # measured",
+        )
+        .replace("name = \"work\"", "name = \"work\" # of the server");
+    let input = file("reversed.toml", &commented);
     let (lanes, json) = (file("reversed-lanes.toml", ""), file("reversed.json", ""));
     let run = plan(&[&input, Path::new("--lanes"), &lanes, Path::new("--json"), &json]);
     assert_eq!(
@@ -158,6 +164,13 @@ fn the_proposed_schedule_is_written_and_feasible() {
     );
     let written = fs::read_to_string(&lanes).unwrap();
     assert!(written.contains("# Changed: "), "{written}");
+    for comment in [
+        "# As the sensor delivers.\n",
+        "\"10 ms\" # measured\n",
+        "\"work\" # of the server\n",
+    ] {
+        assert!(written.contains(comment), "{written}");
+    }
     let again = plan(&[&lanes]);
     assert_eq!(again.code, 0, "{}{}", again.said, again.complained);
 
