@@ -2,9 +2,9 @@
 
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
-/// Applies to a text what differs between two versions of its content, so that its comments, its order and its
-/// spelling of everything else remain. The versions are TOML, too: the text's own content, however written,
-/// and the new one.
+/// Applies to a text what differs between two versions of its content, so that its comments, its order and
+/// its spelling of everything else remain. The versions are TOML, too: the text's own content, however
+/// written, and the new one.
 ///
 /// Returns `None` if one of them is not TOML, or if the text does not have the structure of its content.
 ///

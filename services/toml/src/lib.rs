@@ -1,5 +1,5 @@
-//! TOML files of Punctual's services: a reader whose errors name file, line, column and key, changes that keep
-//! comments, time spans with units, and CORBA priorities as plain numbers.
+//! TOML files of Punctual's services: a reader whose errors name file, line, column and key, changes that
+//! keep comments, time spans with units, and CORBA priorities as plain numbers.
 
 mod edit;
 mod error;
