@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         inversion_sources::leader_followers_middle_priority_work_delays_the_leader_only_without_lanes,
         inversion_sources::poa_a_million_activations_delay_nobody_with_lanes,
         large_messages::a_large_message_leaves_no_memory_in_use,
+        large_messages::a_value_for_which_there_is_no_memory_costs_its_call,
         lane_memory::ten_lanes_take_less_than_ten_mebibytes,
         lane_memory::ten_lanes_take_less_than_ten_mebibytes_of_locked_memory,
         lane_memory::ten_lanes_with_resident_stacks_take_more,

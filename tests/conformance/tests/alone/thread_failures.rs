@@ -11,7 +11,7 @@ use punctual_fixtures::{
 const STACK: usize = 64 << 20;
 
 /// Limits the address space to what there is, and a little more. `false`: that cannot be done here.
-fn limit_memory(more: u64) -> bool {
+pub fn limit_memory(more: u64) -> bool {
     let status = fs::read_to_string("/proc/self/status").expect("procfs");
     let size = status.lines().find_map(|line| line.strip_prefix("VmSize:"));
     let kibibytes: u64 = size
