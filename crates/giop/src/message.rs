@@ -153,10 +153,19 @@ pub fn write_message_error(buffer: &mut Vec<u8>, version: Version) {
 
 /// Appends a CancelRequest message for a request or locate request.
 pub fn write_cancel_request(buffer: &mut Vec<u8>, version: Version, request_id: u32) {
-    let start = buffer.len();
-    write_empty(buffer, version, MessageType::CancelRequest);
-    buffer[start + SIZE_AT..start + HEADER_SIZE].copy_from_slice(&4_u32.to_ne_bytes());
-    buffer.extend_from_slice(&request_id.to_ne_bytes());
+    buffer.extend_from_slice(&cancel_request(version, request_id));
+}
+
+/// Size of a CancelRequest message in octets.
+pub(crate) const CANCEL_SIZE: usize = HEADER_SIZE + 4;
+
+/// Returns a CancelRequest message in the native byte order.
+pub(crate) fn cancel_request(version: Version, request_id: u32) -> [u8; CANCEL_SIZE] {
+    let mut message = [0; CANCEL_SIZE];
+    message[..HEADER_SIZE].copy_from_slice(&empty_message(version, MessageType::CancelRequest));
+    message[SIZE_AT..HEADER_SIZE].copy_from_slice(&4_u32.to_ne_bytes());
+    message[HEADER_SIZE..].copy_from_slice(&request_id.to_ne_bytes());
+    message
 }
 
 /// Decodes the request id of a CancelRequest message, complete in `message`.

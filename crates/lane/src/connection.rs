@@ -175,6 +175,16 @@ impl<H: RequestHandler> Connection<H> {
         self.send_locked(&mut outbound, message, version).map_err(Some)
     }
 
+    /// Sends CancelRequest for a request that was sent, behind what waits. That the connection is broken
+    /// shows when it is next read or written.
+    pub(crate) fn send_cancel(&self, request_id: u32) {
+        let mut outbound = self.outbound.lock();
+        if let Some(message) = outbound.protocol.cancel(request_id) {
+            let version = outbound.protocol.version();
+            let _ = self.send_locked(&mut outbound, &message, version);
+        }
+    }
+
     fn send_locked(&self, outbound: &mut Outbound, message: &[u8], version: Version) -> Result<(), Broken> {
         let was_empty = outbound.write(&*self.stream, message, version, || {
             // The write is tried once more after the mark is set: room made from then on wakes a thread that

@@ -8,13 +8,15 @@ use std::{
 use punctual_cdr::CharSet;
 use punctual_flight::{self as flight, Record, record};
 use punctual_giop::{
-    INVOCATION_POLICIES, MessageHeader, MessageType, RequestHeader, decode_invocation_policies,
+    INVOCATION_POLICIES, MessageHeader, MessageType, RequestHeader, Version, decode_invocation_policies,
 };
+use punctual_sched::NetworkPriorityMapping;
 use punctual_types::Priority;
 
 use crate::{
-    Disposition, Lane, LaneContext, MessageError, RequestMessage, ServingSlot, Unserved,
+    Disposition, Lane, LaneContext, MessageError, RequestHandler, RequestMessage, ServingSlot, Unserved,
     connection::{Connection, Role},
+    handler::EarlyReplies,
     mode::Mode,
     worker::Worker,
 };
@@ -212,6 +214,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             link: connection.link,
             read_at: arrival.read_at,
             may_move: arrival.may_move,
+            connection,
         };
         call(
             self.lane,
@@ -230,11 +233,35 @@ impl<H: ServingSlot> Worker<'_, H> {
         priority: Option<Priority>,
     ) -> bool {
         let mapping = self.handler.network_priority_mapping();
-        connection.mark.set(connection.stream(), mapping, priority);
-        let sent = connection.send(&self.buffers.reply, header.version).is_ok();
-        record(|| Record::new(flight::Event::ReplySent).link(connection.link));
-        sent
+        send(connection, mapping, &self.buffers.reply, header.version, priority)
     }
+}
+
+impl<H: RequestHandler> EarlyReplies for Connection<H> {
+    fn reply_early(
+        &self,
+        mapping: &dyn NetworkPriorityMapping,
+        reply: &[u8],
+        version: Version,
+        priority: Option<Priority>,
+    ) {
+        send(self, mapping, reply, version, priority);
+    }
+}
+
+/// Sends a reply; its packets travel at this priority. `false`: the connection is broken.
+#[inline(always)]
+fn send<H: RequestHandler>(
+    connection: &Connection<H>,
+    mapping: &dyn NetworkPriorityMapping,
+    reply: &[u8],
+    version: Version,
+    priority: Option<Priority>,
+) -> bool {
+    connection.mark.set(connection.stream(), mapping, priority);
+    let sent = connection.send(reply, version).is_ok();
+    record(|| Record::new(flight::Event::ReplySent).link(connection.link));
+    sent
 }
 
 /// Relative timeout that the client states in the request.

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use punctual_cdr::CharSet;
 use punctual_flight::Link;
-use punctual_giop::MessageHeader;
+use punctual_giop::{MessageHeader, Version};
 use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::Peer;
 use punctual_types::{Priority, SystemException};
@@ -102,6 +102,32 @@ pub struct RequestMessage<'m, H: RequestHandler> {
     pub read_at: Option<Instant>,
     /// Whether [`Disposition::Redispatch`] is permitted: the request has not been in a queue yet.
     pub may_move: bool,
+    pub(crate) connection: &'m dyn EarlyReplies,
+}
+
+impl<H: RequestHandler> RequestMessage<'_, H> {
+    /// Sends a reply before the request is served, as SYNC_WITH_SERVER demands; its packets travel at this
+    /// priority. [`Disposition::NoReply`] follows.
+    ///
+    /// What the socket has no room for is kept, as of any reply. That the connection is broken shows when it
+    /// is next used: the request is served all the same.
+    #[cold]
+    pub fn reply_early(&self, handler: &H, reply: &[u8], priority: Option<Priority>) {
+        let mapping = handler.network_priority_mapping();
+        self.connection
+            .reply_early(mapping, reply, self.header.version, priority);
+    }
+}
+
+/// Connection to which a reply can be sent while its request is handled.
+pub(crate) trait EarlyReplies {
+    fn reply_early(
+        &self,
+        mapping: &dyn NetworkPriorityMapping,
+        reply: &[u8],
+        version: Version,
+        priority: Option<Priority>,
+    );
 }
 
 /// Action of the lane after a request.

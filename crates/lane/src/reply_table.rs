@@ -195,15 +195,18 @@ impl ReplyTable {
         drop(notification);
     }
 
-    /// Removes a call whose request has been sent: its reply is dropped when it arrives.
-    pub fn abandon(&self, ticket: &Ticket) {
+    /// Removes a call whose request has been sent: its reply is dropped when it arrives. Returns whether it
+    /// may still arrive.
+    pub fn abandon(&self, ticket: &Ticket) -> bool {
         let mut table = self.table.lock();
-        if !table.slots[ticket.slot].has_ended() {
+        let state = table.slots[ticket.slot].state;
+        if let State::Waiting = state {
             table.requests.abandon(ticket.slot);
         }
         let notification = table.free(ticket.slot);
         drop(table);
         drop(notification);
+        matches!(state, State::Waiting | State::TimedOut { .. })
     }
 
     /// Waits for the reply, which is in the buffer then.

@@ -51,6 +51,12 @@ impl<H: RequestHandler> SharedConnection<H> {
         connection.mark.set(connection.stream(), mapping, priority);
     }
 
+    /// Tells the server that the reply to this request is no longer wanted. Never blocks.
+    #[cold]
+    pub fn cancel(&self, request_id: u32) {
+        self.connection.send_cancel(request_id);
+    }
+
     /// Whether part of what was to be sent waits for room.
     pub fn is_congested(&self) -> bool {
         self.connection.state.is_congested()

@@ -48,6 +48,16 @@ pub enum OrbError {
     /// The policies of an adapter contradict each other.
     #[error(transparent)]
     InvalidPolicy(#[from] InvalidPolicy),
+    /// The object's key, which contains its id or name, would be too long.
+    #[error(
+        "the object key would have {octets} octets, and the limit is {limit}; use a shorter id or name, or raise `max_object_key`"
+    )]
+    KeyTooLong {
+        /// Octets of the key.
+        octets: usize,
+        /// [`crate::Limits::max_object_key`].
+        limit: usize,
+    },
     /// The socket could not be opened.
     #[error("cannot listen at {address}: {source}")]
     Listen {
@@ -204,6 +214,7 @@ impl OrbError {
             Self::Reference(exception) => return *exception,
             Self::Address(_) | Self::AdapterName(_) | Self::ThreadPool(_) => (Kind::BadParam, Minor::NONE),
             Self::InvalidThreadPool | Self::QueueWithoutRoom => (Kind::BadParam, Minor::NONE),
+            Self::KeyTooLong { .. } => (Kind::ImpLimit, Minor::NONE),
         };
         SystemException::new(kind, minor, Completion::No)
     }

@@ -29,6 +29,7 @@ mod poa_defaults;
 mod pool_info;
 mod pools;
 mod profiles;
+mod published;
 mod server;
 mod settings;
 mod threadpool;

@@ -102,6 +102,9 @@ limits! {
     connection_idle: Option<Duration> = Some(Duration::from_secs(300)),
     /// Nesting depth of values of recursive types. Default 64.
     max_nesting: u16 = 64,
+    /// Octets of an object key that contains a name: the id of an object with its adapter's path, or the name
+    /// of [`crate::Orb::publish`]. Requests with longer keys find no object. Default 4,096.
+    max_object_key: usize = 4096,
     /// Endpoints, and priority bands, that one reference may name, over all its profiles. Default 256. A
     /// reference with more cannot be used: IMP_LIMIT.
     max_endpoints: usize = 256,

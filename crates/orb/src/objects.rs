@@ -1,7 +1,7 @@
 //! Active objects: the object table, ids, and the keys published for `corbaloc` references.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::VecDeque,
     sync::{
         Arc,
         atomic::{AtomicU32, Ordering, fence},
@@ -16,9 +16,10 @@ use punctual_stub::Servant;
 use punctual_types::Priority;
 
 use crate::{
-    OrbError, PriorityModel, current,
+    Limits, OrbError, PriorityModel, current,
     object_ids::ObjectIds,
     poa_core::{PoaCore, id_of_slot},
+    published::Published,
     server::{ActiveObject, Demultiplexed},
 };
 
@@ -30,9 +31,11 @@ pub(crate) struct Objects {
     departures: Arc<Departures>,
     /// Longest time for which a thread that deactivates an object waits for its last request.
     deactivation: Duration,
+    /// Octets of the longest key.
+    max_key: usize,
     activation: PiMutex<Activation>,
     ids: ObjectIds,
-    published: PiMutex<HashMap<Box<[u8]>, Arc<Ior>>>,
+    published: Published,
     /// Components of all references that are made from now on.
     components: PiMutex<Vec<TaggedComponent>>,
 }
@@ -54,7 +57,7 @@ struct Activation {
 }
 
 impl Objects {
-    pub(crate) fn new(boot: u64, deactivation: Duration) -> Self {
+    pub(crate) fn new(boot: u64, limits: &Limits) -> Self {
         let departures = Arc::new(Departures::default());
         let (table, slots) = ObjectTable::new({
             let departures = departures.clone();
@@ -64,13 +67,14 @@ impl Objects {
             boot,
             table,
             departures,
-            deactivation,
+            deactivation: limits.deactivation,
+            max_key: limits.max_object_key,
             activation: PiMutex::new(Activation {
                 slots,
                 deactivated: VecDeque::new(),
             }),
             ids: ObjectIds::new(),
-            published: PiMutex::new(HashMap::new()),
+            published: Published::new(),
             components: PiMutex::new(Vec::new()),
         }
     }
@@ -84,14 +88,15 @@ impl Objects {
     }
 
     /// Finds the target of an object key. O(1); takes a lock only for keys that name their object, one of
-    /// many.
+    /// many, and reads no key that is longer than any object's.
     pub(crate) fn demultiplex(&self, key: &[u8]) -> Demultiplexed<'_> {
         let slot = match ObjectKey::parse(key) {
             Some(key) if key.boot().is_some_and(|boot| boot != self.boot) => None,
             Some(ObjectKey::Slot { slot, .. }) => Some(slot),
+            _ if key.len() > self.max_key => None,
             Some(ObjectKey::Named { adapter, id }) => self.ids.get(adapter.path, id),
             None => {
-                let published = self.published.lock().get(key).cloned();
+                let published = self.published.get(key);
                 return published.map_or(Demultiplexed::Unknown, Demultiplexed::Published);
             }
         };
@@ -100,8 +105,20 @@ impl Objects {
     }
 
     /// Publishes a reference under a key.
-    pub(crate) fn publish(&self, key: &[u8], ior: Ior) {
-        self.published.lock().insert(key.into(), Arc::new(ior));
+    pub(crate) fn publish(&self, key: &[u8], ior: Ior) -> Result<(), OrbError> {
+        self.check_length(key)?;
+        self.published.insert(key, ior);
+        Ok(())
+    }
+
+    fn check_length(&self, key: &[u8]) -> Result<(), OrbError> {
+        if key.len() > self.max_key {
+            return Err(OrbError::KeyTooLong {
+                octets: key.len(),
+                limit: self.max_key,
+            });
+        }
+        Ok(())
     }
 
     /// Adds a component to all references that are made from now on, in place of one with the same tag.
@@ -131,6 +148,9 @@ impl Objects {
         }
         let slot = activation.slots.activate(&self.table, |slot| {
             let key = poa.object_key(self.boot, slot, id);
+            if id.is_some() {
+                self.check_length(&key)?;
+            }
             ior = poa
                 .reference(
                     servant.repository_id(),
@@ -182,6 +202,7 @@ impl Objects {
     ) -> Result<Ior, OrbError> {
         let adapter = poa.adapter(self.boot);
         let key = ObjectKey::Named { adapter, id }.to_octets();
+        self.check_length(&key)?;
         poa.reference(repository_id, key, poa.model(priority), &self.components.lock())
             .map_err(OrbError::Reference)
     }
@@ -315,5 +336,52 @@ impl Activation {
             self.deactivated.push_back(index);
         }
         last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The shortest time of a few attempts to find an object with this key.
+    fn time_to_find(objects: &Objects, key: &[u8]) -> Duration {
+        let attempt = |_| {
+            let start = Instant::now();
+            assert!(matches!(objects.demultiplex(key), Demultiplexed::Unknown));
+            start.elapsed()
+        };
+        (0..5).map(attempt).min().unwrap()
+    }
+
+    #[test]
+    fn the_length_of_an_unknown_key_does_not_matter() {
+        let objects = Objects::new(1, &Limits::default());
+        objects.publish(b"radar", Ior::default()).unwrap();
+        let named = |id: Vec<u8>| {
+            let adapter = punctual_poa::Adapter {
+                boot: None,
+                path: b"rt",
+            };
+            ObjectKey::Named { adapter, id: &id }.to_octets()
+        };
+        objects.ids.insert(
+            b"rt",
+            b"radar",
+            SlotId {
+                index: 0,
+                generation: 1,
+            },
+        );
+        for (short, long) in [
+            (b"NameService".to_vec(), vec![b'N'; 8 << 20]),
+            (named(vec![b'N'; 8]), named(vec![b'N'; 8 << 20])),
+        ] {
+            let (short, long) = (time_to_find(&objects, &short), time_to_find(&objects, &long));
+            // It takes some thousand times as long to read 8 MiB.
+            assert!(
+                long < 100 * short.max(Duration::from_micros(1)),
+                "{short:?} and {long:?}"
+            );
+        }
     }
 }

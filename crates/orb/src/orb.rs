@@ -304,7 +304,8 @@ impl Orb {
     /// escaped.
     ///
     /// # Errors
-    /// [`OrbError::Listen`] where the ORB was not listening yet and cannot.
+    /// [`OrbError::Listen`] where the ORB was not listening yet and cannot; [`OrbError::KeyTooLong`] for a
+    /// name that is longer than [`crate::Limits::max_object_key`].
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -321,7 +322,7 @@ impl Orb {
         let core = self.core();
         core.pools.listen()?;
         let ior = reference.as_object().ior().clone();
-        core.objects.publish(name.as_bytes(), ior);
+        core.objects.publish(name.as_bytes(), ior)?;
         let acceptors = core.pools.default_lane().acceptors();
         let urls = acceptors.iter().map(|acceptor| {
             let (scheme, address) = (acceptor.transport.scheme(), acceptor.address());

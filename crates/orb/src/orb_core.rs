@@ -73,7 +73,7 @@ impl OrbCore {
         let pools = Arc::new(Pools::new(pool, endpoints));
         let objects = Arc::new(Objects::new(
             RandomState::new().build_hasher().finish(),
-            configuration.limits.deactivation,
+            &configuration.limits,
         ));
         let interceptors = Arc::new(settings.interceptors);
         let parts = ClientParts {

@@ -2,7 +2,10 @@
 //! sent.
 
 use super::{Role, State};
-use crate::{HEADER_SIZE, MessageType, Version, message::empty_message};
+use crate::{
+    HEADER_SIZE, MessageType, Version,
+    message::{CANCEL_SIZE, cancel_request, empty_message},
+};
 
 /// The sending half of a connection: see [`super::Connection`].
 #[derive(Debug)]
@@ -77,6 +80,12 @@ impl SendHalf {
         self.state = State::Draining;
         let may_send = self.role != Role::Client || self.version >= Version::V1_2;
         may_send.then(|| empty_message(self.version, MessageType::CloseConnection))
+    }
+
+    /// The CancelRequest message to send for a request whose reply is no longer wanted. `None` if nothing may
+    /// be sent.
+    pub fn cancel(&self, request_id: u32) -> Option<[u8; CANCEL_SIZE]> {
+        (self.state == State::Open).then(|| cancel_request(self.version, request_id))
     }
 
     /// The MessageError message to send for what the receiving half has refused, in the version that it

@@ -299,7 +299,7 @@ fn timeouts_of_tasks_are_looked_after() {
         panic!("they have no time-outs")
     };
     // The two that were late, the two that are given up, and not one more.
-    [never, sleeper].iter().for_each(|ticket| replies.abandon(ticket));
+    assert!([never, sleeper].iter().all(|ticket| replies.abandon(ticket)));
     let late = (0..5).map(|id| deliver(&replies, id, 1));
     assert_eq!(late.filter(|delivered| *delivered == ReplyMatch::Late).count(), 4);
     assert!(replies.end_if_idle(), "all slots are free");
@@ -318,7 +318,7 @@ fn tasks_are_woken_by_replies_and_ends() {
     }
     let given_up = enter(&replies, &mut ReplyBuffer::default());
     replies.wake_when_ended(&given_up, &first, CallTimeouts::default());
-    replies.abandon(&given_up);
+    assert!(replies.abandon(&given_up));
     let [answered, ended] = tickets;
     assert!(matches!(
         deliver(&replies, answered.request_id, 1),

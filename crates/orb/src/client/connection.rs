@@ -246,6 +246,25 @@ impl ClientConnection {
         }
     }
 
+    /// Tells the server that the reply to this request is no longer wanted. Never blocks; a server that does
+    /// not read is not told. `false`: the connection is of no further use.
+    #[cold]
+    pub(super) fn cancel(&mut self, request_id: u32) -> bool {
+        let Some(message) = self.protocol.send.cancel(request_id) else {
+            return true;
+        };
+        if self.waiting != Waiting::Fine {
+            if self.stream.set_nonblocking(true).is_err() {
+                return false;
+            }
+            self.waiting = Waiting::Fine;
+        }
+        match self.stream.write(&message) {
+            Ok(sent) => sent == message.len(),
+            Err(error) => error.kind() == io::ErrorKind::WouldBlock,
+        }
+    }
+
     /// Waits for the next event.
     ///
     /// Fails with TIMEOUT, with COMM_FAILURE if the connection is lost or the server sends what only clients

@@ -4,8 +4,8 @@
 //! lane keeps its connections to itself, without a lock, and returns them to the shared cache when it ends.
 //! Threads of a lane share the lane's connections under a priority-inheriting lock. Both caches are bounded:
 //! the connection that has been unused for longest is closed; if none is unused, the call gets IMP_LIMIT. A
-//! timeout does not close the connection: the late reply is recognised by its id. An endpoint that could not
-//! be reached is tried last for 5 s.
+//! timeout cancels its request (CancelRequest) and does not close the connection: a late reply is recognised
+//! by its id. An endpoint that could not be reached is tried last for 5 s.
 
 use std::{
     mem,

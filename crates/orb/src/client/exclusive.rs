@@ -122,7 +122,8 @@ impl Reference {
     }
 
     /// Waits for the reply to a request. `None`: the server has closed the connection in good order, without
-    /// executing the request. Without a reply, the connection is kept after a timeout, and closed otherwise.
+    /// executing the request. After a timeout, the request is cancelled and the connection kept; other errors
+    /// close it.
     pub(super) fn receive(
         &self,
         mut connection: Box<PooledConnection>,
@@ -140,7 +141,9 @@ impl Reference {
                 // A late reply is recognised by its id and dropped, so the connection remains usable.
                 if error.kind == SystemExceptionKind::Timeout {
                     self.core.count_late_reply();
-                    self.keep(connection);
+                    if connection.cancel(request_id) {
+                        self.keep(connection);
+                    }
                 }
                 Err(error)
             }

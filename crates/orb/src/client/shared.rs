@@ -334,9 +334,13 @@ impl Reference {
             }
             Outcome::TimedOut => {
                 self.core.count_late_reply();
+                shared.cancel(request_id);
                 Err(maybe(Kind::Timeout, Minor::REPLY_TIMED_OUT))
             }
-            Outcome::UnsentInTime => Err(maybe(Kind::Timeout, Minor::REQUEST_TIMED_OUT)),
+            Outcome::UnsentInTime => {
+                shared.cancel(request_id);
+                Err(maybe(Kind::Timeout, Minor::REQUEST_TIMED_OUT))
+            }
         }
     }
 }

@@ -110,6 +110,11 @@ impl<'a> ServerFlow<'a> {
         (flow, result.map_err(ServerEnd::from))
     }
 
+    /// Contexts that interceptors have added to the reply so far.
+    pub(crate) fn added(&self) -> &AddedContexts {
+        self.added
+    }
+
     /// Calls the ending points, which may change the result. `body`: results of the servant, if a reply is
     /// expected.
     pub(crate) fn end(mut self, mut end: ServerEnd, body: Option<&Decoder<'_>>) -> ServerEnd {

@@ -1,7 +1,7 @@
 //! Serving of requests in an ORB with interceptors.
 
-use punctual_cdr::{Decoder, Encoder, Endian};
-use punctual_giop::{ReplyStatus, ResponseFlags};
+use punctual_cdr::{CdrError, Decoder, Encoder, Endian};
+use punctual_giop::{MessageWriter, ReplyStatus, ResponseFlags};
 use punctual_stub::{OrbContext, ReusePool};
 use punctual_types::{Completion, Priority};
 
@@ -16,7 +16,8 @@ use super::{
 use crate::{
     current,
     interception::{
-        CallKind, Contexts, SeenRequest, ServerEnd, ServerFlow, ServerRequest, ServingLane, enter_slots,
+        AddedContexts, CallKind, Contexts, SeenRequest, ServerEnd, ServerFlow, ServerRequest, ServingLane,
+        enter_slots,
     },
 };
 
@@ -83,8 +84,14 @@ impl Serving<'_> {
                         let end = match ready {
                             Err(end) => end,
                             Ok(()) => {
-                                called = true;
-                                self.run(servant, arguments, self.resume(reply), pool).0.into()
+                                let (added, head) = (flow.added(), &mut seen.reply_head);
+                                match self.answer_early(reply_header, added, reply, head, served_at) {
+                                    Ok(()) => {
+                                        called = true;
+                                        self.run(servant, arguments, self.resume(reply), pool).0.into()
+                                    }
+                                    Err(error) => ServerEnd::Failed(error.system_exception(Completion::No)),
+                                }
                             }
                         };
                         flow.end(end, self.body(reply_header, reply, orb).as_ref())
@@ -132,6 +139,31 @@ impl Serving<'_> {
         })
     }
 
+    /// Whether the client of the request waits until the server has accepted it, and not for the servant.
+    fn is_answered_early(&self) -> bool {
+        self.incoming.header.response == ResponseFlags::WithServer
+    }
+
+    /// Sends the reply to such a client, with the contexts that starting points have added.
+    fn answer_early(
+        &self,
+        header: ReplyHeaderAt,
+        added: &AddedContexts,
+        reply: &mut Vec<u8>,
+        head: &mut Vec<u8>,
+        priority: Option<Priority>,
+    ) -> Result<(), CdrError> {
+        if !self.is_answered_early() {
+            return Ok(());
+        }
+        MessageWriter::from_encoder(self.resume(reply)).finish()?;
+        if !added.is_empty() {
+            reply_contexts::insert(self, header, added, reply, head)?;
+        }
+        self.message.reply_early(self.dispatcher, reply, priority);
+        Ok(())
+    }
+
     /// Resumes a reply that has been begun.
     pub(super) fn resume<'b>(&self, reply: &'b mut Vec<u8>) -> Encoder<'b> {
         Encoder::resume(reply, Endian::NATIVE)
@@ -152,11 +184,7 @@ impl Serving<'_> {
         let mut encoder = self.resume(reply);
         let written = match end {
             ServerEnd::Redispatched(target) => return Ok(Disposition::Redispatch(target)),
-            // A oneway call with a reply from the server, whatever its result is.
-            _ if called && response == ResponseFlags::WithServer => {
-                encoder.truncate(header.end);
-                finish(encoder, response)
-            }
+            _ if called && self.is_answered_early() => return Ok(Disposition::NoReply),
             ServerEnd::Replied => finish(encoder, response),
             ServerEnd::Raised => {
                 header.set_status(&mut encoder, ReplyStatus::UserException);

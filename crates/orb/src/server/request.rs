@@ -92,6 +92,15 @@ pub(super) fn answer_request(
             return unserved(lane.priority(), written, reason);
         }
     };
+    // The client of such a oneway call waits until the server has accepted it, and not for the servant.
+    let is_answered = request.response == ResponseFlags::WithServer;
+    let encoder = if is_answered {
+        finish(encoder, request.response)?;
+        message.reply_early(dispatcher, reply, placement.current);
+        serving.resume(reply)
+    } else {
+        encoder
+    };
     let (end, mut encoder) = {
         let _native = placement.enter();
         let _current = current::during_upcall(placement.current, object.transform.as_ref());
@@ -99,11 +108,7 @@ pub(super) fn answer_request(
     };
     drop(object);
     let written = match end {
-        // A oneway call with a reply from the server, whatever its result is.
-        _ if request.response == ResponseFlags::WithServer => {
-            encoder.truncate(reply_header.end);
-            finish(encoder, request.response)
-        }
+        _ if is_answered => return Ok(Disposition::NoReply),
         Ok(Outcome::NoException) => finish(encoder, request.response),
         Ok(Outcome::UserException) => {
             reply_header.set_status(&mut encoder, ReplyStatus::UserException);

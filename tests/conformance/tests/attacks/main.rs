@@ -12,6 +12,7 @@ mod idle_connections;
 mod incomplete_messages;
 mod large_arrays;
 mod locked_folder;
+mod long_keys;
 mod messages_without_service;
 mod tiny_fragments;
 mod waiting_line;

@@ -8,13 +8,14 @@ use std::{
 };
 
 use punctual::{
-    Completion, Limits, Minor, Orb, PolicyOverrides, SystemException, SystemExceptionKind as Kind,
+    Completion, Limits, Minor, Orb, PolicyOverrides, QueueLimits, SystemException,
+    SystemExceptionKind as Kind,
 };
 use punctual_fixtures::{
     conformance::{Longs, ProbeRef},
     peer::Listener,
     recorder::{Recorder, resolve},
-    server::{Server, client, client_with, reference},
+    server::{Server, Setup, client, client_with, reference},
     wire::{COMMON, Reader},
 };
 use socket2::{Domain, Socket, Type};
@@ -159,6 +160,60 @@ fn sending_ends_with_the_time_out() {
             assert_eq!(plain.twice(21), Ok(42));
         });
     }
+}
+
+#[test]
+fn a_request_whose_caller_timed_out_is_cancelled() {
+    for timeout in [FINE, COARSE] {
+        let (listener, orb) = (Listener::open(), client());
+        let plain = to(&orb, listener.port);
+        let hasty = under(&plain, PolicyOverrides::new().roundtrip_timeout(timeout));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut peer = listener.accept();
+                for _ in 0..3 {
+                    let id = peer.receive().unwrap().request().id;
+                    assert_eq!(peer.receive_cancelled(), id);
+                }
+                let last = peer.receive().unwrap().request().id;
+                peer.send(&COMMON.reply(last, 0, |body| body.i32(42)));
+            });
+            for _ in 0..3 {
+                assert_eq!(
+                    hasty.twice(1),
+                    Err(timed_out(Minor::REPLY_TIMED_OUT, Completion::Maybe))
+                );
+            }
+            assert_eq!(plain.twice(21), Ok(42), "on the same connection");
+        });
+    }
+}
+
+/// A server that buffers requests does not execute it.
+#[test]
+fn a_cancelled_request_that_still_waits_is_not_executed() {
+    let server = Setup {
+        pool: |pool| pool.request_buffering(QueueLimits::default()),
+        ..Setup::default()
+    }
+    .start();
+    let (busy, orb) = (client(), client());
+    let hasty = under(
+        &server.reference_for(&orb),
+        PolicyOverrides::new().roundtrip_timeout(COARSE),
+    );
+    thread::scope(|scope| {
+        let busy = server.reference_for(&busy);
+        scope.spawn(move || busy.wait_at_gate(1));
+        server.hooks.await_at_gate(1);
+        for value in 2..5 {
+            let late = timed_out(Minor::REPLY_TIMED_OUT, Completion::Maybe);
+            assert_eq!(hasty.wait_at_gate(value), Err(late));
+        }
+        server.hooks.open_gate();
+    });
+    assert_eq!(server.reference_for(&client()).twice(1), Ok(2));
+    assert_eq!(server.hooks.arrived_at_gate(), 1, "only the first was executed");
 }
 
 #[test]

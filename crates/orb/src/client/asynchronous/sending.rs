@@ -24,7 +24,7 @@ use crate::{
     lane::{Lane, ReplyLane, SharedConnection},
 };
 
-/// A request that waits for its reply; dropped before that, it is abandoned.
+/// A request that waits for its reply; dropped before that, it is cancelled.
 pub(super) struct SentRequest {
     /// `None`: the reply was taken.
     pub(super) ticket: Option<Ticket>,
@@ -37,7 +37,10 @@ pub(super) struct SentRequest {
 impl Drop for SentRequest {
     fn drop(&mut self) {
         if let Some(ticket) = self.ticket.take() {
-            self.shared.replies().abandon(&ticket);
+            let request_id = ticket.request_id;
+            if self.shared.replies().abandon(&ticket) {
+                self.shared.cancel(request_id);
+            }
         }
     }
 }

@@ -3,13 +3,14 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     thread,
+    time::Duration,
 };
 
 use punctual::{
     Completion, Interface as _, Limits, Minor, SystemException, SystemExceptionKind as Kind, rt::one_result,
 };
 use punctual_cdr::{CdrError, Encoder};
-use punctual_fixtures::{eventually, server::Server};
+use punctual_fixtures::{conformance::ProbeRef, eventually, server::Server};
 
 use super::{Client, Count, answer, block_on, comm_failure, lost, poll_with, requests};
 
@@ -119,6 +120,31 @@ fn dropped_calls_leave_nothing() {
     peer.send(&answer(&request));
     assert_eq!(call.wait(), Ok(4));
     assert_eq!(client.seen().late_replies, 10);
+}
+
+#[test]
+fn dropped_and_late_calls_are_cancelled() {
+    let client = Client::start();
+    let (listener, probe) = client.playing();
+    let dropped = probe.twice_async(1);
+    let mut peer = listener.accept();
+    let id = peer.receive().unwrap().request().id;
+    drop(dropped);
+    assert_eq!(peer.receive_cancelled(), id);
+    let prompt: ProbeRef = probe.with_timeout(Duration::from_millis(20)).unchecked();
+    let late = SystemException::new(Kind::Timeout, Minor::REPLY_TIMED_OUT, Completion::Maybe);
+    assert_eq!(prompt.twice_async(2).wait(), Err(late));
+    let id = peer.receive().unwrap().request().id;
+    assert_eq!(peer.receive_cancelled(), id);
+    // A call that was answered is not cancelled.
+    let call = probe.twice_async(3);
+    let request = peer.receive().unwrap();
+    peer.send(&answer(&request));
+    assert_eq!(call.wait(), Ok(6));
+    let call = probe.twice_async(4);
+    let request = peer.receive().unwrap();
+    peer.send(&answer(&request));
+    assert_eq!(block_on(call), Ok(8));
 }
 
 #[test]

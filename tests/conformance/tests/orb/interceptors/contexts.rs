@@ -24,6 +24,8 @@ pub(super) type List = Vec<(u32, Vec<u8>)>;
 pub(super) struct Courier {
     pub(super) to_requests: Arc<Mutex<List>>,
     pub(super) to_replies: Arc<Mutex<List>>,
+    /// Added to replies before the servant is called.
+    pub(super) early: Arc<Mutex<List>>,
     pub(super) in_requests: Arc<Mutex<List>>,
     pub(super) in_replies: Arc<Mutex<List>>,
 }
@@ -93,6 +95,9 @@ impl ServerRequestInterceptor for Courier {
     }
 
     fn receive_request_service_contexts(&self, info: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
+        for (id, data) in &*self.early.lock().unwrap() {
+            info.add_reply_service_context(*id, data)?;
+        }
         self.in_requests
             .lock()
             .unwrap()

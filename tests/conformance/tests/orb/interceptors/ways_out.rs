@@ -455,12 +455,17 @@ fn the_request_has_expired() {
     let policies = PolicyOverrides::new()
         .roundtrip_timeout(Duration::from_millis(50))
         .sends_deadlines(true);
-    let late: ProbeRef = probe.as_object().with_policies(policies).unchecked();
+    // Its request is passed on, without what cancels it.
+    let listener = Listener::open();
+    let late = resolve(&client, &reference([1, 2], listener.port, &server.key(), &[]));
+    let late: ProbeRef = late.as_object().with_policies(policies).unchecked();
+    let mut relay = Peer::connect(server.port());
     thread::scope(|scope| {
         scope.spawn(|| probe.wait_at_gate(1).unwrap());
         server.hooks.await_at_gate(1);
         journal.take();
         assert_eq!(late.twice(21).unwrap_err().kind, Kind::Timeout);
+        relay.send(&listener.accept().receive().expect("a request").octets);
         thread::sleep(Duration::from_millis(50));
         server.hooks.open_gate();
     });

@@ -25,6 +25,7 @@ fn a_late_reply_is_dropped() {
     assert_eq!(ProbeRef::twice(&prompt, 1), Err(late));
     let mut peer = listener.accept();
     let first = peer.receive().unwrap();
+    assert_eq!(peer.receive_cancelled(), first.request().id);
     thread::scope(|scope| {
         let calls = call_all(scope, &probe, [5]);
         let second = peer.receive().unwrap();

@@ -1,6 +1,9 @@
 //! Requests whose deadline has passed before they are served.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::{
+    thread,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
 
 use punctual::{
     Completion, ExpiredRequests, Minor, PolicyOverrides, QueueLimits, SystemExceptionKind as Kind,
@@ -8,8 +11,9 @@ use punctual::{
 use punctual_fixtures::{
     conformance::ProbeRef,
     eventually,
-    peer::Peer,
-    server::{Server, Setup, client},
+    peer::{Listener, Peer},
+    recorder::resolve,
+    server::{Server, Setup, client, reference},
     wire::{COMMON, DIALECTS, Dialect},
 };
 
@@ -213,19 +217,27 @@ fn without_buffering_only_the_clock_counts() {
 fn a_call_that_nobody_waits_for_any_more_is_not_served() {
     let server = server(ExpiredRequests::DropByWaitingTime);
     let client = client();
-    let probe = server.reference_for(&client);
+    // Its requests are passed on, without what cancels them.
+    let listener = Listener::open();
+    let probe = resolve(&client, &reference([1, 2], listener.port, &server.key(), &[]));
+    let mut relay = Peer::connect(server.port());
     let mut busy = Peer::connect(server.port());
     busy.send(&COMMON.request(0, &server.key(), "wait_at_gate", |body| body.i32(0)));
     server.hooks.await_at_gate(1);
     let brief = PolicyOverrides::new().roundtrip_timeout(Duration::from_millis(20));
     let told = brief.clone().sends_deadlines(true);
+    let mut from_client = None;
     for (policies, value) in [(told, 1), (brief, 2)] {
         let late = probe
             .with_policies(policies)
             .unchecked::<ProbeRef>()
             .wait_at_gate(value);
         assert_eq!(late.unwrap_err().kind, Kind::Timeout);
+        let request = from_client.get_or_insert_with(|| listener.accept()).receive();
+        relay.send(&request.expect("a request").octets);
     }
+    eventually("both are queued", || server.seen(0).queue.requests == 2);
+    thread::sleep(Duration::from_millis(20));
     server.hooks.open_gate();
     assert_eq!(busy.receive().expect("a reply").reply().id, 0);
     eventually("all are served", || {
@@ -237,5 +249,5 @@ fn a_call_that_nobody_waits_for_any_more_is_not_served() {
         [0, 2],
         "the server was not told of the other time-out"
     );
-    assert_eq!(probe.twice(21), Ok(42));
+    assert_eq!(server.reference_for(&client).twice(21), Ok(42));
 }

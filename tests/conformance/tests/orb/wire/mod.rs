@@ -1,5 +1,6 @@
 //! The ORB against peers that speak by hand, and its lanes as peers see them.
 
+mod acknowledged_requests;
 mod addressing_modes;
 mod buffering;
 mod expiry;
