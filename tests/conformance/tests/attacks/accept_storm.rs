@@ -3,6 +3,7 @@
 
 use std::{
     io::{self, Write},
+    mem::ManuallyDrop,
     net::TcpStream,
     os::{
         fd::{AsFd, BorrowedFd},
@@ -145,7 +146,8 @@ fn a_lane_whose_queue_of_connections_never_ends_serves_its_clients_and_shuts_dow
         .unwrap();
     let pool = orb.threadpool().build().unwrap();
     let poa = orb.root_poa().child("probes").threadpool(&pool).build().unwrap();
-    let server = Server::with_poa(orb, pool, poa);
+    // A test that fails leaves it: it may never end.
+    let server = ManuallyDrop::new(Server::with_poa(orb, pool, poa));
     let client = server::client();
     let probe = server.reference_for(&client);
     let probe: ProbeRef = probe.with_timeout(Duration::from_secs(10)).unchecked();
@@ -163,7 +165,10 @@ fn a_lane_whose_queue_of_connections_never_ends_serves_its_clients_and_shuts_dow
     // A new client gets its turn, too.
     let another = server::client();
     assert_eq!(server.reference_for(&another).twice(21), Ok(42));
-    assert!(ends(server), "the lane does not see that it is to stop");
+    assert!(
+        ends(ManuallyDrop::into_inner(server)),
+        "the lane does not see that it is to stop"
+    );
 }
 
 /// Attackers, each of which connects and closes as fast as it can, until the result is dropped.
