@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 fn usage() -> String {
     let mut text = String::from(
         "cargo xtask cycles [PACKAGE...]   import cycles, with the imports that form them\n\
-         cargo xtask gallery               draws the README's figure from a run of the demo, or --from FILE.json\n\
+         cargo xtask gallery               draws the README's figure from a demo run, or --from FILE.json\n\
          cargo xtask test                  all checks and tests that a change has to pass\n\
          cargo xtask test STEP...          these steps only:\n",
     );

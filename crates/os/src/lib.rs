@@ -19,7 +19,7 @@
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 compile_error!(
     "punctual-os supports only Linux with the GNU C library: build for a `*-linux-gnu` target, \
-     or use the crates below it (punctual-cdr, punctual-giop, punctual-poa, punctual-sched), which are portable"
+     or use the crates below it, which are portable (punctual-cdr, -giop, -poa, -sched)"
 );
 
 pub mod affinity;

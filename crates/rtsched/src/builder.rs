@@ -189,9 +189,9 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// Adds a rule: which scheduling claims of these peers count. The first rule that includes a peer applies.
-    /// Default: none, so requests of other processes run as requests without a distributable thread, at the
-    /// priority of their lane.
+    /// Adds a rule: which scheduling claims of these peers count. The first rule that includes a peer
+    /// applies. Default: none, so requests of other processes run as requests without a distributable thread,
+    /// at the priority of their lane.
     ///
     /// ```
     /// use punctual_orb::Peers;

@@ -93,8 +93,8 @@ pub enum BuildError {
     /// The kernel refuses SCHED_DEADLINE.
     #[error(
         "the kernel refuses SCHED_DEADLINE: {0}. It requires CAP_SYS_NICE, and threads that may run \
-         on all CPUs of their root domain: to keep them to some CPUs, start the process in an exclusive cpuset \
-         (cpuset.cpus.partition = root); \
+         on all CPUs of their root domain: to keep them to some CPUs, start the process in an exclusive \
+         cpuset (cpuset.cpus.partition = root); \
          or dispatch EDF through Mechanism::ReadyQueue, which runs on pinned threads"
     )]
     KernelDeadlineRefused(#[source] std::io::Error),

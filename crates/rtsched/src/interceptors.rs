@@ -12,8 +12,8 @@
 //! The context of a peer counts as far as the endsystem accepts its claims (`accepted_claims.rs`), within the
 //! limit of the lane that serves the request (`dispatcher/lane_limit.rs`).
 //!
-//! A request without a context, or with one that does not count, runs outside of all distributable threads, even on an OS thread that waits for
-//! the reply to one.
+//! A request without a context, or with one that does not count, runs outside of all distributable threads,
+//! even on an OS thread that waits for the reply to one.
 
 use std::{sync::Arc, time::SystemTime};
 

@@ -133,7 +133,7 @@ pub fn unfit(holes: &[Hole], measured: Duration) -> Option<String> {
     (share > LARGEST_EXCLUDED_SHARE).then(|| {
         format!(
             "in {:.1} % of the measured time no pinned process ran although a call was outstanding ({} holes \
-                         of 20 ms or more); at most {:.0} % may be excluded; stop other load and repeat the run",
+             of 20 ms or more); at most {:.0} % may be excluded; stop other load and repeat the run",
             share * 100.0,
             holes.len(),
             LARGEST_EXCLUDED_SHARE * 100.0

@@ -29,7 +29,9 @@ impl TraceInstance {
         let tracefs = Tracefs::open()?;
         let path = path_of(&tracefs, TaskId::current_process());
         std::fs::create_dir(&path).map_err(|error| {
-            let text = format!("cannot create a trace instance ({error}): run as root, and check that tracing is not locked down");
+            let text = format!(
+                "cannot create a trace instance ({error}): run as root, and check that tracing is not locked down"
+            );
             io::Error::new(error.kind(), text)
         })?;
         Ok(Self { tracefs, path })

@@ -11,18 +11,11 @@ struct Rule {
 const RULES: &[Rule] = &[
     Rule {
         check: long_line,
-        not_yet: &[
-            "crates/os",
-            "crates/rtsched",
-            "qualify/harness",
-            "tests/generated",
-            "tests/interop",
-            "xtask",
-        ],
+        not_yet: &[],
     },
     Rule {
         check: opening,
-        not_yet: &["crates/rtsched"],
+        not_yet: &[],
     },
     Rule {
         check: super::size::long_function,

@@ -204,8 +204,8 @@ fn read_own_memory(from: usize, words: &mut [u64]) -> Option<()> {
         iov_base: std::ptr::with_exposed_provenance_mut(from),
         iov_len: bytes,
     };
-    // SAFETY: `local` describes `words`, to which the kernel writes. It only reads the other range, and checks
-    // whether it exists.
+    // SAFETY: `local` describes `words`, to which the kernel writes. It only reads the other range, and
+    // checks whether it exists.
     let copied = unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, &remote, 1, 0) };
     (usize::try_from(copied) == Ok(bytes)).then_some(())
 }

@@ -74,7 +74,8 @@ impl Variable for Mover {
         move_rows(&[&[i32]] => LongRows) |a| a.iter().map(|row| row.to_vec()).collect();
         move_pairs(&[Pair] => Pairs) <[Pair]>::to_vec;
         move_few(BoundedSlice<'_, i32, 3> => Few) |a| a.to_bounded_seq(|n| *n);
-        move_labels(BoundedSlice<'_, BoundedStr<'_, 8>, 2> => FewLabels) |a| a.to_bounded_seq(|text| text.to_bounded_string());
+        move_labels(BoundedSlice<'_, BoundedStr<'_, 8>, 2> => FewLabels)
+            |a| a.to_bounded_seq(|text| text.to_bounded_string());
         move_words([&str; 2] => Words) |a| a.map(String::from);
         move_wall([&str; 40] => Wall) |a| a.map(String::from);
         move_track(TrackView<'_> => Track) |a| a.to_owned();
@@ -191,7 +192,8 @@ fn fixed_values_travel_in_all_directions() {
             move_double, move_double_async(copied) 1.5, 2.0;
             move_longdouble, move_longdouble_async(copied) LongDouble(1), LongDouble(2);
             move_axis, move_axis_async(copied) Axis::ZAxis, Axis::YAxis;
-            move_basics, move_basics_async(same) Basics { normal: 1, ..Basics::default() }, Basics { flag: true, ..Basics::default() };
+            move_basics, move_basics_async(same) Basics { normal: 1, ..Basics::default() },
+                Basics { flag: true, ..Basics::default() };
             move_grid, move_grid_async(same) [[1, 2, 3], [4, 5, 6]], [[7; 3]; 2];
             move_block, move_block_async(same) [1; 40], [2; 40];
             move_full, move_full_async(same) Full::Yes(1.0), Full::No(2);
@@ -213,23 +215,33 @@ fn variable_values_travel_in_all_directions() {
         let orb = MemoryOrb::new(endian);
         let object: VariableRef = orb.activate(Mover);
         check_moves_into! { object;
-            move_string, move_string_into, move_string_async(String::as_str) String::from("Grüße"), String::from("b");
+            move_string, move_string_into, move_string_async(String::as_str) String::from("Grüße"),
+                String::from("b");
             move_label, move_label_into, move_label_async(same) bounded("a"), bounded("8 octets");
             move_longs, move_longs_into, move_longs_async(Vec::as_slice) vec![1, 2, 3], vec![4];
-            move_texts, move_texts_into, move_texts_async(Vec::as_slice) strings(&["a", "é"]), strings(&["", "b", "c"]);
+            move_texts, move_texts_into, move_texts_async(Vec::as_slice) strings(&["a", "é"]), strings(&["",
+                "b", "c"]);
             move_rows, move_rows_into, move_rows_async(Vec::as_slice) vec![vec![1], vec![]], vec![vec![2, 3]];
-            move_pairs, move_pairs_into, move_pairs_async(Vec::as_slice) vec![Pair::default(); 2], vec![Pair { a: 1, ..Pair::default() }];
-            move_few, move_few_into, move_few_async(same) BoundedSeq::try_from(vec![1, 2, 3]).unwrap(), BoundedSeq::default();
-            move_labels, move_labels_into, move_labels_async(same) BoundedSeq::try_from(vec![bounded("x")]).unwrap(), BoundedSeq::default();
-            move_words, move_words_into, move_words_async(same) [String::from("a"), String::new()], [String::from("b"), String::from("c")];
+            move_pairs, move_pairs_into, move_pairs_async(Vec::as_slice) vec![Pair::default(); 2],
+                vec![Pair { a: 1, ..Pair::default() }];
+            move_few, move_few_into, move_few_async(same) BoundedSeq::try_from(vec![1, 2, 3]).unwrap(),
+                BoundedSeq::default();
+            move_labels, move_labels_into, move_labels_async(same)
+                BoundedSeq::try_from(vec![bounded("x")]).unwrap(), BoundedSeq::default();
+            move_words, move_words_into, move_words_async(same) [String::from("a"), String::new()],
+                [String::from("b"), String::from("c")];
             move_wall, move_wall_into, move_wall_async(same)
                 std::array::from_fn(|n| n.to_string()), std::array::from_fn(|n| (n + 100).to_string());
             move_track, move_track_into, move_track_async(same) track("a"), track("another");
-            move_tracks, move_tracks_into, move_tracks_async(Vec::as_slice) vec![track("a"), track("b")], vec![track("another")];
-            move_one_label, move_one_label_into, move_one_label_async(same) OneLabel::Text(String::from("a")), OneLabel::Number(1);
-            move_several, move_several_into, move_several_async(same) Several::Text(2, String::from("a")), Several::NoMember(9);
+            move_tracks, move_tracks_into, move_tracks_async(Vec::as_slice) vec![track("a"), track("b")],
+                vec![track("another")];
+            move_one_label, move_one_label_into, move_one_label_async(same)
+                OneLabel::Text(String::from("a")), OneLabel::Number(1);
+            move_several, move_several_into, move_several_async(same) Several::Text(2, String::from("a")),
+                Several::NoMember(9);
             move_only, move_only_into, move_only_async(same) Only::Seen('x', track("a")), Only::A(1);
-            move_deep, move_deep_into, move_deep_async(same) Deep::More(vec![Deep::NoMember(0)]), Deep::NoMember(3);
+            move_deep, move_deep_into, move_deep_async(same) Deep::More(vec![Deep::NoMember(0)]),
+                Deep::NoMember(3);
             move_node, move_node_into, move_node_async(same) node("a"), node("another");
             move_chain, move_chain_into, move_chain_async(same) chain(1), chain(2);
         }
@@ -260,11 +272,15 @@ fn references_travel_in_all_directions() {
             move_object, move_object_async(as_option) Some(object.as_object().clone()), None;
         }
         check_moves_into! { object;
-            move_counters, move_counters_into, move_counters_async(Vec::as_slice) vec![some(), None], vec![None];
+            move_counters, move_counters_into, move_counters_async(Vec::as_slice) vec![some(), None],
+                vec![None];
             move_holder, move_holder_into, move_holder_async(same) holder("a"), Holder::default();
-            move_holders, move_holders_into, move_holders_async(Vec::as_slice) vec![holder("a"), Holder::default()], vec![];
-            move_perhaps, move_perhaps_into, move_perhaps_async(same) Perhaps::Held(some()), Perhaps::NoMember(false);
-            move_counter_pair, move_counter_pair_into, move_counter_pair_async(same) [some(), None], [None, some()];
+            move_holders, move_holders_into, move_holders_async(Vec::as_slice) vec![holder("a"),
+                Holder::default()], vec![];
+            move_perhaps, move_perhaps_into, move_perhaps_async(same) Perhaps::Held(some()),
+                Perhaps::NoMember(false);
+            move_counter_pair, move_counter_pair_into, move_counter_pair_async(same) [some(), None], [None,
+                some()];
         }
         assert_eq!(object.use_counter(None, 1).unwrap(), -1);
         assert_eq!(object.use_counter(Some(&counter), 2).unwrap(), 2);

@@ -35,7 +35,8 @@ impl idl::Mover for Moving {
         move_samples(&Samples, Samples => Box<Samples>) |a| Box::new(*a), |c| c;
         move_picture(&Picture, Picture => Box<Picture>) |a| Box::new(*a), |c| c;
         move_album([&[u8; 20000]; 3], Album => Album) |a| a.map(|page| Box::new(*page)), |c| c;
-        move_library(&[&str; 300], Library => Box<Library>) |a| boxed_array(a.iter().map(|text| (*text).to_owned())), |c| c;
+        move_library(&[&str; 300], Library => Box<Library>)
+            |a| boxed_array(a.iter().map(|text| (*text).to_owned())), |c| c;
         move_crowd(&Crowd, Crowd => Box<Crowd>) |a| Box::new(a.clone()), |c| c;
         move_film(&[&Frame], Film => Film) |a| a.iter().map(|frame| Box::new(**frame)).collect(), |c| c;
         move_corners(&Corners, Corners => Box<Corners>) |a| Box::new(a.clone()), |c| c;
@@ -111,10 +112,12 @@ fn large_arrays_travel_in_all_directions() {
             move_album, move_album_into, move_album_async album(1), album(7);
             move_library, move_library_into, move_library_async library("a"), library("another");
             move_crowd, move_crowd_into, move_crowd_async crowd.clone(), filled_array(None);
-            move_film, move_film_into, move_film_async vec![filled_array(1), filled_array(2)], vec![filled_array(3)];
+            move_film, move_film_into, move_film_async vec![filled_array(1), filled_array(2)],
+                vec![filled_array(3)];
             move_corners, move_corners_into, move_corners_async corners(1), corners(-1);
             move_shot, move_shot_into, move_shot_async shot("a"), shot("another");
-            move_media, move_media_into, move_media_async Media::Still(filled_array(1)), Media::Texts(3, library("b"));
+            move_media, move_media_into, move_media_async Media::Still(filled_array(1)),
+                Media::Texts(3, library("b"));
             move_media, move_media_into, move_media_async Media::Shape(7, corners(2)), Media::default();
         }
         assert_eq!(*object.latest().unwrap(), [9; 5000]);

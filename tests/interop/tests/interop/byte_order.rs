@@ -35,7 +35,11 @@ const MAX_SIZE: usize = 1 << 20;
 macro_rules! rotations {
     ($($operation:ident: $value:ty),* $(,)?) => {
         /// Serves `rotate_x`.
-        fn serve(operation: &str, decoder: &mut Decoder<'_>, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        fn serve(
+            operation: &str,
+            decoder: &mut Decoder<'_>,
+            encoder: &mut Encoder<'_>,
+        ) -> Result<(), CdrError> {
             match operation {
                 $(stringify!($operation) => serve_one::<$value>(decoder, encoder),)*
                 other => panic!("{other} is not among the rotations"),
@@ -50,18 +54,24 @@ macro_rules! rotations {
 }
 
 rotations! {
-    rotate_boolean: bool, rotate_char: char, rotate_octet: u8, rotate_short: i16, rotate_ushort: u16, rotate_long: i32,
+    rotate_boolean: bool, rotate_char: char, rotate_octet: u8, rotate_short: i16, rotate_ushort: u16,
+    rotate_long: i32,
     rotate_ulong: u32, rotate_longlong: i64, rotate_ulonglong: u64, rotate_float: f32, rotate_double: f64,
-    rotate_colour: Colour, rotate_distance: Distance, rotate_string: String, rotate_title: Title, rotate_label: Label,
-    rotate_point: Point, rotate_mixed: Mixed, rotate_nothing: Nothing, rotate_leaf: Leaf, rotate_branch: Branch,
+    rotate_colour: Colour, rotate_distance: Distance, rotate_string: String, rotate_title: Title,
+    rotate_label: Label,
+    rotate_point: Point, rotate_mixed: Mixed, rotate_nothing: Nothing, rotate_leaf: Leaf,
+    rotate_branch: Branch,
     rotate_shape: Shape, rotate_maybe: Maybe, rotate_either: Either, rotate_numbered: Numbered,
     rotate_lettered: Lettered, rotate_wide: Wide, rotate_tiny: Tiny, rotate_tree: Tree, rotate_chain: Chain,
     rotate_booleans: BooleanSeq, rotate_chars: CharSeq, rotate_octets: OctetSeq, rotate_shorts: ShortSeq,
     rotate_ushorts: UShortSeq, rotate_longs: LongSeq, rotate_ulongs: ULongSeq, rotate_longlongs: LongLongSeq,
-    rotate_ulonglongs: ULongLongSeq, rotate_floats: FloatSeq, rotate_doubles: DoubleSeq, rotate_strings: StringSeq,
-    rotate_colours: ColourSeq, rotate_distances: DistanceSeq, rotate_points: PointSeq, rotate_mixeds: MixedSeq,
+    rotate_ulonglongs: ULongLongSeq, rotate_floats: FloatSeq, rotate_doubles: DoubleSeq,
+    rotate_strings: StringSeq,
+    rotate_colours: ColourSeq, rotate_distances: DistanceSeq, rotate_points: PointSeq,
+    rotate_mixeds: MixedSeq,
     rotate_leaves: LeafSeq, rotate_shapes: ShapeSeq, rotate_long_rows: LongSeqSeq, rotate_table: StringTable,
-    rotate_vectors: VectorSeq, rotate_few_longs: FewLongs, rotate_few_labels: FewLabels, rotate_few_points: FewPoints,
+    rotate_vectors: VectorSeq, rotate_few_longs: FewLongs, rotate_few_labels: FewLabels,
+    rotate_few_points: FewPoints,
     rotate_vector: Vector, rotate_digest: Digest, rotate_matrix: Matrix, rotate_triangle: Triangle,
     rotate_point_grid: PointGrid, rotate_words: Words, rotate_rows: Rows,
 }

@@ -1,3 +1,5 @@
+//! A second process as another host.
+
 use std::{
     io::{BufRead, BufReader, Write},
     process::{Child, Command, Stdio},

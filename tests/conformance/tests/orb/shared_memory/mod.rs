@@ -6,10 +6,11 @@ use std::{
         fd::IntoRawFd,
         unix::net::{UnixListener, UnixStream},
     },
+    path::PathBuf,
     process::{Child, Command, Stdio},
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
     thread,
     time::{Duration, Instant},
@@ -215,10 +216,16 @@ fn another_process() {
 struct Another {
     child: Child,
     said: String,
+    /// For its temporary files: a process that is killed does not remove its sockets.
+    folder: PathBuf,
 }
 
 impl Another {
     fn start(environment: &[(&str, &str)]) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("punctual-another-{}-{number}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",
@@ -227,6 +234,7 @@ impl Another {
                 "--nocapture",
             ])
             .envs(environment.iter().copied())
+            .env("TMPDIR", &folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -236,12 +244,17 @@ impl Another {
         let said = said.expect("the other process has failed; what it said stands above");
         // A process that writes to a pipe without a reader ends.
         thread::spawn(move || lines.for_each(drop));
-        Self { child, said }
+        Self { child, said, folder }
     }
 
-    fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+    fn kill(self) {}
+}
+
+impl Drop for Another {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
