@@ -2,6 +2,8 @@
 
 use std::{os::unix::net::UnixStream, thread, time::Duration, time::Instant};
 
+use punctual::transport::{ProtocolProperties, Shm, Transport};
+
 use crate::attacks::{
     line::{ATTACKER, Line},
     target::Target,
@@ -12,6 +14,14 @@ const TIMEOUT: Duration = Duration::from_millis(20);
 /// Connects over TCP and closes.
 pub(super) fn over_tcp(target: &Target, until: Instant) -> u64 {
     repeat(until, || Line::connect(target, ATTACKER, TIMEOUT).is_ok())
+}
+
+/// Connects in shared memory as clients do, and closes. Refused attempts count, too.
+pub(super) fn with_memory(target: &Target, until: Instant) -> u64 {
+    repeat(until, || {
+        let _ = Shm.connect(&target.shm, &ProtocolProperties::default(), TIMEOUT);
+        true
+    })
 }
 
 /// Connects to the socket that hands out shared memory, and closes.

@@ -42,6 +42,7 @@ impl Attack {
 pub(super) enum Kind {
     AcceptsOverTcp,
     AcceptsInSharedMemory,
+    AcceptsWithMemory,
     EmptyFragments { minor: u8 },
     SmallFragments,
     CancelledFragments,
@@ -64,16 +65,16 @@ pub(super) const ATTACKS: [Attack; 15] = [
     attack("accepts-top", "connect and close", HIGH, Kind::AcceptsOverTcp, 2),
     attack(
         "accepts-shm",
-        "connect and close in shared memory",
+        "connect to the socket of shared memory and close",
         MIDDLE,
         Kind::AcceptsInSharedMemory,
         1,
     ),
     attack(
         "accepts-shm-top",
-        "connect and close in shared memory",
+        "connect in shared memory as clients do, and close",
         HIGH,
-        Kind::AcceptsInSharedMemory,
+        Kind::AcceptsWithMemory,
         1,
     ),
     attack(
@@ -154,6 +155,7 @@ impl Kind {
         match self {
             Self::AcceptsOverTcp => accepts::over_tcp(target, until),
             Self::AcceptsInSharedMemory => accepts::in_shared_memory(target, until),
+            Self::AcceptsWithMemory => accepts::with_memory(target, until),
             Self::EmptyFragments { minor } => fragments::empty(Version { major: 1, minor }, target, until),
             Self::SmallFragments => fragments::small(target, until),
             Self::CancelledFragments => fragments::cancelled(target, until),
