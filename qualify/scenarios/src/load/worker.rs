@@ -5,9 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{Orb, PolicyOverrides, Priority, Protocol, ProtocolPolicy, SystemException};
+use punctual::{NativePriority, Orb, PolicyOverrides, Priority, Protocol, ProtocolPolicy, SystemException};
 use punctual_harness::Span;
-use punctual_os::clock;
+use punctual_os::{Scheduling, clock, scheduling};
 
 use super::task::{Pace, Report, Request, Tolerance, Worker};
 use crate::{error::Error, idl::load::bench::LoadRef};
@@ -66,6 +66,13 @@ impl WorkerContext {
         let policies = PolicyOverrides::new().roundtrip_timeout(timeout);
         let policies = policies.client_protocols(ProtocolPolicy::new([Protocol::IIOP]));
         self.orb.current().set_policies(policies);
+        let own = scheduling::current();
+        if own.is_realtime() {
+            // A lane that is busy with others must not keep its client from calling: SCHED_FIFO does not
+            // share the CPU among threads of equal priority.
+            let priority = NativePriority(own.priority.0 + 1);
+            scheduling::set_current(Scheduling { priority, ..own })?;
+        }
         // If it fails, the next call opens a connection.
         let _ = first();
         Ok(())
