@@ -18,8 +18,8 @@ pub(crate) struct Task {
     pub(super) tolerance: Option<Tolerance>,
 }
 
-/// How workers treat a server that others attack: they call over IIOP, one native priority above that of their
-/// lane, and count failed calls.
+/// How workers treat a server that others attack: they call over IIOP, one native priority above that of
+/// their lane, and count failed calls.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(crate) struct Tolerance {
     /// Time between the first call of each worker, which opens its connection, and the first counted one.
