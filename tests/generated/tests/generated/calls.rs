@@ -219,8 +219,8 @@ fn variable_values_travel_in_all_directions() {
                 String::from("b");
             move_label, move_label_into, move_label_async(same) bounded("a"), bounded("8 octets");
             move_longs, move_longs_into, move_longs_async(Vec::as_slice) vec![1, 2, 3], vec![4];
-            move_texts, move_texts_into, move_texts_async(Vec::as_slice) strings(&["a", "é"]), strings(&["",
-                "b", "c"]);
+            move_texts, move_texts_into, move_texts_async(Vec::as_slice) strings(&["a", "é"]),
+                strings(&["", "b", "c"]);
             move_rows, move_rows_into, move_rows_async(Vec::as_slice) vec![vec![1], vec![]], vec![vec![2, 3]];
             move_pairs, move_pairs_into, move_pairs_async(Vec::as_slice) vec![Pair::default(); 2],
                 vec![Pair { a: 1, ..Pair::default() }];
@@ -275,12 +275,12 @@ fn references_travel_in_all_directions() {
             move_counters, move_counters_into, move_counters_async(Vec::as_slice) vec![some(), None],
                 vec![None];
             move_holder, move_holder_into, move_holder_async(same) holder("a"), Holder::default();
-            move_holders, move_holders_into, move_holders_async(Vec::as_slice) vec![holder("a"),
-                Holder::default()], vec![];
+            move_holders, move_holders_into, move_holders_async(Vec::as_slice)
+                vec![holder("a"), Holder::default()], vec![];
             move_perhaps, move_perhaps_into, move_perhaps_async(same) Perhaps::Held(some()),
                 Perhaps::NoMember(false);
-            move_counter_pair, move_counter_pair_into, move_counter_pair_async(same) [some(), None], [None,
-                some()];
+            move_counter_pair, move_counter_pair_into, move_counter_pair_async(same) [some(), None],
+                [None, some()];
         }
         assert_eq!(object.use_counter(None, 1).unwrap(), -1);
         assert_eq!(object.use_counter(Some(&counter), 2).unwrap(), 2);
