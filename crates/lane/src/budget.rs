@@ -58,9 +58,14 @@ impl Budget {
     }
 
     fn pay(&mut self, ended: u32, ends: bool, now: impl FnOnce() -> Instant) -> bool {
-        let served = ended.wrapping_sub(self.ended);
+        // Negative while requests wait in a queue.
+        let served = ended
+            .wrapping_sub(self.ended)
+            .cast_signed()
+            .max(0)
+            .cast_unsigned();
         // This message itself serves nothing.
-        self.ended = ended.wrapping_add(ends.into());
+        self.ended = self.ended.wrapping_add(served).wrapping_add(ends.into());
         self.left = self.left.saturating_add(served).min(self.limit);
         if self.left == 0 {
             self.restore(now());

@@ -143,8 +143,8 @@ impl<H: ServingSlot> Worker<'_, H> {
         };
         // Replies to requests that were admitted before it was clear that their peer does not read.
         let lane_limits = self.lane.limits();
-        let hopeless =
-            connection.state.is_congested() && connection.owes_more_than(lane_limits.max_message_size);
+        let hopeless = connection.state.is_exhausted()
+            || connection.state.is_congested() && connection.owes_more_than(lane_limits.max_message_size);
         let usable = !hopeless && self.answer(&connection, &header, arrival);
         self.buffers.free_large(lane_limits.max_kept_buffer);
         let last = connection.state.end_request();

@@ -32,7 +32,9 @@ const DEDICATED: u64 = 1 << 29;
 const CONGESTED: u64 = 1 << 28;
 /// It waits to be served by another thread.
 const HANDED_OVER: u64 = 1 << 27;
-const REQUESTS: u64 = HANDED_OVER - 1;
+/// The peer has exhausted a budget: nothing more is served.
+const EXHAUSTED: u64 = 1 << 26;
+const REQUESTS: u64 = EXHAUSTED - 1;
 
 impl ConnectionState {
     pub(crate) fn phase(&self) -> Phase {
@@ -46,6 +48,12 @@ impl ConnectionState {
     /// Counts a request that will be served.
     pub(crate) fn begin_request(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Counts a request that goes into a queue. The thread that has read it counts it out, too, which is no
+    /// end.
+    pub(crate) fn begin_queued_request(&self) {
+        self.0.fetch_add(1_u64.wrapping_sub(ENDED), Ordering::SeqCst);
     }
 
     /// Counts a request out. `true`: it was the last one of a peer that has sent everything, and no reply
@@ -121,6 +129,15 @@ impl ConnectionState {
         self.0.fetch_and(!HANDED_OVER, Ordering::SeqCst);
     }
 
+    /// Notes that the peer has exhausted a budget. `true`: it was noted before.
+    pub(crate) fn set_exhausted(&self) -> bool {
+        self.0.fetch_or(EXHAUSTED, Ordering::SeqCst) & EXHAUSTED != 0
+    }
+
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.get() & EXHAUSTED != 0
+    }
+
     fn get(&self) -> u64 {
         self.0.load(Ordering::SeqCst)
     }
@@ -141,6 +158,12 @@ mod tests {
         assert_eq!(state.ended_requests(), 1);
         assert!(state.end_request());
         assert_eq!(state.ended_requests(), 2);
+        state.begin_request();
+        state.begin_queued_request();
+        assert!(!state.end_request());
+        assert_eq!(state.ended_requests(), 2, "it waits in a queue");
+        assert!(state.end_request());
+        assert_eq!(state.ended_requests(), 3);
         state.close();
         assert_eq!(state.phase(), Phase::Closed);
     }

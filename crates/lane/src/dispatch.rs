@@ -177,6 +177,9 @@ impl<H: ServingSlot> Worker<'_, H> {
         if connection.budgets.pay(reason, state.ended_requests(), ends) {
             return true;
         }
+        if state.set_exhausted() {
+            return false;
+        }
         self.lane.counters.exhausted_budgets.add_one();
         // CloseConnection states that nothing outstanding will be handled.
         if state.serves_at_most(ends.into()) {

@@ -171,7 +171,7 @@ impl<H: RequestHandler> RequestQueue<H> {
                 NoRoom::Full
             });
         };
-        request.connection.state.begin_request();
+        request.connection.state.begin_queued_request();
         state.octets += size;
         state.waiting.push_back(Waiting { request, message });
         self.counters.accepted.fetch_add(1, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Floods of messages that occupy a lane although no request is served: refused requests, LocateRequests and
 //! CancelRequests.
 
-use punctual::{Limits, Orb, PriorityModel, SchedulingClass};
+use punctual::{LaneSpec, LaneWait, Limits, Orb, PriorityModel, QueueLimits, SchedulingClass};
 use punctual_fixtures::{
     peer::Peer,
     priorities::{HIGH, LOW},
@@ -10,12 +10,22 @@ use punctual_fixtures::{
     wire::{CANCEL_REQUEST, CLOSE_CONNECTION, COMMON, DIALECTS, Dialect, LOCATE_REPLY, REPLY, Reader},
 };
 
-/// Number of messages in a flood, well above all limits.
-const FLOOD: u32 = 1000;
+/// Number of messages in a flood: well above all limits, and those of two connections fit into a queue.
+const FLOOD: u32 = 100;
 const LIMIT: u32 = 8;
 
+/// How the lanes of a server wait.
+#[derive(Clone, Copy, Debug)]
+enum Mode {
+    Polled,
+    Blocking,
+    Buffered,
+}
+
+const MODES: [Mode; 3] = [Mode::Polled, Mode::Blocking, Mode::Buffered];
+
 /// A server with two lanes, whose adapter accepts no priority above the low one's.
-fn server() -> Server {
+fn server(mode: Mode) -> Server {
     let limits = Limits::default()
         .max_refused_requests(LIMIT)
         .max_unserved_messages(LIMIT);
@@ -26,7 +36,18 @@ fn server() -> Server {
         .lock_memory(false)
         .build()
         .unwrap();
-    let pool = orb.threadpool().lane(priority(LOW), 1).lane(priority(HIGH), 1);
+    let lane = |own| {
+        let lane = LaneSpec::new(priority(own)).threads(1);
+        match mode {
+            Mode::Blocking => lane.wait(LaneWait::Blocking),
+            Mode::Polled | Mode::Buffered => lane,
+        }
+    };
+    let pool = orb.threadpool().lane_with(lane(LOW)).lane_with(lane(HIGH));
+    let pool = match mode {
+        Mode::Buffered => pool.request_buffering(QueueLimits::default()),
+        Mode::Polled | Mode::Blocking => pool,
+    };
     let pool = pool.build().unwrap();
     let model = PriorityModel::ClientPropagated {
         default: priority(LOW),
@@ -85,67 +106,78 @@ fn answered(peer: &mut Peer, flood: impl Fn(u32) -> Vec<u8>, message_type: u8) -
 
 #[test]
 fn a_peer_that_no_adapter_admits_to_a_lane_has_one_request_refused() {
-    let server = server();
-    let [_, high] = ports(&server);
-    for (number, claimed) in [LOW, HIGH].into_iter().enumerate() {
-        let mut peer = Peer::connect(high);
-        let flood = |id| claiming(COMMON, id, &server.key(), claimed);
-        assert_eq!(
-            answered(&mut peer, flood, REPLY),
-            1,
-            "NO_PERMISSION, and that is all"
-        );
-        let seen = server.seen(1);
-        let number = number as u64 + 1;
-        assert_eq!((seen.requests, seen.exhausted_budgets), (number, number));
+    for mode in MODES {
+        let server = server(mode);
+        let [_, high] = ports(&server);
+        for (number, claimed) in [LOW, HIGH].into_iter().enumerate() {
+            let mut peer = Peer::connect(high);
+            let flood = |id| claiming(COMMON, id, &server.key(), claimed);
+            assert_eq!(
+                answered(&mut peer, flood, REPLY),
+                1,
+                "NO_PERMISSION, and that is all"
+            );
+            let seen = server.seen(1);
+            // An I/O thread reads ahead.
+            let read = if matches!(mode, Mode::Buffered) {
+                seen.requests
+            } else {
+                number as u64 + 1
+            };
+            assert_eq!((seen.requests, seen.exhausted_budgets), (read, number as u64 + 1));
+        }
     }
 }
 
 #[test]
 fn refused_requests_in_excess_of_served_ones_close_their_connection() {
-    let server = server();
-    let [low, _] = ports(&server);
-    for dialect in DIALECTS {
-        let above = |id| claiming(dialect, id, &server.key(), HIGH);
-        let unknown = |id| claiming(dialect, id, b"no such object", LOW);
-        assert_eq!(answered(&mut Peer::connect(low), above, REPLY), LIMIT + 1);
-        assert_eq!(answered(&mut Peer::connect(low), unknown, REPLY), LIMIT + 1);
-    }
-    // As many are served as are refused.
-    let mut peer = Peer::connect(low);
-    for id in 0..10 * LIMIT {
-        for claimed in [HIGH, LOW] {
-            peer.send(&claiming(COMMON, id, &server.key(), claimed));
-            let served = peer.receive().expect("a reply").reply().status == 0;
-            assert_eq!(served, claimed == LOW);
+    for mode in MODES {
+        let server = server(mode);
+        let [low, _] = ports(&server);
+        for dialect in DIALECTS {
+            let above = |id| claiming(dialect, id, &server.key(), HIGH);
+            let unknown = |id| claiming(dialect, id, b"no such object", LOW);
+            assert_eq!(answered(&mut Peer::connect(low), above, REPLY), LIMIT + 1);
+            assert_eq!(answered(&mut Peer::connect(low), unknown, REPLY), LIMIT + 1);
         }
+        // As many are served as are refused.
+        let mut peer = Peer::connect(low);
+        for id in 0..10 * LIMIT {
+            for claimed in [HIGH, LOW] {
+                peer.send(&claiming(COMMON, id, &server.key(), claimed));
+                let served = peer.receive().expect("a reply").reply().status == 0;
+                assert_eq!(served, claimed == LOW);
+            }
+        }
+        assert_eq!(server.seen(0).exhausted_budgets, 2 * DIALECTS.len() as u64);
     }
-    assert_eq!(server.seen(0).exhausted_budgets, 2 * DIALECTS.len() as u64);
 }
 
 #[test]
 fn locate_and_cancel_requests_in_excess_of_served_ones_close_their_connection() {
-    let server = server();
-    let [low, high] = ports(&server);
-    for (lane, port) in [low, high].into_iter().enumerate() {
-        for dialect in DIALECTS {
-            let locate = |id| dialect.locate_request(id, &server.key());
-            assert_eq!(
-                answered(&mut Peer::connect(port), locate, LOCATE_REPLY),
-                LIMIT + 1
-            );
-            let cancel = |id| cancel(dialect, id);
-            assert_eq!(answered(&mut Peer::connect(port), cancel, REPLY), 0);
+    for mode in MODES {
+        let server = server(mode);
+        let [low, high] = ports(&server);
+        for (lane, port) in [low, high].into_iter().enumerate() {
+            for dialect in DIALECTS {
+                let locate = |id| dialect.locate_request(id, &server.key());
+                assert_eq!(
+                    answered(&mut Peer::connect(port), locate, LOCATE_REPLY),
+                    LIMIT + 1
+                );
+                let cancel = |id| cancel(dialect, id);
+                assert_eq!(answered(&mut Peer::connect(port), cancel, REPLY), 0);
+            }
+            let closed = 2 * DIALECTS.len() as u64;
+            assert_eq!(server.seen(lane).exhausted_budgets, closed);
         }
-        let closed = 2 * DIALECTS.len() as u64;
-        assert_eq!(server.seen(lane).exhausted_budgets, closed);
-    }
-    // A client whose calls time out cancels each one.
-    let mut peer = Peer::connect(low);
-    for id in 0..10 * LIMIT {
-        peer.send(&claiming(COMMON, id, &server.key(), LOW));
-        peer.send(&cancel(COMMON, id));
-        assert_eq!(peer.receive().expect("a reply").reply().status, 0);
+        // A client whose calls time out cancels each one.
+        let mut peer = Peer::connect(low);
+        for id in 0..10 * LIMIT {
+            peer.send(&claiming(COMMON, id, &server.key(), LOW));
+            assert_eq!(peer.receive().expect("a reply").reply().status, 0);
+            peer.send(&cancel(COMMON, id));
+        }
     }
 }
 
