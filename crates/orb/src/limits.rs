@@ -84,8 +84,8 @@ limits! {
     /// Requests of one connection that may be refused in excess of those that are served; at the next one,
     /// the lane closes the connection. Each served request restores one, and each second a thirtieth of the
     /// limit. A peer whose requests no adapter admits at the lane's priority loses its connection with the
-    /// first refusal. Refused are requests for unknown objects and for priorities that are not accepted.
-    /// Default 64.
+    /// first refusal. Refused are requests for unknown objects, for priorities that are not accepted, and
+    /// those to which servants answer NO_PERMISSION, COMPLETED_NO. Default 64.
     max_refused_requests: u32 = 64,
     /// LocateRequests, CancelRequests and forwarded requests of one connection in excess of served requests,
     /// restored in the same way; at the next one, the lane closes the connection. Default 256.

@@ -9,7 +9,7 @@ use punctual_lane::{Disposition, MessageError, Unserved};
 
 use super::{
     reply::sent_at,
-    reply::{ReplyHeaderAt, fail, finish, forward},
+    reply::{ReplyHeaderAt, fail, finish, forward, is_refusal},
     reply_contexts,
     serving::{Resolved, Serving},
 };
@@ -88,7 +88,11 @@ impl Serving<'_> {
                                 match self.answer_early(reply_header, added, reply, head, served_at) {
                                     Ok(()) => {
                                         called = true;
-                                        self.run(servant, arguments, self.resume(reply), pool).0.into()
+                                        let result = self.run(servant, arguments, self.resume(reply), pool).0;
+                                        if result.as_ref().is_err_and(is_refusal) {
+                                            unserved = Some(Unserved::Refused);
+                                        }
+                                        result.into()
                                     }
                                     Err(error) => ServerEnd::Failed(error.system_exception(Completion::No)),
                                 }

@@ -5,7 +5,7 @@ use punctual_giop::{
     MessageHeader, MessageType, MessageWriter, RT_CORBA_PRIORITY, ReplyStatus, RequestHeader, ResponseFlags,
     ServiceContext, Version, align_body, encode_reply_header, encode_system_exception,
 };
-use punctual_types::{Priority, SystemException};
+use punctual_types::{Completion, Priority, SystemException, SystemExceptionKind};
 
 use punctual_lane::{Disposition, MessageError, Unserved};
 
@@ -151,4 +151,9 @@ pub(super) fn unserved(
 ) -> Result<Disposition, MessageError> {
     let reply = written?.then_some(priority);
     Ok(Disposition::Unserved(reply, reason))
+}
+
+/// Whether a servant refuses the request: NO_PERMISSION, COMPLETED_NO.
+pub(super) fn is_refusal(exception: &SystemException) -> bool {
+    exception.kind == SystemExceptionKind::NoPermission && exception.completed == Completion::No
 }

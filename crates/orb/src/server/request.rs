@@ -10,7 +10,7 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 use super::{
     Buffers, RequestDispatcher, expiry,
     intercepted::ServingBuffers,
-    reply::{begin_reply, fail, finish, forward, sent_at, unserved},
+    reply::{begin_reply, fail, finish, forward, is_refusal, sent_at, unserved},
     serving::{Resolved, Serving},
 };
 use crate::{current, lane_data::LaneContext};
@@ -108,6 +108,14 @@ pub(super) fn answer_request(
     };
     drop(object);
     let written = match end {
+        Err(exception) if is_refusal(&exception) => {
+            let written = if is_answered {
+                Ok(false)
+            } else {
+                fail(encoder, reply_header, &exception, request.response)
+            };
+            return unserved(placement.current, written, Unserved::Refused);
+        }
         _ if is_answered => return Ok(Disposition::NoReply),
         Ok(Outcome::NoException) => finish(encoder, request.response),
         Ok(Outcome::UserException) => {

@@ -1,13 +1,19 @@
 //! Floods of messages that occupy a lane although no request is served: refused requests, LocateRequests and
 //! CancelRequests.
 
-use punctual::{LaneSpec, LaneWait, Limits, Orb, PriorityModel, QueueLimits, SchedulingClass};
+use punctual::{Interface, LaneSpec, LaneWait, Limits, Orb, PriorityModel, QueueLimits, SchedulingClass};
 use punctual_fixtures::{
+    conformance::ProbeRef,
     peer::Peer,
     priorities::{HIGH, LOW},
     priority,
     server::{Profile, Server},
     wire::{CANCEL_REQUEST, CLOSE_CONNECTION, COMMON, DIALECTS, Dialect, LOCATE_REPLY, REPLY, Reader},
+};
+
+use punctual_rtsched::{
+    RtScheduling,
+    remote::{CancellationPolicy, ThreadControlSpec},
 };
 
 /// Number of messages in a flood: well above all limits, and those of two connections fit into a queue.
@@ -190,4 +196,28 @@ fn the_limits_leave_room_for_many_references() {
         assert_eq!(peer.receive().expect("a reply").message_type, LOCATE_REPLY);
     }
     assert_eq!(server.seen(0).exhausted_budgets, 0);
+}
+
+#[test]
+fn a_peer_that_may_not_query_the_control_of_threads_loses_its_connection() {
+    let scheduling = RtScheduling::builder().build().unwrap();
+    let orb = Orb::builder()
+        .listen("iiop://127.0.0.1:0")
+        .initializer(&scheduling)
+        .limits(Limits::default().max_refused_requests(LIMIT))
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    let spec = ThreadControlSpec::default().policy(CancellationPolicy::nobody());
+    let control = scheduling.open_control(&orb, spec).unwrap();
+    let Profile { port, key, .. } =
+        Profile::of(&ProbeRef::from_object(control.reference().as_object().clone()));
+    let query = |id| {
+        COMMON.request(id, &key, "find", |body| {
+            body.raw(&[1; 16]).u8(0).raw(&[0; 7]).raw(&[0; 8])
+        })
+    };
+    assert_eq!(answered(&mut Peer::connect(port), query, REPLY), LIMIT + 1);
+    orb.shutdown_and_wait().unwrap();
 }
