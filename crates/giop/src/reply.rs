@@ -134,9 +134,14 @@ pub fn encode_reply_header(
         return Err(encoder.error(CdrErrorKind::ValueNotRepresentable));
     }
     if version >= Version::V1_2 {
-        // Aligned and nearly always without contexts: a single copy.
+        // Nearly always without contexts: a single copy of constant length.
         let numbers = [request_id, status as u32, contexts.len() as u32];
-        u32::encode_elements(&numbers, encoder)?;
+        let octets = match encoder.endian() {
+            Endian::Big => numbers.map(u32::to_be_bytes),
+            Endian::Little => numbers.map(u32::to_le_bytes),
+        };
+        encoder.align(size_of::<u32>())?;
+        encoder.octets(octets.as_flattened())?;
         contexts.iter().try_for_each(|context| context.encode(encoder))
     } else {
         (contexts, request_id, status as u32).encode(encoder)
