@@ -41,14 +41,18 @@ pub fn a_refused_thread_is_counted_and_its_requests_are_served_later() {
         probe.with_timeout(Duration::from_secs(15)).unchecked();
     let limited = Barrier::new(3);
     thread::scope(|scope| {
-        // The callers' own threads are there before memory is short.
+        // The callers' own threads, and the heaps that the C library reserves for them, are there before
+        // memory is short.
         let calls = [1, 2].map(|value| {
             let (late, limited) = (&late, &limited);
             scope.spawn(move || {
+                std::hint::black_box(vec![1_u8; 64]);
+                limited.wait();
                 limited.wait();
                 assert_eq!(late.wait_at_gate(value), Ok(value));
             })
         });
+        limited.wait();
         let is_limited = limit_memory(32 << 20);
         limited.wait();
         server.hooks.await_at_gate(1);
