@@ -156,6 +156,18 @@ pub(crate) const METRICS: &[Metric] = &[
         |lane| Some(lane.exhausted_budgets),
     ),
     metric(
+        "unread_replies",
+        Counter,
+        "Connections closed because their clients did not read replies.",
+        |lane| Some(lane.unread_replies),
+    ),
+    metric(
+        "exhausted_memory",
+        Counter,
+        "Connections closed because they kept most of the lane's memory.",
+        |lane| Some(lane.exhausted_memory),
+    ),
+    metric(
         "refused_connections",
         Counter,
         "Connections refused because there were too many.",

@@ -70,12 +70,17 @@ impl<H: ServingSlot> Worker<'_, H> {
                 return;
             }
             inbound.drained = false;
-            match inbound.receive(connection.stream()) {
+            let received = inbound.receive(connection.stream());
+            let watched = inbound.protocol.needs_watching();
+            match received {
                 Received::Event(Event::Request(header) | Event::LocateRequest(header)) => {
                     let buffers = &mut self.buffers;
                     inbound
                         .protocol
                         .take(&mut buffers.message, &mut buffers.fragment_starts);
+                    if watched {
+                        connection.memory.set_received(inbound.protocol.held());
+                    }
                     let more = inbound.protocol.has_message();
                     if self.serve_message(connection, inbound, &header).is_break() {
                         return;
@@ -102,7 +107,13 @@ impl<H: ServingSlot> Worker<'_, H> {
                         return connection.send_close();
                     }
                     let more = inbound.protocol.has_message();
+                    if watched {
+                        connection.memory.set_received(inbound.protocol.held());
+                    }
                     drop(inbound);
+                    if self.lane.connections.memory.is_exceeded() {
+                        self.lane.relieve_memory();
+                    }
                     self.give_way_after(more, &mut consecutive);
                 }
             }

@@ -16,8 +16,13 @@ use punctual_transport::{ProtocolProperties, Stream};
 
 pub(crate) use crate::outbound::{Broken, refuse};
 use crate::{
-    LaneLimits, NetworkMark, RequestHandler, budget::Budgets, client_role::ClientRole,
-    connection_state::ConnectionState, inbound::Inbound, outbound::Outbound,
+    LaneLimits, NetworkMark, RequestHandler,
+    budget::Budgets,
+    client_role::ClientRole,
+    connection_state::ConnectionState,
+    inbound::Inbound,
+    kept_memory::{KeptMemory, LaneMemory},
+    outbound::Outbound,
 };
 
 /// Connection of a lane. Several threads may serve its requests; one at a time reads.
@@ -36,6 +41,8 @@ pub(crate) struct Connection<H: RequestHandler> {
     /// Events that occurred while another thread was reading: [`READABLE`] and [`PEER_CLOSED`].
     missed: AtomicU8,
     outbound: PiMutex<Outbound>,
+    /// Memory that the peer makes the lane keep.
+    pub(crate) memory: KeptMemory,
 }
 
 /// Which messages arrive over a connection.
@@ -84,6 +91,7 @@ impl<H: RequestHandler> Connection<H> {
         properties: &ProtocolProperties,
         poller: &Arc<Poller>,
         limits: &LaneLimits,
+        memory: &Arc<LaneMemory>,
     ) -> Self {
         Self {
             token,
@@ -97,6 +105,7 @@ impl<H: RequestHandler> Connection<H> {
             stream,
             mark: NetworkMark::new(properties),
             missed: AtomicU8::new(0),
+            memory: KeptMemory::new(memory),
         }
     }
 
@@ -153,8 +162,8 @@ impl<H: RequestHandler> Connection<H> {
     /// Sends a reply. What the socket has no room for is kept and follows later; no thread waits.
     ///
     /// While something is kept no further request is read, so at most one reply for each thread of the lane
-    /// is kept.
-    pub(crate) fn send(&self, message: &[u8], version: Version) -> Result<(), Broken> {
+    /// is kept. `true`: it has begun to be kept.
+    pub(crate) fn send(&self, message: &[u8], version: Version) -> Result<bool, Broken> {
         self.send_locked(&mut self.outbound.lock(), message, version)
     }
 
@@ -167,7 +176,7 @@ impl<H: RequestHandler> Connection<H> {
         message: &[u8],
         version: Version,
         limit: usize,
-    ) -> Result<(), Option<Broken>> {
+    ) -> Result<bool, Option<Broken>> {
         let mut outbound = self.outbound.lock();
         if outbound.waiting() > 0 && outbound.waiting() + message.len() > limit {
             return Err(None);
@@ -185,7 +194,7 @@ impl<H: RequestHandler> Connection<H> {
         }
     }
 
-    fn send_locked(&self, outbound: &mut Outbound, message: &[u8], version: Version) -> Result<(), Broken> {
+    fn send_locked(&self, outbound: &mut Outbound, message: &[u8], version: Version) -> Result<bool, Broken> {
         let was_empty = outbound.write(&*self.stream, message, version, || {
             // The write is tried once more after the mark is set: room made from then on wakes a thread that
             // sees the mark.
@@ -196,14 +205,17 @@ impl<H: RequestHandler> Connection<H> {
             again
         })?;
         if outbound.waiting() > 0 {
-            if was_empty && !self.is_server() {
+            if was_empty {
                 outbound.set_stalled();
             }
-        } else if self.state.is_congested() {
+            self.memory.set_unsent(outbound.held());
+            return Ok(was_empty);
+        }
+        if self.state.is_congested() {
             self.state.clear_congested();
             self.wait_for(Interest::READ);
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Room is waited for only while something is kept: Unix sockets report it whenever the peer has read.
@@ -223,6 +235,7 @@ impl<H: RequestHandler> Connection<H> {
         let mut outbound = self.outbound.lock();
         let done = outbound.flush(&*self.stream)?;
         if done {
+            self.memory.set_unsent(0);
             self.state.clear_congested();
             self.wait_for(Interest::READ);
         }
@@ -273,25 +286,61 @@ impl<H: RequestHandler> Connection<H> {
         }
     }
 
-    /// Progress of an incomplete message, and of messages that wait to be accepted by the peer.
-    pub(crate) fn progress(&self, now: Instant, completion: Duration) -> Progress {
-        if !self.is_server() && self.state.is_congested() {
-            let outbound = self.outbound.lock();
-            return match outbound.stalled() {
-                Some(since) if now.saturating_duration_since(since) > completion => {
-                    Progress::Late(outbound.protocol.version())
-                }
-                _ => Progress::Incomplete,
+    /// Progress of an incomplete message, and of messages that wait to be accepted by the peer. Frees buffers
+    /// above `max_kept` that hold nothing.
+    pub(crate) fn progress(&self, now: Instant, completion: Duration, max_kept: usize) -> Progress {
+        let waits = self.state.is_congested();
+        if waits {
+            // A thread that writes to it now may block.
+            let Some(outbound) = self.outbound.try_lock() else {
+                return Progress::Incomplete;
             };
+            if let Some(since) = outbound.stalled()
+                && now.saturating_duration_since(since) > completion
+            {
+                return match self.role {
+                    Role::Server(_) => Progress::Unread,
+                    Role::Client(_) => Progress::Late(outbound.protocol.version()),
+                };
+            }
         }
         // A thread that reads from it now may begin a message.
         let Some(mut inbound) = self.inbound.try_lock() else {
             return Progress::Incomplete;
         };
-        match inbound.protocol.handle_timeout(now) {
-            Err(refused) => Progress::Late(refused.version),
-            Ok(()) if inbound.protocol.poll_timeout().is_some() => Progress::Incomplete,
-            Ok(()) => Progress::None,
+        if let Err(refused) = inbound.protocol.handle_timeout(now) {
+            return Progress::Late(refused.version);
+        }
+        if inbound.protocol.held() > max_kept {
+            inbound.protocol.release();
+        }
+        self.memory.set_received(inbound.protocol.held());
+        if waits || inbound.protocol.poll_timeout().is_some() {
+            Progress::Incomplete
+        } else {
+            Progress::None
+        }
+    }
+
+    /// Frees the buffers of its receive side that hold nothing. `false`: a thread is reading now.
+    pub(crate) fn release(&self) -> bool {
+        let Some(mut inbound) = self.inbound.try_lock() else {
+            return false;
+        };
+        inbound.protocol.release();
+        self.memory.set_received(inbound.protocol.held());
+        true
+    }
+
+    /// Frees what it keeps, now that its stream is closed; threads that still use it free the rest.
+    pub(crate) fn end(&self) {
+        if let Some(mut inbound) = self.inbound.try_lock() {
+            inbound.protocol.end();
+            self.memory.set_received(0);
+        }
+        if let Some(mut outbound) = self.outbound.try_lock() {
+            outbound.discard();
+            self.memory.set_unsent(0);
         }
     }
 
@@ -332,4 +381,6 @@ pub(crate) enum Progress {
     Incomplete,
     /// A message has been incomplete for too long; its version of GIOP.
     Late(Version),
+    /// A client has not read its replies in time.
+    Unread,
 }

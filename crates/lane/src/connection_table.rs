@@ -18,6 +18,7 @@ use crate::{
     CallEnd, LaneLimits, RequestHandler,
     client_role::ClientRole,
     connection::{Connection, Idleness, Role},
+    kept_memory::LaneMemory,
     peer_rates::PeerKey,
     shared_connection::SharedConnection,
     slots::Slots,
@@ -27,6 +28,8 @@ use crate::{
 pub(crate) struct ConnectionTable<H: RequestHandler> {
     slots: PiMutex<Slots<Connection<H>>>,
     poller: Arc<Poller>,
+    /// Memory that all of them keep.
+    pub(crate) memory: Arc<LaneMemory>,
     /// Number of connections, for statistics without the lock.
     open: AtomicUsize,
     /// Number of those that this side opened.
@@ -51,10 +54,11 @@ pub(crate) enum Oldest<H: RequestHandler> {
 const EXAMINED_FOR_ROOM: usize = 16;
 
 impl<H: RequestHandler> ConnectionTable<H> {
-    pub(crate) fn new(poller: &Arc<Poller>) -> Self {
+    pub(crate) fn new(poller: &Arc<Poller>, limits: &LaneLimits) -> Self {
         Self {
             slots: PiMutex::new(Slots::new()),
             poller: Arc::clone(poller),
+            memory: LaneMemory::new(limits.max_memory.max(2 * limits.max_message_size)),
             open: AtomicUsize::new(0),
             opened: AtomicUsize::new(0),
             shared: PiMutex::new(Vec::new()),
@@ -157,6 +161,13 @@ impl<H: RequestHandler> ConnectionTable<H> {
         Oldest::Used
     }
 
+    /// The connection that keeps most memory, if one keeps any.
+    pub(crate) fn keeps_most(&self) -> Option<Arc<Connection<H>>> {
+        let slots = self.slots.lock();
+        let most = slots.iter().max_by_key(|connection| connection.memory.octets())?;
+        (most.memory.octets() > 0).then(|| Arc::clone(most))
+    }
+
     /// Adds an accepted connection to the poller, unless `assign` gives it to a thread.
     pub(crate) fn admit(
         &self,
@@ -169,7 +180,15 @@ impl<H: RequestHandler> ConnectionTable<H> {
         let mut slots = self.slots.lock();
         let token = slots.vacant() as u64;
         let role = Role::Server(peer);
-        let connection = Connection::new(token, stream, role, properties, &self.poller, limits);
+        let connection = Connection::new(
+            token,
+            stream,
+            role,
+            properties,
+            &self.poller,
+            limits,
+            &self.memory,
+        );
         let connection = Arc::new(connection);
         if assign(&connection) || self.watch(&connection).is_ok() {
             record(|| Record::new(Event::Accepted).link(connection.link).detail(token));
@@ -196,6 +215,7 @@ impl<H: RequestHandler> ConnectionTable<H> {
             properties,
             &self.poller,
             limits,
+            &self.memory,
         );
         let connection = Arc::new(connection);
         self.watch(&connection)?;
@@ -261,6 +281,9 @@ impl<H: RequestHandler> ConnectionTable<H> {
     fn release(&self, connection: &Arc<Connection<H>>) {
         let _ = self.poller.remove(connection.stream());
         connection.stream().shutdown();
+        if connection.memory.octets() > 0 {
+            connection.end();
+        }
         match &connection.role {
             Role::Server(peer) => H::disconnected(peer),
             Role::Client(client) => {

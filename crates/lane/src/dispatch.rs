@@ -15,7 +15,7 @@ use punctual_types::Priority;
 
 use crate::{
     Disposition, Lane, LaneContext, MessageError, RequestHandler, RequestMessage, ServingSlot, Unserved,
-    connection::{Connection, Role},
+    connection::{Broken, Connection, Role},
     handler::EarlyReplies,
     mode::Mode,
     worker::Worker,
@@ -236,7 +236,11 @@ impl<H: ServingSlot> Worker<'_, H> {
         priority: Option<Priority>,
     ) -> bool {
         let mapping = self.handler.network_priority_mapping();
-        send(connection, mapping, &self.buffers.reply, header.version, priority)
+        let sent = send(connection, mapping, &self.buffers.reply, header.version, priority);
+        if matches!(sent, Ok(true)) {
+            self.lane.watch_congestion();
+        }
+        sent.is_ok()
     }
 }
 
@@ -248,11 +252,11 @@ impl<H: RequestHandler> EarlyReplies for Connection<H> {
         version: Version,
         priority: Option<Priority>,
     ) {
-        send(self, mapping, reply, version, priority);
+        let _ = send(self, mapping, reply, version, priority);
     }
 }
 
-/// Sends a reply; its packets travel at this priority. `false`: the connection is broken.
+/// Sends a reply; its packets travel at this priority. `true`: it has begun to wait for room.
 #[inline(always)]
 fn send<H: RequestHandler>(
     connection: &Connection<H>,
@@ -260,9 +264,9 @@ fn send<H: RequestHandler>(
     reply: &[u8],
     version: Version,
     priority: Option<Priority>,
-) -> bool {
+) -> Result<bool, Broken> {
     connection.mark.set(connection.stream(), mapping, priority);
-    let sent = connection.send(reply, version).is_ok();
+    let sent = connection.send(reply, version);
     record(|| Record::new(flight::Event::ReplySent).link(connection.link));
     sent
 }

@@ -83,7 +83,36 @@ impl<H: RequestHandler> Lane<H> {
         self.close(connection);
     }
 
-    /// Closes connections whose peers do not complete a message in time, among the next
+    /// Frees memory that the lane's connections keep beyond its limit: of the one that keeps most, the buffers
+    /// that hold nothing; if it has none, it is closed.
+    #[cold]
+    pub(crate) fn relieve_memory(&self) {
+        let memory = &self.connections.memory;
+        for _ in 0..CLOSED_AT_ONCE {
+            if !memory.is_exceeded() {
+                return;
+            }
+            let Some(most) = self.connections.keeps_most() else {
+                return;
+            };
+            let before = most.memory.octets();
+            let released = most.release();
+            if released && most.memory.octets() < before {
+                continue;
+            }
+            if !released && !most.state.is_dedicated() {
+                // The thread that reads it looks at the memory next.
+                break;
+            }
+            self.counters.exhausted_memory.add_one();
+            self.close(&most);
+        }
+        self.pending_work
+            .incomplete_messages
+            .store(true, Ordering::SeqCst);
+    }
+
+    /// Closes connections whose peers do not complete a message in time, or do not read, among the next
     /// [`EXAMINED_AT_ONCE`] of the table.
     pub(crate) fn close_incomplete(&self) {
         // One thread of the lane at a time; the others need not wait for it.
@@ -91,6 +120,7 @@ impl<H: RequestHandler> Lane<H> {
             return;
         };
         let (now, completion) = (Instant::now(), self.limits().message_completion);
+        let max_kept = self.limits().max_kept_buffer;
         let incomplete = &self.pending_work.incomplete_messages;
         if *search == 0 {
             // Before the search: a thread that begins a message from now on sets it again.
@@ -99,24 +129,31 @@ impl<H: RequestHandler> Lane<H> {
         let (from, end) = (*search, *search + EXAMINED_AT_ONCE);
         *search = from;
         for _ in 0..CLOSED_AT_ONCE {
-            let late: Option<(usize, Arc<Connection<H>>, Version)> =
+            let late: Option<(usize, Arc<Connection<H>>, Option<Version>)> =
                 self.connections.find_within(*search..end, |index, connection| {
-                    match connection.progress(now, completion) {
-                        Progress::None => None,
+                    let version = match connection.progress(now, completion, max_kept) {
+                        Progress::None => return None,
                         Progress::Incomplete => {
                             incomplete.store(true, Ordering::SeqCst);
-                            None
+                            return None;
                         }
-                        Progress::Late(version) => Some((index, Arc::clone(connection), version)),
-                    }
+                        Progress::Late(version) => Some(version),
+                        Progress::Unread => None,
+                    };
+                    Some((index, Arc::clone(connection), version))
                 });
             let Some((index, connection, version)) = late else {
                 *search = end;
                 break;
             };
             *search = index + 1;
-            self.counters.protocol_errors.add_one();
-            connection.send_error(version);
+            match version {
+                Some(version) => {
+                    self.counters.protocol_errors.add_one();
+                    connection.send_error(version);
+                }
+                None => self.counters.unread_replies.add_one(),
+            }
             self.close(&connection);
         }
         let unfinished = *search < self.connections.end();

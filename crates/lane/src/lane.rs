@@ -98,7 +98,7 @@ impl<H: RequestHandler> Lane<H> {
             siblings: OnceLock::new(),
             doorbell,
             stopping: AtomicBool::new(false),
-            connections: Arc::new(ConnectionTable::new(&poller)),
+            connections: Arc::new(ConnectionTable::new(&poller, &config.limits)),
             poller,
             handed_over: PiMutex::new(VecDeque::with_capacity(16)),
             queue: Arc::new(queue),
@@ -214,6 +214,7 @@ impl<H: RequestHandler> Lane<H> {
     pub fn statistics(&self) -> LaneStatistics {
         let (connections, shared_connections) = self.connections.counts();
         LaneStatistics {
+            memory: self.connections.memory.kept(),
             connections,
             shared_connections,
             threads: self.threads.occupancy.threads(),

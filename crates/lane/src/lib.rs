@@ -30,6 +30,7 @@ mod error;
 mod handler;
 mod housekeeping;
 mod inbound;
+mod kept_memory;
 mod lane;
 mod limits;
 mod message_store;

@@ -9,6 +9,9 @@ pub struct LaneLimits {
     pub max_message_size: usize,
     /// Octets that a buffer of a thread keeps from one message to the next.
     pub max_kept_buffer: usize,
+    /// Octets of memory that connections keep for incomplete messages, unread replies and further messages;
+    /// above it, the one that keeps most is closed. Twice the largest message is always permitted.
+    pub max_memory: usize,
     /// Connections of clients; for a further one the connection that is idle for longest is closed.
     pub max_connections: usize,
     /// Connections of one host, or of one process of this host that does not use TCP.

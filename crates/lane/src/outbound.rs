@@ -10,10 +10,14 @@ use punctual_transport::Stream;
 
 /// Send side of a connection, under its lock.
 pub(crate) struct Outbound {
-    /// Octets that wait for room.
+    /// Octets that wait for room, behind those that were sent meanwhile.
     waiting: Vec<u8>,
-    /// Time since which the peer has accepted none of them.
+    /// Octets of them that were sent.
+    sent: usize,
+    /// Time since which the peer has accepted none of them, or, if it is a client, since which not all were
+    /// accepted.
     stalled: Option<Instant>,
+    is_server: bool,
     pub(crate) protocol: SendHalf,
 }
 
@@ -27,13 +31,25 @@ impl Outbound {
     pub(crate) fn new(role: Role) -> Self {
         Self {
             waiting: Vec::new(),
+            sent: 0,
             stalled: None,
+            is_server: role == Role::Server,
             protocol: SendHalf::new(role, Version::V1_0),
         }
     }
 
     pub(crate) fn waiting(&self) -> usize {
-        self.waiting.len()
+        self.waiting.len() - self.sent
+    }
+
+    /// Memory of what waits, in octets.
+    pub(crate) fn held(&self) -> usize {
+        self.waiting.capacity()
+    }
+
+    /// Frees what waits: the stream is closed.
+    pub(crate) fn discard(&mut self) {
+        (self.waiting, self.sent, self.stalled) = (Vec::new(), 0, None);
     }
 
     pub(crate) fn stalled(&self) -> Option<Instant> {
@@ -68,26 +84,41 @@ impl Outbound {
                 Err(_) => return Err(Broken { begun: sent > 0 }),
             }
         }
-        self.waiting.extend_from_slice(&message[sent..]);
+        if sent < message.len() {
+            self.keep(&message[sent..]);
+        }
         Ok(was_empty)
     }
 
-    /// Continues to send what waits. `true`: nothing remains.
+    #[cold]
+    fn keep(&mut self, octets: &[u8]) {
+        // What was sent is dropped before the memory grows, if it is most of it.
+        if self.sent > self.waiting() {
+            self.waiting.drain(..self.sent);
+            self.sent = 0;
+        }
+        self.waiting.extend_from_slice(octets);
+    }
+
+    /// Continues to send what waits, each octet in its place. `true`: nothing remains, and its memory is freed.
     pub(crate) fn flush(&mut self, stream: &dyn Stream) -> io::Result<bool> {
-        let mut sent = 0;
-        while sent < self.waiting.len() {
-            match stream.write(&self.waiting[sent..]) {
-                Ok(count) => sent += count,
+        let before = self.sent;
+        while self.sent < self.waiting.len() {
+            match stream.write(&self.waiting[self.sent..]) {
+                Ok(count) => self.sent += count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => return Err(error),
             }
         }
-        self.waiting.drain(..sent);
-        let done = self.waiting.is_empty();
-        if sent > 0 {
-            self.stalled = self.stalled.filter(|_| !done).map(|_| Instant::now());
+        if self.waiting() == 0 {
+            self.discard();
+            return Ok(true);
         }
-        Ok(done)
+        // A client that reads octet by octet gains no time.
+        if self.sent > before && !self.is_server {
+            self.stalled = Some(Instant::now());
+        }
+        Ok(false)
     }
 }
 

@@ -59,7 +59,10 @@ impl<H: ServingSlot> Worker<'_, H> {
             // The server does not read requests: its replies are wanted all the same.
             Ok(false) if matches!(connection.role, Role::Client(_)) => {}
             // The peer does not read its replies: its requests can wait, too.
-            Ok(false) => return Flow::Break(AfterServing::Keep),
+            Ok(false) => {
+                self.lane.watch_congestion();
+                return Flow::Break(AfterServing::Keep);
+            }
             Err(_) => return Flow::Break(AfterServing::Close),
         }
         let Some(mut inbound) = connection.claim(*readiness) else {
@@ -74,6 +77,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         }
         let received = inbound.receive(connection.stream());
         if inbound.protocol.needs_watching() {
+            connection.memory.set_received(inbound.protocol.held());
             let pending = &self.lane.pending_work;
             pending.incomplete_messages.store(true, Ordering::SeqCst);
         }

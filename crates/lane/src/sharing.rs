@@ -118,8 +118,8 @@ impl<H: RequestHandler> Lane<H> {
     ) -> Result<(), NotSent> {
         let SharedConnection { connection, client } = shared;
         match connection.send_request(request, version, self.limits().max_message_size) {
-            Ok(()) => {
-                if connection.state.is_congested() {
+            Ok(begins_to_wait) => {
+                if begins_to_wait {
                     self.watch_congestion();
                 }
                 client.announces_code_sets.store(false, Ordering::Relaxed);
@@ -144,9 +144,9 @@ impl<H: RequestHandler> Lane<H> {
         }
     }
 
-    /// A server that accepts nothing for the completion time of a message loses the connection.
+    /// A peer that does not accept what waits for it in the completion time of a message loses the connection.
     #[cold]
-    fn watch_congestion(&self) {
+    pub(crate) fn watch_congestion(&self) {
         let incomplete = &self.pending_work.incomplete_messages;
         if !incomplete.swap(true, Ordering::SeqCst) {
             // Its threads compute how long they may wait.

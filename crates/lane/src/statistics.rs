@@ -44,6 +44,10 @@ pub struct LaneStatistics {
     /// Connections closed because nothing arrived over them for the idle time of the limits, or because they
     /// were idle for longest when another client connected and there was no room.
     pub idle_connections: u64,
+    /// Connections closed because their clients did not read replies in the completion time of a message.
+    pub unread_replies: u64,
+    /// Connections closed because they kept most of the lane's memory when that reached its limit.
+    pub exhausted_memory: u64,
     /// Requests served by threads of lower lanes because all of its own were busy.
     pub borrowed: u64,
     /// Requests of higher lanes that its threads have served.
@@ -56,6 +60,8 @@ pub struct LaneStatistics {
     pub replies: u64,
     /// Replies that arrived after their callers had given up, and were dropped.
     pub late_replies: u64,
+    /// Octets of memory kept for incomplete messages, unread replies and large buffers of connections.
+    pub memory: usize,
     /// Connections from clients now open.
     pub connections: usize,
     /// Connections to servers now open that callers share.
@@ -127,6 +133,8 @@ pub(crate) struct Counters {
     pub(crate) late: Counter,
     pub(crate) deadlocks: Counter,
     pub(crate) idle_connections: Counter,
+    pub(crate) unread_replies: Counter,
+    pub(crate) exhausted_memory: Counter,
     pub(crate) borrowed: Counter,
     pub(crate) lent: Counter,
     pub(crate) dynamic_threads: Counter,
@@ -159,6 +167,8 @@ impl Counters {
             late: self.late.get(),
             deadlocks: self.deadlocks.get(),
             idle_connections: self.idle_connections.get(),
+            unread_replies: self.unread_replies.get(),
+            exhausted_memory: self.exhausted_memory.get(),
             borrowed: self.borrowed.get(),
             lent: self.lent.get(),
             dynamic_threads: self.dynamic_threads.get(),

@@ -149,14 +149,23 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
     /// Does the work that is due although no descriptor is ready.
     pub(crate) fn do_housekeeping(&mut self) {
         let pending = &self.lane.pending_work;
-        if pending.unfinished_search.load(Ordering::Relaxed)
-            || pending.incomplete_messages.load(Ordering::Relaxed)
-                && self.checked.elapsed() >= self.lane.check_interval()
-        {
+        let unfinished = pending.unfinished_search.load(Ordering::Relaxed);
+        if unfinished || pending.incomplete_messages.load(Ordering::Relaxed) {
+            self.watch_connections(unfinished);
+        }
+        self.lane.expire_calls();
+    }
+
+    /// Watches the memory and the time of what connections keep.
+    #[cold]
+    fn watch_connections(&mut self, unfinished: bool) {
+        if self.lane.connections.memory.is_exceeded() {
+            self.lane.relieve_memory();
+        }
+        if unfinished || self.checked.elapsed() >= self.lane.check_interval() {
             self.lane.close_incomplete();
             self.checked = Instant::now();
         }
-        self.lane.expire_calls();
     }
 
     /// Handles an event of the lane's poller.

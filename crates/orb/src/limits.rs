@@ -52,6 +52,11 @@ limits! {
     /// Octets that a buffer, arena or result of a thread keeps from one message to the next. Larger ones are
     /// freed after the message, so that each larger message allocates anew. Default 1 MiB.
     max_kept_buffer: usize = 1 << 20,
+    /// Octets of memory that a lane keeps for its connections: incomplete messages, replies that clients have
+    /// not read, and buffers beyond the first 8 KiB of each connection. Above it, buffers without content are
+    /// freed, then the connection that keeps most is closed. Two messages of [`Self::max_message_size`] are
+    /// always permitted. Default 64 MiB.
+    max_lane_memory: usize = 64 << 20,
     /// Connections of clients to one lane. For a further one, the lane closes the connection that has been
     /// idle for longest (CloseConnection; its client connects again when it needs to); if none is idle, the
     /// new one is closed. Fewer if the limit of open files (`ulimit -n`) has no room for the connections of
@@ -90,9 +95,9 @@ limits! {
     /// LocateRequests, CancelRequests and forwarded requests of one connection in excess of served requests,
     /// restored in the same way; at the next one, the lane closes the connection. Default 256.
     max_unserved_messages: u32 = 256,
-    /// Maximum time from the first octet of a message to its last, and until a server accepts the data that
-    /// waits for it on a shared connection; other replies are limited by the deadline of their call. Default
-    /// 30 s.
+    /// Maximum time from the first octet of a message to its last. A client that does not read a reply in this
+    /// time is disconnected, as is a server that accepts nothing of what waits for it on a shared connection;
+    /// other replies are limited by the deadline of their call. Default 30 s.
     message_completion: Duration = Duration::from_secs(30),
     /// Time after which a lane closes a connection without traffic and outstanding calls (CloseConnection);
     /// it may take up to twice this time. Connections dedicated to a thread of a lane with
@@ -125,6 +130,7 @@ impl Limits {
         LaneLimits {
             max_message_size: self.max_message_size,
             max_kept_buffer: self.max_kept_buffer,
+            max_memory: self.max_lane_memory,
             max_connections: self.max_connections,
             max_connections_per_peer: self.max_connections_per_peer,
             accept_rate_per_peer: self.accept_rate_per_peer,

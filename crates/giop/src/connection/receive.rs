@@ -217,6 +217,16 @@ impl ReceiveHalf {
         self.fragments.release();
     }
 
+    /// The stream is closed: frees what has been received.
+    pub fn end(&mut self) {
+        self.state = State::Closed;
+        self.current = 0;
+        self.assembled = None;
+        self.buffer = ReceiveBuffer::new();
+        self.fragments = FragmentAssembler::new(self.limits);
+        self.incomplete = Incomplete::default();
+    }
+
     /// Refuses a message that was not completed in time.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), Refused> {
         match (self.poll_timeout(), self.limits.message_completion) {

@@ -10,6 +10,7 @@ mod forged_scheduling_claims;
 mod fragments_for_a_client;
 mod idle_connections;
 mod incomplete_messages;
+mod kept_memory;
 mod large_arrays;
 mod locked_folder;
 mod long_keys;
