@@ -83,8 +83,8 @@ impl<H: RequestHandler> Lane<H> {
         self.close(connection);
     }
 
-    /// Frees memory that the lane's connections keep beyond its limit: of the one that keeps most, the buffers
-    /// that hold nothing; if it has none, it is closed.
+    /// Frees memory that the lane's connections keep beyond its limit: buffers that hold nothing of the one
+    /// that keeps most; if it has none, it is closed.
     #[cold]
     pub(crate) fn relieve_memory(&self) {
         let memory = &self.connections.memory;

@@ -1,5 +1,5 @@
 //! Memory that the peers of a lane make it keep: incomplete messages, replies that are not read, and buffers
-//! that were needed before. Counted where it changes, which is rare: buffers of their first size do not count.
+//! that were needed before. It is counted where it changes, which is rare: first buffers do not count.
 
 use std::sync::{
     Arc,

@@ -100,7 +100,7 @@ impl Outbound {
         self.waiting.extend_from_slice(octets);
     }
 
-    /// Continues to send what waits, each octet in its place. `true`: nothing remains, and its memory is freed.
+    /// Continues to send what waits, without moving it. `true`: nothing remains, and its memory is freed.
     pub(crate) fn flush(&mut self, stream: &dyn Stream) -> io::Result<bool> {
         let before = self.sent;
         while self.sent < self.waiting.len() {

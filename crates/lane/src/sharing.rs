@@ -144,7 +144,7 @@ impl<H: RequestHandler> Lane<H> {
         }
     }
 
-    /// A peer that does not accept what waits for it in the completion time of a message loses the connection.
+    /// A peer that does not accept what waits for it in the completion time of a message is disconnected.
     #[cold]
     pub(crate) fn watch_congestion(&self) {
         let incomplete = &self.pending_work.incomplete_messages;

@@ -95,8 +95,8 @@ limits! {
     /// LocateRequests, CancelRequests and forwarded requests of one connection in excess of served requests,
     /// restored in the same way; at the next one, the lane closes the connection. Default 256.
     max_unserved_messages: u32 = 256,
-    /// Maximum time from the first octet of a message to its last. A client that does not read a reply in this
-    /// time is disconnected, as is a server that accepts nothing of what waits for it on a shared connection;
+    /// Maximum time from the first octet of a message to its last. A client that does not read a reply within
+    /// it is disconnected, as is a server that accepts nothing of what waits for it on a shared connection;
     /// other replies are limited by the deadline of their call. Default 30 s.
     message_completion: Duration = Duration::from_secs(30),
     /// Time after which a lane closes a connection without traffic and outstanding calls (CloseConnection);

@@ -84,9 +84,12 @@ fn peers_that_do_not_read_are_closed_and_keep_no_memory() {
 #[test]
 fn replies_that_are_not_read_count_against_the_limit() {
     let server = setup().start();
-    let request = COMMON.request(9, &server.key(), "filled", |body| body.u32(1_000_000));
-    let attackers: Vec<_> = (0..20)
-        .map(|_| {
+    let key = server.key();
+    // Replies of different sizes: what the kernel takes of the last one differs, too.
+    let attackers: Vec<_> = (0..40)
+        .map(|number| {
+            let length = 500_000 + 13_000 * number;
+            let request = COMMON.request(9, &key, "filled", |body| body.u32(length));
             let mut peer = Peer::connect(server.port());
             peer.send(&request.repeat(50));
             peer
