@@ -2,7 +2,7 @@
 //!
 //! Their encoding in references is not standardised; this is TAO's.
 
-use alloc::vec::Vec;
+use alloc::{collections::BTreeSet, vec::Vec};
 
 use punctual_cdr::{CdrError, Decode, Decoder, Encode, Encoder};
 
@@ -30,8 +30,9 @@ impl ProtocolPolicy {
     /// counts.
     pub fn new(protocols: impl IntoIterator<Item = Protocol>) -> Self {
         let mut policy = Self::default();
+        let mut seen = BTreeSet::new();
         for protocol in protocols {
-            if policy.properties(protocol.profile_tag).is_none() {
+            if seen.insert(protocol.profile_tag) {
                 policy.tags.push(protocol.profile_tag);
                 policy.protocols.push(protocol);
             }

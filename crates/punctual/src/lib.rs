@@ -55,8 +55,8 @@ pub use punctual_sched::{
     NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping, UnknownMapping,
 };
 pub use punctual_stub::{
-    AsyncCall, ConnectionMode, Interface, ObjectRef, PoliciesInForce, PolicyConflict, PolicyOverrides,
-    Skeleton, WaitStrategy,
+    AsyncCall, ConnectionMode, ExposedPolicies, Interface, ObjectRef, PoliciesInForce, PolicyConflict,
+    PolicyOverrides, Skeleton, WaitStrategy,
 };
 pub use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use punctual_types::{

@@ -20,7 +20,7 @@ pub use connection_mode::ConnectionMode;
 pub use exception::{OperationError, UserException};
 pub use interface::{Interface, Servant, Skeleton, largest, servant};
 pub use object_ref::ObjectRef;
-pub use policies::{PoliciesInForce, PolicyConflict, PolicyOverrides};
+pub use policies::{ExposedPolicies, PoliciesInForce, PolicyConflict, PolicyOverrides};
 pub use reset::{Reset, ReusePool};
 pub use target::{Call, Orb, OrbContext, PendingCall, Phase, Response, Target, WaitMode};
 pub use upcall::{Outcome, Upcall};

@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    hash::{DefaultHasher, Hash, Hasher},
+    hash::{DefaultHasher, Hasher},
     sync::Arc,
     time::Duration,
 };
@@ -11,8 +11,8 @@ use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, FromIor, Has
 use punctual_types::{CORBA_OBJECT, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    Call, OperationError, OrbContext, Phase, PoliciesInForce, PolicyConflict, PolicyOverrides, Reset,
-    Response, Target,
+    Call, ExposedPolicies, OperationError, OrbContext, Phase, PoliciesInForce, PolicyConflict,
+    PolicyOverrides, Reset, Response, Target,
 };
 
 /// A reference to a local or remote object: `CORBA::Object`. Never nil; nil is `None`.
@@ -191,6 +191,8 @@ impl ObjectRef {
     /// Returns whether both references are known to identify the same object. They may do so even if it
     /// returns `false`.
     ///
+    /// Compares addresses and object keys. Padding, byte order and components of profiles do not count.
+    ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
     /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
@@ -202,7 +204,9 @@ impl ObjectRef {
     /// assert_eq!(object, &object.clone(), "`==` is the same");
     /// ```
     pub fn is_equivalent(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.target, &other.target) || self.ior().profiles == other.ior().profiles
+        Arc::ptr_eq(&self.target, &other.target)
+            || self.ior().profiles == other.ior().profiles
+            || self.target.is_equivalent(other.ior())
     }
 
     /// Returns a number that is equal for equivalent references, below `maximum` (0: unlimited).
@@ -219,7 +223,7 @@ impl ObjectRef {
     /// ```
     pub fn hash(&self, maximum: u32) -> u32 {
         let mut hasher = DefaultHasher::new();
-        self.ior().profiles.hash(&mut hasher);
+        self.target.hash_object(&mut hasher);
         let hash = hasher.finish() as u32;
         if maximum == 0 { hash } else { hash % maximum }
     }
@@ -308,6 +312,24 @@ impl ObjectRef {
     /// ```
     pub fn forwarded(&self) -> Option<Ior> {
         self.target.forwarded()
+    }
+
+    /// Returns the policies that the reference exposes, `_get_policy`: priority model with the server's priority,
+    /// bands and protocols.
+    ///
+    /// Purely local: policies of a location to which the object is forwarded are known after the first call
+    /// or [`Self::validate_connection`].
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_stub::Interface;
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// assert_eq!(doubler.as_object().exposed_policies().priority_model, None);
+    /// ```
+    pub fn exposed_policies(&self) -> ExposedPolicies {
+        self.target.exposed_policies()
     }
 
     /// Returns the policies for calls of this thread, `_get_client_policy`.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use punctual_giop::ProtocolPolicy;
-use punctual_types::{Minor, PriorityBand};
+use punctual_types::{Minor, PriorityBand, PriorityModel};
 
 use crate::{ConnectionMode, WaitStrategy};
 
@@ -302,6 +302,29 @@ pub struct PoliciesInForce {
     pub wait_strategy: WaitStrategy,
     /// Whether calls share connections.
     pub connection_mode: ConnectionMode,
+}
+
+/// Policies that a server exposes in a reference: what `CORBA::Object::_get_policy` returns for them.
+///
+/// ```
+/// use punctual_stub::ExposedPolicies;
+/// use punctual_types::{Priority, PriorityModel};
+///
+/// let mut exposed = ExposedPolicies::default();
+/// exposed.priority_model = Some(PriorityModel::ServerDeclared(Priority::MAX));
+/// let priority = exposed.priority_model.map(PriorityModel::server_priority);
+/// assert_eq!(priority, Some(Priority::MAX));
+/// ```
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct ExposedPolicies {
+    /// `RTCORBA::PriorityModelPolicy` (40), with the server's priority: the declared one, or that of requests
+    /// that carry none.
+    pub priority_model: Option<PriorityModel>,
+    /// `RTCORBA::PriorityBandedConnectionPolicy` (45); empty: none. Malformed bands are left out.
+    pub priority_bands: Vec<PriorityBand>,
+    /// `RTCORBA::ClientProtocolPolicy` (43): the protocols that the server permits; empty: any.
+    pub client_protocols: ProtocolPolicy,
 }
 
 /// A policy in force that makes every call fail with INV_POLICY.

@@ -1,6 +1,7 @@
 //! Interfaces between references and the runtime.
 
 use std::{
+    hash::Hasher,
     sync::Arc,
     task::{Poll, Waker},
     time::Instant,
@@ -10,7 +11,7 @@ use punctual_cdr::{CdrError, Decoder, Encoder, Ior, TaggedProfile};
 use punctual_giop::Profile;
 use punctual_types::SystemException;
 
-use crate::{PoliciesInForce, PolicyConflict, PolicyOverrides};
+use crate::{ExposedPolicies, PoliciesInForce, PolicyConflict, PolicyOverrides};
 
 /// The target of a reference: the runtime's side of an [`ObjectRef`](crate::ObjectRef).
 pub trait Target: Send + Sync {
@@ -19,6 +20,21 @@ pub trait Target: Send + Sync {
 
     /// Returns the ORB of the reference.
     fn orb(&self) -> &OrbContext;
+
+    /// Returns whether `other`, whose profiles differ from those of this reference, names the same object at the
+    /// same addresses.
+    fn is_equivalent(&self, other: &Ior) -> bool {
+        let _ = other;
+        false
+    }
+
+    /// Writes what equivalent references have in common to `hasher`.
+    fn hash_object(&self, hasher: &mut dyn Hasher) {
+        self.ior()
+            .profiles
+            .iter()
+            .for_each(|profile| hasher.write(&profile.data));
+    }
 
     /// Sends the request and waits for the reply, if one is expected.
     ///
@@ -47,6 +63,11 @@ pub trait Target: Send + Sync {
 
     /// Returns a target for the same object with these policies; policies that are not set remain.
     fn with_policies(&self, overrides: PolicyOverrides) -> Arc<dyn Target>;
+
+    /// Returns the policies that the reference exposes.
+    fn exposed_policies(&self) -> ExposedPolicies {
+        ExposedPolicies::default()
+    }
 
     /// Returns the policies for calls of this thread.
     fn policies_in_force(&self) -> PoliciesInForce;

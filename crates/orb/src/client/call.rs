@@ -1,12 +1,12 @@
 //! Step 1 of a call: policies and deadlines in force; for each attempt the way of the request: on the calling
 //! thread, over a shared connection, or over an exclusive one.
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::{hash::Hasher, ops::ControlFlow, sync::Arc};
 
 use punctual_cdr::Ior;
 use punctual_flight::{Event, Record, operation_id, record};
 use punctual_stub::{
-    Call, OrbContext, PendingCall, PoliciesInForce, PolicyConflict, PolicyOverrides, Target,
+    Call, ExposedPolicies, OrbContext, PendingCall, PoliciesInForce, PolicyConflict, PolicyOverrides, Target,
 };
 use punctual_types::{Priority, SystemException};
 
@@ -21,6 +21,14 @@ impl Target for Reference {
 
     fn orb(&self) -> &OrbContext {
         &self.orb
+    }
+
+    fn is_equivalent(&self, other: &Ior) -> bool {
+        self.names_object_of(other)
+    }
+
+    fn hash_object(&self, hasher: &mut dyn Hasher) {
+        self.hash_named_object(hasher);
     }
 
     fn invoke(&self, call: &mut Call<'_>) -> Result<(), SystemException> {
@@ -55,6 +63,10 @@ impl Target for Reference {
 
     fn with_policies(&self, overrides: PolicyOverrides) -> Arc<dyn Target> {
         self.with_overrides(overrides)
+    }
+
+    fn exposed_policies(&self) -> ExposedPolicies {
+        self.policies_of_server()
     }
 
     fn policies_in_force(&self) -> PoliciesInForce {

@@ -25,6 +25,7 @@ mod exclusive;
 mod intercepted;
 mod locate;
 mod policies;
+mod profile_contents;
 mod reference;
 mod reply;
 mod reply_view;

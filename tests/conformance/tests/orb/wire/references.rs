@@ -3,16 +3,19 @@
 use std::thread;
 
 use punctual::{
-    Completion, Interface, Minor, ObjectRef, Orb, Priority, PriorityModel, SchedulingClass, SystemException,
-    SystemExceptionKind as Kind, ior_to_string,
+    Completion, Interface, Minor, ObjectRef, Orb, Poa, Priority, PriorityBand, PriorityModel,
+    SchedulingClass, SystemException, SystemExceptionKind as Kind, ior_to_string,
+    transport::{Protocol, ProtocolPolicy},
 };
+use punctual_cdr::TaggedProfile;
 use punctual_fixtures::{
     conformance::ProbeRef,
     peer::{Listener, Peer},
     priorities::{HIGH, LOW},
     priority,
+    recorder::resolve,
     server::{Profile, Server, Setup, client, reference},
-    wire::{COMMON, Reader},
+    wire::{COMMON, Dialect, Reader},
 };
 
 const ORB_TYPE: u32 = 0;
@@ -305,6 +308,89 @@ fn the_priority_selects_the_endpoint() {
             }
         });
     }
+}
+
+/// TAO does not initialise padding, and some ORBs do not have our byte order.
+#[test]
+fn equivalent_references_may_differ_in_every_octet_that_names_nothing() {
+    let orb = client();
+    let object = |dialect: Dialect, host: &[u8], port: u16, key: &[u8], filler: u8| {
+        let mut data = dialect.encapsulation(|data| {
+            let address = data.raw(&[1, 2]).string(host).u16(port).sequence(key);
+            address.contexts(&[(0x5a5a, vec![filler; 4])])
+        });
+        assert_eq!(data[3], 0, "padding in front of the host's length");
+        data[3] = filler;
+        let mut ior = reference([1, 2], 1, b"", &[]);
+        ior.profiles[0].data = data;
+        resolve(&orb, &ior).as_object().clone()
+    };
+    let (little, big) = (Dialect::new(2, true), Dialect::new(2, false));
+    let one = object(little, b"radar", 7, b"key", 0);
+    for same in [
+        object(little, b"radar", 7, b"key", 0xee),
+        object(big, b"radar", 7, b"key", 3),
+    ] {
+        assert_ne!(one.ior(), same.ior());
+        assert!(one.is_equivalent(&same) && same.is_equivalent(&one));
+        assert_eq!(one.hash(0), same.hash(0));
+    }
+    for other in [
+        object(little, b"sonar", 7, b"key", 0),
+        object(little, b"radar", 8, b"key", 0),
+        object(little, b"radar", 7, b"kez", 0),
+    ] {
+        assert!(!one.is_equivalent(&other) && !other.is_equivalent(&one));
+    }
+    // A profile that this ORB cannot read is compared as it is.
+    let foreign = |octet| {
+        let mut ior = one.ior().clone();
+        ior.profiles.push(TaggedProfile {
+            tag: 0x5a5a,
+            data: vec![0, octet],
+        });
+        resolve(&orb, &ior).as_object().clone()
+    };
+    assert!(foreign(1).is_equivalent(&foreign(1)) && !foreign(1).is_equivalent(&foreign(2)));
+}
+
+#[test]
+fn a_client_reads_the_policies_that_a_reference_exposes() {
+    let (low, high) = (Priority::new(100).unwrap(), Priority::new(200).unwrap());
+    let orb = Orb::builder().listen("iiop://127.0.0.1").listen("uiop://");
+    let orb = orb
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    let pool = orb.threadpool().lane(low, 1).lane(high, 1).build().unwrap();
+    let adapter = |name: &str, model| orb.root_poa().child(name).threadpool(&pool).priority_model(model);
+    let bands = [
+        PriorityBand::new(Priority::MIN, low),
+        PriorityBand::new(high, Priority::MAX),
+    ];
+    let declared = PriorityModel::ServerDeclared(high);
+    let banded = adapter("declared", declared).priority_bands(bands);
+    let propagated = PriorityModel::ClientPropagated { default: low };
+    let client = client();
+    // A server ends its ORB with itself.
+    let mut servers = Vec::new();
+    let mut exposed = |poa: Poa| {
+        let server = Server::with_poa(orb.clone(), pool.clone(), poa);
+        let policies = server.reference_for(&client).as_object().exposed_policies();
+        servers.push(server);
+        policies
+    };
+    let policies = exposed(banded.build().unwrap());
+    assert_eq!(policies.priority_model, Some(declared));
+    assert_eq!(policies.priority_bands, bands);
+    assert!(policies.client_protocols.protocols().is_empty());
+    let only_unix = ProtocolPolicy::new([Protocol::UIOP]);
+    let chosen = adapter("propagated", propagated).client_protocols(only_unix.clone());
+    let policies = exposed(chosen.build().unwrap());
+    assert_eq!(policies.priority_model, Some(propagated));
+    assert_eq!(policies.priority_bands, []);
+    assert_eq!(policies.client_protocols, only_unix);
 }
 
 #[test]

@@ -1,0 +1,92 @@
+//! What a client reads from the profiles of a reference: which object it names, and the policies that its
+//! server exposes.
+
+use std::hash::{Hash, Hasher};
+
+use punctual_cdr::{Ior, TaggedProfile};
+use punctual_giop::{Component, PolicyValue, Profile};
+use punctual_stub::ExposedPolicies;
+use punctual_types::{Priority, PriorityBand};
+
+use super::reference::Reference;
+
+/// Object of a profile, as far as this ORB can read it.
+///
+/// Octets are not compared: TAO leaves padding uninitialised, so that one of its objects has many forms.
+#[derive(Eq, Hash, PartialEq)]
+enum NamedObject<'p> {
+    At {
+        tag: u32,
+        address: String,
+        object_key: Vec<u8>,
+    },
+    Unread(&'p TaggedProfile),
+}
+
+impl Reference {
+    /// Whether the other reference names the same object at the same addresses.
+    pub(super) fn names_object_of(&self, other: &Ior) -> bool {
+        self.named_objects(&self.ior).eq(self.named_objects(other))
+    }
+
+    /// Writes what references to this object have in common.
+    pub(super) fn hash_named_object(&self, mut hasher: &mut dyn Hasher) {
+        for object in self.named_objects(&self.ior) {
+            object.hash(&mut hasher);
+        }
+    }
+
+    fn named_objects<'i>(&self, ior: &'i Ior) -> impl Iterator<Item = NamedObject<'i>> {
+        ior.profiles
+            .iter()
+            .map(|profile| match self.core.configuration.decode_profile(profile) {
+                Some(Ok(Profile {
+                    tag,
+                    address,
+                    object_key,
+                    ..
+                })) => NamedObject::At {
+                    tag,
+                    address,
+                    object_key,
+                },
+                _ => NamedObject::Unread(profile),
+            })
+    }
+
+    /// Policies in the profiles; of several with one type, the first counts.
+    pub(super) fn policies_of_server(&self) -> ExposedPolicies {
+        let forwarded = self.forwarded.load_full();
+        let ior = forwarded.as_ref().unwrap_or(&self.route).ior();
+        let profiles = ior.profiles.iter();
+        let profiles = profiles.filter_map(|profile| self.core.configuration.decode_profile(profile)?.ok());
+        let mut exposed = ExposedPolicies::default();
+        for component in profiles.flat_map(|profile| profile.components) {
+            let Ok(Component::Policies(policies)) = Component::decode(&component) else {
+                continue;
+            };
+            for policy in policies {
+                match policy {
+                    PolicyValue::PriorityModel(model) => {
+                        exposed.priority_model.get_or_insert(model);
+                    }
+                    PolicyValue::PriorityBands(bands) if exposed.priority_bands.is_empty() => {
+                        exposed.priority_bands = bands.into_iter().filter_map(band).collect();
+                    }
+                    PolicyValue::ClientProtocols(protocols)
+                        if exposed.client_protocols.protocols().is_empty() =>
+                    {
+                        exposed.client_protocols = protocols;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        exposed
+    }
+}
+
+fn band((low, high): (i16, i16)) -> Option<PriorityBand> {
+    let (low, high) = (Priority::new(low).ok()?, Priority::new(high).ok()?);
+    (low <= high).then(|| PriorityBand::new(low, high))
+}
