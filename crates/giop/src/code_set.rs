@@ -37,10 +37,19 @@ impl CodeSetComponentInfo {
     /// Returns the code sets of this ORB: UTF-8 with conversion to ISO-8859-1, and UTF-16 for wide
     /// characters.
     pub fn ours() -> Self {
+        Self::with_native(CharSet::Utf8)
+    }
+
+    /// Returns the code sets of this ORB with this native one for `char`; the other one is converted.
+    pub fn with_native(native: CharSet) -> Self {
+        let other = match native {
+            CharSet::Latin1 => CharSet::Utf8,
+            CharSet::Utf8 => CharSet::Latin1,
+        };
         Self {
             char: CodeSetComponent {
-                native: UTF_8,
-                conversion: vec![ISO_8859_1],
+                native: char_set_id(native),
+                conversion: vec![char_set_id(other)],
             },
             wchar: CodeSetComponent {
                 native: UTF_16,
@@ -82,6 +91,13 @@ pub fn negotiate(
     char_set_from_id(chosen).ok_or(CodeSetIncompatible {
         server_native: server.native,
     })
+}
+
+impl CodeSetComponent {
+    /// Whether this side supports the code set.
+    pub fn supports(&self, id: u32) -> bool {
+        self.native == id || self.conversion.contains(&id)
+    }
 }
 
 /// Returns the code set with this id, if this ORB supports it.

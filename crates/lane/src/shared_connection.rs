@@ -30,6 +30,11 @@ impl<H: RequestHandler> SharedConnection<H> {
         self.connection.link
     }
 
+    /// Which calls may share it.
+    pub fn purpose(&self) -> &H::Purpose {
+        &self.client.purpose
+    }
+
     /// Code set of `char` and `string`.
     pub fn char_set(&self) -> CharSet {
         self.client.char_set

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_cdr::{Ior, TaggedComponent};
+use punctual_cdr::{CharSet, Ior, TaggedComponent};
 use punctual_os::{PiCondvar, PiMutex};
 use punctual_poa::{ObjectKey, ObjectTable, SlotId, Slots};
 use punctual_stub::Servant;
@@ -36,6 +36,8 @@ pub(crate) struct Objects {
     activation: PiMutex<Activation>,
     ids: ObjectIds,
     published: Published,
+    /// Code set that references state as the native one.
+    native_code_set: CharSet,
     /// Components of all references that are made from now on.
     components: PiMutex<Vec<TaggedComponent>>,
 }
@@ -57,7 +59,7 @@ struct Activation {
 }
 
 impl Objects {
-    pub(crate) fn new(boot: u64, limits: &Limits) -> Self {
+    pub(crate) fn new(boot: u64, limits: &Limits, native_code_set: CharSet) -> Self {
         let departures = Arc::new(Departures::default());
         let (table, slots) = ObjectTable::new({
             let departures = departures.clone();
@@ -75,6 +77,7 @@ impl Objects {
             }),
             ids: ObjectIds::new(),
             published: Published::new(),
+            native_code_set,
             components: PiMutex::new(Vec::new()),
         }
     }
@@ -157,6 +160,7 @@ impl Objects {
                     key.clone(),
                     poa.model(priority),
                     &components,
+                    self.native_code_set,
                 )
                 .map_err(OrbError::Reference)?;
             Ok::<_, OrbError>(Arc::new(ActiveObject {
@@ -203,8 +207,15 @@ impl Objects {
         let adapter = poa.adapter(self.boot);
         let key = ObjectKey::Named { adapter, id }.to_octets();
         self.check_length(&key)?;
-        poa.reference(repository_id, key, poa.model(priority), &self.components.lock())
-            .map_err(OrbError::Reference)
+        let components = self.components.lock();
+        poa.reference(
+            repository_id,
+            key,
+            poa.model(priority),
+            &components,
+            self.native_code_set,
+        )
+        .map_err(OrbError::Reference)
     }
 
     pub(crate) fn deactivate(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Result<(), OrbError> {
@@ -355,7 +366,7 @@ mod tests {
 
     #[test]
     fn the_length_of_an_unknown_key_does_not_matter() {
-        let objects = Objects::new(1, &Limits::default());
+        let objects = Objects::new(1, &Limits::default(), CharSet::Utf8);
         objects.publish(b"radar", Ior::default()).unwrap();
         let named = |id: Vec<u8>| {
             let adapter = punctual_poa::Adapter {

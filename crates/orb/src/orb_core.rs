@@ -74,6 +74,7 @@ impl OrbCore {
         let objects = Arc::new(Objects::new(
             RandomState::new().build_hasher().finish(),
             &configuration.limits,
+            settings.native_code_set,
         ));
         let interceptors = Arc::new(settings.interceptors);
         let parts = ClientParts {

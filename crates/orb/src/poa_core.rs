@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use punctual_cdr::{Ior, TaggedComponent};
+use punctual_cdr::{CharSet, Ior, TaggedComponent};
 use punctual_giop::PolicyValue;
 use punctual_lane::Redispatch;
 use punctual_os::PiMutex;
@@ -208,6 +208,7 @@ impl PoaCore {
         object_key: Vec<u8>,
         model: Option<PriorityModel>,
         components: &[TaggedComponent],
+        native_code_set: CharSet,
     ) -> Result<Ior, SystemException> {
         let mut endpoints = self.pool.endpoints(|lane| self.is_reached_through(lane, model));
         if let Some(PriorityModel::ClientPropagated { default }) = model {
@@ -233,6 +234,7 @@ impl PoaCore {
             &object_key,
             has_policies.then_some(&policies),
             components,
+            native_code_set,
         )
         .map_err(|error| error.system_exception(Completion::No))?;
         Ok(Ior {

@@ -5,7 +5,7 @@
 //! identify the host (boot id and the namespaces of files and network): a client elsewhere skips them, a
 //! client on the same host prefers them. The network priority of a connection is set only when it changes.
 
-use punctual_cdr::{CdrError, Encode, Encoder, Endian, TaggedComponent, TaggedProfile};
+use punctual_cdr::{CdrError, CharSet, Encode, Encoder, Endian, TaggedComponent, TaggedProfile};
 use punctual_giop::{
     CodeSetComponentInfo, Component, PUNCTUAL_ORB_TYPE, PolicyValue, Profile, TAG_ALTERNATE_IIOP_ADDRESS,
     TAG_INTERNET_IOP, Version, encode_endpoints_with,
@@ -27,6 +27,7 @@ pub(crate) fn profiles(
     object_key: &[u8],
     policies: Option<&[PolicyValue]>,
     more: &[TaggedComponent],
+    native_code_set: CharSet,
 ) -> Result<Vec<TaggedProfile>, CdrError> {
     let mut tags: Vec<_> = endpoints.iter().map(PoolEndpoint::profile_tag).collect();
     let mut seen = Vec::new();
@@ -42,7 +43,7 @@ pub(crate) fn profiles(
                 .filter(|endpoint| endpoint.profile_tag() == tag)
                 .collect();
             let transport = &*own[0].transport;
-            let mut components = components(transport, &own, policies)?;
+            let mut components = components(transport, &own, policies, native_code_set)?;
             components.extend_from_slice(more);
             Profile {
                 tag,
@@ -64,10 +65,11 @@ fn components(
     transport: &dyn Transport,
     endpoints: &[&PoolEndpoint],
     policies: Option<&[PolicyValue]>,
+    native_code_set: CharSet,
 ) -> Result<Vec<TaggedComponent>, CdrError> {
     let mut components = vec![
         Component::OrbType(PUNCTUAL_ORB_TYPE).encode()?,
-        Component::CodeSets(CodeSetComponentInfo::ours()).encode()?,
+        Component::CodeSets(CodeSetComponentInfo::with_native(native_code_set)).encode()?,
     ];
     let in_iiop = transport.profile_tag() == TAG_INTERNET_IOP;
     if policies.is_some() || !in_iiop && endpoints.len() > 1 {

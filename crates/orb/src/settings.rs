@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use punctual_cdr::CharSet;
 use punctual_inspect::Inspection;
 use punctual_os::SchedulingClass;
 use punctual_sched::{LinearNetworkMapping, NetworkPriorityMapping, PriorityMapping, StandardMapping};
@@ -22,6 +23,7 @@ pub(crate) struct OrbSettings {
     pub(crate) poa_defaults: PoaDefaults,
     pub(crate) class: SchedulingClass,
     pub(crate) lock_memory: bool,
+    pub(crate) native_code_set: CharSet,
     pub(crate) policies: PolicyOverrides,
     pub(crate) inspection: Option<Inspection>,
     pub(crate) interceptors: Interceptors,
@@ -40,6 +42,7 @@ impl Default for OrbSettings {
             poa_defaults: PoaDefaults::default(),
             class: SchedulingClass::Fifo,
             lock_memory: true,
+            native_code_set: CharSet::Utf8,
             policies: PolicyOverrides::new(),
             inspection: None,
             interceptors: Interceptors::default(),

@@ -10,7 +10,7 @@ use std::{fmt::Display, time::Duration};
 
 use punctual::{Limits, Orb, OrbBuilder, Poa, SystemException, SystemExceptionKind};
 use punctual_fixtures::{Missing, skip_part};
-use punctual_giop::{Component, IiopProfile, UTF_8};
+use punctual_giop::{Component, IiopProfile, PUNCTUAL_ORB_TYPE, UTF_8};
 
 use crate::interop::PeerRef;
 
@@ -158,13 +158,14 @@ impl Context {
     }
 
     /// The code set of the connection, which the client chooses: UTF-8 where the reference says that the
-    /// server's own is, else ISO-8859-1.
+    /// server's own is, or is one of ours, else ISO-8859-1.
     fn speaks_utf8(&self) -> bool {
         self.profile
             .components
             .iter()
             .any(|component| match Component::decode(component) {
                 Ok(Component::CodeSets(server)) => server.char.native == UTF_8,
+                Ok(Component::OrbType(orb)) => orb == PUNCTUAL_ORB_TYPE,
                 _ => false,
             })
     }

@@ -8,12 +8,13 @@ use std::{
     io,
     sync::{
         Arc, OnceLock, Weak,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use punctual_cdr::CharSet;
+use punctual_giop::{PUNCTUAL_ORB_TYPE, TAO_ORB_TYPE};
 use punctual_transport::{ProtocolPolicy, ProtocolProperties, Stream, Transport};
 
 /// An address that requests are sent to.
@@ -29,7 +30,22 @@ pub(crate) struct Endpoint {
     avoided_until: AtomicU64,
     /// Whether the server does not support binding connections to bands.
     binds_no_bands: AtomicBool,
+    /// Type of its ORB, as a reference has stated it; 0: unknown.
+    orb_type: AtomicU32,
 }
+
+/// What follows if the caller of a request stops waiting for the reply.
+pub(super) enum Cancellation {
+    /// CancelRequest, over a connection that remains in use.
+    Sent,
+    /// CancelRequest, and the end of the connection if one caller uses it.
+    SentAndClosed,
+    /// Nothing: the server does not support it.
+    None,
+}
+
+/// ORB type of omniORB, which no longer answers over a connection on which a CancelRequest has arrived.
+const OMNIORB_ORB_TYPE: u32 = 0x4154_5400;
 
 /// What distinguishes endpoints.
 #[derive(Eq, Hash, PartialEq)]
@@ -56,6 +72,21 @@ impl Endpoint {
             known,
             avoided_until: AtomicU64::new(0),
             binds_no_bands: AtomicBool::new(false),
+            orb_type: AtomicU32::new(0),
+        }
+    }
+
+    /// Notes the type of its ORB.
+    pub(super) fn set_orb_type(&self, orb_type: u32) {
+        self.orb_type.store(orb_type, Ordering::Relaxed);
+    }
+
+    /// How its server is told that a reply is no longer wanted.
+    pub(super) fn cancellation(&self) -> Cancellation {
+        match self.orb_type.load(Ordering::Relaxed) {
+            PUNCTUAL_ORB_TYPE | TAO_ORB_TYPE => Cancellation::Sent,
+            OMNIORB_ORB_TYPE => Cancellation::None,
+            _ => Cancellation::SentAndClosed,
         }
     }
 

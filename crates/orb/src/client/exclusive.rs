@@ -16,6 +16,7 @@ use super::{
     call_frame::CallFrame,
     connection::{ClientConnection, ServeWhileWaiting, timed_out},
     connection_cache::PooledConnection,
+    endpoint::Cancellation,
     reference::Reference,
     route::Route,
 };
@@ -122,8 +123,7 @@ impl Reference {
     }
 
     /// Waits for the reply to a request. `None`: the server has closed the connection in good order, without
-    /// executing the request. After a timeout, the request is cancelled and the connection kept; other errors
-    /// close it.
+    /// executing the request. After a timeout, the request is cancelled; other errors close the connection.
     pub(super) fn receive(
         &self,
         mut connection: Box<PooledConnection>,
@@ -138,14 +138,27 @@ impl Reference {
                 Ok(None)
             }
             Err(error) => {
-                // A late reply is recognised by its id and dropped, so the connection remains usable.
                 if error.kind == SystemExceptionKind::Timeout {
                     self.core.count_late_reply();
-                    if connection.cancel(request_id) {
-                        self.keep(connection);
-                    }
+                    self.cancel(connection, request_id);
                 }
                 Err(error)
+            }
+        }
+    }
+}
+
+impl Reference {
+    /// Cancels a request. The connection is kept if its server is known to answer over it afterwards: a late
+    /// reply is recognised by its id and dropped.
+    #[cold]
+    fn cancel(&self, mut connection: Box<PooledConnection>, request_id: u32) {
+        match connection.endpoint().cancellation() {
+            Cancellation::Sent if !connection.cancel(request_id) => {}
+            Cancellation::Sent | Cancellation::None => self.keep(connection),
+            Cancellation::SentAndClosed => {
+                connection.cancel(request_id);
+                connection.close();
             }
         }
     }

@@ -8,10 +8,10 @@ use std::{
     },
 };
 
-use punctual_cdr::{CdrErrorKind, Ior, TaggedComponent};
+use punctual_cdr::{CdrErrorKind, CharSet, Ior, TaggedComponent};
 use punctual_giop::{
-    CodeSetComponentInfo, Component, PolicyValue, Profile, TAO_ORB_TYPE, TAO_TAG_ENDPOINTS, Version,
-    decode_endpoints_with, negotiate,
+    CodeSetComponentInfo, Component, PUNCTUAL_ORB_TYPE, PolicyValue, Profile, TAG_ORB_TYPE, TAO_ORB_TYPE,
+    TAO_TAG_ENDPOINTS, UTF_8, Version, decode_endpoints_with, negotiate,
 };
 use punctual_stub::PoliciesInForce;
 use punctual_transport::{Reach, Transport, host_id};
@@ -132,6 +132,8 @@ impl Route {
             bands: Vec::new(),
             is_of_tao: false,
         };
+        let is_ours = profile.components.iter().any(is_of_punctual);
+        let mut orb_type = 0;
         for component in &profile.components {
             // A malformed or unknown component does not affect the rest of the reference.
             if component.tag == TAO_TAG_ENDPOINTS {
@@ -140,16 +142,9 @@ impl Route {
             }
             match Component::decode(component) {
                 Ok(Component::CodeSets(server)) => {
-                    char_set = Some(negotiate(&CodeSetComponentInfo::ours(), Some(&server)).map_err(
-                        |_| {
-                            error(
-                                SystemExceptionKind::CodesetIncompatible,
-                                Minor::TEXT_NOT_IN_CODE_SET,
-                            )
-                        },
-                    )?);
+                    char_set = Some(code_set(&server, is_ours)?);
                 }
-                Ok(Component::OrbType(orb)) => route.is_of_tao = orb == TAO_ORB_TYPE,
+                Ok(Component::OrbType(orb)) => orb_type = orb,
                 Ok(Component::AlternateIiopAddress { host, port }) => {
                     alternates.push(iiop_address(&host, port));
                     within(alternates.len())?;
@@ -179,7 +174,12 @@ impl Route {
             profile_tag: transport.profile_tag(),
             priority,
         };
+        route.is_of_tao = orb_type == TAO_ORB_TYPE;
         route.endpoints = lanes.into_iter().map(endpoint).collect();
+        if orb_type != 0 {
+            let endpoints = route.endpoints.iter();
+            endpoints.for_each(|routed| routed.endpoint.set_orb_type(orb_type));
+        }
         Ok(route)
     }
 
@@ -274,6 +274,28 @@ impl Route {
     fn serves_all(&self) -> bool {
         self.endpoints.iter().all(|endpoint| endpoint.priority < 0)
     }
+}
+
+fn is_of_punctual(component: &TaggedComponent) -> bool {
+    component.tag == TAG_ORB_TYPE
+        && matches!(
+            Component::decode(component),
+            Ok(Component::OrbType(PUNCTUAL_ORB_TYPE))
+        )
+}
+
+/// The code set of connections to a server: as the specification negotiates it, but between our own ORBs
+/// UTF-8, which has every character. Fails with CODESET_INCOMPATIBLE.
+fn code_set(server: &CodeSetComponentInfo, is_ours: bool) -> Result<CharSet, SystemException> {
+    if is_ours && server.char.supports(UTF_8) {
+        return Ok(CharSet::Utf8);
+    }
+    negotiate(&CodeSetComponentInfo::ours(), Some(server)).map_err(|_| {
+        error(
+            SystemExceptionKind::CodesetIncompatible,
+            Minor::TEXT_NOT_IN_CODE_SET,
+        )
+    })
 }
 
 /// The addresses and priorities in the component of TAO; none if it is malformed. Fails with IMP_LIMIT.

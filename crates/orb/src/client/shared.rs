@@ -20,6 +20,7 @@ use super::{
     connection_cache::Permit,
     connection_key::{ConnectionKey, Purpose},
     deadline::Deadlines,
+    endpoint::Cancellation,
     reference::Reference,
     reply::decode_locate_reply,
     reply_view::ReplyView,
@@ -334,14 +335,22 @@ impl Reference {
             }
             Outcome::TimedOut => {
                 self.core.count_late_reply();
-                shared.cancel(request_id);
+                cancel(shared, request_id);
                 Err(maybe(Kind::Timeout, Minor::REPLY_TIMED_OUT))
             }
             Outcome::UnsentInTime => {
-                shared.cancel(request_id);
+                cancel(shared, request_id);
                 Err(maybe(Kind::Timeout, Minor::REQUEST_TIMED_OUT))
             }
         }
+    }
+}
+
+/// Cancels a request, unless that would end the other calls over the connection.
+#[cold]
+pub(super) fn cancel(shared: &SharedConnection, request_id: u32) {
+    if !matches!(shared.purpose().endpoint().cancellation(), Cancellation::None) {
+        shared.cancel(request_id);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use punctual_cdr::CharSet;
 use punctual_os::SchedulingClass;
 use punctual_sched::{NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping};
 use punctual_transport::{ProtocolPolicy, Transport};
@@ -316,6 +317,25 @@ impl OrbBuilder {
     /// ```
     pub fn scheduling_class(mut self, class: SchedulingClass) -> Self {
         self.settings.class = class;
+        self
+    }
+
+    /// Code set of `char` and `string` that references state as the server's native one; the other one is
+    /// converted. Default: UTF-8, with which no text of omniORB and JacORB is lost.
+    ///
+    /// Set ISO-8859-1 for clients of TAO, which convert UTF-8 wrongly; clients of Punctual use UTF-8 all the
+    /// same. See `docs/interoperability.md`.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_cdr::CharSet;
+    ///
+    /// // For clients of TAO.
+    /// let orb = Orb::builder().native_code_set(CharSet::Latin1).build()?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn native_code_set(mut self, code_set: CharSet) -> Self {
+        self.settings.native_code_set = code_set;
         self
     }
 

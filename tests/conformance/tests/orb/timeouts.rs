@@ -16,7 +16,7 @@ use punctual_fixtures::{
     peer::Listener,
     recorder::{Recorder, resolve},
     server::{Server, Setup, client, client_with, reference},
-    wire::{COMMON, Reader},
+    wire::{CLOSE_CONNECTION, COMMON, Reader},
 };
 use socket2::{Domain, Socket, Type};
 
@@ -26,7 +26,9 @@ const COARSE: Duration = Duration::from_millis(60);
 const LONG: Duration = Duration::from_secs(30);
 
 fn to(orb: &Orb, port: u16) -> ProbeRef {
-    resolve(orb, &reference([1, 2], port, b"timed", &[]))
+    // A connection is kept after a CancelRequest if its server is known to support that.
+    let orb_type = COMMON.encapsulation(|data| data.u32(u32::from_be_bytes(*b"PUNC")));
+    resolve(orb, &reference([1, 2], port, b"timed", &[(0, orb_type)]))
 }
 
 fn under(probe: &ProbeRef, policies: PolicyOverrides) -> ProbeRef {
@@ -187,6 +189,23 @@ fn a_request_whose_caller_timed_out_is_cancelled() {
             assert_eq!(plain.twice(21), Ok(42), "on the same connection");
         });
     }
+}
+
+/// Some servers no longer answer over a connection on which a CancelRequest has arrived.
+#[test]
+fn the_connection_to_an_unknown_server_ends_with_the_cancelled_request() {
+    let (listener, orb) = (Listener::open(), client());
+    let plain = resolve(&orb, &reference([1, 2], listener.port, b"timed", &[]));
+    let hasty = under(&plain, PolicyOverrides::new().roundtrip_timeout(FINE));
+    assert_eq!(
+        hasty.twice(1),
+        Err(timed_out(Minor::REPLY_TIMED_OUT, Completion::Maybe))
+    );
+    let mut peer = listener.accept();
+    let id = peer.receive().unwrap().request().id;
+    assert_eq!(peer.receive_cancelled(), id);
+    assert_eq!(peer.receive().unwrap().message_type, CLOSE_CONNECTION);
+    assert!(peer.is_closed());
 }
 
 /// A server that buffers requests does not execute it.

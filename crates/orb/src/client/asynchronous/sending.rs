@@ -17,7 +17,7 @@ use crate::{
         intercepted::{Point, forget_exception},
         reference::Reference,
         route::Route,
-        shared::Outgoing,
+        shared::{Outgoing, cancel},
     },
     current,
     interception::ClientEnd,
@@ -39,7 +39,7 @@ impl Drop for SentRequest {
         if let Some(ticket) = self.ticket.take() {
             let request_id = ticket.request_id;
             if self.shared.replies().abandon(&ticket) {
-                self.shared.cancel(request_id);
+                cancel(&self.shared, request_id);
             }
         }
     }
