@@ -314,8 +314,8 @@ impl ObjectRef {
         self.target.forwarded()
     }
 
-    /// Returns the policies that the reference exposes, `_get_policy`: priority model with the server's priority,
-    /// bands and protocols.
+    /// Returns the policies that the reference exposes, `_get_policy`: priority model with the server's
+    /// priority, bands and protocols.
     ///
     /// Purely local: policies of a location to which the object is forwarded are known after the first call
     /// or [`Self::validate_connection`].

@@ -21,8 +21,8 @@ pub trait Target: Send + Sync {
     /// Returns the ORB of the reference.
     fn orb(&self) -> &OrbContext;
 
-    /// Returns whether `other`, whose profiles differ from those of this reference, names the same object at the
-    /// same addresses.
+    /// Returns whether `other`, whose profiles differ from those of this reference, names the same object at
+    /// the same addresses.
     fn is_equivalent(&self, other: &Ior) -> bool {
         let _ = other;
         false

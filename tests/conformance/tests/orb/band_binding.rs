@@ -14,7 +14,7 @@ use punctual_fixtures::{
     priority,
     real_time::{RealTime, ordinary_client, propagated, propagated_in},
     recorder::{CLIENT_PROPAGATED, Recorder, band, model, policies, resolve},
-    server::{Profile, Server, reference},
+    server::{Profile, Server, of_punctual, reference},
     wire::{COMMON, DIALECTS, Dialect, LOCATE_REQUEST, Message, REQUEST},
 };
 
@@ -483,7 +483,7 @@ fn nothing_is_bound_without_being_asked_for_nor_without_bands_nor_at_tao() {
 /// A server that answers as the test says.
 fn scripted(orb: &Orb, policies_of_client: PolicyOverrides) -> (Listener, ProbeRef) {
     let listener = Listener::open();
-    let components = [policies(&[model(CLIENT_PROPAGATED, 0)])];
+    let components = [of_punctual(), policies(&[model(CLIENT_PROPAGATED, 0)])];
     let probe = resolve(orb, &reference([1, 2], listener.port, b"scripted", &components));
     (listener, probe.with_policies(policies_of_client).unchecked())
 }

@@ -21,7 +21,8 @@ use punctual::{
 use punctual_fixtures::{
     conformance::ProbeRef,
     eventually,
-    server::{Server, Setup, client},
+    recorder::resolve,
+    server::{Server, Setup, client, of_punctual, reference},
 };
 use serde_json::Value;
 
@@ -234,7 +235,8 @@ fn a_clients_connections_are_counted_by_band_and_its_late_replies() {
         caller.current().set_priority(priority).unwrap();
         assert_eq!(banded.twice(1), Ok(2));
     }
-    let probe = server.without_components(&caller);
+    let plain = reference([1, 2], server.port(), &server.key(), &[of_punctual()]);
+    let probe = resolve(&caller, &plain);
     assert_eq!(probe.twice(1), Ok(2));
     let late = probe
         .with_timeout(Duration::from_millis(20))

@@ -15,7 +15,7 @@ use punctual_fixtures::{
     conformance::{Longs, ProbeRef},
     peer::Listener,
     recorder::{Recorder, resolve},
-    server::{Server, Setup, client, client_with, reference},
+    server::{Server, Setup, client, client_with, of_punctual, reference},
     wire::{CLOSE_CONNECTION, COMMON, Reader},
 };
 use socket2::{Domain, Socket, Type};
@@ -27,8 +27,7 @@ const LONG: Duration = Duration::from_secs(30);
 
 fn to(orb: &Orb, port: u16) -> ProbeRef {
     // A connection is kept after a CancelRequest if its server is known to support that.
-    let orb_type = COMMON.encapsulation(|data| data.u32(u32::from_be_bytes(*b"PUNC")));
-    resolve(orb, &reference([1, 2], port, b"timed", &[(0, orb_type)]))
+    resolve(orb, &reference([1, 2], port, b"timed", &[of_punctual()]))
 }
 
 fn under(probe: &ProbeRef, policies: PolicyOverrides) -> ProbeRef {

@@ -13,7 +13,7 @@ use punctual_fixtures::{
     eventually,
     peer::{Listener, Peer},
     recorder::resolve,
-    server::{Server, Setup, client, reference},
+    server::{Server, Setup, client, of_punctual, reference},
     wire::{COMMON, DIALECTS, Dialect},
 };
 
@@ -219,7 +219,10 @@ fn a_call_that_nobody_waits_for_any_more_is_not_served() {
     let client = client();
     // Its requests are passed on, without what cancels them.
     let listener = Listener::open();
-    let probe = resolve(&client, &reference([1, 2], listener.port, &server.key(), &[]));
+    let probe = resolve(
+        &client,
+        &reference([1, 2], listener.port, &server.key(), &[of_punctual()]),
+    );
     let mut relay = Peer::connect(server.port());
     let mut busy = Peer::connect(server.port());
     busy.send(&COMMON.request(0, &server.key(), "wait_at_gate", |body| body.i32(0)));

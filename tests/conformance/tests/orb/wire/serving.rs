@@ -11,7 +11,7 @@ use punctual_fixtures::{
     eventually,
     peer::{Listener, Peer},
     realtime_or_skip,
-    server::{Profile, Server, Setup, UNLUCKY, client, reference},
+    server::{Profile, Server, Setup, UNLUCKY, client, of_punctual, reference},
     wire::{COMMON, Octets, Reader},
 };
 
@@ -129,7 +129,7 @@ fn how_deep_calls_nest_is_limited() {
 fn played(pool: Pool) -> (Server, Listener, ProbeRef) {
     let server = serving(pool).start();
     let listener = Listener::open();
-    let ior = reference([1, 2], listener.port, b"played", &[]);
+    let ior = reference([1, 2], listener.port, b"played", &[of_punctual()]);
     let played = server
         .orb
         .resolve(&ior_to_string(&ior))
@@ -139,7 +139,7 @@ fn played(pool: Pool) -> (Server, Listener, ProbeRef) {
 
 /// A request to call `twice` of the played object.
 fn forward(server: &Server, id: u32, port: u16) -> Vec<u8> {
-    let ior = reference([1, 2], port, b"played", &[]);
+    let ior = reference([1, 2], port, b"played", &[of_punctual()]);
     COMMON.request(id, &server.key(), "forward", |body: Octets| {
         let body = body.string(ior.type_id.as_bytes()).u32(1);
         body.u32(ior.profiles[0].tag)
