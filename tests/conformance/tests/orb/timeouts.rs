@@ -13,6 +13,7 @@ use punctual::{
 };
 use punctual_fixtures::{
     conformance::{Longs, ProbeRef},
+    eventually,
     peer::Listener,
     recorder::{Recorder, resolve},
     server::{Server, Setup, client, client_with, of_punctual, reference},
@@ -228,6 +229,7 @@ fn a_cancelled_request_that_still_waits_is_not_executed() {
             let late = timed_out(Minor::REPLY_TIMED_OUT, Completion::Maybe);
             assert_eq!(hasty.wait_at_gate(value), Err(late));
         }
+        eventually("all are withdrawn", || server.seen(0).queue.requests == 0);
         server.hooks.open_gate();
     });
     assert_eq!(server.reference_for(&client()).twice(1), Ok(2));
