@@ -19,7 +19,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         check: super::size::long_function,
-        not_yet: &["crates/orb"],
+        not_yet: &[],
     },
     Rule {
         check: number_of_paper,

@@ -178,8 +178,7 @@ impl Reference {
                     }
                     Err(payload) => {
                         panic = Some(payload);
-                        let (kind, minor) = (SystemExceptionKind::Unknown, Minor::NONE);
-                        ClientEnd::Failed(SystemException::new(kind, minor, Completion::Maybe))
+                        ClientEnd::Failed(panicked())
                     }
                 }
             }
@@ -190,13 +189,8 @@ impl Reference {
             }
             end => end,
         };
-        let CallFrame {
-            request: buffer,
-            seen,
-            ..
-        } = frame;
-        let added = &mut buffer.added;
-        let end = interceptors.end_request(started, request, added, seen.get_or_insert_default(), end);
+        let (added, seen) = (&mut frame.request.added, frame.seen.get_or_insert_default());
+        let end = interceptors.end_request(started, request, added, seen, end);
         if let Some(payload) = panic {
             // From user code in a stub, a servant or a transform: it belongs to the caller, whatever
             // interceptors decide.
@@ -246,6 +240,11 @@ impl Reference {
             seen.keep_reply(view.message, view.header, body.offset);
         }
     }
+}
+
+/// What interceptors see of a panic.
+fn panicked() -> SystemException {
+    SystemException::new(SystemExceptionKind::Unknown, Minor::NONE, Completion::Maybe)
 }
 
 /// Resets the user exception of an attempt that is repeated.

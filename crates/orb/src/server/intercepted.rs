@@ -53,25 +53,7 @@ impl Serving<'_> {
         let end = {
             let interceptors = &self.dispatcher.interceptors;
             let _slots = enter_slots(&interceptors.slots, &mut seen.slots);
-            let request = ServerRequest {
-                request_id: request.request_id,
-                operation: request.operation,
-                kind: match request.response {
-                    ResponseFlags::WithTarget => CallKind::TwoWay,
-                    ResponseFlags::None | ResponseFlags::WithServer => CallKind::Oneway,
-                },
-                object_key: request.target.object_key(),
-                contexts: Contexts::Received(request.contexts),
-                peer: Some(self.message.peer.peer),
-                lane: Some(ServingLane {
-                    priority: self.lane.waits_at(),
-                    scheduling: self.lane.scheduling(),
-                }),
-                endian: self.message.header.endian,
-                is_collocated: false,
-                slot_table: &interceptors.slots,
-            };
-            let (flow, started) = ServerFlow::start(interceptors, request, &mut seen.added);
+            let (flow, started) = ServerFlow::start(interceptors, self.seen_request(), &mut seen.added);
             match started {
                 Err(end) => flow.end(end, None),
                 Ok(()) => match self.resolve() {
@@ -129,6 +111,29 @@ impl Serving<'_> {
             (Disposition::NoReply, Some(reason)) => Disposition::Unserved(None, reason),
             (disposition, _) => disposition,
         })
+    }
+
+    /// Returns the properties of the request that interceptors see.
+    fn seen_request(&self) -> ServerRequest<'_> {
+        let request = &self.incoming.header;
+        ServerRequest {
+            request_id: request.request_id,
+            operation: request.operation,
+            kind: match request.response {
+                ResponseFlags::WithTarget => CallKind::TwoWay,
+                ResponseFlags::None | ResponseFlags::WithServer => CallKind::Oneway,
+            },
+            object_key: request.target.object_key(),
+            contexts: Contexts::Received(request.contexts),
+            peer: Some(self.message.peer.peer),
+            lane: Some(ServingLane {
+                priority: self.lane.waits_at(),
+                scheduling: self.lane.scheduling(),
+            }),
+            endian: self.message.header.endian,
+            is_collocated: false,
+            slot_table: &self.dispatcher.interceptors.slots,
+        }
     }
 
     /// Returns the results that the servant has written, if a reply is expected.

@@ -4,7 +4,7 @@ use punctual_cdr::Decoder;
 use punctual_flight::{Event, Record, operation_id, record};
 use punctual_giop::{BIND_PRIORITY_BAND, ReplyStatus, RequestHeader, ResponseFlags};
 use punctual_lane::{Disposition, MessageError, RequestMessage, Unserved};
-use punctual_stub::Outcome;
+use punctual_stub::{Outcome, ReusePool};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
@@ -49,17 +49,7 @@ pub(super) fn answer_request(
         incoming: &incoming,
     };
     if expiry::has_expired(lane.data.expired_requests, request.contexts, message.read_at) {
-        lane.count_expired();
-        let exception = SystemException::new(
-            SystemExceptionKind::Timeout,
-            Minor::REQUEST_EXPIRED,
-            Completion::No,
-        );
-        let (encoder, reply_header) = serving.begin_reply(reply)?;
-        return sent_at(
-            lane.priority(),
-            fail(encoder, reply_header, &exception, request.response),
-        );
+        return serving.refuse_expired(reply);
     }
     let arguments = Decoder::new(message.octets, header.endian)
         .with_char_set(message.char_set)
@@ -78,53 +68,79 @@ pub(super) fn answer_request(
         };
         return serving.answer_intercepted(arguments, buffers);
     }
-    let (encoder, reply_header) = serving.begin_reply(reply)?;
-    let (object, placement) = match serving.resolve() {
-        Resolved::Here(object, placement) => (object, placement),
-        Resolved::Redispatch(target) => return Ok(Disposition::Redispatch(target)),
-        Resolved::Bound => return sent_at(lane.priority(), finish(encoder, request.response)),
-        Resolved::Forward(ior) => {
-            let written = forward(encoder, reply_header, &ior, request.response);
-            return unserved(lane.priority(), written, Unserved::Elsewhere);
-        }
-        Resolved::Refused(exception, reason) => {
-            let written = fail(encoder, reply_header, &exception, request.response);
-            return unserved(lane.priority(), written, reason);
-        }
-    };
-    // The client of such a oneway call waits until the server has accepted it, and not for the servant.
-    let is_answered = request.response == ResponseFlags::WithServer;
-    let encoder = if is_answered {
-        finish(encoder, request.response)?;
-        message.reply_early(dispatcher, reply, placement.current);
-        serving.resume(reply)
-    } else {
-        encoder
-    };
-    let (end, mut encoder) = {
-        let _native = placement.enter();
-        let _current = current::during_upcall(placement.current, object.transform.as_ref());
-        serving.run(&*object.servant, arguments, encoder, pool)
-    };
-    drop(object);
-    let written = match end {
-        Err(exception) if is_refusal(&exception) => {
-            let written = if is_answered {
-                Ok(false)
-            } else {
-                fail(encoder, reply_header, &exception, request.response)
-            };
-            return unserved(placement.current, written, Unserved::Refused);
-        }
-        _ if is_answered => return Ok(Disposition::NoReply),
-        Ok(Outcome::NoException) => finish(encoder, request.response),
-        Ok(Outcome::UserException) => {
-            reply_header.set_status(&mut encoder, ReplyStatus::UserException);
-            finish(encoder, request.response)
-        }
-        Err(exception) => fail(encoder, reply_header, &exception, request.response),
-    };
-    sent_at(placement.current, written)
+    serving.answer(arguments, pool, reply)
+}
+
+impl Serving<'_> {
+    /// Calls the servant of an ORB without interceptors.
+    #[inline(always)]
+    fn answer(
+        &self,
+        arguments: Decoder<'_>,
+        pool: &mut ReusePool,
+        reply: &mut Vec<u8>,
+    ) -> Result<Disposition, MessageError> {
+        let response = self.incoming.header.response;
+        let (encoder, reply_header) = self.begin_reply(reply)?;
+        let (object, placement) = match self.resolve() {
+            Resolved::Here(object, placement) => (object, placement),
+            Resolved::Redispatch(target) => return Ok(Disposition::Redispatch(target)),
+            Resolved::Bound => return sent_at(self.lane.priority(), finish(encoder, response)),
+            Resolved::Forward(ior) => {
+                let written = forward(encoder, reply_header, &ior, response);
+                return unserved(self.lane.priority(), written, Unserved::Elsewhere);
+            }
+            Resolved::Refused(exception, reason) => {
+                let written = fail(encoder, reply_header, &exception, response);
+                return unserved(self.lane.priority(), written, reason);
+            }
+        };
+        // The client of such a oneway call waits until the server has accepted it, and not for the servant.
+        let is_answered = response == ResponseFlags::WithServer;
+        let encoder = if is_answered {
+            finish(encoder, response)?;
+            self.message
+                .reply_early(self.dispatcher, reply, placement.current);
+            self.resume(reply)
+        } else {
+            encoder
+        };
+        let (end, mut encoder) = {
+            let _native = placement.enter();
+            let _current = current::during_upcall(placement.current, object.transform.as_ref());
+            self.run(&*object.servant, arguments, encoder, pool)
+        };
+        drop(object);
+        let written = match end {
+            Err(exception) if is_refusal(&exception) => {
+                let written = if is_answered {
+                    Ok(false)
+                } else {
+                    fail(encoder, reply_header, &exception, response)
+                };
+                return unserved(placement.current, written, Unserved::Refused);
+            }
+            _ if is_answered => return Ok(Disposition::NoReply),
+            Ok(Outcome::NoException) => finish(encoder, response),
+            Ok(Outcome::UserException) => {
+                reply_header.set_status(&mut encoder, ReplyStatus::UserException);
+                finish(encoder, response)
+            }
+            Err(exception) => fail(encoder, reply_header, &exception, response),
+        };
+        sent_at(placement.current, written)
+    }
+
+    /// Refuses a request whose deadline has passed.
+    #[cold]
+    fn refuse_expired(&self, reply: &mut Vec<u8>) -> Result<Disposition, MessageError> {
+        self.lane.count_expired();
+        let (kind, minor) = (SystemExceptionKind::Timeout, Minor::REQUEST_EXPIRED);
+        let exception = SystemException::new(kind, minor, Completion::No);
+        let (encoder, reply_header) = self.begin_reply(reply)?;
+        let written = fail(encoder, reply_header, &exception, self.incoming.header.response);
+        sent_at(self.lane.priority(), written)
+    }
 }
 
 /// Writes the reply to a request that is not served. Returns whether its client expects one.
