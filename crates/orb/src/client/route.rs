@@ -80,7 +80,12 @@ impl Route {
         let mut route: Option<Route> = None;
         for (_, transport, profile, addressing) in profiles {
             match &mut route {
-                None => route = Some(Self::from_profile(transport, profile, addressing, core)?),
+                None => match Self::from_profile(transport, profile, addressing, core) {
+                    Ok(first) => route = Some(first),
+                    Err(error) if error.kind == SystemExceptionKind::ImpLimit => return Err(error),
+                    // The other profiles may be usable.
+                    Err(error) => problem = error,
+                },
                 // One key for all: a profile with another one counts as that of another object.
                 Some(route) if route.object_key == profile.object_key => {
                     match Self::from_profile(transport, profile, addressing, core) {
