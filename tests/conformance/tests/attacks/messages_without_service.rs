@@ -1,7 +1,9 @@
 //! Floods of messages that occupy a lane although no request is served: refused requests, LocateRequests and
 //! CancelRequests.
 
-use punctual::{Interface, LaneSpec, LaneWait, Limits, Orb, PriorityModel, QueueLimits, SchedulingClass};
+use punctual::{
+    Interface, LaneSpec, LaneWait, Limits, Orb, Priority, PriorityModel, QueueLimits, SchedulingClass,
+};
 use punctual_fixtures::{
     conformance::ProbeRef,
     peer::Peer,
@@ -209,7 +211,10 @@ fn a_peer_that_may_not_query_the_control_of_threads_loses_its_connection() {
         .lock_memory(false)
         .build()
         .unwrap();
-    let spec = ThreadControlSpec::default().policy(CancellationPolicy::nobody());
+    // With several threads, each may answer requests before it sees that another has closed the connection.
+    let spec = ThreadControlSpec::default()
+        .lane(LaneSpec::new(Priority::MAX).threads(1))
+        .policy(CancellationPolicy::nobody());
     let control = scheduling.open_control(&orb, spec).unwrap();
     let Profile { port, key, .. } =
         Profile::of(&ProbeRef::from_object(control.reference().as_object().clone()));
