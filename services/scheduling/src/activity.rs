@@ -52,7 +52,7 @@ pub struct Step {
     pub wcet: Span,
     /// Maximum time for which lower priorities delay it: by a lock that it needs, and by any lock of a lower
     /// activity that inherits a priority at least as high, even if this step never uses it (push-through
-    /// blocking: whoever waits for that lock lifts its owner above this step). Default: 0.
+    /// blocking: a waiter for that lock lifts its owner above this step). Default: 0.
     #[serde(default, skip_serializing_if = "Span::is_zero")]
     pub blocking: Span,
     /// Maximum delay of the message to it. Default: 0.
