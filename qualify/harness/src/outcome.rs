@@ -2,6 +2,7 @@
 
 mod claim;
 mod row;
+mod state;
 mod verdict;
 
 use std::io;
@@ -14,6 +15,7 @@ use crate::MachineFacts;
 use crate::files::replace_file;
 pub use claim::{Claim, Skipped};
 pub use row::Row;
+pub use state::State;
 pub use verdict::Verdict;
 use verdict::{Doubt, Kind};
 
@@ -136,10 +138,19 @@ impl Outcome {
             skipped.id = skipped.id.map(|id| format!("{name}.{id}"));
             self.skipped.push(skipped);
         }
-        for mut doubt in other.doubts {
-            doubt.reason = format!("{name}: {}", doubt.reason);
-            self.doubts.push(doubt);
-        }
+        self.take_doubts(&name, other.doubts);
+    }
+
+    /// Merges only the doubts of another outcome, under this name.
+    pub fn absorb_doubts(&mut self, name: &str, other: &Self) {
+        self.take_doubts(name, other.doubts.clone());
+    }
+
+    fn take_doubts(&mut self, name: &str, doubts: Vec<Doubt>) {
+        self.doubts.extend(doubts.into_iter().map(|doubt| Doubt {
+            reason: format!("{name}: {}", doubt.reason),
+            ..doubt
+        }));
     }
 
     /// Returns the name of the benchmark.
@@ -178,6 +189,16 @@ impl Outcome {
     /// Returns the claims.
     pub fn claims(&self) -> &[Claim] {
         &self.claims
+    }
+
+    /// Returns the claims, to set their states and controls.
+    pub fn claims_mut(&mut self) -> impl Iterator<Item = &mut Claim> {
+        self.claims.iter_mut()
+    }
+
+    /// Returns whether the machine was unfit.
+    pub fn is_unfit(&self) -> bool {
+        self.doubts.iter().any(|doubt| doubt.kind == Kind::Unfit)
     }
 
     /// Returns what was not measured.

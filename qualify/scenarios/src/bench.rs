@@ -4,11 +4,13 @@ use std::process::ExitCode;
 
 use crate::{
     benchmark::Benchmark,
+    controls,
     error::Error,
     qualify::{not_restored, page},
     report::{Files, could_not_run},
     run::Run,
     settings::Settings,
+    testbed::Testbed,
 };
 
 /// Options of `punctual bench`.
@@ -18,6 +20,8 @@ pub struct Options {
     pub files: Files,
     /// Settings of the run.
     pub settings: Settings,
+    /// Run it under its controls instead, and check that its claims do not hold then.
+    pub controls: bool,
 }
 
 /// Measures, prints, and writes the requested files. Returns the exit code of the JSON contract.
@@ -28,6 +32,10 @@ pub fn run(benchmark: &Benchmark, options: &Options) -> ExitCode {
 
 fn measure(benchmark: &Benchmark, options: &Options) -> Result<ExitCode, Error> {
     options.files.check()?;
+    if options.controls {
+        let checked = controls::check(&[benchmark], &options.settings, show_tables)?;
+        return Ok(checked.finish(&options.files));
+    }
     let title = format!("bench {}", benchmark.name);
     let (mut run, testbed) = Run::measure(&title, &[benchmark], &options.settings, |_, _| {})?;
     let finished = testbed.finish();
@@ -40,4 +48,14 @@ fn measure(benchmark: &Benchmark, options: &Options) -> Result<ExitCode, Error> 
     }
     let html = || page::of_one(&title, measured, &options.settings);
     Ok(options.files.finish(&measured.outcome, html))
+}
+
+/// Prints what the last control run measured.
+fn show_tables(run: &Run<'_>, _: &Testbed) {
+    if let Some(last) = run.measured.last() {
+        println!("{}: {}", last.part, last.outcome.verdict());
+        if let Some(chapter) = &last.chapter {
+            println!("{}\n", chapter.to_text());
+        }
+    }
 }

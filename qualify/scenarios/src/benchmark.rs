@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_harness::Outcome;
 use punctual_report::Chapter;
 
-use crate::{error::Error, length::Length, testbed::Testbed};
+use crate::{control::Control, error::Error, length::Length, testbed::Testbed};
 
 /// A measurement that `punctual bench NAME` runs, and `punctual qualify` among others.
 pub struct Benchmark {
@@ -18,6 +18,8 @@ pub struct Benchmark {
     /// Measures on a prepared machine. If it measures less than [`Length::Full`] would, the outcome's
     /// parameter `shortened` states what was left out, in a sentence.
     pub run: fn(&mut Testbed) -> Result<Findings, Error>,
+    /// Under which its claims must not hold, the most telling one first: a quick run measures only that one.
+    pub controls: &'static [Control],
 }
 
 /// The result of a benchmark.

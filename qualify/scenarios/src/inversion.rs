@@ -42,6 +42,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
             root",
     expected: |length| load::expected(&phases(length)) + Duration::from_secs(3),
     run: measure,
+    controls: &[],
 };
 
 /// Returns how long one pool is measured, in seconds.

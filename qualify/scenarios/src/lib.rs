@@ -16,6 +16,7 @@
 //! | Why calls were slow, and what they waited for | `explain`, `waits` |
 //! | Comparison with an earlier run and with limits | `compare` |
 //! | What a benchmark is given and returns | `testbed`, `settings`, `length`, `benchmark` |
+//! | Runs in which claims must not hold | `control`, `controls` |
 //! | Output: pages, files, distributions | `report`, `distribution`, `rows` |
 
 mod attacks;
@@ -23,6 +24,8 @@ pub mod bench;
 mod benchmark;
 mod catalog;
 mod compare;
+mod control;
+mod controls;
 mod cubit;
 pub mod demo;
 mod distribution;
@@ -50,6 +53,7 @@ mod waits;
 pub use benchmark::{Benchmark, Findings};
 pub use catalog::{benchmarks, main_if_asked};
 pub use compare::Against;
+pub use control::Control;
 pub use error::Error;
 pub use length::Length;
 pub use report::Files;

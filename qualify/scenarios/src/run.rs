@@ -3,37 +3,59 @@
 
 use std::{
     any::Any,
+    fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     time::{Duration, Instant},
 };
 
-use punctual_harness::Outcome;
+use punctual_harness::{Outcome, State};
 use punctual_report::Chapter;
 use punctual_system::signals::TerminationSignal;
 
 use crate::{
     benchmark::{Benchmark, Findings},
+    control::Control,
     error::Error,
     explain,
     settings::Settings,
     testbed::Testbed,
 };
 
+/// How often a benchmark is repeated because the machine was unfit.
+const REPETITIONS: usize = 2;
+
+/// What is measured at a time: a benchmark, as it is or under a control.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'b> {
+    pub(crate) benchmark: &'b Benchmark,
+    pub(crate) control: Option<&'static Control>,
+}
+
+impl fmt::Display for Part<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.benchmark.name)?;
+        match self.control {
+            Some(control) => write!(f, "@{}", control.id),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The results of a run, possibly still in progress.
 pub(crate) struct Run<'b> {
     settings: &'b Settings,
     /// In the order in which they ran.
     pub(crate) measured: Vec<Measured<'b>>,
-    /// Benchmarks that have not started.
-    pub(crate) outstanding: Vec<&'b Benchmark>,
+    /// Parts that have not started.
+    pub(crate) outstanding: Vec<Part<'b>>,
     interrupted: Option<TerminationSignal>,
     /// Why the outstanding ones cannot be measured, other than a signal.
     obstacle: Option<String>,
 }
 
-/// One benchmark that ran.
+/// One part that ran.
 pub(crate) struct Measured<'b> {
-    pub(crate) benchmark: &'b Benchmark,
+    pub(crate) part: Part<'b>,
     pub(crate) elapsed: Duration,
     /// Its outcome; if it failed, this states why.
     pub(crate) outcome: Outcome,
@@ -42,56 +64,85 @@ pub(crate) struct Measured<'b> {
 }
 
 impl<'b> Run<'b> {
-    /// Runs the benchmarks. `after_each` receives the results so far.
+    /// Runs the benchmarks as they are. `after_each` receives the results so far.
     pub(crate) fn measure(
         title: &str,
         benchmarks: &[&'b Benchmark],
         settings: &'b Settings,
-        mut after_each: impl FnMut(&Self, &Testbed),
+        after_each: impl FnMut(&Self, &Testbed),
     ) -> Result<(Self, Testbed), Error> {
         explain::check(settings, benchmarks)?;
+        let control = None;
+        let parts = benchmarks.iter().map(|&benchmark| Part { benchmark, control });
+        Self::measure_parts(title, parts.collect(), settings, after_each)
+    }
+
+    /// Runs the parts. `after_each` receives the results so far.
+    pub(crate) fn measure_parts(
+        title: &str,
+        parts: Vec<Part<'b>>,
+        settings: &'b Settings,
+        mut after_each: impl FnMut(&Self, &Testbed),
+    ) -> Result<(Self, Testbed), Error> {
         let length = settings.length();
-        let expected = benchmarks
-            .iter()
-            .map(|benchmark| (benchmark.expected)(length))
-            .sum();
+        let all = parts.len();
+        let expected = parts.iter().map(|part| (part.benchmark.expected)(length)).sum();
         let mut testbed = Testbed::prepare(title, length, settings, expected)?;
         let mut run = Self {
             settings,
             measured: Vec::new(),
-            outstanding: benchmarks.to_vec(),
+            outstanding: parts,
             interrupted: None,
             obstacle: None,
         };
         while run.interrupted.is_none() && run.obstacle.is_none() && !run.outstanding.is_empty() {
-            let benchmark = run.outstanding.remove(0);
-            if benchmarks.len() > 1 {
-                let name = format!(
-                    "{} ({} of {})",
-                    benchmark.name,
-                    run.measured.len() + 1,
-                    benchmarks.len()
-                );
-                testbed.progress.part(name, (benchmark.expected)(length));
+            let part = run.outstanding.remove(0);
+            if all > 1 {
+                let name = format!("{part} ({} of {all})", run.measured.len() + 1);
+                testbed.progress.part(name, (part.benchmark.expected)(length));
             }
-            run.run_one(benchmark, &mut testbed);
+            run.run_one(part, &mut testbed);
             run.interrupted = testbed.interrupted();
             after_each(&run, &testbed);
         }
         Ok((run, testbed))
     }
 
-    fn run_one(&mut self, benchmark: &'b Benchmark, testbed: &mut Testbed) {
+    /// Runs a part, and repeats it if the machine was unfit, unless it is so for a reason that remains.
+    fn run_one(&mut self, part: Part<'b>, testbed: &mut Testbed) {
+        testbed.control = part.control;
+        let mut measured = self.try_one(part, testbed);
+        for repetition in 1..=REPETITIONS {
+            if !measured.outcome.is_unfit() || testbed.interrupted().is_some() || self.obstacle.is_some() {
+                break;
+            }
+            let reasons: Vec<String> = measured.outcome.doubts().collect();
+            testbed
+                .progress
+                .note(format!("{part}: repeated, because: {}", reasons.join("; ")));
+            // The processor may have another speed now.
+            testbed.rounds_per_unit_of_work = None;
+            measured = self.try_one(part, testbed);
+            measured.outcome.parameter("repetitions", repetition);
+            if measured.outcome.doubts().eq(reasons) {
+                break;
+            }
+        }
+        measured.judge();
+        self.measured.push(measured);
+    }
+
+    fn try_one(&mut self, part: Part<'b>, testbed: &mut Testbed) -> Measured<'b> {
         let began = Instant::now();
         let prepared = testbed.sweep().map_err(|error| {
             self.obstacle = Some(format!("the machine is no longer prepared: {error}"));
             error
         });
-        let result = prepared.and_then(|()| run_catching_panics(benchmark, testbed));
+        let result = prepared.and_then(|()| run_catching_panics(part.benchmark, testbed));
         let (mut outcome, chapter) = match result {
             Ok(Findings { outcome, chapter }) => (outcome, Some(chapter)),
             Err(error) => {
-                let mut outcome = testbed.outcome(benchmark.name);
+                let mut outcome = testbed.outcome(part.benchmark.name);
                 match testbed.interrupted() {
                     Some(signal) => outcome.interrupted(format!("by {signal}, before it had results")),
                     None => outcome.failed(error.to_string()),
@@ -101,28 +152,42 @@ impl<'b> Run<'b> {
         };
         let elapsed = began.elapsed();
         outcome.parameter("elapsed_s", (elapsed.as_secs_f64() * 10.0).round() / 10.0);
-        self.measured.push(Measured {
-            benchmark,
+        Measured {
+            part,
             elapsed,
             outcome,
             chapter,
-        });
+        }
     }
 
     /// Merges the outcomes of the benchmarks into `named`.
     pub(crate) fn outcome(&self, mut named: Outcome) -> Outcome {
-        named.parameter("length", self.settings.length().name());
         for measured in &self.measured {
             named.absorb(measured.outcome.clone());
         }
+        self.state_of_run(&mut named);
+        named
+    }
+
+    /// Adds to `named` what failed, with the names of the parts, and what is missing.
+    pub(crate) fn doubts(&self, mut named: Outcome) -> Outcome {
+        for measured in &self.measured {
+            named.absorb_doubts(&measured.part.to_string(), &measured.outcome);
+        }
+        self.state_of_run(&mut named);
+        named
+    }
+
+    fn state_of_run(&self, named: &mut Outcome) {
+        named.parameter("length", self.settings.length().name());
         let why = match (&self.interrupted, &self.obstacle) {
             (Some(signal), _) => Some(format!("interrupted by {signal} before it started")),
             (None, Some(obstacle)) => Some(obstacle.clone()),
             (None, None) => None,
         };
-        for benchmark in &self.outstanding {
+        for part in &self.outstanding {
             let why = why.clone().unwrap_or_else(|| "not reached yet".to_owned());
-            named.skip(None, benchmark.name, why);
+            named.skip(None, part.to_string(), why);
         }
         match (&self.interrupted, self.outstanding.len()) {
             (Some(signal), 0) => named.interrupted(format!("by {signal}")),
@@ -130,7 +195,21 @@ impl<'b> Run<'b> {
             (None, 0) => {}
             (None, left) => named.failed(format!("{left} not started")),
         }
-        named
+    }
+}
+
+impl Measured<'_> {
+    /// Sets what the benchmark does not know of its claims: their controls, and that an unfit machine says
+    /// nothing about them.
+    fn judge(&mut self) {
+        let unfit = self.outcome.is_unfit();
+        for claim in self.outcome.claims_mut() {
+            let control = self.part.benchmark.control_of(&claim.id);
+            claim.control = control.map(|control| control.id.to_owned());
+            if unfit {
+                claim.state = State::CannotTell;
+            }
+        }
     }
 }
 

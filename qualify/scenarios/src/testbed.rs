@@ -8,7 +8,7 @@ use punctual_harness::{
 use punctual_os::{CpuSet, TaskId, affinity};
 use punctual_system::signals::TerminationSignal;
 
-use crate::{error::Error, length::Length, settings::Settings};
+use crate::{control::Control, error::Error, length::Length, settings::Settings};
 
 /// The measured CPU and the driver's CPU; they are the same on a machine with one CPU.
 #[derive(Clone, Debug)]
@@ -55,6 +55,8 @@ pub struct Testbed {
     pub(crate) progress: Progress,
     /// Rounds per unit of work, once a benchmark has calibrated the load.
     pub(crate) rounds_per_unit_of_work: Option<u32>,
+    /// The control of the running benchmark; `None` in an ordinary run.
+    pub(crate) control: Option<&'static Control>,
     interruption: Interruption,
     supervisor: Supervisor,
     prepared: serde_json::Value,
@@ -85,6 +87,7 @@ impl Testbed {
             settings: settings.clone(),
             progress,
             rounds_per_unit_of_work: None,
+            control: None,
             interruption,
             supervisor,
             prepared,
@@ -96,6 +99,11 @@ impl Testbed {
         let mut outcome = Outcome::new(benchmark, MachineFacts::read(&self.places.pinned));
         outcome.parameter("prepared", self.prepared.clone());
         outcome
+    }
+
+    /// Returns whether to measure what this control changes.
+    pub fn is_under(&self, control: &Control) -> bool {
+        self.control == Some(control)
     }
 
     /// Returns how much is to be measured.

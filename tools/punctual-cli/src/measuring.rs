@@ -61,6 +61,9 @@ pub struct Bench {
     files: FileArguments,
     #[command(flatten)]
     settings: SettingArguments,
+    /// Check that its claims can fail: run it under its controls, in which they must not hold
+    #[arg(long, conflicts_with_all = ["explain_over", "perfetto"])]
+    controls: bool,
 }
 
 /// Arguments of `qualify`.
@@ -82,6 +85,10 @@ pub struct Qualify {
     /// Only these benchmarks or groups (`os`, `orb`, `rt`, `dyn`), including ones that are not run by default
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
+    /// Check that claims can fail: run the benchmarks under their controls, in which claims must not hold
+    /// (with --quick, one control for each)
+    #[arg(long, conflicts_with_all = ["baseline", "bounds", "explain_over", "perfetto"])]
+    controls: bool,
 }
 
 /// Arguments of `trace`.
@@ -150,10 +157,11 @@ impl From<Demo> for demo::Options {
 }
 
 impl From<Bench> for bench::Options {
-    fn from(Bench { files, settings }: Bench) -> Self {
+    fn from(arguments: Bench) -> Self {
         Self {
-            files: files.into(),
-            settings: settings.into(),
+            files: arguments.files.into(),
+            settings: arguments.settings.into(),
+            controls: arguments.controls,
         }
     }
 }
@@ -169,6 +177,7 @@ impl From<Qualify> for qualify::Options {
                 junit: arguments.junit,
             },
             only: arguments.only,
+            controls: arguments.controls,
         }
     }
 }

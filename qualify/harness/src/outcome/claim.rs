@@ -3,8 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::State;
+
 /// Statement about results that was tested.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(from = "ClaimInFile", into = "ClaimInFile")]
 pub struct Claim {
     /// Id, unique within its benchmark and stable over versions.
     pub id: String,
@@ -17,7 +20,54 @@ pub struct Claim {
     /// Limit.
     pub limit: Value,
     /// Whether the statement holds in this run.
-    pub holds: bool,
+    pub state: State,
+    /// The run of the same benchmark, with one thing changed, in which the statement must not hold. A claim
+    /// without one may be true whatever is measured.
+    pub control: Option<String>,
+}
+
+/// A claim as it is in a file: `holds` is redundant, and is all that older files have.
+#[derive(Deserialize, Serialize)]
+struct ClaimInFile {
+    id: String,
+    text: String,
+    source: String,
+    measured: Value,
+    limit: Value,
+    holds: bool,
+    #[serde(default)]
+    state: Option<State>,
+    #[serde(default)]
+    control: Option<String>,
+}
+
+impl From<ClaimInFile> for Claim {
+    fn from(file: ClaimInFile) -> Self {
+        Self {
+            state: file.state.unwrap_or(State::of(file.holds)),
+            id: file.id,
+            text: file.text,
+            source: file.source,
+            measured: file.measured,
+            limit: file.limit,
+            control: file.control,
+        }
+    }
+}
+
+impl From<Claim> for ClaimInFile {
+    fn from(claim: Claim) -> Self {
+        Self {
+            holds: claim.holds(),
+            state: Some(claim.state),
+            id: claim.id,
+            text: claim.text,
+            source: claim.source,
+            measured: claim.measured,
+            limit: claim.limit,
+            control: claim.control,
+        }
+    }
 }
 
 impl Claim {
@@ -69,8 +119,14 @@ impl Claim {
             source: source.into(),
             measured: measured.into(),
             limit: limit.into(),
-            holds,
+            state: State::of(holds),
+            control: None,
         }
+    }
+
+    /// Returns whether the statement holds in this run.
+    pub fn holds(&self) -> bool {
+        self.state == State::Holds
     }
 }
 

@@ -60,7 +60,7 @@ fn json_has_the_fields_of_the_contract_in_order() {
     assert_eq!(json["schema"], 1);
     assert_eq!(json["rows"], json!([{"pool": "lanes", "work": 50}]));
     let claim = json!({"id": "high", "text": "at least 97 %", "source": "Punctual's limit", "measured": 98.0,
-        "limit": 97.0, "holds": true});
+        "limit": 97.0, "holds": true, "state": "holds", "control": null});
     assert_eq!(json["claims"], json!([claim]));
     assert_eq!(
         json["skipped"],
@@ -77,6 +77,7 @@ fn the_first_applicable_exit_code_is_used() {
         (SchedulingRights::Ordinary, [3, 3]),
     ] {
         let mut outcome = outcome(rights);
+        outcome.claim(Claim::at_most("early", "at most 1", "Punctual's limit", 0.5, 1.0));
         assert_eq!(outcome.verdict().exit_code(), expected[0]);
         outcome.claim(broken());
         assert_eq!(outcome.verdict().exit_code(), expected[1]);
@@ -84,6 +85,56 @@ fn the_first_applicable_exit_code_is_used() {
         assert_eq!(outcome.verdict().exit_code(), 2);
         assert_eq!(outcome.skipped()[0].reason, "machine unfit: holes of 3.1 %");
     }
+}
+
+#[test]
+fn only_claims_that_hold_make_an_outcome_pass() {
+    let mut outcome = outcome(SchedulingRights::RealTime);
+    assert_eq!(outcome.verdict().exit_code(), 2);
+    assert_eq!(
+        outcome.verdict().to_string(),
+        "demo: NOT JUDGED: no claim was tested"
+    );
+    outcome.claim(Claim::at_most("late", "at most 1", "Punctual's limit", 0.5, 1.0));
+    for (state, code, said) in [
+        (State::Holds, 0, "PASS: 1 of 1 claim holds"),
+        (
+            State::DoesNotHold,
+            1,
+            "FAIL: 0 of 1 claim holds; not: late (measured 0.5, limit 1)",
+        ),
+        (
+            State::Explained,
+            1,
+            "FAIL: 0 of 1 claim holds; explained: late (measured 0.5, limit 1)",
+        ),
+        (
+            State::CannotTell,
+            2,
+            "NOT JUDGED: 0 of 1 claim holds; cannot tell: late (measured 0.5, limit 1)",
+        ),
+    ] {
+        outcome.claims_mut().for_each(|claim| claim.state = state);
+        assert_eq!(outcome.verdict().exit_code(), code, "{state}");
+        assert_eq!(outcome.verdict().to_string(), format!("demo: {said}"));
+    }
+}
+
+#[test]
+fn claims_of_older_files_have_the_state_that_follows_from_holding() {
+    let old = json!({"id": "late", "text": "", "source": "", "measured": 2.0, "limit": 1.0, "holds": false});
+    let claim: Claim = serde_json::from_value(old).unwrap();
+    assert_eq!((claim.state, claim.control), (State::DoesNotHold, None));
+}
+
+#[test]
+fn a_statement_is_as_weak_as_its_weakest_part() {
+    use State::{CannotTell, DoesNotHold, Explained, Holds};
+    assert_eq!(State::of_all([]), CannotTell);
+    assert_eq!(State::of_all([Holds, Holds]), Holds);
+    assert_eq!(State::of_all([Holds, CannotTell]), CannotTell);
+    assert_eq!(State::of_all([CannotTell, Explained]), Explained);
+    assert_eq!(State::of_all([DoesNotHold, Explained]), DoesNotHold);
 }
 
 #[test]
@@ -124,9 +175,9 @@ fn the_verdict_is_one_line_with_the_failed_claims() {
 
 #[test]
 fn a_claim_without_a_number_does_not_hold() {
-    assert!(!Claim::at_most("a", "", "", f64::NAN, 1.0).holds);
-    assert!(!Claim::at_least("a", "", "", f64::NAN, 1.0).holds);
-    assert!(!Claim::below("a", "", "", 1.0, 1.0).holds);
+    assert!(!Claim::at_most("a", "", "", f64::NAN, 1.0).holds());
+    assert!(!Claim::at_least("a", "", "", f64::NAN, 1.0).holds());
+    assert!(!Claim::below("a", "", "", 1.0, 1.0).holds());
     assert_eq!(Claim::at_most("a", "", "", f64::NAN, 1.0).measured, Value::Null);
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
-use super::Claim;
+use super::{Claim, State};
 use crate::MachineFacts;
 
 /// Verdict of an [`Outcome`](super::Outcome); displayed as one line.
@@ -43,31 +43,47 @@ impl fmt::Display for Kind {
 
 impl Verdict<'_> {
     /// Returns 2 if the benchmark failed, was interrupted or the machine was unfit, otherwise 3 if it ran
-    /// without real-time rights, otherwise 1 if a claim does not hold, otherwise 0.
+    /// without real-time rights, otherwise 1 if a claim does not hold, explained or not, otherwise 2 if none
+    /// was judged, otherwise 0.
     pub fn exit_code(self) -> u8 {
         if !self.doubts.is_empty() || self.nothing_ran {
             2
         } else if !self.machine.is_realtime() {
             3
-        } else if self.claims.iter().any(|claim| !claim.holds) {
+        } else if self.in_state(State::DoesNotHold) + self.in_state(State::Explained) > 0 {
             1
+        } else if self.in_state(State::Holds) == 0 {
+            2
         } else {
             0
         }
     }
 
+    fn in_state(self, state: State) -> usize {
+        self.claims.iter().filter(|claim| claim.state == state).count()
+    }
+
     fn claims_line(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let broken: Vec<_> = self.claims.iter().filter(|claim| !claim.holds).collect();
-        let (all, holding) = (self.claims.len(), self.claims.len() - broken.len());
+        let (all, holding) = (self.claims.len(), self.in_state(State::Holds));
         match all {
             0 => return write!(f, "no claim was tested"),
             1 => write!(f, "{holding} of 1 claim holds")?,
             _ => write!(f, "{holding} of {all} claims hold")?,
         }
-        for (place, claim) in broken.iter().enumerate() {
-            let before = if place == 0 { "; not: " } else { ", " };
-            let (id, measured, limit) = (&claim.id, Rounded(&claim.measured), Rounded(&claim.limit));
-            write!(f, "{before}{id} (measured {measured}, limit {limit})")?;
+        for (state, title) in [
+            (State::DoesNotHold, "not"),
+            (State::Explained, "explained"),
+            (State::CannotTell, "cannot tell"),
+        ] {
+            let others = self.claims.iter().filter(|claim| claim.state == state);
+            for (place, claim) in others.enumerate() {
+                match place {
+                    0 => write!(f, "; {title}: ")?,
+                    _ => f.write_str(", ")?,
+                }
+                let (id, measured, limit) = (&claim.id, Rounded(&claim.measured), Rounded(&claim.limit));
+                write!(f, "{id} (measured {measured}, limit {limit})")?;
+            }
         }
         Ok(())
     }
@@ -78,7 +94,8 @@ impl fmt::Display for Verdict<'_> {
         write!(f, "{}: ", self.benchmark)?;
         match self.exit_code() {
             2 => match self.doubts.iter().map(|doubt| doubt.kind).max() {
-                None => return write!(f, "COULD NOT RUN: nothing was measured"),
+                None if self.nothing_ran => return write!(f, "COULD NOT RUN: nothing was measured"),
+                None => write!(f, "NOT JUDGED: ")?,
                 Some(kind) => {
                     let reasons: Vec<&str> = self.doubts.iter().map(|doubt| doubt.reason.as_str()).collect();
                     write!(f, "{}: {}; ", kind.to_string().to_uppercase(), reasons.join("; "))?;

@@ -105,7 +105,7 @@ mod tests {
         let mut outcome = Outcome::new("attacks", MachineFacts::read(&CpuSet::single(0)));
         claim(&comparison, &mut outcome);
         assert_eq!(outcome.claims().len(), 8);
-        let broken = outcome.claims().iter().filter(|claim| !claim.holds);
+        let broken = outcome.claims().iter().filter(|claim| !claim.holds());
         let id = |claim: &Claim| claim.id.trim_start_matches(attack.name).to_owned();
         broken.map(id).collect()
     }

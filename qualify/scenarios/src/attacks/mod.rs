@@ -47,6 +47,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "calls, latencies and memory of a server with three lanes while one of them is attacked",
     expected,
     run: measure,
+    controls: &[],
 };
 
 /// The roles of the child processes.

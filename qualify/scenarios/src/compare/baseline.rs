@@ -150,9 +150,8 @@ fn claims(before: &Outcome, now: &Outcome) -> Vec<Value> {
     let (old, new) = (without_limits(before), without_limits(now));
     let find = |claims: &[Claim], id: &str| claims.iter().find(|claim| claim.id == id).cloned();
     let state = |claim: &Option<Claim>| match claim {
-        Some(claim) if claim.holds => "✓",
-        Some(_) => "✗",
-        None => "not tested",
+        Some(claim) => format!("{} {}", claim.state.sign(), claim.state),
+        None => "not tested".to_owned(),
     };
     let measured = |claim: &Option<Claim>| claim.as_ref().map_or(Value::Null, |claim| claim.measured.clone());
     let gone = old.iter().filter(|claim| find(&new, &claim.id).is_none());

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use punctual_harness::Outcome;
+use punctual_harness::{Outcome, State};
 
 /// Returns a test suite for each benchmark: its claims pass or fail; what was not measured is skipped. An
 /// incomplete run, or one on an unfit machine, has errors in a separate suite.
@@ -18,14 +18,18 @@ pub(super) fn xml(outcome: &Outcome, benchmarks: &[&str]) -> String {
     }
     for claim in outcome.claims() {
         let (suite, name) = split(&claim.id, benchmarks);
-        let failure = (!claim.holds).then(|| {
-            let text = format!(
-                "{}: measured {}, limit {} ({})",
-                claim.text, claim.measured, claim.limit, claim.source
-            );
-            ("failure", text)
-        });
-        add(suite, Case::new(name, failure));
+        let text = || {
+            format!(
+                "{}: {}: measured {}, limit {} ({})",
+                claim.state, claim.text, claim.measured, claim.limit, claim.source
+            )
+        };
+        let trouble = match claim.state {
+            State::Holds => None,
+            State::DoesNotHold | State::Explained => Some(("failure", text())),
+            State::CannotTell => Some(("skipped", text())),
+        };
+        add(suite, Case::new(name, trouble));
     }
     for skipped in outcome.skipped() {
         if let Some(id) = &skipped.id {
@@ -157,7 +161,7 @@ mod tests {
     <testcase classname=\"rt.9\" name=\"remote\"><skipped message=\"no&#10;namespace\"/></testcase>
   </testsuite>
   <testsuite name=\"rt.9-large-request\" tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">
-    <testcase classname=\"rt.9-large-request\" name=\"high\"><failure message=\"a &lt; &quot;b&quot; &amp; : \
+    <testcase classname=\"rt.9-large-request\" name=\"high\"><failure message=\"does not hold: a &lt; &quot;b&quot; &amp; : \
 measured 3.0, limit 2.0 (a paper)\"/></testcase>
   </testsuite>
   <testsuite name=\"bounds\" tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"0\">

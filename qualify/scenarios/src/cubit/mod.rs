@@ -46,6 +46,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "latency of calls with different arguments, compared with a raw ping-pong of the same octets",
     expected: |length| Extent::of(length).expected(),
     run: measure,
+    controls: &[],
 };
 
 /// The amount of measurements.

@@ -30,6 +30,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
             tables 3 and 4)",
     expected: |length| Extent::of(length).expected() * Extent::of(length).processes as u32,
     run: measure,
+    controls: &[],
 };
 
 pub(crate) const ROLE: &str = "__dyn-tss";

@@ -29,6 +29,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "duration of the clock tick, seen as gaps in a spinning loop",
     expected: |length| Extent::of(length).expected(),
     run: measure,
+    controls: &[],
 };
 
 pub(crate) const ROLE: &str = "__os-clock-tick";

@@ -36,6 +36,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "time of a switch between two threads, by yielding and by suspending and resuming",
     expected: |length| Extent::of(length).expected() * 2,
     run: measure,
+    controls: &[],
 };
 
 const HEADING: &str = "Context switches";

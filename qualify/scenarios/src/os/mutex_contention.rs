@@ -34,6 +34,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "acquiring and releasing a contended mutex, with and without priority inheritance",
     expected: |length| expected(rounds(length)) * CASES.len() as u32,
     run: measure,
+    controls: &[],
 };
 
 const HEADING: &str = "A contended mutex";

@@ -36,6 +36,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
             with a ceiling",
     expected: |length| expected(rounds(length)) * KINDS.len() as u32,
     run: measure,
+    controls: &[],
 };
 
 const HEADING: &str = "Priority inversion at a mutex";
@@ -235,7 +236,7 @@ fn chapter(outcome: &Outcome, measured: &[(Kind, Response)]) -> Chapter {
             .claims()
             .iter()
             .filter(|claim| kinds.iter().any(|kind| claim.id == kind.id()));
-        let held: Vec<bool> = claims.map(|claim| claim.holds).collect();
+        let held: Vec<bool> = claims.map(|claim| claim.holds()).collect();
         (held.len() == kinds.len()).then(|| held.into_iter().all(|held| held))
     };
     let waits = Figure::new("Waiting time of the high-priority thread for the mutex")
@@ -293,10 +294,10 @@ mod tests {
 
     #[test]
     fn a_single_unexpected_round_breaks_the_claim() {
-        assert!(claim(Kind::Plain, 200, 200).holds && !claim(Kind::Plain, 199, 200).holds);
+        assert!(claim(Kind::Plain, 200, 200).holds() && !claim(Kind::Plain, 199, 200).holds());
         for kind in &KINDS[1..] {
             assert!(
-                claim(*kind, 0, 200).holds && !claim(*kind, 1, 200).holds,
+                claim(*kind, 0, 200).holds() && !claim(*kind, 1, 200).holds(),
                 "{kind:?}"
             );
         }

@@ -29,6 +29,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
             million",
     expected: |length| Extent::of(length).expected(),
     run: measure,
+    controls: &[],
 };
 
 pub(crate) const ROLE: &str = "__os-sustained-timers";

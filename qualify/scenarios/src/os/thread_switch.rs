@@ -35,6 +35,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "time of a switch between 2 to 1000 threads of one priority, each one timed",
     expected: |length| (Extent::of(length).expected() + CREATION) * THREADS.len() as u32,
     run: measure,
+    controls: &[],
 };
 
 const HEADING: &str = "Switches between threads of one priority";

@@ -41,6 +41,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
         extent.expected() * CASES.len() as u32 + extent.expected_recorded() * RECORDED.len() as u32
     },
     run: measure,
+    controls: &[],
 };
 
 pub(crate) const ROLE: &str = "__os-timer-latency";

@@ -28,6 +28,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "cost of reading the clock and of recording kernel events",
     expected: |length| Extent::of(length).expected(),
     run: measure,
+    controls: &[],
 };
 
 pub(crate) const ROLE: &str = "__os-tracing-overhead";
@@ -274,7 +275,7 @@ fn chapter(outcome: &Outcome, pairs: &[(f64, f64)]) -> Chapter {
         .claims()
         .iter()
         .find(|claim| claim.id == "stamp")
-        .map(|claim| claim.holds);
+        .map(|claim| claim.holds());
     Chapter::new("Cost of measuring")
         .paragraph(
             "Every sample is the time between two readings of the clock. Each measuring process determines \

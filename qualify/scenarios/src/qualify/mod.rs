@@ -11,6 +11,7 @@ use punctual_report::Table;
 use crate::{
     benchmark::Benchmark,
     compare::{Against, References},
+    controls,
     error::Error,
     report::{Files, could_not_run, output_file},
     run::Run,
@@ -29,6 +30,8 @@ pub struct Options {
     pub against: Against,
     /// Names of benchmarks or groups (`os`, `orb`, `rt`, `dyn`) to run; all of the papers' if empty.
     pub only: Vec<String>,
+    /// Run each benchmark under its controls instead, and check that its claims do not hold then.
+    pub controls: bool,
 }
 
 const NAME: &str = "qualify";
@@ -45,6 +48,11 @@ fn measure(all: &[&Benchmark], options: &Options) -> Result<ExitCode, Error> {
     let benchmarks = selection::selected(all, &options.only)?;
     let references = References::read(&options.against, all)?;
     options.files.check()?;
+    if options.controls {
+        let checked = controls::check(&benchmarks, &options.settings, show_verdict)?;
+        references.write_junit(&checked.outcome)?;
+        return Ok(checked.finish(&options.files));
+    }
     let mut partial = PartialResults::new(options);
     let (run, testbed) = Run::measure(NAME, &benchmarks, &options.settings, |run, testbed| {
         partial.write(run, testbed);

@@ -56,13 +56,31 @@ pub(crate) fn of_one(title: &str, measured: &Measured<'_>, settings: &Settings) 
     Ok(chapter(page, measured, settings)?.to_html())
 }
 
+/// Returns the page of the controls.
+pub(crate) fn of_controls(outcome: &Outcome, table: &Table) -> Result<String, Error> {
+    let mut page = page("Punctual: claims under their controls", outcome)?
+        .paragraph(
+            "A control changes one thing that claims depend on. A claim that holds even then says nothing, \
+             and so does a claim without a control.",
+        )
+        .table(table)
+        .table(&claims(
+            outcome.claims().iter().filter(|claim| !claim.holds()),
+            "To be corrected",
+        ));
+    if !outcome.skipped().is_empty() {
+        page = page.section("Not measured").table(&skipped(outcome));
+    }
+    Ok(page.to_html())
+}
+
 const HOW_TO_READ: &str = "\
 Each claim compares a measured value with a limit from a paper or of Punctual's own. Compare figures within \
 this run \
 only: another run has different noise. Maxima are shown with their causes; no claim is made about them.";
 
 fn chapter(page: Page, measured: &Measured<'_>, settings: &Settings) -> Result<Page, Error> {
-    let name = measured.benchmark.name;
+    let name = measured.part.benchmark.name;
     let outcome = &measured.outcome;
     let mut chapter = match &measured.chapter {
         Some(chapter) => chapter.clone().named(name),
@@ -95,7 +113,7 @@ fn claims<'c>(claims: impl Iterator<Item = &'c Claim>, title: &str) -> Table {
     let rows: Vec<Value> = claims
         .map(|claim| {
             json!({
-                "sign": sign(claim.holds), "id": claim.id, "text": claim.text, "measured": claim.measured,
+                "sign": claim.state.sign(), "id": claim.id, "text": claim.text, "measured": claim.measured,
                 "limit": claim.limit, "source": claim.source,
             })
         })
@@ -130,9 +148,9 @@ fn shortened(run: &Run<'_>) -> Table {
         .measured
         .iter()
         .map(|measured| {
-            let full = (measured.benchmark.expected)(Length::Full);
+            let full = (measured.part.benchmark.expected)(Length::Full);
             json!({
-                "benchmark": measured.benchmark.name,
+                "benchmark": measured.part.benchmark.name,
                 "quick": measured.elapsed.as_secs_f64().round(),
                 "full": full.as_secs_f64().round(),
                 "what": shortened_of(&measured.outcome),
@@ -166,7 +184,7 @@ pub(super) const SUMMARY: &[(&str, &str)] = &[
 /// Summarises a benchmark in one row. The sign is empty if no claim was checked.
 pub(super) fn row_of(measured: &Measured<'_>) -> Map<String, Value> {
     let outcome = &measured.outcome;
-    let broken = outcome.claims().iter().filter(|claim| !claim.holds);
+    let broken = outcome.claims().iter().filter(|claim| !claim.holds());
     let broken: Vec<&str> = broken.map(|claim| claim.id.as_str()).collect();
     let doubts: Vec<String> = outcome.doubts().collect();
     let all = outcome.claims().len();
@@ -183,7 +201,7 @@ pub(super) fn row_of(measured: &Measured<'_>) -> Map<String, Value> {
     };
     let row = Row::new()
         .with("sign", judged.map(sign))
-        .with("benchmark", measured.benchmark.name)
+        .with("benchmark", measured.part.benchmark.name)
         .with("claims", claims)
         .with("elapsed", measured.elapsed.as_secs_f64().round())
         .with("trouble", trouble);

@@ -42,6 +42,7 @@ mod tests {
             about: "",
             expected: |_| Duration::ZERO,
             run: |_| Err("no part of this test".into()),
+            controls: &[],
         }
     }
 

@@ -19,6 +19,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
             CPUs",
     expected: |length| load::expected(&phases(length)),
     run: measure,
+    controls: &[],
 };
 
 const SOURCE: &str = "Punctual's limit, after [Pyarali 2002] figure 13";

@@ -21,6 +21,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "[Pyarali 2002] experiment 2: deadlines met as a client's rate grows beyond the capacity",
     expected: |length| load::expected(&phases(length)),
     run: measure,
+    controls: &[],
 };
 
 /// Up to this share of the capacity all deadlines must be met; above it the formula applies.

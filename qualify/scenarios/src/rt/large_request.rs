@@ -22,6 +22,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "[Pyarali 2002] experiment 9, note: large low-priority requests, pools with and without lanes",
     expected: |length| load::expected(&phases(length)),
     run: measure,
+    controls: &[],
 };
 
 /// 10 ms of the servant's time, 40 times per second.

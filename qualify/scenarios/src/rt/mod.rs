@@ -89,7 +89,7 @@ fn holds(outcome: &Outcome, prefix: &str) -> Option<bool> {
             .filter(|claim| claim.id.starts_with(prefix))
     };
     claims().next()?;
-    Some(claims().all(|claim| claim.holds))
+    Some(claims().all(|claim| claim.holds()))
 }
 
 /// Returns the results of one deployment, in their order.

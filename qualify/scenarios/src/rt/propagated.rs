@@ -25,6 +25,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
             priorities",
     expected: |length| load::expected(&phases(length)),
     run: measure,
+    controls: &[],
 };
 
 /// Claims are made at clear overload, where the high-priority client alone is still feasible.

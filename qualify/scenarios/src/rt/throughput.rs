@@ -18,6 +18,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "[Pyarali 2002] experiment 1: throughput over work, one client and one server thread",
     expected: |length| load::expected(&phases(length)),
     run: measure,
+    controls: &[],
 };
 
 fn phases(length: Length) -> Vec<Phase<u32>> {

@@ -1,22 +1,37 @@
 //! Benchmarks that take a moment, and the child process of some of them.
 
-use std::{os::unix::net::UnixListener, path::PathBuf, process::ExitCode, time::Duration};
+use std::{
+    os::unix::net::UnixListener,
+    path::PathBuf,
+    process::ExitCode,
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
 
-use punctual_harness::{Child, ChildSpec, Claim, MemoryFolder, Row, child::Control};
+use punctual_harness::{Child, ChildSpec, Claim, MemoryFolder, Row, child};
 use punctual_os::scheduling;
 use punctual_report::{Chapter, Figure};
-use punctual_scenarios::{Benchmark, Error, Findings, Testbed};
+use punctual_scenarios::{Benchmark, Control, Error, Findings, Testbed};
 
 pub const CHILD: &str = "__child";
 const SECOND: Duration = Duration::from_secs(1);
 
-pub const ALL: [Benchmark; 6] = [
+pub const ALL: [Benchmark; 9] = [
     benchmark("t.good", good),
     benchmark("t.server-dies", server_dies),
     benchmark("t.panics", |_| panic!("a table without legs")),
     benchmark("t.long", long),
     benchmark("t.after", good),
     benchmark("t.impossible", impossible),
+    Benchmark {
+        controls: &[SLOW, STUCK],
+        ..benchmark("t.honest", honest)
+    },
+    Benchmark {
+        controls: &[STUCK],
+        ..benchmark("t.flattering", honest)
+    },
+    benchmark("t.restless", restless),
 ];
 
 const fn benchmark(name: &'static str, run: fn(&mut Testbed) -> Result<Findings, Error>) -> Benchmark {
@@ -25,7 +40,50 @@ const fn benchmark(name: &'static str, run: fn(&mut Testbed) -> Result<Findings,
         about: "for tests",
         expected: |_| SECOND,
         run,
+        controls: &[],
     }
+}
+
+const SLOW: Control = Control {
+    id: "slow",
+    about: "something slow",
+    breaks: &["p50", "p99"],
+};
+const STUCK: Control = Control {
+    id: "stuck",
+    about: "something stuck",
+    breaks: &["p50", "p100"],
+};
+
+/// Its claims on p50 and p99 do not hold if it is slow; that on the count always does.
+fn honest(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let mut outcome = testbed.outcome("t.honest");
+    let p50 = if testbed.is_under(&SLOW) { 9.0 } else { 1.0 };
+    for (id, measured) in [("p50", p50), ("p99", 2.0 * p50), ("count", 0.0)] {
+        outcome.claim(Claim::at_most(
+            id,
+            format!("{id} at most"),
+            "this test",
+            measured,
+            4.0,
+        ));
+    }
+    let chapter = Chapter::new("Honest");
+    Ok(Findings { outcome, chapter })
+}
+
+/// The machine is unfit for it three times, then not.
+fn restless(testbed: &mut Testbed) -> Result<Findings, Error> {
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let mut outcome = testbed.outcome("t.restless");
+    outcome.claim(Claim::at_most("p50", "p50 at most", "this test", 1.5, 2.0));
+    let run = RUNS.fetch_add(1, Ordering::Relaxed) + 1;
+    let fit_from = std::env::var("FIT_FROM").map_or(1, |run| run.parse().expect("a number"));
+    if run < fit_from {
+        outcome.unfit(format!("run {run} was disturbed"));
+    }
+    let chapter = Chapter::new("Restless");
+    Ok(Findings { outcome, chapter })
 }
 
 fn good(testbed: &mut Testbed) -> Result<Findings, Error> {
@@ -89,7 +147,7 @@ pub fn child() -> ExitCode {
     // As an ORB does for an address that was not configured.
     let socket = std::env::temp_dir().join(format!("{}.sock", std::process::id()));
     let mut listener = None;
-    let served = Control::ready(&()).and_then(|control| {
+    let served = child::Control::ready(&()).and_then(|control| {
         control.serve(|what: String| {
             match what.as_str() {
                 "die" => {

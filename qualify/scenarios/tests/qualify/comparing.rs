@@ -31,7 +31,7 @@ fn a_run_is_compared_with_an_earlier_one() {
     let output = good(&["--json", old.to_str().unwrap()]).output();
     let mut before = json(&old, &output);
     before["rows"][1]["p99_us"] = 9.5.into();
-    before["claims"][0]["holds"] = false.into();
+    before["claims"][0]["state"] = "does not hold".into();
     before["machine"]["kernel"] = "2.0.36".into();
     fs::write(&old, before.to_string()).unwrap();
     let ended = good(&[
@@ -41,7 +41,15 @@ fn a_run_is_compared_with_an_earlier_one() {
         html.to_str().unwrap(),
     ]);
     let output = ended.output();
-    for text in ["2.0.36", "t.good.p50", "threads=128", "p99_us", "-73.68"] {
+    for text in [
+        "2.0.36",
+        "t.good.p50",
+        "✗ does not hold",
+        "✓ holds",
+        "threads=128",
+        "p99_us",
+        "-73.68",
+    ] {
         assert!(ended.stdout.contains(text), "{text} is missing: {output}");
     }
     let page = fs::read_to_string(&html).unwrap();

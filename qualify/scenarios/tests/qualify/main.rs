@@ -1,11 +1,12 @@
 //! `punctual qualify` from outside, with small benchmarks: runs that continue after failures, are ended by
-//! signals, and are compared with earlier ones. The tests start this binary again, which therefore has its
-//! own `main`.
+//! signals, are compared with earlier ones, and are judged under controls. The tests start this binary again,
+//! which therefore has its own `main`.
 
 mod benchmarks;
 mod comparing;
 mod environments;
 mod failing;
+mod judging;
 mod process;
 mod signals;
 
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         signals::TESTS,
         comparing::TESTS,
         environments::TESTS,
+        judging::TESTS,
     ]
     .concat();
     punctual_fixtures::runner::run(&tests)

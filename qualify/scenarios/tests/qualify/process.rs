@@ -31,6 +31,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> qualify::Options {
         match argument.as_str() {
             "--quick" => options.settings.quick = true,
             "--leave-system-alone" => options.settings.leave_system_alone = true,
+            "--controls" => options.controls = true,
             "--only" => options.only = value().split(',').map(str::to_owned).collect(),
             "--json" => options.files.json = Some(value().into()),
             "--html" => options.files.html = Some(value().into()),

@@ -51,7 +51,7 @@ fn limits_become_claims() {
         .collect();
     let reported: Vec<_> = bounds
         .iter()
-        .map(|claim| (claim.id.as_str(), claim.holds, claim.source.as_str()))
+        .map(|claim| (claim.id.as_str(), claim.holds(), claim.source.as_str()))
         .collect();
     assert_eq!(
         reported,
@@ -80,8 +80,8 @@ fn the_worst_row_decides() {
     let [.., most, least] = claims else {
         panic!("{claims:?}")
     };
-    assert_eq!((most.measured.as_f64(), most.holds), (Some(9.5), false));
-    assert_eq!((least.measured.as_f64(), least.holds), (Some(4.0), true));
+    assert_eq!((most.measured.as_f64(), most.holds()), (Some(9.5), false));
+    assert_eq!((least.measured.as_f64(), least.holds()), (Some(4.0), true));
     assert!(most.text.contains("the worst of 2 rows"), "{}", most.text);
 }
 

@@ -34,6 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             cancellation",
     expected: |length| (Duration::from_secs(live_seconds(length)) + live::START) * (CASES.len() as u32 + 1),
     run: measure,
+    controls: &[],
 };
 
 pub(super) use operations::{ROLE, child};

@@ -18,7 +18,7 @@ pub(super) fn chapter(outcome: &Outcome, ran: &[Ran]) -> Chapter {
             outcome.claims().iter().filter(move |claim| selected(&claim.id))
         };
         claims().next()?;
-        Some(claims().all(|claim| claim.holds))
+        Some(claims().all(|claim| claim.holds()))
     };
     let rows = outcome.rows().iter().filter(|row| is_kind(row, "total"));
     let chapter = Chapter::new(HEADING)

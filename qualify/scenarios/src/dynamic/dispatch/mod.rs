@@ -34,6 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             .sum()
     },
     run: measure,
+    controls: &[],
 };
 
 pub(super) use host::{ROLE, child};

@@ -12,7 +12,7 @@ pub(super) fn chapter(outcome: &Outcome, dispatched: &[Dispatched]) -> Chapter {
     let holds = |suffix: &str| {
         let ids = PAPERS.map(|scheduler| format!("{}.{suffix}", scheduler.id()));
         let claims = outcome.claims().iter().filter(|claim| ids.contains(&claim.id));
-        let held: Vec<bool> = claims.map(|claim| claim.holds).collect();
+        let held: Vec<bool> = claims.map(|claim| claim.holds()).collect();
         (held.len() == ids.len()).then(|| held.into_iter().all(|held| held))
     };
     let rows = outcome.rows().iter().filter(|row| is_kind(row, "schedule"));

@@ -29,6 +29,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             threads",
     expected: |length| Extent::of(length).expected(),
     run: measure,
+    controls: &[],
 };
 
 const HEADING: &str = "Switches between distributable threads";

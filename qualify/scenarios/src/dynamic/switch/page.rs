@@ -10,7 +10,7 @@ use crate::rows::is_kind;
 pub(super) fn chapter(outcome: &Outcome, switched: &[Switched], stamp_ns: u64) -> Chapter {
     let holds = |id: &str| {
         let claim = outcome.claims().iter().find(|claim| claim.id == id);
-        claim.map(|claim| claim.holds)
+        claim.map(|claim| claim.holds())
     };
     let chapter = Chapter::new(HEADING).paragraph(
         "Two distributable threads on one processor lower their own importance in turn. Each time the \

@@ -368,7 +368,7 @@ mod tests {
         let claims = outcome.claims();
         assert_eq!(claims.len(), 2);
         assert!((claims[0].measured.as_f64().unwrap() - 1.45).abs() < 1e-9);
-        assert!(claims[0].holds && !claims[1].holds);
+        assert!(claims[0].holds() && !claims[1].holds());
         let published: Vec<_> = outcome
             .rows()
             .iter()

@@ -175,7 +175,7 @@ mod tests {
             (row.number("intercept_ns").unwrap() - 100.0).abs() < 1.0,
             "{row:?}"
         );
-        assert!(!outcome.claims()[0].holds);
+        assert!(!outcome.claims()[0].holds());
     }
 
     #[test]
@@ -184,7 +184,7 @@ mod tests {
         let row = &outcome.rows()[0];
         assert_eq!(row.number("slope_ns_per_key"), Some(0.0));
         assert_eq!(row.number("max_ns"), Some(5_000.0));
-        assert!(outcome.claims()[0].holds);
+        assert!(outcome.claims()[0].holds());
     }
 
     #[test]

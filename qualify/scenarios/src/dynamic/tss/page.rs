@@ -76,7 +76,7 @@ pub(super) fn chapter(outcome: &Outcome, creations: &[Creation]) -> Chapter {
 fn holds(outcome: &Outcome, claims: &[&str]) -> Option<bool> {
     let find = |id: &&str| outcome.claims().iter().find(|claim| claim.id == *id);
     let found: Option<Vec<_>> = claims.iter().map(find).collect();
-    Some(found?.iter().all(|claim| claim.holds))
+    Some(found?.iter().all(|claim| claim.holds()))
 }
 
 fn ratios(outcome: &Outcome) -> Figure {

@@ -25,6 +25,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "context switches per request with 1 to 50 clients, and their share of a call's latency",
     expected: |length| Extent::of(length).expected(),
     run: measure,
+    controls: &[],
 };
 
 const MOST_CLIENTS: usize = 50;

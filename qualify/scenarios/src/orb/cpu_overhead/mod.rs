@@ -33,6 +33,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "processor time per call, on the client's CPU and on the server's; needs two CPUs",
     expected: |length| Extent::of(length).expected(),
     run: measure,
+    controls: &[],
 };
 
 /// The amount of measurements per side.

@@ -31,6 +31,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "sizes of this program and of the ORB's layers, and memory of servers with 1 to 50 lanes",
     expected: |_| Duration::from_secs(2),
     run: measure,
+    controls: &[],
 };
 
 const LANES: [usize; 4] = [1, 2, 10, 50];

@@ -27,6 +27,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "latency and jitter of a high-priority client with 0 to 50 low-priority ones (MT_Cubit)",
     expected: |length| Extent::of(length).expected(),
     run: measure,
+    controls: &[],
 };
 
 /// The largest number of low-priority clients, as in the paper's figure 6.

@@ -112,7 +112,7 @@ fn minor_increase(outcome: &Outcome) -> Option<bool> {
         return None;
     }
     ratios().next()?;
-    Some(ratios().all(|claim| claim.holds))
+    Some(ratios().all(|claim| claim.holds()))
 }
 
 const FIGURE_4: &str = "[Schmidt 2002] figure 4: nearly constant on QNX and VxWorks, rising on Linux, and \

@@ -29,6 +29,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
             needs root",
     expected: |length| Extent::of(length).expected(),
     run: measure,
+    controls: &[],
 };
 
 /// Calls per second of the clients, the most important first.

@@ -29,6 +29,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "calls and octets per second of one client, by type of argument (IDL_Cubit)",
     expected: |length| Extent::of(length).expected(),
     run: measure,
+    controls: &[],
 };
 
 /// The amount of measurements per operation.

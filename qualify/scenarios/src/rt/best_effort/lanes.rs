@@ -23,6 +23,7 @@ pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
             across two network namespaces",
     expected: |length| load::expected(&phases(length)),
     run: measure,
+    controls: &[],
 };
 
 /// Slightly below the capacity.

@@ -19,6 +19,7 @@ pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
             lanes",
     expected: |length| load::expected(&phases(length)),
     run: measure,
+    controls: &[],
 };
 
 const POOL: Pool = Pool::WithoutLanes;

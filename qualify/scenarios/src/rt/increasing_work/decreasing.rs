@@ -22,6 +22,7 @@ pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
             lower rate",
     expected: |length| load::expected(&phases(length)),
     run: measure,
+    controls: &[],
 };
 
 /// The claim covers the 25 Hz client at every work.

@@ -7,6 +7,7 @@ use punctual_report::Chapter;
 use super::{At, Works, add_rows, at, realtime, share, shares};
 use crate::{
     benchmark::{Benchmark, Findings},
+    control::Control,
     error::Error,
     length::Length,
     load::{self, Importance, Phase, PhaseResult, Placement, Pool, Session, Setup},
@@ -24,6 +25,13 @@ pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
             network namespaces",
     expected: |length| load::expected(&phases(length)),
     run: measure,
+    controls: &[WITHOUT_LANES],
+};
+
+const WITHOUT_LANES: Control = Control {
+    id: "without-lanes",
+    about: "one pool for all priorities in place of lanes",
+    breaks: &["high", "order", REMOTE_ORDER_CLAIM],
 };
 
 /// The order of the three is claimed from work 33 on; nothing is claimed between 29 and 33, where the CPU is
@@ -53,8 +61,13 @@ fn phases(length: Length) -> Vec<Phase<u32>> {
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let length = testbed.length;
+    let pool = if testbed.is_under(&WITHOUT_LANES) {
+        Pool::WithoutLanes
+    } else {
+        Pool::Lanes
+    };
+    let server = realtime(vec![pool.spec(false)]);
     let mut session = Session::begin(testbed, BENCHMARK.name)?;
-    let server = realtime(vec![Pool::Lanes.spec(false)]);
     let remote = Setup::new(server.clone(), Placement::Linked);
     let setups = [
         Setup::new(server, Placement::OneCpu),

@@ -18,6 +18,7 @@ pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
     about: "[Pyarali 2002] experiment 4: clients of three rates as work grows, pool without lanes",
     expected: |length| load::expected(&phases(length)),
     run: measure,
+    controls: &[],
 };
 
 /// Claims are made above the capacity, where the paper's pool misses the important client's deadlines and
