@@ -4,9 +4,8 @@ use std::process::ExitCode;
 
 use crate::{
     benchmark::Benchmark,
-    controls,
     error::Error,
-    qualify::{not_restored, page},
+    qualify::{controls, not_restored, page},
     report::{Files, could_not_run},
     run::Run,
     settings::Settings,

@@ -22,6 +22,13 @@ pub struct Benchmark {
     pub controls: &'static [Control],
 }
 
+impl Benchmark {
+    /// Returns the control under which a claim must not hold, the first one if there are several.
+    pub(crate) fn control_of(&self, claim: &str) -> Option<&'static Control> {
+        self.controls.iter().find(|control| control.breaks(claim))
+    }
+}
+
 /// The result of a benchmark.
 #[derive(Clone, Debug)]
 pub struct Findings {

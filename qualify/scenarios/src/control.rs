@@ -1,7 +1,5 @@
 //! Controls: runs of a benchmark in which its claims must not hold.
 
-use crate::benchmark::Benchmark;
-
 /// A run of a benchmark with one thing changed, under which claims about that thing must not hold: lanes
 /// replaced by a pool without lanes, inheritance by none, the load removed. A claim that holds even then
 /// says nothing.
@@ -22,13 +20,6 @@ impl Control {
     /// Returns whether a claim must not hold under this control.
     pub(crate) fn breaks(&self, claim: &str) -> bool {
         self.breaks.iter().any(|pattern| matches(pattern, claim))
-    }
-}
-
-impl Benchmark {
-    /// Returns the control under which a claim must not hold, the first one if there are several.
-    pub(crate) fn control_of(&self, claim: &str) -> Option<&'static Control> {
-        self.controls.iter().find(|control| control.breaks(claim))
     }
 }
 

@@ -16,7 +16,7 @@
 //! | Why calls were slow, and what they waited for | `explain`, `waits` |
 //! | Comparison with an earlier run and with limits | `compare` |
 //! | What a benchmark is given and returns | `testbed`, `settings`, `length`, `benchmark` |
-//! | Runs in which claims must not hold | `control`, `controls` |
+//! | Runs in which claims must not hold | `control`, `qualify/controls.rs` |
 //! | Output: pages, files, distributions | `report`, `distribution`, `rows` |
 
 mod attacks;
@@ -25,7 +25,6 @@ mod benchmark;
 mod catalog;
 mod compare;
 mod control;
-mod controls;
 mod cubit;
 pub mod demo;
 mod distribution;

@@ -161,8 +161,8 @@ mod tests {
     <testcase classname=\"rt.9\" name=\"remote\"><skipped message=\"no&#10;namespace\"/></testcase>
   </testsuite>
   <testsuite name=\"rt.9-large-request\" tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">
-    <testcase classname=\"rt.9-large-request\" name=\"high\"><failure message=\"does not hold: a &lt; &quot;b&quot; &amp; : \
-measured 3.0, limit 2.0 (a paper)\"/></testcase>
+    <testcase classname=\"rt.9-large-request\" name=\"high\"><failure \
+message=\"does not hold: a &lt; &quot;b&quot; &amp; : measured 3.0, limit 2.0 (a paper)\"/></testcase>
   </testsuite>
   <testsuite name=\"bounds\" tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"0\">
     <testcase classname=\"bounds\" name=\"rt.9.high.at-most\"/>

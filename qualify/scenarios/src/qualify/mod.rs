@@ -1,5 +1,6 @@
 //! `punctual qualify`: runs all benchmarks from the papers and writes one report.
 
+pub(crate) mod controls;
 pub(crate) mod page;
 mod selection;
 
@@ -11,7 +12,6 @@ use punctual_report::Table;
 use crate::{
     benchmark::Benchmark,
     compare::{Against, References},
-    controls,
     error::Error,
     report::{Files, could_not_run, output_file},
     run::Run,

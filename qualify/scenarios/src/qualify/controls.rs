@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use punctual_harness::{Claim, Outcome, Row};
 use punctual_report::Table;
 
+use super::{not_restored, page};
 use crate::{
     benchmark::Benchmark,
     control::{Control, matches},
     error::Error,
-    qualify::{not_restored, page},
     report::Files,
     run::{Measured, Part, Run},
     settings::Settings,
