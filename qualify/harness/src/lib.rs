@@ -43,7 +43,7 @@ pub use interruption::Interruption;
 pub use machine::MachineFacts;
 pub use memory_folder::MemoryFolder;
 pub use other_load::OtherLoad;
-pub use outcome::{Claim, Outcome, Row, State, Verdict};
+pub use outcome::{Claim, Outcome, Row, State, Statement, Verdict};
 pub use progress::Progress;
 pub use statistics::{Latencies, MedianEstimate};
 pub use supervisor::Supervisor;

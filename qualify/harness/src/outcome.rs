@@ -3,6 +3,7 @@
 mod claim;
 mod row;
 mod state;
+mod statement;
 mod verdict;
 
 use std::io;
@@ -16,6 +17,7 @@ use crate::files::replace_file;
 pub use claim::{Claim, Skipped};
 pub use row::Row;
 pub use state::State;
+pub use statement::Statement;
 pub use verdict::Verdict;
 use verdict::{Doubt, Kind};
 
@@ -43,6 +45,9 @@ pub struct Outcome {
     parameters: Map<String, Value>,
     rows: Vec<Row>,
     claims: Vec<Claim>,
+    /// What the claims say about statements of papers; empty before they are judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    statements: Vec<Statement>,
     skipped: Vec<Skipped>,
     /// Reasons why results cannot be trusted or are missing. In the file they are in `skipped`, and only
     /// there after reading it back.
@@ -63,6 +68,7 @@ impl Outcome {
             parameters: Map::new(),
             rows: Vec::new(),
             claims: Vec::new(),
+            statements: Vec::new(),
             skipped: Vec::new(),
             doubts: Vec::new(),
         }
@@ -90,6 +96,11 @@ impl Outcome {
             self.benchmark
         );
         self.claims.push(claim);
+    }
+
+    /// Sets what the claims say about statements of papers.
+    pub fn set_statements(&mut self, statements: Vec<Statement>) {
+        self.statements = statements;
     }
 
     /// Records what was not measured, and why, with the id of the claim that is therefore missing.
@@ -189,6 +200,11 @@ impl Outcome {
     /// Returns the claims.
     pub fn claims(&self) -> &[Claim] {
         &self.claims
+    }
+
+    /// Returns what the claims say about statements of papers.
+    pub fn statements(&self) -> &[Statement] {
+        &self.statements
     }
 
     /// Returns the claims, to set their states and controls.

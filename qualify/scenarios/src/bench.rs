@@ -9,6 +9,7 @@ use crate::{
     report::{Files, could_not_run},
     run::Run,
     settings::Settings,
+    statements::{self, tables},
     testbed::Testbed,
 };
 
@@ -44,6 +45,10 @@ fn measure(benchmark: &Benchmark, options: &Options) -> Result<ExitCode, Error> 
     }
     if let Some(chapter) = &measured.chapter {
         println!("{}\n", chapter.to_text());
+    }
+    statements::judge(&mut measured.outcome, &[benchmark.name]);
+    if let Some(table) = tables::of_benchmark(measured.outcome.statements(), benchmark.name) {
+        println!("{}\n", table.to_text());
     }
     let html = || page::of_one(&title, measured, &options.settings);
     Ok(options.files.finish(&measured.outcome, html))

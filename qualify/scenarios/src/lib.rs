@@ -16,6 +16,7 @@
 //! | Why calls were slow, and what they waited for | `explain`, `waits` |
 //! | Comparison with an earlier run and with limits | `compare` |
 //! | What a benchmark is given and returns | `testbed`, `settings`, `length`, `benchmark` |
+//! | What the papers state, and what a run says about it | `statements` |
 //! | Runs in which claims must not hold | `control`, `qualify/controls.rs` |
 //! | Output: pages, files, distributions | `report`, `distribution`, `rows` |
 
@@ -44,6 +45,7 @@ mod rows;
 mod rt;
 mod run;
 mod settings;
+mod statements;
 pub mod studies;
 mod testbed;
 pub mod trace;

@@ -89,6 +89,10 @@ pub struct Qualify {
     /// (with --quick, one control for each)
     #[arg(long, conflicts_with_all = ["baseline", "bounds", "explain_over", "perfetto"])]
     controls: bool,
+    /// Only list what the papers state and how it is judged, with controls; as JSON with `--json FILE` (`-`:
+    /// standard output)
+    #[arg(long, conflicts_with_all = ["controls", "html", "junit", "only", "baseline", "bounds"])]
+    claims: bool,
 }
 
 /// Arguments of `trace`.
@@ -178,6 +182,7 @@ impl From<Qualify> for qualify::Options {
             },
             only: arguments.only,
             controls: arguments.controls,
+            claims: arguments.claims,
         }
     }
 }

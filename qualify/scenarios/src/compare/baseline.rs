@@ -4,7 +4,7 @@ mod rows;
 
 use std::{fs, path::Path};
 
-use punctual_harness::{Claim, MachineFacts, Outcome};
+use punctual_harness::{Claim, MachineFacts, Outcome, State};
 use punctual_report::{Chapter, Table};
 use serde_json::{Map, Value, json};
 
@@ -154,8 +154,8 @@ fn claims(before: &Outcome, now: &Outcome) -> Vec<Value> {
         None => "not tested".to_owned(),
     };
     let measured = |claim: &Option<Claim>| claim.as_ref().map_or(Value::Null, |claim| claim.measured.clone());
+    let mut changed: Vec<Value> = statements(before, now).collect();
     let gone = old.iter().filter(|claim| find(&new, &claim.id).is_none());
-    let mut changed = Vec::new();
     for id in new.iter().chain(gone).map(|claim| claim.id.as_str()) {
         let (old, new) = (find(&old, id), find(&new, id));
         if state(&old) != state(&new) {
@@ -166,6 +166,20 @@ fn claims(before: &Outcome, now: &Outcome) -> Vec<Value> {
         }
     }
     changed
+}
+
+/// Returns the statements of papers whose state changed, of those that both runs judged.
+fn statements(before: &Outcome, now: &Outcome) -> impl Iterator<Item = Value> {
+    now.statements().iter().filter_map(|new| {
+        let old = before.statements().iter().find(|old| old.id == new.id)?;
+        let shown = |state: State| format!("{} {state}", state.sign());
+        (old.state != new.state).then(|| {
+            json!({
+                "claim": new.id, "before": shown(old.state), "measured before": "",
+                "now": shown(new.state), "measured now": "",
+            })
+        })
+    })
 }
 
 #[cfg(test)]

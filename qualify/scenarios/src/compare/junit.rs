@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use punctual_harness::{Outcome, State};
 
-/// Returns a test suite for each benchmark: its claims pass or fail; what was not measured is skipped. An
-/// incomplete run, or one on an unfit machine, has errors in a separate suite.
+/// Returns a test suite for each benchmark and paper: claims and statements pass or fail; what was not
+/// measured is skipped. An incomplete run, or one on an unfit machine, has errors in a separate suite.
 pub(super) fn xml(outcome: &Outcome, benchmarks: &[&str]) -> String {
     let mut suites: Vec<(String, Vec<Case>)> = Vec::new();
     let mut add = |suite: &str, case: Case| match suites.iter_mut().find(|(name, _)| name == suite) {
@@ -24,12 +24,15 @@ pub(super) fn xml(outcome: &Outcome, benchmarks: &[&str]) -> String {
                 claim.state, claim.text, claim.measured, claim.limit, claim.source
             )
         };
-        let trouble = match claim.state {
-            State::Holds => None,
-            State::DoesNotHold | State::Explained => Some(("failure", text())),
-            State::CannotTell => Some(("skipped", text())),
-        };
-        add(suite, Case::new(name, trouble));
+        add(suite, Case::new(name, trouble(claim.state, text)));
+    }
+    for statement in outcome.statements() {
+        let (suite, name) = statement
+            .id
+            .split_once('.')
+            .unwrap_or((&statement.paper, &statement.id));
+        let text = || format!("{}: {}: {}", statement.state, statement.says, statement.why);
+        add(suite, Case::new(name, trouble(statement.state, text)));
     }
     for skipped in outcome.skipped() {
         if let Some(id) = &skipped.id {
@@ -38,6 +41,15 @@ pub(super) fn xml(outcome: &Outcome, benchmarks: &[&str]) -> String {
         }
     }
     format_suites(outcome.benchmark(), &suites)
+}
+
+/// Returns the element and the message for a state other than holding.
+fn trouble(state: State, text: impl Fn() -> String) -> Option<(&'static str, String)> {
+    match state {
+        State::Holds => None,
+        State::DoesNotHold | State::Explained => Some(("failure", text())),
+        State::CannotTell => Some(("skipped", text())),
+    }
 }
 
 struct Case {

@@ -6,7 +6,7 @@ mod selection;
 
 use std::process::ExitCode;
 
-use punctual_harness::Outcome;
+use punctual_harness::{Outcome, State};
 use punctual_report::Table;
 
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
     report::{Files, could_not_run, output_file},
     run::Run,
     settings::Settings,
+    statements::{self, tables},
     testbed::Testbed,
 };
 
@@ -32,9 +33,14 @@ pub struct Options {
     pub only: Vec<String>,
     /// Run each benchmark under its controls instead, and check that its claims do not hold then.
     pub controls: bool,
+    /// Print the table of the papers' statements and how they are judged, without measuring.
+    pub claims: bool,
 }
 
 const NAME: &str = "qualify";
+
+/// The states of statements that are listed with a reason.
+pub(crate) const BROKEN: &[State] = &[State::DoesNotHold, State::Explained];
 
 /// Measures, prints, and writes the requested files. Returns the exit code of the JSON contract.
 ///
@@ -44,6 +50,9 @@ pub fn run(all: &[&Benchmark], options: &Options) -> ExitCode {
 }
 
 fn measure(all: &[&Benchmark], options: &Options) -> Result<ExitCode, Error> {
+    if options.claims {
+        return statements::print(all, options.files.json.as_deref());
+    }
     // Errors in the options are reported before anything is measured.
     let benchmarks = selection::selected(all, &options.only)?;
     let references = References::read(&options.against, all)?;
@@ -62,8 +71,14 @@ fn measure(all: &[&Benchmark], options: &Options) -> Result<ExitCode, Error> {
     if let Err(error) = testbed.finish() {
         outcome.failed(not_restored(&error));
     }
+    let names: Vec<_> = benchmarks.iter().map(|benchmark| benchmark.name).collect();
+    statements::judge(&mut outcome, &names);
     let comparison = references.compare(&mut outcome);
     println!("{}\n", summary(&run).to_text());
+    println!("{}\n", tables::by_paper(&outcome).to_text());
+    if let Some(broken) = tables::with_reasons(&outcome, "Findings that do not hold here", BROKEN) {
+        println!("{}\n", broken.to_text());
+    }
     let text = comparison.to_text();
     if !text.is_empty() {
         println!("{text}\n");

@@ -124,9 +124,9 @@ fn claims_with_a_different_result_are_reported() {
     assert_eq!(
         reported,
         [
-            ["a", "✓", "✗"],
-            ["new", "not tested", "✗"],
-            ["gone", "✓", "not tested"]
+            ["a", "✓ holds", "✗ does not hold"],
+            ["new", "not tested", "✗ does not hold"],
+            ["gone", "✓ holds", "not tested"]
         ]
     );
 }

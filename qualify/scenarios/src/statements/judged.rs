@@ -1,0 +1,268 @@
+//! What the claims of a run say about the statements.
+
+use punctual_harness::{Claim, Outcome, State, Statement};
+
+use super::{Judgement, Paper, Stated, papers};
+use crate::control::matches;
+
+/// Marks explained claims as such, and adds what the claims of these benchmarks say about the statements. An
+/// outcome of a single benchmark has claims without its name.
+pub(crate) fn judge(outcome: &mut Outcome, benchmarks: &[&str]) {
+    judge_by(papers(), outcome, benchmarks);
+}
+
+fn judge_by(papers: &[Paper], outcome: &mut Outcome, benchmarks: &[&str]) {
+    let stated = || {
+        papers
+            .iter()
+            .flat_map(|paper| paper.statements.iter().map(move |one| (paper, one)))
+    };
+    let alone = benchmarks.contains(&outcome.benchmark());
+    for claim in outcome
+        .claims_mut()
+        .filter(|claim| claim.state == State::DoesNotHold)
+    {
+        let explained = stated().any(|(_, stated)| {
+            let Judgement::Claims {
+                benchmark,
+                claims,
+                explained: Some(_),
+                ..
+            } = &stated.judgement
+            else {
+                return false;
+            };
+            claims
+                .iter()
+                .any(|pattern| matches(&whole(alone, benchmark, pattern), &claim.id))
+        });
+        if explained {
+            claim.state = State::Explained;
+        }
+    }
+    let all = stated().filter_map(|(paper, stated)| judged(paper, stated, outcome, benchmarks));
+    let all = all.collect();
+    outcome.set_statements(all);
+}
+
+/// Returns a statement with its state; `None` if its benchmark is not part of the run.
+fn judged(paper: &Paper, stated: &Stated, outcome: &Outcome, benchmarks: &[&str]) -> Option<Statement> {
+    let statement = Statement {
+        id: stated.id.clone(),
+        paper: paper.key.clone(),
+        source: stated.source.clone(),
+        says: stated.says.clone(),
+        benchmark: None,
+        claims: Vec::new(),
+        state: State::CannotTell,
+        why: String::new(),
+    };
+    let alone = benchmarks.contains(&outcome.benchmark());
+    match &stated.judgement {
+        // It belongs to no benchmark.
+        Judgement::Needs(_) if alone => None,
+        Judgement::Needs(needs) => Some(Statement {
+            why: format!("needs {needs}"),
+            ..statement
+        }),
+        Judgement::Claims {
+            benchmark,
+            claims,
+            explained,
+            ..
+        } => {
+            if !benchmarks.contains(&benchmark.as_str()) {
+                return None;
+            }
+            let patterns: Vec<String> = claims
+                .iter()
+                .map(|pattern| whole(alone, benchmark, pattern))
+                .collect();
+            let found: Vec<&Claim> = patterns.iter().flat_map(|pattern| of(pattern, outcome)).collect();
+            let missing: Vec<&String> = patterns
+                .iter()
+                .filter(|pattern| of(pattern, outcome).next().is_none())
+                .collect();
+            let states = found.iter().map(|claim| claim.state);
+            let state = State::of_all(states.chain(missing.iter().map(|_| State::CannotTell)));
+            let why = match state {
+                State::Holds => String::new(),
+                State::Explained => {
+                    format!(
+                        "{} ({})",
+                        explained.as_deref().unwrap_or_default(),
+                        stated.finding()
+                    )
+                }
+                State::DoesNotHold => measured(&found),
+                State::CannotTell => reasons(&missing, outcome, benchmark),
+            };
+            Some(Statement {
+                benchmark: Some(benchmark.clone()),
+                claims: found.iter().map(|claim| claim.id.clone()).collect(),
+                state,
+                why,
+                ..statement
+            })
+        }
+    }
+}
+
+/// Returns the pattern of a claim's id in the outcome.
+fn whole(alone: bool, benchmark: &str, pattern: &str) -> String {
+    if alone {
+        pattern.to_owned()
+    } else {
+        format!("{benchmark}.{pattern}")
+    }
+}
+
+fn of<'o>(pattern: &str, outcome: &'o Outcome) -> impl Iterator<Item = &'o Claim> {
+    outcome
+        .claims()
+        .iter()
+        .filter(move |claim| matches(pattern, &claim.id))
+}
+
+/// Lists the claims that do not hold, with their values.
+fn measured(claims: &[&Claim]) -> String {
+    use punctual_report::table::shown;
+    let broken = claims.iter().filter(|claim| claim.state == State::DoesNotHold);
+    let texts = broken.map(|claim| {
+        format!(
+            "{}: {}, limit {}",
+            claim.id,
+            shown(&claim.measured),
+            shown(&claim.limit)
+        )
+    });
+    texts.collect::<Vec<_>>().join("; ")
+}
+
+/// States why claims are missing.
+fn reasons(missing: &[&String], outcome: &Outcome, benchmark: &str) -> String {
+    let verdict = format!("verdict of {benchmark}");
+    let mut reasons: Vec<&str> = Vec::new();
+    for skipped in outcome.skipped() {
+        let concerns = |id: &String| missing.iter().any(|pattern| matches(pattern, id));
+        let of_claim = skipped.id.as_ref().is_some_and(concerns);
+        let of_benchmark = skipped.what == verdict || skipped.what == benchmark;
+        if (of_claim || of_benchmark) && !reasons.contains(&skipped.reason.as_str()) {
+            reasons.push(&skipped.reason);
+        }
+    }
+    match reasons[..] {
+        [] => format!("{benchmark} did not judge it in this run"),
+        _ => reasons.join("; "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use punctual_harness::MachineFacts;
+    use punctual_os::CpuSet;
+
+    use super::*;
+    use crate::statements::parse;
+
+    const TABLE: &str = "
+paper = \"A\"
+[[statement]]
+id = \"1\"
+says = \"a\"
+source = \"s\"
+benchmark = \"rt.5\"
+judged_by = [\"high\", \"high.*\"]
+method = \"m\"
+[[statement]]
+id = \"2\"
+says = \"b\"
+source = \"s\"
+benchmark = \"rt.5\"
+judged_by = [\"order\"]
+method = \"m\"
+explained = \"the cable is too long\"
+[[statement]]
+id = \"3\"
+says = \"c\"
+source = \"s\"
+needs = \"wings\"
+";
+
+    fn states(outcome: &mut Outcome, benchmarks: &[&str]) -> Vec<(String, State, String)> {
+        judge_by(&[parse("a", TABLE).unwrap()], outcome, benchmarks);
+        let all = outcome.statements().iter();
+        all.map(|one| (one.id.clone(), one.state, one.why.clone()))
+            .collect()
+    }
+
+    fn outcome(name: &str, claims: &[(&str, f64)]) -> Outcome {
+        let mut outcome = Outcome::new(name, MachineFacts::read(&CpuSet::single(0)));
+        for (id, measured) in claims {
+            outcome.claim(Claim::at_most(*id, "", "", *measured, 1.0));
+        }
+        outcome
+    }
+
+    #[test]
+    fn a_statement_holds_if_all_of_its_claims_do() {
+        let claims = [
+            ("rt.5.high", 1.0),
+            ("rt.5.high.b", 1.0),
+            ("rt.5.order", 1.0),
+            ("rt.50.high", 9.0),
+        ];
+        let mut all = outcome("qualify", &claims);
+        let needs = ("a.3".to_owned(), State::CannotTell, "needs wings".to_owned());
+        let held = |id: &str| (id.to_owned(), State::Holds, String::new());
+        assert_eq!(
+            states(&mut all, &["rt.5"]),
+            [held("a.1"), held("a.2"), needs.clone()]
+        );
+        assert_eq!(
+            states(&mut all, &["rt.6"]),
+            [needs],
+            "rt.5 is not part of the run"
+        );
+
+        let mut alone = outcome("rt.5", &[("high", 1.0), ("high.b", 2.0), ("order", 1.0)]);
+        let broken = (
+            "a.1".to_owned(),
+            State::DoesNotHold,
+            "high.b: 2, limit 1".to_owned(),
+        );
+        assert_eq!(states(&mut alone, &["rt.5"]), [broken, held("a.2")]);
+    }
+
+    #[test]
+    fn what_is_explained_does_not_hold() {
+        let mut all = outcome(
+            "qualify",
+            &[("rt.5.high", 1.0), ("rt.5.high.b", 1.0), ("rt.5.order", 2.0)],
+        );
+        let why = "the cable is too long (docs/findings.md#a-2)".to_owned();
+        assert_eq!(
+            states(&mut all, &["rt.5"])[1],
+            ("a.2".to_owned(), State::Explained, why)
+        );
+        let order = &all.claims()[2];
+        assert!(order.state == State::Explained && !order.holds());
+    }
+
+    #[test]
+    fn what_was_not_measured_cannot_be_told() {
+        let mut all = outcome("qualify", &[("rt.5.high", 1.0)]);
+        all.skip(Some("rt.5.high.b"), "the cable", "no second machine");
+        let states = states(&mut all, &["rt.5"]);
+        assert_eq!(
+            states[0],
+            (
+                "a.1".to_owned(),
+                State::CannotTell,
+                "no second machine".to_owned()
+            )
+        );
+        let why = "rt.5 did not judge it in this run".to_owned();
+        assert_eq!(states[1], ("a.2".to_owned(), State::CannotTell, why));
+    }
+}

@@ -1,0 +1,150 @@
+//! `punctual qualify --claims`: the table, without measuring.
+
+use std::{fmt::Write, path::Path, process::ExitCode};
+
+use serde_json::{Value, json};
+
+use super::{Judgement, Stated, papers};
+use crate::{benchmark::Benchmark, error::Error, report::output_file};
+
+/// Columns of the terminal.
+const WIDTH: usize = 80;
+
+/// Prints the table, or writes it as JSON to a file; `-` is the standard output.
+pub(crate) fn print(all: &[&Benchmark], json: Option<&Path>) -> Result<ExitCode, Error> {
+    match json {
+        None => print!("{}", text(all)),
+        Some(file) => {
+            let rows: Vec<Value> = rows(all).collect();
+            let text = serde_json::to_string_pretty(&rows)?;
+            if file.as_os_str() == "-" {
+                println!("{text}");
+            } else {
+                output_file::write_or_keep(file, text.as_bytes())?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(all: &[&Benchmark]) -> String {
+    let mut text = String::new();
+    for paper in papers() {
+        let judged = |stated: &&Stated| matches!(stated.judgement, Judgement::Claims { .. });
+        let judged = paper.statements.iter().filter(judged).count();
+        let _ = writeln!(
+            text,
+            "[{}]: {} statements, {judged} judged, {} that cannot be told here\n",
+            paper.key,
+            paper.statements.len(),
+            paper.statements.len() - judged
+        );
+        for stated in &paper.statements {
+            let mut lines = vec![format!("{} ({})", stated.says, stated.source)];
+            match &stated.judgement {
+                Judgement::Claims {
+                    benchmark,
+                    claims,
+                    method,
+                    explained,
+                } => {
+                    lines.push(format!("by: {method}"));
+                    lines.push(format!("claims: {benchmark}: {}", claims.join(", ")));
+                    let controls = controls(all, benchmark, claims);
+                    let controls = if controls.is_empty() {
+                        "none"
+                    } else {
+                        &controls.join(", ")
+                    };
+                    lines.push(format!("controls: {controls}"));
+                    lines.extend(explained.as_ref().map(|why| format!("explained: {why}")));
+                }
+                Judgement::Needs(needs) => lines.push(format!("cannot tell here: needs {needs}")),
+            }
+            let _ = writeln!(text, "  {}", stated.id);
+            lines.iter().for_each(|line| wrap(line, &mut text));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Adds the text in lines of at most [`WIDTH`] columns, indented.
+fn wrap(text: &str, to: &mut String) {
+    let mut line = String::from("     ");
+    for word in text.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > WIDTH {
+            to.push_str(&line);
+            to.push('\n');
+            line = String::from("       ");
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    to.push_str(&line);
+    to.push('\n');
+}
+
+fn rows(all: &[&Benchmark]) -> impl Iterator<Item = Value> {
+    let stated = papers()
+        .iter()
+        .flat_map(|paper| paper.statements.iter().map(move |one| (paper, one)));
+    stated.map(move |(paper, stated)| {
+        let mut row = json!({
+            "id": stated.id, "paper": paper.key, "source": stated.source, "says": stated.says,
+        });
+        match &stated.judgement {
+            Judgement::Claims {
+                benchmark,
+                claims,
+                method,
+                explained,
+            } => {
+                row["benchmark"] = json!(benchmark);
+                row["claims"] = json!(claims);
+                row["method"] = json!(method);
+                row["controls"] = json!(controls(all, benchmark, claims));
+                row["explained"] = json!(explained);
+            }
+            Judgement::Needs(needs) => row["needs"] = json!(needs),
+        }
+        row
+    })
+}
+
+/// Returns the names of the controls under which some of the claims must not hold.
+fn controls(all: &[&Benchmark], benchmark: &str, claims: &[String]) -> Vec<&'static str> {
+    let of = all
+        .iter()
+        .filter(|one| one.name == benchmark)
+        .flat_map(|one| one.controls);
+    let breaks = of.filter(|control| claims.iter().any(|claim| control.breaks(claim)));
+    breaks.map(|control| control.id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::benchmarks;
+
+    #[test]
+    fn the_list_fits_a_terminal_of_80_columns() {
+        let text = text(&benchmarks().collect::<Vec<_>>());
+        let wide: Vec<_> = text.lines().filter(|line| line.chars().count() > WIDTH).collect();
+        assert!(wide.is_empty(), "{wide:#?}");
+        assert!(text.contains("controls: without-lanes"), "{text}");
+    }
+
+    #[test]
+    fn every_statement_is_a_row_with_its_controls() {
+        let rows: Vec<_> = rows(&benchmarks().collect::<Vec<_>>()).collect();
+        let order = rows
+            .iter()
+            .find(|row| row["id"] == "pyarali-2002.5-order")
+            .unwrap();
+        assert_eq!(order["controls"], json!(["without-lanes"]));
+        assert_eq!(order["benchmark"], "rt.5");
+        let unique: std::collections::BTreeSet<_> = rows.iter().map(|row| row["id"].as_str()).collect();
+        assert_eq!(unique.len(), rows.len());
+    }
+}

@@ -1,0 +1,137 @@
+//! The table of what the papers state (`qualify/claims`), and what a run says about it.
+
+mod judged;
+mod list;
+pub(crate) mod tables;
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+pub(crate) use self::{judged::judge, list::print};
+
+/// A paper, or Punctual itself, with its statements.
+pub(crate) struct Paper {
+    /// Key of `docs/papers.md`.
+    pub(crate) key: String,
+    pub(crate) statements: Vec<Stated>,
+}
+
+/// A statement and how it is judged.
+pub(crate) struct Stated {
+    /// File and id within it.
+    pub(crate) id: String,
+    /// A paraphrase in a few words.
+    pub(crate) says: String,
+    /// Section, figure or table.
+    pub(crate) source: String,
+    pub(crate) judgement: Judgement,
+}
+
+/// How a statement is judged.
+pub(crate) enum Judgement {
+    /// By claims of a benchmark, all of which have to hold.
+    Claims {
+        benchmark: String,
+        /// Patterns of ids.
+        claims: Vec<String>,
+        /// Rows, statistic and limit.
+        method: String,
+        /// Why they do not hold here, if they do not.
+        explained: Option<String>,
+    },
+    /// It cannot be told here: what would be needed.
+    Needs(String),
+}
+
+impl Stated {
+    /// Returns the place of its explanation.
+    pub(crate) fn finding(&self) -> String {
+        format!("docs/findings.md#{}", self.id.replace('.', "-"))
+    }
+}
+
+/// Returns the table.
+pub(crate) fn papers() -> &'static [Paper] {
+    static PAPERS: LazyLock<Vec<Paper>> = LazyLock::new(|| {
+        let parsed = FILES.iter().map(|(name, text)| parse(name, text));
+        parsed.collect::<Result<_, _>>().expect("a test parses the files")
+    });
+    &PAPERS
+}
+
+macro_rules! files {
+    ($($name:literal),*) => {
+        &[$(($name, include_str!(concat!("../../../claims/", $name, ".toml")))),*]
+    };
+}
+
+const FILES: &[(&str, &str)] = files!(
+    "schmidt-2002",
+    "levine-1999",
+    "pyarali-2002",
+    "fayyad-kazan-2013",
+    "gill-2004",
+    "punctual"
+);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InFile {
+    paper: String,
+    statement: Vec<StatedInFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StatedInFile {
+    id: String,
+    says: String,
+    source: String,
+    benchmark: Option<String>,
+    #[serde(default)]
+    judged_by: Vec<String>,
+    method: Option<String>,
+    explained: Option<String>,
+    needs: Option<String>,
+}
+
+fn parse(name: &str, text: &str) -> Result<Paper, String> {
+    let file: InFile = toml::from_str(text).map_err(|error| format!("{name}.toml: {error}"))?;
+    let statements = file.statement.into_iter().map(|stated| stated.checked(name));
+    Ok(Paper {
+        key: file.paper,
+        statements: statements.collect::<Result<_, _>>()?,
+    })
+}
+
+impl StatedInFile {
+    fn checked(self, file: &str) -> Result<Stated, String> {
+        let id = format!("{file}.{}", self.id);
+        let judgement = match (self.benchmark, self.method, self.needs) {
+            (Some(benchmark), Some(method), None) if !self.judged_by.is_empty() => Judgement::Claims {
+                benchmark,
+                claims: self.judged_by,
+                method,
+                explained: self.explained,
+            },
+            (None, None, Some(needs)) if self.judged_by.is_empty() && self.explained.is_none() => {
+                Judgement::Needs(needs)
+            }
+            _ => {
+                return Err(format!(
+                    "{id}: either `benchmark`, `judged_by` and `method`, or `needs`"
+                ));
+            }
+        };
+        Ok(Stated {
+            id,
+            says: self.says,
+            source: self.source,
+            judgement,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

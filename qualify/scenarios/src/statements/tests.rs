@@ -1,0 +1,154 @@
+//! The table refers to what exists.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use super::*;
+use crate::benchmarks;
+
+/// Claims that no benchmark makes yet, or whose ids are put together from parts. This list only shrinks.
+const NOT_FOUND: &[(&str, &str)] = &[
+    ("orb.context-switches", "little"),
+    ("orb.throughput", "by-type"),
+    ("orb.throughput", "oneway-faster"),
+    ("os.clock-tick", "ticks"),
+    ("os.context-switch", "yield"),
+    ("os.mutex-contention", "by-ticks"),
+    ("os.sustained-timers", "longer-burst"),
+    ("os.thread-switch", "grows"),
+    ("rt.4", "alike"),
+    ("rt.4", "losses"),
+    ("rt.4", "low.45"),
+    ("rt.5", "losses"),
+    ("rt.6", "losses"),
+    ("rt.7", "best-effort.rises"),
+    ("rt.8", "all.30"),
+    ("rt.8", "unaffected.30"),
+    ("dyn.tss", "read-typed"),
+    ("dyn.tss", "read-word"),
+    ("dyn.tss", "write-typed"),
+    ("dyn.tss", "write-word"),
+];
+
+fn claims() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let stated = papers().iter().flat_map(|paper| &paper.statements);
+    stated.flat_map(|stated| match &stated.judgement {
+        Judgement::Claims {
+            benchmark, claims, ..
+        } => claims
+            .iter()
+            .map(|claim| (benchmark.as_str(), claim.as_str()))
+            .collect(),
+        Judgement::Needs(_) => Vec::new(),
+    })
+}
+
+#[test]
+fn statements_are_judged_by_existing_benchmarks_and_claims() {
+    let names: BTreeSet<_> = benchmarks().map(|benchmark| benchmark.name).collect();
+    let literals = literals(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")));
+    let mut wrong = Vec::new();
+    for (benchmark, claim) in claims() {
+        let is_literal = literals.iter().any(|literal| makes(literal, claim));
+        let exists = is_literal || NOT_FOUND.contains(&(benchmark, claim));
+        if !names.contains(benchmark) || !exists {
+            wrong.push(format!("{benchmark}: {claim}"));
+        }
+    }
+    assert!(wrong.is_empty(), "no such benchmark or claim: {wrong:#?}");
+}
+
+#[test]
+fn literals_make_claims() {
+    for (literal, claim, expected) in [
+        ("high", "high", true),
+        ("high", "higher", false),
+        ("{place}.muf.made", "*.muf.made", true),
+        ("{place}.muf.made", "*.rms.made", false),
+        ("above.calls", "*.above.calls", true),
+        ("{id}", "high", false),
+        ("p50-over-raw.{place}", "p50-over-raw.*", true),
+    ] {
+        assert_eq!(makes(literal, claim), expected, "{literal} {claim}");
+    }
+}
+
+#[test]
+fn every_control_breaks_something() {
+    for benchmark in benchmarks() {
+        for control in benchmark.controls {
+            assert!(!control.breaks.is_empty(), "{}@{}", benchmark.name, control.id);
+        }
+        let ids: BTreeSet<_> = benchmark.controls.iter().map(|control| control.id).collect();
+        assert_eq!(ids.len(), benchmark.controls.len(), "{}", benchmark.name);
+    }
+}
+
+#[test]
+fn explanations_are_findings() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/findings.md");
+    let findings = fs::read_to_string(file).unwrap();
+    let stated = papers().iter().flat_map(|paper| &paper.statements);
+    for stated in stated {
+        if let Judgement::Claims {
+            explained: Some(_), ..
+        } = &stated.judgement
+        {
+            let anchor = format!("<a id=\"{}\"></a>", stated.id.replace('.', "-"));
+            assert!(
+                findings.contains(&anchor),
+                "{} is not in docs/findings.md",
+                stated.finding()
+            );
+        }
+    }
+}
+
+/// Returns whether a literal of the source, in which `{…}` stands for any characters, makes this claim.
+fn makes(literal: &str, claim: &str) -> bool {
+    let mut pattern = String::new();
+    let mut rest = literal;
+    while let Some((before, after)) = rest.split_once('{') {
+        pattern += before;
+        pattern.push('*');
+        rest = after.split_once('}').map_or("", |(_, after)| after);
+    }
+    pattern += rest;
+    let letters = pattern.chars().filter(char::is_ascii_alphabetic).count();
+    // Few letters, as in `{id}`, would make every claim.
+    let own = claim.trim_start_matches("*.");
+    (literal == pattern || letters >= 4)
+        && [claim, own]
+            .iter()
+            .any(|id| meet(pattern.as_bytes(), id.as_bytes()))
+}
+
+/// Returns whether some text matches both patterns.
+fn meet(one: &[u8], other: &[u8]) -> bool {
+    match (one, other) {
+        ([], []) => true,
+        ([b'*', rest @ ..], _) => meet(rest, other) || matches!(other, [_, after @ ..] if meet(one, after)),
+        (_, [b'*', ..]) => meet(other, one),
+        ([a, one @ ..], [b, other @ ..]) => a == b && meet(one, other),
+        _ => false,
+    }
+}
+
+/// Returns the string literals that may be ids, without those of tests.
+fn literals(folder: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(literals(&path));
+        } else if !path.ends_with("tests.rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let id = |part: &&str| {
+                let allowed = |one: char| one.is_ascii_alphanumeric() || "-_.{}".contains(one);
+                !part.is_empty() && part.chars().all(allowed)
+            };
+            found.extend(code.split('"').skip(1).filter(id).map(str::to_owned));
+        }
+    }
+    found
+}
