@@ -122,6 +122,21 @@ impl Chapter {
         }
     }
 
+    /// Puts a table before everything else.
+    #[must_use]
+    pub fn led_by(mut self, table: Table) -> Self {
+        self.parts.insert(0, Part::Table(table));
+        self
+    }
+
+    /// Returns its figures.
+    pub fn figures(&self) -> impl Iterator<Item = &Figure> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Figure(figure) => Some(figure),
+            _ => None,
+        })
+    }
+
     /// Returns the heading.
     pub fn heading(&self) -> &str {
         &self.heading

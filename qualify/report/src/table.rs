@@ -111,7 +111,7 @@ impl Table {
                 ""
             }
         };
-        let mut html = String::from("<div class=\"wide\"><table>\n");
+        let mut html = String::from("<div class=\"wide\" tabindex=\"0\"><table>\n");
         if !self.title.is_empty() {
             html += &format!("<caption>{}</caption>\n", escaped(&self.title));
         }
@@ -131,6 +131,7 @@ impl Table {
                 let class = match text.as_str() {
                     "✓" => " class=\"good\"",
                     "✗" => " class=\"bad\"",
+                    "≠" | "?" => " class=\"doubtful\"",
                     long if long.chars().count() > LONGEST_LINE => " class=\"long\"",
                     _ => class(place),
                 };

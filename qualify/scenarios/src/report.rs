@@ -55,16 +55,21 @@ impl Files {
     }
 }
 
-/// Creates the head of every page: title, verdict, machine and its preparation, with the JSON as a download.
-pub(crate) fn page(title: &str, outcome: &Outcome) -> Result<Page, Error> {
+/// Creates the head of every page: title and verdict.
+pub(crate) fn page(title: &str, outcome: &Outcome) -> Page {
     let tone = match outcome.verdict().exit_code() {
         0 => Tone::Good,
         1 => Tone::Bad,
         _ => Tone::Doubtful,
     };
+    Page::new(title).verdict(outcome.verdict().to_string(), tone)
+}
+
+/// Adds the machine and its preparation, with the JSON as a download.
+pub(crate) fn with_machine(page: Page, outcome: &Outcome) -> Result<Page, Error> {
     let data = serde_json::to_value(outcome)?;
-    Ok(Page::new(title)
-        .verdict(outcome.verdict().to_string(), tone)
+    Ok(page
+        .section("The machine")
         .facts(machine::facts(outcome))
         .data(&format!("{}.json", outcome.benchmark()), &data))
 }

@@ -62,8 +62,10 @@ fn draw(figure: &Figure, svg: &mut String, layers: &[Layer], x: &Axis, y: &Axis)
     let root = SVGBackend::with_string(svg, (pixels(WIDTH), pixels(height))).into_drawing_area();
     let title = text(TITLE_SIZE).pos(Pos::new(HPos::Left, VPos::Top));
     root.draw(&Text::new(figure.title.as_str(), (LEFT, 10), title))?;
+    let mut spans = 0;
     for ((entry, style), layer) in legend.entries.iter().zip(mark::styles()).zip(layers) {
-        entry_of_legend(&root, entry, style, layer)?;
+        entry_of_legend(&root, entry, style, layer, spans)?;
+        spans += usize::from(layer.kind == Kind::Spans);
     }
     let mut chart = ChartBuilder::on(&root)
         .margin_top(top)
@@ -75,7 +77,7 @@ fn draw(figure: &Figure, svg: &mut String, layers: &[Layer], x: &Axis, y: &Axis)
         .build_cartesian_2d(x.clone(), y.clone())?;
     grid(&mut chart, figure, x, y)?;
     let groups = layers.iter().filter(|layer| layer.kind == Kind::Bars).count();
-    let mut group = 0;
+    let (mut group, mut rows) = (0, 0);
     for (layer, style) in layers.iter().zip(mark::styles()) {
         let at = |point: &(f64, f64)| chart.backend_coord(point);
         match layer.kind {
@@ -110,8 +112,9 @@ fn draw(figure: &Figure, svg: &mut String, layers: &[Layer], x: &Axis, y: &Axis)
                     let (from, to, row) = (ends[0].0, ends[1].0, ends[0].1);
                     let [(left, top), (right, bottom)] = [at(&(from, row + 0.38)), at(&(to, row - 0.38))];
                     // A minimum width for very short spans.
-                    bar(&root, layer, style, [(left, top), (right.max(left + 2), bottom)])?;
+                    span(&root, style, rows, [(left, top), (right.max(left + 2), bottom)])?;
                 }
+                rows += 1;
             }
         }
     }
@@ -138,6 +141,7 @@ fn entry_of_legend(
     entry: &legend::Entry<'_>,
     style: Mark,
     layer: &Layer,
+    number: usize,
 ) -> Result<(), Reason> {
     let y = TITLE_HEIGHT + entry.y;
     let middle = (entry.x + legend::SAMPLE / 2, y);
@@ -150,9 +154,13 @@ fn entry_of_legend(
             y,
         )?,
         Kind::Samples => root.draw(&Circle::new(middle, 6, style.color.filled()))?,
-        Kind::Bars | Kind::Spans => {
+        Kind::Bars => {
             let corners = [(middle.0 - 22, y - 14), (middle.0 + 22, y + 14)];
             bar(root, layer, style, corners)?;
+        }
+        Kind::Spans => {
+            let corners = [(middle.0 - 22, y - 14), (middle.0 + 22, y + 14)];
+            span(root, style, number, corners)?;
         }
     }
     let beside = (entry.x + legend::SAMPLE + 14, y);
@@ -176,6 +184,22 @@ fn bar(root: &Area<'_>, layer: &Layer, style: Mark, corners: [(i32, i32); 2]) ->
         (left, bottom),
     ];
     root.draw(&PathElement::new(outline, style.outline()))?;
+    Ok(())
+}
+
+/// Draws a span of the layer with this number: filled, then with stripes, then hollow, so that layers are not
+/// distinguished by colour alone.
+fn span(root: &Area<'_>, style: Mark, number: usize, corners: [(i32, i32); 2]) -> Result<(), Reason> {
+    let [(left, top), (right, bottom)] = corners;
+    if number == 0 {
+        root.draw(&Rectangle::new(corners, style.color.filled()))?;
+        return Ok(());
+    }
+    root.draw(&Rectangle::new(corners, style.outline()))?;
+    let stripes = if number == 1 { left + STRIPE..right } else { 0..0 };
+    for x in stripes.step_by(STRIPE as usize) {
+        root.draw(&PathElement::new(vec![(x, bottom), (x, top)], style.outline()))?;
+    }
     Ok(())
 }
 
@@ -205,9 +229,9 @@ fn curve(root: &Area<'_>, layer: &Layer, style: Mark, points: &[(i32, i32)]) -> 
 
 fn draw_mark(root: &Area<'_>, style: Mark, published: bool, at: (i32, i32)) -> Result<(), Reason> {
     if published {
-        mark::draw_hollow(root, style.mark, at, style.color)?;
+        mark::draw_hollow(root, style, at)?;
     } else {
-        mark::draw(root, style.mark, at, style.color)?;
+        mark::draw(root, style, at)?;
     }
     Ok(())
 }
@@ -232,6 +256,8 @@ fn limits(root: &Area<'_>, chart: &Chart<'_>, figure: &Figure, x: &Axis) -> Resu
 const MOST_POINTS: usize = 3000;
 /// Marks per curve; with more points, only some have marks.
 const MOST_MARKS: usize = 40;
+/// Distance of stripes.
+const STRIPE: i32 = 12;
 const PLOT_HEIGHT: i32 = 760;
 const TITLE_HEIGHT: i32 = 76;
 const MARGIN: i32 = 14;

@@ -6,6 +6,10 @@ use plotters::prelude::*;
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
     pub(super) color: RGBColor,
+    /// Width of measured lines and half of the size of marks. Those of the first curves are larger, so that
+    /// they are visible below later ones where curves coincide.
+    pub(super) width: u32,
+    pub(super) reach: i32,
     /// Lengths of dashes and gaps; empty for a solid line.
     pub(super) dashes: &'static str,
     pub(super) mark: Shape,
@@ -28,41 +32,57 @@ pub(super) enum Shape {
 pub(super) const STYLES: [Mark; 8] = [
     Mark {
         color: RGBColor(0x00, 0x72, 0xB2),
+        width: 11,
+        reach: 16,
         dashes: "",
         mark: Shape::Disc,
     },
     Mark {
         color: RGBColor(0xD5, 0x5E, 0x00),
+        width: 7,
+        reach: 11,
         dashes: "18 8",
         mark: Shape::Square,
     },
     Mark {
         color: RGBColor(0x00, 0x9E, 0x73),
+        width: 5,
+        reach: 9,
         dashes: "4 8",
         mark: Shape::Triangle,
     },
     Mark {
         color: RGBColor(0xCC, 0x79, 0xA7),
+        width: 5,
+        reach: 9,
         dashes: "18 8 4 8",
         mark: Shape::Diamond,
     },
     Mark {
         color: RGBColor(0xE6, 0x9F, 0x00),
+        width: 5,
+        reach: 9,
         dashes: "30 8",
         mark: Shape::Ring,
     },
     Mark {
         color: RGBColor(0x56, 0xB4, 0xE9),
+        width: 5,
+        reach: 9,
         dashes: "10 6",
         mark: Shape::Cross,
     },
     Mark {
         color: RGBColor(0x88, 0x88, 0x88),
+        width: 5,
+        reach: 9,
         dashes: "30 8 4 8",
         mark: Shape::TriangleDown,
     },
     Mark {
         color: RGBColor(0x99, 0x4F, 0x00),
+        width: 5,
+        reach: 9,
         dashes: "4 4",
         mark: Shape::Plus,
     },
@@ -83,7 +103,7 @@ impl Mark {
         if published {
             self.color.mix(PUBLISHED_OPACITY).stroke_width(3)
         } else {
-            self.color.stroke_width(5)
+            self.color.stroke_width(self.width)
         }
     }
 
@@ -114,14 +134,14 @@ pub(super) fn dashed(svg: &str, ink: &str) -> String {
 /// Draws a hollow mark.
 pub(super) fn draw_hollow<DB: DrawingBackend>(
     area: &DrawingArea<DB, Shift>,
-    shape: Shape,
+    mark: Mark,
     (x, y): (i32, i32),
-    color: RGBColor,
 ) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
-    let Some(corners) = corners(shape) else {
-        return match shape {
-            Shape::Disc | Shape::Ring => area.draw(&Circle::new((x, y), R, color.stroke_width(3))),
-            _ => draw(area, shape, (x, y), color),
+    let color = mark.color;
+    let Some(corners) = corners(mark) else {
+        return match mark.mark {
+            Shape::Disc | Shape::Ring => area.draw(&Circle::new((x, y), mark.reach, color.stroke_width(3))),
+            _ => draw(area, mark, (x, y)),
         };
     };
     let outline: Vec<_> = corners
@@ -134,11 +154,11 @@ pub(super) fn draw_hollow<DB: DrawingBackend>(
 
 pub(super) fn draw<DB: DrawingBackend>(
     area: &DrawingArea<DB, Shift>,
-    shape: Shape,
+    mark: Mark,
     (x, y): (i32, i32),
-    color: RGBColor,
 ) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
-    if let Some(corners) = corners(shape) {
+    let (color, reach) = (mark.color, mark.reach);
+    if let Some(corners) = corners(mark) {
         let corners: Vec<_> = corners.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
         return area.draw(&Polygon::new(corners, color.filled()));
     }
@@ -146,25 +166,26 @@ pub(super) fn draw<DB: DrawingBackend>(
         let ends = vec![(x + from.0, y + from.1), (x + to.0, y + to.1)];
         area.draw(&PathElement::new(ends, color.mix(OPAQUE).stroke_width(6)))
     };
-    match shape {
-        Shape::Ring => area.draw(&Circle::new((x, y), R, color.stroke_width(5))),
-        Shape::Cross => stroke((-R, -R), (R, R)).and_then(|()| stroke((-R, R), (R, -R))),
-        Shape::Plus => stroke((-R, 0), (R, 0)).and_then(|()| stroke((0, -R), (0, R))),
-        _ => area.draw(&Circle::new((x, y), R, color.filled())),
+    match mark.mark {
+        Shape::Ring => area.draw(&Circle::new((x, y), reach, color.stroke_width(5))),
+        Shape::Cross => {
+            stroke((-reach, -reach), (reach, reach)).and_then(|()| stroke((-reach, reach), (reach, -reach)))
+        }
+        Shape::Plus => stroke((-reach, 0), (reach, 0)).and_then(|()| stroke((0, -reach), (0, reach))),
+        _ => area.draw(&Circle::new((x, y), reach, color.filled())),
     }
 }
 
-/// Half of the size of a mark.
-const R: i32 = 10;
 /// Slightly less than opaque, so that `dashed` does not take a mark for a curve.
 const OPAQUE: f64 = 0.99;
 
-fn corners(shape: Shape) -> Option<Vec<(i32, i32)>> {
-    match shape {
-        Shape::Square => Some(vec![(-R, -R), (R, -R), (R, R), (-R, R)]),
-        Shape::Triangle => Some(vec![(0, -R - 3), (R + 2, R - 1), (-R - 2, R - 1)]),
-        Shape::TriangleDown => Some(vec![(0, R + 3), (R + 2, 1 - R), (-R - 2, 1 - R)]),
-        Shape::Diamond => Some(vec![(0, -R - 4), (R + 4, 0), (0, R + 4), (-R - 4, 0)]),
+fn corners(mark: Mark) -> Option<Vec<(i32, i32)>> {
+    let r = mark.reach;
+    match mark.mark {
+        Shape::Square => Some(vec![(-r, -r), (r, -r), (r, r), (-r, r)]),
+        Shape::Triangle => Some(vec![(0, -r - 3), (r + 2, r - 1), (-r - 2, r - 1)]),
+        Shape::TriangleDown => Some(vec![(0, r + 3), (r + 2, 1 - r), (-r - 2, 1 - r)]),
+        Shape::Diamond => Some(vec![(0, -r - 4), (r + 4, 0), (0, r + 4), (-r - 4, 0)]),
         Shape::Disc | Shape::Ring | Shape::Cross | Shape::Plus => None,
     }
 }

@@ -6,6 +6,7 @@ use punctual_report::{LineFigure, Series, Table};
 use crate::{
     error::Error,
     load::{Importance, Pool},
+    report::{page, with_machine},
 };
 
 const COLUMNS: &[(&str, &str)] = &[
@@ -28,7 +29,7 @@ pub(super) fn print(outcome: &Outcome) {
 
 /// Returns the page with the paper's two figures: throughput per priority over work.
 pub(super) fn html(outcome: &Outcome) -> Result<String, Error> {
-    let mut page = crate::report::page("Why lanes matter: the demo", outcome)?
+    let mut page = page("Why lanes matter: the demo", outcome)
         .section("Throughput over work")
         .paragraph(
             "Three clients call at 75, 50 and 25 Hz. The load is calibrated so that work 30 just uses the \
@@ -38,7 +39,8 @@ pub(super) fn html(outcome: &Outcome) -> Result<String, Error> {
     for pool in Pool::ALL {
         page = page.figure(figure(outcome, pool))?;
     }
-    Ok(page.section("All numbers").table(&table(outcome)).to_html())
+    let page = page.section("All numbers").table(&table(outcome));
+    Ok(with_machine(page, outcome)?.to_html())
 }
 
 fn figure(outcome: &Outcome, pool: Pool) -> LineFigure {

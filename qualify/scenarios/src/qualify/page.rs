@@ -1,6 +1,8 @@
 //! The report as one HTML page.
 
-use punctual_harness::{Claim, Outcome, Row};
+mod first;
+
+use punctual_harness::{Claim, Outcome, Row, State, Statement};
 use punctual_report::{Chapter, Page, Table, table::shown};
 use serde_json::{Map, Value, json};
 
@@ -8,9 +10,10 @@ use crate::{
     compare::Comparison,
     error::Error,
     length::Length,
-    report::page,
+    report::{page, with_machine},
     run::{Measured, Run},
     settings::Settings,
+    statements::tables,
 };
 
 /// Returns the page of a whole run.
@@ -20,7 +23,8 @@ pub(crate) fn of_all(
     comparison: &Comparison,
     settings: &Settings,
 ) -> Result<String, Error> {
-    let mut page = page("Punctual: qualification of this machine", outcome)?
+    let page = first::page_of(run, outcome)?;
+    let mut page = with_machine(page, outcome)?
         .contents()
         .section("Claims")
         .paragraph(HOW_TO_READ)
@@ -45,20 +49,22 @@ pub(crate) fn of_all(
             .table(&shortened(run));
     }
     for measured in &run.measured {
-        page = chapter(page, measured, settings)?;
+        page = chapter(page, measured, outcome.statements(), settings)?;
     }
     Ok(page.to_html())
 }
 
 /// Returns the page of a single benchmark.
 pub(crate) fn of_one(title: &str, measured: &Measured<'_>, settings: &Settings) -> Result<String, Error> {
-    let page = page(title, &measured.outcome)?;
-    Ok(chapter(page, measured, settings)?.to_html())
+    let page = page(title, &measured.outcome);
+    let statements = measured.outcome.statements();
+    let page = chapter(page, measured, statements, settings)?;
+    Ok(with_machine(page, &measured.outcome)?.to_html())
 }
 
 /// Returns the page of the controls.
 pub(crate) fn of_controls(outcome: &Outcome, table: &Table) -> Result<String, Error> {
-    let mut page = page("Punctual: claims under their controls", outcome)?
+    let mut page = page("Punctual: claims under their controls", outcome)
         .paragraph(
             "A control changes one thing that claims depend on. A claim that holds even then says nothing, \
              and so does a claim without a control.",
@@ -71,7 +77,7 @@ pub(crate) fn of_controls(outcome: &Outcome, table: &Table) -> Result<String, Er
     if !outcome.skipped().is_empty() {
         page = page.section("Not measured").table(&skipped(outcome));
     }
-    Ok(page.to_html())
+    Ok(with_machine(page, outcome)?.to_html())
 }
 
 const HOW_TO_READ: &str = "\
@@ -79,13 +85,21 @@ Each claim compares a measured value with a limit from a paper or of Punctual's 
 this run \
 only: another run has different noise. Maxima are shown with their causes; no claim is made about them.";
 
-fn chapter(page: Page, measured: &Measured<'_>, settings: &Settings) -> Result<Page, Error> {
+fn chapter(
+    page: Page,
+    measured: &Measured<'_>,
+    statements: &[Statement],
+    settings: &Settings,
+) -> Result<Page, Error> {
     let name = measured.part.benchmark.name;
     let outcome = &measured.outcome;
     let mut chapter = match &measured.chapter {
         Some(chapter) => chapter.clone().named(name),
         None => Chapter::new(name).paragraph(outcome.verdict().to_string()),
     };
+    if let Some(table) = tables::of_benchmark(statements, name) {
+        chapter = chapter.led_by(table);
+    }
     if !outcome.claims().is_empty() {
         chapter = chapter.table(claims(outcome.claims().iter(), "Claims"));
     }
@@ -114,7 +128,8 @@ fn claims<'c>(claims: impl Iterator<Item = &'c Claim>, title: &str) -> Table {
         .map(|claim| {
             json!({
                 "sign": claim.state.sign(), "id": claim.id, "text": claim.text, "measured": claim.measured,
-                "limit": claim.limit, "source": claim.source,
+                "limit": claim.limit, "state": claim.state.to_string(), "control": claim.control,
+                "source": claim.source,
             })
         })
         .collect();
@@ -126,6 +141,8 @@ fn claims<'c>(claims: impl Iterator<Item = &'c Claim>, title: &str) -> Table {
             ("text", "statement"),
             ("measured", "measured"),
             ("limit", "limit"),
+            ("state", "state"),
+            ("control", "control"),
             ("source", "source"),
         ])
 }
@@ -186,21 +203,29 @@ pub(super) fn row_of(measured: &Measured<'_>) -> Map<String, Value> {
     let outcome = &measured.outcome;
     let broken = outcome.claims().iter().filter(|claim| !claim.holds());
     let broken: Vec<&str> = broken.map(|claim| claim.id.as_str()).collect();
+    let state = State::of_all(outcome.claims().iter().map(|claim| claim.state));
     let doubts: Vec<String> = outcome.doubts().collect();
     let all = outcome.claims().len();
     let nothing = all == 0 && outcome.rows().is_empty();
     let (judged, trouble) = match (doubts.is_empty(), nothing, outcome.skipped()) {
-        (false, ..) => (Some(false), doubts.join("; ")),
+        (false, ..) => (
+            Some(if outcome.is_unfit() {
+                State::CannotTell
+            } else {
+                State::DoesNotHold
+            }),
+            doubts.join("; "),
+        ),
         (true, true, [first, ..]) => (None, format!("nothing was measured: {}", first.reason)),
         (true, true, []) => (None, "nothing was measured".to_owned()),
-        (true, false, _) => ((all > 0).then_some(broken.is_empty()), some_of(&broken)),
+        (true, false, _) => ((all > 0).then_some(state), some_of(&broken)),
     };
     let claims = match all {
         0 => "no claim".to_owned(),
         _ => format!("{} of {all}", all - broken.len()),
     };
     let row = Row::new()
-        .with("sign", judged.map(sign))
+        .with("sign", judged.map(State::sign))
         .with("benchmark", measured.part.benchmark.name)
         .with("claims", claims)
         .with("elapsed", measured.elapsed.as_secs_f64().round())
@@ -214,8 +239,4 @@ fn some_of(names: &[&str]) -> String {
         [one, two, three, _, rest @ ..] => format!("{one}, {two}, {three} and {} more", rest.len() + 1),
         few => few.join(", "),
     }
-}
-
-fn sign(holds: bool) -> &'static str {
-    if holds { "✓" } else { "✗" }
 }
