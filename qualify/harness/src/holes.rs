@@ -1,8 +1,8 @@
 //! Holes: intervals in which kernel or host ran none of the pinned processes although a call was outstanding.
 //!
-//! Real-time throttling, the kernel's fair server and the host's scheduling withhold the CPU for 20 to 50 ms.
-//! No ORB can meet deadlines in such an interval, so these are reported separately, each with its hole as
-//! evidence.
+//! The kernel's fair server and the host's scheduling withhold the CPU for 20 to 50 ms. No ORB can meet
+//! deadlines in such an interval, so these are reported separately, each with its hole as evidence. A hole in
+//! which the CPU was idle excuses nothing: it is what a lost wake-up looks like.
 
 mod recorder;
 
@@ -62,7 +62,8 @@ pub struct Hole {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HoleSource {
-    /// They were idle: real-time throttling, or nothing was runnable.
+    /// They were idle although a call was outstanding: a lost wake-up, or real-time throttling, which a
+    /// measurement lifts.
     Idle,
     /// They ran other tasks: the kernel's fair server for starving ordinary tasks, or a higher priority.
     OtherTasks,
@@ -81,13 +82,23 @@ impl Hole {
             end_ns: self.start_ns + self.length_ns,
         }
     }
+
+    /// Returns whether kernel or host withheld the CPU, so that nothing could have run. Not if it was idle.
+    pub fn is_withheld(&self) -> bool {
+        self.source != HoleSource::Idle
+    }
+
+    /// Returns whether the hole explains a delay in this interval: it overlaps it, and the CPU was withheld.
+    pub fn excuses(&self, span: Span) -> bool {
+        self.is_withheld() && self.span().overlap(span).is_some()
+    }
 }
 
-/// Returns for each missed deadline whether a hole overlaps the interval in which the call had to start. The
-/// caller determines that interval; for a paced client it extends from the start of the previous call (or the
+/// Returns for each missed deadline whether a hole excuses it: one that overlaps the interval in which the call
+/// had to start. The caller determines that interval; for a paced client it extends from the start of the previous call (or the
 /// release of this one, if earlier) to the deadline.
 pub fn lost_to_holes(missed: &[Span], holes: &[Hole]) -> Vec<bool> {
-    let lost = |span: &Span| holes.iter().any(|hole| hole.span().overlap(*span).is_some());
+    let lost = |span: &Span| holes.iter().any(|hole| hole.excuses(*span));
     missed.iter().map(lost).collect()
 }
 
@@ -114,12 +125,14 @@ impl fmt::Display for HoleSource {
     }
 }
 
-/// Maximum share of holes in the measured time; beyond it the results are not valid.
+/// Maximum share of holes in the measured time; beyond it the results are not valid. Idle holes do not count:
+/// they are part of the results.
 pub const LARGEST_EXCLUDED_SHARE: f64 = 0.02;
 
-/// Returns the share of holes in the measured time.
+/// Returns the share of withheld time in the measured time.
 pub fn excluded_share(holes: &[Hole], measured: Duration) -> f64 {
-    let total: Duration = holes.iter().map(|hole| hole.span().length()).sum();
+    let withheld = holes.iter().filter(|hole| hole.is_withheld());
+    let total: Duration = withheld.map(|hole| hole.span().length()).sum();
     if total.is_zero() {
         return 0.0;
     }
@@ -135,7 +148,7 @@ pub fn unfit(holes: &[Hole], measured: Duration) -> Option<String> {
             "in {:.1} % of the measured time no pinned process ran although a call was outstanding ({} holes \
              of 20 ms or more); at most {:.0} % may be excluded; stop other load and repeat the run",
             share * 100.0,
-            holes.len(),
+            holes.iter().filter(|hole| hole.is_withheld()).count(),
             LARGEST_EXCLUDED_SHARE * 100.0
         )
     })

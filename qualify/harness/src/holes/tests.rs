@@ -111,7 +111,7 @@ fn deadlines_are_lost_to_the_holes_that_overlap_them() {
     let hole = Hole {
         start_ns: 100 * MS,
         length_ns: 50 * MS,
-        source: HoleSource::Idle,
+        source: HoleSource::Unaccounted,
     };
     let missed = [
         span(80, 100),
@@ -121,6 +121,11 @@ fn deadlines_are_lost_to_the_holes_that_overlap_them() {
         span(150, 170),
     ];
     assert_eq!(lost_to_holes(&missed, &[hole]), [false, true, true, true, false]);
+    let idle = Hole {
+        source: HoleSource::Idle,
+        ..hole
+    };
+    assert_eq!(lost_to_holes(&missed, &[idle]), [false; 5], "as a lost wake-up");
 }
 
 #[test]
@@ -134,6 +139,11 @@ fn the_machine_is_unfit_above_two_percent() {
     assert_eq!(unfit(&[hole], 5 * second / 2), None);
     let reason = unfit(&[hole; 3], 5 * second).unwrap();
     assert!(reason.starts_with("in 3.0 % of the measured time"), "{reason}");
+    let idle = Hole {
+        source: HoleSource::Idle,
+        ..hole
+    };
+    assert_eq!(unfit(&[idle; 50], second), None, "the results say so");
     assert_eq!(unfit(&[], Duration::ZERO), None);
     assert!(unfit(&[hole], Duration::ZERO).is_some());
 }

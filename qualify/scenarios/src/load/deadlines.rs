@@ -100,7 +100,7 @@ mod tests {
         let hole = Hole {
             start_ns: 16,
             length_ns: 10,
-            source: HoleSource::Idle,
+            source: HoleSource::OtherTasks,
         };
         let lost = Lost::of(&report(), &[hole]);
         assert_eq!(lost, Lost { missed: 2, late: 1 });

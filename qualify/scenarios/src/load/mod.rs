@@ -36,13 +36,16 @@ const CLIENT_ROLE: &str = "__load-client";
 pub(crate) const ROLES: &[(&str, crate::role::Role)] =
     &[(SERVER_ROLE, server::server), (CLIENT_ROLE, client::client)];
 
-/// The priorities of the lanes in [Pyarali 2002]; the highest is slightly lower, to leave room for the
-/// supervisor above it.
+/// The priorities of clients and lanes in [Pyarali 2002]; the highest is slightly lower, to leave room for the
+/// supervisor above it. Best-effort clients have that of TAO's Thread_Pool test without lanes.
 pub(crate) mod priority {
     pub(crate) const HIGH: i16 = 32_000;
     pub(crate) const MEDIUM: i16 = 21_844;
     pub(crate) const LOW: i16 = 10_922;
-    pub(crate) const BEST_EFFORT: i16 = 0;
+    pub(crate) const BEST_EFFORT: i16 = 1_000;
+    /// Of a pool without lanes: below all clients, as in TAO's Thread_Pool test. A client of the pool's own
+    /// native priority would queue behind the pool's threads before it can send its next request.
+    pub(crate) const BELOW_ALL: i16 = 0;
 }
 
 /// The clients with a fixed rate, by importance.
@@ -117,8 +120,7 @@ pub(crate) fn clients(work: u32, best_effort: usize) -> Vec<Worker> {
 /// The two pools of the demo and of most experiments.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Pool {
-    /// As many threads as the other pool has lanes, at the lowest client's priority; requests in order of
-    /// arrival.
+    /// As many threads as the other pool has lanes, below all clients; requests in order of arrival.
     WithoutLanes,
     /// A lane of one thread for each priority.
     Lanes,
@@ -156,11 +158,7 @@ impl Pool {
         match self {
             Self::WithoutLanes => PoolSpec::SinglePriority {
                 threads: Importance::ALL.len() + usize::from(best_effort),
-                priority: if best_effort {
-                    priority::BEST_EFFORT
-                } else {
-                    priority::LOW
-                },
+                priority: priority::BELOW_ALL,
             },
             Self::Lanes => {
                 let lanes = Importance::ALL.map(Importance::priority).into_iter();

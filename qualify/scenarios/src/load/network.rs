@@ -1,5 +1,5 @@
 //! A separate network for server and client: a network namespace for each, with a cable (a veth pair) between
-//! them.
+//! them that carries 100 Mbit/s in each direction, as in [Pyarali 2002] 3.1.
 //!
 //! Everything is created within the two processes: the namespaces have no names, and the cable is never in
 //! the machine's namespace. So all of it disappears with the processes, however they end.
@@ -18,6 +18,10 @@ pub(crate) const SERVER: &str = "10.213.77.1";
 const CLIENT: &str = "10.213.77.2";
 const SERVER_END: &str = "server-end";
 const CLIENT_END: &str = "client-end";
+/// The cable's rate, in the notation of `tc`.
+const RATE: &str = "100mbit";
+/// What may pass at once: a frame of the largest size, in octets.
+const FRAME: &str = "1600";
 
 /// Moves this process to an empty network namespace. Must be called before the process has other threads.
 pub(crate) fn separate() -> Result<(), Error> {
@@ -50,19 +54,30 @@ pub(crate) fn connect() -> Result<(), Error> {
 
 fn bring_up(end: &str, address: &str) -> Result<(), Error> {
     ip(&["addr", "add", &format!("{address}/30"), "dev", end])?;
+    let shape = ["root", "tbf", "rate", RATE, "burst", FRAME, "latency", "50ms"];
+    let qdisc: Vec<&str> = ["qdisc", "add", "dev", end].into_iter().chain(shape).collect();
+    run("tc", &qdisc)?;
     ip(&["link", "set", end, "up"])
 }
 
 fn ip(arguments: &[&str]) -> Result<(), Error> {
+    run("ip", arguments)
+}
+
+fn run(program: &str, arguments: &[&str]) -> Result<(), Error> {
     // A user's search path may lack the administrator's programs.
-    let programs = ["ip", "/usr/sbin/ip", "/sbin/ip"];
-    let output = programs
+    let output = ["", "/usr/sbin/", "/sbin/"]
         .iter()
-        .find_map(|program| Command::new(program).args(arguments).output().ok())
-        .ok_or("program `ip` not found: install iproute2")?;
+        .find_map(|folder| {
+            let command = Command::new(format!("{folder}{program}"))
+                .args(arguments)
+                .output();
+            command.ok()
+        })
+        .ok_or_else(|| format!("program `{program}` not found: install iproute2"))?;
     if output.status.success() {
         return Ok(());
     }
     let message = String::from_utf8_lossy(&output.stderr);
-    Err(format!("`ip {}` failed: {}", arguments.join(" "), message.trim()).into())
+    Err(format!("`{program} {}` failed: {}", arguments.join(" "), message.trim()).into())
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use punctual_harness::{Hole, HoleRecorder, Latencies, Outcome, Row, Span, holes};
+use punctual_harness::{Claim, Hole, HoleRecorder, Latencies, Outcome, Row, Span, holes};
 
 use super::{
     calibration::{self, Calibration},
@@ -54,10 +54,12 @@ pub(crate) struct Client {
     pub(crate) worker: Worker,
     pub(crate) report: Report,
     lost: Lost,
-    /// Time taken by holes, in seconds.
+    /// Time withheld by kernel or host, in seconds.
     held_s: f64,
     /// Cause of its longest call.
     max_cause: String,
+    /// The longest call that no hole excuses.
+    longest_unexcused: Option<Duration>,
 }
 
 /// A benchmark in progress: its outcome, the unit of work, and the holes so far.
@@ -193,6 +195,16 @@ impl<'t> Session<'t> {
         let mut outcome = self.outcome;
         outcome.parameter("capacity_at_work_30_after", capacity);
         outcome.parameter("kernel_holes", serde_json::to_value(&self.holes)?);
+        let idle = self.holes.iter().filter(|hole| !hole.is_withheld()).count();
+        let text = "intervals of 20 ms or more in which the CPU was idle although a call was outstanding, as \
+                    after a lost wake-up: none";
+        outcome.claim(Claim::at_most(
+            "no-idle-hole",
+            text,
+            "Punctual's limit",
+            idle as f64,
+            0.0,
+        ));
         let drift = calibration::drift(capacity);
         if drift.is_some() {
             // The next benchmark of this run calibrates again.
@@ -257,7 +269,12 @@ impl<K> PhaseResult<K> {
 impl Client {
     fn of(worker: Worker, report: Report, phase: Span, holes: &[Hole]) -> Self {
         let slowest = report.calls.iter().max_by_key(|call| call.end_ns - call.start_ns);
+        let unexcused = report
+            .calls
+            .iter()
+            .filter(|call| !holes.iter().any(|hole| hole.excuses(**call)));
         Self {
+            longest_unexcused: unexcused.map(|call| call.length()).max(),
             lost: Lost::of(&report, holes),
             held_s: held(phase, holes),
             max_cause: slowest.map_or_else(String::new, |slowest| holes::cause_of(*slowest, holes)),
@@ -293,6 +310,11 @@ impl Client {
     /// Returns the share of deadlines that it met.
     pub(crate) fn deadlines_met(&self, counting: Counting) -> Share {
         Share::of(&self.report, self.lost, counting)
+    }
+
+    /// Returns the length in microseconds of its longest call that no hole excuses.
+    pub(crate) fn max_outside_holes_us(&self) -> Option<f64> {
+        Some(self.longest_unexcused?.as_secs_f64() * 1e6)
     }
 
     /// Returns the latencies of its calls.
@@ -345,7 +367,7 @@ struct Measured<K> {
     others: Option<f64>,
 }
 
-/// Returns the time that holes took of a span, in seconds.
+/// Returns the time of a span that was withheld, in seconds.
 fn held(span: Span, holes: &[Hole]) -> f64 {
     let common = |hole: &Hole| {
         let Span { start_ns, end_ns } = hole.span();
@@ -353,7 +375,8 @@ fn held(span: Span, holes: &[Hole]) -> f64 {
             .min(span.end_ns)
             .saturating_sub(start_ns.max(span.start_ns))
     };
-    holes.iter().map(common).sum::<u64>() as f64 / 1e9
+    let withheld = holes.iter().filter(|hole| hole.is_withheld());
+    withheld.map(common).sum::<u64>() as f64 / 1e9
 }
 
 #[cfg(test)]
@@ -367,13 +390,18 @@ mod tests {
     }
 
     #[test]
-    fn only_the_part_of_a_hole_within_the_phase_counts() {
+    fn only_the_withheld_part_of_a_phase_counts() {
         let hole = |start_ns, length_ns| Hole {
             start_ns,
             length_ns,
+            source: HoleSource::Unaccounted,
+        };
+        let idle = Hole {
             source: HoleSource::Idle,
+            ..hole(300_000_000, 100_000_000)
         };
         let holes = [
+            idle,
             hole(0, 200_000_000),
             hole(900_000_000, 50_000_000),
             hole(5_000_000_000, 1),

@@ -97,9 +97,10 @@ impl Disturbances {
         self.interruption_in(span).is_some() || self.is_in_hole(span)
     }
 
-    /// Returns whether a part of the span is in a hole, a time of at least 20 ms without the CPU.
+    /// Returns whether a part of the span is in a hole that excuses it, a time of at least 20 ms in which
+    /// kernel or host withheld the CPU.
     pub(crate) fn is_in_hole(&self, span: Span) -> bool {
-        self.holes.iter().any(|hole| overlap(hole.span(), span))
+        self.holes.iter().any(|hole| hole.excuses(span))
     }
 
     /// Returns the first interruption that overlaps the span.
@@ -111,7 +112,7 @@ impl Disturbances {
 
     /// Returns what is known about the cause of a long span.
     pub(crate) fn cause(&self, span: Span) -> String {
-        if self.is_in_hole(span) {
+        if self.holes.iter().any(|hole| overlap(hole.span(), span)) {
             return holes::cause_of(span, &self.holes);
         }
         match (&self.interruptions, self.interruption_in(span)) {

@@ -2,7 +2,7 @@
 
 use punctual_harness::{Claim, Outcome};
 
-use crate::load::{Client, Counting, Share};
+use crate::load::{Client, Counting, Importance, PhaseResult, Share};
 
 /// Claims that the clients meet "≥ 99 %" of their deadlines: the smallest share is at least 97 %, and at
 /// least 99 % if deadlines lost to recorded holes count as met. The ids are `id` and `id.corrected`.
@@ -70,6 +70,67 @@ fn in_order(shares: &[Share]) -> (bool, f64) {
     (holds, leads.fold(f64::INFINITY, f64::min))
 }
 
+/// The smallest share of deadlines, in percent, at which a client counts as not affected.
+const UNAFFECTED: f64 = 97.0;
+
+/// Claims in which order the clients are affected as work grows: for each the smallest work at which it meets
+/// less than 97 % of its deadlines (apart from recorded holes); these ascend strictly in the given order, and
+/// only the last client may have none. The first one must have one.
+pub(super) fn claim_losses(
+    outcome: &mut Outcome,
+    id: &str,
+    text: &str,
+    source: &str,
+    results: &[PhaseResult<u32>],
+    order: [Importance; 3],
+) {
+    let works = order.map(|of| first_loss(results, of));
+    let named: Vec<String> = order
+        .iter()
+        .zip(works)
+        .map(|(of, work)| match work {
+            Some(work) => format!("{} at {work}", of.name()),
+            None => format!("{} never", of.name()),
+        })
+        .collect();
+    let text = format!(
+        "{text}: the smallest work at which each client meets less than {UNAFFECTED} % of its deadlines \
+         ascends strictly"
+    );
+    let limit = order.map(Importance::name).join(", then ");
+    outcome.claim(Claim::new(
+        id,
+        text,
+        source,
+        named.join(", "),
+        limit,
+        ascending(works),
+    ));
+}
+
+fn first_loss(results: &[PhaseResult<u32>], of: Importance) -> Option<u32> {
+    let affected = results.iter().filter(|phase| {
+        let share = phase.client(of.name()).deadlines_met(Counting::Start);
+        share.corrected < UNAFFECTED
+    });
+    affected.map(|phase| phase.key).min()
+}
+
+/// Returns whether the first two values exist and ascend strictly, and the last one, if it exists, is larger.
+fn ascending([first, second, third]: [Option<u32>; 3]) -> bool {
+    let (Some(first), Some(second)) = (first, second) else {
+        return false;
+    };
+    first < second && third.is_none_or(|third| second < third)
+}
+
+/// Returns the largest ratio of two of these throughputs; NaN without values, infinite if one of them is 0.
+pub(super) fn largest_ratio(hz: &[f64]) -> f64 {
+    let most = hz.iter().copied().fold(f64::NAN, f64::max);
+    let least = hz.iter().copied().fold(f64::NAN, f64::min);
+    most / least
+}
+
 /// Returns the share of one client minus the smallest of the others, in points; negative if it is the
 /// smallest.
 pub(super) fn lead_over_least(of: Share, others: &[Share]) -> f64 {
@@ -110,6 +171,22 @@ mod tests {
         assert!(!in_order(&shares(&[98.0, 100.0, 45.0])).0);
         assert!(in_order(&shares(&[50.0, 0.0, 0.0])).0);
         assert!(!in_order(&shares(&[50.0, 0.0, 1.0])).0);
+    }
+
+    #[test]
+    fn losses_ascend_strictly_and_only_the_last_client_may_have_none() {
+        assert!(ascending([Some(35), Some(40), Some(65)]));
+        assert!(ascending([Some(35), Some(45), None]));
+        assert!(!ascending([Some(35), Some(35), Some(65)]));
+        assert!(!ascending([Some(40), Some(35), Some(65)]));
+        assert!(!ascending([Some(35), None, Some(65)]) && !ascending([None; 3]));
+    }
+
+    #[test]
+    fn equal_throughputs_have_the_ratio_1() {
+        assert_eq!(largest_ratio(&[20.0, 20.0, 20.0]), 1.0);
+        assert_eq!(largest_ratio(&[20.0, 40.0, 39.0]), 2.0);
+        assert!(largest_ratio(&[0.0, 1.0]).is_infinite() && largest_ratio(&[]).is_nan());
     }
 
     #[test]

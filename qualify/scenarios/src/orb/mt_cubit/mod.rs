@@ -119,12 +119,11 @@ pub(super) struct MeanAndJitter {
 }
 
 impl MeanAndJitter {
-    /// Computes the values over the calls of several clients, without calls that overlap one of `holes`.
+    /// Computes the values over the calls of several clients, without calls that one of `holes` excuses.
     pub(super) fn of<'c>(clients: impl IntoIterator<Item = &'c Calls>, holes: &[Hole]) -> Self {
         let outside = |call: &&client::Call| {
-            let Span { start_ns, end_ns } = call.span();
-            let meets = |hole: &Hole| start_ns < hole.span().end_ns && hole.span().start_ns < end_ns;
-            !holes.iter().any(meets)
+            let span = call.span();
+            !holes.iter().any(|hole| hole.excuses(span))
         };
         let calls = clients.into_iter().flat_map(|client| &client.calls);
         let calls: Vec<_> = calls.filter(outside).collect();
@@ -190,7 +189,7 @@ mod tests {
         let hole = Hole {
             start_ns: 30_000_000,
             length_ns: 25_000_000,
-            source: HoleSource::Idle,
+            source: HoleSource::OtherTasks,
         };
         let raw = MeanAndJitter::of([&calls], &[]);
         assert_eq!(
@@ -203,6 +202,9 @@ mod tests {
         assert_eq!(MeanAndJitter::of([], &[]), MeanAndJitter::default());
         let row = MeanAndJitter::columns(Row::new(), [&calls], &[hole]);
         assert_eq!(row.number("calls_in_holes"), Some(1.0));
-        assert_eq!(row.get("max_cause").unwrap(), "a hole of 25 ms: the CPU was idle");
+        assert_eq!(
+            row.get("max_cause").unwrap(),
+            "a hole of 25 ms: the CPU ran other tasks"
+        );
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     load::{self, Importance, Phase, PhaseResult, Placement, Pool, Session, Setup},
     rt::{
         LOCAL, PAPER_WORKS, REMOTE, WORK_AXIS, achieved,
-        claims::{claim_deadlines_met, claim_order},
+        claims::{claim_deadlines_met, claim_losses, claim_order},
         figure, holds, on_deployment, shortened, table, tao,
     },
     testbed::Testbed,
@@ -114,6 +114,9 @@ fn claim(results: &[PhaseResult<u32>], outcome: &mut Outcome) {
     let claimed = results.iter().filter(|phase| (WORKS.claimed)(phase.key));
     let points = claimed.map(|phase| shares(phase).to_vec());
     claim_order(outcome, "order", "at every work from 33 on", source, points);
+    let order = [Importance::Low, Importance::Medium, Importance::High];
+    let text = "the least important client is affected first, then the medium one, finally the high one";
+    claim_losses(outcome, "losses", text, source, results, order);
 }
 
 const REMOTE_CLAIM: &str = "remote.medium";
@@ -159,7 +162,8 @@ fn chapter(outcome: &Outcome, local: &[PhaseResult<u32>], remote: &[PhaseResult<
              one",
             holds(outcome, "high")
                 .zip(holds(outcome, "order"))
-                .map(|(high, order)| high && order),
+                .zip(holds(outcome, "losses"))
+                .map(|((high, order), losses)| high && order && losses),
         )
         .paper(
             "[Pyarali 2002] experiment 5, remote",
@@ -169,7 +173,7 @@ fn chapter(outcome: &Outcome, local: &[PhaseResult<u32>], remote: &[PhaseResult<
         .paragraph(
             "The clients of experiment 4. The server has a lane of one thread for each priority. All run on \
              one CPU under SCHED_FIFO; then server and clients run on a CPU each, in two network namespaces \
-             connected by a cable (veth).",
+             connected by a cable (veth) that carries 100 Mbit/s, as the paper's network did.",
         )
         .figure(tao::LANES.add_to(
             figure(

@@ -11,7 +11,7 @@ pub(super) use self::{
 
 use punctual_harness::{Outcome, Row};
 
-use super::point_seconds;
+use super::{PAPER_WORKS, claims::largest_ratio, point_seconds};
 use crate::{
     length::Length,
     load::{Counting, Importance, Phase, PhaseResult, PoolSpec, ServerSpec, Share},
@@ -20,6 +20,7 @@ use crate::{
 /// The works to measure.
 pub(super) struct Works {
     pub(super) quick: &'static [u32],
+    /// A paper-length run measures [`PAPER_WORKS`].
     pub(super) full: &'static [u32],
     /// Selects the works that claims about a 25 Hz client depend on.
     pub(super) claimed: fn(u32) -> bool,
@@ -52,7 +53,7 @@ impl Works {
         at: At,
         rate: fn(Importance) -> u32,
     ) -> Vec<Phase<u32>> {
-        let works = length.pick(self.quick, self.full, self.full);
+        let works = length.pick(self.quick, self.full, &PAPER_WORKS);
         let phase = |&work: &u32| Phase {
             key: work,
             title: format!("{title}, work {work}"),
@@ -91,7 +92,16 @@ pub(super) fn shares(phase: &PhaseResult<u32>) -> [Share; 3] {
     Importance::ALL.map(|of| share(phase, of))
 }
 
+/// The largest ratio of calls per second of clients that are treated alike.
+pub(super) const ALIKE: f64 = 1.25;
+
+/// Returns the largest ratio of two clients' calls per second.
+pub(super) fn rates_ratio(phase: &PhaseResult<u32>) -> f64 {
+    let hz = Importance::ALL.map(|of| phase.client(of.name()).achieved_hz_corrected());
+    largest_ratio(&hz)
+}
+
 /// Returns the phase with this work, if it was measured.
-fn at(results: &[PhaseResult<u32>], work: u32) -> Option<&PhaseResult<u32>> {
+pub(super) fn at(results: &[PhaseResult<u32>], work: u32) -> Option<&PhaseResult<u32>> {
     results.iter().find(|phase| phase.key == work)
 }
