@@ -29,8 +29,21 @@ pub(crate) use server::{PoolSpec, ServerSpec};
 pub(crate) use session::{COLUMNS, Client, Phase, PhaseResult, Session, expected};
 pub(crate) use task::{Pace, Report, Request, Tolerance, Worker};
 
+use crate::control::Control;
+
 const SERVER_ROLE: &str = "__load-server";
 const CLIENT_ROLE: &str = "__load-client";
+
+/// The id of the claim that the CPU was never idle while a call was outstanding.
+pub(crate) const NO_IDLE_HOLE: &str = "no-idle-hole";
+
+/// The control of experiments that run through this driver: the servant stops for a moment now and then, so
+/// that the CPU is idle while calls wait, as after a lost wake-up. `breaks` names further claims.
+pub(crate) const STALLED: Control = Control {
+    id: "stalled-lane",
+    about: "a servant that stops for 100 ms at every 25th call",
+    breaks: &[NO_IDLE_HOLE],
+};
 
 /// The roles of the child processes.
 pub(crate) const ROLES: &[(&str, crate::role::Role)] =

@@ -1,7 +1,13 @@
 //! The server process: thread pools, each with the same servant.
 
+use std::{
+    sync::atomic::{AtomicU32, AtomicU64, Ordering},
+    time::{Duration, Instant},
+};
+
 use punctual::{Orb, Priority, PriorityModel, SchedulingClass, SystemException};
 use punctual_harness::child::Control;
+use punctual_os::clock;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +26,8 @@ pub(crate) struct ServerSpec {
     pub(crate) realtime: bool,
     /// Whether it also listens in shared memory, and may open as many files as usual: [`USUAL_FILES`].
     pub(crate) exposed: bool,
+    /// Whether the servants stop now and then: [`Stall`].
+    pub(crate) stalls: bool,
 }
 
 /// The usual limit of open files of a process, which login shells and service managers set.
@@ -32,6 +40,7 @@ impl ServerSpec {
             pools,
             realtime,
             exposed: false,
+            stalls: false,
         }
     }
 }
@@ -93,13 +102,16 @@ pub(crate) fn server(arguments: &[String]) -> Result<(), Error> {
         .pools
         .iter()
         .enumerate()
-        .map(|(number, pool)| Ok(activate(&orb, &format!("pool-{number}"), pool)?.to_ior()))
+        .map(|(number, pool)| {
+            let stall = spec.stalls.then(Stall::default);
+            Ok(activate(&orb, &format!("pool-{number}"), pool, Servant { stall })?.to_ior())
+        })
         .collect::<Result<_, Error>>()?;
     Control::ready(&references)?.serve(|Command::Plug { client }| network::plug_into(client))?;
     Ok(())
 }
 
-fn activate(orb: &Orb, name: &str, spec: &PoolSpec) -> Result<LoadRef, Error> {
+fn activate(orb: &Orb, name: &str, spec: &PoolSpec, servant: Servant) -> Result<LoadRef, Error> {
     let pool = orb.threadpool();
     let (pool, propagates) = match spec {
         PoolSpec::SinglePriority { threads, priority } => {
@@ -130,17 +142,48 @@ fn activate(orb: &Orb, name: &str, spec: &PoolSpec) -> Result<LoadRef, Error> {
             poa.highest_priority(Priority::MAX)
         }
     };
-    Ok(poa.build()?.activate(Servant)?)
+    Ok(poa.build()?.activate(servant)?)
 }
 
 fn corba(priority: i16) -> Result<Priority, Error> {
     Ok(Priority::new(priority)?)
 }
 
-struct Servant;
+#[derive(Default)]
+struct Servant {
+    stall: Option<Stall>,
+}
+
+/// Stops all threads of a pool for 100 ms at every 25th call.
+#[derive(Default)]
+struct Stall {
+    calls: AtomicU32,
+    /// End of the last stop, in nanoseconds of the monotonic clock.
+    until_ns: AtomicU64,
+}
+
+impl Stall {
+    const EVERY: u32 = 25;
+    const LENGTH: Duration = Duration::from_millis(100);
+
+    fn pass(&self) {
+        let now = clock::monotonic();
+        if self.calls.fetch_add(1, Ordering::Relaxed) % Self::EVERY == Self::EVERY - 1 {
+            let until = now + Self::LENGTH;
+            self.until_ns.store(until.as_nanos() as u64, Ordering::Relaxed);
+        }
+        let until = Duration::from_nanos(self.until_ns.load(Ordering::Relaxed));
+        if let Some(left) = until.checked_sub(now) {
+            clock::sleep_until(Instant::now() + left);
+        }
+    }
+}
 
 impl Load for Servant {
     fn method(&self, work: u32, rounds: u32, prime_number: u32) -> Result<(), SystemException> {
+        if let Some(stall) = &self.stall {
+            stall.pass();
+        }
         for _ in 0..u64::from(work) * u64::from(rounds) {
             assert!(
                 is_prime(std::hint::black_box(prime_number)),
@@ -175,6 +218,17 @@ mod tests {
     }
 
     #[test]
+    fn a_stall_stops_every_25th_call() {
+        let stall = Stall::default();
+        let stopped = |_: &u32| {
+            let begin = clock::monotonic();
+            stall.pass();
+            clock::monotonic() - begin >= Stall::LENGTH
+        };
+        assert_eq!((1..=50).filter(stopped).collect::<Vec<_>>(), [25, 50]);
+    }
+
+    #[test]
     fn each_kind_of_pool_serves() {
         let builder = Orb::builder().listen("iiop://127.0.0.1:0");
         let orb = builder.scheduling_class(SchedulingClass::Other).build().unwrap();
@@ -196,11 +250,13 @@ mod tests {
             .set_priority(Priority::new(20_000).unwrap())
             .unwrap();
         for (number, pool) in pools.iter().enumerate() {
-            let reference = activate(&orb, &format!("pool-{number}"), pool).unwrap();
+            let name = format!("pool-{number}");
+            let reference = activate(&orb, &name, pool, Servant::default()).unwrap();
             let load: LoadRef = client.resolve(&reference.to_ior()).unwrap();
             load.method(2, 3, 997).unwrap();
             load.swallow(&[0; 1000]).unwrap();
         }
-        assert!(activate(&orb, "none", &PoolSpec::Lanes(Vec::new())).is_err());
+        let none = activate(&orb, "none", &PoolSpec::Lanes(Vec::new()), Servant::default());
+        assert!(none.is_err());
     }
 }

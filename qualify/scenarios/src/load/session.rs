@@ -5,6 +5,7 @@ use std::time::Duration;
 use punctual_harness::{Claim, Hole, HoleRecorder, Latencies, Outcome, Row, Span, holes};
 
 use super::{
+    NO_IDLE_HOLE, STALLED,
     calibration::{self, Calibration},
     deadlines::{Counting, Lost, Share},
     deployment::{Deployment, Optional, Placement, Setup},
@@ -170,7 +171,9 @@ impl<'t> Session<'t> {
         let started = if setup.placement.needs_two() && !places.has_driver() {
             Err("only one CPU is available to this process".to_owned())
         } else {
-            match Deployment::start(places, setup, self.calibration.rounds, limit) {
+            let mut setup = setup.clone();
+            setup.server.stalls = self.testbed.is_under(&STALLED);
+            match Deployment::start(places, &setup, self.calibration.rounds, limit) {
                 Ok(deployment) => Ok(deployment),
                 Err(error) => Err(refusal(&error)
                     .filter(|_| setup.placement == Placement::Linked)
@@ -199,7 +202,7 @@ impl<'t> Session<'t> {
         let text = "intervals of 20 ms or more in which the CPU was idle although a call was outstanding, as \
                     after a lost wake-up: none";
         outcome.claim(Claim::at_most(
-            "no-idle-hole",
+            NO_IDLE_HOLE,
             text,
             "Punctual's limit",
             idle as f64,

@@ -39,6 +39,15 @@ pub(crate) struct Worker {
     pub(crate) request: Request,
 }
 
+impl Worker {
+    /// Makes each of its calls more expensive by this many units of work.
+    pub(crate) fn add_work(&mut self, units: u32) {
+        if let Request::Work(work) = &mut self.request {
+            *work += units;
+        }
+    }
+}
+
 /// When a worker calls.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Pace {

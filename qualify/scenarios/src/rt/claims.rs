@@ -74,38 +74,34 @@ fn in_order(shares: &[Share]) -> (bool, f64) {
 const UNAFFECTED: f64 = 97.0;
 
 /// Claims in which order the clients are affected as work grows: for each the smallest work at which it meets
-/// less than 97 % of its deadlines (apart from recorded holes); these ascend strictly in the given order, and
-/// only the last client may have none. The first one must have one.
+/// less than 97 % of its deadlines (apart from recorded holes) ascends strictly in the given order, and
+/// `never` are affected at no work.
 pub(super) fn claim_losses(
     outcome: &mut Outcome,
     id: &str,
     text: &str,
     source: &str,
     results: &[PhaseResult<u32>],
-    order: [Importance; 3],
+    order: &[Importance],
+    never: &[Importance],
 ) {
-    let works = order.map(|of| first_loss(results, of));
-    let named: Vec<String> = order
-        .iter()
-        .zip(works)
-        .map(|(of, work)| match work {
-            Some(work) => format!("{} at {work}", of.name()),
-            None => format!("{} never", of.name()),
-        })
-        .collect();
+    let works = |clients: &[Importance]| -> Vec<Option<u32>> {
+        clients.iter().map(|of| first_loss(results, *of)).collect()
+    };
+    let clients = order.iter().chain(never);
+    let named = clients.map(|of| match first_loss(results, *of) {
+        Some(work) => format!("{} at {work}", of.name()),
+        None => format!("{} never", of.name()),
+    });
+    let named: Vec<String> = named.collect();
+    let holds = ascending(&works(order)) && works(never).iter().all(Option::is_none);
     let text = format!(
         "{text}: the smallest work at which each client meets less than {UNAFFECTED} % of its deadlines \
          ascends strictly"
     );
-    let limit = order.map(Importance::name).join(", then ");
-    outcome.claim(Claim::new(
-        id,
-        text,
-        source,
-        named.join(", "),
-        limit,
-        ascending(works),
-    ));
+    let limit: Vec<&str> = order.iter().map(|of| of.name()).collect();
+    let (measured, limit) = (named.join(", "), limit.join(", then "));
+    outcome.claim(Claim::new(id, text, source, measured, limit, holds));
 }
 
 fn first_loss(results: &[PhaseResult<u32>], of: Importance) -> Option<u32> {
@@ -116,12 +112,9 @@ fn first_loss(results: &[PhaseResult<u32>], of: Importance) -> Option<u32> {
     affected.map(|phase| phase.key).min()
 }
 
-/// Returns whether the first two values exist and ascend strictly, and the last one, if it exists, is larger.
-fn ascending([first, second, third]: [Option<u32>; 3]) -> bool {
-    let (Some(first), Some(second)) = (first, second) else {
-        return false;
-    };
-    first < second && third.is_none_or(|third| second < third)
+/// Returns whether all values exist and ascend strictly.
+fn ascending(works: &[Option<u32>]) -> bool {
+    works.iter().all(Option::is_some) && works.is_sorted_by(|one, next| one < next)
 }
 
 /// Returns the largest ratio of two of these throughputs; NaN without values, infinite if one of them is 0.
@@ -174,12 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn losses_ascend_strictly_and_only_the_last_client_may_have_none() {
-        assert!(ascending([Some(35), Some(40), Some(65)]));
-        assert!(ascending([Some(35), Some(45), None]));
-        assert!(!ascending([Some(35), Some(35), Some(65)]));
-        assert!(!ascending([Some(40), Some(35), Some(65)]));
-        assert!(!ascending([Some(35), None, Some(65)]) && !ascending([None; 3]));
+    fn losses_ascend_strictly() {
+        assert!(ascending(&[Some(35), Some(40), Some(65)]));
+        assert!(!ascending(&[Some(35), Some(35), Some(65)]));
+        assert!(!ascending(&[Some(40), Some(35), Some(65)]));
+        assert!(
+            !ascending(&[Some(35), Some(45), None]),
+            "the last one is affected, too"
+        );
     }
 
     #[test]

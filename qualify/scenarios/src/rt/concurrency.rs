@@ -7,9 +7,13 @@ use punctual_report::{Chapter, Series, Table};
 use super::{claims::largest_deviation, figure, holds, ordinary, shortened};
 use crate::{
     benchmark::{Benchmark, Findings},
+    control::Control,
     error::Error,
     length::Length,
-    load::{self, Pace, Phase, PhaseResult, Placement, PoolSpec, REFERENCE_WORK, ServerSpec, Session, Setup},
+    load::{
+        self, Pace, Phase, PhaseResult, Placement, PoolSpec, REFERENCE_WORK, STALLED, ServerSpec, Session,
+        Setup,
+    },
     testbed::Testbed,
 };
 
@@ -19,7 +23,18 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
             CPUs",
     expected: |length| load::expected(&phases(length)),
     run: measure,
-    controls: &[],
+    controls: &[ONE_CPU, GROWING_WORK, STALLED],
+};
+
+const ONE_CPU: Control = Control {
+    id: "one-cpu",
+    about: "one CPU in place of two",
+    breaks: &["two-cpus"],
+};
+const GROWING_WORK: Control = Control {
+    id: "growing-work",
+    about: "calls that cost one unit of work more for each client",
+    breaks: &["flat.*"],
 };
 
 const SOURCE: &str = "Punctual's limit, after [Pyarali 2002] figure 13";
@@ -85,7 +100,20 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         Setup::new(server, Placement::OneCpu),
         two.or_skip("two server threads on two CPUs", &["two-cpus"]),
     ];
-    let results = session.run(&setups, phases(length))?;
+    let mut phases = phases(length);
+    for phase in &mut phases {
+        if session.testbed.is_under(&ONE_CPU) {
+            phase.deployment = 0;
+        }
+        if session.testbed.is_under(&GROWING_WORK) {
+            let clients = phase.key.clients as u32;
+            phase
+                .workers
+                .iter_mut()
+                .for_each(|worker| worker.add_work(clients));
+        }
+    }
+    let results = session.run(&setups, phases)?;
     let outcome = &mut session.outcome;
     shortened(outcome, length, "3, 5, 10 and 15 clients; 2 s for each");
     let measured = CONFIGURATIONS.map(|configuration| Measured::of(configuration, &results, outcome));

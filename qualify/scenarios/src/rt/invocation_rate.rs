@@ -7,11 +7,12 @@ use punctual_report::{Chapter, Figure};
 use super::{claims::claim_deadlines_met, holds, ordinary, shortened, table};
 use crate::{
     benchmark::{Benchmark, Findings},
+    control::Control,
     error::Error,
     length::Length,
     load::{
-        self, Counting, Pace, Phase, PhaseResult, Placement, PoolSpec, REFERENCE_WORK, ServerSpec, Session,
-        Setup,
+        self, Counting, Pace, Phase, PhaseResult, Placement, PoolSpec, REFERENCE_WORK, STALLED, ServerSpec,
+        Session, Setup,
     },
     testbed::Testbed,
 };
@@ -21,7 +22,13 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "[Pyarali 2002] experiment 2: deadlines met as a client's rate grows beyond the capacity",
     expected: |length| load::expected(&phases(length)),
     run: measure,
-    controls: &[],
+    controls: &[OTHER_CAPACITY, STALLED],
+};
+
+const OTHER_CAPACITY: Control = Control {
+    id: "other-capacity",
+    about: "clients that request twice the work for which the capacity was measured",
+    breaks: &["below-capacity*", "above-capacity"],
 };
 
 /// Up to this share of the capacity all deadlines must be met; above it the formula applies.
@@ -73,7 +80,12 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         priority: 0,
     };
     let server = ServerSpec::new(vec![threads], false);
-    let results = session.run(&[Setup::new(server, Placement::OneCpu)], phases(length))?;
+    let mut phases = phases(length);
+    if session.testbed.is_under(&OTHER_CAPACITY) {
+        let workers = phases.iter_mut().skip(1).flat_map(|phase| &mut phase.workers);
+        workers.for_each(|worker| worker.add_work(REFERENCE_WORK));
+    }
+    let results = session.run(&[Setup::new(server, Placement::OneCpu)], phases)?;
     let outcome = &mut session.outcome;
     let (first, rates) = results.split_first().ok_or("nothing was measured")?;
     let capacity = first.client("client").throughput();

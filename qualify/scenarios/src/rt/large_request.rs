@@ -8,11 +8,12 @@ use punctual_report::{Chapter, Table};
 use super::{holds, increasing_work::realtime, shortened};
 use crate::{
     benchmark::{Benchmark, Findings},
+    control::Control,
     error::Error,
     length::Length,
     load::{
-        self, Client, Importance, Pace, Phase, PhaseResult, Placement, PoolSpec, Request, Session, Setup,
-        Worker, priority,
+        self, Client, Importance, Pace, Phase, PhaseResult, Placement, PoolSpec, Request, STALLED, Session,
+        Setup, Worker, priority,
     },
     testbed::Testbed,
 };
@@ -22,7 +23,13 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "[Pyarali 2002] experiment 9, note: large low-priority requests, pools with and without lanes",
     expected: |length| load::expected(&phases(length)),
     run: measure,
-    controls: &[],
+    controls: &[EXCHANGED, STALLED],
+};
+
+const EXCHANGED: Control = Control {
+    id: "exchanged",
+    about: "lanes in place of the pool without lanes, and the other way round",
+    breaks: &["no-lanes.interrupted", "lanes.undisturbed"],
 };
 
 /// 10 ms of the servant's time, 40 times per second.
@@ -79,13 +86,16 @@ fn workers(large: bool) -> Vec<Worker> {
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let length = testbed.length;
     let mut session = Session::begin(testbed, BENCHMARK.name)?;
-    let pools = vec![
+    let mut pools = vec![
         PoolSpec::Propagated {
             threads: LOW_CLIENTS + 1,
             priority: priority::HIGH,
         },
         PoolSpec::Lanes(vec![priority::HIGH, priority::MEDIUM, priority::LOW]),
     ];
+    if session.testbed.is_under(&EXCHANGED) {
+        pools.reverse();
+    }
     // The clients run on another CPU: on the same one, a low-priority client could not send while the server
     // works.
     let setup = Setup::new(realtime(pools), Placement::Apart);

@@ -86,7 +86,7 @@ fn holds(outcome: &Outcome, prefix: &str) -> Option<bool> {
         outcome
             .claims()
             .iter()
-            .filter(|claim| claim.id.starts_with(prefix))
+            .filter(|claim| claim.id.starts_with(prefix) && claim.id != load::NO_IDLE_HOLE)
     };
     claims().next()?;
     Some(claims().all(|claim| claim.holds()))

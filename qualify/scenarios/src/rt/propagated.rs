@@ -13,9 +13,10 @@ use super::{
 };
 use crate::{
     benchmark::{Benchmark, Findings},
+    control::Control,
     error::Error,
     length::Length,
-    load::{self, Importance, Phase, PhaseResult, Placement, PoolSpec, Session, Setup},
+    load::{self, Importance, Phase, PhaseResult, Placement, PoolSpec, STALLED, Session, Setup},
     testbed::Testbed,
 };
 
@@ -25,7 +26,18 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
             priorities",
     expected: |length| load::expected(&phases(length)),
     run: measure,
-    controls: &[],
+    controls: &[ALL_HIGH, ALL_LOW, STALLED],
+};
+
+const ALL_HIGH: Control = Control {
+    id: "all-high",
+    about: "three pools of high priority",
+    breaks: &["low.*", "medium.alike"],
+};
+const ALL_LOW: Control = Control {
+    id: "all-low",
+    about: "three pools of low priority",
+    breaks: &["medium.low-yields", "high.*"],
 };
 
 /// Claims are made at clear overload, where the high-priority client alone is still feasible, and beyond it,
@@ -51,10 +63,15 @@ fn phases(length: Length) -> Vec<Phase<u32>> {
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let length = testbed.length;
+    let (all_high, all_low) = (testbed.is_under(&ALL_HIGH), testbed.is_under(&ALL_LOW));
     let mut session = Session::begin(testbed, BENCHMARK.name)?;
     let pools = PAPER_ORDER.map(|of| PoolSpec::Propagated {
         threads: 3,
-        priority: pool_priority(of),
+        priority: pool_priority(match of {
+            _ if all_high => Importance::High,
+            _ if all_low => Importance::Low,
+            of => of,
+        }),
     });
     let setup = Setup::new(realtime(pools.into()), Placement::OneCpu);
     let results = session.run(&[setup], phases(length))?;

@@ -7,9 +7,12 @@ use punctual_report::{Chapter, Series, Table};
 use super::{PAPER_WORKS, claims::largest_deviation, figure, holds, ordinary, shortened};
 use crate::{
     benchmark::{Benchmark, Findings},
+    control::Control,
     error::Error,
     length::Length,
-    load::{self, CAPACITY, Pace, Phase, Placement, PoolSpec, REFERENCE_WORK, ServerSpec, Session, Setup},
+    load::{
+        self, CAPACITY, Pace, Phase, Placement, PoolSpec, REFERENCE_WORK, STALLED, ServerSpec, Session, Setup,
+    },
     testbed::Testbed,
 };
 
@@ -18,7 +21,13 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "[Pyarali 2002] experiment 1: throughput over work, one client and one server thread",
     expected: |length| load::expected(&phases(length)),
     run: measure,
-    controls: &[],
+    controls: &[HEAVY_CALLS, STALLED],
+};
+
+const HEAVY_CALLS: Control = Control {
+    id: "heavy-calls",
+    about: "a call that costs as much as 5 units of work",
+    breaks: &["constant"],
 };
 
 fn phases(length: Length) -> Vec<Phase<u32>> {
@@ -42,7 +51,12 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         priority: 0,
     };
     let server = ServerSpec::new(vec![threads], false);
-    let results = session.run(&[Setup::new(server, Placement::OneCpu)], phases(length))?;
+    let mut phases = phases(length);
+    if session.testbed.is_under(&HEAVY_CALLS) {
+        let workers = phases.iter_mut().flat_map(|phase| &mut phase.workers);
+        workers.for_each(|worker| worker.add_work(5));
+    }
+    let results = session.run(&[Setup::new(server, Placement::OneCpu)], phases)?;
     let outcome = &mut session.outcome;
     shortened(
         outcome,

@@ -7,9 +7,10 @@ use punctual_report::Chapter;
 use super::{At, Works, add_rows, at, realtime};
 use crate::{
     benchmark::{Benchmark, Findings},
+    control::Control,
     error::Error,
     length::Length,
-    load::{self, Importance, Phase, PhaseResult, Placement, Pool, Session, Setup},
+    load::{self, Importance, Phase, PhaseResult, Placement, Pool, STALLED, Session, Setup},
     rt::{
         PAPER_WORKS, WORK_AXIS, achieved,
         claims::{claim_deadlines_met, claim_losses},
@@ -24,7 +25,13 @@ pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
             lower rate",
     expected: |length| load::expected(&phases(length)),
     run: measure,
-    controls: &[],
+    controls: &[WITHOUT_LANES, STALLED],
+};
+
+const WITHOUT_LANES: Control = Control {
+    id: "without-lanes",
+    about: "one pool for all priorities in place of lanes",
+    breaks: &["high*", "losses"],
 };
 
 /// The claim covers the 25 Hz client at every work.
@@ -40,8 +47,13 @@ fn phases(length: Length) -> Vec<Phase<u32>> {
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let length = testbed.length;
+    let pool = if testbed.is_under(&WITHOUT_LANES) {
+        Pool::WithoutLanes
+    } else {
+        Pool::Lanes
+    };
     let mut session = Session::begin(testbed, BENCHMARK.name)?;
-    let setup = Setup::new(realtime(vec![Pool::Lanes.spec(false)]), Placement::OneCpu);
+    let setup = Setup::new(realtime(vec![pool.spec(false)]), Placement::OneCpu);
     let results = session.run(&[setup], phases(length))?;
     let outcome = &mut session.outcome;
     shortened(
@@ -62,10 +74,11 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     claim_losses(
         outcome,
         "losses",
-        "the 75 Hz client of low priority is affected first, then the 50 Hz one, the 25 Hz one last or never",
+        "the 75 Hz client of low priority is affected first, then the 50 Hz one, the 25 Hz one never",
         "Punctual's limit, after [Pyarali 2002] figure 20",
         &results,
-        [Importance::Low, Importance::Medium, Importance::High],
+        &[Importance::Low, Importance::Medium],
+        &[Importance::High],
     );
     let outcome = session.end()?;
     let chapter = chapter(&outcome, &results);

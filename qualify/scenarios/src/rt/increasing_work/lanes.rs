@@ -10,7 +10,7 @@ use crate::{
     control::Control,
     error::Error,
     length::Length,
-    load::{self, Importance, Phase, PhaseResult, Placement, Pool, Session, Setup},
+    load::{self, Importance, Phase, PhaseResult, Placement, Pool, STALLED, Session, Setup},
     rt::{
         LOCAL, PAPER_WORKS, REMOTE, WORK_AXIS, achieved,
         claims::{claim_deadlines_met, claim_losses, claim_order},
@@ -25,13 +25,18 @@ pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
             network namespaces",
     expected: |length| load::expected(&phases(length)),
     run: measure,
-    controls: &[WITHOUT_LANES],
+    controls: &[WITHOUT_LANES, LOCAL_CLIENTS, STALLED],
 };
 
 const WITHOUT_LANES: Control = Control {
     id: "without-lanes",
     about: "one pool for all priorities in place of lanes",
-    breaks: &["high", "order", REMOTE_ORDER_CLAIM],
+    breaks: &["high*", "order", "losses", REMOTE_ORDER_CLAIM],
+};
+const LOCAL_CLIENTS: Control = Control {
+    id: "local-clients",
+    about: "clients on the server's CPU where the paper has two machines",
+    breaks: &[REMOTE_CLAIM],
 };
 
 /// The order of the three is claimed from work 33 on; nothing is claimed between 29 and 33, where the CPU is
@@ -69,11 +74,16 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let server = realtime(vec![pool.spec(false)]);
     let mut session = Session::begin(testbed, BENCHMARK.name)?;
     let remote = Setup::new(server.clone(), Placement::Linked);
-    let setups = [
+    let mut setups = [
         Setup::new(server, Placement::OneCpu),
         remote.or_skip("figure 18: remote", &[REMOTE_CLAIM, REMOTE_ORDER_CLAIM]),
     ];
-    let results = session.run(&setups, phases(length))?;
+    let mut phases = phases(length);
+    if session.testbed.is_under(&LOCAL_CLIENTS) {
+        phases.retain(|phase| phase.deployment == REMOTE);
+        setups[REMOTE].placement = Placement::OneCpu;
+    }
+    let results = session.run(&setups, phases)?;
     let (local, remote) = (on_deployment(&results, LOCAL), on_deployment(&results, REMOTE));
     let outcome = &mut session.outcome;
     shortened(
@@ -116,7 +126,7 @@ fn claim(results: &[PhaseResult<u32>], outcome: &mut Outcome) {
     claim_order(outcome, "order", "at every work from 33 on", source, points);
     let order = [Importance::Low, Importance::Medium, Importance::High];
     let text = "the least important client is affected first, then the medium one, finally the high one";
-    claim_losses(outcome, "losses", text, source, results, order);
+    claim_losses(outcome, "losses", text, source, results, &order, &[]);
 }
 
 const REMOTE_CLAIM: &str = "remote.medium";

@@ -6,9 +6,10 @@ use punctual_report::Chapter;
 use super::{ALIKE, At, Works, add_rows, at, rates_ratio, realtime, shares};
 use crate::{
     benchmark::{Benchmark, Findings},
+    control::Control,
     error::Error,
     length::Length,
-    load::{self, Importance, Phase, PhaseResult, Placement, Pool, Session, Setup},
+    load::{self, Importance, Phase, PhaseResult, Placement, Pool, STALLED, Session, Setup},
     rt::{
         PAPER_WORKS, WORK_AXIS, achieved,
         claims::{claim_deadlines_met, claim_losses, lead_over_least},
@@ -22,7 +23,13 @@ pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
     about: "[Pyarali 2002] experiment 4: clients of three rates as work grows, pool without lanes",
     expected: |length| load::expected(&phases(length)),
     run: measure,
-    controls: &[],
+    controls: &[LANES, STALLED],
+};
+
+const LANES: Control = Control {
+    id: "lanes",
+    about: "a lane for each priority in place of the pool without lanes",
+    breaks: &["high-loses-first", "losses", "low.45*", "alike"],
 };
 
 /// Above the capacity the pool gives every client the same rate, or what it asks for if that is less: the
@@ -41,8 +48,13 @@ fn phases(length: Length) -> Vec<Phase<u32>> {
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let length = testbed.length;
+    let pool = if testbed.is_under(&LANES) {
+        Pool::Lanes
+    } else {
+        POOL
+    };
     let mut session = Session::begin(testbed, BENCHMARK.name)?;
-    let setup = Setup::new(realtime(vec![POOL.spec(false)]), Placement::OneCpu);
+    let setup = Setup::new(realtime(vec![pool.spec(false)]), Placement::OneCpu);
     let results = session.run(&[setup], phases(length))?;
     let outcome = &mut session.outcome;
     shortened(outcome, length, "works other than 25, 30, 35, 45 and 85");
@@ -67,7 +79,7 @@ fn claim(results: &[PhaseResult<u32>], outcome: &mut Outcome) {
     outcome.claim(Claim::below("high-loses-first", text, source, largest, 0.0));
     let order = [Importance::High, Importance::Medium, Importance::Low];
     let text = "the most important client is affected first, then the medium one, finally the low one";
-    claim_losses(outcome, "losses", text, source, results, order);
+    claim_losses(outcome, "losses", text, source, results, &order, &[]);
     let low = at(results, tao::OVERLOAD_WORK).map(|phase| phase.client(Importance::Low.name()));
     let text = "work 45 (1.5 times the capacity): the 25 Hz client, which asks for less than its third";
     claim_deadlines_met(outcome, "low.45", text, source, low);
