@@ -94,9 +94,9 @@ impl Hole {
     }
 }
 
-/// Returns for each missed deadline whether a hole excuses it: one that overlaps the interval in which the call
-/// had to start. The caller determines that interval; for a paced client it extends from the start of the previous call (or the
-/// release of this one, if earlier) to the deadline.
+/// Returns for each missed deadline whether a hole excuses it: one that overlaps the interval in which the
+/// call had to start. The caller determines that interval; for a paced client it extends from the start of
+/// the previous call (or the release of this one, if earlier) to the deadline.
 pub fn lost_to_holes(missed: &[Span], holes: &[Hole]) -> Vec<bool> {
     let lost = |span: &Span| holes.iter().any(|hole| hole.excuses(*span));
     missed.iter().map(lost).collect()

@@ -16,6 +16,7 @@ use punctual_trace::{
 
 use crate::{
     benchmark::{Benchmark, Findings},
+    control::Control,
     error::Error,
     length::Length,
     load::{self, PhaseResult, Placement, Pool, Setup},
@@ -42,7 +43,18 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
             root",
     expected: |length| load::expected(&phases(length)) + Duration::from_secs(3),
     run: measure,
-    controls: &[],
+    controls: &[EXCHANGED, ONE_SIDE, load::STALLED],
+};
+
+const EXCHANGED: Control = Control {
+    id: "exchanged",
+    about: "lanes in place of the pool without lanes, and the other way round",
+    breaks: &["lanes.longest", "without-lanes.over"],
+};
+const ONE_SIDE: Control = Control {
+    id: "one-side",
+    about: "the flight records of the clients only",
+    breaks: &["*.joined"],
 };
 
 /// Returns how long one pool is measured, in seconds.
@@ -72,14 +84,22 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let mut session = load::Session::begin(testbed, BENCHMARK.name)?;
     // The supervisor removes the trace instance if this process is killed.
     let trace = Session::start(&recording(&places))?;
+    let mut server = load::both_pools(true);
+    if session.testbed.is_under(&EXCHANGED) {
+        server.pools.reverse();
+    }
     let setup = Setup {
         environment: &trace.environment(),
-        ..Setup::new(load::both_pools(true), Placement::OneCpu)
+        ..Setup::new(server, Placement::OneCpu)
     };
     let results = session.run(&[setup], phases(length))?;
     let progress = &session.testbed.progress;
     progress.stage("reading the trace", Duration::from_secs(1));
-    let recorded = trace.stop()?;
+    let mut recorded = trace.stop()?;
+    if session.testbed.is_under(&ONE_SIDE) {
+        let requests = recorded.requests.iter_mut();
+        requests.for_each(|request| request.service = None);
+    }
     let outcome = &mut session.outcome;
     outcome.parameter("work", WORK);
     outcome.parameter("best_effort_clients", BEST_EFFORT);

@@ -49,8 +49,8 @@ pub(crate) const STALLED: Control = Control {
 pub(crate) const ROLES: &[(&str, crate::role::Role)] =
     &[(SERVER_ROLE, server::server), (CLIENT_ROLE, client::client)];
 
-/// The priorities of clients and lanes in [Pyarali 2002]; the highest is slightly lower, to leave room for the
-/// supervisor above it. Best-effort clients have that of TAO's Thread_Pool test without lanes.
+/// The priorities of clients and lanes in [Pyarali 2002]; the highest is slightly lower, to leave room for
+/// the supervisor above it. Best-effort clients have that of TAO's Thread_Pool test without lanes.
 pub(crate) mod priority {
     pub(crate) const HIGH: i16 = 32_000;
     pub(crate) const MEDIUM: i16 = 21_844;

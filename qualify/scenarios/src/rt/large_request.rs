@@ -167,8 +167,8 @@ fn claim(outcome: &mut Outcome, results: &[PhaseResult<Point>]) {
         UNDISTURBED,
         no_lanes > UNDISTURBED,
     ));
-    let text = "lanes: longest call of the medium client outside holes, with large low-priority requests over \
-                that without: the inversion is bounded";
+    let text = "lanes: longest call of the medium client outside holes, with large low-priority \
+                requests over that without: the inversion is bounded";
     outcome.claim(Claim::at_most(
         "lanes.undisturbed",
         text,

@@ -113,8 +113,8 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let results = session.run(&setups, phases)?;
     let (local, remote) = (on_deployment(&results, LOCAL), on_deployment(&results, REMOTE));
     let outcome = &mut session.outcome;
-    let what = "numbers of best-effort threads other than 1 and 10, at work 30 other than 0 and 10; the load of \
-                TAO's figures";
+    let what = "numbers of best-effort threads other than 1 and 10, at work 30 other than 0 and 10; the \
+                load of TAO's figures";
     shortened(outcome, length, what);
     add_rows(
         outcome,

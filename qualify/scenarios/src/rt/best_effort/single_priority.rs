@@ -40,9 +40,8 @@ fn phases(length: Length) -> Vec<Phase<Point>> {
         (0..=MOST_THREADS).collect(),
     );
     let phases = threads.into_iter().map(|threads| {
-        let claimed = [0, MOST_THREADS].contains(&threads);
         let work = REFERENCE_WORK;
-        let seconds = point_seconds(length, claimed);
+        let seconds = point_seconds(length, false);
         phase(LOCAL, POOL.title(), Point { work, threads }, seconds)
     });
     phases.chain(as_tao(length, POOL.title())).collect()
