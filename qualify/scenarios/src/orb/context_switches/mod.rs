@@ -105,6 +105,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
                 clients: clients(number),
                 seconds: extent.seconds,
                 slices: None,
+                awake: false,
             })?;
             errors += run.clients.iter().map(|client| client.errors).sum::<u64>();
             outcome.row(PerRequest::of(&run).row("curve", name, number));
@@ -176,6 +177,7 @@ fn share(deployment: &mut Deployment, seconds: f64, outcome: &mut Outcome) -> Re
         clients: client,
         seconds,
         slices: None,
+        awake: false,
     })?;
     let switch_us = deployment.switch_ns()? / 1e3;
     let mut latencies = Latencies::new();

@@ -12,7 +12,7 @@ use punctual_report::Chapter;
 
 use super::{
     super::mt_cubit::{Call, Deployment, Run, Slices, Task},
-    Configuration, MOST_LOW,
+    Configuration, LOAD, LOW_HZ, MOST_LOW,
 };
 use crate::{
     distribution::{self, Distribution},
@@ -26,6 +26,18 @@ pub(super) const HZ: f64 = 476.0;
 const FEWEST_CALLS: u64 = 2000;
 const SOURCE: &str = "Punctual's limit, after [Schmidt 2002] 3.3";
 const LIMIT: f64 = 1.25;
+
+/// Length of the measurement of the capacity.
+const CALIBRATION_SECONDS: f64 = 0.5;
+
+/// The load of the low-priority clients.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Load {
+    /// 10 Hz each, as in the paper: 2 or 3 % of a CPU of today.
+    Paper,
+    /// Calibrated: together [`LOAD`] of the CPU.
+    Calibrated,
+}
 
 /// The number of runs per configuration.
 #[derive(Clone, Copy)]
@@ -49,7 +61,9 @@ impl Extent {
     }
 
     pub(super) fn expected(self) -> Duration {
-        Duration::from_secs_f64(SECONDS * (self.lanes_runs + self.without_lanes_runs) as f64)
+        // Each run twice: with the paper's load and with a larger one.
+        let runs = 2 * (self.lanes_runs + self.without_lanes_runs);
+        Duration::from_secs_f64(CALIBRATION_SECONDS + SECONDS * runs as f64)
     }
 }
 
@@ -58,6 +72,7 @@ pub(super) struct Contrasts(Vec<Contrast>);
 
 struct Contrast {
     configuration: Configuration,
+    load: Load,
     run: Run,
     slices: Slices,
 }
@@ -71,37 +86,60 @@ pub(super) fn measure(
     let slices = Slices {
         length: Duration::from_secs_f64(SECONDS) / (2 * PAIRS),
     };
+    let loads = [
+        (Load::Paper, LOW_HZ),
+        (Load::Calibrated, calibrated_hz(deployment, progress)?),
+    ];
     let mut contrasts = Vec::new();
-    // Configurations alternate.
+    // Configurations and loads alternate.
     for run in 0..extent.lanes_runs.max(extent.without_lanes_runs) {
-        for (configuration, runs) in [
-            (Configuration::Own, extent.lanes_runs),
-            (Configuration::WithoutLanes, extent.without_lanes_runs),
-        ] {
+        for ((load, low_hz), (configuration, runs)) in loads.into_iter().flat_map(|load| {
+            let runs = [
+                (Configuration::Own, extent.lanes_runs),
+                (Configuration::WithoutLanes, extent.without_lanes_runs),
+            ];
+            runs.map(|runs| (load, runs))
+        }) {
             if run >= runs {
                 continue;
             }
-            progress.stage(
-                format!(
-                    "{}: {HZ} Hz without and with {MOST_LOW} low-priority clients",
-                    configuration.name()
-                ),
-                Duration::from_secs_f64(SECONDS),
+            let what = format!(
+                "{}: {HZ} Hz without and with {MOST_LOW} clients at {low_hz:.0} Hz",
+                configuration.name()
             );
+            progress.stage(what, Duration::from_secs_f64(SECONDS));
             let task = Task {
                 pool: configuration.pool(),
-                clients: configuration.clients(HZ, MOST_LOW),
+                clients: configuration.clients(HZ, MOST_LOW, low_hz),
                 seconds: SECONDS,
                 slices: Some(slices),
+                awake: false,
             };
             contrasts.push(Contrast {
                 configuration,
+                load,
                 run: deployment.run(&task)?,
                 slices,
             });
         }
     }
     Ok(Contrasts(contrasts))
+}
+
+/// Returns the calls per second of each low-priority client such that all together take [`LOAD`] of the CPU,
+/// from the throughput of a single client that does not pause.
+fn calibrated_hz(deployment: &mut Deployment, progress: &Progress) -> Result<f64, Error> {
+    let seconds = CALIBRATION_SECONDS;
+    progress.stage("measuring the capacity", Duration::from_secs_f64(seconds));
+    let run = deployment.run(&Task {
+        pool: Configuration::Own.pool(),
+        clients: Configuration::Own.clients(f64::MAX, 0, LOW_HZ),
+        seconds,
+        slices: None,
+        awake: false,
+    })?;
+    let calls: usize = run.clients.iter().map(|client| client.calls.len()).sum();
+    Ok(LOAD * calls as f64 / seconds / MOST_LOW as f64)
 }
 
 impl Contrasts {
@@ -121,6 +159,7 @@ impl Contrasts {
                         .with("kind", "contrast")
                         .with("run", number)
                         .with("configuration", contrast.configuration.name())
+                        .with("load", contrast.load.name())
                         .with("low_clients", low)
                         .with("asked_hz", HZ)
                         .with("calls", latencies.count())
@@ -128,25 +167,30 @@ impl Contrasts {
                 );
             }
         }
-        for (name, quantile) in [
-            ("p50", (|summary| summary.p50_us) as fn(&Summary) -> Option<f64>),
-            ("p99", |summary| summary.p99_us),
-        ] {
-            let ratios = |configuration| median(&self.ratios(configuration, quantile));
+        for (load, (name, quantile)) in [Load::Paper, Load::Calibrated].into_iter().flat_map(|load| {
+            let quantiles = [
+                ("p50", (|summary| summary.p50_us) as fn(&Summary) -> Option<f64>),
+                ("p99", |summary| summary.p99_us),
+            ];
+            quantiles.map(|quantile| (load, quantile))
+        }) {
+            let ratios = |configuration| median(&self.ratios(configuration, load, quantile));
             outcome.row(
                 Row::new()
                     .with("kind", "ratio")
                     .with("percentile", name)
+                    .with("load", load.name())
                     .with("lanes", ratios(Configuration::Own))
                     .with("without_lanes", ratios(Configuration::WithoutLanes)),
             );
             let text = format!(
                 "lanes: {name} of a high-priority client at {HZ} Hz with {MOST_LOW} low-priority clients, \
-                 over that without (median of the runs)"
+                 {}, over that without (median of the runs)",
+                load.name()
             );
             let measured = ratios(Configuration::Own).unwrap_or(f64::NAN);
             outcome.claim(Claim::at_most(
-                format!("{name}-ratio"),
+                format!("{}{name}-ratio", load.prefix()),
                 text,
                 SOURCE,
                 measured,
@@ -178,10 +222,9 @@ impl Contrasts {
             .flat_map(|configuration| [(configuration, false), (configuration, true)]);
         let kinds: Vec<_> = kinds
             .map(|(configuration, with_others)| {
-                let of_kind = self
-                    .0
-                    .iter()
-                    .filter(|contrast| contrast.configuration == configuration);
+                let of_kind = self.0.iter().filter(|contrast| {
+                    (contrast.configuration, contrast.load) == (configuration, Load::Paper)
+                });
                 let mut latencies = Latencies::new();
                 let mut slowest: Option<Call> = None;
                 for call in of_kind.flat_map(|contrast| contrast.calls(with_others)) {
@@ -212,16 +255,36 @@ impl Contrasts {
         )
     }
 
-    fn ratios(&self, configuration: Configuration, quantile: impl Fn(&Summary) -> Option<f64>) -> Vec<f64> {
-        let runs = self
-            .0
-            .iter()
-            .filter(|contrast| contrast.configuration == configuration);
+    fn ratios(
+        &self,
+        configuration: Configuration,
+        load: Load,
+        quantile: impl Fn(&Summary) -> Option<f64>,
+    ) -> Vec<f64> {
+        let of_kind = |contrast: &&Contrast| (contrast.configuration, contrast.load) == (configuration, load);
+        let runs = self.0.iter().filter(of_kind);
         let ratio = |contrast: &Contrast| {
             let of = |with_others| quantile(&contrast.latencies(with_others).summary());
             Some(of(true)? / of(false)?)
         };
         runs.filter_map(ratio).collect()
+    }
+}
+
+impl Load {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "10 Hz each",
+            Self::Calibrated => "calibrated to 80 % of the CPU",
+        }
+    }
+
+    /// Start of the ids of its claims.
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Paper => "",
+            Self::Calibrated => "loaded.",
+        }
     }
 }
 
@@ -262,6 +325,7 @@ mod tests {
         };
         Contrast {
             configuration,
+            load: Load::Paper,
             run: Run {
                 clients: vec![Calls {
                     calls: (0..1000).map(call).collect(),

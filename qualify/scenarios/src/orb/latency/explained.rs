@@ -41,9 +41,10 @@ pub(super) fn measure(
     let mut deployment = Deployment::start(places, &[configuration.as_pool()], &pass.environment(), limit)?;
     let run = deployment.run(&Task {
         pool: 0,
-        clients: configuration.clients(HZ, MOST_LOW),
+        clients: configuration.clients(HZ, MOST_LOW, super::LOW_HZ),
         seconds: SECONDS,
         slices: None,
+        awake: false,
     })?;
     let high: Vec<i32> = run.clients.iter().take(1).map(|client| client.thread).collect();
     pass.end(&[OPERATION], &high, outcome)?;

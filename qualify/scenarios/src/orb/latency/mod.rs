@@ -5,6 +5,7 @@
 //! on the host as much as on the ORB. The claims are that median and 99th percentile of a client that calls
 //! more often do not increase. Source: [Schmidt 2002] 3.3, figures 3 to 6; TAO's MT_Cubit.
 
+mod averages;
 mod contrast;
 mod explained;
 mod page;
@@ -16,6 +17,7 @@ use punctual_harness::{Claim, Hole, HoleRecorder, Outcome, Row, Span, holes};
 use super::mt_cubit::{Calls, ClientSpec, Deployment, MeanAndJitter, Pool, Run, Task, Threads, priority};
 use crate::{
     benchmark::{Benchmark, Findings},
+    control::Control,
     error::Error,
     explain,
     length::Length,
@@ -27,13 +29,21 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     about: "latency and jitter of a high-priority client with 0 to 50 low-priority ones (MT_Cubit)",
     expected: |length| Extent::of(length).expected(),
     run: measure,
-    controls: &[],
+    controls: &[WITHOUT_LANES],
+};
+
+const WITHOUT_LANES: Control = Control {
+    id: "without-lanes",
+    about: "a pool without lanes in place of a lane for each client",
+    breaks: &["loaded.*"],
 };
 
 /// The largest number of low-priority clients, as in the paper's figure 6.
 const MOST_LOW: usize = 50;
 const HIGH_HZ: f64 = 20.0;
 const LOW_HZ: f64 = 10.0;
+/// The share of the CPU's time that the calls of all low-priority clients take in the loaded variant.
+const LOAD: f64 = 0.8;
 /// Calls of each low-priority client in the paper.
 const PAPER_CALLS: f64 = 4000.0;
 
@@ -60,7 +70,9 @@ impl Extent {
     }
 
     fn curves(&self) -> Duration {
-        Duration::from_secs_f64(self.seconds * (self.own.len() + self.one_servant.len()) as f64)
+        // And one with the CPU kept awake.
+        let points = self.own.len() + self.one_servant.len() + 1;
+        Duration::from_secs_f64(self.seconds * points as f64)
     }
 
     fn expected(&self) -> Duration {
@@ -118,7 +130,7 @@ impl Configuration {
         }
     }
 
-    fn low(self, number: usize) -> ClientSpec {
+    fn low(self, number: usize, hz: f64) -> ClientSpec {
         let place = match self {
             Self::OneServant => 1,
             Self::Own | Self::WithoutLanes => number,
@@ -126,20 +138,20 @@ impl Configuration {
         ClientSpec {
             name: format!("low-{number}"),
             priority: priority(place),
-            hz: LOW_HZ,
+            hz,
             servant: place,
         }
     }
 
     /// Returns the clients, the high-priority one first.
-    fn clients(self, high_hz: f64, low: usize) -> Vec<ClientSpec> {
+    fn clients(self, high_hz: f64, low: usize, low_hz: f64) -> Vec<ClientSpec> {
         let high = ClientSpec {
             name: "high".into(),
             priority: priority(0),
             hz: high_hz,
             servant: 0,
         };
-        let low = (1..=low).map(|number| self.low(number));
+        let low = (1..=low).map(|number| self.low(number, low_hz));
         std::iter::once(high).chain(low).collect()
     }
 }
@@ -147,6 +159,8 @@ impl Configuration {
 struct Point {
     configuration: Configuration,
     low: usize,
+    /// Whether an ordinary thread kept the CPU from idling.
+    awake: bool,
     run: Run,
 }
 
@@ -156,32 +170,39 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let mut outcome = testbed.outcome(BENCHMARK.name);
     let progress = &testbed.progress;
     progress.stage("starting server and clients", Duration::from_secs(2));
-    let pools = Configuration::ALL.map(Configuration::as_pool);
+    let mut pools = Configuration::ALL.map(Configuration::as_pool);
+    if testbed.is_under(&WITHOUT_LANES) {
+        pools[Configuration::Own.pool()] = Configuration::WithoutLanes.as_pool();
+    }
     let limit = extent.expected() * 2 + Duration::from_secs(60);
     let mut deployment = Deployment::start(&places, &pools, &[], limit)?;
     let recorder = HoleRecorder::start(deployment.processes(), places.pinned, &places.driver)?;
 
     let contrasts = contrast::measure(&mut deployment, extent.contrast, progress)?;
     let mut points = Vec::new();
-    for (configuration, numbers) in [
-        (Configuration::Own, extent.own),
-        (Configuration::OneServant, extent.one_servant),
+    for (configuration, numbers, awake) in [
+        (Configuration::Own, extent.own, false),
+        (Configuration::Own, &[MOST_LOW], true),
+        (Configuration::OneServant, extent.one_servant, false),
     ] {
         for &low in numbers {
+            let idle = if awake { ", CPU kept awake" } else { "" };
             progress.stage(
-                format!("{}: {low} low-priority clients", configuration.name()),
+                format!("{}: {low} low-priority clients{idle}", configuration.name()),
                 Duration::from_secs_f64(extent.seconds),
             );
             let task = Task {
                 pool: configuration.pool(),
-                clients: configuration.clients(HIGH_HZ, low),
+                clients: configuration.clients(HIGH_HZ, low, LOW_HZ),
                 seconds: extent.seconds,
                 slices: None,
+                awake,
             };
             let run = deployment.run(&task)?;
             points.push(Point {
                 configuration,
                 low,
+                awake,
                 run,
             });
         }
@@ -203,6 +224,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     }
     outcome.parameter("kernel_holes", serde_json::to_value(&holes)?);
     points.iter().for_each(|point| point.rows(&holes, &mut outcome));
+    averages::claim(&points, &holes, &mut outcome);
     contrasts.evaluate(&mut outcome);
     let errors: u64 = runs()
         .flat_map(|run| &run.clients)
@@ -227,6 +249,14 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
 }
 
 impl Point {
+    fn high(&self, holes: &[Hole]) -> MeanAndJitter {
+        MeanAndJitter::of(self.run.clients.iter().take(1), holes)
+    }
+
+    fn low(&self, holes: &[Hole]) -> MeanAndJitter {
+        MeanAndJitter::of(self.run.clients.iter().skip(1), holes)
+    }
+
     /// Adds a row for the high-priority client and one for all low-priority ones together.
     fn rows(&self, holes: &[Hole], outcome: &mut Outcome) {
         let Some((high, low)) = self.run.clients.split_first() else {
@@ -237,7 +267,7 @@ impl Point {
                 return;
             }
             let row = Row::new()
-                .with("kind", "point")
+                .with("kind", if self.awake { "awake" } else { "point" })
                 .with("configuration", self.configuration.name())
                 .with("low_clients", self.low)
                 .with("client", client)
@@ -263,7 +293,7 @@ mod tests {
             else {
                 panic!("lanes were requested");
             };
-            for client in configuration.clients(HIGH_HZ, MOST_LOW) {
+            for client in configuration.clients(HIGH_HZ, MOST_LOW, LOW_HZ) {
                 assert!(lanes.contains(&client.priority), "{client:?}");
                 assert!(client.servant < servants, "{client:?}");
                 assert!(client.name.len() <= 15);
@@ -274,7 +304,7 @@ mod tests {
     #[test]
     fn low_clients_have_distinct_priorities_or_one_in_common() {
         let distinct = |configuration: Configuration| {
-            let priorities = configuration.clients(HIGH_HZ, MOST_LOW).into_iter();
+            let priorities = configuration.clients(HIGH_HZ, MOST_LOW, LOW_HZ).into_iter();
             priorities
                 .map(|client| client.priority)
                 .collect::<std::collections::BTreeSet<_>>()
@@ -286,7 +316,7 @@ mod tests {
 
     #[test]
     fn expected_durations_are_within_budget() {
-        assert!(Extent::of(Length::Quick).expected() <= Duration::from_secs(54));
-        assert!(Extent::of(Length::Full).expected() <= Duration::from_secs(9 * 60));
+        assert!(Extent::of(Length::Quick).expected() <= Duration::from_secs(78));
+        assert!(Extent::of(Length::Full).expected() <= Duration::from_secs(11 * 60));
     }
 }

@@ -22,6 +22,7 @@ const POINT_COLUMNS: &[(&str, &str)] = &[
 
 const CONTRAST_COLUMNS: &[(&str, &str)] = &[
     ("configuration", "configuration"),
+    ("load", "load"),
     ("run", "run"),
     ("low_clients", "low clients"),
     ("calls", "calls"),
@@ -35,6 +36,7 @@ const CONTRAST_COLUMNS: &[(&str, &str)] = &[
 
 const RATIO_COLUMNS: &[(&str, &str)] = &[
     ("percentile", "percentile"),
+    ("load", "load"),
     ("lanes", "own lanes"),
     ("without_lanes", "pool without lanes"),
 ];
@@ -47,7 +49,9 @@ pub(super) fn chapter(outcome: &Outcome, contrasts: &Contrasts, holes: &[Hole]) 
              that call 10 times per second each, all on one processor. Ideally its latency and jitter do not \
              change, while those of the others rise with their number. Jitter is the sample standard \
              deviation. A single gap caused by the host can dominate jitter, so it is shown with and without \
-             calls in recorded holes of kernel or host, and is not claimed.",
+             calls in recorded holes of kernel or host; the claims are about the calls outside holes. The \
+             more important client should not have the larger mean (average priority inversion). It is the \
+             first to call after the CPU was idle; the last row shows the same with a CPU kept awake.",
         )
         .figure(figure(
             outcome,
@@ -78,9 +82,16 @@ pub(super) fn chapter(outcome: &Outcome, contrasts: &Contrasts, holes: &[Hole]) 
             LOW,
         ))
         .rows_of_kind(outcome, "point", POINT_COLUMNS, "All points")
+        .rows_of_kind(
+            outcome,
+            "awake",
+            POINT_COLUMNS,
+            "The CPU kept awake by an ordinary thread",
+        )
         .paragraph(
             "The same with a client that calls 476 times per second, in alternating slices without and with \
-             50 others. The pool without lanes has as many threads, at one priority, and is shown for \
+             50 others, at the paper's 10 Hz and at a rate at which together they take 80 % of the CPU. The \
+             pool without lanes has as many threads, at one priority, and is shown for \
              contrast.",
         )
         .paper(

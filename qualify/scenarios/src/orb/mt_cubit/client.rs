@@ -1,13 +1,16 @@
 //! The client process: a thread for each client.
 
 use std::{
-    sync::{Arc, Barrier, OnceLock},
+    sync::{
+        Arc, Barrier, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use punctual::{Orb, Priority};
 use punctual_harness::{Span, child::Control};
-use punctual_os::{TaskId, ThreadSpec, clock};
+use punctual_os::{TaskId, Thread, ThreadSpec, clock};
 use punctual_system::ContextSwitches;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +54,8 @@ pub(crate) struct Task {
     pub(crate) seconds: f64,
     /// Slices in which all clients except the first one call; `None`: they always call.
     pub(crate) slices: Option<Slices>,
+    /// Whether an ordinary thread keeps the CPU from idling meanwhile.
+    pub(crate) awake: bool,
 }
 
 /// One client, which is a thread.
@@ -136,6 +141,7 @@ fn resolve(orb: &Orb, references: &[Vec<String>]) -> Result<Vec<Vec<CubitRef>>, 
 fn run(orb: &Orb, pools: &[Vec<CubitRef>], task: &Task, server: i32) -> Result<Run, Error> {
     let server = TaskId::new(server).ok_or("invalid process id of the server")?;
     let pool = pools.get(task.pool).ok_or("unknown pool")?;
+    let _awake = task.awake.then(KeepAwake::start).transpose()?;
     let start = Arc::new(Start {
         barrier: Barrier::new(task.clients.len()),
         at: OnceLock::new(),
@@ -169,6 +175,38 @@ fn run(orb: &Orb, pools: &[Vec<CubitRef>], task: &Task, server: i32) -> Result<R
         span: Span::between(begin, clock::monotonic()),
         server_context_switches,
     })
+}
+
+/// An ordinary thread that runs whenever nothing else does; it ends with this value.
+struct KeepAwake {
+    over: Arc<AtomicBool>,
+    thread: Option<Thread<()>>,
+}
+
+impl KeepAwake {
+    fn start() -> Result<Self, Error> {
+        let over = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&over);
+        let spin = move || {
+            while !flag.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        };
+        let thread = ThreadSpec::new("awake").spawn(spin)?;
+        Ok(Self {
+            over,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for KeepAwake {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 /// Yields of each of two threads that measure the time of a context switch.

@@ -17,6 +17,7 @@ use self::inverted::Inverted;
 use super::mt_cubit::{ClientSpec, Deployment, MeanAndJitter, Pool, Run, Task, Threads, priority};
 use crate::{
     benchmark::{Benchmark, Findings},
+    control::Control,
     error::Error,
     inversion::recording,
     length::Length,
@@ -29,12 +30,22 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
             needs root",
     expected: |length| Extent::of(length).expected(),
     run: measure,
-    controls: &[],
+    controls: &[WITHOUT_LANES],
 };
 
 /// Calls per second of the clients, the most important first.
 const RATES: [f64; 4] = [20.0, 10.0, 5.0, 1.0];
 const POOLS: [&str; 2] = ["lanes", "pool without lanes"];
+
+/// The largest ratio of two means that a figure of the paper does not show as an inversion.
+const INVERSION: f64 = 1.1;
+/// The largest acceptable share of the pool's inversions that remains with lanes.
+const LANES_AGAINST_POOL: f64 = 0.1;
+const WITHOUT_LANES: Control = Control {
+    id: "without-lanes",
+    about: "a pool without lanes in place of lanes",
+    breaks: &["lanes-against-pool"],
+};
 
 /// Time per pool, in seconds.
 #[derive(Clone, Copy)]
@@ -78,6 +89,7 @@ fn task(pool: usize, seconds: f64) -> Task {
         clients: RATES.into_iter().enumerate().map(client).collect(),
         seconds,
         slices: None,
+        awake: false,
     }
 }
 
@@ -93,6 +105,13 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         outcome.parameter("shortened", shortened);
     }
     let limit = extent.expected() * 2 + Duration::from_secs(60);
+    let exchanged = testbed.is_under(&WITHOUT_LANES);
+    let pools = if exchanged {
+        let [_, without_lanes] = pools();
+        [without_lanes.clone(), without_lanes]
+    } else {
+        pools()
+    };
     let run = |deployment: &mut Deployment, seconds: f64, what: &str| -> Result<Vec<Run>, Error> {
         let pools = POOLS.into_iter().enumerate();
         let runs = pools.map(|(pool, name)| {
@@ -103,7 +122,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         runs.collect()
     };
 
-    let mut deployment = Deployment::start(&places, &pools(), &[], limit)?;
+    let mut deployment = Deployment::start(&places, &pools, &[], limit)?;
     let recorder = HoleRecorder::start(deployment.processes(), places.pinned.clone(), &places.driver)?;
     let timed = run(&mut deployment, extent.timed, "timed")?;
     let recording_of_holes = recorder.stop();
@@ -111,7 +130,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
 
     // The supervisor removes the trace instance if this process is killed.
     let session = Session::start(&recording(&places))?;
-    let mut deployment = Deployment::start(&places, &pools(), &session.environment(), limit)?;
+    let mut deployment = Deployment::start(&places, &pools, &session.environment(), limit)?;
     let traced = run(&mut deployment, extent.traced, "traced")?;
     testbed
         .progress
@@ -133,6 +152,8 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         .flat_map(|run| &run.clients)
         .map(|client| client.errors)
         .sum();
+    claim_means(&timed, &holes, &mut outcome);
+    claim_waits(&mut outcome);
     let text = "wrong results";
     outcome.claim(Claim::at_most(
         "errors",
@@ -159,6 +180,55 @@ fn rate_rows(timed: &[Run], holes: &[Hole], outcome: &mut Outcome) {
             outcome.row(MeanAndJitter::columns(row, [calls], holes));
         }
     }
+}
+
+/// Claims that no client has a larger mean than a less important one.
+fn claim_means(timed: &[Run], holes: &[Hole], outcome: &mut Outcome) {
+    let of_lanes = timed.iter().take(1).flat_map(|run| &run.clients);
+    let means: Vec<f64> = of_lanes
+        .filter_map(|calls| MeanAndJitter::of([calls], holes).mean_us)
+        .collect();
+    let pairs = (0..means.len()).flat_map(|more| (more + 1..means.len()).map(move |less| (more, less)));
+    let largest = pairs
+        .map(|(more, less)| means[more] / means[less])
+        .fold(f64::NAN, f64::max);
+    let text = "lanes: mean latency of a client over that of a less important one, largest: no average \
+                priority inversion";
+    let source = "Punctual's limit, after [Levine 1999]";
+    outcome.claim(Claim::at_most(
+        "average-inversion",
+        text,
+        source,
+        largest,
+        INVERSION,
+    ));
+}
+
+/// Judges lanes against the pool without lanes: by the time per call for which the most important client
+/// waited for something less important.
+fn claim_waits(outcome: &mut Outcome) {
+    let waited = |pool: &str| {
+        let row = outcome.rows().iter().find(|row| {
+            row.get("kind").is_some_and(|kind| kind == "inverted")
+                && row.get("pool").is_some_and(|name| name == pool)
+        });
+        row?.number("waited_us_per_call")
+    };
+    // Without a trace there are no such rows.
+    let [Some(lanes), Some(without)] = POOLS.map(waited) else {
+        return;
+    };
+    let source = "Punctual's limit, after [Levine 1999]";
+    let text = "time for which the 20 Hz client waited for something less important, per call: with lanes \
+                over that in the pool without lanes";
+    let measured = lanes / without;
+    outcome.claim(Claim::at_most(
+        "lanes-against-pool",
+        text,
+        source,
+        measured,
+        LANES_AGAINST_POOL,
+    ));
 }
 
 fn inverted_rows(traced: &[Run], recorded: &Recorded, places: &Places, outcome: &mut Outcome) {

@@ -1,0 +1,73 @@
+//! Mean and jitter of the 20 Hz client, the metrics of the papers, and their "average priority inversion": the
+//! more important client has the larger mean. The CPU is also kept awake, which shows how much of that is the
+//! wake-up of an idle CPU.
+
+use punctual_harness::{Claim, Hole, Outcome};
+
+use super::{super::mt_cubit::MeanAndJitter, Configuration, MOST_LOW, Point};
+
+/// The largest acceptable growth, as of the percentiles.
+const GROWTH: f64 = 1.25;
+/// The jitter of Linux/RT with many clients in figure 6, in microseconds.
+const PAPER_JITTER_US: f64 = 200.0;
+/// The largest ratio of two means that a figure of the papers does not show as an inversion.
+const INVERSION: f64 = 1.1;
+const SCHMIDT: &str = "Punctual's limit, after [Schmidt 2002] figure 4";
+
+/// Claims mean and jitter of the high-priority client with its own lane, over the calls outside holes.
+pub(super) fn claim(points: &[Point], holes: &[Hole], outcome: &mut Outcome) {
+    let at = |low: usize, awake: bool| {
+        let of_kind = |point: &&Point| {
+            (point.configuration, point.low, point.awake) == (Configuration::Own, low, awake)
+        };
+        points.iter().find(of_kind)
+    };
+    let high = |low: usize| at(low, false).map(|point| point.high(holes));
+    let ratio = |of: fn(&MeanAndJitter) -> Option<f64>| Some(of(&high(MOST_LOW)?)? / of(&high(0)?)?);
+    let mut claim_at_most = |id: &str, text: &str, source: &str, measured: Option<f64>, limit: f64| {
+        let measured = measured.unwrap_or(f64::NAN);
+        outcome.claim(Claim::at_most(id, text, source, measured, limit));
+    };
+    let text = "own lanes: mean latency of the 20 Hz client with 50 low-priority clients over that without";
+    claim_at_most(
+        "20hz.mean-ratio",
+        text,
+        SCHMIDT,
+        ratio(|high| high.mean_us),
+        GROWTH,
+    );
+    let text = "own lanes: jitter of the 20 Hz client with 50 low-priority clients over that without";
+    let source = "Punctual's limit, after [Schmidt 2002] figure 5";
+    claim_at_most(
+        "20hz.jitter-ratio",
+        text,
+        source,
+        ratio(|high| high.jitter_us),
+        GROWTH,
+    );
+    let text = "own lanes: jitter of the 20 Hz client with 50 low-priority clients (µs)";
+    let jitter = high(MOST_LOW).and_then(|high| high.jitter_us);
+    claim_at_most(
+        "20hz.jitter",
+        text,
+        "[Schmidt 2002] figure 6, Linux/RT",
+        jitter,
+        PAPER_JITTER_US,
+    );
+    let inversion = |awake| {
+        let point = at(MOST_LOW, awake)?;
+        Some(point.high(holes).mean_us? / point.low(holes).mean_us?)
+    };
+    let text = "own lanes: mean latency of the 20 Hz client over that of the 50 low-priority clients: no \
+                average priority inversion";
+    let source = "Punctual's limit, after [Levine 1999]";
+    claim_at_most("average-inversion", text, source, inversion(false), INVERSION);
+    let text = "the same while an ordinary thread keeps the CPU from idling";
+    claim_at_most(
+        "average-inversion.awake",
+        text,
+        source,
+        inversion(true),
+        INVERSION,
+    );
+}
