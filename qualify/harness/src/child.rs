@@ -2,7 +2,8 @@
 //!
 //! Parent and child exchange lines of text over the child's standard input and output: the child sends
 //! `READY` with a value, then the parent sends one request at a time and the child answers it; values are
-//! JSON. The child's side is [`Control`].
+//! JSON. The child's side is [`Control`]. A [`Role`] makes this typed: a child process with a setup, and
+//! requests that each have their own answer.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -28,6 +29,7 @@
 mod control;
 mod error;
 mod output;
+mod role;
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -46,6 +48,7 @@ use crate::supervisor::scratch;
 pub use control::{Control, ControlError};
 pub use error::{ChildError, Failure};
 use output::Output;
+pub use role::{Process, Role, RoleError, Task, TaskEntry, run_role};
 
 /// Configuration of a child process.
 #[derive(Clone, Debug)]
@@ -114,6 +117,15 @@ impl ChildSpec {
     /// # Errors
     /// It could not be started or pinned, or was not ready within the timeout; it has ended.
     pub fn spawn<R: DeserializeOwned>(self, within: Duration) -> Result<(Child, R), ChildError> {
+        self.spawn_with(None, within)
+    }
+
+    /// Starts it with a first line on its input.
+    fn spawn_with<R: DeserializeOwned>(
+        self,
+        line: Option<String>,
+        within: Duration,
+    ) -> Result<(Child, R), ChildError> {
         let deadline = Instant::now() + within;
         let mut command = own_program();
         if let Some(scratch) = scratch::current() {
@@ -158,6 +170,9 @@ impl ChildSpec {
         }
         if let Some(cpus) = &self.cpus {
             process::set_affinity(child.id(), cpus).map_err(|error| child.failed(Failure::Pin(error)))?;
+        }
+        if let Some(line) = line {
+            child.send(line)?;
         }
         let ready = child.value("READY", "its start", deadline, within)?;
         Ok((child, ready))
@@ -205,8 +220,12 @@ impl Child {
     /// # Errors
     /// It has ended.
     pub fn tell<Q: Serialize>(&mut self, question: &Q) -> Result<(), ChildError> {
-        let mut line = serde_json::to_string(question)
+        let line = serde_json::to_string(question)
             .map_err(|error| self.failed(Failure::Protocol(error.to_string())))?;
+        self.send(line)
+    }
+
+    fn send(&mut self, mut line: String) -> Result<(), ChildError> {
         line.push('\n');
         let Some(input) = &mut self.input else {
             return Err(self.failed(Failure::Gone(None)));

@@ -8,6 +8,7 @@
 //!
 //! | What | Module |
 //! |---|---|
+//! | What an experiment consists of | `experiment` |
 //! | The commands, each with its options | [`bench`](mod@bench), [`qualify`], [`demo`], [`trace`] |
 //! | All benchmarks, and the roles of their child processes | `catalog` |
 //! | The benchmarks | `os`, `cubit`, `inversion`, `attacks`, `orb`, `rt`, `dynamic` |
@@ -31,6 +32,7 @@ pub mod demo;
 mod distribution;
 mod dynamic;
 mod error;
+mod experiment;
 mod explain;
 mod idl;
 mod inversion;

@@ -5,34 +5,130 @@
 
 use std::time::Duration;
 
-use punctual_harness::{Latencies, Outcome, Row, statistics::Summary};
-use punctual_report::{Chapter, Figure, Table};
-use punctual_trace::{event::Interrupt, kernel::Recorded};
+use punctual_harness::{Latencies, Row};
+use punctual_trace::{
+    event::Interrupt,
+    kernel::{KernelTrace, Recorded},
+};
 use serde::{Deserialize, Serialize};
 
 use super::{
     disturbance::Disturbances,
     samples::{Log, Sample, now_ns},
-    subject::{Interrupts, Subject, record, shortened},
+    subject::{Interrupts, Subject, record},
     tick_clock::TickClock,
-    worker::{fifo, run, serve},
+    worker::{Job, fifo, run},
 };
 use crate::{
-    benchmark::{Benchmark, Findings},
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
-    testbed::Testbed,
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "os.clock-tick",
-    about: "duration of the clock tick, seen as gaps in a spinning loop",
-    expected: |length| Extent::of(length).expected(),
-    run: measure,
-    controls: &[],
-};
+pub(crate) struct ClockTick;
 
-pub(crate) const ROLE: &str = "__os-clock-tick";
+impl Experiment for ClockTick {
+    const NAME: &'static str = "os.clock-tick";
+    const ABOUT: &'static str = "duration of the clock tick, seen as gaps in a spinning loop";
+    const PAGE: &'static str = include_str!("clock_tick.toml");
+
+    fn expected(length: Length) -> Duration {
+        Extent::of(length).expected()
+    }
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let extent = Extent::of(trial.length());
+        let limit = extent.expected() * 8;
+        let mut subject = Subject::for_jobs(trial.testbed, limit, Interrupts::Ignored)?;
+        let seconds = |extent: Extent| extent.spinning().as_secs_f64();
+        let (here, full) = (seconds(extent), seconds(Extent::of(Length::Full)));
+        trial.shortened(format!("{here:.1} s of spinning instead of {full:.1}"));
+        let Blocks { plain, recorded } = blocks(trial, &mut subject, extent)?;
+        let disturbances = subject.finish(&mut trial.outcome)?;
+        trial.outcome.parameter("spin_ms", SPIN.as_millis() as u64);
+        trial.outcome.parameter("pause_ms", PAUSE.as_millis() as u64);
+        let every = Gaps::of(&plain, |_| true);
+        let clock = if recorded.is_empty() {
+            trial.curve("gaps", "every gap", every.corrected.curve());
+            None
+        } else {
+            identify(trial, &plain, &every, recorded)
+        };
+        let cause = |gap: Sample| match clock {
+            _ if disturbances.is_in_hole(gap.span()) => disturbances.cause(gap.span()),
+            Some(clock) if clock.falls_into(gap) => "a clock tick was due".to_owned(),
+            Some(_) => "no clock tick was due: another interrupt, the host or a thread".to_owned(),
+            None => "unknown: interrupts were not recorded".to_owned(),
+        };
+        let row = row("all", "all gaps", &every);
+        trial.outcome.row(row.with("max_cause", every.longest.map(cause)));
+        Ok(())
+    }
+}
+
+/// Alternating blocks without and with a recording of the interrupts.
+struct Blocks {
+    plain: Vec<Spun>,
+    recorded: Vec<(Spun, KernelTrace)>,
+}
+
+fn blocks(trial: &mut Trial<'_>, subject: &mut Subject, extent: Extent) -> Result<Blocks, Error> {
+    let (mut plain, mut recorded) = (Vec::new(), Vec::new());
+    let slices = extent.slices;
+    for round in 1..=extent.rounds {
+        trial.stage(format!("round {round} of {}", extent.rounds), extent.block() * 2);
+        plain.push(subject.run(Spin { slices }, extent.block())?);
+        match record(&trial.testbed.places, Recorded::Interrupts) {
+            Ok(recorder) => {
+                let spun = subject.run(Spin { slices }, extent.block())?;
+                recorded.push((spun, recorder.stop()?));
+            }
+            Err(reason) if round == 1 => trial.outcome.skip(None, "which gaps are clock ticks", reason),
+            Err(_) => {}
+        }
+    }
+    Ok(Blocks { plain, recorded })
+}
+
+/// Identifies the gaps of clock ticks, and adds a row for each source of gaps.
+fn identify(
+    trial: &mut Trial<'_>,
+    plain: &[Spun],
+    every: &Gaps,
+    recorded: Vec<(Spun, KernelTrace)>,
+) -> Option<TickClock> {
+    let place = trial.testbed.places.pinned.clone();
+    let (spun, traces): (Vec<_>, Vec<_>) = recorded.into_iter().unzip();
+    let sorted: Vec<_> = spun
+        .iter()
+        .zip(traces)
+        .map(|(spun, trace)| Sorted::of(spun, &Disturbances::new(Ok(trace), Vec::new(), &place, 0)))
+        .collect();
+    let begun = sorted
+        .iter()
+        .flat_map(|sorted| sorted.of_source(Source::Tick).map(|gap| gap.0));
+    let clock = TickClock::of(&begun.collect::<Vec<_>>(), trial.outcome.machine().tick_hz);
+    let ticks = Gaps::of(plain, |gap| clock.is_some_and(|clock| clock.falls_into(gap)));
+    trial
+        .outcome
+        .row(row("tick", "clock tick, by the time in its period", &ticks));
+    let cost_ns = recording_cost_ns(&ticks, &recorded_gaps(&sorted, Source::Tick, 0.0));
+    trial.outcome.parameter("recording_cost_us", cost_ns / 1000.0);
+    for source in Source::ALL {
+        // Gaps without interrupts contain no recording cost.
+        let cost_ns = if source == Source::Unrecorded {
+            0.0
+        } else {
+            cost_ns
+        };
+        let gaps = recorded_gaps(&sorted, source, cost_ns);
+        trial.outcome.row(row(source.id(), source.name(), &gaps));
+    }
+    trial.verdict("disturbs", Some(ticks.raw.count() > 0));
+    trial.curve("gaps", "every gap", every.corrected.curve());
+    trial.curve("gaps", "clock ticks", ticks.corrected.curve());
+    clock
+}
 
 const PRIORITY: i16 = 80;
 /// The loop spins and pauses alternately, so that it uses 90 % of the CPU.
@@ -69,7 +165,7 @@ impl Extent {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) struct Command {
+pub(super) struct Spin {
     pub(super) slices: u32,
 }
 
@@ -82,8 +178,13 @@ pub(super) struct Spun {
     loop_ns: u64,
 }
 
-pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|command: Command| run(fifo("spins", PRIORITY), move || spin(command.slices)))
+impl Job for Spin {
+    const NAME: &'static str = "clock-tick";
+    type Answer = Spun;
+
+    fn run(self) -> Result<Spun, Error> {
+        run(fifo("spins", PRIORITY), move || spin(self.slices))
+    }
 }
 
 pub(super) fn spin(slices: u32) -> Spun {
@@ -150,78 +251,6 @@ impl Source {
             None => Self::Unrecorded,
         }
     }
-}
-
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let extent = Extent::of(testbed.length);
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    let mut subject = Subject::start(testbed, ROLE, extent.expected() * 8, Interrupts::Ignored)?;
-    shortened(testbed, &mut outcome, || {
-        format!(
-            "{:.1} s of spinning instead of {:.1}",
-            extent.spinning().as_secs_f64(),
-            Extent::of(Length::Full).spinning().as_secs_f64()
-        )
-    });
-    let command = Command {
-        slices: extent.slices,
-    };
-    let (mut plain, mut recorded, mut traces) = (Vec::new(), Vec::new(), Vec::new());
-    for round in 1..=extent.rounds {
-        testbed
-            .progress
-            .stage(format!("round {round} of {}", extent.rounds), extent.block() * 2);
-        plain.push(subject.ask::<_, Spun>(&command, extent.block())?);
-        match record(&testbed.places, Recorded::Interrupts) {
-            Ok(recorder) => {
-                recorded.push(subject.ask::<_, Spun>(&command, extent.block())?);
-                traces.push(recorder.stop()?);
-            }
-            Err(reason) if round == 1 => outcome.skip(None, "which gaps are clock ticks", reason),
-            Err(_) => {}
-        }
-    }
-    let disturbances = subject.finish(&mut outcome)?;
-    outcome.parameter("spin_ms", SPIN.as_millis() as u64);
-    outcome.parameter("pause_ms", PAUSE.as_millis() as u64);
-    let every = Gaps::of(&plain, |_| true);
-    let mut clock = None;
-    let mut ticks = None;
-    if !traces.is_empty() {
-        let place = &testbed.places.pinned;
-        let traced = recorded.iter().zip(traces);
-        let sorted: Vec<_> = traced
-            .map(|(spun, trace)| Sorted::of(spun, &Disturbances::new(Ok(trace), Vec::new(), place, 0)))
-            .collect();
-        let begun = sorted
-            .iter()
-            .flat_map(|sorted| sorted.of_source(Source::Tick).map(|gap| gap.0));
-        clock = TickClock::of(&begun.collect::<Vec<_>>(), outcome.machine().tick_hz);
-        let by_time = Gaps::of(&plain, |gap| clock.is_some_and(|clock| clock.falls_into(gap)));
-        outcome.row(row("tick", "clock tick, by the time in its period", &by_time));
-        let cost_ns = recording_cost_ns(&by_time, &recorded_gaps(&sorted, Source::Tick, 0.0));
-        outcome.parameter("recording_cost_us", cost_ns / 1000.0);
-        for source in Source::ALL {
-            // Gaps without interrupts contain no recording cost.
-            let cost_ns = if source == Source::Unrecorded {
-                0.0
-            } else {
-                cost_ns
-            };
-            let gaps = recorded_gaps(&sorted, source, cost_ns);
-            outcome.row(row(source.id(), source.name(), &gaps));
-        }
-        ticks = Some(by_time);
-    }
-    let cause = |gap: Sample| match clock {
-        _ if disturbances.is_in_hole(gap.span()) => disturbances.cause(gap.span()),
-        Some(clock) if clock.falls_into(gap) => "a clock tick was due".to_owned(),
-        Some(_) => "no clock tick was due: another interrupt, the host or a thread".to_owned(),
-        None => "unknown: interrupts were not recorded".to_owned(),
-    };
-    outcome.row(row("all", "all gaps", &every).with("max_cause", every.longest.map(cause)));
-    let chapter = chapter(&outcome, &every, ticks.as_ref());
-    Ok(Findings { outcome, chapter })
 }
 
 /// The gaps of a loop by source, observed while interrupts were recorded.
@@ -310,78 +339,6 @@ fn row(id: &str, name: &str, gaps: &Gaps) -> Row {
         .with("raw_mean_us", raw.mean_us)
         .with("raw_p50_us", raw.p50_us)
 }
-
-/// The maxima of [Fayyad-Kazan 2013] figure 1, from its text, in microseconds.
-const PUBLISHED: [(&str, f64); 3] = [
-    ("QNX 6.5, [Fayyad-Kazan 2013]", 10.0),
-    ("Windows CE 7, [Fayyad-Kazan 2013]", 12.0),
-    ("Linux 3.6.6-rt, [Fayyad-Kazan 2013]", 20.0),
-];
-
-fn chapter(outcome: &Outcome, every: &Gaps, ticks: Option<&Gaps>) -> Chapter {
-    let table = Table::of(outcome.rows().iter().map(Row::as_map)).columns(&[
-        ("gaps", "gaps"),
-        ("count", "count"),
-        ("per_s", "per second"),
-        ("mean_us", "mean (µs)"),
-        ("p50_us", "p50 (µs)"),
-        ("p99_us", "p99 (µs)"),
-        ("max_us", "max (µs)"),
-        ("max_cause", "cause of maximum"),
-        ("share_percent", "share of the CPU (%)"),
-        ("raw_mean_us", "raw mean (µs)"),
-        ("raw_p50_us", "raw p50 (µs)"),
-    ]);
-    let summary = ticks.map(|ticks| ticks.corrected.summary());
-    let of_ticks =
-        |choose: fn(&Summary) -> Option<f64>| summary.as_ref().and_then(choose).unwrap_or(f64::NAN);
-    let here = [
-        of_ticks(|summary| summary.mean_us),
-        of_ticks(|summary| summary.p99_us),
-        of_ticks(|summary| summary.max_us),
-    ];
-    let bars = Figure::new("Duration of a clock tick")
-        .caption(
-            "The clock tick affects every other measurement, so its duration is part of their maxima. \
-             [Fayyad-Kazan 2013] figure 1, which shows mean and maximum; its text states the maxima.",
-        )
-        .names(["mean", "p99", "maximum"])
-        .y("duration (µs)")
-        .y_log()
-        .bars("here", here);
-    let bars = PUBLISHED.into_iter().fold(bars, |bars, (name, longest)| {
-        bars.published_bars(name, [f64::NAN, f64::NAN, longest])
-    });
-    let tails = Figure::new("Gaps in the loop")
-        .caption("All gaps of at least a microsecond, and those at the times of clock ticks.")
-        .tail()
-        .x(super::SHORTER)
-        .y("length of the gap (µs)")
-        .y_log()
-        .line("every gap", every.corrected.curve())
-        .line(
-            "clock ticks",
-            ticks.map(|ticks| ticks.corrected.curve()).unwrap_or_default(),
-        );
-    Chapter::new("The clock tick")
-        .paragraph(
-            "A loop at a high SCHED_FIFO priority reads the clock continuously (45 of every 50 ms); if two \
-             readings are at least a microsecond apart, the CPU was taken from it. In every other block the \
-             kernel records its interrupts, which shows the phase of the clock ticks: in the blocks without \
-             recording, gaps at this phase are ticks. The rows from the recording are corrected by what \
-             recording adds to the median tick.",
-        )
-        .paper(
-            "[Fayyad-Kazan 2013] IV.B.2",
-            CLAIM,
-            ticks.map(|ticks| ticks.raw.count() > 0),
-        )
-        .figure(bars)
-        .table(table)
-        .figure(tails)
-}
-
-const CLAIM: &str = "the clock interrupt disturbs every thread, whatever its priority";
 
 #[cfg(test)]
 mod tests {

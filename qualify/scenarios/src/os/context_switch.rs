@@ -10,38 +10,105 @@ use std::{
     time::Duration,
 };
 
-use punctual_harness::{Outcome, Row, statistics};
+use punctual_harness::{Row, statistics};
 use punctual_os::scheduling;
-use punctual_report::{Chapter, Table};
 use punctual_system::{ContextSwitches, Semaphore};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::{
     disturbance::Disturbances,
     mutex::{Kind, Mutex},
     samples::{Log, Sample, now_ns},
-    subject::{Interrupts, Subject, lacks_rights, shortened},
-    worker::{fifo, joined, run, serve},
+    subject::{Interrupts, Subject},
+    worker::{Job, fifo, joined, run},
 };
 use crate::{
-    benchmark::{Benchmark, Findings},
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
-    testbed::Testbed,
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "os.context-switch",
-    about: "time of a switch between two threads, by yielding and by suspending and resuming",
-    expected: |length| Extent::of(length).expected() * 2,
-    run: measure,
-    controls: &[],
-};
+pub(crate) struct ContextSwitch;
 
-const HEADING: &str = "Context switches";
+impl Experiment for ContextSwitch {
+    const NAME: &'static str = "os.context-switch";
+    const ABOUT: &'static str =
+        "time of a switch between two threads, by yielding and by suspending and resuming";
+    const PAGE: &'static str = include_str!("context_switch.toml");
+    const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&[]);
 
-pub(crate) const ROLE: &str = "__os-context-switch";
+    fn expected(length: Length) -> Duration {
+        expected(repetitions(length)) * 2
+    }
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let repetitions = repetitions(trial.length());
+        let expected = expected(repetitions);
+        trial.outcome.parameter("repetitions", repetitions);
+        let full = self::repetitions(Length::Full);
+        trial.shortened(format!("{repetitions} repetitions instead of {full}"));
+        trial.outcome.parameter("switches_per_repetition", SWITCHES);
+        let mut subject = Subject::for_jobs(trial.testbed, expected * 10, Interrupts::Recorded)?;
+        trial.stage("yielding", expected);
+        let yields = YieldToEachOther {
+            repetitions,
+            yields: SWITCHES,
+        };
+        let yielded = subject.run(yields, expected)?;
+        let mut synchronized = Vec::new();
+        for (kind, test) in SYNCHRONIZED {
+            trial.stage(test, expected);
+            synchronized.push((test, subject.run(Synchronize { repetitions, kind }, expected)?));
+        }
+        let disturbances = subject.finish(&mut trial.outcome)?;
+        let mut rows = vec![yield_row(&yielded)];
+        for (
+            test,
+            Synchronized {
+                samples,
+                uncontended_ns,
+            },
+        ) in &synchronized
+        {
+            rows.push(synchronized_row(test, samples, *uncontended_ns, &disturbances));
+        }
+        let means: Vec<_> = rows.iter().map(|row| row.number("mean_us")).collect();
+        trial.verdict("shorter", (|| Some(means[0]? < means[1]?))());
+        trial.shown_row("published", published_row(&rows));
+        for row in rows {
+            trial.shown_row("here", row.clone());
+            trial.outcome.row(row);
+        }
+        let reason = "POSIX threads have no operation that suspends another thread ([Schmidt 2002] 3.1)";
+        let row = Row::new().with("test", "suspend-resume");
+        trial.outcome.row(row.with("note", format!("N/A: {reason}")));
+        trial.outcome.skip(None, "the suspend-resume test", reason);
+        Ok(())
+    }
+}
+
+/// Returns our row of the papers' table: means, and the jitter in parentheses.
+fn published_row(rows: &[Row]) -> Row {
+    let cell = |row: &Row| {
+        let number = |column| row.number(column).unwrap_or(f64::NAN);
+        format!("{:.3} ({:.3})", number("mean_us"), number("jitter_us"))
+    };
+    let row = Row::new()
+        .with("source", "this run")
+        .with("system", "here")
+        .with("suspend", "N/A");
+    row.with("yield", cell(&rows[0])).with("synch", cell(&rows[1]))
+}
+
+/// Repetitions of each test.
+fn repetitions(length: Length) -> u32 {
+    length.pick(40, 300, 300)
+}
+
+/// Returns the expected duration of one test; a switch takes a few microseconds.
+fn expected(repetitions: u32) -> Duration {
+    Duration::from_micros(u64::from(repetitions * SWITCHES) * 10)
+}
 
 /// Switches per repetition, as in the papers' tests.
 const SWITCHES: u32 = 1000;
@@ -49,40 +116,52 @@ const SWITCHES: u32 = 1000;
 const LOW: i16 = 30;
 const HIGH: i16 = 31;
 
-#[derive(Clone, Copy)]
-struct Extent {
+/// Repetitions of [`yield_to_each_other`].
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct YieldToEachOther {
+    pub(super) repetitions: u32,
+    pub(super) yields: u32,
+}
+
+impl Job for YieldToEachOther {
+    const NAME: &'static str = "yield";
+    type Answer = Vec<Yielded>;
+
+    fn run(self) -> Result<Vec<Yielded>, Error> {
+        (0..self.repetitions)
+            .map(|_| yield_to_each_other(self.yields))
+            .collect()
+    }
+}
+
+/// Switches by a mutex.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Synchronize {
     repetitions: u32,
-}
-
-impl Extent {
-    fn of(length: Length) -> Self {
-        Self {
-            repetitions: length.pick(40, 300, 300),
-        }
-    }
-
-    /// Returns the expected duration of one test; a switch takes a few microseconds.
-    fn expected(self) -> Duration {
-        Duration::from_micros(u64::from(self.repetitions * SWITCHES) * 10)
-    }
+    kind: Kind,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-enum Command {
-    Yield { repetitions: u32 },
-    Synchronized { repetitions: u32, kind: Kind },
+pub(super) struct Synchronized {
+    /// From before the release of the mutex to after its acquisition.
+    samples: Vec<Sample>,
+    /// Time of acquiring and releasing the mutex in one thread.
+    uncontended_ns: f64,
 }
 
-#[derive(Debug, Deserialize, Serialize)]
-enum Response {
-    /// One repetition each.
-    Yielded(Vec<Yielded>),
-    Synchronized {
-        /// From before the release of the mutex to after its acquisition.
-        samples: Vec<Sample>,
-        /// Time of acquiring and releasing the mutex in one thread.
-        uncontended_ns: f64,
-    },
+impl Job for Synchronize {
+    const NAME: &'static str = "synchronize";
+    type Answer = Synchronized;
+
+    fn run(self) -> Result<Synchronized, Error> {
+        let mutex = Arc::new(Mutex::new(self.kind, HIGH)?);
+        let alone = Arc::clone(&mutex);
+        let times = self.repetitions * SWITCHES;
+        Ok(Synchronized {
+            uncontended_ns: run(fifo("uncontended", HIGH), move || alone.uncontended_ns(times))?,
+            samples: synchronized(&mutex, times)?,
+        })
+    }
 }
 
 /// The result of two threads that yield to each other.
@@ -92,24 +171,6 @@ pub(crate) struct Yielded {
     pub(crate) ns: f64,
     /// Number of preemptions of a thread that had not yielded.
     pub(super) foreign_switches: u64,
-}
-
-pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|command| match command {
-        Command::Yield { repetitions } => {
-            let yielded = (0..repetitions).map(|_| yield_to_each_other(SWITCHES));
-            Ok(Response::Yielded(yielded.collect::<Result<_, Error>>()?))
-        }
-        Command::Synchronized { repetitions, kind } => {
-            let mutex = Arc::new(Mutex::new(kind, HIGH)?);
-            let alone = Arc::clone(&mutex);
-            let times = repetitions * SWITCHES;
-            Ok(Response::Synchronized {
-                uncontended_ns: run(fifo("uncontended", HIGH), move || alone.uncontended_ns(times))?,
-                samples: synchronized(&mutex, times)?,
-            })
-        }
-    })
 }
 
 /// Runs two threads that yield `yields` times each. The first one that is done stops the clock, because no
@@ -195,58 +256,6 @@ const SYNCHRONIZED: [(Kind, &str); 3] = [
     (Kind::OwnInheriting, "the same, Punctual's mutex"),
 ];
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let extent = Extent::of(testbed.length);
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &[]) {
-        return Ok(Findings { outcome, chapter });
-    }
-    let repetitions = extent.repetitions;
-    outcome.parameter("repetitions", repetitions);
-    shortened(testbed, &mut outcome, || {
-        format!(
-            "{repetitions} repetitions instead of {}",
-            Extent::of(Length::Full).repetitions
-        )
-    });
-    outcome.parameter("switches_per_repetition", SWITCHES);
-    let mut subject = Subject::start(testbed, ROLE, extent.expected() * 10, Interrupts::Recorded)?;
-    testbed.progress.stage("yielding", extent.expected());
-    let yielded = match subject.ask(&Command::Yield { repetitions }, extent.expected())? {
-        Response::Yielded(yielded) => yielded,
-        Response::Synchronized { .. } => return Err(unexpected_response()),
-    };
-    let mut synchronized = Vec::new();
-    for (kind, test) in SYNCHRONIZED {
-        testbed.progress.stage(test, extent.expected());
-        match subject.ask(&Command::Synchronized { repetitions, kind }, extent.expected())? {
-            Response::Synchronized {
-                samples,
-                uncontended_ns,
-            } => synchronized.push((test, samples, uncontended_ns)),
-            Response::Yielded(_) => return Err(unexpected_response()),
-        }
-    }
-    let disturbances = subject.finish(&mut outcome)?;
-    outcome.row(yield_row(&yielded));
-    for (test, samples, uncontended_ns) in &synchronized {
-        outcome.row(synchronized_row(test, samples, *uncontended_ns, &disturbances));
-    }
-    let reason = "POSIX threads have no operation that suspends another thread ([Schmidt 2002] 3.1)";
-    outcome.row(
-        Row::new()
-            .with("test", "suspend-resume")
-            .with("note", format!("N/A: {reason}")),
-    );
-    outcome.skip(None, "the suspend-resume test", reason);
-    let chapter = chapter(&outcome);
-    Ok(Findings { outcome, chapter })
-}
-
-fn unexpected_response() -> Error {
-    "unexpected response of the child process".into()
-}
-
 /// Statistics over repetitions, as ACE's test prints them.
 fn over_repetitions(row: Row, means_us: &[f64]) -> Row {
     let extreme = |choose: fn(f64, f64) -> f64| means_us.iter().copied().reduce(choose);
@@ -291,122 +300,6 @@ fn synchronized_row(test: &str, samples: &[Sample], uncontended_ns: f64, disturb
             "note",
             "without the cost of acquiring and releasing the uncontended mutex, and of the clock",
         )
-}
-
-/// [Schmidt 2002] table 1 and [Levine 1999]: system, suspend-resume, yield, synchronized; microseconds, with
-/// the jitter.
-const PUBLISHED: &[(&str, &str, [&str; 3])] = &[
-    (
-        "[Schmidt 2002] table 1, Pentium III 866 MHz",
-        "VxWorks",
-        ["0.586 (0.025)", "0.649 (0.013)", "0.821 (0.019)"],
-    ),
-    ("", "QNX", ["N/A", "0.470 (0.007)", "0.861 (0.003)"]),
-    ("", "Linux/RT", ["N/A", "0.645 (0.007)", "2.88 (0.015)"]),
-    ("", "Linux", ["N/A", "0.548 (0.006)", "2.559 (0.011)"]),
-    (
-        "",
-        "Windows NT",
-        ["1.147 (0.005)", "1.056 (0.006)", "1.914 (0.010)"],
-    ),
-    (
-        "",
-        "Windows 2000",
-        ["1.148 (0.004)", "1.075 (0.007)", "2.810 (0.016)"],
-    ),
-    (
-        "[Levine 1999], Pentium Pro 200 MHz",
-        "Solaris",
-        ["46 (N/A)", "17.8 (0.837)", "128 (N/A)"],
-    ),
-    ("", "VxWorks", ["15.4 (0.294)", "40 (N/A)", "N/A"]),
-    ("", "LynxOS", ["N/A", "3.72 (0.043)", "5.45 (0.077)"]),
-    ("", "Linux", ["N/A", "6.52 (0.117)", "18.2 (0.264)"]),
-    ("", "Windows NT", ["3.45 (0.059)", "5.76 (0.449)", "7.02 (0.113)"]),
-];
-
-const COLUMNS: &[(&str, &str)] = &[
-    ("test", "test"),
-    ("mean_us", "mean (µs)"),
-    ("jitter_us", "jitter (µs)"),
-    ("p50_us", "median (µs)"),
-    ("raw_mean_us", "raw mean (µs)"),
-    ("uncontended_us", "mutex alone (µs)"),
-    ("slowest_us", "slowest switch (µs)"),
-    ("slowest_cause", "cause of slowest"),
-    ("disturbed", "interrupted"),
-    ("foreign_switches", "foreign switches"),
-];
-
-fn chapter(outcome: &Outcome) -> Chapter {
-    let measured = outcome
-        .rows()
-        .iter()
-        .filter(|row| row.number("mean_us").is_some());
-    let ours = Table::of(measured.map(Row::as_map)).columns(COLUMNS);
-    Chapter::new(HEADING)
-        .paragraph(
-            "Three ways to switch between two threads on one CPU. Yield: two threads of one priority yield \
-             to each other. Synchronized suspend-resume: a thread releases a mutex that a more important one \
-             waits for. Suspend-resume: a thread suspends and resumes another one, which is not available \
-             (N/A) because POSIX threads have no such operation. Mean and jitter are those of the means of \
-             repetitions, as in the papers. The time to acquire and release the mutex alone is subtracted \
-             from the synchronized switches.",
-        )
-        .paper("[Schmidt 2002] 3.1", YIELD_CLAIM, yield_is_shorter(outcome))
-        .table(ours.title("Here"))
-        .table(published(outcome))
-}
-
-const YIELD_CLAIM: &str = "on Linux a switch by yielding takes a fraction of one by a mutex, so a single \
-                           figure says little about a system";
-
-fn yield_is_shorter(outcome: &Outcome) -> Option<bool> {
-    Some(mean_of(outcome, "yield")? < mean_of(outcome, SYNCHRONIZED[0].1)?)
-}
-
-fn row_of<'o>(outcome: &'o Outcome, test: &str) -> Option<&'o Row> {
-    outcome
-        .rows()
-        .iter()
-        .find(|row| row.get("test").is_some_and(|name| name == test))
-}
-
-fn mean_of(outcome: &Outcome, test: &str) -> Option<f64> {
-    row_of(outcome, test)?.number("mean_us")
-}
-
-/// Returns the papers' table, with our results as its first row.
-fn published(outcome: &Outcome) -> Table {
-    let here = |test: &str| {
-        let row = row_of(outcome, test)?;
-        Some(format!(
-            "{:.3} ({:.3})",
-            row.number("mean_us")?,
-            row.number("jitter_us")?
-        ))
-    };
-    let row = |source: &str, system: &str, cells: [Value; 3]| {
-        let [suspend, yielding, synchronized] = cells;
-        json!({
-            "source": source, "system": system, "suspend": suspend, "yield": yielding, "synch": synchronized,
-        })
-    };
-    let ours = [Some("N/A".to_owned()), here("yield"), here(SYNCHRONIZED[0].1)];
-    let first = row("this run", "here", ours.map(Value::from));
-    let others = PUBLISHED
-        .iter()
-        .map(|(source, system, cells)| row(source, system, cells.map(Value::from)));
-    let rows: Vec<Value> = std::iter::once(first).chain(others).collect();
-    Table::of(rows.iter().filter_map(Value::as_object))
-        .columns(&[
-            ("source", "source"),
-            ("system", "system"),
-            ("suspend", "suspend-resume"),
-            ("yield", "yield"),
-            ("synch", "synchronized"),
-        ])
-        .title("Context switch latency in µs, jitter in parentheses: published figures, of other machines")
 }
 
 #[cfg(test)]

@@ -145,7 +145,7 @@ impl Evaluated {
 }
 
 /// The columns of [`Evaluated::row`] for a table, after those that describe the measurement.
-pub(crate) const COLUMNS: &[(&str, &str)] = &[
+pub(crate) const SAMPLE_COLUMNS: &[(&str, &str)] = &[
     ("count", "samples"),
     ("mean_us", "mean (µs)"),
     ("p50_us", "p50 (µs)"),
@@ -156,11 +156,6 @@ pub(crate) const COLUMNS: &[(&str, &str)] = &[
     ("undisturbed_max_us", "max of others (µs)"),
     ("raw_p50_us", "raw p50 (µs)"),
 ];
-
-/// Returns these columns, followed by [`COLUMNS`].
-pub(crate) fn columns(first: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
-    first.iter().chain(COLUMNS).copied().collect()
-}
 
 fn overlap(one: Span, other: Span) -> bool {
     one.start_ns < other.end_ns && other.start_ns < one.end_ns

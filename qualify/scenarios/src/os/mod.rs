@@ -28,38 +28,46 @@ mod wake_up;
 mod worker;
 
 pub(crate) use context_switch::yield_to_each_other;
-pub(crate) use disturbance::Disturbances;
+pub(crate) use disturbance::{Disturbances, SAMPLE_COLUMNS};
 pub(crate) use samples::{Log, Sample, now_ns};
 pub(crate) use subject::{Interrupts, Subject, no_rights, shortened};
 pub(crate) use worker::{fifo, joined, run, serve};
 
-use crate::{benchmark::Benchmark, role::Role};
+use punctual_harness::child::TaskEntry;
+
+use self::worker::{Timed, Worker};
+use crate::{
+    benchmark::Benchmark,
+    experiment::benchmark,
+    role::{Role, entry},
+};
 
 /// The benchmarks, in the order of the papers.
 pub(crate) const BENCHMARKS: &[Benchmark] = &[
-    context_switch::BENCHMARK,
-    tracing_overhead::BENCHMARK,
-    clock_tick::BENCHMARK,
-    thread_switch::BENCHMARK,
-    timer_latency::BENCHMARK,
-    sustained_timers::BENCHMARK,
-    semaphore::BENCHMARK,
-    mutex_inheritance::BENCHMARK,
-    mutex_contention::BENCHMARK,
+    benchmark::<context_switch::ContextSwitch>(),
+    benchmark::<tracing_overhead::TracingOverhead>(),
+    benchmark::<clock_tick::ClockTick>(),
+    benchmark::<thread_switch::ThreadSwitch>(),
+    benchmark::<timer_latency::TimerLatency>(),
+    benchmark::<sustained_timers::SustainedTimers>(),
+    benchmark::<semaphore::ManyWaiters>(),
+    benchmark::<mutex_inheritance::MutexInheritance>(),
+    benchmark::<mutex_contention::MutexContention>(),
 ];
 
-/// The roles of their child processes.
-pub(crate) const ROLES: &[(&str, Role)] = &[
-    (context_switch::ROLE, context_switch::child),
-    (tracing_overhead::ROLE, tracing_overhead::child),
-    (clock_tick::ROLE, clock_tick::child),
-    (thread_switch::ROLE, thread_switch::child),
-    (timer_latency::ROLE, timer_latency::child),
-    (sustained_timers::ROLE, sustained_timers::child),
-    (semaphore::ROLE, semaphore::child),
-    (mutex_inheritance::ROLE, mutex_inheritance::child),
-    (mutex_contention::ROLE, mutex_contention::child),
+/// What their child process executes.
+const JOBS: &[TaskEntry<Worker>] = &[
+    TaskEntry::of::<Timed<context_switch::YieldToEachOther>>(),
+    TaskEntry::of::<Timed<context_switch::Synchronize>>(),
+    TaskEntry::of::<Timed<tracing_overhead::ReadClock>>(),
+    TaskEntry::of::<Timed<clock_tick::Spin>>(),
+    TaskEntry::of::<Timed<thread_switch::Switch>>(),
+    TaskEntry::of::<Timed<timer_latency::WakeUp>>(),
+    TaskEntry::of::<Timed<sustained_timers::Expire>>(),
+    TaskEntry::of::<Timed<semaphore::Contend>>(),
+    TaskEntry::of::<Timed<mutex_inheritance::Contend>>(),
+    TaskEntry::of::<Timed<mutex_contention::Contend>>(),
 ];
 
-/// Label of the axis of percentiles.
-const SHORTER: &str = "share of the samples that were shorter (%)";
+/// The roles of the child processes.
+pub(crate) const ROLES: &[(&str, Role)] = &[entry::<Worker>()];

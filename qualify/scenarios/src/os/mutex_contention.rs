@@ -11,35 +11,89 @@ use std::{
 };
 
 use punctual_harness::{Claim, Outcome, Row};
-use punctual_report::{Chapter, Figure, Table};
 use punctual_system::Semaphore;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    disturbance::{Evaluated, columns},
     mutex::{Kind, Mutex},
     samples::{Log, Sample, now_ns},
-    subject::{Interrupts, Subject, lacks_rights, shortened},
-    worker::{fifo, joined, run, serve},
+    subject::{Interrupts, Subject},
+    worker::{Job, fifo, joined, run},
 };
 use crate::{
-    benchmark::{Benchmark, Findings},
     error::Error,
+    experiment::{Experiment, Trial, Verdict},
     length::Length,
-    testbed::Testbed,
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "os.mutex-contention",
-    about: "acquiring and releasing a contended mutex, with and without priority inheritance",
-    expected: |length| expected(rounds(length)) * CASES.len() as u32,
-    run: measure,
-    controls: &[],
-};
+pub(crate) struct MutexContention;
 
-const HEADING: &str = "A contended mutex";
+impl Experiment for MutexContention {
+    const NAME: &'static str = "os.mutex-contention";
+    const ABOUT: &'static str =
+        "acquiring and releasing a contended mutex, with and without priority inheritance";
+    const PAGE: &'static str = include_str!("mutex_contention.toml");
+    const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&["inheritance", "own-inheritance"]);
 
-pub(crate) const ROLE: &str = "__os-mutex-contention";
+    fn expected(length: Length) -> Duration {
+        expected(rounds(length)) * CASES.len() as u32
+    }
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let rounds = rounds(trial.length());
+        let expected = expected(rounds);
+        trial.shortened(format!(
+            "{rounds} rounds each instead of {}",
+            self::rounds(Length::Full)
+        ));
+        trial.outcome.parameter("rounds", rounds);
+        let mut subject = Subject::for_jobs(trial.testbed, expected * 50, Interrupts::Recorded)?;
+        let mut measured = Vec::new();
+        for case in CASES {
+            trial.stage(case.name(), expected);
+            measured.push((case, subject.run(Contend { case, rounds }, expected)?));
+        }
+        let disturbances = subject.finish(&mut trial.outcome)?;
+        for (case, contended) in measured {
+            if case.medium {
+                trial.outcome.claim(claim(case, contended.inversions, rounds));
+            }
+            let operations = [
+                ("acquire", &contended.acquisitions),
+                ("release", &contended.releases),
+            ];
+            for (operation, samples) in operations {
+                let times = disturbances.evaluate(samples, 0);
+                let row = Row::new()
+                    .with("mutex", case.kind.name())
+                    .with("medium_ready", case.medium)
+                    .with("operation", operation)
+                    .with("uncontended_us", contended.uncontended_ns / 1000.0)
+                    .with("inversions", case.medium.then_some(contended.inversions));
+                trial.outcome.row(times.row(row));
+                trial.curve(operation, case.name(), times.corrected.curve());
+            }
+        }
+        trial.verdict("by-ticks", by_ticks(&trial.outcome));
+        Ok(())
+    }
+}
+
+/// Returns whether timer interrupts caused all of the longest times. The paper's machine has no other
+/// interrupts, and no host below it.
+fn by_ticks(outcome: &Outcome) -> Verdict {
+    let recorded = || {
+        outcome
+            .rows()
+            .iter()
+            .filter(|row| row.number("disturbed").is_some())
+    };
+    recorded().next()?;
+    let cause = |row: &Row| Some(row.get("max_cause")?.as_str()?.contains("timer interrupt"));
+    recorded()
+        .map(cause)
+        .try_fold(true, |all, by_tick| Some(all && by_tick?))
+}
 
 const LOW: i16 = 10;
 const MEDIUM: i16 = 20;
@@ -48,7 +102,7 @@ const HIGH: i16 = 30;
 /// A mutex, and whether a thread of middle priority becomes ready before the release, as in the paper's case
 /// of inversion.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-struct Case {
+pub(super) struct Case {
     kind: Kind,
     medium: bool,
 }
@@ -67,11 +121,6 @@ const fn case(kind: Kind, medium: bool) -> Case {
 }
 
 impl Case {
-    /// Id of its claim.
-    fn id(self) -> &'static str {
-        self.kind.id()
-    }
-
     fn name(self) -> String {
         let medium = if self.medium { ", medium thread ready" } else { "" };
         format!("{}{medium}", self.kind.name())
@@ -88,13 +137,13 @@ fn expected(rounds: usize) -> Duration {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Command {
+pub(super) struct Contend {
     case: Case,
     rounds: usize,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Response {
+pub(super) struct Contended {
     /// From the attempt of the high thread until the low one, which holds the mutex, runs again.
     acquisitions: Vec<Sample>,
     /// From the release until the high thread has the mutex.
@@ -105,8 +154,13 @@ struct Response {
     uncontended_ns: f64,
 }
 
-pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|command: Command| contend(&command))
+impl Job for Contend {
+    const NAME: &'static str = "mutex-contention";
+    type Answer = Contended;
+
+    fn run(self) -> Result<Contended, Error> {
+        contend(self)
+    }
 }
 
 struct Shared {
@@ -123,8 +177,7 @@ struct Shared {
     releases: Log,
 }
 
-fn contend(command: &Command) -> Result<Response, Error> {
-    let Command { case, rounds } = *command;
+fn contend(Contend { case, rounds }: Contend) -> Result<Contended, Error> {
     let shared = Arc::new(Shared {
         case,
         mutex: Mutex::new(case.kind, HIGH)?,
@@ -155,7 +208,7 @@ fn contend(command: &Command) -> Result<Response, Error> {
     for thread in others {
         joined(thread)?;
     }
-    Ok(Response {
+    Ok(Contended {
         acquisitions: shared.acquisitions.samples(),
         releases: shared.releases.samples(),
         inversions,
@@ -218,126 +271,16 @@ fn high(shared: &Shared) {
     }
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let rounds = rounds(testbed.length);
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    let mut evaluated = Vec::new();
-    let claimed = CASES.iter().filter(|case| case.medium).map(|case| case.id());
-    let claims: Vec<&str> = claimed.collect();
-    if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &claims) {
-        return Ok(Findings { outcome, chapter });
-    }
-    shortened(testbed, &mut outcome, || {
-        format!("{} rounds each instead of {}", rounds, self::rounds(Length::Full))
-    });
-    outcome.parameter("rounds", rounds);
-    let limit = expected(rounds) * 50;
-    let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Recorded)?;
-    let mut measured = Vec::new();
-    for case in CASES {
-        testbed.progress.stage(case.name(), expected(rounds));
-        let response: Response = subject.ask(&Command { case, rounds }, expected(rounds))?;
-        measured.push((case, response));
-    }
-    let disturbances = subject.finish(&mut outcome)?;
-    for (case, response) in measured {
-        if case.medium {
-            outcome.claim(claim(case, response.inversions, rounds));
-        }
-        for (operation, samples) in [
-            ("acquire", &response.acquisitions),
-            ("release", &response.releases),
-        ] {
-            let times = disturbances.evaluate(samples, 0);
-            let row = Row::new()
-                .with("mutex", case.kind.name())
-                .with("medium_ready", case.medium)
-                .with("operation", operation)
-                .with("uncontended_us", response.uncontended_ns / 1000.0)
-                .with("inversions", case.medium.then_some(response.inversions));
-            outcome.row(times.row(row));
-            evaluated.push((format!("{operation}: {}", case.name()), times));
-        }
-    }
-    let chapter = chapter(&outcome, &evaluated);
-    Ok(Findings { outcome, chapter })
-}
-
 fn claim(case: Case, inversions: u64, rounds: usize) -> Claim {
     let name = case.kind.name();
     let text = format!(
         "{name}: rounds in which the medium thread ran before the high one had the mutex, of {rounds}"
     );
     Claim::at_most(
-        case.id(),
+        case.kind.id(),
         text,
         "[Fayyad-Kazan 2013] IV.B.8",
         inversions as f64,
         0.0,
     )
-}
-
-fn chapter(outcome: &Outcome, evaluated: &[(String, Evaluated)]) -> Chapter {
-    let columns = columns(&[
-        ("mutex", "mutex"),
-        ("medium_ready", "medium thread ready"),
-        ("operation", "operation"),
-        ("uncontended_us", "both, uncontended (µs)"),
-        ("inversions", "inversions"),
-    ]);
-    let table = Table::of(outcome.rows().iter().map(Row::as_map)).columns(&columns);
-    let figure = |operation: &str, what: &str| {
-        let prefix = format!("{operation}: ");
-        let figure = Figure::new(what).tail().x(super::SHORTER).y("time (µs)").y_log();
-        let chosen = evaluated
-            .iter()
-            .filter_map(|(name, times)| Some((name.strip_prefix(&prefix)?, times)));
-        chosen.fold(figure, |figure, (name, times)| {
-            figure.line(name, times.corrected.curve())
-        })
-    };
-    // The paper's machine has no other interrupts, and no host below it.
-    let by_ticks = outcome
-        .rows()
-        .iter()
-        .filter(|row| row.number("disturbed").is_some())
-        .map(|row| {
-            row.get("max_cause")?
-                .as_str()
-                .map(|cause| cause.contains("timer interrupt"))
-        })
-        .collect::<Option<Vec<_>>>()
-        .filter(|rows| !rows.is_empty())
-        .map(|rows| rows.into_iter().all(|by_tick| by_tick));
-    Chapter::new(HEADING)
-        .paragraph(
-            "The low-priority thread holds the mutex when the high-priority one attempts to lock it. \
-             Acquiring is timed from the attempt until the owner runs again with the inherited priority, \
-             releasing from the release until the high-priority thread has the mutex. In the paper's case a \
-             medium-priority thread becomes ready in between and must not run. Both times include a context \
-             switch.",
-        )
-        .paper(
-            "[Fayyad-Kazan 2013] IV.B.8",
-            "the longest times are those of the mutex and the switch plus a clock tick",
-            by_ticks,
-        )
-        .table(table)
-        .figure(
-            figure("acquire", "Acquiring a mutex held by a less important thread").caption(
-                "This includes the cost of priority inheritance: the kernel raises the owner. [Fayyad-Kazan \
-             2013] figures \
-             8a and 8b, which show mean and maximum.",
-            ),
-        )
-        .figure(
-            figure(
-                "release",
-                "Releasing a mutex that a more important thread waits for",
-            )
-            .caption(
-                "With inheritance the kernel hands the mutex over and lowers the former owner. [Fayyad-Kazan \
-             2013] figures 8a and 8b.",
-            ),
-        )
 }

@@ -11,37 +11,65 @@ use std::{
     time::Duration,
 };
 
-use punctual_harness::{Claim, Outcome, Row};
-use punctual_report::{Chapter, Figure, Table};
+use punctual_harness::{Claim, Row};
 use punctual_system::Semaphore;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    disturbance::columns,
     mutex::{Kind, Mutex},
     samples::{Log, Sample, now_ns},
-    subject::{Interrupts, Subject, lacks_rights, shortened},
-    worker::{fifo, joined, serve, spin_for},
+    subject::{Interrupts, Subject},
+    worker::{Job, fifo, joined, spin_for},
 };
 use crate::{
-    benchmark::{Benchmark, Findings},
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
-    testbed::Testbed,
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "os.mutex-inheritance",
-    about: "three threads and a mutex: is there a priority inversion, without a protocol, with inheritance, \
-            with a ceiling",
-    expected: |length| expected(rounds(length)) * KINDS.len() as u32,
-    run: measure,
-    controls: &[],
-};
+pub(crate) struct MutexInheritance;
 
-const HEADING: &str = "Priority inversion at a mutex";
+impl Experiment for MutexInheritance {
+    const NAME: &'static str = "os.mutex-inheritance";
+    const ABOUT: &'static str = "three threads and a mutex: is there a priority inversion, without a protocol, \
+                                 with inheritance, with a ceiling";
+    const PAGE: &'static str = include_str!("mutex_inheritance.toml");
+    const NEEDS_RIGHTS: Option<&'static [&'static str]> =
+        Some(&["none", "inheritance", "ceiling", "own-inheritance", "own-ceiling"]);
 
-pub(crate) const ROLE: &str = "__os-mutex-inheritance";
+    fn expected(length: Length) -> Duration {
+        expected(rounds(length)) * KINDS.len() as u32
+    }
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let rounds = rounds(trial.length());
+        let expected = expected(rounds);
+        trial.shortened(format!(
+            "{rounds} rounds each instead of {}",
+            self::rounds(Length::Full)
+        ));
+        trial.outcome.parameter("rounds", rounds);
+        trial.outcome.parameter("low_works_us", 3 * LOW_WORK_NS / 1000);
+        trial.outcome.parameter("medium_works_us", MEDIUM_WORK_NS / 1000);
+        let mut subject = Subject::for_jobs(trial.testbed, expected * 20, Interrupts::Recorded)?;
+        let mut measured = Vec::new();
+        for kind in KINDS {
+            trial.stage(kind.name(), expected);
+            measured.push((kind, subject.run(Contend { kind, rounds }, expected)?));
+        }
+        let disturbances = subject.finish(&mut trial.outcome)?;
+        for (kind, Contended { waits, inversions }) in measured {
+            let row = Row::new().with("mutex", kind.name());
+            let row = row.with("rounds", rounds).with("inversions", inversions);
+            trial.outcome.row(disturbances.evaluate(&waits, 0).row(row));
+            trial.outcome.claim(claim(kind, inversions, rounds));
+            let waits = waits.iter().enumerate();
+            let points = waits.map(|(round, sample)| (round as f64, sample.1 as f64 / 1000.0));
+            trial.curve("waits", kind.name(), points);
+        }
+        Ok(())
+    }
+}
 
 const KINDS: [Kind; 5] = [
     Kind::Plain,
@@ -67,21 +95,26 @@ fn expected(rounds: usize) -> Duration {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Command {
+pub(super) struct Contend {
     kind: Kind,
     rounds: usize,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Response {
+pub(super) struct Contended {
     /// For each round, the time from when the high thread is ready until it has the mutex.
     waits: Vec<Sample>,
     /// Rounds in which the medium thread ran before the high one had the mutex.
     inversions: u64,
 }
 
-pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|command: Command| contend(&command))
+impl Job for Contend {
+    const NAME: &'static str = "mutex-inheritance";
+    type Answer = Contended;
+
+    fn run(self) -> Result<Contended, Error> {
+        contend(&self)
+    }
 }
 
 struct Shared {
@@ -101,7 +134,7 @@ struct Shared {
 
 /// Runs the three threads. The low one executes the paper's steps in each round; the others preempt it
 /// whenever they are ready.
-fn contend(command: &Command) -> Result<Response, Error> {
+fn contend(command: &Contend) -> Result<Contended, Error> {
     let shared = Arc::new(Shared {
         mutex: Mutex::new(command.kind, HIGH)?,
         medium_gate: Semaphore::new(0)?,
@@ -123,7 +156,7 @@ fn contend(command: &Command) -> Result<Response, Error> {
     for thread in others {
         joined(thread)?;
     }
-    Ok(Response {
+    Ok(Contended {
         waits: shared.waits.samples(),
         inversions,
     })
@@ -179,39 +212,6 @@ fn high(shared: &Shared) {
     }
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let rounds = rounds(testbed.length);
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    let mut measured = Vec::new();
-    if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &KINDS.map(Kind::id)) {
-        return Ok(Findings { outcome, chapter });
-    }
-    shortened(testbed, &mut outcome, || {
-        format!("{} rounds each instead of {}", rounds, self::rounds(Length::Full))
-    });
-    outcome.parameter("rounds", rounds);
-    outcome.parameter("low_works_us", 3 * LOW_WORK_NS / 1000);
-    outcome.parameter("medium_works_us", MEDIUM_WORK_NS / 1000);
-    let limit = expected(rounds) * 20;
-    let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Recorded)?;
-    for kind in KINDS {
-        testbed.progress.stage(kind.name(), expected(rounds));
-        let response: Response = subject.ask(&Command { kind, rounds }, expected(rounds))?;
-        measured.push((kind, response));
-    }
-    let disturbances = subject.finish(&mut outcome)?;
-    for (kind, response) in &measured {
-        let row = Row::new()
-            .with("mutex", kind.name())
-            .with("rounds", rounds)
-            .with("inversions", response.inversions);
-        outcome.row(disturbances.evaluate(&response.waits, 0).row(row));
-        outcome.claim(claim(*kind, response.inversions, rounds));
-    }
-    let chapter = chapter(&outcome, &measured);
-    Ok(Findings { outcome, chapter })
-}
-
 fn claim(kind: Kind, inversions: u64, rounds: usize) -> Claim {
     let (source, inversions) = ("[Fayyad-Kazan 2013] IV.B.7", inversions as f64);
     let name = kind.name();
@@ -222,70 +222,6 @@ fn claim(kind: Kind, inversions: u64, rounds: usize) -> Claim {
         let text = format!("{name}: rounds with an inversion, of {rounds}");
         Claim::at_most(kind.id(), text, source, inversions, 0.0)
     }
-}
-
-fn chapter(outcome: &Outcome, measured: &[(Kind, Response)]) -> Chapter {
-    let columns = columns(&[
-        ("mutex", "mutex"),
-        ("rounds", "rounds"),
-        ("inversions", "inversions"),
-    ]);
-    let table = Table::of(outcome.rows().iter().map(Row::as_map)).columns(&columns);
-    let holds = |kinds: &[Kind]| {
-        let claims = outcome
-            .claims()
-            .iter()
-            .filter(|claim| kinds.iter().any(|kind| claim.id == kind.id()));
-        let held: Vec<bool> = claims.map(|claim| claim.holds()).collect();
-        (held.len() == kinds.len()).then(|| held.into_iter().all(|held| held))
-    };
-    let waits = Figure::new("Waiting time of the high-priority thread for the mutex")
-        .caption(
-            "Without a protocol it waits for the rest of the low-priority thread's critical section (200 µs) \
-             and for the medium-priority thread's whole work (1 ms), which does not use the mutex; with \
-             inheritance or a ceiling it waits only for the critical section. [Fayyad-Kazan 2013] figure 7, \
-             with shorter times.",
-        )
-        .x("round")
-        .y("from ready to owner of the mutex (µs)")
-        .y_log();
-    let waits = measured.iter().fold(waits, |figure, (kind, response)| {
-        let waited = response.waits.iter().enumerate();
-        figure.line(
-            kind.name(),
-            waited.map(|(round, sample)| (round as f64, sample.1 as f64 / 1000.0)),
-        )
-    });
-    let inversions = Figure::new("Rounds with a priority inversion")
-        .names(measured.iter().map(|(kind, _)| kind.name()))
-        .y("rounds")
-        .bars(
-            "inversions",
-            measured.iter().map(|(_, response)| response.inversions as f64),
-        );
-    Chapter::new(HEADING)
-        .paragraph(
-            "The low-priority thread locks the mutex and wakes the high-priority one, which blocks on the \
-             mutex; then it releases the semaphore that the medium-priority one waits for, and finally the \
-             mutex. If the medium thread runs before the high one has the mutex, this is an inversion: its \
-             length depends on the medium thread and is unbounded. Whether a round has an inversion does not \
-             depend on disturbances of the machine.",
-        )
-        .paper(
-            "[Fayyad-Kazan 2013] IV.B.7",
-            "without inheritance the medium thread blocks the high one for \
-                                              long",
-            holds(&[Kind::Plain]),
-        )
-        .paper(
-            "[Fayyad-Kazan 2013] IV.B.7",
-            "with inheritance the low thread continues until it releases the mutex, and the high one runs \
-             next",
-            holds(&[Kind::Inheriting, Kind::OwnInheriting]),
-        )
-        .table(table)
-        .figure(inversions)
-        .figure(waits)
 }
 
 #[cfg(test)]

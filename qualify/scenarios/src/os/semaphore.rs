@@ -17,34 +17,64 @@ use punctual_harness::{
     statistics,
 };
 use punctual_os::Thread;
-use punctual_report::{Chapter, Figure, Table};
 use punctual_system::Semaphore;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    disturbance::{Disturbances, columns},
+    disturbance::Disturbances,
     samples::{Log, Sample, now_ns},
-    subject::{Interrupts, Subject, lacks_rights, shortened},
-    worker::{fifo, joined, serve},
+    subject::{Interrupts, Subject},
+    worker::{Job, fifo, joined},
 };
 use crate::{
-    benchmark::{Benchmark, Findings},
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
-    testbed::Testbed,
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "os.semaphore",
-    about: "acquiring and releasing a semaphore while 2 to 90 threads of distinct priorities wait for it",
-    expected: |length| Extent::of(length).expected() * 2,
-    run: measure,
-    controls: &[],
-};
+pub(crate) struct ManyWaiters;
 
-const HEADING: &str = "A semaphore with many waiters";
+impl Experiment for ManyWaiters {
+    const NAME: &'static str = "os.semaphore";
+    const ABOUT: &'static str =
+        "acquiring and releasing a semaphore while 2 to 90 threads of distinct priorities wait for it";
+    const PAGE: &'static str = include_str!("semaphore.toml");
+    const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&["release-at-90", "highest-first"]);
 
-pub(crate) const ROLE: &str = "__os-semaphore";
+    fn expected(length: Length) -> Duration {
+        Extent::of(length).expected() * 2
+    }
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let Extent { blocks, rounds } = Extent::of(trial.length());
+        let all = Extent::of(trial.length()).expected();
+        let full = Extent::of(Length::Full);
+        trial.outcome.parameter("blocks", blocks);
+        trial.shortened(format!(
+            "{blocks} blocks of {rounds} rounds instead of {} of {}",
+            full.blocks, full.rounds
+        ));
+        trial.outcome.parameter("rounds_per_block", rounds);
+        let mut subject = Subject::for_jobs(trial.testbed, all * 10, Interrupts::Recorded)?;
+        let expected = all / (blocks * WAITERS.len()) as u32;
+        let measured = interleave(&WAITERS, blocks, |waiters, block| {
+            if waiters == FEWEST {
+                let text = format!("block {} of {blocks}, 2 to 90 waiters", block + 1);
+                trial.stage(text, expected * WAITERS.len() as u32);
+            }
+            subject.run(Contend { waiters, rounds }, expected)
+        })?;
+        let disturbances = subject.finish(&mut trial.outcome)?;
+        for (&waiters, blocks) in WAITERS.iter().zip(&measured) {
+            rows(waiters, blocks, &disturbances, &mut trial.outcome);
+        }
+        claim(&measured, &mut trial.outcome);
+        for (operation, points) in pending_curves(measured.last().map_or(&[], Vec::as_slice)) {
+            trial.curve("by pending", operation, points);
+        }
+        Ok(())
+    }
+}
 
 /// The number of distinct priorities on the paper's Linux.
 const MOST: usize = 90;
@@ -78,14 +108,14 @@ impl Extent {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Command {
+pub(super) struct Contend {
     waiters: usize,
     rounds: usize,
 }
 
 /// The samples: for each round, as many acquisitions and releases as waiters.
 #[derive(Debug, Default, Deserialize, Serialize)]
-struct Response {
+pub(super) struct Contended {
     /// From the attempt of a waiter until the releaser runs again; at the first one of a round, no thread
     /// waits yet.
     acquisitions: Vec<Sample>,
@@ -95,8 +125,13 @@ struct Response {
     out_of_order: u64,
 }
 
-pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|command: Command| contend(&command))
+impl Job for Contend {
+    const NAME: &'static str = "semaphore";
+    type Answer = Contended;
+
+    fn run(self) -> Result<Contended, Error> {
+        contend(&self)
+    }
 }
 
 struct Shared {
@@ -112,7 +147,7 @@ struct Shared {
     releases: Log,
 }
 
-fn contend(command: &Command) -> Result<Response, Error> {
+fn contend(command: &Contend) -> Result<Contended, Error> {
     let samples = command.waiters * command.rounds;
     let gates = (0..command.waiters).map(|_| Semaphore::new(0));
     let shared = Arc::new(Shared {
@@ -137,7 +172,7 @@ fn contend(command: &Command) -> Result<Response, Error> {
     for thread in threads {
         joined(thread)?;
     }
-    Ok(Response {
+    Ok(Contended {
         acquisitions: shared.acquisitions.samples(),
         releases: shared.releases.samples(),
         out_of_order,
@@ -189,53 +224,14 @@ fn shuffled(place: usize, round: usize, waiters: usize) -> usize {
     (place * STRIDE + round * 31) % waiters
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let extent = Extent::of(testbed.length);
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    if let Some(chapter) = lacks_rights(&mut outcome, HEADING, &["release-at-90", "highest-first"]) {
-        return Ok(Findings { outcome, chapter });
-    }
-    outcome.parameter("blocks", extent.blocks);
-    shortened(testbed, &mut outcome, || {
-        let full = Extent::of(Length::Full);
-        format!(
-            "{} blocks of {} rounds instead of {} of {}",
-            extent.blocks, extent.rounds, full.blocks, full.rounds
-        )
-    });
-    outcome.parameter("rounds_per_block", extent.rounds);
-    let mut subject = Subject::start(testbed, ROLE, extent.expected() * 10, Interrupts::Recorded)?;
-    let expected = extent.expected() / (extent.blocks * WAITERS.len()) as u32;
-    let block = |waiters, block| {
-        if waiters == FEWEST {
-            let text = format!("block {} of {}, 2 to 90 waiters", block + 1, extent.blocks);
-            testbed.progress.stage(text, expected * WAITERS.len() as u32);
-        }
-        let command = Command {
-            waiters,
-            rounds: extent.rounds,
-        };
-        subject.ask::<_, Response>(&command, expected)
-    };
-    let blocks = interleave(&WAITERS, extent.blocks, block)?;
-    let disturbances = subject.finish(&mut outcome)?;
-    for (&waiters, blocks) in WAITERS.iter().zip(&blocks) {
-        rows(waiters, blocks, &disturbances, &mut outcome);
-    }
-    claim(&blocks, &mut outcome);
-    let by_pending = pending_curves(blocks.last().map_or(&[], Vec::as_slice));
-    let chapter = chapter(&outcome, &by_pending);
-    Ok(Findings { outcome, chapter })
-}
-
 /// Returns the samples of a block at one position of each round. Acquisitions begin with no waiters, releases
 /// with all.
 fn with_pending(samples: &[Sample], waiters: usize, place: usize) -> impl Iterator<Item = Sample> {
     samples.iter().copied().skip(place).step_by(waiters)
 }
 
-fn rows(waiters: usize, blocks: &[Response], disturbances: &Disturbances, outcome: &mut Outcome) {
-    let all = |choose: fn(&Response) -> &[Sample], place: Option<usize>| -> Vec<Sample> {
+fn rows(waiters: usize, blocks: &[Contended], disturbances: &Disturbances, outcome: &mut Outcome) {
+    let all = |choose: fn(&Contended) -> &[Sample], place: Option<usize>| -> Vec<Sample> {
         let blocks = blocks.iter().map(choose);
         match place {
             None => blocks.flatten().copied().collect(),
@@ -244,8 +240,8 @@ fn rows(waiters: usize, blocks: &[Response], disturbances: &Disturbances, outcom
                 .collect(),
         }
     };
-    let acquisitions: fn(&Response) -> &[Sample] = |block| &block.acquisitions;
-    let releases: fn(&Response) -> &[Sample] = |block| &block.releases;
+    let acquisitions: fn(&Contended) -> &[Sample] = |block| &block.acquisitions;
+    let releases: fn(&Contended) -> &[Sample] = |block| &block.releases;
     let mut row = |operation: &str, pending: &str, samples: &[Sample]| {
         let row = Row::new()
             .with("waiters", waiters)
@@ -259,9 +255,9 @@ fn rows(waiters: usize, blocks: &[Response], disturbances: &Disturbances, outcom
     row("release", "all", &all(releases, Some(0)));
 }
 
-fn claim(blocks: &[Vec<Response>], outcome: &mut Outcome) {
-    let first_releases = |waiters: usize, blocks: &[Response]| -> Vec<f64> {
-        let median = |block: &Response| {
+fn claim(blocks: &[Vec<Contended>], outcome: &mut Outcome) {
+    let first_releases = |waiters: usize, blocks: &[Contended]| -> Vec<f64> {
+        let median = |block: &Contended| {
             let first = with_pending(&block.releases, waiters, 0).map(|sample| sample.1 as f64);
             statistics::median(&first.collect::<Vec<_>>()).unwrap_or(f64::NAN)
         };
@@ -294,8 +290,8 @@ fn claim(blocks: &[Vec<Response>], outcome: &mut Outcome) {
 }
 
 /// Returns medians over the number of waiting threads, of acquisitions and of releases.
-fn pending_curves(blocks: &[Response]) -> Vec<(&'static str, Vec<(f64, f64)>)> {
-    let median = |choose: fn(&Response) -> &[Sample], place: usize| {
+fn pending_curves(blocks: &[Contended]) -> Vec<(&'static str, Vec<(f64, f64)>)> {
+    let median = |choose: fn(&Contended) -> &[Sample], place: usize| {
         let samples = blocks
             .iter()
             .flat_map(|block| with_pending(choose(block), MOST, place));
@@ -305,43 +301,6 @@ fn pending_curves(blocks: &[Response]) -> Vec<(&'static str, Vec<(f64, f64)>)> {
     let acquire = (0..MOST).map(|place| (place as f64, median(|block| &block.acquisitions, place)));
     let release = (0..MOST).map(|place| ((MOST - place) as f64, median(|block| &block.releases, place)));
     vec![("acquire", acquire.collect()), ("release", release.collect())]
-}
-
-fn chapter(outcome: &Outcome, by_pending: &[(&str, Vec<(f64, f64)>)]) -> Chapter {
-    let columns = columns(&[
-        ("waiters", "waiters"),
-        ("operation", "operation"),
-        ("pending", "of these waiting"),
-    ]);
-    let table = Table::of(outcome.rows().iter().map(Row::as_map)).columns(&columns);
-    let figure = Figure::new("Acquiring and releasing by the number of threads that wait")
-        .caption(
-            "The number of waiting threads does not affect the time to find the most important one. Medians, \
-             raw. \
-             [Fayyad-Kazan 2013] figures 6a and 6b, which show mean and maximum over all samples.",
-        )
-        .x("threads that wait for the semaphore")
-        .y("median (µs)");
-    let figure = by_pending.iter().fold(figure, |figure, (name, points)| {
-        figure.line(*name, points.iter().copied())
-    });
-    let ratio = outcome.claims().iter().find(|claim| claim.id == "release-at-90");
-    Chapter::new(HEADING)
-        .paragraph(
-            "Threads of distinct priorities start to wait for one semaphore, one after the other in no \
-             particular order; then the thread that holds it, less important than all of them, releases it \
-             once for each. Acquiring is timed from the attempt until the holder runs again, releasing until \
-             the waiter runs: both include a context switch. Unlike the paper's, the acquisition times do \
-             not include the creation of threads.",
-        )
-        .paper(
-            "[Fayyad-Kazan 2013] IV.B.6",
-            "the number of waiting threads has no impact on the release \
-                                              times",
-            ratio.map(|claim| claim.holds()),
-        )
-        .table(table)
-        .figure(figure)
 }
 
 #[cfg(test)]
@@ -384,12 +343,12 @@ mod tests {
                     9_999
                 }
             };
-            Response {
+            Contended {
                 releases: (0..waiters * 3).map(|place| Sample(0, ns(place))).collect(),
-                ..Response::default()
+                ..Contended::default()
             }
         };
-        let mut blocks: Vec<Vec<Response>> = WAITERS.iter().map(|_| Vec::new()).collect();
+        let mut blocks: Vec<Vec<Contended>> = WAITERS.iter().map(|_| Vec::new()).collect();
         for round in 0..10 {
             blocks[0].push(block(FEWEST, 1_000 + round));
             blocks[WAITERS.len() - 1].push(block(MOST, 1_250 + round));

@@ -4,14 +4,12 @@ use std::time::Duration;
 
 use punctual_harness::{Child, ChildSpec, Hole, HoleRecorder, Outcome, Span, Watchdog, holes::unfit};
 use punctual_os::TaskId;
-use punctual_report::{Chapter, Table};
 use punctual_trace::kernel::{KernelRecorder, KernelSettings, Recorded};
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::json;
 
 use super::{
     disturbance::Disturbances,
-    worker::{Measured, Ready},
+    worker::{Job, Measured, Ready, Timed, Worker},
 };
 use crate::{
     error::Error,
@@ -45,16 +43,40 @@ pub(crate) enum Interrupts {
 }
 
 impl Subject {
-    /// Starts the child process in a role. It is killed after the time `limit`.
+    /// Starts the child process that executes jobs. It is killed after the time `limit`.
+    pub(crate) fn for_jobs(
+        testbed: &Testbed,
+        limit: Duration,
+        interrupts: Interrupts,
+    ) -> Result<Self, Error> {
+        let spec = ChildSpec::of::<Worker>("measured").affinity(testbed.places.pinned.clone());
+        let (process, ready) = spec.start::<Worker>(&(), TIMEOUT)?;
+        Self::of(testbed, process.into(), ready, limit, interrupts)
+    }
+
+    /// Starts a child process in another role, whose requests are commands. It is killed after the time
+    /// `limit`.
     pub(crate) fn start(
         testbed: &Testbed,
         role: &str,
         limit: Duration,
         interrupts: Interrupts,
     ) -> Result<Self, Error> {
+        let spec = ChildSpec::new(role.trim_start_matches('_'), role);
+        let (child, ready) = spec
+            .affinity(testbed.places.pinned.clone())
+            .spawn::<Ready>(TIMEOUT)?;
+        Self::of(testbed, child, ready, limit, interrupts)
+    }
+
+    fn of(
+        testbed: &Testbed,
+        child: Child,
+        ready: Ready,
+        limit: Duration,
+        interrupts: Interrupts,
+    ) -> Result<Self, Error> {
         let places = testbed.places.clone();
-        let spec = ChildSpec::new(role.trim_start_matches('_'), role).affinity(places.pinned.clone());
-        let (child, ready) = spec.spawn::<Ready>(TIMEOUT)?;
         let watchdog = Watchdog::start(limit + TIMEOUT, vec![child.killer()?], &places.driver)?;
         let recorder = HoleRecorder::start(vec![child.id()], places.pinned.clone(), &places.driver)?;
         let wanted = interrupts;
@@ -81,6 +103,11 @@ impl Subject {
     /// Returns the cost of a pair of clock readings in the child process.
     pub(crate) fn stamp_ns(&self) -> u64 {
         self.ready.stamp_ns
+    }
+
+    /// Executes a job that takes about `expected`, and returns its answer.
+    pub(crate) fn run<J: Job>(&mut self, job: J, expected: Duration) -> Result<J::Answer, Error> {
+        self.ask(&(J::NAME, Timed(job)), expected)
     }
 
     /// Sends a command that takes about `expected`, and returns the response.
@@ -151,20 +178,6 @@ pub(crate) fn shortened(testbed: &Testbed, outcome: &mut Outcome, what: impl FnO
     if testbed.length == Length::Quick {
         outcome.parameter("shortened", what());
     }
-}
-
-/// Skips a benchmark and its claims if the real-time priorities that it needs are not permitted, and returns
-/// a chapter with the reason.
-pub(crate) fn lacks_rights(outcome: &mut Outcome, heading: &str, claims: &[&str]) -> Option<Chapter> {
-    let reason = no_rights(outcome)?;
-    let name = outcome.benchmark().to_owned();
-    for claim in claims {
-        outcome.skip(Some(claim), format!("claim {claim} of {name}"), reason.as_str());
-    }
-    outcome.skip(None, format!("all of {name}"), reason.as_str());
-    let row = json!({"what": name, "why": reason});
-    let table = Table::of(row.as_object()).columns(&[("what", "not measured"), ("why", "why")]);
-    Some(Chapter::new(heading).table(table))
 }
 
 /// Returns why the priorities of live measurements are not permitted, if so.

@@ -6,33 +6,81 @@
 
 use std::time::{Duration, Instant};
 
-use punctual_harness::{Outcome, Row, statistics};
-use punctual_report::{Chapter, Figure, Table};
+use punctual_harness::{Row, statistics};
 use serde::{Deserialize, Serialize};
 
 use super::{
     samples::now_ns,
-    subject::{Interrupts, Subject, shortened},
+    subject::{Interrupts, Subject},
     timer::Timer,
-    worker::{fifo, run, serve},
+    worker::{Job, fifo, run},
 };
 use crate::{
-    benchmark::{Benchmark, Findings},
     error::Error,
+    experiment::{Experiment, Trial, Verdict},
     length::Length,
-    testbed::Testbed,
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "os.sustained-timers",
-    about: "the smallest period at which no expiry of a timer is missed, over bursts of a thousand and a \
-            million",
-    expected: |length| Extent::of(length).expected(),
-    run: measure,
-    controls: &[],
-};
+pub(crate) struct SustainedTimers;
 
-pub(crate) const ROLE: &str = "__os-sustained-timers";
+impl Experiment for SustainedTimers {
+    const NAME: &'static str = "os.sustained-timers";
+    const ABOUT: &'static str = "the smallest period at which no expiry of a timer is missed, over bursts of a \
+                                 thousand and a million";
+    const PAGE: &'static str = include_str!("sustained_timers.toml");
+
+    fn expected(length: Length) -> Duration {
+        Extent::of(length).expected()
+    }
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let extent = Extent::of(trial.length());
+        trial.shortened("no burst of a million, and fewer rounds of a thousand");
+        let limit = Duration::from_secs(600) + extent.longest * 4;
+        let mut subject = Subject::for_jobs(trial.testbed, limit, Interrupts::Ignored)?;
+        let mut sustained = Vec::new();
+        for &burst in extent.bursts {
+            let rounds = if burst == SHORT_BURST { extent.rounds } else { 1 };
+            sustained.push(sustain(trial, &mut subject, burst, rounds, extent.longest)?);
+        }
+        let mut curve = Vec::new();
+        for period_us in PERIODS_US.into_iter().filter(|period_us| *period_us <= 200) {
+            trial.stage(format!("share missed at {period_us} µs"), extent.curve);
+            let expire = Expire {
+                period_ns: period_us * 1000,
+                expiries: extent.curve.as_micros() as u64 / period_us,
+                give_up: false,
+            };
+            curve.push((period_us, subject.run(expire, extent.curve)?));
+        }
+        subject.finish(&mut trial.outcome)?;
+        sustained.iter().for_each(|one| trial.outcome.row(one.row()));
+        for (period_us, burst) in &curve {
+            trial.outcome.row(curve_row(*period_us, burst));
+        }
+        for burst in [LONG_BURST, LONGEST_BURST] {
+            if !extent.bursts.contains(&burst) {
+                let least = shown(Duration::from_micros(burst * 20));
+                let reason = format!("needs at least {least}: included in longer runs");
+                trial.outcome.skip(None, format!("bursts of {burst}"), reason);
+            }
+        }
+        trial.verdict("longer", longer_needs_more(&sustained));
+        Ok(())
+    }
+}
+
+/// Returns whether the long burst needs a longer period than the short one, or none sustained it.
+fn longer_needs_more(sustained: &[Sustained]) -> Verdict {
+    let of = |burst: u64| {
+        sustained
+            .iter()
+            .find(|one| one.burst == burst)
+            .map(Sustained::median_us)
+    };
+    let (short, long) = (of(SHORT_BURST)??, of(LONG_BURST)?);
+    Some(long.is_none_or(|long| short < long))
+}
 
 const PRIORITY: i16 = 80;
 /// The periods in microseconds, tried in ascending order; most bursts end with their first miss.
@@ -82,7 +130,7 @@ impl Extent {
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-struct Command {
+pub(super) struct Expire {
     period_ns: u64,
     expiries: u64,
     /// Whether the first miss ends the burst.
@@ -91,7 +139,7 @@ struct Command {
 
 /// The result of a burst.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
-struct Burst {
+pub(super) struct Burst {
     /// Expiries, including missed ones.
     expiries: u64,
     /// Expiries that occurred while the thread had not finished the previous one.
@@ -121,11 +169,16 @@ impl Burst {
     }
 }
 
-pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|command: Command| run(fifo("handles", PRIORITY), move || burst(command))?)
+impl Job for Expire {
+    const NAME: &'static str = "sustained-timers";
+    type Answer = Burst;
+
+    fn run(self) -> Result<Burst, Error> {
+        run(fifo("handles", PRIORITY), move || burst(self))?
+    }
 }
 
-fn burst(command: Command) -> Result<Burst, Error> {
+fn burst(command: Expire) -> Result<Burst, Error> {
     let mut burst = Burst::default();
     let first = now_ns() + LONG_GAP_NS;
     let timer = Timer::start(first, command.period_ns)?;
@@ -150,50 +203,6 @@ struct Sustained {
     at_largest: Burst,
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let extent = Extent::of(testbed.length);
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    shortened(testbed, &mut outcome, || {
-        "no burst of a million, and fewer rounds of a thousand".to_owned()
-    });
-    let limit = Duration::from_secs(600) + extent.longest * 4;
-    let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Ignored)?;
-    let mut sustained = Vec::new();
-    for &burst in extent.bursts {
-        let rounds = if burst == SHORT_BURST { extent.rounds } else { 1 };
-        sustained.push(sustain(testbed, &mut subject, burst, rounds, extent.longest)?);
-    }
-    let mut curve = Vec::new();
-    for period_us in PERIODS_US.into_iter().filter(|period_us| *period_us <= 200) {
-        testbed
-            .progress
-            .stage(format!("share missed at {period_us} µs"), extent.curve);
-        let command = Command {
-            period_ns: period_us * 1000,
-            expiries: extent.curve.as_micros() as u64 / period_us,
-            give_up: false,
-        };
-        let burst: Burst = subject.ask(&command, extent.curve)?;
-        curve.push((period_us, burst));
-    }
-    subject.finish(&mut outcome)?;
-    sustained.iter().for_each(|one| outcome.row(one.row()));
-    for (period_us, burst) in &curve {
-        outcome.row(curve_row(*period_us, burst));
-    }
-    for burst in [LONG_BURST, LONGEST_BURST] {
-        if !extent.bursts.contains(&burst) {
-            let reason = format!(
-                "needs at least {}: included in longer runs",
-                shown(Duration::from_micros(burst * 20))
-            );
-            outcome.skip(None, format!("bursts of {burst}"), reason);
-        }
-    }
-    let chapter = chapter(&outcome);
-    Ok(Findings { outcome, chapter })
-}
-
 fn shown(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..600 => format!("{seconds} s"),
@@ -203,7 +212,7 @@ fn shown(time: Duration) -> String {
 
 /// Tries periods in ascending order until a burst has no miss.
 fn sustain(
-    testbed: &Testbed,
+    trial: &Trial<'_>,
     subject: &mut Subject,
     burst: u64,
     rounds: usize,
@@ -224,16 +233,14 @@ fn sustain(
                 break;
             }
             if burst > SHORT_BURST {
-                testbed
-                    .progress
-                    .stage(format!("{burst} expiries, one each {period_us} µs"), expected);
+                trial.stage(format!("{burst} expiries, one each {period_us} µs"), expected);
             }
-            let command = Command {
+            let expire = Expire {
                 period_ns: period_us * 1000,
                 expiries: burst,
                 give_up: true,
             };
-            let came: Burst = subject.ask(&command, expected)?;
+            let came = subject.run(expire, expected)?;
             if period_us >= sustained.largest_tried_us {
                 (sustained.largest_tried_us, sustained.at_largest) = (period_us, came);
             }
@@ -295,89 +302,6 @@ fn curve_row(period_us: u64, burst: &Burst) -> Row {
         .with("longest_gap_us", burst.longest_gap_ns as f64 / 1000.0)
 }
 
-/// [Fayyad-Kazan 2013] figure 5, from its text: bursts of a thousand and a billion, in microseconds.
-const PUBLISHED: [(&str, [f64; 2]); 3] = [
-    ("QNX 6.5, [Fayyad-Kazan 2013]", [3.4, 15.0]),
-    ("Windows CE 7, [Fayyad-Kazan 2013]", [10.6, 31.0]),
-    ("Linux 3.6.6-rt, [Fayyad-Kazan 2013]", [25.0, 36.0]),
-];
-
-fn chapter(outcome: &Outcome) -> Chapter {
-    let with = |column: &'static str| outcome.rows().iter().filter(move |row| row.get(column).is_some());
-    let bursts = Table::of(with("burst").map(Row::as_map)).columns(&[
-        ("burst", "expiries"),
-        ("smallest_period_us", "smallest period without a miss (µs)"),
-        ("best_us", "best round (µs)"),
-        ("worst_us", "worst round (µs)"),
-        ("rounds", "rounds"),
-        ("rounds_without", "rounds with misses throughout"),
-        ("note", "note"),
-    ]);
-    let periods = Table::of(with("period_us").map(Row::as_map)).columns(&[
-        ("period_us", "period (µs)"),
-        ("expiries", "expiries"),
-        ("missed_percent", "missed (%)"),
-        ("missed_in_long_gaps", "of these in gaps of at least 1 ms"),
-        ("long_gaps", "such gaps"),
-        ("longest_gap_us", "longest gap (µs)"),
-    ]);
-    let smallest = |burst: u64| {
-        let row = with("burst").find(|row| row.get("burst").is_some_and(|count| *count == burst));
-        row.and_then(|row| row.number("smallest_period_us"))
-            .unwrap_or(f64::NAN)
-    };
-    let figure = Figure::new("Smallest period without a missed expiry")
-        .caption(
-            "The more expiries, the longer the sustainable period: sooner or later one coincides with a long \
-             disturbance. [Fayyad-Kazan 2013] \
-             figure 5, which uses interrupts of a device. No bar: not sustained at any period, or not tried.",
-        )
-        .names(["1,000", "1 million", "1 billion"])
-        .y("period (µs)")
-        .bars("here", [SHORT_BURST, LONG_BURST, LONGEST_BURST].map(smallest));
-    let figure = PUBLISHED
-        .into_iter()
-        .fold(figure, |figure, (name, [thousand, billion])| {
-            figure.published_bars(name, [thousand, f64::NAN, billion])
-        });
-    let shares =
-        with("period_us").filter_map(|row| Some((row.number("period_us")?, row.number("missed_percent")?)));
-    let missed = Figure::new("Expiries missed by period")
-        .caption(
-            "Below a certain period the thread cannot keep up; above it, expiries are missed only in gaps.",
-        )
-        .x("period (µs)")
-        .x_log()
-        .y("missed (%)")
-        .line("missed, here", shares.collect::<Vec<_>>());
-    Chapter::new("Sustained timer frequency")
-        .paragraph(
-            "A thread at a high SCHED_FIFO priority waits for each expiry of a periodic timer; nothing else \
-             runs on its CPU. An expiry is missed if the thread finds that the timer has expired more than \
-             once. Gaps of at least a millisecond are longer than a kernel's own ticks: on a virtual machine \
-             they are mostly caused by the host.",
-        )
-        .paper(
-            "[Fayyad-Kazan 2013] \
-                IV.B.5",
-            CLAIM,
-            longer_needs_more(smallest(SHORT_BURST), smallest(LONG_BURST), outcome),
-        )
-        .figure(figure)
-        .table(bursts)
-        .figure(missed)
-        .table(periods.title("Share missed"))
-}
-
-const CLAIM: &str = "a period that a burst of a thousand sustains is too short in the long run";
-
-/// Returns whether the long burst needs a longer period, or none sustained it.
-fn longer_needs_more(short: f64, long: f64, outcome: &Outcome) -> Option<bool> {
-    let tried = |row: &&Row| row.get("burst").is_some_and(|count| *count == LONG_BURST);
-    outcome.rows().iter().find(tried)?;
-    short.is_finite().then_some(long.is_nan() || short < long)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -422,13 +346,13 @@ mod tests {
     #[test]
     fn the_first_miss_ends_a_burst_if_requested() {
         // No thread reads a timer every nanosecond.
-        let command = Command {
+        let command = Expire {
             period_ns: 1,
             expiries: u64::MAX,
             give_up: true,
         };
         assert!(burst(command).unwrap().missed > 0);
-        let command = Command {
+        let command = Expire {
             period_ns: 1_000,
             expiries: 100,
             give_up: false,

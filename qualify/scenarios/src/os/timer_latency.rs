@@ -14,37 +14,100 @@ use std::{
 
 use punctual_harness::{Outcome, Row, statistics};
 use punctual_os::{TaskId, ThreadSpec};
-use punctual_report::{Chapter, Figure, Table};
 use punctual_trace::kernel::Recorded;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    disturbance::{Evaluated, columns},
     samples::{Log, Sample, now_ns},
-    subject::{Interrupts, Subject, record, shortened},
+    subject::{Interrupts, Subject, record},
     timer::{Timer, sleep_until},
     wake_up::{Parts, WakeUps},
-    worker::{fifo, joined, serve},
+    worker::{Job, fifo, joined},
 };
 use crate::{
-    benchmark::{Benchmark, Findings},
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
-    testbed::Testbed,
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "os.timer-latency",
-    about: "time from a timer's expiry to user code, which includes interrupt latency",
-    expected: |length| {
+pub(crate) struct TimerLatency;
+
+impl Experiment for TimerLatency {
+    const NAME: &'static str = "os.timer-latency";
+    const ABOUT: &'static str = "time from a timer's expiry to user code, which includes interrupt latency";
+    const PAGE: &'static str = include_str!("timer_latency.toml");
+
+    fn expected(length: Length) -> Duration {
         let extent = Extent::of(length);
         extent.expected() * CASES.len() as u32 + extent.expected_recorded() * RECORDED.len() as u32
-    },
-    run: measure,
-    controls: &[],
-};
+    }
 
-pub(crate) const ROLE: &str = "__os-timer-latency";
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let extent = Extent::of(trial.length());
+        let full = Extent::of(Length::Full).expiries;
+        trial.shortened(format!("{} expiries each instead of {full}", extent.expiries));
+        trial.outcome.parameter("period_us", PERIOD.as_micros() as u64);
+        let limit = extent.expected() * 20;
+        let mut subject = Subject::for_jobs(trial.testbed, limit, Interrupts::Ignored)?;
+        let mut measured = Vec::new();
+        for case in CASES {
+            trial.stage(case.name(), extent.expected());
+            let woken_up = subject.run(case.wake_up(extent.expiries), extent.expected())?;
+            measured.push((case, woken_up.samples));
+        }
+        let recorded = recorded(trial, &mut subject, extent)?;
+        let disturbances = subject.finish(&mut trial.outcome)?;
+        for (case, samples) in &measured {
+            // A sample contains one reading of the clock, at its end: half of the cost of a pair.
+            let evaluated = disturbances.evaluate_half(samples);
+            let row = Row::new()
+                .with("wait", case.wait_name())
+                .with("cpu", case.cpu_name());
+            let row = evaluated.row(row);
+            let like_it = recorded.iter().find(|(recorded, _)| recorded.busy == case.busy);
+            trial
+                .outcome
+                .row(match like_it.and_then(|(_, parts)| longest_part(parts)) {
+                    Some(part) if !evaluated.maximum_in_hole => row.with("max_cause", part),
+                    _ => row,
+                });
+            trial.curve("latencies", case.name(), evaluated.corrected.curve());
+        }
+        for (case, parts) in &recorded {
+            rows_of_parts(*case, parts, &mut trial.outcome);
+        }
+        Ok(())
+    }
+}
+
+/// Durations of wake-ups with their parts.
+type KnownParts = Vec<(u64, Parts)>;
+
+/// Repeats some cases while the kernel records them.
+fn recorded(
+    trial: &mut Trial<'_>,
+    subject: &mut Subject,
+    extent: Extent,
+) -> Result<Vec<(Case, KnownParts)>, Error> {
+    let mut recorded = Vec::new();
+    let expected = extent.expected_recorded();
+    for case in RECORDED {
+        trial.stage(format!("{}, recorded", case.name()), expected);
+        match record(&trial.testbed.places, Recorded::All) {
+            Ok(recorder) => {
+                let woken_up = subject.run(case.wake_up(extent.recorded), expected)?;
+                let pinned = &trial.testbed.places.pinned;
+                let wake_ups = WakeUps::new(recorder.stop()?, pinned, woken_up.thread);
+                recorded.push((case, with_parts(&woken_up.samples, &wake_ups)));
+            }
+            Err(reason) => {
+                let what = format!("where the time goes: {}", case.name());
+                trial.outcome.skip(None, what, reason);
+            }
+        }
+    }
+    Ok(recorded)
+}
 
 const PRIORITY: i16 = 80;
 const PERIOD: Duration = Duration::from_micros(500);
@@ -81,7 +144,7 @@ enum Wait {
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-struct Case {
+pub(super) struct Case {
     wait: Wait,
     /// Whether a thread of the default class keeps the CPU busy, so that the timer interrupts a running
     /// thread as in the paper.
@@ -118,8 +181,8 @@ impl Case {
         }
     }
 
-    fn command(self, expiries: usize) -> Command {
-        Command {
+    fn wake_up(self, expiries: usize) -> WakeUp {
+        WakeUp {
             case: self,
             expiries,
             period_ns: PERIOD.as_nanos() as u64,
@@ -132,24 +195,27 @@ impl Case {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Command {
+pub(super) struct WakeUp {
     case: Case,
     expiries: usize,
     period_ns: u64,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct Response {
+pub(super) struct WokenUp {
     samples: Vec<Sample>,
     /// The kernel's id of the waiting thread.
     thread: i32,
 }
 
-pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|command: Command| {
+impl Job for WakeUp {
+    const NAME: &'static str = "timer-latency";
+    type Answer = WokenUp;
+
+    fn run(self) -> Result<WokenUp, Error> {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let spinner = command.case.busy.then(|| {
+        let spinner = self.case.busy.then(|| {
             ThreadSpec::new("ordinary").spawn(move || {
                 while !stopped.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
@@ -158,23 +224,21 @@ pub(crate) fn child(_: &[String]) -> Result<(), Error> {
         });
         let waiter = fifo("waits", PRIORITY).spawn(move || {
             let thread = TaskId::current_thread().get();
-            Ok(Response {
-                samples: wait(&command)?,
-                thread,
-            })
+            let samples = wait(&self)?;
+            Ok(WokenUp { samples, thread })
         });
-        let response = waiter.map_err(Error::from).and_then(joined);
+        let woken_up = waiter.map_err(Error::from).and_then(joined);
         stop.store(true, Ordering::Relaxed);
         if let Some(spinner) = spinner {
             joined(spinner?)?;
         }
-        response?
-    })
+        woken_up?
+    }
 }
 
 /// Measures every expiry from its nominal time, including expiries before the thread finished the previous
 /// one.
-fn wait(command: &Command) -> Result<Vec<Sample>, Error> {
+fn wait(command: &WakeUp) -> Result<Vec<Sample>, Error> {
     let log = Log::with_room_for(command.expiries);
     let first = now_ns() + command.period_ns;
     let mut expiry = first;
@@ -201,72 +265,8 @@ fn wait(command: &Command) -> Result<Vec<Sample>, Error> {
     Ok(log.samples())
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let extent = Extent::of(testbed.length);
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    shortened(testbed, &mut outcome, || {
-        format!(
-            "{} expiries each instead of {}",
-            extent.expiries,
-            Extent::of(Length::Full).expiries
-        )
-    });
-    outcome.parameter("period_us", PERIOD.as_micros() as u64);
-    let limit = extent.expected() * 20;
-    let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Ignored)?;
-    let mut measured = Vec::new();
-    for case in CASES {
-        testbed.progress.stage(case.name(), extent.expected());
-        let response: Response = subject.ask(&case.command(extent.expiries), extent.expected())?;
-        measured.push((case, response.samples));
-    }
-    let mut recorded = Vec::new();
-    for case in RECORDED {
-        testbed
-            .progress
-            .stage(format!("{}, recorded", case.name()), extent.expected_recorded());
-        match record(&testbed.places, Recorded::All) {
-            Ok(recorder) => {
-                let command = case.command(extent.recorded);
-                let response: Response = subject.ask(&command, extent.expected_recorded())?;
-                let wake_ups = WakeUps::new(recorder.stop()?, &testbed.places.pinned, response.thread);
-                recorded.push((case, response.samples, wake_ups));
-            }
-            Err(reason) => {
-                outcome.skip(None, format!("where the time goes: {}", case.name()), reason);
-            }
-        }
-    }
-    let disturbances = subject.finish(&mut outcome)?;
-    let evaluated: Vec<(Case, Evaluated)> = measured
-        .iter()
-        // A sample contains one reading of the clock, at its end: half of the cost of a pair.
-        .map(|(case, samples)| (*case, disturbances.evaluate_half(samples)))
-        .collect();
-    let recorded: Vec<(Case, Vec<(u64, Parts)>)> = recorded
-        .iter()
-        .map(|(case, samples, wake_ups)| (*case, with_parts(samples, wake_ups)))
-        .collect();
-    for (case, evaluated) in &evaluated {
-        let row = Row::new()
-            .with("wait", case.wait_name())
-            .with("cpu", case.cpu_name());
-        let row = evaluated.row(row);
-        let like_it = recorded.iter().find(|(recorded, _)| recorded.busy == case.busy);
-        outcome.row(match like_it.and_then(|(_, parts)| longest_part(parts)) {
-            Some(part) if !evaluated.maximum_in_hole => row.with("max_cause", part),
-            _ => row,
-        });
-    }
-    for (case, parts) in &recorded {
-        rows_of_parts(*case, parts, &mut outcome);
-    }
-    let chapter = chapter(&outcome, &evaluated);
-    Ok(Findings { outcome, chapter })
-}
-
 /// Returns the durations of wake-ups with their parts, for those that were recorded completely.
-fn with_parts(samples: &[Sample], wake_ups: &WakeUps) -> Vec<(u64, Parts)> {
+fn with_parts(samples: &[Sample], wake_ups: &WakeUps) -> KnownParts {
     let known = samples
         .iter()
         .filter_map(|sample| Some((sample.1, wake_ups.parts(*sample)?)));
@@ -310,53 +310,6 @@ fn rows_of_parts(case: Case, known: &[(u64, Parts)], outcome: &mut Outcome) {
     outcome.row(row("total", &|(ns, _)| *ns, slowest_ns));
 }
 
-fn chapter(outcome: &Outcome, evaluated: &[(Case, Evaluated)]) -> Chapter {
-    let columns = columns(&[("wait", "waits by"), ("cpu", "CPU")]);
-    let with = |column: &'static str| outcome.rows().iter().filter(move |row| row.get(column).is_some());
-    let table = Table::of(with("wait").map(Row::as_map)).columns(&columns);
-    let parts = Table::of(with("part").map(Row::as_map)).columns(&[
-        ("recorded_wait", "waits by"),
-        ("cpu", "CPU"),
-        ("part", "part"),
-        ("wake_ups", "wake-ups"),
-        ("median_us", "median (µs)"),
-        ("in_the_slowest_us", "in the slowest (µs)"),
-    ]);
-    let figure = Figure::new("From expiry to user code")
-        .caption(
-            "The delay until a SCHED_FIFO thread runs. The worst case matters, and a measurement approaches \
-             it from below. Replaces [Fayyad-Kazan 2013] figure 4, interrupt latency.",
-        )
-        .tail()
-        .x(super::SHORTER)
-        .y("latency (µs)")
-        .y_log();
-    let figure = evaluated.iter().fold(figure, |figure, (case, evaluated)| {
-        figure.line(case.name(), evaluated.corrected.curve())
-    });
-    let chapter = Chapter::new("Timer latency, instead of interrupt latency")
-        .paragraph(
-            "Interrupt latency, from the interrupt line to the handler, cannot be measured by a program. \
-             This is the time from a timer's expiry to the code of the waiting thread at a high SCHED_FIFO \
-             priority: interrupt latency, the timer's handler, and the switch to the thread. On a virtual \
-             machine it includes delays of the host.",
-        )
-        .paper(
-            "[Fayyad-Kazan 2013] IV.B.4",
-            "the more samples, the closer a measurement comes to the worst \
-                                              case",
-            None,
-        )
-        .figure(figure)
-        .table(table);
-    if with("part").next().is_none() {
-        return chapter;
-    }
-    chapter.table(parts.title(
-        "Parts of the latency, from passes that the kernel records, which makes each part a little longer",
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -381,7 +334,7 @@ mod tests {
     #[test]
     fn each_way_of_waiting_returns_the_requested_samples_in_order() {
         for case in CASES {
-            let command = Command {
+            let command = WakeUp {
                 case,
                 expiries: 20,
                 period_ns: 100_000,

@@ -5,33 +5,80 @@
 
 use std::time::Duration;
 
-use punctual_harness::{Claim, Outcome, Row, blocks::interleave, statistics::MedianEstimate};
-use punctual_report::{Chapter, Figure, Table};
-use punctual_trace::kernel::Recorded;
+use punctual_harness::{
+    Claim, Outcome, Row,
+    blocks::interleave,
+    statistics::{MedianEstimate, median},
+};
+use punctual_trace::kernel::{KernelRecorder, Recorded};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    context_switch::{Yielded, yield_to_each_other},
+    context_switch::YieldToEachOther,
     samples::{Log, Sample, now_ns},
-    subject::{Interrupts, Subject, record, shortened},
-    worker::{fifo, run, serve},
+    subject::{Interrupts, Subject, record},
+    worker::{Job, fifo, run},
 };
 use crate::{
-    benchmark::{Benchmark, Findings},
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
-    testbed::Testbed,
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "os.tracing-overhead",
-    about: "cost of reading the clock and of recording kernel events",
-    expected: |length| Extent::of(length).expected(),
-    run: measure,
-    controls: &[],
-};
+pub(crate) struct TracingOverhead;
 
-pub(crate) const ROLE: &str = "__os-tracing-overhead";
+impl Experiment for TracingOverhead {
+    const NAME: &'static str = "os.tracing-overhead";
+    const ABOUT: &'static str = "cost of reading the clock and of recording kernel events";
+    const PAGE: &'static str = include_str!("tracing_overhead.toml");
+
+    fn expected(length: Length) -> Duration {
+        Extent::of(length).expected()
+    }
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let Extent { rounds, readings } = Extent::of(trial.length());
+        let limit = Self::expected(trial.length()) * 10;
+        let mut subject = Subject::for_jobs(trial.testbed, limit, Interrupts::Ignored)?;
+        trial.stage("reading the clock", Duration::from_secs(1));
+        let full = Extent::of(Length::Full).rounds;
+        trial.shortened(format!(
+            "{rounds} rounds with and without a record instead of {full}"
+        ));
+        let clock = subject.run(ReadClock { readings }, Duration::from_secs(1))?;
+        let switches = if trial.outcome.machine().is_realtime() {
+            kernel_blocks(trial, &mut subject, rounds)
+        } else {
+            Err("yielding is meaningful only under SCHED_FIFO, which this process may not use".into())
+        };
+        let stamp_us = subject.stamp_ns() as f64 / 1000.0;
+        let disturbances = subject.finish(&mut trial.outcome)?;
+        let outcome = &mut trial.outcome;
+        let per_reading = |what: &str, ns: f64| Row::new().with("what", what).with("cost_us", ns / 1000.0);
+        outcome.row(per_reading("reading the clock, in a batch", clock.batch_ns));
+        outcome.row(per_reading("reading and logging it, in a batch", clock.kept_ns));
+        let pairs = disturbances.evaluate(&clock.pairs, 0).raw;
+        let what = "two consecutive readings, each pair timed: the correction of samples";
+        let row = Row::new()
+            .with("what", what)
+            .with("cost_us", pairs.quantile_us(0.5));
+        outcome.row(row.with_fields(&pairs.summary()));
+        let median = pairs.quantile_us(0.5).unwrap_or(f64::NAN);
+        let text = "time between two consecutive readings of the clock (µs, median)";
+        let source = "[Fayyad-Kazan 2013] IV.B.1";
+        outcome.claim(Claim::at_most("stamp", text, source, median, PRECISION_US));
+        outcome.parameter("correction_us", stamp_us);
+        match switches {
+            Ok(blocks) => kernel_rows(&blocks, outcome),
+            Err(reason) => {
+                let what = "the cost of the kernel's recording per switch";
+                outcome.skip(None, what, reason.to_string());
+            }
+        }
+        trial.curve("pairs", "pairs", pairs.curve());
+        Ok(())
+    }
+}
 
 const PRIORITY: i16 = 60;
 const YIELDS: u32 = 2_000;
@@ -59,33 +106,29 @@ impl Extent {
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-enum Command {
-    Clock { readings: usize },
-    Yield,
+pub(super) struct ReadClock {
+    readings: usize,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-enum Response {
-    Clock {
-        /// Time per reading, in a batch.
-        batch_ns: f64,
-        /// Time per reading that is also logged, in a batch.
-        kept_ns: f64,
-        pairs: Vec<Sample>,
-    },
-    Yielded(Yielded),
+pub(super) struct Readings {
+    /// Time per reading, in a batch.
+    batch_ns: f64,
+    /// Time per reading that is also logged, in a batch.
+    kept_ns: f64,
+    pairs: Vec<Sample>,
 }
 
-pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|command| {
-        Ok(match command {
-            Command::Clock { readings } => run(fifo("reads-clock", PRIORITY), move || clock(readings))?,
-            Command::Yield => Response::Yielded(yield_to_each_other(YIELDS)?),
-        })
-    })
+impl Job for ReadClock {
+    const NAME: &'static str = "read-clock";
+    type Answer = Readings;
+
+    fn run(self) -> Result<Readings, Error> {
+        run(fifo("reads-clock", PRIORITY), move || clock(self.readings))
+    }
 }
 
-fn clock(readings: usize) -> Response {
+fn clock(readings: usize) -> Readings {
     let each = |elapsed_ns: u64| elapsed_ns as f64 / readings as f64;
     let began = now_ns();
     for _ in 0..readings {
@@ -103,7 +146,7 @@ fn clock(readings: usize) -> Response {
         let began = now_ns();
         log.record(began, now_ns());
     }
-    Response::Clock {
+    Readings {
         batch_ns,
         kept_ns,
         pairs: log.samples(),
@@ -125,96 +168,22 @@ const RECORDINGS: [Recording; 3] = [
     Recording::Some(Recorded::Switches),
 ];
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let extent = Extent::of(testbed.length);
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    let mut subject = Subject::start(testbed, ROLE, extent.expected() * 10, Interrupts::Ignored)?;
-    testbed
-        .progress
-        .stage("reading the clock", Duration::from_secs(1));
-    shortened(testbed, &mut outcome, || {
-        format!(
-            "{} rounds with and without a record instead of {}",
-            extent.rounds,
-            Extent::of(Length::Full).rounds
-        )
-    });
-    let readings = extent.readings;
-    let clock = match subject.ask(&Command::Clock { readings }, Duration::from_secs(1))? {
-        Response::Clock {
-            batch_ns,
-            kept_ns,
-            pairs,
-        } => (batch_ns, kept_ns, pairs),
-        _ => return Err(unexpected_response()),
-    };
-    let switches = if outcome.machine().is_realtime() {
-        kernel_blocks(testbed, &mut subject, extent.rounds)
-    } else {
-        Err("yielding is meaningful only under SCHED_FIFO, which this process may not use".into())
-    };
-    let stamp_us = subject.stamp_ns() as f64 / 1000.0;
-    let disturbances = subject.finish(&mut outcome)?;
-    let (batch_ns, kept_ns, pairs) = clock;
-    let per_reading = |what: &str, ns: f64| Row::new().with("what", what).with("cost_us", ns / 1000.0);
-    outcome.row(per_reading("reading the clock, in a batch", batch_ns));
-    outcome.row(per_reading("reading and logging it, in a batch", kept_ns));
-    let pairs = disturbances.evaluate(&pairs, 0).raw;
-    outcome.row(
-        Row::new()
-            .with(
-                "what",
-                "two consecutive readings, each pair timed: the correction of samples",
-            )
-            .with("cost_us", pairs.quantile_us(0.5))
-            .with_fields(&pairs.summary()),
-    );
-    let median = pairs.quantile_us(0.5).unwrap_or(f64::NAN);
-    let text = "time between two consecutive readings of the clock (µs, median)";
-    outcome.claim(Claim::at_most(
-        "stamp",
-        text,
-        "[Fayyad-Kazan 2013] IV.B.1",
-        median,
-        PRECISION_US,
-    ));
-    outcome.parameter("correction_us", stamp_us);
-    match switches {
-        Ok(blocks) => kernel_rows(&blocks, &mut outcome),
-        Err(reason) => outcome.skip(
-            None,
-            "the cost of the kernel's recording per switch",
-            reason.to_string(),
-        ),
-    }
-    let chapter = chapter(&outcome, &pairs.curve());
-    Ok(Findings { outcome, chapter })
-}
-
-fn unexpected_response() -> Error {
-    "unexpected response of the child process".into()
-}
-
 /// Measures alternating blocks of yields; returns the time per switch in nanoseconds for each recording.
-fn kernel_blocks(testbed: &Testbed, subject: &mut Subject, rounds: usize) -> Result<Vec<Vec<f64>>, Error> {
+fn kernel_blocks(trial: &Trial<'_>, subject: &mut Subject, rounds: usize) -> Result<Vec<Vec<f64>>, Error> {
     let expected = Duration::from_millis(50);
     let run = |recording, round| {
         if recording == Recording::Nothing {
             let text = format!("recording by the kernel, round {} of {rounds}", round + 1);
-            testbed.progress.stage(text, expected * RECORDINGS.len() as u32);
+            trial.stage(text, expected * RECORDINGS.len() as u32);
         }
         let recorder = match recording {
             Recording::Nothing => None,
-            Recording::Some(events) => Some(record(&testbed.places, events)?),
+            Recording::Some(events) => Some(record(&trial.testbed.places, events)?),
         };
-        let response = subject.ask(&Command::Yield, expected)?;
-        if let Some(recorder) = recorder {
-            recorder.stop()?;
-        }
-        match response {
-            Response::Yielded(yielded) => Ok(yielded.ns),
-            Response::Clock { .. } => Err(unexpected_response()),
-        }
+        let (repetitions, yields) = (1, YIELDS);
+        let yielded = subject.run(YieldToEachOther { repetitions, yields }, expected)?;
+        recorder.map(KernelRecorder::stop).transpose()?;
+        Ok(yielded.first().map_or(f64::NAN, |yielded| yielded.ns))
     };
     interleave(&RECORDINGS, rounds, run)
 }
@@ -250,55 +219,12 @@ fn kernel_rows(blocks: &[Vec<f64>], outcome: &mut Outcome) {
                         recording.name()
                     ),
                 )
-                .with(
-                    "p50_us",
-                    punctual_harness::statistics::median(ns).map(|ns| ns / 1000.0),
-                )
+                .with("p50_us", median(ns).map(|ns| ns / 1000.0))
                 .with("cost_us", us(|cost| cost.median))
                 .with("cost_low_us", us(|cost| cost.low))
                 .with("cost_high_us", us(|cost| cost.high)),
         );
     }
-}
-
-fn chapter(outcome: &Outcome, pairs: &[(f64, f64)]) -> Chapter {
-    let table = Table::of(outcome.rows().iter().map(Row::as_map)).columns(&[
-        ("what", "what"),
-        ("cost_us", "cost (µs)"),
-        ("cost_low_us", "from"),
-        ("cost_high_us", "to"),
-        ("p50_us", "p50 (µs)"),
-        ("p99_us", "p99 (µs)"),
-        ("max_us", "max (µs)"),
-    ]);
-    let holds = outcome
-        .claims()
-        .iter()
-        .find(|claim| claim.id == "stamp")
-        .map(|claim| claim.holds());
-    Chapter::new("Cost of measuring")
-        .paragraph(
-            "Every sample is the time between two readings of the clock. Each measuring process determines \
-             the cost of such a pair, and its results are corrected by it; the raw figures are also shown. \
-             The kernel's recording is used to determine causes: its cost is the median of the differences \
-             between neighbouring blocks with and without it, with its 95 % confidence interval.",
-        )
-        .paper(
-            "[Fayyad-Kazan 2013] IV.B.1",
-            "results corrected by this constant are exact to 0.2 µs",
-            holds,
-        )
-        .table(table)
-        .figure(
-            Figure::new("Two consecutive readings of the clock")
-                .caption("The median is the constant that is subtracted; values above it are disturbances.")
-                .tail()
-                .x(super::SHORTER)
-                .y("time between the readings (µs)")
-                .y_log()
-                .line("pairs", pairs.iter().copied())
-                .limit("precision of [Fayyad-Kazan 2013]", PRECISION_US),
-        )
 }
 
 #[cfg(test)]

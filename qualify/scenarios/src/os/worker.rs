@@ -1,7 +1,10 @@
 //! Shared code of the child processes.
 
 use punctual::NativePriority;
-use punctual_harness::{Span, child::Control};
+use punctual_harness::{
+    Span,
+    child::{Control, Role, Task, TaskEntry},
+};
 use punctual_os::{Scheduling, Thread, ThreadSpec, clock, memory};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -24,24 +27,66 @@ pub(crate) struct Measured<A> {
     pub(crate) response: A,
 }
 
-/// Locks memory, measures the cost of the clock, and executes the driver's commands.
+/// A measurement that the child process of `os.*` executes.
+pub(crate) trait Job: Serialize + DeserializeOwned {
+    /// Name, unique in the list of jobs.
+    const NAME: &'static str;
+    type Answer: Serialize + DeserializeOwned;
+
+    fn run(self) -> Result<Self::Answer, Error>;
+}
+
+/// The child process of `os.*`, which executes the jobs of all experiments.
+pub(crate) struct Worker;
+
+impl Role for Worker {
+    const NAME: &'static str = "__os";
+    type Setup = ();
+    type Ready = Ready;
+    const TASKS: &'static [TaskEntry<Self>] = super::JOBS;
+
+    fn start((): ()) -> Result<(Self, Ready), Error> {
+        Ok((Self, get_ready()?))
+    }
+}
+
+/// A job, whose answer comes with its span.
+#[derive(Deserialize, Serialize)]
+#[serde(transparent)]
+pub(super) struct Timed<J>(pub(super) J);
+
+impl<J: Job> Task<Worker> for Timed<J> {
+    const NAME: &'static str = J::NAME;
+    type Answer = Measured<J::Answer>;
+
+    fn perform(self, _: &mut Worker) -> Result<Self::Answer, Error> {
+        timed(|| self.0.run())
+    }
+}
+
+/// Gets ready, and executes the driver's commands.
 pub(crate) fn serve<Q: DeserializeOwned, A: Serialize>(
     mut response: impl FnMut(Q) -> Result<A, Error>,
 ) -> Result<(), Error> {
+    Control::ready(&get_ready()?)?.serve(|command| timed(|| response(command)))?;
+    Ok(())
+}
+
+/// Locks memory, and measures the cost of the clock.
+fn get_ready() -> Result<Ready, Error> {
     clock::exact_timers()?;
-    let ready = Ready {
+    Ok(Ready {
         not_locked: memory::lock_all().err().map(|error| error.to_string()),
         stamp_ns: run(fifo("calibrates", CALIBRATION), stamp_ns)?,
-    };
-    let measured = |command| {
-        let start_ns = now_ns();
-        let response = response(command).map_err(|error| error.to_string())?;
-        let end_ns = now_ns();
-        let span = Span { start_ns, end_ns };
-        Ok::<_, String>(Measured { span, response })
-    };
-    Control::ready(&ready)?.serve(measured)?;
-    Ok(())
+    })
+}
+
+fn timed<A>(response: impl FnOnce() -> Result<A, Error>) -> Result<Measured<A>, Error> {
+    let start_ns = now_ns();
+    let response = response()?;
+    let end_ns = now_ns();
+    let span = Span { start_ns, end_ns };
+    Ok(Measured { span, response })
 }
 
 /// Priority of the measurement of the clock, while nothing else runs.

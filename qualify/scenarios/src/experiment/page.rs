@@ -1,0 +1,229 @@
+//! Pages: the chapter of an experiment as data.
+//!
+//! A page is a TOML file with a `heading` and a list of `[[part]]`, each of which is one of `text`, `note`,
+//! `paper`, `table` and `figure`. Tables and figures select rows of the outcome by the values of columns:
+//!
+//! ```toml
+//! heading = "Context switches of a call"
+//! [[part]]
+//! paper = { source = "[Schmidt 2002] 4", claim = "switches contribute little", verdict = "little" }
+//! [[part]]
+//! table = { title = "By pool", where = { kind = "curve" }, columns = [["pool", "pool"], ["p50_us", "µs"]] }
+//! [[part]]
+//! [part.figure]
+//! title = "Switches per request"
+//! lines = [{ each = "pool", where = { kind = "curve" }, x = "clients", y = "switches_per_request" }]
+//! ```
+
+use std::collections::BTreeMap;
+
+use punctual_harness::{Outcome, Row};
+use punctual_report::{Chapter, Table};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    figure::FigureSpec,
+    trial::{Trial, Verdict},
+};
+use crate::{control::matches, error::Error, os::SAMPLE_COLUMNS};
+
+/// The chapter of an experiment.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Page {
+    pub(super) heading: String,
+    part: Vec<Part>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Part {
+    /// A paragraph, in which `{id}` is replaced by a text of the experiment.
+    Text(String),
+    Note(String),
+    Paper(Paper),
+    Table(TableSpec),
+    Figure(FigureSpec),
+}
+
+/// The claim of a paper, and what decides it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Paper {
+    source: String,
+    claim: String,
+    /// Id of the experiment's verdict.
+    verdict: Option<String>,
+    /// Ids of claims that all have to hold; `*` stands for any characters.
+    #[serde(default)]
+    claims: Vec<String>,
+    /// Whether it is decided only with real-time rights.
+    #[serde(default)]
+    realtime: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TableSpec {
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    r#where: Selection,
+    /// Group of rows of the experiment that come first and are not part of the outcome.
+    first: Option<String>,
+    /// Published rows, which come last.
+    #[serde(default)]
+    published: Vec<Row>,
+    /// Names and headings.
+    columns: Vec<(String, String)>,
+    /// Whether the columns of evaluated samples follow these.
+    #[serde(default)]
+    samples: bool,
+    /// The columns after those.
+    #[serde(default)]
+    last: Vec<(String, String)>,
+}
+
+/// Values that columns of a selected row have; `true` selects every row with this column.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(super) struct Selection(BTreeMap<String, Value>);
+
+impl Selection {
+    /// Returns the selected rows.
+    pub(super) fn of<'o>(&self, outcome: &'o Outcome) -> impl Iterator<Item = &'o Row> {
+        let is_selected = |row: &&Row| {
+            self.0.iter().all(|(column, wanted)| {
+                let value = row.get(column);
+                value == Some(wanted) || (*wanted == Value::Bool(true) && value.is_some())
+            })
+        };
+        outcome.rows().iter().filter(is_selected)
+    }
+}
+
+impl Page {
+    pub(super) fn parse(text: &str) -> Result<Self, Error> {
+        Ok(toml::from_str(text)?)
+    }
+
+    /// Creates the chapter.
+    pub(super) fn chapter(&self, trial: &Trial<'_>) -> Chapter {
+        let chapter = Chapter::new(self.heading.as_str());
+        self.part.iter().fold(chapter, |chapter, part| match part {
+            Part::Text(text) => {
+                let texts = trial.texts.iter();
+                let replace =
+                    |text: String, (id, by): (&&str, &String)| text.replace(&format!("{{{id}}}"), by);
+                chapter.paragraph(texts.fold(text.clone(), replace))
+            }
+            Part::Note(text) => chapter.note(text.as_str()),
+            Part::Paper(paper) => {
+                chapter.paper(paper.source.as_str(), paper.claim.as_str(), paper.verdict(trial))
+            }
+            Part::Table(table) => match table.of(trial) {
+                Some(table) => chapter.table(table),
+                None => chapter,
+            },
+            Part::Figure(figure) => chapter.figure(figure.of(trial)),
+        })
+    }
+}
+
+impl Paper {
+    fn verdict(&self, trial: &Trial<'_>) -> Verdict {
+        let outcome = &trial.outcome;
+        if self.realtime && !outcome.machine().is_realtime() {
+            return None;
+        }
+        if let Some(id) = &self.verdict {
+            return trial.verdicts.get(id.as_str()).copied().flatten();
+        }
+        let held = self.claims.iter().map(|pattern| {
+            let chosen = outcome
+                .claims()
+                .iter()
+                .filter(|claim| matches(pattern, &claim.id));
+            chosen.map(|claim| claim.holds()).reduce(|all, one| all && one)
+        });
+        held.reduce(|all, one| Some(all? && one?)).flatten()
+    }
+}
+
+impl TableSpec {
+    /// Returns the table; `None` without rows.
+    fn of(&self, trial: &Trial<'_>) -> Option<Table> {
+        let first = trial
+            .rows
+            .iter()
+            .filter(|(group, _)| Some(*group) == self.first.as_deref());
+        let first = first.map(|(_, row)| row);
+        let selected = self.r#where.of(&trial.outcome).filter(|_| self.first.is_none());
+        let rows: Vec<_> = first
+            .chain(selected)
+            .chain(&self.published)
+            .map(Row::as_map)
+            .collect();
+        let columns = self
+            .columns
+            .iter()
+            .map(|(name, heading)| (name.as_str(), heading.as_str()));
+        let last = self
+            .last
+            .iter()
+            .map(|(name, heading)| (name.as_str(), heading.as_str()));
+        let samples = SAMPLE_COLUMNS.iter().copied().filter(|_| self.samples);
+        let columns: Vec<_> = columns.chain(samples).chain(last).collect();
+        let table = (!rows.is_empty()).then(|| Table::of(rows).columns(&columns))?;
+        Some(if self.title.is_empty() {
+            table
+        } else {
+            table.title(self.title.as_str())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use punctual_harness::MachineFacts;
+
+    use super::*;
+
+    fn pages(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                pages(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "toml") {
+                found.push(path);
+            }
+        }
+    }
+
+    #[test]
+    fn all_pages_are_valid() {
+        let mut found = Vec::new();
+        pages(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut found);
+        assert!(found.len() > 10, "{found:?}");
+        for path in found {
+            let text = fs::read_to_string(&path).unwrap();
+            if let Err(error) = Page::parse(&text) {
+                panic!("{}: {error}", path.display());
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_selected_by_values_and_by_columns() {
+        let mut outcome = Outcome::new("x", MachineFacts::read(&punctual_os::CpuSet::single(0)));
+        outcome.row(Row::new().with("kind", "a").with("threads", 2));
+        outcome.row(Row::new().with("kind", "b").with("threads", 2).with("part", "p"));
+        let count = |text: &str| toml::from_str::<Selection>(text).unwrap().of(&outcome).count();
+        assert_eq!(count("kind = \"a\""), 1);
+        assert_eq!(count("threads = 2"), 2);
+        assert_eq!(count("part = true"), 1);
+        assert_eq!(count("kind = \"a\"\npart = true"), 0);
+    }
+}

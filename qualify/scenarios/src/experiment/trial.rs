@@ -1,0 +1,103 @@
+//! An experiment in progress.
+
+use std::{collections::BTreeMap, fmt, time::Duration};
+
+use punctual_harness::{Claim, Hole, Outcome, Row, holes};
+
+use crate::{error::Error, length::Length, testbed::Testbed};
+
+/// Whether the claim of a paper holds here; `None` if this run does not determine it.
+pub(crate) type Verdict = Option<bool>;
+
+/// A curve of a figure that no row contains.
+pub(super) struct Curve {
+    pub(super) group: &'static str,
+    pub(super) name: String,
+    pub(super) points: Vec<(f64, f64)>,
+}
+
+/// The prepared machine, and the results so far.
+pub(crate) struct Trial<'t> {
+    pub(crate) testbed: &'t mut Testbed,
+    pub(crate) outcome: Outcome,
+    pub(super) curves: Vec<Curve>,
+    pub(super) rows: Vec<(&'static str, Row)>,
+    pub(super) verdicts: BTreeMap<&'static str, Verdict>,
+    pub(super) texts: BTreeMap<&'static str, String>,
+}
+
+impl<'t> Trial<'t> {
+    pub(super) fn new(testbed: &'t mut Testbed, name: &str) -> Self {
+        let outcome = testbed.outcome(name);
+        Self {
+            testbed,
+            outcome,
+            curves: Vec::new(),
+            rows: Vec::new(),
+            verdicts: BTreeMap::new(),
+            texts: BTreeMap::new(),
+        }
+    }
+
+    /// Returns how much is to be measured.
+    pub(crate) fn length(&self) -> Length {
+        self.testbed.length
+    }
+
+    /// Shows what happens for this time.
+    pub(crate) fn stage(&self, what: impl fmt::Display, expected: Duration) {
+        self.testbed.progress.stage(what, expected);
+    }
+
+    /// States in the outcome what a quick run leaves out.
+    pub(crate) fn shortened(&mut self, what: impl Into<String>) {
+        if self.length() == Length::Quick {
+            self.outcome.parameter("shortened", what.into());
+        }
+    }
+
+    /// Adds a curve that a figure of the page selects by its group.
+    pub(crate) fn curve(
+        &mut self,
+        group: &'static str,
+        name: impl Into<String>,
+        points: impl IntoIterator<Item = (f64, f64)>,
+    ) {
+        self.curves.push(Curve {
+            group,
+            name: name.into(),
+            points: points.into_iter().collect(),
+        });
+    }
+
+    /// Adds a row that only a table of the page shows, which selects it by its group.
+    pub(crate) fn shown_row(&mut self, group: &'static str, row: Row) {
+        self.rows.push((group, row));
+    }
+
+    /// Sets whether the claim of a paper holds, to which the page refers by id.
+    pub(crate) fn verdict(&mut self, id: &'static str, verdict: Verdict) {
+        self.verdicts.insert(id, verdict);
+    }
+
+    /// Sets the text that replaces `{id}` in the page's paragraphs.
+    pub(crate) fn text(&mut self, id: &'static str, text: impl Into<String>) {
+        self.texts.insert(id, text.into());
+    }
+
+    /// Claims that there were no wrong results.
+    pub(crate) fn claim_no_errors(&mut self, source: &str, errors: u64) {
+        let claim = Claim::at_most("errors", "wrong results", source, errors as f64, 0.0);
+        self.outcome.claim(claim);
+    }
+
+    /// Reports recorded holes, and that the machine is unfit if they took too much of the measured time.
+    pub(crate) fn holes(&mut self, holes: &[Hole], measured: Duration) -> Result<(), Error> {
+        self.outcome
+            .parameter("kernel_holes", serde_json::to_value(holes)?);
+        if let Some(reason) = holes::unfit(holes, measured) {
+            self.outcome.unfit(reason);
+        }
+        Ok(())
+    }
+}
