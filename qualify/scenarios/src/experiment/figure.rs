@@ -50,8 +50,6 @@ struct Series {
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Names {
-    /// The values of all rows of the figure, in their order.
-    All { column: String },
     /// Some values, each with its name.
     Some {
         column: String,
@@ -59,6 +57,8 @@ enum Names {
     },
     /// The columns of a single row for each series, each with its name.
     Columns { columns: Vec<(String, String)> },
+    /// The values of all rows of the figure, in their order.
+    All { column: String },
 }
 
 #[derive(Debug, Deserialize)]
@@ -191,4 +191,23 @@ impl Series {
 
 fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_all_rows_of_some_or_of_columns() {
+        let names = |text: &str| toml::from_str::<FigureSpec>(text).unwrap().names.unwrap();
+        let all = names("names = { column = \"mutex\" }");
+        assert!(matches!(all, Names::All { .. }), "{all:?}");
+        let some = names("names = { column = \"burst\", values = [[1000, \"1,000\"]] }");
+        assert!(
+            matches!(&some, Names::Some { values, .. } if values[0].0 == 1000),
+            "{some:?}"
+        );
+        let columns = names("names = { columns = [[\"mean_us\", \"mean\"]] }");
+        assert!(matches!(columns, Names::Columns { .. }), "{columns:?}");
+    }
 }
