@@ -5,7 +5,7 @@ use punctual_report::Figure;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{page::Selection, trial::Trial};
+use super::{selection::Selection, trial::Trial};
 
 /// A figure. The axes are linear unless `log` names them.
 #[derive(Debug, Default, Deserialize)]

@@ -16,6 +16,7 @@
 
 mod figure;
 mod page;
+mod selection;
 mod trial;
 
 use std::time::Duration;

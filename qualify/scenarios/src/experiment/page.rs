@@ -15,15 +15,13 @@
 //! lines = [{ each = "pool", where = { kind = "curve" }, x = "clients", y = "switches_per_request" }]
 //! ```
 
-use std::collections::BTreeMap;
-
-use punctual_harness::{Outcome, Row};
+use punctual_harness::Row;
 use punctual_report::{Chapter, Table};
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::{
     figure::FigureSpec,
+    selection::Selection,
     trial::{Trial, Verdict},
 };
 use crate::{control::matches, error::Error, os::SAMPLE_COLUMNS};
@@ -82,23 +80,6 @@ struct TableSpec {
     /// The columns after those.
     #[serde(default)]
     last: Vec<(String, String)>,
-}
-
-/// Values that columns of a selected row have; `true` selects every row with this column.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub(super) struct Selection(BTreeMap<String, Value>);
-
-impl Selection {
-    /// Returns the selected rows.
-    pub(super) fn of<'o>(&self, outcome: &'o Outcome) -> impl Iterator<Item = &'o Row> {
-        let is_selected = |row: &&Row| {
-            self.0.iter().all(|(column, wanted)| {
-                let value = row.get(column);
-                value == Some(wanted) || (*wanted == Value::Bool(true) && value.is_some())
-            })
-        };
-        outcome.rows().iter().filter(is_selected)
-    }
 }
 
 impl Page {
@@ -181,8 +162,6 @@ impl TableSpec {
 mod tests {
     use std::{fs, path::Path};
 
-    use punctual_harness::MachineFacts;
-
     use super::*;
 
     fn pages(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
@@ -207,17 +186,5 @@ mod tests {
                 panic!("{}: {error}", path.display());
             }
         }
-    }
-
-    #[test]
-    fn rows_are_selected_by_values_and_by_columns() {
-        let mut outcome = Outcome::new("x", MachineFacts::read(&punctual_os::CpuSet::single(0)));
-        outcome.row(Row::new().with("kind", "a").with("threads", 2));
-        outcome.row(Row::new().with("kind", "b").with("threads", 2).with("part", "p"));
-        let count = |text: &str| toml::from_str::<Selection>(text).unwrap().of(&outcome).count();
-        assert_eq!(count("kind = \"a\""), 1);
-        assert_eq!(count("threads = 2"), 2);
-        assert_eq!(count("part = true"), 1);
-        assert_eq!(count("kind = \"a\"\npart = true"), 0);
     }
 }

@@ -31,8 +31,8 @@ pub(crate) struct MutexInheritance;
 
 impl Experiment for MutexInheritance {
     const NAME: &'static str = "os.mutex-inheritance";
-    const ABOUT: &'static str = "three threads and a mutex: is there a priority inversion, without a protocol, \
-                                 with inheritance, with a ceiling";
+    const ABOUT: &'static str = "three threads and a mutex: is there a priority inversion, without a \
+                                 protocol, with inheritance, with a ceiling";
     const PAGE: &'static str = include_str!("mutex_inheritance.toml");
     const NEEDS_RIGHTS: Option<&'static [&'static str]> =
         Some(&["none", "inheritance", "ceiling", "own-inheritance", "own-ceiling"]);

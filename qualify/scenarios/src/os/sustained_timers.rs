@@ -25,8 +25,8 @@ pub(crate) struct SustainedTimers;
 
 impl Experiment for SustainedTimers {
     const NAME: &'static str = "os.sustained-timers";
-    const ABOUT: &'static str = "the smallest period at which no expiry of a timer is missed, over bursts of a \
-                                 thousand and a million";
+    const ABOUT: &'static str = "the smallest period at which no expiry of a timer is missed, over bursts of \
+                                 a thousand and a million";
     const PAGE: &'static str = include_str!("sustained_timers.toml");
 
     fn expected(length: Length) -> Duration {
