@@ -3,6 +3,7 @@
 mod command;
 mod cycles;
 mod gallery;
+mod interop;
 mod layers;
 mod licences;
 mod metadata;
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
         ["test", ref steps @ ..] => return test::run(steps),
         ["cycles", ref packages @ ..] => cycles::run(packages),
         ["gallery", ref arguments @ ..] => gallery::run(arguments),
+        ["interop"] => interop::run(),
         [] | ["help" | "--help" | "-h"] => {
             println!("{}", usage());
             Ok(())
@@ -39,6 +41,7 @@ fn usage() -> String {
     let mut text = String::from(
         "cargo xtask cycles [PACKAGE...]   import cycles, with the imports that form them\n\
          cargo xtask gallery               draws the README's figure from a demo run, or --from FILE.json\n\
+         cargo xtask interop               the table of docs/interoperability.md, from the last run of the tests\n\
          cargo xtask test                  all checks and tests that a change has to pass\n\
          cargo xtask test STEP...          these steps only:\n",
     );

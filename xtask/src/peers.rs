@@ -1,34 +1,45 @@
-//! The other ORBs that the interoperability tests run against.
+//! The other ORBs that the interoperability tests run against, and what decodes a capture for them.
 
-use std::{env, path::Path};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
-use crate::command;
+use crate::command::{self, root};
 
-/// Installs missing packages or prints how to do so. With `PUNCTUAL_SKIP_PEERS=1` it prints which tests are
-/// skipped instead.
+/// Installs what is missing or prints how to do so. With `PUNCTUAL_SKIP_PEERS=1` it prints what is missing, so
+/// that the tests that need it are skipped.
 pub fn provide() -> Result<(), String> {
-    let missing: Vec<&str> = PACKAGES
-        .iter()
-        .filter(|package| !(package.is_there)())
-        .map(|package| package.name)
-        .collect();
-    if missing.is_empty() {
-        println!("omniORB and its tools are there");
+    let missing: Vec<&Package> = PACKAGES.iter().filter(|package| !(package.is_there)()).collect();
+    let downloads: Vec<&Download> = DOWNLOADS.iter().filter(|download| !download.is_there()).collect();
+    if missing.is_empty() && downloads.is_empty() {
+        println!("the other ORBs and their tools are there");
         return Ok(());
     }
+    let packages: Vec<&str> = missing.iter().map(|package| package.name).collect();
     if skipped() {
+        let names = downloads.iter().map(|download| download.orb);
+        let names: Vec<&str> = packages.iter().copied().chain(names).collect();
         println!(
-            "missing: {}\nSKIPPED, since PUNCTUAL_SKIP_PEERS is set: the interoperability tests with omniORB, both directions",
-            missing.join(" ")
+            "missing: {}\nSKIPPED, since PUNCTUAL_SKIP_PEERS is set: the interoperability tests that need them",
+            names.join(" ")
         );
         return Ok(());
     }
-    let packages = missing.join(" ");
+    install(&packages)?;
+    downloads.into_iter().try_for_each(Download::run)
+}
+
+fn install(packages: &[&str]) -> Result<(), String> {
+    if packages.is_empty() {
+        return Ok(());
+    }
     if !in_path("apt-get") || command::output("id", &["-u"])?.trim() != "0" {
         return Err(format!(
-            "the interoperability tests need omniORB; install it with\n\n    \
-             sudo apt-get install --no-install-recommends {packages}\n\n\
-             or run without them: PUNCTUAL_SKIP_PEERS=1 cargo xtask test"
+            "the interoperability tests need other ORBs; install them with\n\n    \
+             sudo apt-get install --no-install-recommends {}\n\n\
+             or run without them: PUNCTUAL_SKIP_PEERS=1 cargo xtask test",
+            packages.join(" ")
         ));
     }
     let install = ["install", "--yes", "--no-install-recommends"];
@@ -38,7 +49,7 @@ pub fn provide() -> Result<(), String> {
             .run()
     };
     quiet(&["update", "--quiet"])?;
-    quiet(&[&install, &missing[..]].concat())
+    quiet(&[&install, packages].concat())
 }
 
 /// Whether the user does without the peers' tests.
@@ -77,7 +88,85 @@ const PACKAGES: &[Package] = &[
         name: "make",
         is_there: || in_path("make"),
     },
+    Package {
+        name: "openjdk-17-jdk-headless",
+        is_there: || in_path("javac"),
+    },
+    Package {
+        name: "maven",
+        is_there: || in_path("mvn"),
+    },
+    Package {
+        name: "python3-pip",
+        is_there: || in_path("pip3"),
+    },
+    Package {
+        name: "tshark",
+        is_there: || in_path("tshark"),
+    },
 ];
+
+/// An ORB from the registry of its language, in a folder of `target/peers`.
+struct Download {
+    orb: &'static str,
+    folder: &'static str,
+    /// What the folder contains then.
+    content: &'static str,
+    program: &'static str,
+    /// The folder itself is the last one.
+    arguments: &'static [&'static str],
+}
+
+const DOWNLOADS: &[Download] = &[
+    Download {
+        orb: "JacORB",
+        folder: "jacorb",
+        content: "jacorb-3.9.jar",
+        program: "mvn",
+        arguments: &[
+            "--quiet",
+            "--batch-mode",
+            "--file=tests/interop/jacorb/pom.xml",
+            "dependency:copy-dependencies",
+            "-DoutputDirectory=",
+        ],
+    },
+    Download {
+        orb: "omniORBpy",
+        folder: "omniorbpy",
+        content: "omniORB/CORBA.py",
+        program: "pip3",
+        arguments: &[
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--root-user-action=ignore",
+            "--no-deps",
+            "--only-binary=:all:",
+            "salome-omniorb==4.2.5",
+            "--target=",
+        ],
+    },
+];
+
+impl Download {
+    fn is_there(&self) -> bool {
+        self.folder().join(self.content).exists()
+    }
+
+    fn folder(&self) -> PathBuf {
+        root().join("target/peers").join(self.folder)
+    }
+
+    fn run(&self) -> Result<(), String> {
+        let folder = self.folder();
+        // What an interrupted run has left.
+        let _ = fs::remove_dir_all(&folder);
+        let (last, arguments) = self.arguments.split_last().expect("the folder");
+        let last = format!("{last}{}", folder.display());
+        command::new(self.program, &[arguments, &[last.as_str()]].concat()).run()
+    }
+}
 
 fn in_path(program: &str) -> bool {
     env::var_os("PATH").is_some_and(|path| {

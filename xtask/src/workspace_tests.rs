@@ -9,12 +9,19 @@ use std::{
 
 use crate::{
     command::{Shown, cargo},
+    interop,
     skips::Skips,
 };
 
-/// Runs all tests of the workspace.
+/// Runs all tests of the workspace; an outdated table of interoperability counts as one that failed.
 pub fn workspace() -> Result<Sum, String> {
-    run(cargo(&["test", "--workspace", "--no-fail-fast"]))
+    interop::forget();
+    let mut sum = run(cargo(&["test", "--workspace", "--no-fail-fast"]))?;
+    if let Err(outdated) = interop::check() {
+        println!("\nFAILED: {outdated}");
+        sum.failed += 1;
+    }
+    Ok(sum)
 }
 
 /// Runs the tests under loom, in a folder of its own: other flags would make everything else be built again.

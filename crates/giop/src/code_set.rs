@@ -34,22 +34,21 @@ pub struct CodeSetComponent {
 }
 
 impl CodeSetComponentInfo {
-    /// Returns the code sets of this ORB: UTF-8 with conversion to ISO-8859-1, and UTF-16 for wide
+    /// Returns the code sets of this ORB as a client: UTF-8 with conversion to ISO-8859-1, and UTF-16 for wide
     /// characters.
     pub fn ours() -> Self {
-        Self::with_native(CharSet::Utf8)
+        Self::with_native(Some(CharSet::Utf8))
     }
 
-    /// Returns the code sets of this ORB with this native one for `char`; the other one is converted.
-    pub fn with_native(native: CharSet) -> Self {
-        let other = match native {
-            CharSet::Latin1 => CharSet::Utf8,
-            CharSet::Utf8 => CharSet::Latin1,
-        };
+    /// Returns the code sets of this ORB with this native one for `char`; others are converted, UTF-8 rather
+    /// than ISO-8859-1.
+    pub fn with_native(native: Option<CharSet>) -> Self {
+        let others = [CharSet::Utf8, CharSet::Latin1].into_iter();
+        let others = others.filter(|other| Some(*other) != native);
         Self {
             char: CodeSetComponent {
-                native: char_set_id(native),
-                conversion: vec![char_set_id(other)],
+                native: native.map_or(0, char_set_id),
+                conversion: others.map(char_set_id).collect(),
             },
             wchar: CodeSetComponent {
                 native: UTF_16,

@@ -1,5 +1,6 @@
-//! Messages that are printed once: missing rights and how to grant them, disabled recording or inspection.
-//! They are printed when threads are created or get a priority, never on the path of a request.
+//! Messages that are printed once: missing rights and how to grant them, a forgotten setting, disabled recording
+//! or inspection. They are printed when threads are created or get a priority and when adapters are built, never
+//! on the path of a request.
 
 use std::{
     io::Write,
@@ -11,6 +12,8 @@ use std::{
 
 use punctual_inspect::InspectError;
 use punctual_os::{memory, rights};
+
+use crate::poa_core::PoaCore;
 
 /// Reports once per process on standard error that real-time scheduling was denied.
 pub(crate) fn realtime_denied() {
@@ -49,6 +52,22 @@ pub(crate) fn start_flight_recorder() {
 /// Reports that the ORB cannot be inspected although the environment requests it.
 pub(crate) fn not_inspected(error: &InspectError) {
     print(&format!("the ORB cannot be inspected: {error}"));
+}
+
+/// Reports once per process that an adapter with a priority model has a pool whose priority nobody chose.
+pub(crate) fn unless_priority_set(adapter: &PoaCore) {
+    static REPORTED: Once = Once::new();
+    if adapter.model.is_none() || !adapter.pool.reads_at_unset_priority {
+        return;
+    }
+    let adapter = &adapter.path;
+    REPORTED.call_once(|| {
+        print(&format!(
+            "adapter `{adapter}` has a priority model, but its thread pool has no lanes and no default priority: \
+             its threads wait and read at priority 0, whatever the priority of a request; \
+             set `default_priority`, or give the pool lanes"
+        ));
+    });
 }
 
 fn print(text: &str) {

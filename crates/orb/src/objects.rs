@@ -37,7 +37,7 @@ pub(crate) struct Objects {
     ids: ObjectIds,
     published: Published,
     /// Code set that references state as the native one.
-    native_code_set: CharSet,
+    native_code_set: Option<CharSet>,
     /// Components of all references that are made from now on.
     components: PiMutex<Vec<TaggedComponent>>,
 }
@@ -59,7 +59,7 @@ struct Activation {
 }
 
 impl Objects {
-    pub(crate) fn new(boot: u64, limits: &Limits, native_code_set: CharSet) -> Self {
+    pub(crate) fn new(boot: u64, limits: &Limits, native_code_set: Option<CharSet>) -> Self {
         let departures = Arc::new(Departures::default());
         let (table, slots) = ObjectTable::new({
             let departures = departures.clone();
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn the_length_of_an_unknown_key_does_not_matter() {
-        let objects = Objects::new(1, &Limits::default(), CharSet::Utf8);
+        let objects = Objects::new(1, &Limits::default(), None);
         objects.publish(b"radar", Ior::default()).unwrap();
         let named = |id: Vec<u8>| {
             let adapter = punctual_poa::Adapter {

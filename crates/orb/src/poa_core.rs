@@ -208,7 +208,7 @@ impl PoaCore {
         object_key: Vec<u8>,
         model: Option<PriorityModel>,
         components: &[TaggedComponent],
-        native_code_set: CharSet,
+        native_code_set: Option<CharSet>,
     ) -> Result<Ior, SystemException> {
         let mut endpoints = self.pool.endpoints(|lane| self.is_reached_through(lane, model));
         if let Some(PriorityModel::ClientPropagated { default }) = model {

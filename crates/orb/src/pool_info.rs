@@ -29,6 +29,8 @@ pub(crate) struct PoolInfo {
     pub(crate) with_lanes: bool,
     /// Highest priority configured.
     pub(crate) highest: Priority,
+    /// Whether it has no lanes, and its threads read at priority 0 because nothing else was set.
+    pub(crate) reads_at_unset_priority: bool,
     /// Lanes, the lowest priority first.
     pub(crate) lanes: Vec<LaneInfo>,
     /// Endpoints at which the default pool will listen; other pools listen from the start.
@@ -67,6 +69,7 @@ impl PoolInfo {
             id,
             with_lanes,
             highest,
+            reads_at_unset_priority: false,
             lanes,
             planned,
             destroyed: AtomicBool::new(false),

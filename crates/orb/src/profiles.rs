@@ -27,7 +27,7 @@ pub(crate) fn profiles(
     object_key: &[u8],
     policies: Option<&[PolicyValue]>,
     more: &[TaggedComponent],
-    native_code_set: CharSet,
+    native_code_set: Option<CharSet>,
 ) -> Result<Vec<TaggedProfile>, CdrError> {
     let mut tags: Vec<_> = endpoints.iter().map(PoolEndpoint::profile_tag).collect();
     let mut seen = Vec::new();
@@ -65,7 +65,7 @@ fn components(
     transport: &dyn Transport,
     endpoints: &[&PoolEndpoint],
     policies: Option<&[PolicyValue]>,
-    native_code_set: CharSet,
+    native_code_set: Option<CharSet>,
 ) -> Result<Vec<TaggedComponent>, CdrError> {
     let mut components = vec![
         Component::OrbType(PUNCTUAL_ORB_TYPE).encode()?,

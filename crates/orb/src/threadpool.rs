@@ -157,6 +157,7 @@ pub struct ThreadPoolBuilder {
     lanes: Vec<LaneSpec>,
     /// Settings of a pool without lanes; with lanes, their defaults.
     plain: LaneSpec,
+    sets_default_priority: bool,
     borrowing: bool,
     buffering: Option<QueueLimits>,
     expired_requests: ExpiredRequests,
@@ -169,6 +170,7 @@ impl ThreadPoolBuilder {
             endpoints: LaneEndpoints::default(),
             lanes: Vec::new(),
             plain: LaneSpec::new(Priority::MIN).scheduling_class(orb.configuration.scheduling_class),
+            sets_default_priority: false,
             borrowing: false,
             buffering: None,
             expired_requests: ExpiredRequests::Serve,
@@ -253,9 +255,12 @@ impl ThreadPoolBuilder {
         self
     }
 
-    /// Sets the priority at which the threads of a pool without lanes wait and read. Default 0.
+    /// Sets the priority at which the threads of a pool without lanes wait and read. Default 0, which is
+    /// reported on standard error when an adapter with a priority model is built on the pool: requests of all
+    /// priorities are then read at the lowest one.
     pub fn default_priority(mut self, priority: Priority) -> Self {
         self.plain.priority = priority;
+        self.sets_default_priority = true;
         self
     }
 
@@ -396,8 +401,10 @@ impl ThreadPoolBuilder {
             .map(|lane| lane.start(&self.orb.dispatcher))
             .collect();
         let highest = layout.last().map_or(Priority::MIN, |lane| lane.priority);
+        let mut info = PoolInfo::new(id, with_lanes, highest, infos(&lanes), Vec::new());
+        info.reads_at_unset_priority = !with_lanes && !self.sets_default_priority;
         let core = Arc::new(PoolCore {
-            info: Arc::new(PoolInfo::new(id, with_lanes, highest, infos(&lanes), Vec::new())),
+            info: Arc::new(info),
             realtime: matches!(&started, Ok(lanes) if lanes.iter().all(|realtime| *realtime)),
             lanes,
         });

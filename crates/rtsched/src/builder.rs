@@ -232,7 +232,9 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// Sets which contexts of other ORBs are understood besides our own. Default: none.
+    /// Sets which contexts of other ORBs are understood besides our own, and sent to servers whose
+    /// references say that they are of TAO. Default: none; a thread that calls such a server then waits for
+    /// the reply, and the server does not see it.
     pub fn peer_layout(mut self, layout: PeerLayout) -> Self {
         self.settings.peer_layout = layout;
         self

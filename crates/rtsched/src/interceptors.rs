@@ -18,6 +18,7 @@
 use std::{sync::Arc, time::SystemTime};
 
 use punctual_cdr::Endian;
+use punctual_giop::TAO_ORB_TYPE;
 use punctual_orb::interceptors::{
     CallKind, ClientRequestInfo, ClientRequestInterceptor, Interrupt, OrbInitInfo, OrbInitializer, Raised,
     ServerRequestInfo, ServerRequestInterceptor,
@@ -86,7 +87,15 @@ impl ClientRequestInterceptor for SchedulingInterceptor {
         let Some(sent) = sent else {
             return Ok(());
         };
-        let octets = context(&sent, !is_two_way).encode(&clocks(), Endian::NATIVE);
+        let context = context(&sent, !is_two_way);
+        let octets = match info.effective_orb_type() {
+            // It takes any octets for those of its own layout.
+            Some(TAO_ORB_TYPE) => self.0.peer_layout.encode(&context, Endian::NATIVE),
+            _ => Some(context.encode(&clocks(), Endian::NATIVE)),
+        };
+        let Some(octets) = octets else {
+            return Ok(());
+        };
         if let Err(refused) = info.add_request_service_context(CONTEXT, &octets) {
             if is_two_way {
                 self.end_call(Completion::No)?;

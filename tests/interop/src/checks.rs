@@ -159,7 +159,7 @@ impl Context {
 
     /// The code set of the connection, which the client chooses: UTF-8 where the reference says that the
     /// server's own is, or is one of ours, else ISO-8859-1.
-    fn speaks_utf8(&self) -> bool {
+    pub fn speaks_utf8(&self) -> bool {
         self.profile
             .components
             .iter()
@@ -170,11 +170,11 @@ impl Context {
             })
     }
 
-    /// Runs all checks but those named in `skipped`, which gives a reason for each, and prints a line for
-    /// each.
+    /// Runs all checks but those named in `skipped`, which gives a reason for each, prints a line for each,
+    /// and returns how many passed.
     ///
     /// Panics where one fails, with all that failed, or where a name is unknown.
-    pub fn run(&self, skipped: &[(&str, &str)]) {
+    pub fn run(&self, skipped: &[(&str, &str)]) -> usize {
         let all = [
             types::CHECKS,
             calls::CHECKS,
@@ -189,7 +189,7 @@ impl Context {
                 "no check is called {name}"
             );
         }
-        self.run_each(&all, skipped);
+        self.run_each(&all, skipped)
     }
 
     /// Runs the checks of all `rotate_x` for which x is a type without references.
@@ -200,15 +200,19 @@ impl Context {
         self.run_each(&rotations.copied().collect::<Vec<_>>(), &[]);
     }
 
-    fn run_each(&self, checks: &[Check], skipped: &[(&str, &str)]) {
+    fn run_each(&self, checks: &[Check], skipped: &[(&str, &str)]) -> usize {
         let mut failed = Vec::new();
+        let mut passed = 0;
         for (name, check) in checks {
             if let Some((_, reason)) = skipped.iter().find(|(skipped, _)| skipped == name) {
                 skip_part(Missing::Machine, format!("{name}: {reason}"));
                 continue;
             }
             match check(self) {
-                Ok(()) => println!("ok {name}"),
+                Ok(()) => {
+                    println!("ok {name}");
+                    passed += 1;
+                }
                 Err(Failure(why)) => {
                     println!("FAILED {name}: {why}");
                     failed.push(format!("{name}: {why}"));
@@ -221,5 +225,6 @@ impl Context {
             failed.len(),
             failed.join("\n")
         );
+        passed
     }
 }

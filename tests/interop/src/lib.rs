@@ -1,9 +1,12 @@
 //! The Rust side of the interoperability contract in `idl/interop.idl`: a server of `Interop::Peer`, a client
-//! that checks every operation of such a server, and the omniORB programs that stand on the other side. The
-//! tests put them together.
+//! that checks every operation of such a server, and the programs of other ORBs that stand on the other side.
+//! The tests put them together.
 
 pub mod checks;
+pub mod jacorb;
 pub mod omniorb;
+pub mod omniorbpy;
+pub mod process;
 pub mod sample;
 pub mod server;
 

@@ -1,6 +1,6 @@
 //! References as text, profiles, components, policies and code sets.
 
-use punctual_cdr::{CharSet, Ior, TaggedComponent, TaggedProfile};
+use punctual_cdr::{CharSet, Endian, Ior, TaggedComponent, TaggedProfile};
 use punctual_giop::*;
 use punctual_types::{Priority, PriorityModel};
 
@@ -300,6 +300,25 @@ fn a_component_is_found_by_its_tag() {
     assert_eq!(profile.component(TAG_CODE_SETS), Ok(None));
 }
 
+/// Native, conversions; then wide characters.
+#[test]
+fn a_server_states_its_code_sets() {
+    for (native, golden) in [
+        (None, [0, 2, UTF_8, ISO_8859_1, UTF_16, 0]),
+        (Some(CharSet::Utf8), [UTF_8, 1, ISO_8859_1, UTF_16, 0, 0]),
+        (Some(CharSet::Latin1), [ISO_8859_1, 1, UTF_8, UTF_16, 0, 0]),
+    ] {
+        let stated = Component::CodeSets(CodeSetComponentInfo::with_native(native));
+        let data = stated.encode_in(Endian::Big).unwrap().data;
+        let numbers: Vec<u32> = data[4..]
+            .chunks(4)
+            .map(|octets| u32::from_be_bytes(octets.try_into().unwrap()))
+            .collect();
+        assert_eq!(numbers, golden[..numbers.len()], "{native:?}");
+        assert_eq!(numbers.len(), if native.is_none() { 6 } else { 5 });
+    }
+}
+
 #[test]
 fn code_sets_are_negotiated_in_the_order_of_the_specification() {
     const EBCDIC: u32 = 0x1002_0025;
@@ -323,6 +342,8 @@ fn code_sets_are_negotiated_in_the_order_of_the_specification() {
         (server(LATIN_2, &[ISO_8859_1, UTF_8]), Ok(CharSet::Utf8)),
         // A common conversion code set.
         (server(LATIN_2, &[EBCDIC, ISO_8859_1]), Ok(CharSet::Latin1)),
+        // A server without a native one, as ours by default: the client's.
+        (server(0, &[ISO_8859_1, UTF_8]), Ok(CharSet::Utf8)),
         // The fallback.
         (server(EBCDIC, &[]), Ok(CharSet::Utf8)),
         // No code set for `char`.

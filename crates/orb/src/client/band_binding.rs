@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use punctual_giop::{
     BIND_PRIORITY_BAND, MessageType, MessageWriter, OutgoingRequest, ResponseFlags, ServiceContext,
-    encode_request,
+    TAO_ORB_TYPE, encode_request,
 };
 use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Priority, SystemException, SystemExceptionKind};
@@ -41,7 +41,7 @@ impl Reference {
     }
 
     /// Makes the server bind the connection to its band, unless it has none, is bound, or the server does not
-    /// support this.
+    /// support this, as those of TAO.
     ///
     /// Fails as the server states, and as a call does; not completed, because no request of the caller was
     /// sent.
@@ -53,7 +53,10 @@ impl Reference {
         frame: &mut CallFrame,
         context: CallContext<'_>,
     ) -> Result<Binding<R>, SystemException> {
-        match connection.unbound_band().filter(|_| !route.is_of_tao) {
+        match connection
+            .unbound_band()
+            .filter(|_| route.orb_type != TAO_ORB_TYPE)
+        {
             None => Ok(ControlFlow::Continue(connection)),
             Some(band) => {
                 let bound = self.bind_to(band, connection, route, frame, context);

@@ -122,6 +122,7 @@ impl Reference {
             target: self,
             effective: route.ior(),
             is_collocated: route.is_local,
+            orb_type: route.orb_type,
             deadline,
             slot_table: &self.core.interceptors.slots,
         }

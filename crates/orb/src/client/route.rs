@@ -10,7 +10,7 @@ use std::{
 
 use punctual_cdr::{CdrErrorKind, CharSet, Ior, TaggedComponent};
 use punctual_giop::{
-    CodeSetComponentInfo, Component, PUNCTUAL_ORB_TYPE, PolicyValue, Profile, TAG_ORB_TYPE, TAO_ORB_TYPE,
+    CodeSetComponentInfo, Component, PUNCTUAL_ORB_TYPE, PolicyValue, Profile, TAG_ORB_TYPE,
     TAO_TAG_ENDPOINTS, UTF_8, Version, decode_endpoints_with, negotiate,
 };
 use punctual_stub::PoliciesInForce;
@@ -38,8 +38,8 @@ pub(crate) struct Route {
     pub(super) model: Option<PriorityModel>,
     /// Bands that the reference states.
     pub(super) bands: Vec<Band>,
-    /// Whether TAO has created the reference: TAO does not support binding connections to bands.
-    pub(super) is_of_tao: bool,
+    /// Type of the ORB that created the reference; 0: unknown.
+    pub(super) orb_type: u32,
     /// Whether the object belongs to this ORB: no request needs to be sent.
     pub(crate) is_local: bool,
 }
@@ -135,10 +135,9 @@ impl Route {
             exposes_protocols: false,
             model: None,
             bands: Vec::new(),
-            is_of_tao: false,
+            orb_type: 0,
         };
         let is_ours = profile.components.iter().any(is_of_punctual);
-        let mut orb_type = 0;
         for component in &profile.components {
             // A malformed or unknown component does not affect the rest of the reference.
             if component.tag == TAO_TAG_ENDPOINTS {
@@ -149,7 +148,7 @@ impl Route {
                 Ok(Component::CodeSets(server)) => {
                     char_set = Some(code_set(&server, is_ours)?);
                 }
-                Ok(Component::OrbType(orb)) => orb_type = orb,
+                Ok(Component::OrbType(orb)) => route.orb_type = orb,
                 Ok(Component::AlternateIiopAddress { host, port }) => {
                     alternates.push(iiop_address(&host, port));
                     within(alternates.len())?;
@@ -179,11 +178,10 @@ impl Route {
             profile_tag: transport.profile_tag(),
             priority,
         };
-        route.is_of_tao = orb_type == TAO_ORB_TYPE;
         route.endpoints = lanes.into_iter().map(endpoint).collect();
-        if orb_type != 0 {
+        if route.orb_type != 0 {
             let endpoints = route.endpoints.iter();
-            endpoints.for_each(|routed| routed.endpoint.set_orb_type(orb_type));
+            endpoints.for_each(|routed| routed.endpoint.set_orb_type(route.orb_type));
         }
         Ok(route)
     }
@@ -193,7 +191,9 @@ impl Route {
         // A server understands the same version over all protocols.
         self.version = self.version.min(other.version);
         self.is_local |= other.is_local;
-        self.is_of_tao |= other.is_of_tao;
+        if self.orb_type == 0 {
+            self.orb_type = other.orb_type;
+        }
         self.endpoints.extend(other.endpoints);
         match (self.exposes_protocols, other.exposes_protocols) {
             (false, false) => self.tags.extend(other.tags),

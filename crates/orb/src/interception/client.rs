@@ -130,6 +130,8 @@ pub(crate) struct ClientRequest<'a> {
     pub(crate) effective: &'a Ior,
     /// Whether the object belongs to this ORB.
     pub(crate) is_collocated: bool,
+    /// Type of the ORB that created the effective reference; 0: unknown.
+    pub(crate) orb_type: u32,
     pub(crate) deadline: Option<Instant>,
     pub(crate) slot_table: &'a SlotTable,
 }
@@ -210,6 +212,12 @@ impl ClientRequestInfo<'_> {
     /// Returns the reference that the request is sent to: [`Self::target`], or the one it was forwarded to.
     pub fn effective_target(&self) -> &Ior {
         self.request.effective
+    }
+
+    /// Returns the type of the ORB that created [`Self::effective_target`], as the reference states it
+    /// (`TAG_ORB_TYPE`): what it may not be able to read can be left out.
+    pub fn effective_orb_type(&self) -> Option<u32> {
+        Some(self.request.orb_type).filter(|orb_type| *orb_type != 0)
     }
 
     /// Returns whether the object belongs to this ORB; its server interceptors then run on this thread, too.

@@ -320,21 +320,23 @@ impl OrbBuilder {
         self
     }
 
-    /// Code set of `char` and `string` that references state as the server's native one; the other one is
-    /// converted. Default: UTF-8, with which no text of omniORB and JacORB is lost.
+    /// Code set of `char` and `string` that references state as the server's native one; those of UTF-8 and
+    /// ISO-8859-1 that are not it are converted. Default: none, with which each client uses its own code set
+    /// and nothing that it can say is lost; see `docs/interoperability.md`.
     ///
-    /// Set ISO-8859-1 for clients of TAO, which convert UTF-8 wrongly; clients of Punctual use UTF-8 all the
-    /// same. See `docs/interoperability.md`.
+    /// Clients convert to a native code set if they can: UTF-8 loses characters beyond ASCII of clients of
+    /// TAO, which convert them wrongly, and ISO-8859-1 those beyond it of clients in UTF-8. Clients of
+    /// Punctual use UTF-8 in any case.
     ///
     /// ```
     /// # use punctual_orb::Orb;
     /// use punctual_cdr::CharSet;
     ///
-    /// // For clients of TAO.
-    /// let orb = Orb::builder().native_code_set(CharSet::Latin1).build()?;
+    /// // For clients that require one.
+    /// let orb = Orb::builder().native_code_set(Some(CharSet::Utf8)).build()?;
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
-    pub fn native_code_set(mut self, code_set: CharSet) -> Self {
+    pub fn native_code_set(mut self, code_set: Option<CharSet>) -> Self {
         self.settings.native_code_set = code_set;
         self
     }

@@ -13,6 +13,7 @@ use crate::{
     accepted_priorities::AcceptedPriorities,
     admission::Admission,
     limits::checked_queue_limits,
+    notice,
     poa_core::PoaCore,
     poa_defaults::PoaDefaults,
     pool_info::{DEFAULT_POOL, PoolInfo},
@@ -415,6 +416,7 @@ impl PoaBuilder {
             transform: self.policies.transform.or(defaults.transform),
             ..PoaCore::new(path, pool)
         })?;
+        notice::unless_priority_set(&core);
         if let Some(limits) = redispatch
             && core.pool.with_lanes
             && let Some(pool) = orb.pools.get(core.pool.id)

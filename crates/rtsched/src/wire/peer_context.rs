@@ -1,14 +1,14 @@
-//! Reads contexts of other ORBs.
+//! Reads and writes contexts of other ORBs.
 
 use core::time::Duration;
 
 use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Endian, decode_encapsulation};
-use punctual_sched::dynamic::SchedulingParameters;
+use punctual_sched::dynamic::{ParameterKind, SchedulingParameters, TranslationDefaults};
 use punctual_types::{DistributableThreadId, Priority};
 
 use super::{
     carried_parameters::CarriedParameters, clocks::kokyu_deadline, context::SchedulingContext,
-    peer_layout::PeerLayout, reader::Reader,
+    octets::ContextOctets, peer_layout::PeerLayout, reader::Reader,
 };
 
 impl Reader {
@@ -69,6 +69,62 @@ impl Reader {
             begins: false,
         }
     }
+}
+
+impl PeerLayout {
+    /// Encodes the context in this layout, for a server that reads no other one. `None`: nothing is sent in
+    /// this layout.
+    ///
+    /// The id is shortened to the 8 octets of TAO's counters: an id that came from this peer is sent as it
+    /// was. Parameters without an importance are translated; none, or unknown ones, have importance 0.
+    ///
+    /// ```
+    /// use punctual_cdr::Endian;
+    /// use punctual_rtsched::wire::{PeerLayout, SchedulingContext};
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    /// use punctual_types::DistributableThreadId;
+    ///
+    /// let context = SchedulingContext {
+    ///     id: DistributableThreadId(4),
+    ///     parameters: Some(SchedulingParameters::Importance { importance: 9 }.into()),
+    ///     implicit: None,
+    ///     begins: false,
+    /// };
+    /// let sent = PeerLayout::MostImportantFirst.encode(&context, Endian::Little);
+    /// assert_eq!(sent.as_deref(), Some(&[4, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0][..]));
+    /// assert!(PeerLayout::OwnOnly.encode(&context, Endian::Little).is_none());
+    /// ```
+    pub fn encode(self, context: &SchedulingContext, endian: Endian) -> Option<ContextOctets> {
+        let mut octets = ContextOctets::new(endian);
+        match self {
+            Self::FixedPriority => octets.octets(&counter_of(context.id)),
+            Self::MostImportantFirst => {
+                octets.octets(&counter_of(context.id));
+                octets.number(importance(context).to_be_bytes());
+            }
+            Self::OwnOnly
+            | Self::KokyuFixedPriority
+            | Self::KokyuMostImportantFirst
+            | Self::KokyuMaximumUrgencyFirst => return None,
+        }
+        Some(octets)
+    }
+}
+
+/// The reverse of [`counter`].
+fn counter_of(DistributableThreadId(id): DistributableThreadId) -> [u8; 8] {
+    (id as u64).to_le_bytes()
+}
+
+fn importance(context: &SchedulingContext) -> i32 {
+    let known = context.parameters.as_ref().and_then(CarriedParameters::known);
+    let translated = known.map(|known| {
+        let defaults = TranslationDefaults::default();
+        known.translated(ParameterKind::Importance, &defaults)
+    });
+    translated
+        .and_then(|parameters| parameters.importance())
+        .unwrap_or(0)
 }
 
 /// The octets of a `size_t`. Their byte order does not matter, because they only have to be unique.

@@ -7,7 +7,7 @@ use punctual_interop::{
     server::{Served, Server},
 };
 
-use crate::programs;
+use crate::{matrix::Row, programs};
 
 /// What the client skips by itself, in every run and by its own code set.
 const ALWAYS: &[&str] = &["call_after_idle_close"];
@@ -20,45 +20,81 @@ const IN_UTF8_UNNEGOTIATED: &[&str] = &[
     "char_latin1",
 ];
 
-/// omniORB converts to the server's own code set, and has no `char` above 127 in UTF-8, which is ours.
-const NO_CHAR_OF_UTF8: &[&str] = &["--skip", "char_latin1"];
+/// omniORB prefers the first code set that we convert, UTF-8, in which it has no `char` above 127.
+const NO_CHAR_OF_UTF8: &[(&str, &str)] =
+    &[("char_latin1", "it chooses UTF-8, where it has no char above 127")];
 
 /// After LOCATION_FORWARD omniORB compares where a reference leads, not what it is: its `_is_equivalent` says
 /// no where the `corbaloc:` comes back as it went.
-const NO_COMPARISON: &[&str] = &["--skip", "attributes", "--skip", "rotate_object"];
+const NO_COMPARISON: &[(&str, &str)] = &[
+    ("char_latin1", "it chooses UTF-8, where it has no char above 127"),
+    (
+        "attributes",
+        "after LOCATION_FORWARD `_is_equivalent` compares where a reference leads",
+    ),
+    (
+        "rotate_object",
+        "after LOCATION_FORWARD `_is_equivalent` compares where a reference leads",
+    ),
+];
 
-/// Runs the client against our server; `corbaloc`: against this reference, `%` being the server's host and
-/// port.
-fn check(options: &[&str], corbaloc: Option<&str>, skipped_by_client: &[&[&str]]) {
-    check_served(Served::ByTheOrb, options, corbaloc, skipped_by_client);
+/// A run of the client against our server.
+struct Run<'r> {
+    /// What is particular in it.
+    called: &'r str,
+    served: Served,
+    options: &'r [&'r str],
+    /// By this reference, `%` being the server's host and port; `None`: by its own.
+    corbaloc: Option<&'r str>,
+    skipped: &'r [(&'r str, &'r str)],
+    skipped_by_client: &'r [&'r [&'r str]],
 }
 
-fn check_served(served: Served, options: &[&str], corbaloc: Option<&str>, skipped_by_client: &[&[&str]]) {
-    let Some(programs) = programs() else { return };
-    let mut server = Server::start(limits(), served);
-    let reference = match corbaloc {
-        None => server.peer.to_ior(),
-        Some(url) => {
-            let address = server
-                .url
-                .split(['@', '/'])
-                .nth(1)
-                .expect("corbaloc:iiop:1.2@HOST:PORT/NAME");
-            url.replace('%', address)
-        }
+impl Run<'_> {
+    const PLAIN: Self = Self {
+        called: "",
+        served: Served::ByTheOrb,
+        options: &[],
+        corbaloc: None,
+        skipped: NO_CHAR_OF_UTF8,
+        skipped_by_client: &[ALWAYS, IN_LATIN1],
     };
-    let mut all = vec!["--shutdown"];
-    all.extend(options);
-    programs.check(&reference, &all, &skipped_by_client.concat());
-    assert!(
-        server.ends_within(Duration::from_secs(10)),
-        "the server does not end after Peer::shutdown"
-    );
+
+    fn check(self) {
+        let Some(programs) = programs() else { return };
+        let mut server = Server::start(limits(), self.served);
+        let reference = match self.corbaloc {
+            None => server.peer.to_ior(),
+            Some(url) => {
+                let address = server
+                    .url
+                    .split(['@', '/'])
+                    .nth(1)
+                    .expect("corbaloc:iiop:1.2@HOST:PORT/NAME");
+                url.replace('%', address)
+            }
+        };
+        let mut all = vec!["--shutdown"];
+        all.extend(self.options);
+        all.extend(self.skipped.iter().flat_map(|(name, _)| ["--skip", name]));
+        let passed = programs.check(&reference, &all, &self.skipped_by_client.concat());
+        assert!(
+            server.ends_within(Duration::from_secs(10)),
+            "the server does not end after Peer::shutdown"
+        );
+        Row::described("omniORB 4.2.5", "client", self.called).record(passed, self.skipped);
+    }
 }
 
-fn check_version(version: &str, code_set: &str, options: &[&str], skipped_by_client: &[&[&str]]) {
-    let version = ["-ORBmaxGIOPVersion", version, "-ORBnativeCharCodeSet", code_set];
-    check(&[&version, options].concat(), None, skipped_by_client);
+fn check_version(version: &str, code_set: &str, skipped: &[(&str, &str)], skipped_by_client: &[&[&str]]) {
+    Run {
+        called: &format!("GIOP {version}, {code_set}"),
+        options: &["-ORBmaxGIOPVersion", version, "-ORBnativeCharCodeSet", code_set],
+        skipped,
+        skipped_by_client,
+        ..Run::PLAIN
+    }
+    .check();
 }
 
 const LATIN1: &str = "ISO-8859-1";
@@ -96,51 +132,71 @@ fn giop_1_2_utf8() {
 
 #[test]
 fn corbaloc_giop_1_0() {
-    let options = [NO_CHAR_OF_UTF8, NO_COMPARISON].concat();
-    check(&options, Some("corbaloc::%/Interop"), &[ALWAYS, IN_LATIN1]);
+    Run {
+        called: "corbaloc, GIOP 1.0",
+        corbaloc: Some("corbaloc::%/Interop"),
+        skipped: NO_COMPARISON,
+        ..Run::PLAIN
+    }
+    .check();
 }
 
 #[test]
 fn corbaloc_giop_1_2() {
-    let options = [NO_CHAR_OF_UTF8, NO_COMPARISON].concat();
-    check(
-        &options,
-        Some("corbaloc:iiop:1.2@%/Interop"),
-        &[ALWAYS, IN_LATIN1],
-    );
+    Run {
+        called: "corbaloc, GIOP 1.2",
+        corbaloc: Some("corbaloc:iiop:1.2@%/Interop"),
+        skipped: NO_COMPARISON,
+        ..Run::PLAIN
+    }
+    .check();
 }
 
 #[test]
 fn one_shared_connection() {
-    let one = [
-        "-ORBoneCallPerConnection",
-        "0",
-        "-ORBmaxGIOPConnectionPerServer",
-        "1",
-    ];
-    check(&[NO_CHAR_OF_UTF8, &one].concat(), None, &[ALWAYS, IN_LATIN1]);
+    Run {
+        called: "one shared connection",
+        options: &[
+            "-ORBoneCallPerConnection",
+            "0",
+            "-ORBmaxGIOPConnectionPerServer",
+            "1",
+        ],
+        ..Run::PLAIN
+    }
+    .check();
 }
 
 #[test]
 fn first_calls_without_asking() {
-    let options = [NO_CHAR_OF_UTF8, &["-ORBverifyObjectExistsAndType", "0"]].concat();
-    check(&options, None, &[ALWAYS, IN_LATIN1]);
+    Run {
+        called: "first calls without asking",
+        options: &["-ORBverifyObjectExistsAndType", "0"],
+        ..Run::PLAIN
+    }
+    .check();
 }
 
 /// References with an endpoint for each lane and a priority model, of which omniORB knows nothing.
 #[test]
 fn server_with_lanes() {
-    check_served(Served::ByLanes, NO_CHAR_OF_UTF8, None, &[ALWAYS, IN_LATIN1]);
+    Run {
+        called: "server with lanes",
+        served: Served::ByLanes,
+        ..Run::PLAIN
+    }
+    .check();
 }
 
 /// The ORB's own threads send the client on to those of the lanes.
 #[test]
 fn server_with_lanes_by_corbaloc() {
-    let options = [NO_CHAR_OF_UTF8, NO_COMPARISON].concat();
-    check_served(
-        Served::ByLanes,
-        &options,
-        Some("corbaloc:iiop:1.2@%/Interop"),
-        &[ALWAYS, IN_LATIN1],
-    );
+    Run {
+        called: "server with lanes, corbaloc",
+        served: Served::ByLanes,
+        corbaloc: Some("corbaloc:iiop:1.2@%/Interop"),
+        skipped: NO_COMPARISON,
+        ..Run::PLAIN
+    }
+    .check();
 }

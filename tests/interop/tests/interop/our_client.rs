@@ -4,19 +4,22 @@ use std::time::Duration;
 
 use punctual_interop::checks::Context;
 
-use crate::programs;
-
-/// Where the server does not close connections.
-const NO_IDLE_CLOSE: (&str, &str) = ("call_after_idle_close", "this server keeps idle connections");
+use crate::{NO_IDLE_CLOSE, matrix::Row, programs};
 
 const CHAR_OF_UTF8: (&str, &str) = (
     "char_latin1",
     "omniORB has no char above 127 where its own code set is UTF-8",
 );
 
-/// Runs all checks against a server with these options. `corbaloc`: by this reference, `%` being its host and
-/// port.
-fn check(options: &[&str], corbaloc: Option<&str>, idle_close: Option<Duration>, skipped: &[(&str, &str)]) {
+/// Runs all checks against a server with these options; `called`: what is particular in the run. `corbaloc`: by
+/// this reference, `%` being its host and port.
+fn check(
+    called: &str,
+    options: &[&str],
+    corbaloc: Option<&str>,
+    idle_close: Option<Duration>,
+    skipped: &[(&str, &str)],
+) {
     let Some(programs) = programs() else { return };
     let server = programs.server(options);
     let mut context = Context::new(&server.reference).expect("the server's reference");
@@ -25,20 +28,22 @@ fn check(options: &[&str], corbaloc: Option<&str>, idle_close: Option<Duration>,
         context = Context::new(&url.replace('%', &address)).expect("the server's corbaloc");
     }
     context.idle_close = idle_close;
-    let mut skipped = skipped.to_vec();
+    let mut all_skipped = skipped.to_vec();
     if idle_close.is_none() {
-        skipped.push(NO_IDLE_CLOSE);
+        all_skipped.push(NO_IDLE_CLOSE);
     }
-    context.run(&skipped);
+    let passed = context.run(&all_skipped);
     context
         .peer
         .shutdown()
         .expect("the server answers before it ends");
     server.ends();
+    Row::described("omniORB 4.2.5", "server", called).record(passed, skipped);
 }
 
 fn check_version(version: &str, code_set: &str, skipped: &[(&str, &str)]) {
     check(
+        &format!("GIOP {version}, {code_set}"),
         &["-ORBmaxGIOPVersion", version, "-ORBnativeCharCodeSet", code_set],
         None,
         None,
@@ -85,21 +90,39 @@ fn giop_1_2_utf8() {
 
 #[test]
 fn corbaloc_giop_1_0() {
-    check(&[], Some("corbaloc::%/Interop"), None, &[]);
+    check("corbaloc, GIOP 1.0", &[], Some("corbaloc::%/Interop"), None, &[]);
 }
 
 #[test]
 fn corbaloc_giop_1_1() {
-    check(&[], Some("corbaloc:iiop:1.1@%/Interop"), None, &[]);
+    check(
+        "corbaloc, GIOP 1.1",
+        &[],
+        Some("corbaloc:iiop:1.1@%/Interop"),
+        None,
+        &[],
+    );
 }
 
 #[test]
 fn corbaloc_giop_1_2() {
-    check(&[], Some("corbaloc:iiop:1.2@%/Interop"), None, &[]);
+    check(
+        "corbaloc, GIOP 1.2",
+        &[],
+        Some("corbaloc:iiop:1.2@%/Interop"),
+        None,
+        &[],
+    );
 }
 
 #[test]
 fn idle_connections_closed() {
     let options = ["-ORBscanGranularity", "1", "-ORBinConScanPeriod", "2"];
-    check(&options, None, Some(Duration::from_secs(5)), &[]);
+    check(
+        "idle connections closed",
+        &options,
+        None,
+        Some(Duration::from_secs(5)),
+        &[],
+    );
 }

@@ -10,7 +10,7 @@ use punctual_interop::{
     server::{PeerServant, Served, Server},
 };
 
-const NO_IDLE_CLOSE: (&str, &str) = ("call_after_idle_close", "this server keeps idle connections");
+use crate::NO_IDLE_CLOSE;
 
 fn check(reference: impl FnOnce(&Server) -> String) {
     let mut server = Server::start(limits(), Served::ByTheOrb);

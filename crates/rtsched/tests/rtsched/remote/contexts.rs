@@ -4,10 +4,12 @@ use std::{sync::Arc, thread, time::Duration};
 
 use punctual_cdr::Endian;
 use punctual_fixtures::eventually;
+use punctual_giop::{Component, IiopProfile, PUNCTUAL_ORB_TYPE, TAG_ORB_TYPE, TAO_ORB_TYPE, ior_to_string};
 use punctual_orb::{Orb, interceptors::*};
 use punctual_os::{PiMutex, clock};
 use punctual_rtsched::{
     Preemption, RtScheduling,
+    remote::ThreadControlSpec,
     wire::{CarriedParameters, Clocks, PeerLayout, SchedulingContext, UnknownParameters, UtcTime},
 };
 use punctual_sched::dynamic::{EarliestDeadlineFirst, SchedulingParameters, Time};
@@ -340,4 +342,58 @@ fn contexts_of_tao_are_read_if_configured() {
     // Our format is still read.
     assert_eq!(forger.sends(Some(written(&of(7))), &host), Ok(RETURN));
     assert_eq!(*host.tracker.0.scheduled_by.lock(), Some(IMPORTANCE));
+}
+
+/// The reference as a server of this type of ORB would write it.
+fn of_type(orb_type: Option<u32>, host: &Host) -> String {
+    let mut ior = host.reference.as_object().ior().clone();
+    let mut profile = IiopProfile::decode(&ior.profiles[0]).unwrap();
+    profile
+        .components
+        .retain(|component| component.tag != TAG_ORB_TYPE);
+    if let Some(orb_type) = orb_type {
+        profile
+            .components
+            .push(Component::OrbType(orb_type).encode().unwrap());
+    }
+    ior.profiles = vec![profile.encode().unwrap()];
+    ior_to_string(&ior)
+}
+
+/// A server that keeps what it is sent, called by a host that has this layout for its peers.
+#[test]
+fn servers_of_tao_are_sent_what_they_can_read() {
+    let received = Context::default();
+    let builder = Orb::builder().initializer(&received);
+    let tao = Host::of(builder, Host::scheduling(), ThreadControlSpec::default());
+    let layouts = [
+        (PeerLayout::OwnOnly, None),
+        (PeerLayout::FixedPriority, Some(8)),
+        (PeerLayout::MostImportantFirst, Some(12)),
+        (PeerLayout::KokyuMostImportantFirst, None),
+    ];
+    for (layout, of_tao) in layouts {
+        let scheduling = trusting().preemption(Preemption::Cooperative).peer_layout(layout);
+        let host = Host::with(scheduling.build().unwrap());
+        let ours = Some(24 + 16);
+        for (orb_type, length) in [
+            (Some(TAO_ORB_TYPE), of_tao),
+            (Some(PUNCTUAL_ORB_TYPE), ours),
+            (Some(0x4a41_4300), ours),
+            (None, ours),
+        ] {
+            host.leads_to(&of_type(orb_type, &tao));
+            received.0.lock().take();
+            // Outside of all threads there is no current thread.
+            let outcome = kind_of(host.sends(RETURN));
+            let data = received.0.lock().clone();
+            assert_eq!(data.as_ref().map(Vec::len), length, "{layout:?} {orb_type:?}");
+            if length == ours {
+                assert_eq!(outcome, INSIDE, "{layout:?} {orb_type:?}");
+            }
+            if let (PeerLayout::MostImportantFirst, Some(data), Some(12)) = (layout, &data, length) {
+                assert_eq!(data[8..], 5_i32.to_ne_bytes(), "the importance");
+            }
+        }
+    }
 }

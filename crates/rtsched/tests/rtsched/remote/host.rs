@@ -6,7 +6,7 @@ use std::{
 };
 
 use punctual_fixtures::LONG;
-use punctual_orb::{Orb, Peers};
+use punctual_orb::{Orb, OrbBuilder, Peers};
 use punctual_os::ThreadSpec;
 use punctual_rtsched::{
     AcceptedClaims, Preemption, RtScheduling, RtSchedulingBuilder, SchedulingError,
@@ -47,7 +47,11 @@ impl Host {
     }
 
     pub fn answering(scheduling: RtScheduling, spec: ThreadControlSpec) -> Self {
-        let orb = Orb::builder()
+        Self::of(Orb::builder(), scheduling, spec)
+    }
+
+    pub fn of(builder: OrbBuilder, scheduling: RtScheduling, spec: ThreadControlSpec) -> Self {
+        let orb = builder
             .listen("iiop://127.0.0.1")
             .call_timeout(LONG)
             .initializer(&scheduling)

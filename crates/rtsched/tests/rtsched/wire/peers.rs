@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use punctual_cdr::{CdrErrorKind, Encode, Encoder, Endian, encode_encapsulation};
-use punctual_rtsched::wire::{PeerLayout, Reader, Reading, SchedulingContext};
+use punctual_rtsched::wire::{
+    CarriedParameters, PeerLayout, Reader, Reading, SchedulingContext, UnknownParameters,
+};
 use punctual_sched::dynamic::{SchedulingParameters, Time};
 use punctual_types::{DistributableThreadId, Priority};
 
@@ -49,6 +51,65 @@ fn the_fixed_priority_example_sends_an_id() {
             read(PeerLayout::FixedPriority, &octets(other)),
             Ok(Reading::Foreign),
             "{other}"
+        );
+    }
+}
+
+#[test]
+fn contexts_for_tao_have_its_octets() {
+    let sent = |layout: PeerLayout, id, parameters: Option<SchedulingParameters>, endian| {
+        let context = SchedulingContext {
+            id: DistributableThreadId(id),
+            parameters: parameters.map(Into::into),
+            implicit: None,
+            begins: false,
+        };
+        layout.encode(&context, endian).map(|octets| octets.to_vec())
+    };
+    let importance = Some(SchedulingParameters::Importance { importance: -2 });
+    for (recorded, id) in RECORDED {
+        let recorded = octets(recorded);
+        for endian in [Endian::Little, Endian::Big] {
+            let of_peer = sent(PeerLayout::FixedPriority, PEER | id, importance, endian);
+            assert_eq!(of_peer.as_ref(), Some(&recorded), "the id that it came with");
+        }
+    }
+    let ours = 0x0001_0203_0405_0607_0809_0a0b_0c0d_0e0f;
+    for (endian, golden) in [
+        (Endian::Little, "0f0e0d0c0b0a0908 feffffff"),
+        (Endian::Big, "0f0e0d0c0b0a0908 fffffffe"),
+    ] {
+        let octets_sent = sent(PeerLayout::MostImportantFirst, ours, importance, endian);
+        assert_eq!(octets_sent, Some(octets(golden)), "{endian:?}");
+    }
+    let priority = Priority::new(300).unwrap();
+    for (parameters, golden) in [
+        (None, "0f0e0d0c0b0a0908 00000000"),
+        (
+            Some(SchedulingParameters::FixedPriority { priority }),
+            "0f0e0d0c0b0a0908 0000012c",
+        ),
+    ] {
+        let octets_sent = sent(PeerLayout::MostImportantFirst, ours, parameters, Endian::Big);
+        assert_eq!(octets_sent, Some(octets(golden)), "{parameters:?}");
+    }
+    let unknown = UnknownParameters::new(0x8001, None, Endian::Big, &[9; 8]).unwrap();
+    let context = SchedulingContext {
+        id: DistributableThreadId(ours),
+        parameters: Some(CarriedParameters::Unknown(unknown)),
+        implicit: None,
+        begins: false,
+    };
+    let octets_sent = PeerLayout::MostImportantFirst
+        .encode(&context, Endian::Big)
+        .unwrap();
+    assert_eq!(octets_sent.to_vec(), octets("0f0e0d0c0b0a0908 00000000"));
+    for layout in LAYOUTS {
+        let is_sent = matches!(layout, PeerLayout::FixedPriority | PeerLayout::MostImportantFirst);
+        assert_eq!(
+            layout.encode(&context, Endian::Big).is_some(),
+            is_sent,
+            "{layout:?}"
         );
     }
 }

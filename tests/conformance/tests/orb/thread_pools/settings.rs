@@ -1,9 +1,12 @@
 //! What a pool cannot be like, and what is said then.
 
 use punctual_fixtures::realtime_or_skip;
-use std::time::Duration;
+use std::{process::Command, time::Duration};
 
-use punctual::{LaneSpec, LaneWait, Minor, Orb, OrbError, SystemExceptionKind as Kind, ThreadLifetime};
+use punctual::{
+    LaneSpec, LaneWait, Minor, Orb, OrbError, Priority, PriorityModel, SystemExceptionKind as Kind,
+    ThreadLifetime,
+};
 use punctual_os::{CpuSet, Scheduling, SchedulingClass, TaskId, affinity, scheduling};
 
 use super::{HIGH, LOW, Shape, ordinary_client, priority, with_lanes};
@@ -150,4 +153,51 @@ fn each_lane_has_its_own_class_and_cpus() {
     let native = |value| punctual::NativePriority(value);
     assert_eq!(class_of(low), Scheduling::round_robin(native(33)));
     assert_eq!(class_of(high), Scheduling::fifo(native(99)));
+}
+
+/// In a process of its own, for what it says.
+#[test]
+fn a_default_priority_that_nobody_set_is_reported() {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "thread_pools::settings::pools_without_lanes",
+            "--ignored",
+        ])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    let reports: Vec<_> = said
+        .lines()
+        .filter(|line| line.contains("`default_priority`"))
+        .collect();
+    assert!(
+        matches!(reports[..], [report] if report.contains("adapter `unset`")),
+        "{said}"
+    );
+}
+
+#[test]
+#[ignore = "started by other tests"]
+fn pools_without_lanes() {
+    let orb = ordinary_client();
+    let model = PriorityModel::ClientPropagated {
+        default: priority(HIGH),
+    };
+    let build = |name: &str, shape: Shape, model: Option<PriorityModel>| {
+        let pool = shape(orb.threadpool()).build().unwrap();
+        let builder = orb.root_poa().child(name).threadpool(&pool);
+        let builder = match model {
+            Some(model) => builder.priority_model(model),
+            None => builder,
+        };
+        builder.build().unwrap();
+    };
+    build("set", |pool| pool.default_priority(priority(LOW)), Some(model));
+    build("lowest", |pool| pool.default_priority(Priority::MIN), Some(model));
+    build("lanes", |pool| pool.lane(priority(LOW), 1), Some(model));
+    build("without model", |pool| pool, None);
+    build("unset", |pool| pool, Some(model));
+    build("again", |pool| pool, Some(model));
 }

@@ -55,8 +55,12 @@ fn a_plain_reference_says_which_orb_and_which_code_sets() {
         u32::from_be_bytes(*b"PUNC")
     );
     let mut code_sets = Reader::encapsulation(&profile.components[1].1);
-    let numbers: Vec<_> = (0..5).map(|_| code_sets.u32()).collect();
-    assert_eq!(numbers, [0x0501_0001, 1, 0x0001_0001, 0x0001_0109, 0]);
+    let numbers: Vec<_> = (0..6).map(|_| code_sets.u32()).collect();
+    assert_eq!(
+        numbers,
+        [0, 2, 0x0501_0001, 0x0001_0001, 0x0001_0109, 0],
+        "no native one"
+    );
     assert_eq!(code_sets.rest(), b"");
 }
 
