@@ -1,4 +1,4 @@
-//! `cargo xtask interop`: the table of docs/interoperability.md, from the records of the last run of the tests.
+//! `cargo xtask interop`: the tables of docs/interoperability.md, from the records of the last run.
 
 use std::{collections::BTreeMap, fmt::Write, fs};
 
@@ -72,7 +72,7 @@ impl Run {
         Ok(run)
     }
 
-    /// A record: a line of ORB, part, configuration and passed checks, then lines of skipped checks and reasons.
+    /// A record: a line of ORB, part, configuration and passed checks, then skipped checks with reasons.
     fn add(&mut self, record: &str) {
         let mut lines = record.lines();
         let row: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();

@@ -41,7 +41,7 @@ fn usage() -> String {
     let mut text = String::from(
         "cargo xtask cycles [PACKAGE...]   import cycles, with the imports that form them\n\
          cargo xtask gallery               draws the README's figure from a demo run, or --from FILE.json\n\
-         cargo xtask interop               the table of docs/interoperability.md, from the last run of the tests\n\
+         cargo xtask interop               tables of docs/interoperability.md, from the last tests\n\
          cargo xtask test                  all checks and tests that a change has to pass\n\
          cargo xtask test STEP...          these steps only:\n",
     );

@@ -7,8 +7,8 @@ use std::{
 
 use crate::command::{self, root};
 
-/// Installs what is missing or prints how to do so. With `PUNCTUAL_SKIP_PEERS=1` it prints what is missing, so
-/// that the tests that need it are skipped.
+/// Installs what is missing or prints how to do so. With `PUNCTUAL_SKIP_PEERS=1` it prints what is missing,
+/// so that the tests that need it are skipped.
 pub fn provide() -> Result<(), String> {
     let missing: Vec<&Package> = PACKAGES.iter().filter(|package| !(package.is_there)()).collect();
     let downloads: Vec<&Download> = DOWNLOADS.iter().filter(|download| !download.is_there()).collect();

@@ -34,8 +34,8 @@ pub struct CodeSetComponent {
 }
 
 impl CodeSetComponentInfo {
-    /// Returns the code sets of this ORB as a client: UTF-8 with conversion to ISO-8859-1, and UTF-16 for wide
-    /// characters.
+    /// Returns the code sets of this ORB as a client: UTF-8 with conversion to ISO-8859-1, and UTF-16 for
+    /// wide characters.
     pub fn ours() -> Self {
         Self::with_native(Some(CharSet::Utf8))
     }

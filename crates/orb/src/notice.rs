@@ -1,6 +1,6 @@
-//! Messages that are printed once: missing rights and how to grant them, a forgotten setting, disabled recording
-//! or inspection. They are printed when threads are created or get a priority and when adapters are built, never
-//! on the path of a request.
+//! Messages that are printed once: missing rights and how to grant them, a forgotten setting, disabled
+//! recording or inspection. They are printed when threads are created or get a priority and when adapters
+//! are built, never on the path of a request.
 
 use std::{
     io::Write,

@@ -12,12 +12,13 @@ pub enum PeerLayout {
     /// No other layout: contexts that are not ours are ignored, and none is sent to servers of TAO.
     #[default]
     OwnOnly,
-    /// The Fixed_Priority example: an id of 4 or 8 octets (8 are sent). The priority is in service context 10, if
-    /// anywhere.
+    /// The Fixed_Priority example: an id of 4 or 8 octets (8 are sent). The priority is in service context
+    /// 10, if anywhere.
     FixedPriority,
     /// The MIF example: an id of 4 or 8 octets (8 are sent), then the importance in 4 octets.
     MostImportantFirst,
-    /// FP over Kokyu, only read: id and priority of `Kokyu::Svc_Ctxt_DSRT_QoS`; the sender does not initialise the rest.
+    /// FP over Kokyu, only read: id and priority of `Kokyu::Svc_Ctxt_DSRT_QoS`; the sender does not
+    /// initialise the rest.
     KokyuFixedPriority,
     /// MIF over Kokyu, only read: id and importance of `Kokyu::Svc_Ctxt_DSRT_QoS`.
     KokyuMostImportantFirst,

@@ -11,8 +11,8 @@ const CHAR_OF_UTF8: (&str, &str) = (
     "omniORB has no char above 127 where its own code set is UTF-8",
 );
 
-/// Runs all checks against a server with these options; `called`: what is particular in the run. `corbaloc`: by
-/// this reference, `%` being its host and port.
+/// Runs all checks against a server with these options; `called`: what is particular in the run. `corbaloc`:
+/// by this reference, `%` being its host and port.
 fn check(
     called: &str,
     options: &[&str],
