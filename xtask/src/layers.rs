@@ -17,6 +17,7 @@ pub fn upward_imports(metadata: &Metadata) -> Result<Vec<String>, String> {
 pub const PURE: &[&str] = &[
     "punctual-types",
     "punctual-cdr",
+    "punctual-any",
     "punctual-giop",
     "punctual-poa",
     "punctual-sched",
@@ -28,6 +29,7 @@ const RUNTIME: &[&str] = &[
     "punctual-os",
     "punctual-flight",
     "punctual-cdr",
+    "punctual-any",
     "punctual-giop",
     "punctual-sched",
     "punctual-poa",

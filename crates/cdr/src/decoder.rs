@@ -178,7 +178,7 @@ impl<'a> Decoder<'a> {
 
     /// Counts memory for decoded values, before it is allocated. Fails above the limit.
     #[inline]
-    pub(crate) fn count(&mut self, octets: usize) -> Result<(), CdrError> {
+    pub fn reserve(&mut self, octets: usize) -> Result<(), CdrError> {
         self.decoded = self.decoded.saturating_add(octets);
         if self.decoded > self.max_decoded {
             return Err(self.error(CdrErrorKind::DecodedTooLarge));
@@ -232,8 +232,16 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// Lends the octets that have been read since the decoder was at `position`.
+    ///
+    /// # Panics
+    /// If the decoder has not been there.
+    pub fn passed(&self, position: usize) -> &'a [u8] {
+        &self.octets[position..self.at]
+    }
+
     /// Returns whether the elements of a sequence may be separated by padding at a fragment boundary.
-    pub(crate) fn is_fragmented(&self) -> bool {
+    pub fn is_fragmented(&self) -> bool {
         !self.fragments.is_empty()
     }
 

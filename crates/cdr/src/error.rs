@@ -61,6 +61,10 @@ pub enum CdrErrorKind {
     TooLarge,
     /// The data ends before the value.
     Truncated,
+    /// A type code is malformed, or describes a value without end.
+    TypeCodeInvalid,
+    /// Values of this type cannot be carried in an `any` yet.
+    TypeUnsupported,
     /// The discriminator does not select the member that is set.
     UnionLabelMismatch,
     /// The value cannot be represented on the wire, such as a string with a NUL in it.
@@ -86,6 +90,8 @@ impl CdrErrorKind {
             Self::TextNotInCodeSet => Minor::TEXT_NOT_IN_CODE_SET,
             Self::TooLarge => Minor::MESSAGE_TOO_LARGE,
             Self::Truncated => Minor::MESSAGE_TRUNCATED,
+            Self::TypeCodeInvalid => Minor::TYPE_CODE_INVALID,
+            Self::TypeUnsupported => Minor::TYPE_UNSUPPORTED,
             Self::UnionLabelMismatch => Minor::UNION_LABEL_MISMATCH,
             Self::ValueNotRepresentable => Minor::VALUE_NOT_REPRESENTABLE,
         }

@@ -51,7 +51,7 @@ macro_rules! number {
                 if count == 0 {
                     return Ok(());
                 }
-                decoder.count(count.saturating_mul(size_of::<Self>()))?;
+                decoder.reserve(count.saturating_mul(size_of::<Self>()))?;
                 growth::reserve(elements, count, decoder)?;
                 if size_of::<Self>() > 1 && decoder.is_fragmented() {
                     for _ in 0..count {
@@ -113,7 +113,7 @@ macro_rules! number {
                 if !foreign && let Ok(native) = <[Self]>::ref_from_bytes(octets) {
                     return Ok(native);
                 }
-                decoder.count(octets.len())?;
+                decoder.reserve(octets.len())?;
                 let elements = octets.chunks_exact(size_of::<Self>());
                 let elements = elements.map(|octets| from_octets!($type, octets, endian));
                 match decoder.arena()?.try_alloc_slice_fill_iter(elements) {

@@ -41,7 +41,7 @@ impl<'a, T: FromIor> Decode<'a> for Option<T> {
         if ior.is_nil() {
             Ok(None)
         } else {
-            decoder.count(BOUND)?;
+            decoder.reserve(BOUND)?;
             T::from_ior(ior, decoder).map(Some)
         }
     }

@@ -45,7 +45,7 @@ impl<'a> Decode<'a> for &'a str {
         match text(decoder)? {
             Text::Utf8(text) => Ok(text),
             Text::Latin1(octets) => {
-                decoder.count(octets.len() * 2)?;
+                decoder.reserve(octets.len() * 2)?;
                 let mut utf8 = ArenaVec::new_in(decoder.arena()?);
                 utf8.try_reserve_exact(octets.len() * 2)
                     .map_err(|_| decoder.error(CdrErrorKind::OutOfMemory))?;
@@ -85,7 +85,7 @@ impl<'a> Decode<'a> for String {
 }
 
 fn reserve(text: &mut String, octets: usize, decoder: &mut Decoder<'_>) -> Result<(), CdrError> {
-    decoder.count(octets)?;
+    decoder.reserve(octets)?;
     text.try_reserve(octets)
         .map_err(|_| decoder.error(CdrErrorKind::OutOfMemory))
 }

@@ -214,6 +214,9 @@ table! {
         "the values in the message take more memory than is allowed; raise `max_decoded_size` on the side \
          that received it";
     OUT_OF_MEMORY = 101, NoMemory, "there is no memory for the values in the message";
+    TYPE_CODE_INVALID = 102, BadTypecode, "a type code is malformed, or describes a value without end";
+    TYPE_UNSUPPORTED = 103, NoImplement,
+        "values of this type cannot be carried in an `any`: wide text, value types and local objects";
     INTERCEPTOR_PANICKED = 110, Unknown,
         "an interceptor panicked; the standard error of its process has the message";
     TOO_MANY_SERVICE_CONTEXTS = 111, ImpLimit,

@@ -18,7 +18,7 @@ pub(crate) fn decode_into_vec<'a, T: Decode<'a>>(
     count: usize,
     decoder: &mut Decoder<'a>,
 ) -> Result<(), CdrError> {
-    decoder.count(count.saturating_mul(size_of::<T>()))?;
+    decoder.reserve(count.saturating_mul(size_of::<T>()))?;
     elements.truncate(count);
     for element in elements.iter_mut() {
         element.decode_into(decoder)?;
@@ -44,7 +44,7 @@ pub(crate) fn decode_into_arena<'a, T: Decode<'a>>(
             "an arena never drops its values: lend types that own nothing, or decode a Vec"
         );
     }
-    decoder.count(count.saturating_mul(size_of::<T>()))?;
+    decoder.reserve(count.saturating_mul(size_of::<T>()))?;
     let mut elements = ArenaVec::new_in(decoder.arena()?);
     while elements.len() < count {
         let step = step::<T>(count - elements.len(), elements.len(), decoder);

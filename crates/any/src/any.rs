@@ -1,0 +1,171 @@
+//! A value together with its type.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder, Endian};
+
+use crate::{AnyError, AnyRef, TypeCode, Typed, Value, walk};
+
+/// A value of any IDL type, `any`; by default it holds none (`null`).
+///
+/// ```
+/// use punctual_any::Any;
+///
+/// let any = Any::new(&String::from("radar"))?;
+/// assert!(any.is::<String>());
+/// assert_eq!(any.get::<String>()?, "radar");
+/// assert_eq!(any.type_code().to_string(), "string");
+/// let error = any.get::<i32>().unwrap_err();
+/// assert_eq!(error.to_string(), "the any holds string, not long; compare `type_code()` first");
+/// # Ok::<(), punctual_any::AnyError>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Any {
+    pub(crate) type_code: TypeCode,
+    /// The encoded value in the byte order of this machine, with text in UTF-8.
+    pub(crate) octets: Vec<u8>,
+    /// Offset of the value in the octets: alignment counts from their start.
+    pub(crate) start: usize,
+}
+
+impl Any {
+    /// Puts a value and its type into an `any`.
+    ///
+    /// # Errors
+    /// The value cannot be represented on the wire, such as a string with a NUL in it.
+    pub fn new<T: Typed + Encode + ?Sized>(value: &T) -> Result<Self, AnyError> {
+        let mut octets = Vec::new();
+        value.encode(&mut native(&mut octets))?;
+        Ok(Self {
+            type_code: T::type_code(),
+            octets,
+            start: 0,
+        })
+    }
+
+    /// Puts a value into an `any` under another type code, such as that of a typedef.
+    ///
+    /// # Errors
+    /// The value does not have the form that the type code describes.
+    pub fn with_type_code(type_code: TypeCode, value: &impl Encode) -> Result<Self, AnyError> {
+        let mut octets = Vec::new();
+        value.encode(&mut native(&mut octets))?;
+        let mut decoder = Decoder::new(&octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
+        let read = walk::skip(&type_code.as_ref(), &mut decoder);
+        if read.is_err() || decoder.remaining() > 0 {
+            return Err(AnyError::NotOfType(type_code.kind()?));
+        }
+        Ok(Self {
+            type_code,
+            octets,
+            start: 0,
+        })
+    }
+
+    /// Puts a value without Rust type into an `any`.
+    ///
+    /// # Errors
+    /// The value does not have the form that the type code describes.
+    ///
+    /// ```
+    /// use punctual_any::{Any, Kind, TypeCode, Value};
+    ///
+    /// let any = Any::from_value(TypeCode::basic(Kind::Short), &Value::Short(-3))?;
+    /// assert_eq!(any.get::<i16>()?, -3);
+    /// assert!(Any::from_value(TypeCode::basic(Kind::Short), &Value::Boolean(true)).is_err());
+    /// # Ok::<(), punctual_any::AnyError>(())
+    /// ```
+    pub fn from_value(type_code: TypeCode, value: &Value) -> Result<Self, AnyError> {
+        let mut octets = Vec::new();
+        value.encode(&type_code.as_ref(), &mut native(&mut octets))?;
+        Ok(Self {
+            type_code,
+            octets,
+            start: 0,
+        })
+    }
+
+    /// Returns the type of the value.
+    pub fn type_code(&self) -> &TypeCode {
+        &self.type_code
+    }
+
+    /// Returns whether the value is of this type, typedefs aside.
+    pub fn is<T: Typed>(&self) -> bool {
+        self.as_ref().is::<T>()
+    }
+
+    /// Decodes the value. Object references are decoded by the ORB that is to call them.
+    ///
+    /// # Errors
+    /// The `any` holds another type, or was received and is malformed.
+    pub fn get<T: Typed + for<'a> Decode<'a>>(&self) -> Result<T, AnyError> {
+        self.as_ref().get()
+    }
+
+    /// Decodes the value as its type code describes it.
+    ///
+    /// # Errors
+    /// The `any` was received and is malformed.
+    pub fn value(&self) -> Result<Value, AnyError> {
+        self.as_ref().value()
+    }
+
+    /// Lends it, as servants get it.
+    pub fn as_ref(&self) -> AnyRef<'_> {
+        let value = Decoder::new(&self.octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
+        AnyRef {
+            type_code: self.type_code.as_ref(),
+            value: value.at(self.start),
+            octets: &self.octets[self.start..],
+        }
+    }
+
+    /// Empties it and keeps its memory.
+    pub fn clear(&mut self) {
+        self.type_code = TypeCode::default();
+        self.octets.clear();
+        self.start = 0;
+    }
+}
+
+fn native(octets: &mut Vec<u8>) -> Encoder<'_> {
+    Encoder::new(octets, Endian::NATIVE).with_char_set(CharSet::Utf8)
+}
+
+impl Encode for Any {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        self.as_ref().encode(encoder)
+    }
+}
+
+impl<'a> Decode<'a> for Any {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let mut any = Self::default();
+        any.decode_into(decoder)?;
+        Ok(any)
+    }
+
+    fn decode_into(&mut self, decoder: &mut Decoder<'a>) -> Result<(), CdrError> {
+        let start = decoder.position();
+        let lent = AnyRef::decode(decoder)?;
+        decoder.reserve(decoder.position() - start)?;
+        lent.copy_to(self)
+    }
+}
+
+impl PartialEq for Any {
+    /// Whether types and values are equal.
+    fn eq(&self, other: &Self) -> bool {
+        self.as_ref() == other.as_ref()
+    }
+}
+
+impl fmt::Debug for Any {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_ref().fmt(f)
+    }
+}

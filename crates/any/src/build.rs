@@ -1,0 +1,435 @@
+//! Building type codes.
+
+use alloc::{borrow::Cow, string::String, vec::Vec};
+
+use punctual_cdr::{CdrError, CdrErrorKind};
+
+use crate::{
+    Kind, TypeCode, TypeCodeRef,
+    kind::Parameters,
+    type_code::{MAX_DEPTH, ParametersRef},
+};
+
+/// A member of a struct or exception: its name and type.
+pub type Member<'n> = (&'n str, TypeCode);
+
+/// A member of a union: label, name and type. Labels of characters and enums are their numbers. The label of
+/// the default member is ignored.
+pub type UnionMember<'n> = (i128, &'n str, TypeCode);
+
+impl TypeCode {
+    /// Creates the type code of a kind without parameters, such as `long`, of `string` and of `wstring`
+    /// without bound, and of `Object`.
+    ///
+    /// # Panics
+    /// If the kind has parameters.
+    ///
+    /// ```
+    /// use punctual_any::{Kind, TypeCode};
+    ///
+    /// assert_eq!(TypeCode::basic(Kind::LongLong).to_string(), "long long");
+    /// ```
+    pub fn basic(kind: Kind) -> Self {
+        match kind {
+            Kind::String => Self::string(0),
+            Kind::WString => Self::wide_string(0),
+            Kind::ObjRef => Self::interface("IDL:omg.org/CORBA/Object:1.0", "Object"),
+            _ => {
+                assert!(
+                    kind.parameters() == Parameters::None,
+                    "a type code of `{}` has parameters: use the function of its name",
+                    kind.idl()
+                );
+                Self::closed(Writer::new(kind).octets)
+            }
+        }
+    }
+
+    /// Creates the type code of a string; bound 0 is none.
+    pub fn string(bound: u32) -> Self {
+        let mut writer = Writer::new(Kind::String);
+        writer.number(bound);
+        Self::closed(writer.octets)
+    }
+
+    /// Creates the type code of a wide string; bound 0 is none.
+    pub fn wide_string(bound: u32) -> Self {
+        let mut writer = Writer::new(Kind::WString);
+        writer.number(bound);
+        Self::closed(writer.octets)
+    }
+
+    /// Creates the type code of a `fixed`.
+    pub fn fixed(digits: u16, scale: i16) -> Self {
+        let mut writer = Writer::new(Kind::Fixed);
+        writer.octets.extend(digits.to_le_bytes());
+        writer.octets.extend(scale.to_le_bytes());
+        Self::closed(writer.octets)
+    }
+
+    /// Creates the type code of a sequence; bound 0 is none.
+    pub fn sequence(element: Self, bound: u32) -> Self {
+        let mut writer = Writer::encapsulated(Kind::Sequence);
+        writer.type_code(element);
+        writer.number(bound);
+        writer.finish("")
+    }
+
+    /// Creates the type code of an array of one dimension.
+    pub fn array(element: Self, length: u32) -> Self {
+        let mut writer = Writer::encapsulated(Kind::Array);
+        writer.type_code(element);
+        writer.number(length);
+        writer.finish("")
+    }
+
+    /// Creates the type code of references to an interface.
+    pub fn interface(id: &str, name: &str) -> Self {
+        Writer::named(Kind::ObjRef, id, name).finish(id)
+    }
+
+    /// Creates the type code of a typedef.
+    pub fn alias(id: &str, name: &str, aliased: Self) -> Self {
+        let mut writer = Writer::named(Kind::Alias, id, name);
+        writer.type_code(aliased);
+        writer.finish(id)
+    }
+
+    /// Creates the type code of a struct.
+    pub fn structure<'n>(id: &str, name: &str, members: impl IntoIterator<Item = Member<'n>>) -> Self {
+        Self::with_members(Kind::Struct, id, name, members)
+    }
+
+    /// Creates the type code of an exception.
+    pub fn exception<'n>(id: &str, name: &str, members: impl IntoIterator<Item = Member<'n>>) -> Self {
+        Self::with_members(Kind::Except, id, name, members)
+    }
+
+    /// Creates the type code of an enum.
+    pub fn enumeration<'n>(id: &str, name: &str, enumerators: impl IntoIterator<Item = &'n str>) -> Self {
+        let mut writer = Writer::named(Kind::Enum, id, name);
+        let count = writer.number(0);
+        for name in enumerators {
+            writer.text(name);
+            writer.increment(count);
+        }
+        writer.finish(id)
+    }
+
+    /// Creates the type code of a union; `default` is the index of the member for all other discriminators.
+    ///
+    /// # Panics
+    /// If the discriminator is of no integer type, character, boolean or enum.
+    pub fn union<'n>(
+        id: &str,
+        name: &str,
+        discriminator: Self,
+        default: Option<usize>,
+        members: impl IntoIterator<Item = UnionMember<'n>>,
+    ) -> Self {
+        let kind = discriminator.as_ref().resolved().and_then(|code| code.kind());
+        let size = match kind.expect("the discriminator is well formed") {
+            Kind::Enum => 4,
+            kind => kind.number_size().expect("the discriminator is discrete"),
+        };
+        let mut writer = Writer::named(Kind::Union, id, name);
+        writer.type_code(discriminator);
+        let default = default.and_then(|index| i32::try_from(index).ok());
+        writer.number(default.unwrap_or(-1) as u32);
+        let count = writer.number(0);
+        for (index, (label, name, of)) in members.into_iter().enumerate() {
+            let is_default = default == i32::try_from(index).ok();
+            writer.label(if is_default { 0 } else { label }, size);
+            writer.text(name);
+            writer.type_code(of);
+            writer.increment(count);
+        }
+        writer.finish(id)
+    }
+
+    /// Creates a reference to the struct, union or value type with this id, in which it will be placed: the
+    /// description of a recursive type.
+    ///
+    /// ```
+    /// use punctual_any::TypeCode;
+    ///
+    /// let children = TypeCode::sequence(TypeCode::recursive("IDL:Node:1.0"), 0);
+    /// let node = TypeCode::structure("IDL:Node:1.0", "Node", [("children", children)]);
+    /// assert_eq!(node.to_string(), "struct Node { sequence<Node> children; }");
+    /// ```
+    pub fn recursive(id: &str) -> Self {
+        let mut octets = Vec::from([0xff; 4]);
+        octets.extend([0; 4]);
+        Self {
+            octets: Cow::Owned(octets),
+            open: Vec::from([(4, String::from(id))]),
+        }
+    }
+
+    fn with_members<'n>(
+        kind: Kind,
+        id: &str,
+        name: &str,
+        members: impl IntoIterator<Item = Member<'n>>,
+    ) -> Self {
+        let mut writer = Writer::named(kind, id, name);
+        let count = writer.number(0);
+        for (name, of) in members {
+            writer.text(name);
+            writer.type_code(of);
+            writer.increment(count);
+        }
+        writer.finish(id)
+    }
+
+    fn closed(octets: Vec<u8>) -> Self {
+        Self {
+            octets: Cow::Owned(octets),
+            open: Vec::new(),
+        }
+    }
+}
+
+impl TypeCodeRef<'_> {
+    /// Copies it, so that it outlives the message.
+    ///
+    /// # Errors
+    /// [`CdrErrorKind::TypeCodeInvalid`]: it is malformed; [`CdrErrorKind::NestingTooDeep`]: it is too
+    /// complex.
+    pub fn to_owned(&self) -> Result<TypeCode, CdrError> {
+        let Some(octets) = self.whole() else {
+            return Rebuild::new(false).type_code(self);
+        };
+        if octets.len() > 8 || self.kind()?.parameters() == Parameters::Encapsulation {
+            let mut copy = Writer::new(self.kind()?).octets;
+            let parameters = octets.get(8..).ok_or_else(|| self.invalid())?;
+            copy.extend((parameters.len() as u32).to_le_bytes());
+            copy.extend(parameters);
+            return Ok(TypeCode::closed(copy));
+        }
+        Rebuild::new(false).type_code(self)
+    }
+
+    /// Returns a copy without the names of types and members: what differs in two compact type codes makes
+    /// the types different.
+    ///
+    /// # Errors
+    /// As [`Self::to_owned`].
+    pub fn compact(&self) -> Result<TypeCode, CdrError> {
+        Rebuild::new(true).type_code(self)
+    }
+}
+
+/// A copy part by part, for a type code that may refer to enclosing ones.
+struct Rebuild {
+    compact: bool,
+    /// Places and ids of the types around the one that is being copied, to which it may refer.
+    enclosing: Vec<((usize, usize), String)>,
+    depth: u16,
+    /// Type codes that may still be copied: one that refers to parts many times is larger than its octets.
+    left: u32,
+}
+
+impl Rebuild {
+    fn new(compact: bool) -> Self {
+        Self {
+            compact,
+            enclosing: Vec::new(),
+            depth: 0,
+            left: 10_000,
+        }
+    }
+
+    fn type_code(&mut self, code: &TypeCodeRef<'_>) -> Result<TypeCode, CdrError> {
+        if let Some((_, id)) = self.enclosing.iter().find(|(place, _)| *place == code.place()) {
+            return Ok(TypeCode::recursive(id));
+        }
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 || self.depth > MAX_DEPTH {
+            return Err(code.error(CdrErrorKind::NestingTooDeep));
+        }
+        let kind = code.kind()?;
+        match kind.parameters() {
+            Parameters::None => return Ok(TypeCode::basic(kind)),
+            Parameters::Bound if kind == Kind::String => return Ok(TypeCode::string(code.length()?)),
+            Parameters::Bound => return Ok(TypeCode::wide_string(code.length()?)),
+            Parameters::Fixed => {
+                let (digits, scale) = code.digits_and_scale()?;
+                return Ok(TypeCode::fixed(digits, scale));
+            }
+            Parameters::Encapsulation => {}
+        }
+        self.depth += 1;
+        let copy = if matches!(kind, Kind::Struct | Kind::Union | Kind::Value | Kind::Event) {
+            let id = code.id()?;
+            self.enclosing.push((code.place(), String::from(id)));
+            let copy = self.complex(kind, id, code);
+            self.enclosing.pop();
+            copy
+        } else {
+            self.complex(kind, "", code)
+        };
+        self.depth -= 1;
+        copy
+    }
+
+    fn complex(&mut self, kind: Kind, id: &str, code: &TypeCodeRef<'_>) -> Result<TypeCode, CdrError> {
+        let mut writer = match kind {
+            Kind::Sequence | Kind::Array => Writer::encapsulated(kind),
+            _ => Writer::named(kind, code.id()?, self.name(code.name()?)),
+        };
+        match kind {
+            Kind::Sequence | Kind::Array => {
+                writer.type_code(self.type_code(&code.content()?)?);
+                writer.number(code.length()?);
+            }
+            Kind::Alias | Kind::ValueBox => writer.type_code(self.type_code(&code.content()?)?),
+            Kind::Struct | Kind::Except => {
+                let count = writer.number(0);
+                for member in code.members()? {
+                    let (name, of) = member?;
+                    writer.text(self.name(name));
+                    writer.type_code(self.type_code(&of)?);
+                    writer.increment(count);
+                }
+            }
+            Kind::Enum => {
+                let names = code.enumerators()?;
+                writer.number(names.len() as u32);
+                for name in names {
+                    writer.text(self.name(name?));
+                }
+            }
+            Kind::Union => return self.union(id, code),
+            Kind::Value | Kind::Event => self.value(&mut writer, code.named_parameters()?)?,
+            // An id and a name.
+            _ => {}
+        }
+        Ok(writer.finish(id))
+    }
+
+    fn union(&mut self, id: &str, code: &TypeCodeRef<'_>) -> Result<TypeCode, CdrError> {
+        let mut union = code.union()?;
+        let discriminator = self.type_code(&union.discriminator)?;
+        let mut members = Vec::new();
+        for _ in 0..union.members {
+            let (label, name, of) = union.next()?;
+            members.push((label, self.name(name), self.type_code(&of)?));
+        }
+        let name = self.name(code.name()?);
+        Ok(TypeCode::union(id, name, discriminator, union.default, members))
+    }
+
+    fn value(&mut self, writer: &mut Writer, mut parameters: ParametersRef<'_>) -> Result<(), CdrError> {
+        use punctual_cdr::Decode;
+
+        writer.short(i16::decode(&mut parameters.decoder)?);
+        writer.type_code(self.type_code(&parameters.type_code()?)?);
+        let members = parameters.decoder.length(9)?;
+        writer.number(members as u32);
+        for _ in 0..members {
+            let name = parameters.text()?;
+            writer.text(self.name(name));
+            writer.type_code(self.type_code(&parameters.type_code()?)?);
+            writer.short(i16::decode(&mut parameters.decoder)?);
+        }
+        Ok(())
+    }
+
+    fn name<'n>(&self, name: &'n str) -> &'n str {
+        if self.compact { "" } else { name }
+    }
+}
+
+/// The encoded form of one type code, little-endian.
+struct Writer {
+    octets: Vec<u8>,
+    /// As in [`TypeCode`].
+    open: Vec<(usize, String)>,
+}
+
+/// Offset of the encapsulation in a type code: behind kind and length.
+const ENCAPSULATION: usize = 8;
+
+impl Writer {
+    fn new(kind: Kind) -> Self {
+        Self {
+            octets: Vec::from((kind as u32).to_le_bytes()),
+            open: Vec::new(),
+        }
+    }
+
+    fn encapsulated(kind: Kind) -> Self {
+        let mut writer = Self::new(kind);
+        writer.octets.extend([0, 0, 0, 0, 1]);
+        writer
+    }
+
+    fn named(kind: Kind, id: &str, name: &str) -> Self {
+        let mut writer = Self::encapsulated(kind);
+        writer.text(id);
+        writer.text(name);
+        writer
+    }
+
+    /// Alignment counts from the encapsulation, which is itself aligned to 8 octets in the outermost type code.
+    fn align(&mut self, alignment: usize) {
+        let aligned = self.octets.len().next_multiple_of(alignment);
+        self.octets.resize(aligned, 0);
+    }
+
+    /// Appends a number and returns its offset.
+    fn number(&mut self, number: u32) -> usize {
+        self.align(4);
+        self.octets.extend(number.to_le_bytes());
+        self.octets.len() - 4
+    }
+
+    fn short(&mut self, number: i16) {
+        self.align(2);
+        self.octets.extend(number.to_le_bytes());
+    }
+
+    fn label(&mut self, label: i128, size: usize) {
+        self.align(size);
+        self.octets.extend(&label.to_le_bytes()[..size]);
+    }
+
+    fn increment(&mut self, at: usize) {
+        let octets: [u8; 4] = self.octets[at..at + 4].try_into().expect("four octets");
+        self.octets[at..at + 4].copy_from_slice(&(u32::from_le_bytes(octets) + 1).to_le_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u32 + 1);
+        self.octets.extend(text.as_bytes());
+        self.octets.push(0);
+    }
+
+    fn type_code(&mut self, code: TypeCode) {
+        self.align(4);
+        let at = self.octets.len();
+        self.octets.extend(&*code.octets);
+        self.open
+            .extend(code.open.into_iter().map(|(offset, id)| (at + offset, id)));
+    }
+
+    /// Completes the type code with this id, which those inside may refer to.
+    fn finish(mut self, id: &str) -> TypeCode {
+        let length = (self.octets.len() - ENCAPSULATION) as u32;
+        self.octets[4..8].copy_from_slice(&length.to_le_bytes());
+        let octets = &mut self.octets;
+        self.open.retain(|(offset, enclosing)| {
+            if id.is_empty() || enclosing != id {
+                return true;
+            }
+            let back = -(*offset as i32);
+            octets[*offset..*offset + 4].copy_from_slice(&back.to_le_bytes());
+            false
+        });
+        TypeCode {
+            octets: Cow::Owned(self.octets),
+            open: self.open,
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Equality, equivalence and the IDL text of type codes.
+
+use alloc::{format, string::String, vec::Vec};
+use core::fmt;
+
+use punctual_cdr::{CdrError, CdrErrorKind, Decode};
+
+use crate::{Kind, TypeCode, TypeCodeRef, kind::Parameters, type_code::MAX_DEPTH};
+
+impl TypeCode {
+    /// Returns whether values of the two types are interchangeable: typedefs, and names where repository ids
+    /// exist, do not matter. `false` for malformed ones.
+    ///
+    /// Source: CORBA 3.3 part 1, 8.11.1 "equivalent".
+    pub fn equivalent(&self, other: &Self) -> bool {
+        self.octets == other.octets || self.as_ref().equivalent(&other.as_ref())
+    }
+}
+
+impl TypeCodeRef<'_> {
+    /// Returns whether the descriptions are equal, names included. `false` for malformed ones.
+    pub fn equal(&self, other: &TypeCodeRef<'_>) -> bool {
+        Comparison::new(true).holds(self, other).unwrap_or(false)
+    }
+
+    /// As [`TypeCode::equivalent`].
+    pub fn equivalent(&self, other: &TypeCodeRef<'_>) -> bool {
+        match (self.whole(), other.whole()) {
+            (Some(one), Some(two)) if one == two && self.endian() == other.endian() => true,
+            _ => Comparison::new(false).holds(self, other).unwrap_or(false),
+        }
+    }
+}
+
+/// Place of a type code: that of its outermost type code, and the offset in it.
+type Place = (usize, usize);
+
+struct Comparison {
+    /// Names and typedefs matter.
+    exact: bool,
+    /// What is being compared: recursive types are equal unless a difference is found.
+    enclosing: Vec<(Place, Place)>,
+    /// Comparisons that are left.
+    left: u32,
+}
+
+impl Comparison {
+    fn new(exact: bool) -> Self {
+        Self {
+            exact,
+            enclosing: Vec::new(),
+            left: 10_000,
+        }
+    }
+
+    fn holds(&mut self, one: &TypeCodeRef<'_>, two: &TypeCodeRef<'_>) -> Result<bool, CdrError> {
+        let resolve = !self.exact;
+        let one = if resolve { one.resolved()? } else { *one };
+        let two = if resolve { two.resolved()? } else { *two };
+        let places = (one.place(), two.place());
+        if self.enclosing.contains(&places) {
+            return Ok(true);
+        }
+        self.left = self.left.saturating_sub(1);
+        let kind = one.kind()?;
+        if kind != two.kind()? || self.left == 0 || self.enclosing.len() > MAX_DEPTH.into() {
+            return Ok(false);
+        }
+        match kind.parameters() {
+            Parameters::None => return Ok(true),
+            Parameters::Bound => return Ok(one.length()? == two.length()?),
+            Parameters::Fixed => return Ok(one.digits_and_scale()? == two.digits_and_scale()?),
+            Parameters::Encapsulation => {}
+        }
+        self.enclosing.push(places);
+        let equal = self.complex(kind, &one, &two);
+        self.enclosing.pop();
+        equal
+    }
+
+    fn complex(
+        &mut self,
+        kind: Kind,
+        one: &TypeCodeRef<'_>,
+        two: &TypeCodeRef<'_>,
+    ) -> Result<bool, CdrError> {
+        if matches!(kind, Kind::Sequence | Kind::Array) {
+            return Ok(one.length()? == two.length()? && self.holds(&one.content()?, &two.content()?)?);
+        }
+        let ids = (one.id()?, two.id()?);
+        if !self.exact && !ids.0.is_empty() && !ids.1.is_empty() {
+            return Ok(ids.0 == ids.1);
+        }
+        if self.exact && (ids.0 != ids.1 || one.name()? != two.name()?) {
+            return Ok(false);
+        }
+        match kind {
+            Kind::Alias | Kind::ValueBox => self.holds(&one.content()?, &two.content()?),
+            Kind::Struct | Kind::Except => self.members(one, two),
+            Kind::Enum => {
+                let (one, two) = (one.enumerators()?, two.enumerators()?);
+                Ok(one.len() == two.len() && one.zip(two).all(|(one, two)| !self.exact || one == two))
+            }
+            Kind::Union => self.unions(one, two),
+            Kind::Value | Kind::Event => self.values(one, two),
+            _ => Ok(true),
+        }
+    }
+
+    fn members(&mut self, one: &TypeCodeRef<'_>, two: &TypeCodeRef<'_>) -> Result<bool, CdrError> {
+        let (mut one, mut two) = (one.members()?, two.members()?);
+        loop {
+            match (one.next(), two.next()) {
+                (None, None) => return Ok(true),
+                (Some(one), Some(two)) => {
+                    let ((one_name, one), (two_name, two)) = (one?, two?);
+                    if self.exact && one_name != two_name || !self.holds(&one, &two)? {
+                        return Ok(false);
+                    }
+                }
+                _ => return Ok(false),
+            }
+        }
+    }
+
+    fn unions(&mut self, one: &TypeCodeRef<'_>, two: &TypeCodeRef<'_>) -> Result<bool, CdrError> {
+        let (mut one, mut two) = (one.union()?, two.union()?);
+        if one.members != two.members
+            || one.default != two.default
+            || !self.holds(&one.discriminator, &two.discriminator)?
+        {
+            return Ok(false);
+        }
+        for _ in 0..one.members {
+            let ((one_label, one_name, one), (two_label, two_name, two)) = (one.next()?, two.next()?);
+            let differ = one_label != two_label || self.exact && one_name != two_name;
+            if differ || !self.holds(&one, &two)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn values(&mut self, one: &TypeCodeRef<'_>, two: &TypeCodeRef<'_>) -> Result<bool, CdrError> {
+        let (mut one, mut two) = (one.named_parameters()?, two.named_parameters()?);
+        if i16::decode(&mut one.decoder)? != i16::decode(&mut two.decoder)?
+            || !self.holds(&one.type_code()?, &two.type_code()?)?
+        {
+            return Ok(false);
+        }
+        let members = one.decoder.length(9)?;
+        if members != two.decoder.length(9)? {
+            return Ok(false);
+        }
+        for _ in 0..members {
+            let differ = one.text()? != two.text()? && self.exact;
+            if differ
+                || !self.holds(&one.type_code()?, &two.type_code()?)?
+                || i16::decode(&mut one.decoder)? != i16::decode(&mut two.decoder)?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// IDL text, in which nested structs and unions are named only.
+impl fmt::Display for TypeCodeRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        match describe(self, &mut text, 0) {
+            Ok(()) => f.pad(&text),
+            Err(_) => f.pad("malformed type code"),
+        }
+    }
+}
+
+fn describe(code: &TypeCodeRef<'_>, text: &mut String, depth: u16) -> Result<(), CdrError> {
+    let kind = code.kind()?;
+    if depth > MAX_DEPTH {
+        return Err(code.error(CdrErrorKind::NestingTooDeep));
+    }
+    match kind {
+        Kind::Sequence | Kind::Array => {
+            text.push_str(if kind == Kind::Sequence { "sequence<" } else { "" });
+            describe(&code.content()?, text, depth + 1)?;
+            text.push_str(&match (kind, code.length()?) {
+                (Kind::Array, length) => format!("[{length}]"),
+                (_, 0) => String::from(">"),
+                (_, bound) => format!(", {bound}>"),
+            });
+        }
+        Kind::String | Kind::WString => {
+            text.push_str(kind.idl());
+            match code.length()? {
+                0 => {}
+                bound => text.push_str(&format!("<{bound}>")),
+            }
+        }
+        Kind::Fixed => {
+            let (digits, scale) = code.digits_and_scale()?;
+            text.push_str(&format!("fixed<{digits}, {scale}>"));
+        }
+        _ if kind.parameters() != Parameters::Encapsulation => text.push_str(kind.idl()),
+        _ => {
+            let name = code.name()?;
+            let name = if name.is_empty() { code.id()? } else { name };
+            if depth > 0 {
+                text.push_str(name);
+                return Ok(());
+            }
+            text.push_str(&format!("{} {name}", kind.idl()));
+            if matches!(kind, Kind::Struct | Kind::Except) {
+                text.push_str(" {");
+                for member in code.members()? {
+                    let (name, of) = member?;
+                    text.push(' ');
+                    describe(&of, text, depth + 1)?;
+                    text.push_str(&format!(" {name};"));
+                }
+                text.push_str(" }");
+            }
+        }
+    }
+    Ok(())
+}

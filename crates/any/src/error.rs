@@ -1,0 +1,62 @@
+//! Errors of values whose type is known at run time.
+
+use alloc::string::String;
+use core::fmt;
+
+use punctual_cdr::CdrError;
+
+use crate::Kind;
+
+/// Why a value cannot be taken from an `any`, or put into one.
+#[derive(Clone, PartialEq)]
+pub enum AnyError {
+    /// The octets are malformed.
+    Malformed(CdrError),
+    /// The `any` holds another type than the one that was asked for.
+    OtherType {
+        /// What it holds.
+        held: String,
+        /// What was asked for.
+        wanted: String,
+    },
+    /// The value does not have the form that the type code states.
+    NotOfType(Kind),
+}
+
+impl fmt::Display for AnyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed(error) => write!(f, "malformed any: {error}"),
+            Self::OtherType { held, wanted } => {
+                write!(
+                    f,
+                    "the any holds {held}, not {wanted}; compare `type_code()` first"
+                )
+            }
+            Self::NotOfType(kind) => write!(
+                f,
+                "the value does not have the form of its type code ({})",
+                kind.idl()
+            ),
+        }
+    }
+}
+
+/// As [`Display`](fmt::Display): what `main` prints when it returns the error.
+impl fmt::Debug for AnyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl core::error::Error for AnyError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        None
+    }
+}
+
+impl From<CdrError> for AnyError {
+    fn from(error: CdrError) -> Self {
+        Self::Malformed(error)
+    }
+}

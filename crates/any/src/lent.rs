@@ -1,0 +1,159 @@
+//! An `any` that is lent from the message that contains it.
+
+use core::fmt;
+
+use alloc::{string::ToString, vec::Vec};
+use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder, Endian};
+
+use crate::{Any, AnyError, TypeCodeRef, Typed, Value, walk};
+
+/// An `any` as lent to a servant for the time of an upcall: nothing is copied or decoded until it is asked
+/// for.
+///
+/// ```
+/// use punctual_any::{Any, AnyRef};
+///
+/// fn altitude(any: AnyRef<'_>) -> Option<f64> {
+///     any.get().ok()
+/// }
+/// assert_eq!(altitude(Any::new(&1500.0)?.as_ref()), Some(1500.0));
+/// assert_eq!(altitude(Any::new(&1500)?.as_ref()), None, "a long");
+/// # Ok::<(), punctual_any::AnyError>(())
+/// ```
+#[derive(Clone)]
+pub struct AnyRef<'a> {
+    pub(crate) type_code: TypeCodeRef<'a>,
+    /// At the value.
+    pub(crate) value: Decoder<'a>,
+    /// Octets of the value, with the padding before it.
+    pub(crate) octets: &'a [u8],
+}
+
+impl<'a> AnyRef<'a> {
+    /// Returns the type of the value.
+    pub fn type_code(&self) -> TypeCodeRef<'a> {
+        self.type_code
+    }
+
+    /// Returns whether the value is of this type, typedefs aside.
+    pub fn is<T: Typed>(&self) -> bool {
+        self.type_code.equivalent(&T::type_code().as_ref())
+    }
+
+    /// Decodes the value; text and sequences may be lent from the message.
+    ///
+    /// # Errors
+    /// The `any` holds another type, or its octets are malformed.
+    pub fn get<T: Typed + Decode<'a>>(&self) -> Result<T, AnyError> {
+        let wanted = T::type_code();
+        if !self.type_code.equivalent(&wanted.as_ref()) {
+            return Err(AnyError::OtherType {
+                held: self.type_code.to_string(),
+                wanted: wanted.to_string(),
+            });
+        }
+        Ok(T::decode(&mut self.value.clone())?)
+    }
+
+    /// Decodes the value as its type code describes it.
+    ///
+    /// # Errors
+    /// Type code or value are malformed.
+    pub fn value(&self) -> Result<Value, AnyError> {
+        Ok(Value::decode(&self.type_code, &mut self.value.clone())?)
+    }
+
+    /// Copies it, so that it outlives the upcall.
+    ///
+    /// # Errors
+    /// The value is malformed, or too large for the limits of the message.
+    pub fn to_owned(&self) -> Result<Any, CdrError> {
+        let mut any = Any::default();
+        self.copy_to(&mut any)?;
+        Ok(any)
+    }
+
+    /// Copies it into an `any`, whose memory is reused.
+    pub(crate) fn copy_to(&self, any: &mut Any) -> Result<(), CdrError> {
+        if self.type_code.whole() != Some(any.type_code.octets()) || self.type_code.endian() == Endian::Big {
+            any.type_code = self.type_code.to_owned()?;
+        }
+        any.octets.clear();
+        if self.has_form(Endian::NATIVE, CharSet::Utf8) {
+            any.start = self.value.position() % ALIGNMENT;
+            any.octets.resize(any.start, 0);
+            any.octets.extend_from_slice(self.octets);
+            return Ok(());
+        }
+        any.start = 0;
+        let mut encoder = Encoder::new(&mut any.octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
+        walk::copy(&self.type_code, &mut self.value.clone(), &mut encoder)
+    }
+
+    /// Whether the octets are what another message of this form would contain.
+    fn has_form(&self, endian: Endian, char_set: CharSet) -> bool {
+        let same_text = self.value.char_set() == char_set || self.octets.is_ascii();
+        self.value.endian() == endian && same_text && !self.value.is_fragmented()
+    }
+}
+
+/// Largest alignment of a value.
+pub(crate) const ALIGNMENT: usize = 8;
+
+impl<'a> Decode<'a> for AnyRef<'a> {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let type_code = TypeCodeRef::decode(decoder)?;
+        let value = decoder.clone();
+        walk::skip(&type_code, decoder)?;
+        let octets = decoder.passed(value.position());
+        Ok(Self {
+            type_code,
+            value,
+            octets,
+        })
+    }
+}
+
+impl Encode for AnyRef<'_> {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        self.type_code.encode(encoder)?;
+        let same_place = (encoder.position() - self.value.position() % ALIGNMENT) % ALIGNMENT == 0;
+        if same_place && self.has_form(encoder.endian(), encoder.char_set()) {
+            return encoder.octets(self.octets);
+        }
+        walk::copy(&self.type_code, &mut self.value.clone(), encoder)
+    }
+}
+
+impl From<AnyRef<'_>> for Any {
+    /// A copy; an `any` that cannot be copied becomes an empty one.
+    fn from(lent: AnyRef<'_>) -> Self {
+        lent.to_owned().unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for AnyRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value() {
+            Ok(value) => write!(f, "any of {} {value:?}", self.type_code),
+            Err(error) => write!(f, "any of {}: {error}", self.type_code),
+        }
+    }
+}
+
+impl PartialEq for AnyRef<'_> {
+    /// Whether types and values are equal; numbers that are not numbers equal themselves here.
+    fn eq(&self, other: &Self) -> bool {
+        self.type_code.equivalent(&other.type_code)
+            && matches!((canonical(self), canonical(other)), (Ok(one), Ok(two)) if one == two)
+    }
+}
+
+fn canonical(any: &AnyRef<'_>) -> Result<Vec<u8>, CdrError> {
+    let mut octets = Vec::new();
+    let mut encoder = Encoder::new(&mut octets, Endian::Little).with_char_set(CharSet::Utf8);
+    walk::copy(&any.type_code, &mut any.value.clone(), &mut encoder)?;
+    Ok(octets)
+}

@@ -1,0 +1,48 @@
+//! Values whose type is known at run time: type codes, `any`, and dynamic values.
+//!
+//! | Task | Type |
+//! |---|---|
+//! | Describe an IDL type | [`TypeCode`], [`TypeCodeRef`], [`Kind`] |
+//! | Carry a value together with its type | [`Any`], [`AnyRef`] |
+//! | Know the type code of a Rust type | [`Typed`] |
+//! | Inspect or build a value without its Rust type | [`Value`] |
+//!
+//! An [`Any`] keeps its value encoded, as received, and decodes it when it is asked for it. A [`TypeCode`] is
+//! its encoded form as well, so that receiving one costs a copy or, in an upcall, nothing.
+//!
+//! Source: CORBA 3.3 part 1, 8.11 "TypeCodes", and part 2, 9.3.5 "Pseudo-object types". Pure: no I/O, no
+//! clock, no thread.
+//!
+//! ```
+//! use punctual_any::{Any, Kind, Value};
+//!
+//! let any = Any::new(&vec![3_i32, 5])?;
+//! assert_eq!(any.type_code().kind()?, Kind::Sequence);
+//! assert_eq!(any.get::<Vec<i32>>()?, [3, 5]);
+//! assert_eq!(any.value()?, Value::Sequence(vec![Value::Long(3), Value::Long(5)]));
+//! assert!(any.get::<String>().is_err(), "it holds another type");
+//! # Ok::<(), punctual_any::AnyError>(())
+//! ```
+#![no_std]
+
+extern crate alloc;
+
+mod any;
+mod build;
+mod compare;
+mod error;
+mod kind;
+mod lent;
+mod type_code;
+mod typed;
+mod value;
+mod walk;
+
+pub use any::Any;
+pub use build::{Member, UnionMember};
+pub use error::AnyError;
+pub use kind::Kind;
+pub use lent::AnyRef;
+pub use type_code::{TypeCode, TypeCodeRef};
+pub use typed::{Typed, TypedReference};
+pub use value::Value;

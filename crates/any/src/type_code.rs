@@ -1,0 +1,529 @@
+//! Type codes: the encoded form, and reading it.
+
+use alloc::{borrow::Cow, string::String, vec::Vec};
+use core::fmt;
+
+use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
+
+use crate::{Kind, kind::Parameters};
+
+/// Marks a reference to a type code that encloses this one: recursion.
+const INDIRECTION: u32 = u32::MAX;
+
+/// A description of an IDL type, `CORBA::TypeCode`.
+///
+/// ```
+/// use punctual_any::{Kind, Member, TypeCode};
+///
+/// let point = TypeCode::structure(
+///     "IDL:Point:1.0",
+///     "Point",
+///     [("x", TypeCode::basic(Kind::Long)), ("y", TypeCode::basic(Kind::Double))],
+/// );
+/// assert_eq!(point.to_string(), "struct Point { long x; double y; }");
+/// assert_eq!(point.as_ref().id()?, "IDL:Point:1.0");
+/// assert!(point.equivalent(&TypeCode::alias("IDL:Place:1.0", "Place", point.clone())));
+/// # Ok::<(), punctual_any::AnyError>(())
+/// ```
+#[derive(Clone)]
+pub struct TypeCode {
+    /// The encoded form; the outermost kind and its parameters outside an encapsulation are little-endian.
+    pub(crate) octets: Cow<'static, [u8]>,
+    /// References to enclosing types that are not complete yet: offset of the indirection, and repository id.
+    pub(crate) open: Vec<(usize, String)>,
+}
+
+/// A type code that is lent from the message or the type code that contains it.
+#[derive(Clone, Copy)]
+pub struct TypeCodeRef<'a> {
+    /// The outermost type code.
+    root: &'a [u8],
+    /// Offset of the kind.
+    at: usize,
+    /// Byte order of the kind, and of parameters outside an encapsulation.
+    endian: Endian,
+}
+
+impl TypeCode {
+    /// Creates a type code from the encoded form that generated code contains.
+    #[doc(hidden)]
+    pub const fn from_static(octets: &'static [u8]) -> Self {
+        Self {
+            octets: Cow::Borrowed(octets),
+            open: Vec::new(),
+        }
+    }
+
+    /// Returns the encoded form.
+    #[doc(hidden)]
+    pub fn octets(&self) -> &[u8] {
+        &self.octets
+    }
+
+    /// Lends it, to read its parts.
+    pub fn as_ref(&self) -> TypeCodeRef<'_> {
+        TypeCodeRef {
+            root: &self.octets,
+            at: 0,
+            endian: Endian::Little,
+        }
+    }
+
+    /// Returns its kind.
+    ///
+    /// # Errors
+    /// [`CdrErrorKind::TypeCodeInvalid`]: it was received, and is malformed.
+    pub fn kind(&self) -> Result<Kind, CdrError> {
+        self.as_ref().kind()
+    }
+}
+
+/// `null`, the type code of an empty [`Any`](crate::Any).
+impl Default for TypeCode {
+    fn default() -> Self {
+        Self::from_static(&[0; 4])
+    }
+}
+
+impl<'a> TypeCodeRef<'a> {
+    /// Returns its kind.
+    ///
+    /// # Errors
+    /// [`CdrErrorKind::TypeCodeInvalid`]: no such kind exists.
+    pub fn kind(&self) -> Result<Kind, CdrError> {
+        let number = u32::decode(&mut self.decoder()?)?;
+        Kind::from_number(number).ok_or_else(|| self.invalid())
+    }
+
+    /// Returns the repository id of an interface, struct, union, enum, typedef, exception or value type.
+    ///
+    /// # Errors
+    /// [`CdrErrorKind::TypeCodeInvalid`]: it has none, or is malformed.
+    pub fn id(&self) -> Result<&'a str, CdrError> {
+        if !self.is_named()? {
+            return Err(self.invalid());
+        }
+        text(&mut self.parameters()?.decoder)
+    }
+
+    /// Returns the name, without scope; empty in compact type codes.
+    ///
+    /// # Errors
+    /// [`CdrErrorKind::TypeCodeInvalid`]: it has none, or is malformed.
+    pub fn name(&self) -> Result<&'a str, CdrError> {
+        if !self.is_named()? {
+            return Err(self.invalid());
+        }
+        let mut parameters = self.parameters()?;
+        text(&mut parameters.decoder)?;
+        text(&mut parameters.decoder)
+    }
+
+    /// Returns the members of a struct or exception, in order.
+    ///
+    /// # Errors
+    /// [`CdrErrorKind::TypeCodeInvalid`]: it is of another kind, or malformed.
+    pub fn members(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<(&'a str, TypeCodeRef<'a>), CdrError>> + use<'a>, CdrError> {
+        if !matches!(self.kind()?, Kind::Struct | Kind::Except) {
+            return Err(self.invalid());
+        }
+        let mut parameters = self.named_parameters()?;
+        let mut left = parameters.decoder.length(9)?;
+        Ok(core::iter::from_fn(move || {
+            left = left.checked_sub(1)?;
+            let member = text(&mut parameters.decoder).and_then(|name| Ok((name, parameters.type_code()?)));
+            if member.is_err() {
+                left = 0;
+            }
+            Some(member)
+        }))
+    }
+
+    /// Returns the union's description.
+    pub(crate) fn union(&self) -> Result<UnionRef<'a>, CdrError> {
+        if self.kind()? != Kind::Union {
+            return Err(self.invalid());
+        }
+        let mut parameters = self.named_parameters()?;
+        let discriminator = parameters.type_code()?;
+        let default = i32::decode(&mut parameters.decoder)?;
+        let members = parameters.decoder.length(10)?;
+        Ok(UnionRef {
+            discriminator,
+            default: usize::try_from(default).ok(),
+            members,
+            parameters,
+        })
+    }
+
+    /// Returns the names of an enum's values, in order.
+    ///
+    /// # Errors
+    /// [`CdrErrorKind::TypeCodeInvalid`]: it is of another kind, or malformed.
+    pub fn enumerators(
+        &self,
+    ) -> Result<impl ExactSizeIterator<Item = Result<&'a str, CdrError>> + use<'a>, CdrError> {
+        if self.kind()? != Kind::Enum {
+            return Err(self.invalid());
+        }
+        let mut parameters = self.named_parameters()?;
+        let count = parameters.decoder.length(5)?;
+        Ok((0..count).map(move |_| text(&mut parameters.decoder)))
+    }
+
+    /// Returns the type of a sequence's or an array's elements, and the aliased type of a typedef.
+    ///
+    /// # Errors
+    /// [`CdrErrorKind::TypeCodeInvalid`]: it is of another kind, or malformed.
+    pub fn content(&self) -> Result<TypeCodeRef<'a>, CdrError> {
+        match self.kind()? {
+            Kind::Sequence | Kind::Array => self.parameters()?.type_code(),
+            Kind::Alias | Kind::ValueBox => self.named_parameters()?.type_code(),
+            _ => Err(self.invalid()),
+        }
+    }
+
+    /// Returns the bound of a string or sequence, 0 if it has none, or the length of an array.
+    ///
+    /// # Errors
+    /// [`CdrErrorKind::TypeCodeInvalid`]: it is of another kind, or malformed.
+    pub fn length(&self) -> Result<u32, CdrError> {
+        match self.kind()? {
+            Kind::String | Kind::WString => {
+                let mut decoder = self.decoder()?;
+                u32::decode(&mut decoder)?;
+                u32::decode(&mut decoder)
+            }
+            Kind::Sequence | Kind::Array => {
+                let mut parameters = self.parameters()?;
+                parameters.type_code()?;
+                u32::decode(&mut parameters.decoder)
+            }
+            _ => Err(self.invalid()),
+        }
+    }
+
+    /// Returns the digits and the scale of a `fixed`.
+    ///
+    /// # Errors
+    /// [`CdrErrorKind::TypeCodeInvalid`]: it is of another kind, or malformed.
+    pub fn digits_and_scale(&self) -> Result<(u16, i16), CdrError> {
+        if self.kind()? != Kind::Fixed {
+            return Err(self.invalid());
+        }
+        let mut decoder = self.decoder()?;
+        u32::decode(&mut decoder)?;
+        Ok((u16::decode(&mut decoder)?, i16::decode(&mut decoder)?))
+    }
+
+    /// Returns the type behind typedefs.
+    ///
+    /// # Errors
+    /// [`CdrErrorKind::TypeCodeInvalid`]: it is malformed; [`CdrErrorKind::NestingTooDeep`]: too many typedefs.
+    pub fn resolved(&self) -> Result<TypeCodeRef<'a>, CdrError> {
+        let mut resolved = *self;
+        for _ in 0..MAX_DEPTH {
+            if resolved.kind()? != Kind::Alias {
+                return Ok(resolved);
+            }
+            resolved = resolved.content()?;
+        }
+        Err(resolved.error(CdrErrorKind::NestingTooDeep))
+    }
+
+    /// Offset that identifies this type code within its root, for recursion.
+    pub(crate) fn place(&self) -> (usize, usize) {
+        (self.root.as_ptr() as usize, self.at)
+    }
+
+    /// The octets of this type code, without those of the enclosing ones; `None` if they refer to an
+    /// enclosing type code.
+    pub(crate) fn whole(&self) -> Option<&'a [u8]> {
+        (self.at == 0).then_some(self.root)
+    }
+
+    pub(crate) fn endian(&self) -> Endian {
+        self.endian
+    }
+
+    fn is_named(&self) -> Result<bool, CdrError> {
+        let kind = self.kind()?;
+        Ok(kind.parameters() == Parameters::Encapsulation && !matches!(kind, Kind::Sequence | Kind::Array))
+    }
+
+    /// The parameters behind repository id and name.
+    pub(crate) fn named_parameters(&self) -> Result<ParametersRef<'a>, CdrError> {
+        let mut parameters = self.parameters()?;
+        text(&mut parameters.decoder)?;
+        text(&mut parameters.decoder)?;
+        Ok(parameters)
+    }
+
+    /// The encapsulated parameters.
+    pub(crate) fn parameters(&self) -> Result<ParametersRef<'a>, CdrError> {
+        let mut decoder = self.decoder()?;
+        u32::decode(&mut decoder)?;
+        let length = decoder.length(1)?;
+        let octets = decoder.octets(length)?;
+        let base = self.at + decoder.position() - length;
+        let flag = *octets.first().ok_or_else(|| self.invalid())?;
+        let endian = Endian::from_flag(flag);
+        Ok(ParametersRef {
+            root: self.root,
+            base,
+            decoder: Decoder::new(octets, endian).at(1),
+        })
+    }
+
+    fn decoder(&self) -> Result<Decoder<'a>, CdrError> {
+        let octets = self.root.get(self.at..).ok_or_else(|| self.invalid())?;
+        Ok(Decoder::new(octets, self.endian))
+    }
+
+    #[cold]
+    pub(crate) fn invalid(&self) -> CdrError {
+        self.error(CdrErrorKind::TypeCodeInvalid)
+    }
+
+    #[cold]
+    pub(crate) fn error(&self, kind: CdrErrorKind) -> CdrError {
+        CdrError {
+            kind,
+            offset: self.at,
+        }
+    }
+}
+
+/// Depth to which type codes and values of type codes may be nested.
+pub(crate) const MAX_DEPTH: u16 = Decoder::DEFAULT_NESTING_LIMIT;
+
+/// The parameters of a type code, from which nested type codes are read.
+#[derive(Clone)]
+pub(crate) struct ParametersRef<'a> {
+    root: &'a [u8],
+    /// Offset of the encapsulation in the root.
+    base: usize,
+    pub(crate) decoder: Decoder<'a>,
+}
+
+impl<'a> ParametersRef<'a> {
+    /// Reads a nested type code, or the enclosing one to which an indirection refers.
+    pub(crate) fn type_code(&mut self) -> Result<TypeCodeRef<'a>, CdrError> {
+        let decoder = &mut self.decoder;
+        decoder.align(4)?;
+        let at = self.base + decoder.position();
+        let endian = decoder.endian();
+        let number = u32::decode(decoder)?;
+        if number == INDIRECTION {
+            return self.indirection(at + 4);
+        }
+        let kind = Kind::from_number(number).ok_or_else(|| decoder.error(CdrErrorKind::TypeCodeInvalid))?;
+        skip_parameters(kind, decoder)?;
+        Ok(TypeCodeRef {
+            root: self.root,
+            at,
+            endian,
+        })
+    }
+
+    pub(crate) fn text(&mut self) -> Result<&'a str, CdrError> {
+        text(&mut self.decoder)
+    }
+
+    /// Follows the offset at `at`, which counts from itself.
+    fn indirection(&mut self, at: usize) -> Result<TypeCodeRef<'a>, CdrError> {
+        let offset = i32::decode(&mut self.decoder)?;
+        let invalid = || CdrError {
+            kind: CdrErrorKind::TypeCodeInvalid,
+            offset: at,
+        };
+        let back = usize::try_from(offset.unsigned_abs()).map_err(|_| invalid())?;
+        let target = at
+            .checked_sub(back)
+            .filter(|target| offset < -4 && target % 4 == 0);
+        let target = target.ok_or_else(invalid)?;
+        let number: [u8; 4] = self.root[target..target + 4].try_into().map_err(|_| invalid())?;
+        // The target's byte order is that of its encapsulation. Kinds are small: in the other one they are not.
+        let endian = [Endian::Little, Endian::Big]
+            .into_iter()
+            .find(|endian| {
+                let number = match endian {
+                    Endian::Little => u32::from_le_bytes(number),
+                    Endian::Big => u32::from_be_bytes(number),
+                };
+                Kind::from_number(number).is_some()
+            })
+            .ok_or_else(invalid)?;
+        Ok(TypeCodeRef {
+            root: self.root,
+            at: target,
+            endian,
+        })
+    }
+}
+
+/// A union's description.
+pub(crate) struct UnionRef<'a> {
+    pub(crate) discriminator: TypeCodeRef<'a>,
+    /// Index of the member for all other discriminators.
+    pub(crate) default: Option<usize>,
+    pub(crate) members: usize,
+    parameters: ParametersRef<'a>,
+}
+
+impl<'a> UnionRef<'a> {
+    /// Reads the next member: its label, name and type.
+    pub(crate) fn next(&mut self) -> Result<(i128, &'a str, TypeCodeRef<'a>), CdrError> {
+        let kind = self.discriminator.resolved()?.kind()?;
+        let label = discriminator(kind, &mut self.parameters.decoder)?;
+        let name = text(&mut self.parameters.decoder)?;
+        Ok((label, name, self.parameters.type_code()?))
+    }
+
+    /// Returns the name and type of the member that a discriminator selects.
+    pub(crate) fn select(&mut self, chosen: i128) -> Result<Option<(&'a str, TypeCodeRef<'a>)>, CdrError> {
+        let mut default = None;
+        for index in 0..self.members {
+            let (label, name, of) = self.next()?;
+            if self.default == Some(index) {
+                default = Some((name, of));
+            } else if label == chosen {
+                return Ok(Some((name, of)));
+            }
+        }
+        Ok(default)
+    }
+}
+
+/// Reads a union's discriminator or label.
+pub(crate) fn discriminator(kind: Kind, decoder: &mut Decoder<'_>) -> Result<i128, CdrError> {
+    Ok(match kind {
+        Kind::Boolean | Kind::Char | Kind::Octet => u8::decode(decoder)?.into(),
+        Kind::Short => i16::decode(decoder)?.into(),
+        Kind::UShort => u16::decode(decoder)?.into(),
+        Kind::Long => i32::decode(decoder)?.into(),
+        Kind::ULong | Kind::Enum => u32::decode(decoder)?.into(),
+        Kind::LongLong => i64::decode(decoder)?.into(),
+        Kind::ULongLong => u64::decode(decoder)?.into(),
+        _ => return Err(decoder.error(CdrErrorKind::TypeCodeInvalid)),
+    })
+}
+
+fn skip_parameters(kind: Kind, decoder: &mut Decoder<'_>) -> Result<(), CdrError> {
+    match kind.parameters() {
+        Parameters::None => {}
+        Parameters::Bound => {
+            u32::decode(decoder)?;
+        }
+        Parameters::Fixed => {
+            decoder.octets(4)?;
+        }
+        Parameters::Encapsulation => {
+            let length = decoder.length(1)?;
+            decoder.octets(length)?;
+        }
+    }
+    Ok(())
+}
+
+/// Repository ids and names are ASCII.
+fn text<'a>(decoder: &mut Decoder<'a>) -> Result<&'a str, CdrError> {
+    let length = decoder.length(1)?;
+    let octets = decoder.octets(length)?;
+    let name = octets.split_last().map_or(octets, |(_, name)| name);
+    match core::str::from_utf8(name) {
+        Ok(name) if name.is_ascii() => Ok(name),
+        _ => Err(decoder.error(CdrErrorKind::TypeCodeInvalid)),
+    }
+}
+
+/// Lent from the message, whose octets it reads when its parts are asked for.
+impl<'a> Decode<'a> for TypeCodeRef<'a> {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        decoder.align(4)?;
+        let start = decoder.position();
+        let number = u32::decode(decoder)?;
+        let kind = Kind::from_number(number).ok_or_else(|| decoder.error(CdrErrorKind::TypeCodeInvalid))?;
+        skip_parameters(kind, decoder)?;
+        Ok(Self {
+            root: decoder.passed(start),
+            at: 0,
+            endian: decoder.endian(),
+        })
+    }
+}
+
+impl Encode for TypeCodeRef<'_> {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        match self.whole() {
+            Some(octets) => encode_whole(self, octets, encoder),
+            None => self.to_owned()?.encode(encoder),
+        }
+    }
+}
+
+/// Writes an outermost type code: what is in an encapsulation is copied, with its own byte order.
+fn encode_whole(code: &TypeCodeRef<'_>, octets: &[u8], encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+    let kind = code.kind()?;
+    (kind as u32).encode(encoder)?;
+    match kind.parameters() {
+        Parameters::None => Ok(()),
+        Parameters::Bound => code.length()?.encode(encoder),
+        Parameters::Fixed => {
+            let (digits, scale) = code.digits_and_scale()?;
+            digits.encode(encoder)?;
+            scale.encode(encoder)
+        }
+        Parameters::Encapsulation => {
+            let parameters = octets.get(8..).ok_or_else(|| code.invalid())?;
+            encoder.length(parameters.len())?;
+            encoder.octets(parameters)
+        }
+    }
+}
+
+impl Encode for TypeCode {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        if !self.open.is_empty() {
+            return Err(encoder.error(CdrErrorKind::TypeCodeInvalid));
+        }
+        self.as_ref().encode(encoder)
+    }
+}
+
+impl<'a> Decode<'a> for TypeCode {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        TypeCodeRef::decode(decoder)?.to_owned()
+    }
+}
+
+impl PartialEq for TypeCode {
+    /// Whether the descriptions are equal, names included.
+    fn eq(&self, other: &Self) -> bool {
+        self.octets == other.octets || self.as_ref().equal(&other.as_ref())
+    }
+}
+
+impl fmt::Debug for TypeCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for TypeCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.as_ref(), f)
+    }
+}
+
+impl fmt::Debug for TypeCodeRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

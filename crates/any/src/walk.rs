@@ -1,0 +1,241 @@
+//! Passing over, or copying, an encoded value as its type code describes it.
+
+use alloc::string::String;
+
+use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
+
+use crate::{
+    Kind, TypeCodeRef,
+    type_code::{MAX_DEPTH, discriminator},
+};
+
+/// Passes over the value at the decoder's position.
+///
+/// The work is proportional to the octets of the message: a type code that describes many values without
+/// octets is refused.
+pub(crate) fn skip(code: &TypeCodeRef<'_>, from: &mut Decoder<'_>) -> Result<(), CdrError> {
+    Walk::new(from).value(code, from, &mut None)
+}
+
+/// Copies the value at the decoder's position, to another byte order, alignment or code set.
+pub(crate) fn copy(
+    code: &TypeCodeRef<'_>,
+    from: &mut Decoder<'_>,
+    to: &mut Encoder<'_>,
+) -> Result<(), CdrError> {
+    Walk::new(from).value(code, from, &mut Some(to))
+}
+
+struct Walk {
+    /// Type codes that may still be visited.
+    left: usize,
+    depth: u16,
+}
+
+type Target<'t, 'e> = Option<&'t mut Encoder<'e>>;
+
+impl Walk {
+    fn new(from: &Decoder<'_>) -> Self {
+        Self {
+            left: 1_000 + 4 * from.remaining(),
+            depth: 0,
+        }
+    }
+
+    fn value(
+        &mut self,
+        code: &TypeCodeRef<'_>,
+        from: &mut Decoder<'_>,
+        to: &mut Target<'_, '_>,
+    ) -> Result<(), CdrError> {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            return Err(from.error(CdrErrorKind::TypeCodeInvalid));
+        }
+        if self.depth > MAX_DEPTH {
+            return Err(from.error(CdrErrorKind::NestingTooDeep));
+        }
+        self.depth += 1;
+        let result = self.of_kind(code.kind()?, code, from, to);
+        self.depth -= 1;
+        result
+    }
+
+    fn of_kind(
+        &mut self,
+        kind: Kind,
+        code: &TypeCodeRef<'_>,
+        from: &mut Decoder<'_>,
+        to: &mut Target<'_, '_>,
+    ) -> Result<(), CdrError> {
+        match kind {
+            Kind::Null | Kind::Void => Ok(()),
+            Kind::Boolean => pass::<bool>(from, to),
+            Kind::Octet => pass::<u8>(from, to),
+            Kind::Char => pass::<char>(from, to),
+            Kind::Short | Kind::UShort => pass::<u16>(from, to),
+            Kind::Long | Kind::ULong | Kind::Float => pass::<u32>(from, to),
+            Kind::LongLong | Kind::ULongLong | Kind::Double => pass::<u64>(from, to),
+            Kind::LongDouble => pass::<punctual_cdr::LongDouble>(from, to),
+            Kind::String => text(from, to),
+            Kind::Enum => {
+                let ordinal = pass_number(from, to)?;
+                if ordinal as usize >= code.enumerators()?.len() {
+                    return Err(from.error(CdrErrorKind::EnumOutOfRange));
+                }
+                Ok(())
+            }
+            Kind::Alias => self.value(&code.content()?, from, to),
+            Kind::Struct => self.members(code, from, to),
+            Kind::Except => {
+                text(from, to)?;
+                self.members(code, from, to)
+            }
+            Kind::Union => self.union(code, from, to),
+            Kind::Sequence => self.sequence(code, from, to),
+            Kind::Array => self.elements(code.length()? as usize, &code.content()?, from, to),
+            Kind::Any => {
+                let code = type_code(from, to)?;
+                self.value(&code, from, to)
+            }
+            Kind::TypeCode => type_code(from, to).map(drop),
+            Kind::Principal => octets(from, to),
+            Kind::ObjRef | Kind::Component | Kind::Home => reference(from, to),
+            Kind::Fixed => {
+                let (digits, _) = code.digits_and_scale()?;
+                copy_octets(usize::from(digits) / 2 + 1, from, to)
+            }
+            Kind::WChar
+            | Kind::WString
+            | Kind::Value
+            | Kind::ValueBox
+            | Kind::Event
+            | Kind::AbstractInterface
+            | Kind::Native
+            | Kind::LocalInterface => Err(from.error(CdrErrorKind::TypeUnsupported)),
+        }
+    }
+
+    fn members(
+        &mut self,
+        code: &TypeCodeRef<'_>,
+        from: &mut Decoder<'_>,
+        to: &mut Target<'_, '_>,
+    ) -> Result<(), CdrError> {
+        // An exception's members are read as those of a struct.
+        for member in code.members()? {
+            self.value(&member?.1, from, to)?;
+        }
+        Ok(())
+    }
+
+    fn union(
+        &mut self,
+        code: &TypeCodeRef<'_>,
+        from: &mut Decoder<'_>,
+        to: &mut Target<'_, '_>,
+    ) -> Result<(), CdrError> {
+        let mut union = code.union()?;
+        let kind = union.discriminator.resolved()?.kind()?;
+        let chosen = discriminator(kind, &mut from.clone())?;
+        self.value(&union.discriminator, from, to)?;
+        match union.select(chosen)? {
+            Some((_, of)) => self.value(&of, from, to),
+            None => Ok(()),
+        }
+    }
+
+    fn sequence(
+        &mut self,
+        code: &TypeCodeRef<'_>,
+        from: &mut Decoder<'_>,
+        to: &mut Target<'_, '_>,
+    ) -> Result<(), CdrError> {
+        let count = pass_number(from, to)?;
+        let bound = code.length()?;
+        if bound != 0 && count > bound {
+            return Err(from.error(CdrErrorKind::BoundExceeded));
+        }
+        self.elements(count as usize, &code.content()?, from, to)
+    }
+
+    fn elements(
+        &mut self,
+        count: usize,
+        element: &TypeCodeRef<'_>,
+        from: &mut Decoder<'_>,
+        to: &mut Target<'_, '_>,
+    ) -> Result<(), CdrError> {
+        let element = element.resolved()?;
+        let kind = element.kind()?;
+        // Numbers in one step, unless each has to be swapped, aligned or checked.
+        let plain = match kind {
+            Kind::Octet => true,
+            Kind::Boolean | Kind::Char => false,
+            _ => to.is_none() && !from.is_fragmented(),
+        };
+        if let (true, true, Some(size)) = (plain, count > 0, kind.number_size()) {
+            from.align(size)?;
+            return copy_octets(count.saturating_mul(size), from, to);
+        }
+        for _ in 0..count {
+            self.value(&element, from, to)?;
+        }
+        Ok(())
+    }
+}
+
+fn pass<'a, T: Decode<'a> + Encode>(from: &mut Decoder<'a>, to: &mut Target<'_, '_>) -> Result<(), CdrError> {
+    let value = T::decode(from)?;
+    match to {
+        Some(to) => value.encode(to),
+        None => Ok(()),
+    }
+}
+
+fn pass_number(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<u32, CdrError> {
+    let number = u32::decode(from)?;
+    if let Some(to) = to {
+        number.encode(to)?;
+    }
+    Ok(number)
+}
+
+fn type_code<'a>(from: &mut Decoder<'a>, to: &mut Target<'_, '_>) -> Result<TypeCodeRef<'a>, CdrError> {
+    let code = TypeCodeRef::decode(from)?;
+    if let Some(to) = to {
+        code.encode(to)?;
+    }
+    Ok(code)
+}
+
+fn copy_octets(count: usize, from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<(), CdrError> {
+    let octets = from.octets(count)?;
+    match to {
+        Some(to) => to.octets(octets),
+        None => Ok(()),
+    }
+}
+
+fn octets(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<(), CdrError> {
+    let count = pass_number(from, to)?;
+    copy_octets(count as usize, from, to)
+}
+
+/// Copies text; what is only passed over is checked when it is decoded.
+fn text(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<(), CdrError> {
+    match to {
+        Some(to) => String::decode(from)?.encode(to),
+        None => octets(from, &mut None),
+    }
+}
+
+/// An object reference: type id and profiles.
+fn reference(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<(), CdrError> {
+    text(from, to)?;
+    for _ in 0..pass_number(from, to)? {
+        pass_number(from, to)?;
+        octets(from, to)?;
+    }
+    Ok(())
+}

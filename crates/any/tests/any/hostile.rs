@@ -1,0 +1,133 @@
+//! Type codes and values that were made to exhaust memory, time or the stack.
+
+use std::time::{Duration, Instant};
+
+use punctual_any::{AnyRef, Kind, TypeCode, TypeCodeRef};
+use punctual_cdr::{CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
+
+/// An `any` of this type whose value has these octets.
+fn message(code: &TypeCode, value: &[u8]) -> Vec<u8> {
+    let mut octets = Vec::new();
+    let mut encoder = Encoder::new(&mut octets, Endian::Little);
+    code.encode(&mut encoder).unwrap();
+    encoder.align(4).unwrap();
+    octets.extend(value);
+    octets
+}
+
+fn refused(octets: &[u8]) -> CdrErrorKind {
+    let begin = Instant::now();
+    let error = AnyRef::decode(&mut Decoder::new(octets, Endian::Little)).unwrap_err();
+    assert!(begin.elapsed() < Duration::from_secs(5), "bounded work");
+    error.kind
+}
+
+/// A struct of structs, each with ten members of the one before: 10^depth values without an octet.
+fn explosion(depth: usize) -> TypeCode {
+    let mut code = TypeCode::basic(Kind::Null);
+    for _ in 0..depth {
+        // Typedefs keep the type code small: the members share one description by indirection.
+        let parts = (0..2).map(|_| ("m", code.clone()));
+        code = TypeCode::structure("", "S", parts);
+    }
+    code
+}
+
+#[test]
+fn values_without_octets_are_bounded() {
+    assert_eq!(
+        refused(&message(&explosion(14), &[])),
+        CdrErrorKind::TypeCodeInvalid
+    );
+    let endless = TypeCode::array(TypeCode::structure("", "Empty", []), u32::MAX);
+    assert_eq!(refused(&message(&endless, &[])), CdrErrorKind::TypeCodeInvalid);
+    let nothing = TypeCode::sequence(TypeCode::basic(Kind::Void), 0);
+    assert_eq!(
+        refused(&message(&nothing, &[0xff; 4])),
+        CdrErrorKind::TypeCodeInvalid
+    );
+}
+
+#[test]
+fn nesting_is_bounded() {
+    let mut code = TypeCode::basic(Kind::Long);
+    for _ in 0..80 {
+        code = TypeCode::structure("", "S", [("m", code)]);
+    }
+    assert_eq!(refused(&message(&code, &[0; 4])), CdrErrorKind::NestingTooDeep);
+    assert!(code.to_string().contains("struct"));
+    let mut octets = message(&TypeCode::basic(Kind::Long), &[0; 4]);
+    for _ in 0..80 {
+        let mut around = message(&TypeCode::basic(Kind::Any), &[]);
+        around.append(&mut octets);
+        octets = around;
+    }
+    assert_eq!(refused(&octets), CdrErrorKind::NestingTooDeep);
+}
+
+#[test]
+fn a_type_that_contains_itself_without_a_sequence_ends() {
+    let node = TypeCode::structure("IDL:N:1.0", "N", [("next", TypeCode::recursive("IDL:N:1.0"))]);
+    assert_eq!(refused(&message(&node, &[0; 64])), CdrErrorKind::NestingTooDeep);
+    let alias = TypeCode::alias("IDL:A:1.0", "A", TypeCode::recursive("IDL:A:1.0"));
+    assert!(alias.as_ref().resolved().is_err());
+    assert!(alias.equivalent(&alias) && !alias.equivalent(&node));
+    assert_eq!(
+        node.as_ref().compact().unwrap().to_string(),
+        "struct IDL:N:1.0 { IDL:N:1.0 ; }"
+    );
+}
+
+#[test]
+fn indirections_that_point_elsewhere_are_refused() {
+    let node = TypeCode::structure(
+        "IDL:N:1.0",
+        "N",
+        [("m", TypeCode::sequence(TypeCode::recursive("IDL:N:1.0"), 0))],
+    );
+    let mut octets = Vec::new();
+    node.encode(&mut Encoder::new(&mut octets, Endian::Little))
+        .unwrap();
+    let at = octets.windows(4).position(|four| four == [0xff; 4]).unwrap() + 4;
+    for offset in [0_i32, 4, -4, -1, -5, i32::MIN, i32::MAX, -(at as i32) - 4] {
+        let mut changed = octets.clone();
+        changed[at..at + 4].copy_from_slice(&offset.to_le_bytes());
+        let code = TypeCodeRef::decode(&mut Decoder::new(&changed, Endian::Little)).unwrap();
+        let (_, member) = code.members().unwrap().next().unwrap().unwrap();
+        assert!(member.content().is_err(), "{offset}");
+    }
+}
+
+#[test]
+fn impossible_counts_are_refused_before_memory_is_reserved() {
+    let text = TypeCode::sequence(TypeCode::string(0), 0);
+    let error = AnyRef::decode(&mut Decoder::new(&message(&text, &[0xff; 4]), Endian::Little)).unwrap_err();
+    assert_eq!(error.kind, CdrErrorKind::Truncated);
+    // A small message whose tree would be large.
+    let flags = TypeCode::sequence(TypeCode::basic(Kind::Boolean), 0);
+    let mut value = 100_000_u32.to_le_bytes().to_vec();
+    value.resize(100_004, 1);
+    let octets = message(&flags, &value);
+    let mut decoder = Decoder::new(&octets, Endian::Little).with_decoded_limit(1 << 20);
+    let lent = AnyRef::decode(&mut decoder).unwrap();
+    assert!(lent.value().unwrap_err().to_string().contains("max_decoded_size"));
+    assert_eq!(lent.get::<Vec<bool>>().unwrap().len(), 100_000);
+}
+
+#[test]
+fn the_bound_of_a_sequence_holds() {
+    let bounded = TypeCode::sequence(TypeCode::basic(Kind::Octet), 3);
+    assert_eq!(
+        refused(&message(&bounded, &[4, 0, 0, 0, 1, 2, 3, 4])),
+        CdrErrorKind::BoundExceeded
+    );
+    assert_eq!(
+        refused(&message(&TypeCode::enumeration("", "E", ["a"]), &[1, 0, 0, 0])),
+        CdrErrorKind::EnumOutOfRange
+    );
+    assert_eq!(refused(&[99, 0, 0, 0]), CdrErrorKind::TypeCodeInvalid);
+    assert_eq!(
+        refused(&message(&TypeCode::wide_string(0), &[0; 4])),
+        CdrErrorKind::TypeUnsupported
+    );
+}
