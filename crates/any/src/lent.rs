@@ -63,14 +63,19 @@ impl<'a> AnyRef<'a> {
         Ok(Value::decode(&self.type_code, &mut self.value.clone())?)
     }
 
+    /// Sets the ORB to which object references in the value are bound (see `punctual-stub`).
+    #[doc(hidden)]
+    pub fn with_context(mut self, context: &'a (dyn core::any::Any + Send + Sync)) -> Self {
+        self.value = self.value.with_context(context);
+        self
+    }
+
     /// Copies it, so that it outlives the upcall.
-    ///
-    /// # Errors
-    /// The value is malformed, or too large for the limits of the message.
-    pub fn to_owned(&self) -> Result<Any, CdrError> {
+    pub fn to_owned(&self) -> Any {
         let mut any = Any::default();
-        self.copy_to(&mut any)?;
-        Ok(any)
+        let copied = self.copy_to(&mut any);
+        debug_assert!(copied.is_ok(), "what was passed over can be copied: {copied:?}");
+        any
     }
 
     /// Copies it into an `any`, whose memory is reused.
@@ -128,9 +133,8 @@ impl Encode for AnyRef<'_> {
 }
 
 impl From<AnyRef<'_>> for Any {
-    /// A copy; an `any` that cannot be copied becomes an empty one.
     fn from(lent: AnyRef<'_>) -> Self {
-        lent.to_owned().unwrap_or_default()
+        lent.to_owned()
     }
 }
 

@@ -44,5 +44,7 @@ pub use error::AnyError;
 pub use kind::Kind;
 pub use lent::AnyRef;
 pub use type_code::{TypeCode, TypeCodeRef};
+#[doc(hidden)]
+pub use typed::Enclosing;
 pub use typed::{Typed, TypedReference};
 pub use value::Value;

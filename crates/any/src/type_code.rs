@@ -45,18 +45,22 @@ pub struct TypeCodeRef<'a> {
 }
 
 impl TypeCode {
-    /// Creates a type code from the encoded form that generated code contains.
-    #[doc(hidden)]
-    pub const fn from_static(octets: &'static [u8]) -> Self {
+    /// Creates a type code from its encoded form.
+    pub(crate) const fn from_static(octets: &'static [u8]) -> Self {
         Self {
             octets: Cow::Borrowed(octets),
             open: Vec::new(),
         }
     }
 
-    /// Returns the encoded form.
+    /// Shares a type code that is kept for ever, without a copy.
     #[doc(hidden)]
-    pub fn octets(&self) -> &[u8] {
+    pub fn shared(code: &'static Self) -> Self {
+        Self::from_static(&code.octets)
+    }
+
+    /// Returns the encoded form.
+    pub(crate) fn octets(&self) -> &[u8] {
         &self.octets
     }
 

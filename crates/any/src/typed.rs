@@ -15,8 +15,14 @@ use crate::{Any, AnyRef, Kind, TypeCode, TypeCodeRef};
 /// assert_eq!(Vec::<[f64; 3]>::type_code().to_string(), "sequence<double[3]>");
 /// ```
 pub trait Typed {
-    /// Returns the type code.
-    fn type_code() -> TypeCode;
+    /// Returns the type code, which generated types build once.
+    fn type_code() -> TypeCode {
+        Self::describe(&mut Enclosing::default())
+    }
+
+    /// Builds the type code as a part of those that enclose it.
+    #[doc(hidden)]
+    fn describe(enclosing: &mut Enclosing) -> TypeCode;
 }
 
 /// A typed object reference. Generated code implements it.
@@ -26,15 +32,69 @@ pub trait TypedReference {
 }
 
 impl<T: TypedReference> Typed for Option<T> {
-    fn type_code() -> TypeCode {
+    fn describe(_: &mut Enclosing) -> TypeCode {
         T::type_code()
+    }
+}
+
+/// Function that builds the type code of a part.
+type Describe = fn(&mut Enclosing) -> TypeCode;
+
+/// The structs and unions whose type codes are being built: those inside refer to them.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct Enclosing {
+    ids: Vec<&'static str>,
+}
+
+impl Enclosing {
+    /// Builds the type code of a struct from names and types of its members.
+    pub fn structure(&mut self, id: &'static str, name: &str, members: &[(&str, Describe)]) -> TypeCode {
+        self.within(id, |enclosing| {
+            let members = members.iter().map(|(name, of)| (*name, of(enclosing)));
+            TypeCode::structure(id, name, members)
+        })
+    }
+
+    /// Builds the type code of an exception from names and types of its members.
+    pub fn exception(&mut self, id: &'static str, name: &str, members: &[(&str, Describe)]) -> TypeCode {
+        let members = members.iter().map(|(name, of)| (*name, of(self)));
+        TypeCode::exception(id, name, members)
+    }
+
+    /// Builds the type code of a union from labels, names and types of its members.
+    pub fn union(
+        &mut self,
+        id: &'static str,
+        name: &str,
+        discriminator: Describe,
+        default: Option<usize>,
+        members: &[(i128, &str, Describe)],
+    ) -> TypeCode {
+        self.within(id, |enclosing| {
+            let discriminator = discriminator(enclosing);
+            let members = members
+                .iter()
+                .map(|(label, name, of)| (*label, *name, of(enclosing)));
+            TypeCode::union(id, name, discriminator, default, members)
+        })
+    }
+
+    fn within(&mut self, id: &'static str, build: impl FnOnce(&mut Self) -> TypeCode) -> TypeCode {
+        if self.ids.contains(&id) {
+            return TypeCode::recursive(id);
+        }
+        self.ids.push(id);
+        let code = build(self);
+        self.ids.pop();
+        code
     }
 }
 
 macro_rules! basic {
     ($($type:ty: $kind:ident;)*) => {$(
         impl Typed for $type {
-            fn type_code() -> TypeCode {
+            fn describe(_: &mut Enclosing) -> TypeCode {
                 TypeCode::from_static(const { &(Kind::$kind as u32).to_le_bytes() })
             }
         }
@@ -62,67 +122,67 @@ basic! {
 }
 
 impl Typed for str {
-    fn type_code() -> TypeCode {
+    fn describe(_: &mut Enclosing) -> TypeCode {
         TypeCode::from_static(&[Kind::String as u8, 0, 0, 0, 0, 0, 0, 0])
     }
 }
 
 impl Typed for String {
-    fn type_code() -> TypeCode {
-        str::type_code()
+    fn describe(enclosing: &mut Enclosing) -> TypeCode {
+        str::describe(enclosing)
     }
 }
 
 impl<T: Typed + ?Sized> Typed for &T {
-    fn type_code() -> TypeCode {
-        T::type_code()
+    fn describe(enclosing: &mut Enclosing) -> TypeCode {
+        T::describe(enclosing)
     }
 }
 
 impl<T: Typed + ?Sized> Typed for Box<T> {
-    fn type_code() -> TypeCode {
-        T::type_code()
+    fn describe(enclosing: &mut Enclosing) -> TypeCode {
+        T::describe(enclosing)
     }
 }
 
 impl<T: Typed> Typed for [T] {
-    fn type_code() -> TypeCode {
-        TypeCode::sequence(T::type_code(), 0)
+    fn describe(enclosing: &mut Enclosing) -> TypeCode {
+        TypeCode::sequence(T::describe(enclosing), 0)
     }
 }
 
 impl<T: Typed> Typed for Vec<T> {
-    fn type_code() -> TypeCode {
-        <[T]>::type_code()
+    fn describe(enclosing: &mut Enclosing) -> TypeCode {
+        <[T]>::describe(enclosing)
     }
 }
 
 impl<T: Typed, const N: usize> Typed for [T; N] {
-    fn type_code() -> TypeCode {
-        TypeCode::array(T::type_code(), N as u32)
+    fn describe(enclosing: &mut Enclosing) -> TypeCode {
+        TypeCode::array(T::describe(enclosing), N as u32)
     }
 }
 
 impl<T: Typed, const N: usize> Typed for BoundedSeq<T, N> {
-    fn type_code() -> TypeCode {
-        TypeCode::sequence(T::type_code(), N as u32)
+    fn describe(enclosing: &mut Enclosing) -> TypeCode {
+        TypeCode::sequence(T::describe(enclosing), N as u32)
     }
 }
 
 impl<T: Typed, const N: usize> Typed for BoundedSlice<'_, T, N> {
-    fn type_code() -> TypeCode {
-        TypeCode::sequence(T::type_code(), N as u32)
+    fn describe(enclosing: &mut Enclosing) -> TypeCode {
+        TypeCode::sequence(T::describe(enclosing), N as u32)
     }
 }
 
 impl<const N: usize> Typed for BoundedString<N> {
-    fn type_code() -> TypeCode {
+    fn describe(_: &mut Enclosing) -> TypeCode {
         TypeCode::string(N as u32)
     }
 }
 
 impl<const N: usize> Typed for BoundedStr<'_, N> {
-    fn type_code() -> TypeCode {
+    fn describe(_: &mut Enclosing) -> TypeCode {
         TypeCode::string(N as u32)
     }
 }

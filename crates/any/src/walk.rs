@@ -1,8 +1,6 @@
 //! Passing over, or copying, an encoded value as its type code describes it.
 
-use alloc::string::String;
-
-use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
+use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, LongDouble, Text};
 
 use crate::{
     Kind, TypeCodeRef,
@@ -76,8 +74,8 @@ impl Walk {
             Kind::Short | Kind::UShort => pass::<u16>(from, to),
             Kind::Long | Kind::ULong | Kind::Float => pass::<u32>(from, to),
             Kind::LongLong | Kind::ULongLong | Kind::Double => pass::<u64>(from, to),
-            Kind::LongDouble => pass::<punctual_cdr::LongDouble>(from, to),
-            Kind::String => text(from, to),
+            Kind::LongDouble => pass::<LongDouble>(from, to),
+            Kind::String => pass::<Text<'_>>(from, to),
             Kind::Enum => {
                 let ordinal = pass_number(from, to)?;
                 if ordinal as usize >= code.enumerators()?.len() {
@@ -88,7 +86,7 @@ impl Walk {
             Kind::Alias => self.value(&code.content()?, from, to),
             Kind::Struct => self.members(code, from, to),
             Kind::Except => {
-                text(from, to)?;
+                pass::<Text<'_>>(from, to)?;
                 self.members(code, from, to)
             }
             Kind::Union => self.union(code, from, to),
@@ -222,17 +220,9 @@ fn octets(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<(), CdrErro
     copy_octets(count as usize, from, to)
 }
 
-/// Copies text; what is only passed over is checked when it is decoded.
-fn text(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<(), CdrError> {
-    match to {
-        Some(to) => String::decode(from)?.encode(to),
-        None => octets(from, &mut None),
-    }
-}
-
 /// An object reference: type id and profiles.
 fn reference(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<(), CdrError> {
-    text(from, to)?;
+    pass::<Text<'_>>(from, to)?;
     for _ in 0..pass_number(from, to)? {
         pass_number(from, to)?;
         octets(from, to)?;

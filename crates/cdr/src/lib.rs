@@ -48,6 +48,7 @@ pub use error::{CdrError, CdrErrorKind};
 pub use ior::{Ior, TaggedComponent, TaggedProfile};
 pub use primitive::LongDouble;
 pub use reference::{FromIor, HasIor};
+pub use text::Text;
 
 /// Memory for decoded values that cannot be lent from the message itself. Reset it after each message.
 ///

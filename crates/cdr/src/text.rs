@@ -90,10 +90,41 @@ fn reserve(text: &mut String, octets: usize, decoder: &mut Decoder<'_>) -> Resul
         .map_err(|_| decoder.error(CdrErrorKind::OutOfMemory))
 }
 
-enum Text<'a> {
+/// Text in the form of the message: what is only passed on needs no memory of its own.
+#[derive(Clone, Copy, Debug)]
+pub enum Text<'a> {
+    /// UTF-8, or ASCII.
     Utf8(&'a str),
-    /// Text with at least one non-ASCII character.
+    /// ISO-8859-1 with at least one non-ASCII character.
     Latin1(&'a [u8]),
+}
+
+impl<'a> Decode<'a> for Text<'a> {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        text(decoder)
+    }
+}
+
+impl Encode for Text<'_> {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        let octets = match self {
+            Self::Utf8(text) => return text.encode(encoder),
+            Self::Latin1(octets) => *octets,
+        };
+        if encoder.char_set() == CharSet::Latin1 {
+            encoder.length(octets.len() + 1)?;
+            encoder.octets(octets)?;
+        } else {
+            let characters = || octets.iter().copied().map(char::from);
+            encoder.length(characters().map(char::len_utf8).sum::<usize>() + 1)?;
+            for character in characters() {
+                encoder.octets(character.encode_utf8(&mut [0; 2]).as_bytes())?;
+            }
+        }
+        encoder.octets(&[0])
+    }
 }
 
 fn text<'a>(decoder: &mut Decoder<'a>) -> Result<Text<'a>, CdrError> {

@@ -189,6 +189,25 @@ pub mod interceptors {
     pub use punctual_orb::interceptors::*;
 }
 
+/// Values whose type is known at run time: `any`, type codes, and dynamic values.
+///
+/// Servants get an `any` as [`AnyRef`](any::AnyRef), which lends from the message; results, members and
+/// clients' parameters are [`Any`](any::Any). Generated types implement [`Typed`](any::Typed).
+///
+/// ```
+/// use punctual::any::{Any, Kind};
+///
+/// let any = Any::new("overheated")?;
+/// assert_eq!(any.type_code().kind()?, Kind::String);
+/// assert_eq!(any.as_ref().get::<&str>()?, "overheated");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub mod any {
+    pub use punctual_any::{
+        Any, AnyError, AnyRef, Kind, Member, TypeCode, TypeCodeRef, Typed, TypedReference, UnionMember, Value,
+    };
+}
+
 /// What generated code names; nothing here is for use by hand.
 ///
 /// ```

@@ -470,6 +470,12 @@ impl FromIor for ObjectRef {
     }
 }
 
+impl punctual_any::TypedReference for ObjectRef {
+    fn type_code() -> punctual_any::TypeCode {
+        punctual_any::TypeCode::basic(punctual_any::Kind::ObjRef)
+    }
+}
+
 impl AsRef<ObjectRef> for ObjectRef {
     fn as_ref(&self) -> &ObjectRef {
         self

@@ -55,6 +55,7 @@ pub fn owned(place: &Place<'_>, of: &Type, lent: &Lent) -> TokenStream {
             quote!(::std::string::String::from(#value))
         }
         Type::String { bound: Some(_) } => quote!(#receiver.to_bounded_string()),
+        Type::Any => quote!(#receiver.to_owned()),
         Type::Sequence {
             element,
             bound: Some(_),

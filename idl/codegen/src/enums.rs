@@ -3,7 +3,7 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use crate::{model::Enum, names::identifier, types::Place};
+use crate::{model::Enum, names::identifier, type_codes, types::Place};
 
 /// An enum with its implementations.
 pub fn generate(place: &Place<'_>, item: &Enum) -> TokenStream {
@@ -17,6 +17,7 @@ pub fn generate(place: &Place<'_>, item: &Enum) -> TokenStream {
         let (index, name) = (Literal::usize_unsuffixed(index), identifier(&enumerator.name));
         quote!(#index => Ok(Self::#name),)
     });
+    let type_code = type_codes::of_enum(place, item);
     quote! {
         #docs
         #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -45,5 +46,7 @@ pub fn generate(place: &Place<'_>, item: &Enum) -> TokenStream {
                 *self = ::core::default::Default::default();
             }
         }
+
+        #type_code
     }
 }

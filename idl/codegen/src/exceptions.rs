@@ -7,7 +7,7 @@ use crate::{
     docs::doc,
     model::{Exception, Interface, Operation},
     names::identifier,
-    structs,
+    structs, type_codes,
     types::Place,
 };
 
@@ -18,7 +18,8 @@ pub fn generate(place: &Place<'_>, item: &Exception) -> TokenStream {
     let definition = structs::definition(place, data);
     let encode = structs::encode(place, data);
     let decode = structs::decode(place, data);
-    let (repository_id, scoped_name) = (&item.repository_id, &item.scoped_name);
+    let (repository_id, scoped_name) = (&place.model.named(data.id).repository_id, &item.scoped_name);
+    let type_code = type_codes::of_exception(place, data);
     let fields = data.members.iter().map(|member| {
         let (text, name) = (&member.name, identifier(&member.name));
         quote!(.field(#text, &self.#name))
@@ -27,6 +28,7 @@ pub fn generate(place: &Place<'_>, item: &Exception) -> TokenStream {
         #definition
         #encode
         #decode
+        #type_code
 
         impl #rt::UserException for #name {
             const REPOSITORY_ID: &'static str = #repository_id;

@@ -49,6 +49,11 @@ impl Model {
                 ..POINTER
             },
             Type::Object => POINTER,
+            // Type code and octets; the lent form is of about this size.
+            Type::Any => Layout {
+                size: 16 * POINTER.size,
+                ..POINTER
+            },
             Type::Array { .. } if self.is_boxed(of) => POINTER,
             Type::Array { .. } => self.array_layout(of).unwrap_or_default(),
             Type::Named(id) => self.facts[id.0].layout,

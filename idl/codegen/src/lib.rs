@@ -17,6 +17,7 @@ mod model;
 mod names;
 mod properties;
 mod structs;
+mod type_codes;
 mod types;
 mod unions;
 

@@ -110,6 +110,8 @@ impl Lowering<'_> {
                 module: Vec::new(),
                 name: String::new(),
                 view: String::new(),
+                idl: definition.name.clone(),
+                repository_id: definition.repository_id.clone(),
                 shape,
             });
         }
@@ -144,7 +146,6 @@ impl Lowering<'_> {
                 Item::Exception(Exception {
                     data: self.structure(definition, "exception", &item.members),
                     scoped_name: definition.scoped_name.to_string(),
-                    repository_id: definition.repository_id.clone(),
                 })
             }
             DefinitionKind::Union(item) => {
@@ -186,6 +187,7 @@ impl Lowering<'_> {
                 format!("{}::{}", definition.scoped_name, member.name),
             ),
             name: scope.claim(&crate::names::snake(&member.name)),
+            idl: member.name.clone(),
             of: self.ty(&member.ty),
         });
         Struct {
@@ -203,6 +205,7 @@ impl Lowering<'_> {
                 format!("{}::{}", definition.scoped_name, case.member.name),
             ),
             variant: scope.claim(&upper_camel(&case.member.name)),
+            idl: case.member.name.clone(),
             of: self.ty(&case.member.ty),
             labels: case.labels.iter().map(|label| self.value(label)).collect(),
             is_default: case.is_default,
@@ -224,9 +227,11 @@ impl Lowering<'_> {
             .map(|(enumerator, name)| Enumerator {
                 docs: documentation(&enumerator.doc, enumerator.name.clone()),
                 name,
+                idl: enumerator.name.clone(),
             });
         Enum {
             docs: docs(definition, "enum"),
+            id: self.types[&definition.id],
             name,
             enumerators: enumerators.collect(),
         }
@@ -247,6 +252,7 @@ impl Lowering<'_> {
             hir::Type::Double => Type::Basic(Basic::Double),
             hir::Type::LongDouble => Type::Basic(Basic::LongDouble),
             hir::Type::Object => Type::Object,
+            hir::Type::Any => Type::Any,
             hir::Type::String { bound } => Type::String {
                 bound: bound.map(u64::from),
             },

@@ -34,6 +34,9 @@ pub struct NamedType {
     pub name: String,
     /// Rust name of the lent form, for structs and unions of variable length.
     pub view: String,
+    /// Name in IDL, without scope.
+    pub idl: String,
+    pub repository_id: String,
     /// Kind of the type.
     pub shape: Shape,
 }
@@ -103,6 +106,8 @@ pub enum Type {
     },
     /// `Object`.
     Object,
+    /// `any`.
+    Any,
     Named(TypeId),
 }
 
@@ -172,6 +177,8 @@ pub struct Struct {
 pub struct Member {
     pub docs: Documentation,
     pub name: String,
+    /// Name in IDL.
+    pub idl: String,
     pub of: Type,
 }
 
@@ -181,12 +188,12 @@ pub struct Exception {
     pub data: Struct,
     /// `Radar::Refused`.
     pub scoped_name: String,
-    pub repository_id: String,
 }
 
 #[derive(Debug)]
 pub struct Enum {
     pub docs: Documentation,
+    pub id: TypeId,
     pub name: String,
     pub enumerators: Vec<Enumerator>,
 }
@@ -195,6 +202,8 @@ pub struct Enum {
 pub struct Enumerator {
     pub docs: Documentation,
     pub name: String,
+    /// Name in IDL.
+    pub idl: String,
 }
 
 #[derive(Debug)]
@@ -211,6 +220,8 @@ pub struct Union {
 pub struct Case {
     pub docs: Documentation,
     pub variant: String,
+    /// Name of the member in IDL.
+    pub idl: String,
     pub of: Type,
     /// Labels without `default`.
     pub labels: Vec<Value>,

@@ -30,7 +30,7 @@ impl Model {
     pub fn is_fixed(&self, of: &Type) -> bool {
         match of {
             Type::Basic(_) => true,
-            Type::String { .. } | Type::Sequence { .. } | Type::Object => false,
+            Type::String { .. } | Type::Sequence { .. } | Type::Object | Type::Any => false,
             Type::Array { .. } => !self.is_boxed(of) && self.has_fixed_elements(of),
             Type::Named(id) => !self.facts[id.0].variable,
         }
@@ -56,7 +56,7 @@ impl Model {
     /// Whether the type contains object references.
     pub fn has_reference(&self, of: &Type) -> bool {
         match of {
-            Type::Basic(_) | Type::String { .. } => false,
+            Type::Basic(_) | Type::String { .. } | Type::Any => false,
             Type::Sequence { element, .. } | Type::Array { element, .. } => self.has_reference(element),
             Type::Object => true,
             Type::Named(id) => self.facts[id.0].reference,
@@ -99,7 +99,7 @@ impl Model {
                 Basic::LongLong | Basic::UnsignedLongLong | Basic::Double => 8,
                 Basic::LongDouble => 16,
             },
-            Type::String { .. } | Type::Sequence { .. } => 4,
+            Type::String { .. } | Type::Sequence { .. } | Type::Any => 4,
             Type::Array { element, length } => self.min_size(element).saturating_mul(*length),
             Type::Object => REFERENCE,
             Type::Named(id) => self.min_size_of(*id),

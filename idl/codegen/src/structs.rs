@@ -8,6 +8,7 @@ use crate::{
     docs::doc,
     model::{Member, Struct, Type},
     names::identifier,
+    type_codes,
     types::Place,
 };
 
@@ -21,7 +22,8 @@ pub fn generate(place: &Place<'_>, item: &Struct) -> TokenStream {
         .model
         .has_lent_form(&Type::Named(item.id))
         .then(|| view(place, item));
-    quote!(#definition #encode #decode #reset #view)
+    let type_code = type_codes::of_struct(place, item);
+    quote!(#definition #encode #decode #reset #type_code #view)
 }
 
 /// The struct itself, with its default.

@@ -90,6 +90,7 @@ impl<'m> Place<'m> {
                 quote!([#element; #length])
             }
             Type::Object => quote!(::core::option::Option<#rt::ObjectRef>),
+            Type::Any => quote!(#rt::Any),
             Type::Named(id) => {
                 let path = self.type_path(*id);
                 match self.model.named(*id).shape {
@@ -126,6 +127,7 @@ impl<'m> Place<'m> {
                 }
             }
             Type::Array { .. } => quote!(#array),
+            Type::Any => quote!(#rt::AnyRef<#named_lifetime>),
             Type::Named(id) => match &self.model.named(*id).shape {
                 Shape::Alias(aliased) => self.lent(aliased, lifetime),
                 _ => {
@@ -177,6 +179,7 @@ impl<'m> Place<'m> {
                 quote!(&[#element])
             }
             Type::Object => quote!(::core::option::Option<&#rt::ObjectRef>),
+            Type::Any => quote!(&#rt::Any),
             Type::Named(id) => {
                 let path = self.type_path(*id);
                 match self.model.named(*id).shape {
@@ -213,7 +216,7 @@ impl<'m> Place<'m> {
                 let element = self.owned(element);
                 Some(quote!(&[#element]))
             }
-            Type::String { .. } | Type::Sequence { .. } => Some(quote!(&#owned)),
+            Type::String { .. } | Type::Sequence { .. } | Type::Any => Some(quote!(&#owned)),
             Type::Array { .. } => {
                 let array = self.plain(of);
                 Some(quote!(&#array))

@@ -9,6 +9,7 @@ use crate::{
     docs::doc,
     model::{Basic, Case, Shape, Type, Union, Value},
     names::identifier,
+    type_codes,
     types::Place,
 };
 
@@ -19,7 +20,8 @@ pub fn generate(place: &Place<'_>, item: &Union) -> TokenStream {
         .model
         .has_lent_form(&Type::Named(item.id))
         .then(|| Emitter::new(place, item).view());
-    quote!(#owned #view)
+    let type_code = type_codes::of_union(place, item);
+    quote!(#owned #type_code #view)
 }
 
 struct Emitter<'e, 'm> {

@@ -113,7 +113,7 @@ proptest! {
         prop_assert_eq!(lent.value().unwrap(), value.clone());
         prop_assert!(lent.type_code().equal(&code.as_ref()));
 
-        let owned = lent.to_owned().unwrap();
+        let owned = lent.to_owned();
         prop_assert_eq!(&owned, &any);
         prop_assert_eq!(owned.value().unwrap(), value.clone());
 

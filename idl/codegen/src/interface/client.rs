@@ -8,6 +8,7 @@ use crate::{
     docs::doc,
     model::{Interface, Method, Mode, Operation, Parameter, Type},
     names::{Scope, identifier},
+    type_codes,
     types::Place,
 };
 
@@ -31,6 +32,7 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     });
     let repository_id = &interface.repository_id;
     let supported = bases(place, interface).map(|base| &base.repository_id);
+    let type_code = type_codes::of_interface(place, interface.reference);
     let widenings = widenings(place, interface, &name);
     quote! {
         #docs
@@ -80,6 +82,8 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
                 <#rt::ObjectRef as #rt::FromIor>::from_ior(ior, decoder).map(Self)
             }
         }
+
+        #type_code
 
         #widenings
     }

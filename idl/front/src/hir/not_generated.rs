@@ -96,7 +96,6 @@ impl Check {
     /// Reports the parts of a type. Definitions to which it refers are reported at their place.
     fn ty(&mut self, ty: &Type, span: Span, user: &str) {
         match ty {
-            Type::Any => self.report(span, "`any`", user),
             Type::ValueBase => self.report(span, "`ValueBase`", user),
             Type::WChar => self.report(span, "`wchar`", user),
             Type::WString { .. } => self.report(span, "`wstring`", user),
