@@ -37,3 +37,21 @@ impl ::punctual::rt::Reset for Held {
         ::punctual::rt::Reset::reset(&mut self.values);
     }
 }
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::Typed for Held {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        static CODE: ::std::sync::OnceLock<::punctual::rt::TypeCode> = ::std::sync::OnceLock::new();
+        let build = || <Self as ::punctual::rt::Typed>::describe(
+            &mut ::core::default::Default::default(),
+        );
+        ::punctual::rt::TypeCode::shared(CODE.get_or_init(build))
+    }
+    fn describe(enclosing: &mut ::punctual::rt::Enclosing) -> ::punctual::rt::TypeCode {
+        enclosing
+            .structure(
+                "IDL:Held:1.0",
+                "Held",
+                &[("values", <Matrix as ::punctual::rt::Typed>::describe)],
+            )
+    }
+}

@@ -143,6 +143,12 @@ impl ::punctual::rt::FromIor for CounterRef {
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::TypedReference for CounterRef {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        ::punctual::rt::TypeCode::interface("IDL:Counter:1.0", "Counter")
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl<S: Counter> ::punctual::rt::Skeleton<S> for CounterRef {
     fn dispatch(
         servant: &S,

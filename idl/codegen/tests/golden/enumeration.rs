@@ -42,3 +42,20 @@ impl ::punctual::rt::Reset for Colour {
         *self = ::core::default::Default::default();
     }
 }
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::Typed for Colour {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        static CODE: ::std::sync::OnceLock<::punctual::rt::TypeCode> = ::std::sync::OnceLock::new();
+        let build = || <Self as ::punctual::rt::Typed>::describe(
+            &mut ::core::default::Default::default(),
+        );
+        ::punctual::rt::TypeCode::shared(CODE.get_or_init(build))
+    }
+    fn describe(_: &mut ::punctual::rt::Enclosing) -> ::punctual::rt::TypeCode {
+        ::punctual::rt::TypeCode::enumeration(
+            "IDL:Colour:1.0",
+            "Colour",
+            ["red", "green", "blue"],
+        )
+    }
+}

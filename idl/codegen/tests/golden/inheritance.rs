@@ -73,6 +73,12 @@ impl ::punctual::rt::FromIor for BaseRef {
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::TypedReference for BaseRef {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        ::punctual::rt::TypeCode::interface("IDL:Base:1.0", "Base")
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl<S: Base> ::punctual::rt::Skeleton<S> for BaseRef {
     fn dispatch(
         servant: &S,
@@ -160,6 +166,12 @@ impl ::punctual::rt::FromIor for DerivedRef {
     ) -> ::core::result::Result<Self, ::punctual::rt::CdrError> {
         <::punctual::rt::ObjectRef as ::punctual::rt::FromIor>::from_ior(ior, decoder)
             .map(Self)
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::TypedReference for DerivedRef {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        ::punctual::rt::TypeCode::interface("IDL:Derived:1.0", "Derived")
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]

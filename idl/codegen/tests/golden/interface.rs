@@ -50,6 +50,12 @@ impl ::punctual::rt::FromIor for EmptyRef {
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::TypedReference for EmptyRef {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        ::punctual::rt::TypeCode::interface("IDL:Empty:1.0", "Empty")
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl<S: Empty> ::punctual::rt::Skeleton<S> for EmptyRef {
     fn dispatch(
         _: &S,

@@ -59,6 +59,39 @@ impl ::punctual::rt::Reset for Image {
         ::punctual::rt::Reset::reset(&mut self.id);
     }
 }
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::Typed for Image {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        static CODE: ::std::sync::OnceLock<::punctual::rt::TypeCode> = ::std::sync::OnceLock::new();
+        let build = || <Self as ::punctual::rt::Typed>::describe(
+            &mut ::core::default::Default::default(),
+        );
+        ::punctual::rt::TypeCode::shared(CODE.get_or_init(build))
+    }
+    fn describe(enclosing: &mut ::punctual::rt::Enclosing) -> ::punctual::rt::TypeCode {
+        enclosing
+            .structure(
+                "IDL:Image:1.0",
+                "Image",
+                &[
+                    (
+                        "pixels",
+                        <::std::boxed::Box<Frame> as ::punctual::rt::Typed>::describe,
+                    ),
+                    ("id", <i32 as ::punctual::rt::Typed>::describe),
+                ],
+            )
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::Typed for ImageView<'_> {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        <Image as ::punctual::rt::Typed>::type_code()
+    }
+    fn describe(enclosing: &mut ::punctual::rt::Enclosing) -> ::punctual::rt::TypeCode {
+        <Image as ::punctual::rt::Typed>::describe(enclosing)
+    }
+}
 /// [`Image`] as lent to a servant for the time of an upcall.
 #[derive(Clone, Debug)]
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
@@ -293,6 +326,12 @@ impl ::punctual::rt::FromIor for CameraRef {
     ) -> ::core::result::Result<Self, ::punctual::rt::CdrError> {
         <::punctual::rt::ObjectRef as ::punctual::rt::FromIor>::from_ior(ior, decoder)
             .map(Self)
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::TypedReference for CameraRef {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        ::punctual::rt::TypeCode::interface("IDL:Camera:1.0", "Camera")
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]

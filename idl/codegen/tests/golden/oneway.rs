@@ -74,6 +74,12 @@ impl ::punctual::rt::FromIor for SinkRef {
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::TypedReference for SinkRef {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        ::punctual::rt::TypeCode::interface("IDL:Sink:1.0", "Sink")
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl<S: Sink> ::punctual::rt::Skeleton<S> for SinkRef {
     fn dispatch(
         servant: &S,

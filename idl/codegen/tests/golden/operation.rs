@@ -108,6 +108,12 @@ impl ::punctual::rt::FromIor for AdderRef {
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::TypedReference for AdderRef {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        ::punctual::rt::TypeCode::interface("IDL:Adder:1.0", "Adder")
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl<S: Adder> ::punctual::rt::Skeleton<S> for AdderRef {
     fn dispatch(
         servant: &S,

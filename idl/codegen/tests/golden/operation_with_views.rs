@@ -116,6 +116,12 @@ impl ::punctual::rt::FromIor for GreeterRef {
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::TypedReference for GreeterRef {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        ::punctual::rt::TypeCode::interface("IDL:Greeter:1.0", "Greeter")
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl<S: Greeter> ::punctual::rt::Skeleton<S> for GreeterRef {
     fn dispatch(
         servant: &S,

@@ -36,6 +36,24 @@ impl<'a> ::punctual::rt::Decode<'a> for Refused {
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::Typed for Refused {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        static CODE: ::std::sync::OnceLock<::punctual::rt::TypeCode> = ::std::sync::OnceLock::new();
+        let build = || <Self as ::punctual::rt::Typed>::describe(
+            &mut ::core::default::Default::default(),
+        );
+        ::punctual::rt::TypeCode::shared(CODE.get_or_init(build))
+    }
+    fn describe(enclosing: &mut ::punctual::rt::Enclosing) -> ::punctual::rt::TypeCode {
+        enclosing
+            .exception(
+                "IDL:Refused:1.0",
+                "Refused",
+                &[("reason", <::std::string::String as ::punctual::rt::Typed>::describe)],
+            )
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::punctual::rt::UserException for Refused {
     const REPOSITORY_ID: &'static str = "IDL:Refused:1.0";
 }
@@ -115,6 +133,12 @@ impl ::punctual::rt::FromIor for DoorRef {
     ) -> ::core::result::Result<Self, ::punctual::rt::CdrError> {
         <::punctual::rt::ObjectRef as ::punctual::rt::FromIor>::from_ior(ior, decoder)
             .map(Self)
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::TypedReference for DoorRef {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        ::punctual::rt::TypeCode::interface("IDL:Door:1.0", "Door")
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]

@@ -91,6 +91,12 @@ impl ::punctual::rt::FromIor for NodeRef {
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::TypedReference for NodeRef {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        ::punctual::rt::TypeCode::interface("IDL:Node:1.0", "Node")
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl<S: Node> ::punctual::rt::Skeleton<S> for NodeRef {
     fn dispatch(
         servant: &S,

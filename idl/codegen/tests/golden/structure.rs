@@ -44,3 +44,25 @@ impl ::punctual::rt::Reset for Point {
         ::punctual::rt::Reset::reset(&mut self.y);
     }
 }
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::Typed for Point {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        static CODE: ::std::sync::OnceLock<::punctual::rt::TypeCode> = ::std::sync::OnceLock::new();
+        let build = || <Self as ::punctual::rt::Typed>::describe(
+            &mut ::core::default::Default::default(),
+        );
+        ::punctual::rt::TypeCode::shared(CODE.get_or_init(build))
+    }
+    fn describe(enclosing: &mut ::punctual::rt::Enclosing) -> ::punctual::rt::TypeCode {
+        enclosing
+            .structure(
+                "IDL:Point:1.0",
+                "Point",
+                &[
+                    ("x", <i32 as ::punctual::rt::Typed>::describe),
+                    ("tag", <u8 as ::punctual::rt::Typed>::describe),
+                    ("y", <f64 as ::punctual::rt::Typed>::describe),
+                ],
+            )
+    }
+}

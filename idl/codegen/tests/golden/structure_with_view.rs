@@ -47,6 +47,36 @@ impl ::punctual::rt::Reset for Named {
         ::punctual::rt::Reset::reset(&mut self.data);
     }
 }
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::Typed for Named {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        static CODE: ::std::sync::OnceLock<::punctual::rt::TypeCode> = ::std::sync::OnceLock::new();
+        let build = || <Self as ::punctual::rt::Typed>::describe(
+            &mut ::core::default::Default::default(),
+        );
+        ::punctual::rt::TypeCode::shared(CODE.get_or_init(build))
+    }
+    fn describe(enclosing: &mut ::punctual::rt::Enclosing) -> ::punctual::rt::TypeCode {
+        enclosing
+            .structure(
+                "IDL:Named:1.0",
+                "Named",
+                &[
+                    ("name", <::std::string::String as ::punctual::rt::Typed>::describe),
+                    ("data", <::std::vec::Vec<u8> as ::punctual::rt::Typed>::describe),
+                ],
+            )
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::Typed for NamedView<'_> {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        <Named as ::punctual::rt::Typed>::type_code()
+    }
+    fn describe(enclosing: &mut ::punctual::rt::Enclosing) -> ::punctual::rt::TypeCode {
+        <Named as ::punctual::rt::Typed>::describe(enclosing)
+    }
+}
 /// [`Named`] as lent to a servant for the time of an upcall.
 #[derive(Clone, Debug)]
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]

@@ -101,6 +101,44 @@ impl ::punctual::rt::Reset for Choice {
         }
     }
 }
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::Typed for Choice {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        static CODE: ::std::sync::OnceLock<::punctual::rt::TypeCode> = ::std::sync::OnceLock::new();
+        let build = || <Self as ::punctual::rt::Typed>::describe(
+            &mut ::core::default::Default::default(),
+        );
+        ::punctual::rt::TypeCode::shared(CODE.get_or_init(build))
+    }
+    fn describe(enclosing: &mut ::punctual::rt::Enclosing) -> ::punctual::rt::TypeCode {
+        enclosing
+            .union(
+                "IDL:Choice:1.0",
+                "Choice",
+                <i16 as ::punctual::rt::Typed>::describe,
+                ::core::option::Option::Some(3),
+                &[
+                    (1, "number", <i32 as ::punctual::rt::Typed>::describe),
+                    (2, "number", <i32 as ::punctual::rt::Typed>::describe),
+                    (
+                        3,
+                        "text",
+                        <::std::string::String as ::punctual::rt::Typed>::describe,
+                    ),
+                    (0, "flag", <bool as ::punctual::rt::Typed>::describe),
+                ],
+            )
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::Typed for ChoiceView<'_> {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        <Choice as ::punctual::rt::Typed>::type_code()
+    }
+    fn describe(enclosing: &mut ::punctual::rt::Enclosing) -> ::punctual::rt::TypeCode {
+        <Choice as ::punctual::rt::Typed>::describe(enclosing)
+    }
+}
 /// [`Choice`] as lent to a servant for the time of an upcall.
 #[derive(Clone, Debug)]
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
