@@ -44,11 +44,14 @@ fn each_attack_ends_when_its_time_is_over() {
         }
     });
     for attack in &ATTACKS {
-        let begin = Instant::now();
-        let until = begin + Duration::from_millis(150);
-        let operations = attack.kind.run(&target, until);
-        assert!(operations > 0, "{attack:?}");
-        assert!(begin.elapsed() < Duration::from_secs(5), "{attack:?}");
+        // On a busy machine the first message may need longer than the shortest time.
+        let operations = [150, 1_500, 15_000].into_iter().find_map(|milliseconds| {
+            let until = Instant::now() + Duration::from_millis(milliseconds);
+            let operations = attack.kind.run(&target, until);
+            assert!(until.elapsed() < Duration::from_secs(5), "{attack:?}");
+            (operations > 0).then_some(operations)
+        });
+        assert!(operations.is_some(), "{attack:?}");
     }
     std::fs::remove_file(&target.shm).unwrap();
 }
