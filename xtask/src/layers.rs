@@ -37,7 +37,6 @@ const RUNTIME: &[&str] = &[
     "punctual-transport",
     "punctual-lane",
     "punctual-inspect",
-    "punctual-dynamic",
     "punctual-orb",
     "punctual-rtsched",
     "punctual",

@@ -5,7 +5,7 @@ use core::fmt;
 
 use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder, Endian};
 
-use crate::{AnyError, AnyRef, TypeCode, Typed, Value, walk};
+use crate::{AnyError, AnyView, TypeCode, Typed, Value, walk};
 
 /// A value of any IDL type, `any`; by default it holds none (`null`).
 ///
@@ -52,7 +52,7 @@ impl Any {
         let mut octets = Vec::new();
         value.encode(&mut native(&mut octets))?;
         let mut decoder = Decoder::new(&octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
-        let read = walk::skip(&type_code.as_ref(), &mut decoder);
+        let read = walk::skip(&type_code.view(), &mut decoder);
         if read.is_err() || decoder.remaining() > 0 {
             return Err(AnyError::NotOfType(type_code.kind()?));
         }
@@ -78,7 +78,7 @@ impl Any {
     /// ```
     pub fn from_value(type_code: TypeCode, value: &Value) -> Result<Self, AnyError> {
         let mut octets = Vec::new();
-        value.encode(&type_code.as_ref(), &mut native(&mut octets))?;
+        value.encode(&type_code.view(), &mut native(&mut octets))?;
         Ok(Self {
             type_code,
             octets,
@@ -93,7 +93,7 @@ impl Any {
 
     /// Returns whether the value is of this type, typedefs aside.
     pub fn is<T: Typed>(&self) -> bool {
-        self.as_ref().is::<T>()
+        self.view().is::<T>()
     }
 
     /// Decodes the value. Object references are decoded by the ORB that is to call them.
@@ -101,7 +101,7 @@ impl Any {
     /// # Errors
     /// The `any` holds another type, or was received and is malformed.
     pub fn get<T: Typed + for<'a> Decode<'a>>(&self) -> Result<T, AnyError> {
-        self.as_ref().get()
+        self.view().get()
     }
 
     /// Decodes the value as its type code describes it.
@@ -109,14 +109,14 @@ impl Any {
     /// # Errors
     /// The `any` was received and is malformed.
     pub fn value(&self) -> Result<Value, AnyError> {
-        self.as_ref().value()
+        self.view().value()
     }
 
     /// Lends it, as servants get it.
-    pub fn as_ref(&self) -> AnyRef<'_> {
+    pub fn view(&self) -> AnyView<'_> {
         let value = Decoder::new(&self.octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
-        AnyRef {
-            type_code: self.type_code.as_ref(),
+        AnyView {
+            type_code: self.type_code.view(),
             value: value.at(self.start),
             octets: &self.octets[self.start..],
         }
@@ -136,7 +136,7 @@ fn native(octets: &mut Vec<u8>) -> Encoder<'_> {
 
 impl Encode for Any {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
-        self.as_ref().encode(encoder)
+        self.view().encode(encoder)
     }
 }
 
@@ -151,7 +151,7 @@ impl<'a> Decode<'a> for Any {
 
     fn decode_into(&mut self, decoder: &mut Decoder<'a>) -> Result<(), CdrError> {
         let start = decoder.position();
-        let lent = AnyRef::decode(decoder)?;
+        let lent = AnyView::decode(decoder)?;
         decoder.reserve(decoder.position() - start)?;
         lent.copy_to(self)
     }
@@ -160,12 +160,12 @@ impl<'a> Decode<'a> for Any {
 impl PartialEq for Any {
     /// Whether types and values are equal.
     fn eq(&self, other: &Self) -> bool {
-        self.as_ref() == other.as_ref()
+        self.view() == other.view()
     }
 }
 
 impl fmt::Debug for Any {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_ref().fmt(f)
+        self.view().fmt(f)
     }
 }

@@ -5,7 +5,7 @@ use alloc::{borrow::Cow, string::String, vec::Vec};
 use punctual_cdr::{CdrError, CdrErrorKind};
 
 use crate::{
-    Kind, TypeCode, TypeCodeRef,
+    Kind, TypeCode, TypeCodeView,
     kind::Parameters,
     type_code::{MAX_DEPTH, ParametersRef},
 };
@@ -127,7 +127,7 @@ impl TypeCode {
         default: Option<usize>,
         members: impl IntoIterator<Item = UnionMember<'n>>,
     ) -> Self {
-        let kind = discriminator.as_ref().resolved().and_then(|code| code.kind());
+        let kind = discriminator.view().resolved().and_then(|code| code.kind());
         let size = match kind.expect("the discriminator is well formed") {
             Kind::Enum => 4,
             kind => kind.number_size().expect("the discriminator is discrete"),
@@ -190,7 +190,7 @@ impl TypeCode {
     }
 }
 
-impl TypeCodeRef<'_> {
+impl TypeCodeView<'_> {
     /// Copies it, so that it outlives the message.
     ///
     /// # Errors
@@ -240,7 +240,7 @@ impl Rebuild {
         }
     }
 
-    fn type_code(&mut self, code: &TypeCodeRef<'_>) -> Result<TypeCode, CdrError> {
+    fn type_code(&mut self, code: &TypeCodeView<'_>) -> Result<TypeCode, CdrError> {
         if let Some((_, id)) = self.enclosing.iter().find(|(place, _)| *place == code.place()) {
             return Ok(TypeCode::recursive(id));
         }
@@ -273,7 +273,7 @@ impl Rebuild {
         copy
     }
 
-    fn complex(&mut self, kind: Kind, id: &str, code: &TypeCodeRef<'_>) -> Result<TypeCode, CdrError> {
+    fn complex(&mut self, kind: Kind, id: &str, code: &TypeCodeView<'_>) -> Result<TypeCode, CdrError> {
         let mut writer = match kind {
             Kind::Sequence | Kind::Array => Writer::encapsulated(kind),
             _ => Writer::named(kind, code.id()?, self.name(code.name()?)),
@@ -308,7 +308,7 @@ impl Rebuild {
         Ok(writer.finish(id))
     }
 
-    fn union(&mut self, id: &str, code: &TypeCodeRef<'_>) -> Result<TypeCode, CdrError> {
+    fn union(&mut self, id: &str, code: &TypeCodeView<'_>) -> Result<TypeCode, CdrError> {
         let mut union = code.union()?;
         let discriminator = self.type_code(&union.discriminator)?;
         let mut members = Vec::new();

@@ -5,7 +5,7 @@ use core::fmt;
 
 use punctual_cdr::{CdrError, CdrErrorKind, Decode};
 
-use crate::{Kind, TypeCode, TypeCodeRef, kind::Parameters, type_code::MAX_DEPTH};
+use crate::{Kind, TypeCode, TypeCodeView, kind::Parameters, type_code::MAX_DEPTH};
 
 impl TypeCode {
     /// Returns whether values of the two types are interchangeable: typedefs, and names where repository ids
@@ -13,18 +13,18 @@ impl TypeCode {
     ///
     /// Source: CORBA 3.3 part 1, 8.11.1 "equivalent".
     pub fn equivalent(&self, other: &Self) -> bool {
-        self.octets == other.octets || self.as_ref().equivalent(&other.as_ref())
+        self.octets == other.octets || self.view().equivalent(&other.view())
     }
 }
 
-impl TypeCodeRef<'_> {
+impl TypeCodeView<'_> {
     /// Returns whether the descriptions are equal, names included. `false` for malformed ones.
-    pub fn equal(&self, other: &TypeCodeRef<'_>) -> bool {
+    pub fn equal(&self, other: &TypeCodeView<'_>) -> bool {
         Comparison::new(true).holds(self, other).unwrap_or(false)
     }
 
     /// As [`TypeCode::equivalent`].
-    pub fn equivalent(&self, other: &TypeCodeRef<'_>) -> bool {
+    pub fn equivalent(&self, other: &TypeCodeView<'_>) -> bool {
         match (self.whole(), other.whole()) {
             (Some(one), Some(two)) if one == two && self.endian() == other.endian() => true,
             _ => Comparison::new(false).holds(self, other).unwrap_or(false),
@@ -53,7 +53,7 @@ impl Comparison {
         }
     }
 
-    fn holds(&mut self, one: &TypeCodeRef<'_>, two: &TypeCodeRef<'_>) -> Result<bool, CdrError> {
+    fn holds(&mut self, one: &TypeCodeView<'_>, two: &TypeCodeView<'_>) -> Result<bool, CdrError> {
         let resolve = !self.exact;
         let one = if resolve { one.resolved()? } else { *one };
         let two = if resolve { two.resolved()? } else { *two };
@@ -81,8 +81,8 @@ impl Comparison {
     fn complex(
         &mut self,
         kind: Kind,
-        one: &TypeCodeRef<'_>,
-        two: &TypeCodeRef<'_>,
+        one: &TypeCodeView<'_>,
+        two: &TypeCodeView<'_>,
     ) -> Result<bool, CdrError> {
         if matches!(kind, Kind::Sequence | Kind::Array) {
             return Ok(one.length()? == two.length()? && self.holds(&one.content()?, &two.content()?)?);
@@ -107,7 +107,7 @@ impl Comparison {
         }
     }
 
-    fn members(&mut self, one: &TypeCodeRef<'_>, two: &TypeCodeRef<'_>) -> Result<bool, CdrError> {
+    fn members(&mut self, one: &TypeCodeView<'_>, two: &TypeCodeView<'_>) -> Result<bool, CdrError> {
         let (mut one, mut two) = (one.members()?, two.members()?);
         loop {
             match (one.next(), two.next()) {
@@ -123,7 +123,7 @@ impl Comparison {
         }
     }
 
-    fn unions(&mut self, one: &TypeCodeRef<'_>, two: &TypeCodeRef<'_>) -> Result<bool, CdrError> {
+    fn unions(&mut self, one: &TypeCodeView<'_>, two: &TypeCodeView<'_>) -> Result<bool, CdrError> {
         let (mut one, mut two) = (one.union()?, two.union()?);
         if one.members != two.members
             || one.default != two.default
@@ -141,7 +141,7 @@ impl Comparison {
         Ok(true)
     }
 
-    fn values(&mut self, one: &TypeCodeRef<'_>, two: &TypeCodeRef<'_>) -> Result<bool, CdrError> {
+    fn values(&mut self, one: &TypeCodeView<'_>, two: &TypeCodeView<'_>) -> Result<bool, CdrError> {
         let (mut one, mut two) = (one.named_parameters()?, two.named_parameters()?);
         if i16::decode(&mut one.decoder)? != i16::decode(&mut two.decoder)?
             || !self.holds(&one.type_code()?, &two.type_code()?)?
@@ -166,7 +166,7 @@ impl Comparison {
 }
 
 /// IDL text, in which nested structs and unions are named only.
-impl fmt::Display for TypeCodeRef<'_> {
+impl fmt::Display for TypeCodeView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::new();
         match describe(self, &mut text, 0) {
@@ -176,7 +176,7 @@ impl fmt::Display for TypeCodeRef<'_> {
     }
 }
 
-fn describe(code: &TypeCodeRef<'_>, text: &mut String, depth: u16) -> Result<(), CdrError> {
+fn describe(code: &TypeCodeView<'_>, text: &mut String, depth: u16) -> Result<(), CdrError> {
     let kind = code.kind()?;
     if depth > MAX_DEPTH {
         return Err(code.error(CdrErrorKind::NestingTooDeep));

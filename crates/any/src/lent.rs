@@ -5,39 +5,39 @@ use core::fmt;
 use alloc::{string::ToString, vec::Vec};
 use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder, Endian};
 
-use crate::{Any, AnyError, TypeCodeRef, Typed, Value, walk};
+use crate::{Any, AnyError, TypeCodeView, Typed, Value, walk};
 
 /// An `any` as lent to a servant for the time of an upcall: nothing is copied or decoded until it is asked
 /// for.
 ///
 /// ```
-/// use punctual_any::{Any, AnyRef};
+/// use punctual_any::{Any, AnyView};
 ///
-/// fn altitude(any: AnyRef<'_>) -> Option<f64> {
+/// fn altitude(any: AnyView<'_>) -> Option<f64> {
 ///     any.get().ok()
 /// }
-/// assert_eq!(altitude(Any::new(&1500.0)?.as_ref()), Some(1500.0));
-/// assert_eq!(altitude(Any::new(&1500)?.as_ref()), None, "a long");
+/// assert_eq!(altitude(Any::new(&1500.0)?.view()), Some(1500.0));
+/// assert_eq!(altitude(Any::new(&1500)?.view()), None, "a long");
 /// # Ok::<(), punctual_any::AnyError>(())
 /// ```
 #[derive(Clone)]
-pub struct AnyRef<'a> {
-    pub(crate) type_code: TypeCodeRef<'a>,
+pub struct AnyView<'a> {
+    pub(crate) type_code: TypeCodeView<'a>,
     /// At the value.
     pub(crate) value: Decoder<'a>,
     /// Octets of the value, with the padding before it.
     pub(crate) octets: &'a [u8],
 }
 
-impl<'a> AnyRef<'a> {
+impl<'a> AnyView<'a> {
     /// Returns the type of the value.
-    pub fn type_code(&self) -> TypeCodeRef<'a> {
+    pub fn type_code(&self) -> TypeCodeView<'a> {
         self.type_code
     }
 
     /// Returns whether the value is of this type, typedefs aside.
     pub fn is<T: Typed>(&self) -> bool {
-        self.type_code.equivalent(&T::type_code().as_ref())
+        self.type_code.equivalent(&T::type_code().view())
     }
 
     /// Decodes the value; text and sequences may be lent from the message.
@@ -46,7 +46,7 @@ impl<'a> AnyRef<'a> {
     /// The `any` holds another type, or its octets are malformed.
     pub fn get<T: Typed + Decode<'a>>(&self) -> Result<T, AnyError> {
         let wanted = T::type_code();
-        if !self.type_code.equivalent(&wanted.as_ref()) {
+        if !self.type_code.equivalent(&wanted.view()) {
             return Err(AnyError::OtherType {
                 held: self.type_code.to_string(),
                 wanted: wanted.to_string(),
@@ -105,11 +105,11 @@ impl<'a> AnyRef<'a> {
 /// Largest alignment of a value.
 pub(crate) const ALIGNMENT: usize = 8;
 
-impl<'a> Decode<'a> for AnyRef<'a> {
+impl<'a> Decode<'a> for AnyView<'a> {
     const MIN_SIZE: usize = 4;
 
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
-        let type_code = TypeCodeRef::decode(decoder)?;
+        let type_code = TypeCodeView::decode(decoder)?;
         let value = decoder.clone();
         walk::skip(&type_code, decoder)?;
         let octets = decoder.passed(value.position());
@@ -121,7 +121,7 @@ impl<'a> Decode<'a> for AnyRef<'a> {
     }
 }
 
-impl Encode for AnyRef<'_> {
+impl Encode for AnyView<'_> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         self.type_code.encode(encoder)?;
         let same_place = (encoder.position() - self.value.position() % ALIGNMENT) % ALIGNMENT == 0;
@@ -132,13 +132,13 @@ impl Encode for AnyRef<'_> {
     }
 }
 
-impl From<AnyRef<'_>> for Any {
-    fn from(lent: AnyRef<'_>) -> Self {
+impl From<AnyView<'_>> for Any {
+    fn from(lent: AnyView<'_>) -> Self {
         lent.to_owned()
     }
 }
 
-impl fmt::Debug for AnyRef<'_> {
+impl fmt::Debug for AnyView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.value() {
             Ok(value) => write!(f, "any of {} {value:?}", self.type_code),
@@ -147,7 +147,7 @@ impl fmt::Debug for AnyRef<'_> {
     }
 }
 
-impl PartialEq for AnyRef<'_> {
+impl PartialEq for AnyView<'_> {
     /// Whether types and values are equal; numbers that are not numbers equal themselves here.
     fn eq(&self, other: &Self) -> bool {
         self.type_code.equivalent(&other.type_code)
@@ -155,7 +155,7 @@ impl PartialEq for AnyRef<'_> {
     }
 }
 
-fn canonical(any: &AnyRef<'_>) -> Result<Vec<u8>, CdrError> {
+fn canonical(any: &AnyView<'_>) -> Result<Vec<u8>, CdrError> {
     let mut octets = Vec::new();
     let mut encoder = Encoder::new(&mut octets, Endian::Little).with_char_set(CharSet::Utf8);
     walk::copy(&any.type_code, &mut any.value.clone(), &mut encoder)?;

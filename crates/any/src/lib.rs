@@ -2,8 +2,8 @@
 //!
 //! | Task | Type |
 //! |---|---|
-//! | Describe an IDL type | [`TypeCode`], [`TypeCodeRef`], [`Kind`] |
-//! | Carry a value together with its type | [`Any`], [`AnyRef`] |
+//! | Describe an IDL type | [`TypeCode`], [`TypeCodeView`], [`Kind`] |
+//! | Carry a value together with its type | [`Any`], [`AnyView`] |
 //! | Know the type code of a Rust type | [`Typed`] |
 //! | Inspect or build a value without its Rust type | [`Value`] |
 //!
@@ -42,8 +42,8 @@ pub use any::Any;
 pub use build::{Member, UnionMember};
 pub use error::AnyError;
 pub use kind::Kind;
-pub use lent::AnyRef;
-pub use type_code::{TypeCode, TypeCodeRef};
+pub use lent::AnyView;
+pub use type_code::{TypeCode, TypeCodeView};
 #[doc(hidden)]
 pub use typed::Enclosing;
 pub use typed::{Typed, TypedReference};

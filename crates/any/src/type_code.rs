@@ -21,7 +21,7 @@ const INDIRECTION: u32 = u32::MAX;
 ///     [("x", TypeCode::basic(Kind::Long)), ("y", TypeCode::basic(Kind::Double))],
 /// );
 /// assert_eq!(point.to_string(), "struct Point { long x; double y; }");
-/// assert_eq!(point.as_ref().id()?, "IDL:Point:1.0");
+/// assert_eq!(point.view().id()?, "IDL:Point:1.0");
 /// assert!(point.equivalent(&TypeCode::alias("IDL:Place:1.0", "Place", point.clone())));
 /// # Ok::<(), punctual_any::AnyError>(())
 /// ```
@@ -35,7 +35,7 @@ pub struct TypeCode {
 
 /// A type code that is lent from the message or the type code that contains it.
 #[derive(Clone, Copy)]
-pub struct TypeCodeRef<'a> {
+pub struct TypeCodeView<'a> {
     /// The outermost type code.
     root: &'a [u8],
     /// Offset of the kind.
@@ -65,8 +65,8 @@ impl TypeCode {
     }
 
     /// Lends it, to read its parts.
-    pub fn as_ref(&self) -> TypeCodeRef<'_> {
-        TypeCodeRef {
+    pub fn view(&self) -> TypeCodeView<'_> {
+        TypeCodeView {
             root: &self.octets,
             at: 0,
             endian: Endian::Little,
@@ -78,7 +78,7 @@ impl TypeCode {
     /// # Errors
     /// [`CdrErrorKind::TypeCodeInvalid`]: it was received, and is malformed.
     pub fn kind(&self) -> Result<Kind, CdrError> {
-        self.as_ref().kind()
+        self.view().kind()
     }
 }
 
@@ -89,7 +89,7 @@ impl Default for TypeCode {
     }
 }
 
-impl<'a> TypeCodeRef<'a> {
+impl<'a> TypeCodeView<'a> {
     /// Returns its kind.
     ///
     /// # Errors
@@ -129,7 +129,7 @@ impl<'a> TypeCodeRef<'a> {
     /// [`CdrErrorKind::TypeCodeInvalid`]: it is of another kind, or malformed.
     pub fn members(
         &self,
-    ) -> Result<impl Iterator<Item = Result<(&'a str, TypeCodeRef<'a>), CdrError>> + use<'a>, CdrError> {
+    ) -> Result<impl Iterator<Item = Result<(&'a str, TypeCodeView<'a>), CdrError>> + use<'a>, CdrError> {
         if !matches!(self.kind()?, Kind::Struct | Kind::Except) {
             return Err(self.invalid());
         }
@@ -181,7 +181,7 @@ impl<'a> TypeCodeRef<'a> {
     ///
     /// # Errors
     /// [`CdrErrorKind::TypeCodeInvalid`]: it is of another kind, or malformed.
-    pub fn content(&self) -> Result<TypeCodeRef<'a>, CdrError> {
+    pub fn content(&self) -> Result<TypeCodeView<'a>, CdrError> {
         match self.kind()? {
             Kind::Sequence | Kind::Array => self.parameters()?.type_code(),
             Kind::Alias | Kind::ValueBox => self.named_parameters()?.type_code(),
@@ -226,7 +226,7 @@ impl<'a> TypeCodeRef<'a> {
     ///
     /// # Errors
     /// [`CdrErrorKind::TypeCodeInvalid`]: it is malformed; [`CdrErrorKind::NestingTooDeep`]: too many typedefs.
-    pub fn resolved(&self) -> Result<TypeCodeRef<'a>, CdrError> {
+    pub fn resolved(&self) -> Result<TypeCodeView<'a>, CdrError> {
         let mut resolved = *self;
         for _ in 0..MAX_DEPTH {
             if resolved.kind()? != Kind::Alias {
@@ -314,7 +314,7 @@ pub(crate) struct ParametersRef<'a> {
 
 impl<'a> ParametersRef<'a> {
     /// Reads a nested type code, or the enclosing one to which an indirection refers.
-    pub(crate) fn type_code(&mut self) -> Result<TypeCodeRef<'a>, CdrError> {
+    pub(crate) fn type_code(&mut self) -> Result<TypeCodeView<'a>, CdrError> {
         let decoder = &mut self.decoder;
         decoder.align(4)?;
         let at = self.base + decoder.position();
@@ -325,7 +325,7 @@ impl<'a> ParametersRef<'a> {
         }
         let kind = Kind::from_number(number).ok_or_else(|| decoder.error(CdrErrorKind::TypeCodeInvalid))?;
         skip_parameters(kind, decoder)?;
-        Ok(TypeCodeRef {
+        Ok(TypeCodeView {
             root: self.root,
             at,
             endian,
@@ -337,7 +337,7 @@ impl<'a> ParametersRef<'a> {
     }
 
     /// Follows the offset at `at`, which counts from itself.
-    fn indirection(&mut self, at: usize) -> Result<TypeCodeRef<'a>, CdrError> {
+    fn indirection(&mut self, at: usize) -> Result<TypeCodeView<'a>, CdrError> {
         let offset = i32::decode(&mut self.decoder)?;
         let invalid = || CdrError {
             kind: CdrErrorKind::TypeCodeInvalid,
@@ -360,7 +360,7 @@ impl<'a> ParametersRef<'a> {
                 Kind::from_number(number).is_some()
             })
             .ok_or_else(invalid)?;
-        Ok(TypeCodeRef {
+        Ok(TypeCodeView {
             root: self.root,
             at: target,
             endian,
@@ -370,7 +370,7 @@ impl<'a> ParametersRef<'a> {
 
 /// A union's description.
 pub(crate) struct UnionRef<'a> {
-    pub(crate) discriminator: TypeCodeRef<'a>,
+    pub(crate) discriminator: TypeCodeView<'a>,
     /// Index of the member for all other discriminators.
     pub(crate) default: Option<usize>,
     pub(crate) members: usize,
@@ -379,7 +379,7 @@ pub(crate) struct UnionRef<'a> {
 
 impl<'a> UnionRef<'a> {
     /// Reads the next member: its label, name and type.
-    pub(crate) fn next(&mut self) -> Result<(i128, &'a str, TypeCodeRef<'a>), CdrError> {
+    pub(crate) fn next(&mut self) -> Result<(i128, &'a str, TypeCodeView<'a>), CdrError> {
         let kind = self.discriminator.resolved()?.kind()?;
         let label = discriminator(kind, &mut self.parameters.decoder)?;
         let name = text(&mut self.parameters.decoder)?;
@@ -387,7 +387,7 @@ impl<'a> UnionRef<'a> {
     }
 
     /// Returns the name and type of the member that a discriminator selects.
-    pub(crate) fn select(&mut self, chosen: i128) -> Result<Option<(&'a str, TypeCodeRef<'a>)>, CdrError> {
+    pub(crate) fn select(&mut self, chosen: i128) -> Result<Option<(&'a str, TypeCodeView<'a>)>, CdrError> {
         let mut default = None;
         for index in 0..self.members {
             let (label, name, of) = self.next()?;
@@ -444,7 +444,7 @@ fn text<'a>(decoder: &mut Decoder<'a>) -> Result<&'a str, CdrError> {
 }
 
 /// Lent from the message, whose octets it reads when its parts are asked for.
-impl<'a> Decode<'a> for TypeCodeRef<'a> {
+impl<'a> Decode<'a> for TypeCodeView<'a> {
     const MIN_SIZE: usize = 4;
 
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
@@ -461,7 +461,7 @@ impl<'a> Decode<'a> for TypeCodeRef<'a> {
     }
 }
 
-impl Encode for TypeCodeRef<'_> {
+impl Encode for TypeCodeView<'_> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         match self.whole() {
             Some(octets) => encode_whole(self, octets, encoder),
@@ -471,7 +471,7 @@ impl Encode for TypeCodeRef<'_> {
 }
 
 /// Writes an outermost type code: what is in an encapsulation is copied, with its own byte order.
-fn encode_whole(code: &TypeCodeRef<'_>, octets: &[u8], encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+fn encode_whole(code: &TypeCodeView<'_>, octets: &[u8], encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
     let kind = code.kind()?;
     (kind as u32).encode(encoder)?;
     match kind.parameters() {
@@ -495,7 +495,7 @@ impl Encode for TypeCode {
         if !self.open.is_empty() {
             return Err(encoder.error(CdrErrorKind::TypeCodeInvalid));
         }
-        self.as_ref().encode(encoder)
+        self.view().encode(encoder)
     }
 }
 
@@ -503,14 +503,14 @@ impl<'a> Decode<'a> for TypeCode {
     const MIN_SIZE: usize = 4;
 
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
-        TypeCodeRef::decode(decoder)?.to_owned()
+        TypeCodeView::decode(decoder)?.to_owned()
     }
 }
 
 impl PartialEq for TypeCode {
     /// Whether the descriptions are equal, names included.
     fn eq(&self, other: &Self) -> bool {
-        self.octets == other.octets || self.as_ref().equal(&other.as_ref())
+        self.octets == other.octets || self.view().equal(&other.view())
     }
 }
 
@@ -522,11 +522,11 @@ impl fmt::Debug for TypeCode {
 
 impl fmt::Display for TypeCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.as_ref(), f)
+        fmt::Display::fmt(&self.view(), f)
     }
 }
 
-impl fmt::Debug for TypeCodeRef<'_> {
+impl fmt::Debug for TypeCodeView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }

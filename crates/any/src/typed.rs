@@ -4,7 +4,7 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use punctual_cdr::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, LongDouble};
 
-use crate::{Any, AnyRef, Kind, TypeCode, TypeCodeRef};
+use crate::{Any, AnyView, Kind, TypeCode, TypeCodeView};
 
 /// A Rust type that stands for an IDL type. Generated code implements it for structs, unions, enums and
 /// exceptions.
@@ -116,9 +116,9 @@ basic! {
     f64: Double;
     LongDouble: LongDouble;
     Any: Any;
-    AnyRef<'_>: Any;
+    AnyView<'_>: Any;
     TypeCode: TypeCode;
-    TypeCodeRef<'_>: TypeCode;
+    TypeCodeView<'_>: TypeCode;
 }
 
 impl Typed for str {

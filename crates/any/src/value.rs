@@ -5,7 +5,7 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Ior, LongDouble};
 
 use crate::{
-    Any, AnyError, Kind, TypeCode, TypeCodeRef,
+    Any, AnyError, Kind, TypeCode, TypeCodeView,
     type_code::{MAX_DEPTH, discriminator},
 };
 
@@ -70,19 +70,19 @@ pub enum Value {
 
 impl Value {
     /// Decodes the value at the decoder's position.
-    pub(crate) fn decode(code: &TypeCodeRef<'_>, decoder: &mut Decoder<'_>) -> Result<Self, CdrError> {
+    pub(crate) fn decode(code: &TypeCodeView<'_>, decoder: &mut Decoder<'_>) -> Result<Self, CdrError> {
         // Passing over it first bounds the work: see `walk`.
         crate::walk::skip(code, &mut decoder.clone())?;
         decode(code, decoder, 0)
     }
 
     /// Encodes the value as the type code describes it.
-    pub(crate) fn encode(&self, code: &TypeCodeRef<'_>, encoder: &mut Encoder<'_>) -> Result<(), AnyError> {
+    pub(crate) fn encode(&self, code: &TypeCodeView<'_>, encoder: &mut Encoder<'_>) -> Result<(), AnyError> {
         encode(self, code, encoder, 0)
     }
 }
 
-fn decode(code: &TypeCodeRef<'_>, decoder: &mut Decoder<'_>, depth: u16) -> Result<Value, CdrError> {
+fn decode(code: &TypeCodeView<'_>, decoder: &mut Decoder<'_>, depth: u16) -> Result<Value, CdrError> {
     if depth > MAX_DEPTH {
         return Err(decoder.error(CdrErrorKind::NestingTooDeep));
     }
@@ -128,7 +128,7 @@ fn decode(code: &TypeCodeRef<'_>, decoder: &mut Decoder<'_>, depth: u16) -> Resu
     })
 }
 
-fn bounded(text: String, code: &TypeCodeRef<'_>, decoder: &Decoder<'_>) -> Result<String, CdrError> {
+fn bounded(text: String, code: &TypeCodeView<'_>, decoder: &Decoder<'_>) -> Result<String, CdrError> {
     match code.length()? {
         0 => Ok(text),
         bound if text.chars().count() <= bound as usize => Ok(text),
@@ -136,7 +136,7 @@ fn bounded(text: String, code: &TypeCodeRef<'_>, decoder: &Decoder<'_>) -> Resul
     }
 }
 
-fn members(code: &TypeCodeRef<'_>, decoder: &mut Decoder<'_>, depth: u16) -> Result<Value, CdrError> {
+fn members(code: &TypeCodeView<'_>, decoder: &mut Decoder<'_>, depth: u16) -> Result<Value, CdrError> {
     let mut members = Vec::new();
     for member in code.members()? {
         let (name, of) = member?;
@@ -145,7 +145,7 @@ fn members(code: &TypeCodeRef<'_>, decoder: &mut Decoder<'_>, depth: u16) -> Res
     Ok(Value::Struct(members))
 }
 
-fn union(code: &TypeCodeRef<'_>, decoder: &mut Decoder<'_>, depth: u16) -> Result<Value, CdrError> {
+fn union(code: &TypeCodeView<'_>, decoder: &mut Decoder<'_>, depth: u16) -> Result<Value, CdrError> {
     let mut union = code.union()?;
     let kind = union.discriminator.resolved()?.kind()?;
     let chosen = discriminator(kind, &mut decoder.clone())?;
@@ -159,7 +159,7 @@ fn union(code: &TypeCodeRef<'_>, decoder: &mut Decoder<'_>, depth: u16) -> Resul
 
 fn elements(
     count: u32,
-    code: &TypeCodeRef<'_>,
+    code: &TypeCodeView<'_>,
     decoder: &mut Decoder<'_>,
     depth: u16,
 ) -> Result<Value, CdrError> {
@@ -177,7 +177,7 @@ fn elements(
 
 fn encode(
     value: &Value,
-    code: &TypeCodeRef<'_>,
+    code: &TypeCodeView<'_>,
     encoder: &mut Encoder<'_>,
     depth: u16,
 ) -> Result<(), AnyError> {
@@ -229,7 +229,7 @@ fn encode(
 
 fn encode_members(
     values: &[(String, Value)],
-    code: &TypeCodeRef<'_>,
+    code: &TypeCodeView<'_>,
     encoder: &mut Encoder<'_>,
     depth: u16,
 ) -> Result<(), AnyError> {
@@ -247,7 +247,7 @@ fn encode_members(
 fn encode_union(
     selector: &Value,
     member: Option<&(String, Box<Value>)>,
-    code: &TypeCodeRef<'_>,
+    code: &TypeCodeView<'_>,
     encoder: &mut Encoder<'_>,
     depth: u16,
 ) -> Result<(), AnyError> {
@@ -272,7 +272,7 @@ fn encode_union(
 fn encode_elements(
     kind: Kind,
     value: &Value,
-    code: &TypeCodeRef<'_>,
+    code: &TypeCodeView<'_>,
     encoder: &mut Encoder<'_>,
     depth: u16,
 ) -> Result<(), AnyError> {

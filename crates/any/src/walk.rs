@@ -3,7 +3,7 @@
 use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, LongDouble, Text};
 
 use crate::{
-    Kind, TypeCodeRef,
+    Kind, TypeCodeView,
     type_code::{MAX_DEPTH, discriminator},
 };
 
@@ -11,13 +11,13 @@ use crate::{
 ///
 /// The work is proportional to the octets of the message: a type code that describes many values without
 /// octets is refused.
-pub(crate) fn skip(code: &TypeCodeRef<'_>, from: &mut Decoder<'_>) -> Result<(), CdrError> {
+pub(crate) fn skip(code: &TypeCodeView<'_>, from: &mut Decoder<'_>) -> Result<(), CdrError> {
     Walk::new(from).value(code, from, &mut None)
 }
 
 /// Copies the value at the decoder's position, to another byte order, alignment or code set.
 pub(crate) fn copy(
-    code: &TypeCodeRef<'_>,
+    code: &TypeCodeView<'_>,
     from: &mut Decoder<'_>,
     to: &mut Encoder<'_>,
 ) -> Result<(), CdrError> {
@@ -42,7 +42,7 @@ impl Walk {
 
     fn value(
         &mut self,
-        code: &TypeCodeRef<'_>,
+        code: &TypeCodeView<'_>,
         from: &mut Decoder<'_>,
         to: &mut Target<'_, '_>,
     ) -> Result<(), CdrError> {
@@ -62,7 +62,7 @@ impl Walk {
     fn of_kind(
         &mut self,
         kind: Kind,
-        code: &TypeCodeRef<'_>,
+        code: &TypeCodeView<'_>,
         from: &mut Decoder<'_>,
         to: &mut Target<'_, '_>,
     ) -> Result<(), CdrError> {
@@ -116,7 +116,7 @@ impl Walk {
 
     fn members(
         &mut self,
-        code: &TypeCodeRef<'_>,
+        code: &TypeCodeView<'_>,
         from: &mut Decoder<'_>,
         to: &mut Target<'_, '_>,
     ) -> Result<(), CdrError> {
@@ -129,7 +129,7 @@ impl Walk {
 
     fn union(
         &mut self,
-        code: &TypeCodeRef<'_>,
+        code: &TypeCodeView<'_>,
         from: &mut Decoder<'_>,
         to: &mut Target<'_, '_>,
     ) -> Result<(), CdrError> {
@@ -145,7 +145,7 @@ impl Walk {
 
     fn sequence(
         &mut self,
-        code: &TypeCodeRef<'_>,
+        code: &TypeCodeView<'_>,
         from: &mut Decoder<'_>,
         to: &mut Target<'_, '_>,
     ) -> Result<(), CdrError> {
@@ -160,7 +160,7 @@ impl Walk {
     fn elements(
         &mut self,
         count: usize,
-        element: &TypeCodeRef<'_>,
+        element: &TypeCodeView<'_>,
         from: &mut Decoder<'_>,
         to: &mut Target<'_, '_>,
     ) -> Result<(), CdrError> {
@@ -199,8 +199,8 @@ fn pass_number(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<u32, C
     Ok(number)
 }
 
-fn type_code<'a>(from: &mut Decoder<'a>, to: &mut Target<'_, '_>) -> Result<TypeCodeRef<'a>, CdrError> {
-    let code = TypeCodeRef::decode(from)?;
+fn type_code<'a>(from: &mut Decoder<'a>, to: &mut Target<'_, '_>) -> Result<TypeCodeView<'a>, CdrError> {
+    let code = TypeCodeView::decode(from)?;
     if let Some(to) = to {
         code.encode(to)?;
     }

@@ -191,7 +191,7 @@ pub mod interceptors {
 
 /// Values whose type is known at run time: `any`, type codes, and dynamic values.
 ///
-/// Servants get an `any` as [`AnyRef`](any::AnyRef), which lends from the message; results, members and
+/// Servants get an `any` as [`AnyView`](any::AnyView), which lends from the message; results, members and
 /// clients' parameters are [`Any`](any::Any). Generated types implement [`Typed`](any::Typed).
 ///
 /// ```
@@ -199,12 +199,13 @@ pub mod interceptors {
 ///
 /// let any = Any::new("overheated")?;
 /// assert_eq!(any.type_code().kind()?, Kind::String);
-/// assert_eq!(any.as_ref().get::<&str>()?, "overheated");
+/// assert_eq!(any.view().get::<&str>()?, "overheated");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub mod any {
     pub use punctual_any::{
-        Any, AnyError, AnyRef, Kind, Member, TypeCode, TypeCodeRef, Typed, TypedReference, UnionMember, Value,
+        Any, AnyError, AnyView, Kind, Member, TypeCode, TypeCodeView, Typed, TypedReference, UnionMember,
+        Value,
     };
 }
 

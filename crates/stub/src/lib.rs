@@ -28,7 +28,7 @@ pub use wait_strategy::WaitStrategy;
 
 /// Names for generated code, under one path.
 pub mod rt {
-    pub use punctual_any::{Any, AnyRef, Enclosing, TypeCode, Typed, TypedReference};
+    pub use punctual_any::{Any, AnyView, Enclosing, TypeCode, Typed, TypedReference};
     pub use punctual_cdr::{
         BoundedSeq, BoundedSlice, BoundedStr, BoundedString, CdrError, CdrErrorKind, Decode, Decoder, Encode,
         Encoder, FromIor, HasIor, Ior, LongDouble, boxed_array, filled_array,

@@ -127,7 +127,7 @@ impl<'m> Place<'m> {
                 }
             }
             Type::Array { .. } => quote!(#array),
-            Type::Any => quote!(#rt::AnyRef<#named_lifetime>),
+            Type::Any => quote!(#rt::AnyView<#named_lifetime>),
             Type::Named(id) => match &self.model.named(*id).shape {
                 Shape::Alias(aliased) => self.lent(aliased, lifetime),
                 _ => {

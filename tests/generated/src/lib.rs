@@ -6,6 +6,11 @@ mod memory_orb;
 
 pub use memory_orb::MemoryOrb;
 
+/// From `idl/any.idl`.
+pub mod any {
+    include!(concat!(env!("OUT_DIR"), "/any.rs"));
+}
+
 /// From `idl/cubit.idl`.
 pub mod cubit {
     include!(concat!(env!("OUT_DIR"), "/cubit.rs"));

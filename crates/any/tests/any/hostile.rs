@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use punctual_any::{AnyRef, Kind, TypeCode, TypeCodeRef};
+use punctual_any::{AnyView, Kind, TypeCode, TypeCodeView};
 use punctual_cdr::{CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
 
 /// An `any` of this type whose value has these octets.
@@ -17,7 +17,7 @@ fn message(code: &TypeCode, value: &[u8]) -> Vec<u8> {
 
 fn refused(octets: &[u8]) -> CdrErrorKind {
     let begin = Instant::now();
-    let error = AnyRef::decode(&mut Decoder::new(octets, Endian::Little)).unwrap_err();
+    let error = AnyView::decode(&mut Decoder::new(octets, Endian::Little)).unwrap_err();
     assert!(begin.elapsed() < Duration::from_secs(5), "bounded work");
     error.kind
 }
@@ -70,10 +70,10 @@ fn a_type_that_contains_itself_without_a_sequence_ends() {
     let node = TypeCode::structure("IDL:N:1.0", "N", [("next", TypeCode::recursive("IDL:N:1.0"))]);
     assert_eq!(refused(&message(&node, &[0; 64])), CdrErrorKind::NestingTooDeep);
     let alias = TypeCode::alias("IDL:A:1.0", "A", TypeCode::recursive("IDL:A:1.0"));
-    assert!(alias.as_ref().resolved().is_err());
+    assert!(alias.view().resolved().is_err());
     assert!(alias.equivalent(&alias) && !alias.equivalent(&node));
     assert_eq!(
-        node.as_ref().compact().unwrap().to_string(),
+        node.view().compact().unwrap().to_string(),
         "struct IDL:N:1.0 { IDL:N:1.0 ; }"
     );
 }
@@ -92,7 +92,7 @@ fn indirections_that_point_elsewhere_are_refused() {
     for offset in [0_i32, 4, -4, -1, -5, i32::MIN, i32::MAX, -(at as i32) - 4] {
         let mut changed = octets.clone();
         changed[at..at + 4].copy_from_slice(&offset.to_le_bytes());
-        let code = TypeCodeRef::decode(&mut Decoder::new(&changed, Endian::Little)).unwrap();
+        let code = TypeCodeView::decode(&mut Decoder::new(&changed, Endian::Little)).unwrap();
         let (_, member) = code.members().unwrap().next().unwrap().unwrap();
         assert!(member.content().is_err(), "{offset}");
     }
@@ -101,7 +101,7 @@ fn indirections_that_point_elsewhere_are_refused() {
 #[test]
 fn impossible_counts_are_refused_before_memory_is_reserved() {
     let text = TypeCode::sequence(TypeCode::string(0), 0);
-    let error = AnyRef::decode(&mut Decoder::new(&message(&text, &[0xff; 4]), Endian::Little)).unwrap_err();
+    let error = AnyView::decode(&mut Decoder::new(&message(&text, &[0xff; 4]), Endian::Little)).unwrap_err();
     assert_eq!(error.kind, CdrErrorKind::Truncated);
     // A small message whose tree would be large.
     let flags = TypeCode::sequence(TypeCode::basic(Kind::Boolean), 0);
@@ -109,7 +109,7 @@ fn impossible_counts_are_refused_before_memory_is_reserved() {
     value.resize(100_004, 1);
     let octets = message(&flags, &value);
     let mut decoder = Decoder::new(&octets, Endian::Little).with_decoded_limit(1 << 20);
-    let lent = AnyRef::decode(&mut decoder).unwrap();
+    let lent = AnyView::decode(&mut decoder).unwrap();
     assert!(lent.value().unwrap_err().to_string().contains("max_decoded_size"));
     assert_eq!(lent.get::<Vec<bool>>().unwrap().len(), 100_000);
 }

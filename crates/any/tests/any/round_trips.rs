@@ -1,7 +1,7 @@
 //! Random types and values, in both byte orders, at every alignment, in both code sets.
 
 use proptest::prelude::*;
-use punctual_any::{Any, AnyRef, Kind, TypeCode, Value};
+use punctual_any::{Any, AnyView, Kind, TypeCode, Value};
 use punctual_cdr::{Arena, CharSet, Decode, Decoder, Encode, Encoder, Endian};
 
 /// A random type with a value of it.
@@ -108,10 +108,10 @@ proptest! {
 
         let arena = Arena::new();
         let mut decoder = Decoder::new(&message, endian).with_char_set(char_set).with_arena(&arena).at(start);
-        let lent = AnyRef::decode(&mut decoder).unwrap();
+        let lent = AnyView::decode(&mut decoder).unwrap();
         prop_assert_eq!(u32::decode(&mut decoder).unwrap(), 0xdead_beef, "all of it was read");
         prop_assert_eq!(lent.value().unwrap(), value.clone());
-        prop_assert!(lent.type_code().equal(&code.as_ref()));
+        prop_assert!(lent.type_code().equal(&code.view()));
 
         let owned = lent.to_owned();
         prop_assert_eq!(&owned, &any);
@@ -137,7 +137,7 @@ proptest! {
             message[place] = octet;
         }
         let decoder = Decoder::new(&message, Endian::Little);
-        if let Ok(lent) = AnyRef::decode(&mut decoder.clone()) {
+        if let Ok(lent) = AnyView::decode(&mut decoder.clone()) {
             let _ = (lent.value(), lent.type_code().to_string(), lent == lent.clone());
             let _ = (lent.to_owned(), lent.type_code().to_owned(), lent.type_code().compact());
         }

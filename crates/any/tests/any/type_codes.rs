@@ -1,6 +1,6 @@
 //! The encoded form of type codes, their parts, equality and equivalence.
 
-use punctual_any::{Kind, TypeCode, TypeCodeRef, Typed};
+use punctual_any::{Kind, TypeCode, TypeCodeView, Typed};
 use punctual_cdr::{CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
 
 fn encoded(code: &TypeCode, endian: Endian) -> Vec<u8> {
@@ -61,7 +61,7 @@ fn a_recursive_type_refers_to_the_type_code_around_it() {
         "it counts from itself to the outermost kind"
     );
     let node = decoded(&octets, Endian::Little);
-    let (name, children) = node.as_ref().members().unwrap().next().unwrap().unwrap();
+    let (name, children) = node.view().members().unwrap().next().unwrap().unwrap();
     assert_eq!(name, "children");
     let element = children.content().unwrap();
     assert_eq!(
@@ -76,10 +76,10 @@ fn a_recursive_type_refers_to_the_type_code_around_it() {
 #[test]
 fn a_part_of_a_recursive_type_can_be_copied() {
     let node = node();
-    let (_, children) = node.as_ref().members().unwrap().next().unwrap().unwrap();
+    let (_, children) = node.view().members().unwrap().next().unwrap().unwrap();
     let children = children.to_owned().unwrap();
     assert_eq!(children.to_string(), "sequence<Node>");
-    assert!(children.as_ref().content().unwrap().equal(&node.as_ref()));
+    assert!(children.view().content().unwrap().equal(&node.view()));
     let again = decoded(&encoded(&children, Endian::Big), Endian::Big);
     assert!(again.equivalent(&children));
 }
@@ -100,8 +100,8 @@ fn unions_have_labels_of_the_size_of_their_discriminator() {
         let octets = encoded(&choice, endian);
         assert_eq!(decoded(&octets, endian), choice);
     }
-    assert!(choice.equivalent(&choice.as_ref().to_owned().unwrap()));
-    assert!(choice.as_ref().compact().unwrap().equivalent(&choice));
+    assert!(choice.equivalent(&choice.view().to_owned().unwrap()));
+    assert!(choice.view().compact().unwrap().equivalent(&choice));
 }
 
 #[test]
@@ -129,9 +129,9 @@ fn typedefs_do_not_matter_for_equivalence_but_for_equality() {
 
 #[test]
 fn compact_type_codes_have_no_names() {
-    let compact = point().as_ref().compact().unwrap();
-    assert_eq!(compact.as_ref().name().unwrap(), "");
-    assert_eq!(compact.as_ref().id().unwrap(), "IDL:P:1.0");
+    let compact = point().view().compact().unwrap();
+    assert_eq!(compact.view().name().unwrap(), "");
+    assert_eq!(compact.view().id().unwrap(), "IDL:P:1.0");
     assert!(compact.equivalent(&point()));
     assert_eq!(compact.to_string(), "struct IDL:P:1.0 { long ; string ; }");
 }
@@ -159,7 +159,7 @@ fn every_kind_describes_itself() {
 #[test]
 fn parts_that_a_kind_does_not_have_are_errors() {
     let long = TypeCode::basic(Kind::Long);
-    let long: TypeCodeRef<'_> = long.as_ref();
+    let long: TypeCodeView<'_> = long.view();
     assert_eq!(long.id().unwrap_err().kind, CdrErrorKind::TypeCodeInvalid);
     assert_eq!(long.length().unwrap_err().kind, CdrErrorKind::TypeCodeInvalid);
     assert!(long.members().is_err() && long.content().is_err() && long.enumerators().is_err());

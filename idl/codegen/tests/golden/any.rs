@@ -87,7 +87,7 @@ pub struct ReadingView<'a> {
     /// IDL `Reading::sensor`.
     pub sensor: &'a str,
     /// IDL `Reading::value`.
-    pub value: ::punctual::rt::AnyRef<'a>,
+    pub value: ::punctual::rt::AnyView<'a>,
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl<'a> ::punctual::rt::Decode<'a> for ReadingView<'a> {
@@ -123,13 +123,13 @@ pub trait Logger: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// IDL `Logger::log`.
     fn log(
         &self,
-        entry: ::punctual::rt::AnyRef<'_>,
+        entry: ::punctual::rt::AnyView<'_>,
         state: &mut ::punctual::rt::Any,
     ) -> ::core::result::Result<::punctual::rt::Any, ::punctual::rt::SystemException>;
     /// As [`log`](Self::log), with results in memory that is kept from call to call; override it to allocate none.
     fn log_into(
         &self,
-        entry: ::punctual::rt::AnyRef<'_>,
+        entry: ::punctual::rt::AnyView<'_>,
         state: &mut ::punctual::rt::Any,
         result: &mut ::punctual::rt::Any,
     ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
@@ -263,7 +263,7 @@ impl<S: Logger> ::punctual::rt::Skeleton<S> for LoggerRef {
             let mut state = upcall
                 .recycle::<::punctual::rt::Any>(|| ::core::default::Default::default());
             let mut serve = || {
-                let entry = upcall.argument::<::punctual::rt::AnyRef<'_>>()?;
+                let entry = upcall.argument::<::punctual::rt::AnyView<'_>>()?;
                 upcall.argument_into(&mut *state)?;
                 match <S as Logger>::log_into(
                     servant,
