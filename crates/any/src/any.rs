@@ -1,11 +1,15 @@
 //! A value together with its type.
 
+mod value;
+mod view;
+
 use alloc::vec::Vec;
 use core::fmt;
 
 use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder, Endian};
 
-use crate::{AnyError, AnyView, TypeCode, Typed, Value, walk};
+pub use self::{value::Value, view::AnyView};
+use crate::{AnyError, Enclosing, Kind, TypeCode, Typed, walk};
 
 /// A value of any IDL type, `any`; by default it holds none (`null`).
 ///
@@ -167,5 +171,11 @@ impl PartialEq for Any {
 impl fmt::Debug for Any {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.view().fmt(f)
+    }
+}
+
+impl Typed for Any {
+    fn describe(_: &mut Enclosing) -> TypeCode {
+        TypeCode::basic(Kind::Any)
     }
 }

@@ -2,13 +2,7 @@
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 
-use punctual_cdr::{CdrError, CdrErrorKind};
-
-use crate::{
-    Kind, TypeCode, TypeCodeView,
-    kind::Parameters,
-    type_code::{MAX_DEPTH, ParametersRef},
-};
+use crate::{Kind, TypeCode, kind::Parameters};
 
 /// A member of a struct or exception: its name and type.
 pub type Member<'n> = (&'n str, TypeCode);
@@ -182,7 +176,7 @@ impl TypeCode {
         writer.finish(id)
     }
 
-    fn closed(octets: Vec<u8>) -> Self {
+    pub(crate) fn closed(octets: Vec<u8>) -> Self {
         Self {
             octets: Cow::Owned(octets),
             open: Vec::new(),
@@ -190,160 +184,9 @@ impl TypeCode {
     }
 }
 
-impl TypeCodeView<'_> {
-    /// Copies it, so that it outlives the message.
-    ///
-    /// # Errors
-    /// [`CdrErrorKind::TypeCodeInvalid`]: it is malformed; [`CdrErrorKind::NestingTooDeep`]: it is too
-    /// complex.
-    pub fn to_owned(&self) -> Result<TypeCode, CdrError> {
-        let Some(octets) = self.whole() else {
-            return Rebuild::new(false).type_code(self);
-        };
-        if octets.len() > 8 || self.kind()?.parameters() == Parameters::Encapsulation {
-            let mut copy = Writer::new(self.kind()?).octets;
-            let parameters = octets.get(8..).ok_or_else(|| self.invalid())?;
-            copy.extend((parameters.len() as u32).to_le_bytes());
-            copy.extend(parameters);
-            return Ok(TypeCode::closed(copy));
-        }
-        Rebuild::new(false).type_code(self)
-    }
-
-    /// Returns a copy without the names of types and members: what differs in two compact type codes makes
-    /// the types different.
-    ///
-    /// # Errors
-    /// As [`Self::to_owned`].
-    pub fn compact(&self) -> Result<TypeCode, CdrError> {
-        Rebuild::new(true).type_code(self)
-    }
-}
-
-/// A copy part by part, for a type code that may refer to enclosing ones.
-struct Rebuild {
-    compact: bool,
-    /// Places and ids of the types around the one that is being copied, to which it may refer.
-    enclosing: Vec<((usize, usize), String)>,
-    depth: u16,
-    /// Type codes that may still be copied: one that refers to parts many times is larger than its octets.
-    left: u32,
-}
-
-impl Rebuild {
-    fn new(compact: bool) -> Self {
-        Self {
-            compact,
-            enclosing: Vec::new(),
-            depth: 0,
-            left: 10_000,
-        }
-    }
-
-    fn type_code(&mut self, code: &TypeCodeView<'_>) -> Result<TypeCode, CdrError> {
-        if let Some((_, id)) = self.enclosing.iter().find(|(place, _)| *place == code.place()) {
-            return Ok(TypeCode::recursive(id));
-        }
-        self.left = self.left.saturating_sub(1);
-        if self.left == 0 || self.depth > MAX_DEPTH {
-            return Err(code.error(CdrErrorKind::NestingTooDeep));
-        }
-        let kind = code.kind()?;
-        match kind.parameters() {
-            Parameters::None => return Ok(TypeCode::basic(kind)),
-            Parameters::Bound if kind == Kind::String => return Ok(TypeCode::string(code.length()?)),
-            Parameters::Bound => return Ok(TypeCode::wide_string(code.length()?)),
-            Parameters::Fixed => {
-                let (digits, scale) = code.digits_and_scale()?;
-                return Ok(TypeCode::fixed(digits, scale));
-            }
-            Parameters::Encapsulation => {}
-        }
-        self.depth += 1;
-        let copy = if matches!(kind, Kind::Struct | Kind::Union | Kind::Value | Kind::Event) {
-            let id = code.id()?;
-            self.enclosing.push((code.place(), String::from(id)));
-            let copy = self.complex(kind, id, code);
-            self.enclosing.pop();
-            copy
-        } else {
-            self.complex(kind, "", code)
-        };
-        self.depth -= 1;
-        copy
-    }
-
-    fn complex(&mut self, kind: Kind, id: &str, code: &TypeCodeView<'_>) -> Result<TypeCode, CdrError> {
-        let mut writer = match kind {
-            Kind::Sequence | Kind::Array => Writer::encapsulated(kind),
-            _ => Writer::named(kind, code.id()?, self.name(code.name()?)),
-        };
-        match kind {
-            Kind::Sequence | Kind::Array => {
-                writer.type_code(self.type_code(&code.content()?)?);
-                writer.number(code.length()?);
-            }
-            Kind::Alias | Kind::ValueBox => writer.type_code(self.type_code(&code.content()?)?),
-            Kind::Struct | Kind::Except => {
-                let count = writer.number(0);
-                for member in code.members()? {
-                    let (name, of) = member?;
-                    writer.text(self.name(name));
-                    writer.type_code(self.type_code(&of)?);
-                    writer.increment(count);
-                }
-            }
-            Kind::Enum => {
-                let names = code.enumerators()?;
-                writer.number(names.len() as u32);
-                for name in names {
-                    writer.text(self.name(name?));
-                }
-            }
-            Kind::Union => return self.union(id, code),
-            Kind::Value | Kind::Event => self.value(&mut writer, code.named_parameters()?)?,
-            // An id and a name.
-            _ => {}
-        }
-        Ok(writer.finish(id))
-    }
-
-    fn union(&mut self, id: &str, code: &TypeCodeView<'_>) -> Result<TypeCode, CdrError> {
-        let mut union = code.union()?;
-        let discriminator = self.type_code(&union.discriminator)?;
-        let mut members = Vec::new();
-        for _ in 0..union.members {
-            let (label, name, of) = union.next()?;
-            members.push((label, self.name(name), self.type_code(&of)?));
-        }
-        let name = self.name(code.name()?);
-        Ok(TypeCode::union(id, name, discriminator, union.default, members))
-    }
-
-    fn value(&mut self, writer: &mut Writer, mut parameters: ParametersRef<'_>) -> Result<(), CdrError> {
-        use punctual_cdr::Decode;
-
-        writer.short(i16::decode(&mut parameters.decoder)?);
-        writer.type_code(self.type_code(&parameters.type_code()?)?);
-        let members = parameters.decoder.length(9)?;
-        writer.number(members as u32);
-        for _ in 0..members {
-            let name = parameters.text()?;
-            writer.text(self.name(name));
-            writer.type_code(self.type_code(&parameters.type_code()?)?);
-            writer.short(i16::decode(&mut parameters.decoder)?);
-        }
-        Ok(())
-    }
-
-    fn name<'n>(&self, name: &'n str) -> &'n str {
-        if self.compact { "" } else { name }
-    }
-}
-
 /// The encoded form of one type code, little-endian.
-struct Writer {
-    octets: Vec<u8>,
+pub(crate) struct Writer {
+    pub(crate) octets: Vec<u8>,
     /// As in [`TypeCode`].
     open: Vec<(usize, String)>,
 }
@@ -352,20 +195,20 @@ struct Writer {
 const ENCAPSULATION: usize = 8;
 
 impl Writer {
-    fn new(kind: Kind) -> Self {
+    pub(crate) fn new(kind: Kind) -> Self {
         Self {
             octets: Vec::from((kind as u32).to_le_bytes()),
             open: Vec::new(),
         }
     }
 
-    fn encapsulated(kind: Kind) -> Self {
+    pub(crate) fn encapsulated(kind: Kind) -> Self {
         let mut writer = Self::new(kind);
         writer.octets.extend([0, 0, 0, 0, 1]);
         writer
     }
 
-    fn named(kind: Kind, id: &str, name: &str) -> Self {
+    pub(crate) fn named(kind: Kind, id: &str, name: &str) -> Self {
         let mut writer = Self::encapsulated(kind);
         writer.text(id);
         writer.text(name);
@@ -379,13 +222,13 @@ impl Writer {
     }
 
     /// Appends a number and returns its offset.
-    fn number(&mut self, number: u32) -> usize {
+    pub(crate) fn number(&mut self, number: u32) -> usize {
         self.align(4);
         self.octets.extend(number.to_le_bytes());
         self.octets.len() - 4
     }
 
-    fn short(&mut self, number: i16) {
+    pub(crate) fn short(&mut self, number: i16) {
         self.align(2);
         self.octets.extend(number.to_le_bytes());
     }
@@ -395,18 +238,18 @@ impl Writer {
         self.octets.extend(&label.to_le_bytes()[..size]);
     }
 
-    fn increment(&mut self, at: usize) {
+    pub(crate) fn increment(&mut self, at: usize) {
         let octets: [u8; 4] = self.octets[at..at + 4].try_into().expect("four octets");
         self.octets[at..at + 4].copy_from_slice(&(u32::from_le_bytes(octets) + 1).to_le_bytes());
     }
 
-    fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         self.number(text.len() as u32 + 1);
         self.octets.extend(text.as_bytes());
         self.octets.push(0);
     }
 
-    fn type_code(&mut self, code: TypeCode) {
+    pub(crate) fn type_code(&mut self, code: TypeCode) {
         self.align(4);
         let at = self.octets.len();
         self.octets.extend(&*code.octets);
@@ -415,7 +258,7 @@ impl Writer {
     }
 
     /// Completes the type code with this id, which those inside may refer to.
-    fn finish(mut self, id: &str) -> TypeCode {
+    pub(crate) fn finish(mut self, id: &str) -> TypeCode {
         let length = (self.octets.len() - ENCAPSULATION) as u32;
         self.octets[4..8].copy_from_slice(&length.to_le_bytes());
         let octets = &mut self.octets;

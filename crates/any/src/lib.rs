@@ -30,21 +30,18 @@ extern crate alloc;
 mod any;
 mod build;
 mod compare;
+mod copy;
 mod error;
 mod kind;
-mod lent;
 mod type_code;
 mod typed;
-mod value;
 mod walk;
 
-pub use any::Any;
+pub use any::{Any, AnyView, Value};
 pub use build::{Member, UnionMember};
 pub use error::AnyError;
 pub use kind::Kind;
-pub use lent::AnyView;
 pub use type_code::{TypeCode, TypeCodeView};
 #[doc(hidden)]
 pub use typed::Enclosing;
 pub use typed::{Typed, TypedReference};
-pub use value::Value;

@@ -146,7 +146,7 @@ impl<'a> TypeCodeView<'a> {
     }
 
     /// Returns the union's description.
-    pub(crate) fn union(&self) -> Result<UnionRef<'a>, CdrError> {
+    pub(crate) fn union(&self) -> Result<UnionView<'a>, CdrError> {
         if self.kind()? != Kind::Union {
             return Err(self.invalid());
         }
@@ -154,7 +154,7 @@ impl<'a> TypeCodeView<'a> {
         let discriminator = parameters.type_code()?;
         let default = i32::decode(&mut parameters.decoder)?;
         let members = parameters.decoder.length(10)?;
-        Ok(UnionRef {
+        Ok(UnionView {
             discriminator,
             default: usize::try_from(default).ok(),
             members,
@@ -258,7 +258,7 @@ impl<'a> TypeCodeView<'a> {
     }
 
     /// The parameters behind repository id and name.
-    pub(crate) fn named_parameters(&self) -> Result<ParametersRef<'a>, CdrError> {
+    pub(crate) fn named_parameters(&self) -> Result<ParametersView<'a>, CdrError> {
         let mut parameters = self.parameters()?;
         text(&mut parameters.decoder)?;
         text(&mut parameters.decoder)?;
@@ -266,7 +266,7 @@ impl<'a> TypeCodeView<'a> {
     }
 
     /// The encapsulated parameters.
-    pub(crate) fn parameters(&self) -> Result<ParametersRef<'a>, CdrError> {
+    pub(crate) fn parameters(&self) -> Result<ParametersView<'a>, CdrError> {
         let mut decoder = self.decoder()?;
         u32::decode(&mut decoder)?;
         let length = decoder.length(1)?;
@@ -274,7 +274,7 @@ impl<'a> TypeCodeView<'a> {
         let base = self.at + decoder.position() - length;
         let flag = *octets.first().ok_or_else(|| self.invalid())?;
         let endian = Endian::from_flag(flag);
-        Ok(ParametersRef {
+        Ok(ParametersView {
             root: self.root,
             base,
             decoder: Decoder::new(octets, endian).at(1),
@@ -305,14 +305,14 @@ pub(crate) const MAX_DEPTH: u16 = Decoder::DEFAULT_NESTING_LIMIT;
 
 /// The parameters of a type code, from which nested type codes are read.
 #[derive(Clone)]
-pub(crate) struct ParametersRef<'a> {
+pub(crate) struct ParametersView<'a> {
     root: &'a [u8],
     /// Offset of the encapsulation in the root.
     base: usize,
     pub(crate) decoder: Decoder<'a>,
 }
 
-impl<'a> ParametersRef<'a> {
+impl<'a> ParametersView<'a> {
     /// Reads a nested type code, or the enclosing one to which an indirection refers.
     pub(crate) fn type_code(&mut self) -> Result<TypeCodeView<'a>, CdrError> {
         let decoder = &mut self.decoder;
@@ -369,15 +369,15 @@ impl<'a> ParametersRef<'a> {
 }
 
 /// A union's description.
-pub(crate) struct UnionRef<'a> {
+pub(crate) struct UnionView<'a> {
     pub(crate) discriminator: TypeCodeView<'a>,
     /// Index of the member for all other discriminators.
     pub(crate) default: Option<usize>,
     pub(crate) members: usize,
-    parameters: ParametersRef<'a>,
+    parameters: ParametersView<'a>,
 }
 
-impl<'a> UnionRef<'a> {
+impl<'a> UnionView<'a> {
     /// Reads the next member: its label, name and type.
     pub(crate) fn next(&mut self) -> Result<(i128, &'a str, TypeCodeView<'a>), CdrError> {
         let kind = self.discriminator.resolved()?.kind()?;

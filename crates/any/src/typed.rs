@@ -4,7 +4,7 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use punctual_cdr::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, LongDouble};
 
-use crate::{Any, AnyView, Kind, TypeCode, TypeCodeView};
+use crate::{Kind, TypeCode, TypeCodeView};
 
 /// A Rust type that stands for an IDL type. Generated code implements it for structs, unions, enums and
 /// exceptions.
@@ -115,8 +115,6 @@ basic! {
     f32: Float;
     f64: Double;
     LongDouble: LongDouble;
-    Any: Any;
-    AnyView<'_>: Any;
     TypeCode: TypeCode;
     TypeCodeView<'_>: TypeCode;
 }

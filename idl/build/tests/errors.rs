@@ -76,8 +76,11 @@ fn places_in_two_files_are_both_shown() {
 
 #[test]
 fn constructs_that_are_not_generated_yet_are_named() {
-    let text = failure(&[("any.idl", "interface Sink {\n  void put(in any value);\n};\n")]);
-    shows(&text, &["IDL0100", "any", "any.idl:2:"]);
+    let text = failure(&[(
+        "wide.idl",
+        "interface Sink {\n  void put(in wstring value);\n};\n",
+    )]);
+    shows(&text, &["IDL0100", "wstring", "wide.idl:2:"]);
     let text = failure(&[("value.idl", "valuetype Point { public long x; };\n")]);
     shows(&text, &["IDL0100", "valuetype", "value.idl:1:"]);
 }

@@ -4,8 +4,9 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Ior, LongDouble};
 
+use super::Any;
 use crate::{
-    Any, AnyError, Kind, TypeCode, TypeCodeView,
+    AnyError, Kind, TypeCode, TypeCodeView,
     type_code::{MAX_DEPTH, discriminator},
 };
 
@@ -70,14 +71,14 @@ pub enum Value {
 
 impl Value {
     /// Decodes the value at the decoder's position.
-    pub(crate) fn decode(code: &TypeCodeView<'_>, decoder: &mut Decoder<'_>) -> Result<Self, CdrError> {
+    pub(super) fn decode(code: &TypeCodeView<'_>, decoder: &mut Decoder<'_>) -> Result<Self, CdrError> {
         // Passing over it first bounds the work: see `walk`.
         crate::walk::skip(code, &mut decoder.clone())?;
         decode(code, decoder, 0)
     }
 
     /// Encodes the value as the type code describes it.
-    pub(crate) fn encode(&self, code: &TypeCodeView<'_>, encoder: &mut Encoder<'_>) -> Result<(), AnyError> {
+    pub(super) fn encode(&self, code: &TypeCodeView<'_>, encoder: &mut Encoder<'_>) -> Result<(), AnyError> {
         encode(self, code, encoder, 0)
     }
 }

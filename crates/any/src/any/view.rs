@@ -5,7 +5,8 @@ use core::fmt;
 use alloc::{string::ToString, vec::Vec};
 use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder, Endian};
 
-use crate::{Any, AnyError, TypeCodeView, Typed, Value, walk};
+use super::{Any, Value};
+use crate::{AnyError, Enclosing, TypeCode, TypeCodeView, Typed, walk};
 
 /// An `any` as lent to a servant for the time of an upcall: nothing is copied or decoded until it is asked
 /// for.
@@ -22,11 +23,11 @@ use crate::{Any, AnyError, TypeCodeView, Typed, Value, walk};
 /// ```
 #[derive(Clone)]
 pub struct AnyView<'a> {
-    pub(crate) type_code: TypeCodeView<'a>,
+    pub(super) type_code: TypeCodeView<'a>,
     /// At the value.
-    pub(crate) value: Decoder<'a>,
+    pub(super) value: Decoder<'a>,
     /// Octets of the value, with the padding before it.
-    pub(crate) octets: &'a [u8],
+    pub(super) octets: &'a [u8],
 }
 
 impl<'a> AnyView<'a> {
@@ -79,7 +80,7 @@ impl<'a> AnyView<'a> {
     }
 
     /// Copies it into an `any`, whose memory is reused.
-    pub(crate) fn copy_to(&self, any: &mut Any) -> Result<(), CdrError> {
+    pub(super) fn copy_to(&self, any: &mut Any) -> Result<(), CdrError> {
         if self.type_code.whole() != Some(any.type_code.octets()) || self.type_code.endian() == Endian::Big {
             any.type_code = self.type_code.to_owned()?;
         }
@@ -103,7 +104,7 @@ impl<'a> AnyView<'a> {
 }
 
 /// Largest alignment of a value.
-pub(crate) const ALIGNMENT: usize = 8;
+pub(super) const ALIGNMENT: usize = 8;
 
 impl<'a> Decode<'a> for AnyView<'a> {
     const MIN_SIZE: usize = 4;
@@ -124,7 +125,7 @@ impl<'a> Decode<'a> for AnyView<'a> {
 impl Encode for AnyView<'_> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         self.type_code.encode(encoder)?;
-        let same_place = (encoder.position() - self.value.position() % ALIGNMENT) % ALIGNMENT == 0;
+        let same_place = encoder.position() % ALIGNMENT == self.value.position() % ALIGNMENT;
         if same_place && self.has_form(encoder.endian(), encoder.char_set()) {
             return encoder.octets(self.octets);
         }
@@ -160,4 +161,10 @@ fn canonical(any: &AnyView<'_>) -> Result<Vec<u8>, CdrError> {
     let mut encoder = Encoder::new(&mut octets, Endian::Little).with_char_set(CharSet::Utf8);
     walk::copy(&any.type_code, &mut any.value.clone(), &mut encoder)?;
     Ok(octets)
+}
+
+impl Typed for AnyView<'_> {
+    fn describe(enclosing: &mut Enclosing) -> TypeCode {
+        Any::describe(enclosing)
+    }
 }
