@@ -215,7 +215,7 @@ impl Writer {
         writer
     }
 
-    /// Alignment counts from the encapsulation, which is itself aligned to 8 octets in the outermost type code.
+    /// Alignment counts from the encapsulation, which begins at a multiple of 8 octets.
     fn align(&mut self, alignment: usize) {
         let aligned = self.octets.len().next_multiple_of(alignment);
         self.octets.resize(aligned, 0);

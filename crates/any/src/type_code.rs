@@ -225,7 +225,8 @@ impl<'a> TypeCodeView<'a> {
     /// Returns the type behind typedefs.
     ///
     /// # Errors
-    /// [`CdrErrorKind::TypeCodeInvalid`]: it is malformed; [`CdrErrorKind::NestingTooDeep`]: too many typedefs.
+    /// [`CdrErrorKind::TypeCodeInvalid`]: it is malformed; [`CdrErrorKind::NestingTooDeep`]: too many
+    /// typedefs.
     pub fn resolved(&self) -> Result<TypeCodeView<'a>, CdrError> {
         let mut resolved = *self;
         for _ in 0..MAX_DEPTH {
