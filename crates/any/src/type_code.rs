@@ -350,7 +350,7 @@ impl<'a> ParametersView<'a> {
             .filter(|target| offset < -4 && target % 4 == 0);
         let target = target.ok_or_else(invalid)?;
         let number: [u8; 4] = self.root[target..target + 4].try_into().map_err(|_| invalid())?;
-        // The byte order is that of the target's encapsulation: kinds are small in it, and large in the other.
+        // The byte order is that of the target's encapsulation. Kinds are small numbers in it only.
         let endian = [Endian::Little, Endian::Big]
             .into_iter()
             .find(|endian| {

@@ -192,7 +192,7 @@ fn rotate_holder(x: &Context) -> Outcome {
 
 fn rotate_target(x: &Context) -> Outcome {
     let a = Target::CounterRef(Some(new_counter(x, 1)?));
-    let (mut b, c) = (Target::AnyView(Some(myself(x)?)), Target::CounterRef(None));
+    let (mut b, c) = (Target::AnyRef(Some(myself(x)?)), Target::CounterRef(None));
     let before = b.clone();
     let (result, d) = x.peer.rotate_target(&a, &mut b, &c)?;
     ensure!(result == a && b == c && d == before);
