@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::{MessageType, Version};
 
 /// Data that does not start with an acceptable GIOP header: send MessageError and close the connection.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[derive(Clone, Copy, Eq, Error, PartialEq)]
 pub enum HeaderError {
     /// The data does not start with `GIOP`.
     #[error("not a GIOP message: it starts with octets {0:02x?}; check that the peer uses GIOP")]
@@ -49,7 +49,7 @@ pub enum HeaderError {
 }
 
 /// A fragment that does not match the preceding messages: send MessageError and close the connection.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[derive(Clone, Copy, Eq, Error, PartialEq)]
 pub enum FragmentError {
     /// No fragmented message with this request id (`None` for GIOP 1.1) is incomplete.
     #[error("fragment of an unknown message (request id {0:?})")]
@@ -80,7 +80,7 @@ pub enum FragmentError {
 }
 
 /// The client and the server have no code set in common.
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[derive(Clone, Copy, Eq, Error, PartialEq)]
 #[error("no common code set: the server has {server_native:#010x} and no conversion code set of the client")]
 pub struct CodeSetIncompatible {
     /// The native code set of the server.
@@ -106,7 +106,7 @@ impl From<CodeSetIncompatible> for SystemException {
 /// assert_eq!(error, UrlError::BadPort("0".to_owned()));
 /// assert_eq!(error.to_string(), "`0` is not a port; use a number from 1 to 65535");
 /// ```
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[derive(Clone, Eq, Error, PartialEq)]
 pub enum UrlError {
     /// Neither `IOR:` nor `corbaloc:`.
     #[error(
@@ -147,3 +147,5 @@ pub enum UrlError {
     )]
     BadKey(String),
 }
+
+punctual_types::debug_as_display!(UrlError, HeaderError, FragmentError, CodeSetIncompatible);

@@ -32,7 +32,7 @@ pub struct Inspector {
 pub type SnapshotSource = Box<dyn Fn() -> Option<Snapshot> + Send>;
 
 /// The inspection socket or the address of metrics could not be opened.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("cannot open {address} for inspection: {source}")]
 pub struct InspectError {
     /// Path or address.
@@ -59,6 +59,8 @@ const MAX_SESSIONS: usize = 8;
 const MAX_BACKLOG: usize = 4096;
 /// Pause after accepting failed, for example because descriptors are exhausted.
 const PAUSE: Duration = Duration::from_millis(200);
+
+punctual_types::debug_as_display!(InspectError);
 
 impl Inspector {
     /// Name of the thread.

@@ -87,6 +87,16 @@ impl LaneEndpoint {
         }
     }
 
+    /// Endpoint of lane `number` of a pool that listens at this one.
+    pub fn numbered(&self, number: u16) -> Self {
+        let numbered = |address: &String| self.transport.numbered_address(address, number);
+        Self {
+            address: numbered(&self.address),
+            published: self.published.as_ref().map(numbered),
+            ..self.clone()
+        }
+    }
+
     pub(crate) fn open(&self) -> Result<Acceptor, LaneError> {
         let listener = self
             .transport

@@ -5,7 +5,7 @@ use std::io;
 use punctual_transport::AddressError;
 
 /// Reason why a lane could not be opened or started.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum LaneError {
     /// The address of an endpoint is malformed or does not exist on this host.
     #[error(transparent)]
@@ -38,3 +38,5 @@ pub enum LaneError {
         limit: usize,
     },
 }
+
+punctual_types::debug_as_display!(LaneError);

@@ -25,7 +25,7 @@ use crate::InvalidPolicy;
 /// assert!(matches!(Orb::builder().listen("localhost:2809").build(), Err(OrbError::Address(_))));
 /// # Ok::<(), OrbError>(())
 /// ```
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum OrbError {
     /// The text is not an endpoint.
@@ -158,6 +158,8 @@ pub enum OrbError {
     WrongPolicy(&'static str),
 }
 
+punctual_types::debug_as_display!(OrbError, ResolveError);
+
 impl From<InspectError> for OrbError {
     fn from(InspectError { address, source }: InspectError) -> Self {
         Self::Listen { address, source }
@@ -236,7 +238,7 @@ impl OrbError {
 /// ));
 /// # Ok::<(), punctual_orb::OrbError>(())
 /// ```
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum ResolveError {
     /// A call to the object, or to an object that leads to it, failed.

@@ -25,7 +25,7 @@ use crate::PriorityModel;
 /// }
 /// # Ok::<(), OrbError>(())
 /// ```
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[derive(Clone, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum InvalidPolicy {
     /// A pool with lanes, but no priority model to choose the lane of a request.
@@ -81,6 +81,8 @@ pub enum InvalidPolicy {
     )]
     ProtocolWithoutAcceptor,
 }
+
+punctual_types::debug_as_display!(InvalidPolicy);
 
 impl InvalidPolicy {
     /// Returns the type of the wrong or missing policy, such as 40 for PriorityModelPolicy.

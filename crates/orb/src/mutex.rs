@@ -211,7 +211,7 @@ impl Drop for MutexGuard<'_> {
 /// # drop(guard);
 /// # Ok::<(), punctual_orb::OrbError>(())
 /// ```
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[derive(Clone, Copy, Eq, Error, PartialEq)]
 #[non_exhaustive]
 pub enum LockError {
     /// The calling thread's native priority is above the ceiling.
@@ -233,6 +233,8 @@ pub enum LockError {
     Destroyed,
 }
 
+punctual_types::debug_as_display!(LockError, MutexNotFound, MutexInUse);
+
 impl From<LockError> for SystemException {
     fn from(error: LockError) -> Self {
         let (kind, minor) = match error {
@@ -253,7 +255,7 @@ impl From<LockError> for SystemException {
 /// assert_eq!(orb.open_named_mutex("antenna").err(), Some(MutexNotFound("antenna".to_owned())));
 /// # Ok::<(), punctual_orb::OrbError>(())
 /// ```
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[derive(Clone, Eq, Error, PartialEq)]
 #[error("this ORB has no mutex named `{0}`; create it with `create_named_mutex`")]
 pub struct MutexNotFound(pub String);
 
@@ -270,7 +272,7 @@ pub struct MutexNotFound(pub String);
 /// assert_eq!(orb.destroy_mutex(&mutex), Ok(()));
 /// # Ok::<(), punctual_orb::OrbError>(())
 /// ```
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[derive(Clone, Copy, Eq, Error, PartialEq)]
 #[error("the mutex is locked by a thread; destroy it after it has been unlocked")]
 pub struct MutexInUse;
 

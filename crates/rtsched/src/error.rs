@@ -19,7 +19,7 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 /// ));
 /// # Ok::<(), punctual_rtsched::BuildError>(())
 /// ```
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, Eq, PartialEq, thiserror::Error)]
 pub enum SchedulingError {
     /// `RTScheduling::Current::UNSUPPORTED_SCHEDULING_DISCIPLINE`: the parameters are for another scheduler;
     /// nothing has changed.
@@ -38,6 +38,8 @@ pub enum SchedulingError {
     #[error(transparent)]
     System(#[from] SystemException),
 }
+
+punctual_types::debug_as_display!(SchedulingError, BuildError);
 
 impl SchedulingError {
     /// Whether the distributable thread was cancelled.
@@ -78,7 +80,7 @@ impl From<SchedulingError> for SystemException {
 /// let refused = RtScheduling::builder().mechanism(Mechanism::KernelDeadline).build();
 /// assert!(matches!(refused, Err(BuildError::MechanismUnsuitable { .. })));
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum BuildError {
     /// The mechanism cannot carry out the scheduler's decisions.
     #[error("{mechanism} cannot carry out the decisions of the scheduler `{scheduler}`: {reason}")]

@@ -3,11 +3,13 @@
 use std::{fmt, io};
 
 /// A text that is not an address of its transport, or whose transport is unknown.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Eq, PartialEq)]
 pub struct AddressError {
     text: String,
     hint: String,
 }
+
+punctual_types::debug_as_display!(AddressError);
 
 impl AddressError {
     /// Creates an error; `hint` states the expected form.

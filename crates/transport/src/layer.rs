@@ -113,6 +113,10 @@ impl<T: Transport, L: Layer + 'static> Transport for Layered<T, L> {
         self.transport.lane_address(address, lane)
     }
 
+    fn numbered_address(&self, address: &str, number: u16) -> String {
+        self.transport.numbered_address(address, number)
+    }
+
     fn encode_address(&self, address: &str, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         self.transport.encode_address(address, encoder)
     }

@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use punctual_os::socket_option::unacknowledged;
 use punctual_sched::NetworkPriority;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -56,6 +57,16 @@ impl Stream for SocketStream {
 
     fn wait_writable(&self, timeout: Duration) -> io::Result<bool> {
         wait_for(&self.socket, PollFlags::OUT, timeout)
+    }
+
+    /// TCP accepts a write after the peer's FIN. If the peer had closed by then, its system answers with a
+    /// reset and acknowledges nothing (RFC 9293, 3.10.7.4); if it only ended its own direction, no reset
+    /// follows.
+    fn was_closed_before_write(&self, timeout: Duration) -> bool {
+        let is_unacknowledged = || unacknowledged(&self.socket).is_ok_and(|octets| octets > 0);
+        is_unacknowledged()
+            && wait_for(&self.socket, PollFlags::empty(), timeout).unwrap_or(false)
+            && is_unacknowledged()
     }
 
     fn shutdown(&self) {

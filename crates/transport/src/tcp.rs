@@ -110,6 +110,18 @@ impl Transport for Tcp {
         }
     }
 
+    fn numbered_address(&self, address: &str, number: u16) -> String {
+        match address.parse::<HostPort>() {
+            Ok(HostPort { port: 0, .. }) => address.to_owned(),
+            Ok(HostPort { host, port }) => match port.checked_add(number) {
+                Some(port) => HostPort { host, port }.to_string(),
+                None => format!("{host}:{}", u32::from(port) + u32::from(number)),
+            },
+            // Listening at it will report the error.
+            Err(_) => address.to_owned(),
+        }
+    }
+
     fn encode_address(&self, address: &str, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         let HostPort { host, port } = address
             .parse()
@@ -223,6 +235,19 @@ impl Listener for TcpListener {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lanes_of_a_pool_have_consecutive_ports() {
+        for (address, second) in [
+            ("localhost:2811", "localhost:2813"),
+            ("[::1]:2811", "[::1]:2813"),
+            ("localhost", "localhost"),
+            ("localhost:65534", "localhost:65536"),
+        ] {
+            assert_eq!(Tcp.numbered_address(address, 2), second);
+        }
+        assert!(parse("localhost:65536").is_err(), "listening there reports it");
+    }
 
     #[test]
     fn connecting_without_a_server_is_refused() {

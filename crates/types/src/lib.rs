@@ -11,6 +11,7 @@ mod minor;
 mod priority;
 mod priority_band;
 mod priority_model;
+mod readable_debug;
 mod repository_id;
 mod split_mix;
 mod system_exception;

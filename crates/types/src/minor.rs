@@ -67,6 +67,9 @@ macro_rules! table {
                 pub const $name: Self = Self(PUNCTUAL_VMCID | $number);
             )*
 
+            /// All of Punctual's codes, by number.
+            pub const OWN: &[Self] = &[$(Self::$name),*];
+
             /// Returns the meaning of one of Punctual's codes, and what to try next.
             ///
             /// ```
@@ -123,11 +126,14 @@ table! {
         "the peer raised a user exception that the operation does not declare";
     SERVANT_PANICKED = 16, Unknown, "the servant panicked; the server's standard error has the message";
     CONNECT_REFUSED = 17, Transient,
-        "no server is listening at the address of the reference; check that the server is running";
+        "no server is listening at the address of the reference; check that the server is running (or was it \
+         restarted? resolve again)";
     CONNECT_TIMED_OUT = 18, Timeout, "the connection could not be established within the connect timeout";
     HOST_UNKNOWN = 19, Transient,
         "the host name of the reference cannot be resolved; check the server's published address";
-    CONNECTION_LOST = 20, CommFailure, "the peer closed the connection during the call";
+    CONNECTION_LOST = 20, CommFailure,
+        "the peer closed the connection after the request was sent and before it replied; whether the \
+         operation was executed is not known";
     WRITE_FAILED = 21, CommFailure, "the request could not be sent";
     REPLY_TIMED_OUT = 22, Timeout, "no reply arrived before the deadline of the call";
     REPLY_MALFORMED = 23, CommFailure, "the reply is not a well-formed GIOP message";
@@ -191,11 +197,11 @@ table! {
     PRIORITY_OUTSIDE_BOUND_BAND = 83, InvPolicy,
         "the priority is outside the band that its connection is bound to; use another connection";
     NO_REPLY_THREADPOOL = 90, InvPolicy,
-        "the call shares a connection, and no thread pool reads the replies; set one with \
-         `Orb::set_reply_threadpool`, or use `ConnectionMode::Exclusive`";
+        "no thread pool reads the replies to asynchronous calls and to calls that share a connection; make \
+         one after the ORB: `orb.set_reply_threadpool(&orb.threadpool().lane(Priority::MAX, 1).build()?)?`";
     NO_LANE_FOR_REPLY = 91, InvPolicy,
-        "the call shares a connection, and every lane of the reply pool is below the caller's priority; \
-         add a lane, or use `ConnectionMode::Exclusive`";
+        "every lane of the reply pool is below the caller's priority; give it a lane of this priority or \
+         above, such as `.lane(Priority::MAX, 1)`";
     REPLY_THREADPOOL_ENDED = 92, CommFailure,
         "the thread pool that was to read the reply was destroyed during the call";
     SHARED_CALLS_EXHAUSTED = 93, ImpLimit,
@@ -210,6 +216,9 @@ table! {
     MOVED_WHILE_ASYNCHRONOUS = 96, Transient,
         "the object was forwarded to a server that needs another encoding of the asynchronous call's \
          arguments; retry: the next call goes there directly";
+    CLOSED_BEFORE_REQUEST = 97, Transient,
+        "the server closed the connection before it had received the request, and again on each new \
+         connection; retry when it has started";
     DECODED_TOO_LARGE = 100, ImpLimit,
         "the values in the message take more memory than is allowed; raise `max_decoded_size` on the side \
          that received it";

@@ -81,8 +81,10 @@ impl fmt::Display for NativePriority {
 /// let error: OutOfRange = Priority::new(-5).unwrap_err();
 /// assert_eq!(error.to_string(), "-5 is not a CORBA priority; use 0 (lowest) to 32767 (highest)");
 /// ```
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Eq, PartialEq)]
 pub struct OutOfRange(pub i16);
+
+crate::debug_as_display!(OutOfRange);
 
 impl fmt::Display for OutOfRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -13,7 +13,7 @@ use crate::{Minor, SystemExceptionKind};
 /// let late = SystemException::new(SystemExceptionKind::Timeout, 0, Completion::Maybe);
 /// assert_eq!(late.repository_id(), "IDL:omg.org/CORBA/TIMEOUT:1.0");
 /// ```
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Eq, PartialEq)]
 pub struct SystemException {
     /// The kind of exception.
     pub kind: SystemExceptionKind,
@@ -22,6 +22,8 @@ pub struct SystemException {
     /// Whether the operation had completed when the exception was raised.
     pub completed: Completion,
 }
+
+crate::debug_as_display!(SystemException);
 
 impl SystemException {
     /// Creates an exception; `minor` is a [`Minor`] or a plain number.

@@ -17,7 +17,7 @@ const README: &str = include_str!("../README.md");
 #[test]
 fn commands_of_the_readme_print_its_output() {
     let commands = blocks_of(README, "sh");
-    let [server, client] = commands[..] else {
+    let [server, client, _, _] = commands[..] else {
         panic!("expected two commands in the README: {commands:?}");
     };
     let shown = blocks_of(README, "text");
@@ -38,6 +38,28 @@ fn commands_of_the_readme_print_its_output() {
     let said = String::from_utf8_lossy(&answer.stderr);
     assert!(answer.status.success(), "{said}");
     assert_eq!(String::from_utf8_lossy(&answer.stdout).trim_end(), greeting);
+}
+
+/// The server is killed, so it cannot close its connections in good order.
+#[test]
+fn the_first_call_after_a_restart_succeeds() {
+    let [_, _, server, client] = blocks_of(README, "sh")[..] else {
+        panic!("expected four commands in the README");
+    };
+    let first = Server::start(server);
+    assert_eq!(first.first_line, "Greeting at corbaloc:iiop:1.2@localhost:2820/Greeter");
+    let client = Server::start(client);
+    let greeting = "Hello again, world! (served at priority 32767)";
+    assert_eq!(client.first_line, greeting);
+    let mut running = first;
+    for _ in 0..3 {
+        drop(running);
+        running = Server::start(server);
+        // In the second without a server, it says what it knows.
+        let answers = std::iter::repeat_with(|| client.next_line());
+        let first = answers.take(5).find(|line| !line.contains("no server is listening"));
+        assert_eq!(first.as_deref(), Some(greeting));
+    }
 }
 
 #[test]

@@ -78,7 +78,7 @@ pub fn operation_error(place: &Place<'_>, interface: &Interface, operation: &Ope
     let error = error_impls(&name, &raised);
     quote! {
         #docs
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, PartialEq)]
         pub enum #name {
             #(#variants)*
             /// The call itself failed.
@@ -151,6 +151,13 @@ fn error_impls(name: &Ident, raised: &[(TokenStream, Ident)]) -> TokenStream {
                     #(#display)*
                     Self::System(exception) => ::core::fmt::Display::fmt(exception, f),
                 }
+            }
+        }
+
+        /// What `fn main() -> Result<…>` prints: the message.
+        impl ::core::fmt::Debug for #name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                ::core::fmt::Display::fmt(self, f)
             }
         }
 

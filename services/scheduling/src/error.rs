@@ -1,5 +1,7 @@
 //! Errors of scheduling by name.
 
+use std::fmt;
+
 use punctual::{OrbError, SystemException};
 use thiserror::Error;
 
@@ -15,7 +17,7 @@ use thiserror::Error;
 /// assert_eq!(error.to_string(), "unknown activity `trakc`; known: `track`");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[derive(Clone, Eq, Error, PartialEq)]
 #[error("unknown {kind} `{name}`; known: {}", list(.known))]
 pub struct UnknownName {
     /// Kind of the name: activity, object, adapter or host.
@@ -24,6 +26,20 @@ pub struct UnknownName {
     pub name: String,
     /// The names in the schedule.
     pub known: Vec<String>,
+}
+
+/// What `fn main() -> Result<…>` prints: the message.
+impl fmt::Debug for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What `fn main() -> Result<…>` prints: the message.
+impl fmt::Debug for SchedulingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// Lists names in backquotes, or `none`.
@@ -36,7 +52,7 @@ pub(crate) fn list(names: &[String]) -> String {
 }
 
 /// Error of [`ClientScheduler`](crate::ClientScheduler) and [`ServerScheduler`](crate::ServerScheduler).
-#[derive(Debug, Error)]
+#[derive(Error)]
 #[non_exhaustive]
 pub enum SchedulingError {
     /// The name is not in the schedule.

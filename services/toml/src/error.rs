@@ -18,7 +18,7 @@ use thiserror::Error;
 /// let error = parse::<Activity>("radar.toml", "period = \"10\"\n", |_| Ok(())).unwrap_err();
 /// assert!(error.to_string().starts_with("radar.toml:1:10: period: invalid time span `10`; "), "{error}");
 /// ```
-#[derive(Debug, Error)]
+#[derive(Error)]
 pub enum FileError {
     /// The file could not be read.
     #[error("cannot read {file}: {source}")]
@@ -44,6 +44,8 @@ pub enum FileError {
         problem: String,
     },
 }
+
+punctual_types::debug_as_display!(FileError);
 
 impl FileError {
     /// Creates the error of an octet of the text.

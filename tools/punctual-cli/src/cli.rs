@@ -10,9 +10,9 @@ use clap::{
 use punctual_scenarios::benchmarks;
 
 use crate::{
-    doctor,
+    doctor, explain,
     measuring::{Bench, Demo, Qualify, Trace},
-    plan, top,
+    new, plan, top,
 };
 
 /// Punctual, a Real-time CORBA ORB: watch it, measure it, compile IDL, plan deadlines.
@@ -25,6 +25,12 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Create a package with IDL, server, client and tests
+    ///
+    /// The package builds at once: an interface, a servant with a lane for each of two priorities at fixed
+    /// ports, a server that ends in good order on SIGINT and SIGTERM, a client, and tests.
+    #[command(verbatim_doc_comment, after_help = NEW)]
+    New(new::Options),
     /// Show what lanes do for calls under overload, in under a minute
     ///
     /// A server and three clients (75, 50 and 25 calls per second; high, medium and low priority) share one
@@ -82,6 +88,9 @@ pub enum Command {
     /// PUNCTUAL_INSPECTION=FOLDER in its environment turns it on.
     #[command(verbatim_doc_comment, after_help = TOP)]
     Top(top::Options),
+    /// Explain a minor code of a system exception
+    #[command(after_help = EXPLAIN)]
+    Explain(explain::Options),
 }
 
 #[derive(Debug, Subcommand)]
@@ -149,6 +158,7 @@ fn macro_definition(text: &str) -> Result<(String, String), String> {
 
 const START: &str = "\
 Start with:
+  punctual new valve                  a service of your own, ready to build
   punctual doctor                     is this machine ready for real time?
   punctual demo                       see lanes at work
   punctual bench cubit                what does one call cost here?
@@ -157,6 +167,22 @@ Start with:
   punctual idl check idl/track.idl    is this IDL correct?
   punctual plan radar.toml            are all deadlines met?
   punctual top                        what is a running ORB doing?";
+
+const NEW: &str = "\
+Examples:
+  punctual new valve
+  punctual new ~/src/valve --checkout ~/src/punctual
+  punctual new valve --published
+
+Exit code: 0 created; 2 the folder exists or cannot be written, or the name is not valid.";
+
+const EXPLAIN: &str = "\
+Examples:
+  punctual explain 17
+  punctual explain 0x50554011
+  punctual explain TRANSIENT          all codes of this exception
+
+Exit code: 0 explained; 2 no such code.";
 
 const DEMO: &str = "\
 Examples:

@@ -2,8 +2,10 @@
 
 mod cli;
 mod doctor;
+mod explain;
 mod idl;
 mod measuring;
+mod new;
 mod plan;
 mod top;
 
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
     punctual_harness::supervisor::main_if_asked();
     punctual_scenarios::main_if_asked();
     match Cli::parse().command {
+        Command::New(options) => new::run(&options),
         Command::Demo(arguments) => demo::run(&arguments.into()),
         Command::Bench { name, arguments } => match benchmarks().find(|benchmark| benchmark.name == name) {
             Some(benchmark) => bench::run(benchmark, &arguments.into()),
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
         Command::Plan(options) => plan::run(&options),
         Command::Doctor(options) => doctor::run(&options),
         Command::Top(options) => top::run(&options),
+        Command::Explain(options) => explain::run(&options),
     }
 }
 

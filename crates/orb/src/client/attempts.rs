@@ -1,5 +1,5 @@
 //! Step 2 of a call, its attempts: it follows forwards, and uses another connection after a server has closed
-//! one in an orderly way.
+//! one without executing the request.
 
 use std::{
     ops::ControlFlow,
@@ -57,7 +57,7 @@ impl AttemptHistory {
 }
 
 impl Reference {
-    /// Makes attempts, following forwards and orderly closes, until one succeeds, fails, or a limit is
+    /// Makes attempts, following forwards and closed connections, until one succeeds, fails, or a limit is
     /// reached.
     pub(super) fn deliver<R>(
         &self,
@@ -130,7 +130,7 @@ impl Reference {
     }
 }
 
-/// How often a request is sent again after orderly closes; a server that always closes counts as unreachable.
+/// How often a request is sent again after its connection was closed; a server that always closes counts as unreachable.
 const MAX_AGAIN: usize = 3;
 
 pub(super) fn too_many_forwards() -> SystemException {
@@ -149,11 +149,11 @@ fn is_unreachable(error: &SystemException) -> bool {
         )
 }
 
-/// The server has closed the connection in an orderly way, without executing the request.
+/// The server has closed the connection without executing the request.
 pub(super) fn closed() -> SystemException {
     SystemException::new(
         SystemExceptionKind::Transient,
-        Minor::CONNECTION_LOST,
+        Minor::CLOSED_BEFORE_REQUEST,
         Completion::No,
     )
 }

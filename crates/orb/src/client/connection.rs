@@ -19,6 +19,7 @@ use punctual_transport::{ProtocolPolicy, Stream};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
+    attempts::closed,
     connection_key::{Band, ConnectionKey, Purpose},
     deadline::{Deadline, Deadlines},
     endpoint::Endpoint,
@@ -62,6 +63,8 @@ const COARSE: Duration = Duration::from_millis(50);
 const TICKS: Duration = Duration::from_millis(10);
 /// A connection unused for this time may have been closed by the server: it is checked before a oneway call.
 const CHECK_AFTER: Duration = Duration::from_secs(1);
+/// How long the network may take to tell whether a request came after the end of its connection.
+const ANSWER: Duration = Duration::from_millis(200);
 /// Duration of one wait without a deadline.
 const WAIT_CHUNK: Duration = Duration::from_secs(3600);
 
@@ -311,7 +314,7 @@ impl ClientConnection {
         }
         *fine |= deadline.is_some();
         match self.stream.read(self.protocol.receive.space()) {
-            Ok(0) => Err(lost()),
+            Ok(0) => Err(self.lost_or_closed(deadline)),
             Ok(count) => {
                 self.protocol.receive.received(count);
                 Ok(())
@@ -320,6 +323,18 @@ impl ClientConnection {
             // time is left.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
             Err(_) => Err(lost()),
+        }
+    }
+
+    /// Why the stream has ended: [`Minor::CLOSED_BEFORE_REQUEST`] if the last request cannot have reached the
+    /// server, as after the restart of a server that was killed.
+    #[cold]
+    fn lost_or_closed(&self, deadline: Option<Deadline>) -> SystemException {
+        let left = deadline.map_or(ANSWER, |deadline| deadline.left().min(ANSWER));
+        if self.stream.was_closed_before_write(left) {
+            closed()
+        } else {
+            lost()
         }
     }
 

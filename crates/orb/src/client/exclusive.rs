@@ -122,8 +122,8 @@ impl Reference {
         }
     }
 
-    /// Waits for the reply to a request. `None`: the server has closed the connection in good order, without
-    /// executing the request. After a timeout, the request is cancelled; other errors close the connection.
+    /// Waits for the reply to a request. `None`: the server has closed the connection without executing the
+    /// request, or asking again does no harm. After a timeout, the request is cancelled; other errors close the connection.
     pub(super) fn receive(
         &self,
         mut connection: Box<PooledConnection>,
@@ -134,6 +134,10 @@ impl Reference {
         match await_reply(&mut connection, wanted, request_id, context) {
             Ok(Some(reply)) => Ok(Some((connection, reply))),
             Ok(None) => {
+                self.forget(&connection);
+                Ok(None)
+            }
+            Err(error) if may_repeat(error, wanted) => {
                 self.forget(&connection);
                 Ok(None)
             }
@@ -161,6 +165,17 @@ impl Reference {
                 connection.close();
             }
         }
+    }
+}
+
+/// Whether the same request can be sent again after this error: it was not executed, or only asks where an
+/// object is.
+#[cold]
+pub(super) fn may_repeat(error: SystemException, wanted: MessageType) -> bool {
+    match error.minor {
+        Minor::CLOSED_BEFORE_REQUEST => true,
+        Minor::CONNECTION_LOST => wanted == MessageType::LocateReply,
+        _ => false,
     }
 }
 

@@ -21,6 +21,7 @@ use super::{
     connection_key::{ConnectionKey, Purpose},
     deadline::Deadlines,
     endpoint::Cancellation,
+    exclusive::may_repeat,
     reference::Reference,
     reply::decode_locate_reply,
     reply_view::ReplyView,
@@ -248,8 +249,10 @@ impl Reference {
             serve_until_over(shared, &ticket, &wait, None);
         }
         let outcome = replies.wait(ticket, &wait, reply_buffer);
-        let result = self.conclude(lane, shared, request_id, outcome)?;
-        Ok(result.map(Some))
+        match self.conclude(lane, shared, request_id, outcome) {
+            Err(error) if wanted.is_some_and(|wanted| may_repeat(error, wanted)) => Ok(Attempt::Again(error)),
+            result => Ok(result?.map(Some)),
+        }
     }
 
     /// Sends a request; returns a ticket if it has a reply.

@@ -53,9 +53,11 @@ pub struct OrbInitInfo<'i> {
 }
 
 /// Error: an interceptor with this name is already registered.
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
+#[derive(Clone, Eq, Error, PartialEq)]
 #[error("an interceptor named `{0}` is already registered; choose another name or an empty one")]
 pub struct DuplicateName(pub String);
+
+punctual_types::debug_as_display!(DuplicateName);
 
 impl<'i> OrbInitInfo<'i> {
     pub(crate) fn new(interceptors: &'i mut Interceptors) -> Self {

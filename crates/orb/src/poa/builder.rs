@@ -305,6 +305,10 @@ impl PoaBuilder {
 
     /// Its objects outlive the ORB: the same adapter name and object id lead to them in the next run.
     ///
+    /// References stay valid if the addresses do, too: give the adapter's pool a fixed one with
+    /// [`ThreadPoolBuilder::listen`](crate::ThreadPoolBuilder::listen), or use the ORB's own pool and
+    /// [`OrbBuilder::listen`](crate::OrbBuilder::listen) with a port.
+    ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};

@@ -17,7 +17,7 @@ use super::constants::MAX_KEYS;
 /// assert_eq!(SystemException::from(error).kind, SystemExceptionKind::BadInvOrder);
 /// # Ok::<(), StorageError>(())
 /// ```
-#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[derive(Clone, Copy, Eq, Error, PartialEq)]
 pub enum StorageError {
     /// The calling OS thread runs no distributable thread.
     #[error(
@@ -33,6 +33,8 @@ pub enum StorageError {
     )]
     TooManyKeys,
 }
+
+punctual_types::debug_as_display!(StorageError);
 
 /// BAD_INV_ORDER outside of distributable threads, BAD_PARAM for a stale key, IMP_LIMIT for too many.
 impl From<StorageError> for SystemException {

@@ -220,6 +220,10 @@ impl Stream for Faulty {
         self.stream.wait_writable(timeout)
     }
 
+    fn was_closed_before_write(&self, timeout: Duration) -> bool {
+        self.stream.was_closed_before_write(timeout)
+    }
+
     fn shutdown(&self) {
         self.stream.shutdown();
     }

@@ -307,6 +307,10 @@ impl Stream for Traced {
         self.stream.wait_writable(timeout)
     }
 
+    fn was_closed_before_write(&self, timeout: Duration) -> bool {
+        self.stream.was_closed_before_write(timeout)
+    }
+
     fn shutdown(&self) {
         self.stream.shutdown();
     }

@@ -1,8 +1,9 @@
 //! Shared by the tests of all examples: runs the commands of a README.
 
 use std::{
+    cell::RefCell,
     io::{BufRead, BufReader},
-    process::{Child, Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
 };
 
 /// Contents of a page's code blocks of one language.
@@ -29,6 +30,7 @@ pub fn command(line: &str) -> Command {
 /// server itself.
 pub struct Server {
     child: Child,
+    said: RefCell<BufReader<ChildStdout>>,
     /// First line of output, printed once connections are accepted.
     pub first_line: String,
 }
@@ -37,15 +39,24 @@ impl Server {
     /// Runs a line of a README and waits for its first line of output.
     pub fn start(line: &str) -> Self {
         let mut child = command(line).stdout(Stdio::piped()).spawn().unwrap();
-        let mut said = BufReader::new(child.stdout.take().unwrap());
+        let said = RefCell::new(BufReader::new(child.stdout.take().unwrap()));
         // From here on it is killed in any case.
         let mut server = Self {
             child,
+            said,
             first_line: String::new(),
         };
-        said.read_line(&mut server.first_line).unwrap();
-        server.first_line.truncate(server.first_line.trim_end().len());
+        server.first_line = server.next_line();
         server
+    }
+
+    /// Waits for the next line of output.
+    #[allow(dead_code, reason = "not all examples print more than one")]
+    pub fn next_line(&self) -> String {
+        let mut line = String::new();
+        self.said.borrow_mut().read_line(&mut line).unwrap();
+        line.truncate(line.trim_end().len());
+        line
     }
 }
 

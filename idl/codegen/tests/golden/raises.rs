@@ -166,7 +166,7 @@ impl<S: Door> ::punctual::rt::Skeleton<S> for DoorRef {
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 pub mod door {
     /// What [`open`](super::Door::open) may fail with.
-    #[derive(Clone, Debug, PartialEq)]
+    #[derive(Clone, PartialEq)]
     pub enum OpenError {
         /// See [`super::Refused`].
         Refused(super::Refused),
@@ -215,6 +215,12 @@ pub mod door {
                 Self::Refused(exception) => ::core::fmt::Display::fmt(exception, f),
                 Self::System(exception) => ::core::fmt::Display::fmt(exception, f),
             }
+        }
+    }
+    /// What `fn main() -> Result<…>` prints: the message.
+    impl ::core::fmt::Debug for OpenError {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Display::fmt(self, f)
         }
     }
     impl ::core::error::Error for OpenError {

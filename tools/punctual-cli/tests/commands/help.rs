@@ -7,7 +7,7 @@ fn help_names_every_command() {
     let (code, text) = punctual(&["--help"]);
     assert_eq!(code, 0);
     for command in [
-        "doctor", "demo", "bench", "qualify", "trace", "idl", "plan", "top",
+        "new", "doctor", "demo", "bench", "qualify", "trace", "idl", "plan", "top", "explain",
     ] {
         assert!(
             text.lines().any(|line| line.trim_start().starts_with(command)),
@@ -29,6 +29,8 @@ fn help_of_each_command_has_examples_and_exit_codes() {
         &["plan"],
         &["doctor"],
         &["top"],
+        &["new"],
+        &["explain"],
     ] {
         let (code, text) = punctual(&[command, &["--help"]].concat());
         assert_eq!(code, 0, "{command:?}");

@@ -2,7 +2,9 @@
 
 mod command;
 mod doctor;
+mod explain;
 mod help;
 mod idl;
+mod new;
 mod plan;
 mod simulate;

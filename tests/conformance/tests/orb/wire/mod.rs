@@ -12,4 +12,5 @@ mod odd_servers;
 mod probing;
 mod redispatch;
 mod references;
+mod restarts;
 mod serving;

@@ -341,7 +341,7 @@ fn an_orderly_close_instead_of_a_reply_means_that_the_request_is_sent_again() {
         2,
         |listener| (0..4).for_each(|_| drop(answer(&mut listener.accept(), close))),
         |_, probe| {
-            let gone = SystemException::new(Kind::Transient, Minor::CONNECTION_LOST, Completion::No);
+            let gone = SystemException::new(Kind::Transient, Minor::CLOSED_BEFORE_REQUEST, Completion::No);
             assert_eq!(probe.twice(21), Err(gone));
         },
     );

@@ -1,0 +1,42 @@
+//! `punctual explain`: what a minor code of a system exception means, and what to try.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use punctual::Minor;
+
+/// Settings of `punctual explain`.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Number, as in `minor Punctual 17`, the whole code (`0x50554011`), or a name (`TRANSIENT`); default: all
+    #[arg(value_name = "CODE")]
+    pub code: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(options: &Options) -> ExitCode {
+    let asked = options.code.join(" ");
+    let found: Vec<_> = Minor::OWN.iter().filter(|minor| is_meant(&asked, **minor)).collect();
+    if found.is_empty() {
+        eprintln!("error: `{asked}` is none of Punctual's minor codes; `punctual explain` lists them");
+        return ExitCode::from(2);
+    }
+    for minor in found {
+        let kind = minor.kind().map_or("", |kind| kind.name());
+        println!("{minor} ({:#x}, CORBA::{kind}): {}", minor.0, minor.text().unwrap_or_default());
+    }
+    ExitCode::SUCCESS
+}
+
+fn is_meant(asked: &str, minor: Minor) -> bool {
+    let own = asked.trim_start_matches("minor ").trim_start_matches("Punctual ").trim();
+    let number = match own.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => own.parse().ok(),
+    };
+    let kind = own.trim_start_matches("CORBA::");
+    own.is_empty()
+        || number == Some(minor.0)
+        || number == Some(minor.0 & 0xfff)
+        || minor.kind().is_some_and(|its| its.name() == kind)
+}

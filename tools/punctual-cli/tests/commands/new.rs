@@ -1,0 +1,105 @@
+//! `punctual new`: the package builds and works, offline, against this checkout.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::command::run;
+
+const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+fn empty_folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn cargo(package: &Path) -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    // Compiled dependencies are kept from run to run.
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-target");
+    cargo.env("CARGO_TARGET_DIR", target).current_dir(package);
+    cargo
+}
+
+#[test]
+fn the_package_passes_its_tests_serves_and_ends_in_good_order() {
+    let package = empty_folder("new").join("valve-control");
+    let created = run(["new", package.to_str().unwrap()]);
+    assert_eq!(created.code, 0, "{}", created.complained);
+    assert!(created.said.contains("cargo run --release --bin server"), "{}", created.said);
+    // The versions that this checkout was built with are available offline.
+    fs::copy(format!("{CHECKOUT}/Cargo.lock"), package.join("Cargo.lock")).unwrap();
+
+    let tests = cargo(&package).args(["test", "--offline", "--quiet"]).output().unwrap();
+    let said = String::from_utf8_lossy(&tests.stderr).into_owned() + &String::from_utf8_lossy(&tests.stdout);
+    assert!(tests.status.success(), "{said}");
+    assert!(said.contains("1 passed"), "{said}");
+    assert!(!said.contains("warning"), "{said}");
+
+    for signal in [Signal::TERM, Signal::INT] {
+        let mut server = cargo(&package);
+        let mut server = server
+            .args(["run", "--offline", "--quiet", "--bin", "server"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+        let serving = lines.next().unwrap().unwrap();
+        assert_eq!(serving, "Serving corbaloc:iiop:1.2@localhost:2809/Tally");
+        let client = cargo(&package)
+            .args(["run", "--offline", "--quiet", "--bin", "client"])
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&client.stdout), "The total is 5\n");
+        // Cargo has been replaced by the server (exec).
+        let pid = Pid::from_raw(server.id().cast_signed()).unwrap();
+        kill_process(pid, signal).unwrap();
+        assert_eq!(lines.next().unwrap().unwrap(), "Ended");
+        assert_eq!(server.wait().unwrap().code(), Some(0));
+    }
+}
+
+#[test]
+fn dependencies_are_this_checkout_or_the_published_version() {
+    let folder = empty_folder("new-dependencies");
+    for (name, arguments, expected) in [
+        ("own", &[][..], "crates/punctual\" }"),
+        ("given", &["--checkout", CHECKOUT], "crates/punctual\" }"),
+        ("published", &["--published"], "punctual = \"0.1\"\n"),
+    ] {
+        let package = folder.join(name);
+        let created = run([&["new", package.to_str().unwrap()], arguments].concat());
+        assert_eq!(created.code, 0, "{}", created.complained);
+        let manifest = fs::read_to_string(package.join("Cargo.toml")).unwrap();
+        assert!(manifest.contains(expected), "{manifest}");
+    }
+    let nowhere = run(["new", folder.join("x").to_str().unwrap(), "--checkout", "/nowhere"]);
+    assert_eq!(nowhere.code, 2);
+    assert!(nowhere.complained.contains("is no checkout of Punctual"), "{}", nowhere.complained);
+}
+
+#[test]
+fn names_are_checked_before_anything_is_written() {
+    let folder = empty_folder("new-names");
+    for (name, problem) in [
+        ("Valve", "lower-case letters"),
+        ("2valves", "lower-case letters"),
+        ("interface", "has a meaning of its own"),
+        ("crate", "has a meaning of its own"),
+    ] {
+        let refused = run(["new", folder.join(name).to_str().unwrap()]);
+        assert_eq!(refused.code, 2, "{name}");
+        assert!(refused.complained.contains(problem), "{name}: {}", refused.complained);
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+    fs::create_dir(folder.join("taken")).unwrap();
+    let taken = run(["new", folder.join("taken").to_str().unwrap()]);
+    assert!(taken.code == 2 && taken.complained.contains("exists"), "{}", taken.complained);
+}
