@@ -3,7 +3,7 @@
 use std::{
     env, fs, io,
     net::SocketAddr,
-    os::unix::fs::{DirBuilderExt, MetadataExt},
+    os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering},
 };
@@ -154,10 +154,25 @@ impl Inspection {
     }
 }
 
+/// A name for a socket; sockets that killed processes have left in the folder are removed.
 fn new_name_in(folder: &Path) -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
+    remove_stale(folder);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     folder.join(format!("{}.{number}.inspect", std::process::id()))
+}
+
+fn remove_stale(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(|name| name.strip_suffix(".inspect")?.split_once('.'));
+        let process = owner.and_then(|(process, _)| process.parse::<u32>().ok());
+        let is_dead = |process| !Path::new(&format!("/proc/{process}")).exists();
+        if process.is_some_and(is_dead) && entry.file_type().is_ok_and(|kind| kind.is_socket()) {
+            // Another process may have removed it, and those of other users remain.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 fn own_uid() -> u32 {
@@ -210,6 +225,26 @@ mod tests {
                 .contains("Inspection::at")
         );
         fs::remove_dir_all(&base).unwrap();
+    }
+
+    #[test]
+    fn sockets_of_dead_processes_are_removed_and_nothing_else() {
+        let folder = env::temp_dir().join(format!("punctual-stale-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let bind = |name: &str| drop(std::os::unix::net::UnixListener::bind(folder.join(name)).unwrap());
+        // No process has an id above 4,194,304 (PID_MAX_LIMIT).
+        bind("4194305.0.inspect");
+        bind(&format!("{}.77.inspect", std::process::id()));
+        bind("radar.inspect");
+        fs::write(folder.join("4194305.1.inspect"), "a file").unwrap();
+        new_name_in(&folder);
+        let mut left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        let own = format!("{}.77.inspect", std::process::id());
+        let mut expected = ["4194305.1.inspect", &own, "radar.inspect"];
+        expected.sort();
+        assert_eq!(left, expected);
+        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

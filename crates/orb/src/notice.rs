@@ -15,17 +15,16 @@ use punctual_os::{memory, rights};
 
 use crate::poa_core::PoaCore;
 
-/// Reports once per process on standard error that real-time scheduling was denied.
+/// Reports once per process on standard error, in one line, that real-time scheduling was denied.
 pub(crate) fn realtime_denied() {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if !REPORTED.swap(true, Ordering::Relaxed) {
-        let mut text =
-            String::from("threads run without real-time scheduling, so measurements are not real-time");
-        for advice in rights::probe().advice() {
-            text.push_str("\n  ");
-            text.push_str(advice);
-        }
-        print(&text);
+        let rights = rights::probe();
+        let remedy = rights.advice().first().map_or("", String::as_str);
+        print(&format!(
+            "no right to real-time priorities: calls work, but urgent ones may wait for other programs; \
+             to grant it: {remedy}"
+        ));
     }
 }
 
@@ -34,7 +33,11 @@ pub(crate) fn enter_realtime(lock_memory: bool) {
     static ENTERED: Once = Once::new();
     ENTERED.call_once(|| {
         memory::keep_freed_memory();
-        if lock_memory && let Err(denied) = memory::lock_all() {
+        // Without the right to real-time priorities, [`realtime_denied`] reports both.
+        if lock_memory
+            && let Err(denied) = memory::lock_all()
+            && rights::probe().realtime
+        {
             print(&format!(
                 "memory is not locked, so page faults can delay any thread: {denied}"
             ));

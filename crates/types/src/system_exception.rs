@@ -63,10 +63,12 @@ impl fmt::Display for SystemException {
             self.minor,
             self.completed
         )?;
-        match self.minor.text() {
-            Some(text) => f.write_str(text),
-            None => f.write_str(self.kind.text()),
-        }
+        f.write_str(match (self.kind, self.minor) {
+            (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN) => {
+                "the ORB has been shut down, or its last handle was dropped"
+            }
+            (kind, minor) => minor.text().unwrap_or(kind.text()),
+        })
     }
 }
 

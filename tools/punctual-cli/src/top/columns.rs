@@ -51,6 +51,9 @@ pub const COLUMNS: &[Column] = &[
     column("p50", 8, 5, |_, change| times(change, |times| times.p50)),
     column("p99.9", 8, 3, |_, change| times(change, |times| times.p999)),
     column("max", 8, 2, |_, change| times(change, |times| times.max)),
+    column("max ever", 8, 7, |lane, _| {
+        format!("{:.0}", lane.service.max_ns as f64 / 1e3)
+    }),
     column("borrowed", 8, 7, |lane, _| lane.borrowed.to_string()),
     column("misses", 6, 1, |lane, _| lane.deadline_misses().to_string()),
     column("rejected", 8, 4, |lane, _| lane.rejections().to_string()),

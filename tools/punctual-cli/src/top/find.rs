@@ -2,11 +2,12 @@
 
 use std::{
     env, fs,
-    os::unix::fs::FileTypeExt,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
 use punctual::Inspection;
+use rustix::process::geteuid;
 
 use super::ask::{Failed, ask};
 
@@ -15,38 +16,45 @@ pub fn socket(given: Option<&Path>, pid: Option<u32>) -> Result<PathBuf, Failed>
     if let Some(given) = given {
         return Ok(given.to_owned());
     }
-    let folders = folders();
-    let mut found: Vec<PathBuf> = folders.iter().flat_map(|folder| sockets(folder, pid)).collect();
-    // Sockets of dead processes do not answer.
+    let mut found: Vec<PathBuf> = open_sockets();
+    found.retain(|socket| pid.is_none_or(|pid| process(socket) == Some(pid)));
+    remove_stale(&Inspection::default_folder());
+    // What else is named like that does not answer.
     found.retain(|socket| ask(socket).is_ok());
     match &found[..] {
         [socket] => Ok(socket.clone()),
-        [] => Err(Failed::NotFound(nothing(&folders, pid))),
+        [] => Err(Failed::NotFound(nothing(pid))),
         several => Err(Failed::NotFound(which(several))),
     }
 }
 
-/// Folders in which ORBs create sockets by default.
-fn folders() -> Vec<PathBuf> {
-    let mut folders = vec![Inspection::default_folder()];
-    let named = env::var_os(Inspection::ENVIRONMENT).filter(|folder| !folder.is_empty());
-    folders.extend(named.map(PathBuf::from));
-    folders.dedup();
-    folders
-}
-
-/// Sockets named like those of ORBs, `PID.NUMBER.inspect`, of one process or of all.
-fn sockets(folder: &Path, pid: Option<u32>) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut sockets: Vec<_> = entries
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_socket()))
-        .map(|entry| entry.path())
-        .filter(|path| process(path).is_some_and(|process| pid.is_none_or(|pid| pid == process)))
+/// Sockets of this user named `….inspect` that a process has open, in whatever folder.
+fn open_sockets() -> Vec<PathBuf> {
+    let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    // Num RefCount Protocol Flags Type St Inode Path; accepted connections name the path again.
+    let paths = table.lines().filter_map(|line| line.find('/').map(|start| &line[start..]));
+    let mut sockets: Vec<_> = paths
+        .filter(|path| path.ends_with(".inspect"))
+        .map(PathBuf::from)
+        .filter(|path| fs::symlink_metadata(path).is_ok_and(|file| file.uid() == geteuid().as_raw()))
         .collect();
     sockets.sort();
+    sockets.dedup();
     sockets
 }
 
+/// Removes the sockets of processes that were killed.
+fn remove_stale(folder: &Path) {
+    for socket in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        let is_dead = |process: u32| !Path::new(&format!("/proc/{process}")).exists();
+        if process(&socket).is_some_and(is_dead) {
+            // Another `top` may have removed it.
+            let _ = fs::remove_file(&socket);
+        }
+    }
+}
+
+/// The process in a name like `PID.NUMBER.inspect`.
 fn process(path: &Path) -> Option<u32> {
     let (process, number) = path
         .file_name()?
@@ -57,20 +65,15 @@ fn process(path: &Path) -> Option<u32> {
     process.parse().ok()
 }
 
-fn nothing(folders: &[PathBuf], pid: Option<u32>) -> String {
+fn nothing(pid: Option<u32>) -> String {
     let whose = pid.map_or_else(String::new, |pid| format!(" of process {pid}"));
-    let folders: Vec<_> = folders
-        .iter()
-        .map(|folder| folder.display().to_string())
-        .collect();
     format!(
-        "no inspected ORB{whose}: no socket in {}\n\
+        "no inspected ORB{whose}: this user has no open socket named `….inspect`\n\
          Inspection is off by default. Turn it on in the program:\n    \
          Orb::builder().inspection(Inspection::new())\n\
          or in the environment, for all ORBs of a program:\n    \
          {}={} my-program\n\
          Only the user of the ORB may open its socket; for another user, give the socket and use `sudo`.",
-        folders.join(" or "),
         Inspection::ENVIRONMENT,
         env::temp_dir().display()
     )

@@ -53,8 +53,8 @@ pub fn table(now: &Snapshot, change: &Change) -> String {
     let mut text = format!("{}\n\n{lanes}\n\n", title(now));
     text += &connections(now);
     text += &format!(
-        "\n\nCalls per second and times in µs are those of {:.1} s; borrowed, misses and rejected count \
-         from the start.\n",
+        "\n\nCalls per second and times in µs are those of {:.1} s; max ever, borrowed, misses and \
+         rejected are those since the start.\n",
         change.span.as_secs_f64()
     );
     text
@@ -81,8 +81,12 @@ pub fn connections(now: &Snapshot) -> String {
             lanes += &format!(" {}: {};", lane.lane, bands(&lane.connections_by_band));
         }
     }
+    let bound = match &lanes[..] {
+        "" => String::new(),
+        lanes => format!("Bands of connections:{lanes}\n"),
+    };
     format!(
-        "Connections by band:{lanes} as a client: {}; late replies: {}.",
+        "{bound}Connections to other servers: {}. Replies after their timeout: {}.",
         bands(&now.client.connections_by_band),
         now.client.late_replies
     )

@@ -143,7 +143,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, now: &Snapshot, change: &Change, inter
         let cells = cells.map(|(place, column)| aligned(place, (column.cell)(lane, change)));
         Row::new(cells).style(style(lane))
     });
-    let widths = columns.iter().map(|column| Constraint::Length(column.width));
+    let widths = columns.iter().map(|column| Constraint::Min(column.width));
     let header = Row::new(header).style(Style::new().add_modifier(Modifier::REVERSED));
     frame.render_widget(Table::new(rows, widths).header(header), lanes);
 
@@ -152,7 +152,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, now: &Snapshot, change: &Change, inter
         foot,
     );
     let text = format!(
-        "times in µs, over {:.1} s; every {:.1} s   q quit   + - interval",
+        "Times in µs of the last {:.1} s; shown every {:.1} s (+ more, - less often); q quits",
         change.span.as_secs_f64(),
         interval.as_secs_f64()
     );

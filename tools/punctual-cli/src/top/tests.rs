@@ -95,12 +95,12 @@ fn the_table_has_all_columns_of_a_lane() {
     let line = text.lines().find(|line| line.contains("p1-32767")).unwrap();
     let cells: Vec<_> = line.split_whitespace().collect();
     let expected = [
-        "p1-32767", "32767", "fifo", "99", "1/3", "2/256", "40/2048K", "4", "500", "2", "20", "80", "77",
+        "p1-32767", "32767", "fifo", "99", "1/3", "2/256", "40/2048K", "4", "500", "2", "20", "80", "80", "77",
         "5", "11111",
     ];
     assert_eq!(cells, expected);
     assert!(
-        text.contains("2 without band, 5 in 0..100; late replies: 6."),
+        text.contains("2 without band, 5 in 0..100. Replies after their timeout: 6."),
         "{text}"
     );
 }
@@ -151,7 +151,7 @@ fn narrow_screens_lose_the_less_important_columns_first() {
             .map(|column| column.heading)
             .collect::<Vec<_>>()
     };
-    assert_eq!(headings(200).len(), 14);
+    assert_eq!(headings(200).len(), 15);
     assert_eq!(headings(40), ["lane", "priority", "busy", "calls/s"]);
     assert_eq!(headings(0), ["lane"]);
 }

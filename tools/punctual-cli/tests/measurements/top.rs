@@ -51,7 +51,7 @@ pub fn a_single_orb_is_found_and_several_are_an_error() {
             .join(format!("{}.{number}.inspect", std::process::id()))
     };
     let pid = std::process::id().to_string();
-    let none = top(&folder, &["--once"]);
+    let none = top(&folder, &["--once", "--pid", &pid]);
     assert_eq!(none.status.code(), Some(2));
     assert!(
         complaint(&none).contains("Orb::builder().inspection(Inspection::new())"),
@@ -59,16 +59,18 @@ pub fn a_single_orb_is_found_and_several_are_an_error() {
         complaint(&none)
     );
     fs::create_dir(folder.0.join("punctual")).unwrap();
-    // The socket of a dead process.
-    drop(UnixListener::bind(named(7)).unwrap());
+    // The socket of a dead process: no process has this id.
+    let stale = folder.0.join("punctual").join("4194305.7.inspect");
+    drop(UnixListener::bind(&stale).unwrap());
     let first = orb(Inspection::at(named(0)));
-    for choice in [&["--once"][..], &["--once", "--pid", &pid]] {
-        let found = top(&folder, &[choice, &["--interval", "0.1"]].concat());
-        assert_eq!(found.status.code(), Some(0), "{}", complaint(&found));
-    }
+    let found = top(&folder, &["--once", "--pid", &pid, "--interval", "0.1"]);
+    assert_eq!(found.status.code(), Some(0), "{}", complaint(&found));
+    assert!(!stale.exists() && named(0).exists());
     assert_eq!(top(&folder, &["--once", "--pid", "1"]).status.code(), Some(2));
-    let second = orb(Inspection::at(named(1)));
-    let several = top(&folder, &["--once"]);
+    // In a folder that nothing names.
+    let elsewhere = Folder::new("elsewhere");
+    let second = orb(Inspection::at(elsewhere.0.join(format!("{pid}.1.inspect"))));
+    let several = top(&folder, &["--once", "--pid", &pid]);
     assert_eq!(several.status.code(), Some(2));
     assert!(complaint(&several).contains("0.inspect") && complaint(&several).contains("1.inspect"));
     drop((first, second));
@@ -129,7 +131,7 @@ pub fn the_terminal_is_restored_however_top_ends() {
         let socket = folder.0.join("radar.inspect");
         let mut orb = Some(orb(Inspection::at(&socket)));
         let mut terminal = Terminal::start(&socket);
-        terminal.wait_for("q quit");
+        terminal.wait_for("q quits");
         assert!(!terminal.is_cooked(), "{name}: keys arrive one by one");
         end(&mut terminal, &mut orb);
         assert_eq!(terminal.wait(), code, "{name}");

@@ -3,7 +3,7 @@
 
 use std::{sync::mpsc, thread};
 
-use punctual::{Completion, Interface as _, Minor, SystemException, SystemExceptionKind as Kind};
+use punctual::{Completion, Interface as _, Minor, Orb, SystemException, SystemExceptionKind as Kind};
 use punctual_fixtures::{
     conformance::ProbeRef,
     peer::{Listener, Peer},
@@ -14,9 +14,12 @@ use punctual_fixtures::{
 const KEY: &[u8] = b"restarted";
 const RESTARTS: usize = 9;
 
-fn probe(listener: &Listener) -> ProbeRef {
+/// A client, whose references end with it, and its reference to the server.
+fn client_of(listener: &Listener) -> (Orb, ProbeRef) {
     let ior = reference([1, 2], listener.port, KEY, &[]);
-    client().resolve(&punctual::ior_to_string(&ior)).unwrap()
+    let client = client();
+    let probe = client.resolve(&punctual::ior_to_string(&ior)).unwrap();
+    (client, probe)
 }
 
 /// Executes one call of `twice`.
@@ -28,7 +31,7 @@ fn serve_one(peer: &mut Peer) {
 #[test]
 fn the_first_call_after_a_restart_succeeds() {
     let listener = Listener::open();
-    let probe = probe(&listener);
+    let (_client, probe) = client_of(&listener);
     let (ended, wait_for_end) = mpsc::channel();
     thread::scope(|scope| {
         // Each incarnation executes one request: a repeated one would take the place of the next call's.
@@ -64,7 +67,7 @@ fn a_request_that_the_server_has_received_is_sent_once() {
     ];
     for (number, end) in ways_to_end.into_iter().enumerate() {
         let listener = Listener::open();
-        let probe = probe(&listener);
+        let (_client, probe) = client_of(&listener);
         thread::scope(|scope| {
             scope.spawn(move || {
                 let mut peer = listener.accept();
@@ -84,7 +87,7 @@ fn a_request_that_the_server_has_received_is_sent_once() {
 #[test]
 fn a_question_for_the_place_of_an_object_is_asked_again() {
     let listener = Listener::open();
-    let probe = probe(&listener);
+    let (_client, probe) = client_of(&listener);
     thread::scope(|scope| {
         scope.spawn(move || {
             let question = listener.accept().receive().expect("a question");
