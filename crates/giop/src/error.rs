@@ -128,6 +128,11 @@ pub enum UrlError {
     /// None of the addresses has a known protocol.
     #[error("`{0}` names no known protocol; use `iiop:host:port`, `:host:port` or `rir:`")]
     UnknownProtocol(String),
+    /// A protocol other than `iiop` without an address, as in a path with `/`, which ends the address.
+    #[error(
+        "`{0}:` has no address; a path begins with `%2f` in place of `/`: `corbaloc:{0}:1.2@%2frun%2fserver/Key`"
+    )]
+    NoAddress(String),
     /// `rir:` is combined with an address.
     #[error("`rir:` cannot be combined with addresses; use `corbaloc:rir:/NameService`")]
     BadRir,

@@ -234,6 +234,9 @@ fn other_address(text: &str) -> Result<UrlAddress, UrlError> {
         Some((version, rest)) => (iiop_version(version)?, rest),
         None => (Version::V1_0, rest),
     };
+    if address.is_empty() {
+        return Err(UrlError::NoAddress(excerpt(protocol)));
+    }
     let address = unescape(address)
         .ok()
         .and_then(|octets| String::from_utf8(octets).ok());

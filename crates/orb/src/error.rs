@@ -242,8 +242,13 @@ impl OrbError {
 #[non_exhaustive]
 pub enum ResolveError {
     /// A call to the object, or to an object that leads to it, failed.
-    #[error("{0}")]
-    Call(#[from] SystemException),
+    #[error("{}{exception}", quoted(.text))]
+    Call {
+        /// The text that was to be resolved, if it is a URL.
+        text: String,
+        /// Why.
+        exception: SystemException,
+    },
     /// The reference is nil.
     #[error("the reference is nil: it refers to no object")]
     Nil,
@@ -261,4 +266,31 @@ pub enum ResolveError {
         /// Repository id in the reference.
         found: String,
     },
+}
+
+impl From<SystemException> for ResolveError {
+    fn from(exception: SystemException) -> Self {
+        let text = String::new();
+        Self::Call { text, exception }
+    }
+}
+
+impl ResolveError {
+    /// Names the URL in the error. A text in hexadecimal digits would tell nobody anything.
+    pub(crate) fn of(self, url: &str) -> Self {
+        match self {
+            Self::Call { exception, .. } if !url.starts_with("IOR:") => Self::Call {
+                text: url.to_owned(),
+                exception,
+            },
+            other => other,
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    match text {
+        "" => String::new(),
+        text => format!("`{text}`: "),
+    }
 }

@@ -392,7 +392,8 @@ impl Orb {
     /// ```
     pub fn resolve<R: Interface>(&self, text: &str) -> Result<R, ResolveError> {
         let object = self.resolve_object(text)?;
-        object.narrow()?.ok_or_else(|| ResolveError::WrongInterface {
+        let narrowed = object.narrow().map_err(|error| ResolveError::from(error).of(text))?;
+        narrowed.ok_or_else(|| ResolveError::WrongInterface {
             wanted: R::REPOSITORY_ID,
             found: object.ior().type_id.clone(),
         })
@@ -412,6 +413,10 @@ impl Orb {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn resolve_object(&self, text: &str) -> Result<ObjectRef, ResolveError> {
+        self.resolved(text).map_err(|error| error.of(text))
+    }
+
+    fn resolved(&self, text: &str) -> Result<ObjectRef, ResolveError> {
         let (ior, complete) = match text.parse::<ObjectUrl>()? {
             ObjectUrl::Ior(ior) => (ior, true),
             ObjectUrl::Corbaloc { addresses, key } => {

@@ -7,13 +7,14 @@ use std::{path::PathBuf, process::ExitCode};
 
 use punctual_harness::Outcome;
 use punctual_report::{Page, Tone};
+use punctual_system::signals::Termination;
 
 use crate::error::Error;
 
 /// Files to write results to, in addition to the terminal.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
-    /// Everything measured, as JSON.
+    /// Everything measured, as JSON; `-` is standard output, and all else goes to standard error then.
     pub json: Option<PathBuf>,
     /// One self-contained HTML page.
     pub html: Option<PathBuf>,
@@ -31,7 +32,7 @@ impl Files {
         let written = self.write(outcome, html);
         println!("{}", outcome.verdict());
         match written {
-            Ok(()) => outcome.verdict().into(),
+            Ok(()) => interrupted().unwrap_or_else(|| outcome.verdict().into()),
             Err(error) => {
                 eprintln!("error: {error}");
                 ExitCode::from(2)
@@ -74,8 +75,18 @@ pub(crate) fn with_machine(page: Page, outcome: &Outcome) -> Result<Page, Error>
         .data(&format!("{}.json", outcome.benchmark()), &data))
 }
 
-/// Prints why a measurement could not run, and returns exit code 2.
+/// Prints why a measurement could not run, and returns exit code 2, or that of an interrupted one.
 pub(crate) fn could_not_run(name: &str, error: &Error) -> ExitCode {
-    eprintln!("error: {name} could not run: {error}");
-    ExitCode::from(2)
+    interrupted().unwrap_or_else(|| {
+        eprintln!("error: {name} could not run: {error}");
+        ExitCode::from(2)
+    })
+}
+
+/// If a signal has ended the measurement: reports it, and returns the exit code by which shells know it. The
+/// machine has been restored by then, or an error states that it has not.
+fn interrupted() -> Option<ExitCode> {
+    let signal = Termination::received()?;
+    eprintln!("interrupted by {signal}; machine as before");
+    Some(ExitCode::from(128 + signal.number().cast_unsigned() as u8))
 }

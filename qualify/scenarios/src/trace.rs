@@ -20,7 +20,7 @@ use punctual_trace::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::{error::Error, explain, report::could_not_run, waits};
+use crate::{error::Error, explain, report::{could_not_run, output_file}, waits};
 
 /// Options of `punctual trace`.
 #[derive(Clone, Debug)]
@@ -69,7 +69,9 @@ const MOST_INTERVALS: usize = 1000;
 
 /// Traces, evaluates, prints, and writes the requested files. Returns the exit code of the JSON contract.
 pub fn run(options: &Options) -> ExitCode {
-    match trace(options) {
+    let files = [&options.json, &options.perfetto];
+    let checked = files.into_iter().flatten().try_for_each(|file| output_file::check(file));
+    match checked.and_then(|()| trace(options)) {
         Ok(outcome) => finish(options, &outcome),
         Err(error) => could_not_run("trace", &error),
     }
@@ -87,7 +89,7 @@ fn finish(options: &Options, outcome: &Outcome) -> ExitCode {
         println!("{title}\n{}\n", table.to_text());
     }
     if let Some(file) = &options.json {
-        if let Err(error) = outcome.write(file) {
+        if let Err(error) = output_file::write_or_keep(file, outcome.to_json().as_bytes()) {
             eprintln!("error: {error}");
             return ExitCode::from(2);
         }

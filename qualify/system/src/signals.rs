@@ -60,6 +60,15 @@ impl Termination {
 
     /// Returns the first signal received, if any.
     pub fn requested(self) -> Option<TerminationSignal> {
+        Self::received()
+    }
+
+    /// Returns the first signal received by a process that watches for them, if any.
+    ///
+    /// ```
+    /// assert_eq!(punctual_system::signals::Termination::received(), None);
+    /// ```
+    pub fn received() -> Option<TerminationSignal> {
         let number = FIRST.load(Ordering::Acquire);
         TerminationSignal::ALL
             .into_iter()

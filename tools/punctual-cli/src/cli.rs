@@ -164,8 +164,8 @@ Start with:
   punctual bench cubit                what does one call cost here?
   punctual qualify --quick            what can this machine do, compared with the papers?
   punctual trace -- COMMAND           what waits for what while COMMAND runs?
-  punctual idl check idl/track.idl    is this IDL correct?
-  punctual plan radar.toml            are all deadlines met?
+  punctual idl check FILE.idl         is this IDL correct?
+  punctual plan FILE.toml             are all deadlines met?
   punctual top                        what is a running ORB doing?";
 
 const NEW: &str = "\
@@ -195,7 +195,7 @@ root, or:
   sudo setcap cap_sys_nice,cap_ipc_lock+ep target/release/punctual
 
 Exit code: 0 all claims about lanes hold; 1 a claim fails; 2 the demo could not run, or the machine is unfit
-for it; 3 it ran without real-time rights.";
+for it; 3 it ran without real-time rights; 130 after Ctrl-C.";
 
 const BENCH: &str = "\
 Examples:
@@ -206,7 +206,7 @@ Examples:
   punctual bench inversion --perfetto timeline.json
 
 Exit code: 0 every claim holds; 1 a claim fails; 2 the benchmark could not run, or the machine is unfit for
-it; 3 it ran without real-time rights.";
+it; 3 it ran without real-time rights; 130 after Ctrl-C.";
 
 const QUALIFY: &str = "\
 Examples:
@@ -232,8 +232,8 @@ A limit for a skipped measurement is reported as not measured; an unknown name i
 
 Ctrl-C ends the run: results so far are written and marked as interrupted, and the machine is restored.
 
-Exit code: 0 every claim and limit holds; 1 one fails; 2 it could not run, was interrupted, or the machine
-is unfit for it; 3 it ran without real-time rights.";
+Exit code: 0 every claim and limit holds; 1 one fails; 2 it could not run, or the machine is unfit for it; 3
+it ran without real-time rights; 130 after Ctrl-C.";
 
 const TRACE: &str = "\
 Examples:
@@ -255,15 +255,15 @@ it ran without real-time rights.";
 
 const CHECK: &str = "\
 Examples:
-  punctual idl check idl/track.idl
-  punctual idl check -I idl/common -D VERSION=2 idl/*.idl
+  punctual idl check examples/01-hello/idl/hello.idl
+  punctual idl check -I FOLDER -D VERSION=2 FILE.idl OTHER.idl
 
 Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read, or the command line is wrong.";
 
 const COMPILE: &str = "\
 Examples:
-  punctual idl compile idl/track.idl --out-dir src/generated
-  punctual idl compile -I idl/common idl/track.idl --runtime-path ::my_runtime::rt
+  punctual idl compile examples/01-hello/idl/hello.idl --out-dir FOLDER
+  punctual idl compile -I FOLDER FILE.idl --runtime-path ::my_runtime::rt
 
 Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read or written, or the command line is
 wrong.";
@@ -320,10 +320,10 @@ A scenario for --simulate, in short (docs/simulation.md has every key):
   steps = [{ compute = \"500 us\" }, { call = \"radar\", steps = [{ compute = \"1.5 ms\" }] }]
 
 Examples:
-  punctual plan radar.toml
-  punctual plan radar.toml --lanes radar-lanes.toml --json plan.json
+  punctual plan services/scheduling/radar.toml
+  punctual plan services/scheduling/radar.toml --lanes radar-lanes.toml --json plan.json
   punctual plan --simulate docs/simulation/figure-6.toml --html figure-6.html
-  punctual plan --simulate fleet.toml --scheduler EDF --seed 7 --until \"60 s\" --trace events.jsonl
+  punctual plan --simulate docs/simulation/fleet.toml --scheduler EDF --seed 7 --until \"60 s\" --trace events.jsonl
 
 --lanes writes the same file format, with the changes that make the schedule feasible; the ORB reads it
 (ServerScheduler).
@@ -354,6 +354,9 @@ a sixteenth. `fifo 40!`: SCHED_FIFO was requested and denied. Prometheus reads t
 
 Exit code: 0 shown; 1 the ORB ended meanwhile; 2 no ORB or several ORBs were found, or the ORB did not
 answer.";
+
+#[cfg(test)]
+mod documents;
 
 #[cfg(test)]
 mod tests {

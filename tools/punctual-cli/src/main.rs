@@ -7,6 +7,7 @@ mod idl;
 mod measuring;
 mod new;
 mod plan;
+mod printing;
 mod top;
 
 use std::process::ExitCode;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
     // Measurements run this program again as supervisor, server and clients.
     punctual_harness::supervisor::main_if_asked();
     punctual_scenarios::main_if_asked();
+    printing::end_quietly_without_reader();
     match Cli::parse().command {
         Command::New(options) => new::run(&options),
         Command::Demo(arguments) => demo::run(&arguments.into()),

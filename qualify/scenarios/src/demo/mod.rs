@@ -45,12 +45,12 @@ impl Options {
 
 /// Measures, prints, and writes the requested files. Returns the exit code of the JSON contract.
 pub fn run(options: &Options) -> ExitCode {
-    match measure::measure(options) {
+    let mut files = options.files.clone();
+    // The figures are the purpose of the demo, so they are drawn by default.
+    files.html.get_or_insert_with(|| PAGE.into());
+    match files.check().and_then(|()| measure::measure(options)) {
         Ok(outcome) => {
             page::print(&outcome);
-            let mut files = options.files.clone();
-            // The figures are the purpose of the demo, so they are drawn by default.
-            files.html.get_or_insert_with(|| PAGE.into());
             files.finish(&outcome, || page::html(&outcome))
         }
         Err(error) => could_not_run("demo", &error),

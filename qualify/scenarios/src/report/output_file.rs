@@ -1,9 +1,10 @@
 //! Result files: checked before the measurement, and never lost after it.
 
 use std::{
-    fs::{self, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
+    sync::OnceLock,
 };
 
 use crate::error::Error;
@@ -12,7 +13,12 @@ use crate::error::Error;
 const ROOM: usize = 8 << 20;
 
 /// Checks that a file can be written and that there is space for it. An existing file is not changed.
+///
+/// `-` is standard output: from now on, what else is printed goes to standard error.
 pub(crate) fn check(file: &Path) -> Result<(), Error> {
+    if file == Path::new("-") {
+        return reserve_standard_output().map_err(|error| cannot_write(file, &error));
+    }
     if file.is_dir() {
         return Err(format!(
             "cannot write {}: it is a folder; give a file name",
@@ -54,6 +60,9 @@ pub(crate) fn write_or_keep<'f>(file: &'f Path, text: &[u8]) -> Result<&'f Path,
 
 /// Writes a file atomically: readers see the old or the new content.
 pub(crate) fn write(file: &Path, text: &[u8]) -> io::Result<()> {
+    if let Some(mut output) = STANDARD_OUTPUT.get().filter(|_| file == Path::new("-")) {
+        return output.write_all(text).and_then(|()| output.write_all(b"\n"));
+    }
     if is_special(file) {
         return OpenOptions::new().write(true).open(file)?.write_all(text);
     }
@@ -62,6 +71,18 @@ pub(crate) fn write(file: &Path, text: &[u8]) -> io::Result<()> {
     written.inspect_err(|_| {
         let _ = fs::remove_file(&temporary);
     })
+}
+
+/// The standard output that was there before [`reserve_standard_output`].
+static STANDARD_OUTPUT: OnceLock<File> = OnceLock::new();
+
+fn reserve_standard_output() -> io::Result<()> {
+    if STANDARD_OUTPUT.get().is_none() {
+        let output = rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3)?;
+        rustix::stdio::dup2_stdout(io::stderr())?;
+        let _ = STANDARD_OUTPUT.set(output.into());
+    }
+    Ok(())
 }
 
 fn allocate(file: &Path) -> io::Result<()> {

@@ -36,7 +36,7 @@ fn endpoints(count: u16) -> (u32, Vec<u8>) {
 fn resolved(orb: &Orb, ior: &Ior) -> Result<(), Kind> {
     match orb.resolve_object(&ior_to_string(ior)) {
         Ok(_) => Ok(()),
-        Err(ResolveError::Call(exception)) => Err(exception.kind),
+        Err(ResolveError::Call { exception, .. }) => Err(exception.kind),
         Err(error) => panic!("{error}"),
     }
 }

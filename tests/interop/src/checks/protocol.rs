@@ -67,7 +67,7 @@ fn unknown_key(x: &Context) -> Outcome {
         ensure!(object.non_existent()?);
         expect_raises!(ObjectNotExist, object.unchecked::<PeerRef>().ping());
         let refused = x.orb.resolve::<PeerRef>(&corbaloc_of(x, minor, "NoSuchObject"));
-        let Err(punctual::ResolveError::Call(exception)) = refused else {
+        let Err(punctual::ResolveError::Call { exception, .. }) = refused else {
             return Err(Failure("an unknown corbaloc key was resolved".to_owned()));
         };
         expect_eq!(exception.kind, SystemExceptionKind::ObjectNotExist);

@@ -7,4 +7,5 @@ mod help;
 mod idl;
 mod new;
 mod plan;
+mod printing;
 mod simulate;

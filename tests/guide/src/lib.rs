@@ -1,0 +1,21 @@
+//! Compiles and runs the snippets of the guide as documentation tests.
+
+/// Code generated for the snippets.
+#[allow(missing_docs, reason = "the IDL documents it")]
+mod generated {
+    punctual::include_idl!("hello");
+}
+
+pub use generated::hello;
+
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../../docs/guide/first-call.md")]
+    mod first_call {}
+    #[doc = include_str!("../../../docs/guide/lanes.md")]
+    mod lanes {}
+    #[doc = include_str!("../../../docs/guide/stable-references.md")]
+    mod stable_references {}
+    #[doc = include_str!("../../../docs/guide/transports.md")]
+    mod transports {}
+}

@@ -1,0 +1,112 @@
+//! Tests: every command that documents and help texts name is one that this program accepts, with files that
+//! exist; those that measure and change nothing are run, at the root of the checkout.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use clap::{CommandFactory, Parser};
+
+use super::{Cli, Command, Idl};
+use crate::{explain, idl, plan};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+#[test]
+fn commands_of_documents_and_help_texts_are_accepted_and_their_files_exist() {
+    std::env::set_current_dir(ROOT).unwrap();
+    let commands = commands();
+    assert!(commands.len() > 50, "{commands:#?}");
+    let mut run = 0;
+    for (place, words) in &commands {
+        let shown = words.join(" ");
+        let cli = Cli::try_parse_from(words).unwrap_or_else(|error| panic!("{place}: `{shown}`: {error}"));
+        for file in files_to_read(words) {
+            assert!(Path::new(file).exists(), "{place}: `{shown}`: {file} does not exist");
+        }
+        let names_own_files = words.iter().any(|word| word.starts_with("FILE."));
+        let is_run = !names_own_files && !words.iter().any(|word| OUTPUTS.contains(&word.as_str()));
+        let code = match cli.command {
+            Command::Plan(options) if is_run => plan::run(&options),
+            Command::Explain(options) => explain::run(&options),
+            Command::Idl(command @ Idl::Check(_)) if is_run => idl::run(&command),
+            _ => continue,
+        };
+        run += 1;
+        assert_eq!(code, std::process::ExitCode::SUCCESS, "{place}: `{shown}`");
+    }
+    assert!(run > 5, "only {run} commands were run");
+}
+
+/// Options whose value is a file that the command writes.
+const OUTPUTS: [&str; 6] = ["--json", "--html", "--lanes", "--perfetto", "--trace", "--junit"];
+
+/// Arguments that are files of this checkout: the user's own are written in capitals, or are results of
+/// earlier runs.
+fn files_to_read(words: &[String]) -> impl Iterator<Item = &str> {
+    let pairs = words.windows(2);
+    pairs
+        .filter(|pair| !OUTPUTS.contains(&pair[0].as_str()) && pair[0] != "--bounds")
+        .map(|pair| pair[1].as_str())
+        .filter(|word| word.ends_with(".toml") || word.ends_with(".idl"))
+        .filter(|word| !word.starts_with("FILE.") && !word.starts_with("OTHER."))
+}
+
+/// Every command line, without repetitions, and where it stands.
+fn commands() -> BTreeSet<(String, Vec<String>)> {
+    let mut all = BTreeSet::new();
+    for file in documents() {
+        let text = fs::read_to_string(&file).unwrap();
+        for line in shell_lines(&text) {
+            all.extend(command_in(line).map(|words| (file.display().to_string(), words)));
+        }
+    }
+    let mut commands = vec![Cli::command()];
+    while let Some(command) = commands.pop() {
+        let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        for line in text.lines().filter(|line| line.starts_with("  ")) {
+            all.extend(command_in(line).map(|words| (format!("help of {}", command.get_name()), words)));
+        }
+        commands.extend(command.get_subcommands().cloned());
+    }
+    all
+}
+
+fn documents() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md"].map(PathBuf::from).into();
+    for folder in ["docs", "docs/guide"] {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        found.extend(entries.filter(|path| path.extension().is_some_and(|kind| kind == "md")));
+    }
+    found
+}
+
+/// Lines of the shell blocks of a page.
+fn shell_lines(page: &str) -> impl Iterator<Item = &str> {
+    let blocks = page.split("```sh\n").skip(1);
+    blocks.flat_map(|rest| rest.split("```").next().unwrap_or_default().lines())
+}
+
+/// The words of a call of this program, without what the shell does with its output. `None`: another command.
+fn command_in(line: &str) -> Option<Vec<String>> {
+    let line = line.trim_start().trim_start_matches("sudo ");
+    let line = line.strip_prefix("cargo run --release -- ").map_or_else(
+        || line.to_owned(),
+        |arguments| format!("punctual {arguments}"),
+    );
+    if !line.starts_with("punctual ") {
+        return None;
+    }
+    // A remark follows two spaces or `#`.
+    let code = ["  ", " #", " | ", " > "].iter().fold(&line[..], |code, end| {
+        code.split(end).next().unwrap_or(code)
+    });
+    let mut quoted = code.split('"').enumerate();
+    let words = quoted.by_ref().flat_map(|(number, part)| match number % 2 {
+        0 => part.split_whitespace().map(str::to_owned).collect(),
+        _ => vec![part.to_owned()],
+    });
+    Some(words.collect())
+}
