@@ -130,7 +130,7 @@ pub enum UrlError {
     UnknownProtocol(String),
     /// A protocol other than `iiop` without an address, as in a path with `/`, which ends the address.
     #[error(
-        "`{0}:` has no address; a path begins with `%2f` in place of `/`: `corbaloc:{0}:1.2@%2frun%2fserver/Key`"
+        "`{0}:` has no address; a path has `%2f` in place of `/`: `corbaloc:{0}:1.2@%2frun%2fserver/Key`"
     )]
     NoAddress(String),
     /// `rir:` is combined with an address.

@@ -165,7 +165,9 @@ fn new_name_in(folder: &Path) -> PathBuf {
 fn remove_stale(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| name.strip_suffix(".inspect")?.split_once('.'));
+        let owner = name
+            .to_str()
+            .and_then(|name| name.strip_suffix(".inspect")?.split_once('.'));
         let process = owner.and_then(|(process, _)| process.parse::<u32>().ok());
         let is_dead = |process| !Path::new(&format!("/proc/{process}")).exists();
         if process.is_some_and(is_dead) && entry.file_type().is_ok_and(|kind| kind.is_socket()) {
@@ -238,7 +240,10 @@ mod tests {
         bind("radar.inspect");
         fs::write(folder.join("4194305.1.inspect"), "a file").unwrap();
         new_name_in(&folder);
-        let mut left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let mut left: Vec<_> = fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
         left.sort();
         let own = format!("{}.77.inspect", std::process::id());
         let mut expected = ["4194305.1.inspect", &own, "radar.inspect"];

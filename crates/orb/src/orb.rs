@@ -392,7 +392,9 @@ impl Orb {
     /// ```
     pub fn resolve<R: Interface>(&self, text: &str) -> Result<R, ResolveError> {
         let object = self.resolve_object(text)?;
-        let narrowed = object.narrow().map_err(|error| ResolveError::from(error).of(text))?;
+        let narrowed = object
+            .narrow()
+            .map_err(|error| ResolveError::from(error).of(text))?;
         narrowed.ok_or_else(|| ResolveError::WrongInterface {
             wanted: R::REPOSITORY_ID,
             found: object.ior().type_id.clone(),

@@ -366,7 +366,9 @@ impl ThreadPoolBuilder {
         for (number_in_pool, spec) in layout.iter().enumerate() {
             // The kernel keeps 15 octets of a thread's name: pool, lane's priority, thread.
             let name = format!("p{number}-{}", spec.priority);
-            let places = self.endpoints.of_lane(&self.orb, &name, spec.priority, number_in_pool)?;
+            let places = self
+                .endpoints
+                .of_lane(&self.orb, &name, spec.priority, number_in_pool)?;
             let priority = with_lanes.then_some(spec.priority);
             let config = LaneConfig {
                 name,

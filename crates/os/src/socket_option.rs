@@ -46,7 +46,8 @@ pub fn set_dont_route(socket: impl AsFd, dont_route: bool) -> io::Result<()> {
 /// Those of `ioctl`.
 pub fn unacknowledged(socket: impl AsFd) -> io::Result<usize> {
     let mut octets: libc::c_int = 0;
-    // SAFETY: the kernel writes one int, which outlives the call; the descriptor is open while it is borrowed.
+    // SAFETY: the kernel writes one int, which outlives the call; the descriptor is open while it is
+    // borrowed.
     let result = unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut octets) };
     if result == 0 {
         Ok(octets.max(0) as usize)

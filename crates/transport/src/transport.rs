@@ -64,8 +64,8 @@ pub trait Transport: Send + Sync {
     /// the lane's name, which is unique in the process, appended. `address` is bound or published.
     fn lane_address(&self, address: &str, lane: &str) -> String;
 
-    /// Returns the address of lane `number` of a pool that listens at `address`, the same in every run. Lane 0
-    /// has the address itself; TCP counts ports. Default: [`Self::lane_address`] with the number.
+    /// Returns the address of lane `number` of a pool that listens at `address`, the same in every run. Lane
+    /// 0 has the address itself; TCP counts ports. Default: [`Self::lane_address`] with the number.
     fn numbered_address(&self, address: &str, number: u16) -> String {
         match number {
             0 => address.to_owned(),

@@ -47,7 +47,10 @@ fn the_first_call_after_a_restart_succeeds() {
         panic!("expected four commands in the README");
     };
     let first = Server::start(server);
-    assert_eq!(first.first_line, "Greeting at corbaloc:iiop:1.2@localhost:2820/Greeter");
+    assert_eq!(
+        first.first_line,
+        "Greeting at corbaloc:iiop:1.2@localhost:2820/Greeter"
+    );
     let client = Server::start(client);
     let greeting = "Hello again, world! (served at priority 32767)";
     assert_eq!(client.first_line, greeting);
@@ -57,7 +60,9 @@ fn the_first_call_after_a_restart_succeeds() {
         running = Server::start(server);
         // In the second without a server, it says what it knows.
         let answers = std::iter::repeat_with(|| client.next_line());
-        let first = answers.take(5).find(|line| !line.contains("no server is listening"));
+        let first = answers
+            .take(5)
+            .find(|line| !line.contains("no server is listening"));
         assert_eq!(first.as_deref(), Some(greeting));
     }
 }

@@ -1,7 +1,10 @@
 //! Tables of rows.
 
-use comfy_table::{CellAlignment, LineStyle, TableStyle};
+mod text;
+
 use serde_json::{Map, Value};
+
+pub use text::terminal_width;
 
 /// Table whose columns are the fields of its rows.
 ///
@@ -74,30 +77,6 @@ impl Table {
             rows: self.rows.iter().map(cells).collect(),
             columns: wanted.iter().map(column).collect(),
             title: self.title,
-        }
-    }
-
-    /// Returns text for the terminal, without colours.
-    pub fn to_text(&self) -> String {
-        let mut table = comfy_table::Table::new();
-        let line = LineStyle::none().fill('─').junction('─');
-        table.load_style(TableStyle::new().header_separator(line));
-        table.set_header(self.columns.iter().map(|column| &column.heading));
-        for row in &self.rows {
-            table.add_row(row.iter().map(shown));
-        }
-        for place in 0..self.columns.len() {
-            if let Some(column) = table.column_mut(place)
-                && self.is_numeric(place)
-            {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        let text = table.trim_fmt();
-        if self.title.is_empty() {
-            text
-        } else {
-            format!("{}\n{text}", self.title)
         }
     }
 

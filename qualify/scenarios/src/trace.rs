@@ -20,7 +20,12 @@ use punctual_trace::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::{error::Error, explain, report::{could_not_run, output_file}, waits};
+use crate::{
+    error::Error,
+    explain,
+    report::{could_not_run, output_file},
+    waits,
+};
 
 /// Options of `punctual trace`.
 #[derive(Clone, Debug)]
@@ -70,7 +75,10 @@ const MOST_INTERVALS: usize = 1000;
 /// Traces, evaluates, prints, and writes the requested files. Returns the exit code of the JSON contract.
 pub fn run(options: &Options) -> ExitCode {
     let files = [&options.json, &options.perfetto];
-    let checked = files.into_iter().flatten().try_for_each(|file| output_file::check(file));
+    let checked = files
+        .into_iter()
+        .flatten()
+        .try_for_each(|file| output_file::check(file));
     match checked.and_then(|()| trace(options)) {
         Ok(outcome) => finish(options, &outcome),
         Err(error) => could_not_run("trace", &error),

@@ -8,6 +8,7 @@ pub mod optional_priority;
 pub mod priority;
 mod read;
 mod span;
+mod terms;
 
 pub use edit::edited;
 pub use error::FileError;

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 
-use crate::{FileError, Key, Problem};
+use crate::{FileError, Key, Problem, terms::in_terms_of_toml};
 
 /// Reads and checks a file.
 ///
@@ -35,7 +35,7 @@ pub fn parse<T: DeserializeOwned>(
     let parsed: T = toml::from_str(text).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);
         let key = key_at(text, offset);
-        FileError::at(file, text, offset, key, error.message().trim().to_owned())
+        FileError::at(file, text, offset, key, in_terms_of_toml(error.message().trim()))
     })?;
     check(&parsed).map_err(|Problem { key, text: problem }| {
         FileError::at(file, text, offset_of(text, &key), key.to_string(), problem)

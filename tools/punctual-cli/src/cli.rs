@@ -323,7 +323,7 @@ Examples:
   punctual plan services/scheduling/radar.toml
   punctual plan services/scheduling/radar.toml --lanes radar-lanes.toml --json plan.json
   punctual plan --simulate docs/simulation/figure-6.toml --html figure-6.html
-  punctual plan --simulate docs/simulation/fleet.toml --scheduler EDF --seed 7 --until \"60 s\" --trace events.jsonl
+  punctual plan --simulate docs/simulation/fleet.toml --scheduler EDF --seed 7 --until \"60 s\"
 
 --lanes writes the same file format, with the changes that make the schedule feasible; the ORB reads it
 (ServerScheduler).

@@ -8,7 +8,8 @@ use punctual::Minor;
 /// Settings of `punctual explain`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Number, as in `minor Punctual 17`, the whole code (`0x50554011`), or a name (`TRANSIENT`); default: all
+    /// Number, as in `minor Punctual 17`, the whole code (`0x50554011`), or a name (`TRANSIENT`); default:
+    /// all
     #[arg(value_name = "CODE")]
     pub code: Vec<String>,
 }
@@ -16,20 +17,30 @@ pub struct Options {
 /// Runs the command.
 pub fn run(options: &Options) -> ExitCode {
     let asked = options.code.join(" ");
-    let found: Vec<_> = Minor::OWN.iter().filter(|minor| is_meant(&asked, **minor)).collect();
+    let found: Vec<_> = Minor::OWN
+        .iter()
+        .filter(|minor| is_meant(&asked, **minor))
+        .collect();
     if found.is_empty() {
         eprintln!("error: `{asked}` is none of Punctual's minor codes; `punctual explain` lists them");
         return ExitCode::from(2);
     }
     for minor in found {
         let kind = minor.kind().map_or("", |kind| kind.name());
-        println!("{minor} ({:#x}, CORBA::{kind}): {}", minor.0, minor.text().unwrap_or_default());
+        println!(
+            "{minor} ({:#x}, CORBA::{kind}): {}",
+            minor.0,
+            minor.text().unwrap_or_default()
+        );
     }
     ExitCode::SUCCESS
 }
 
 fn is_meant(asked: &str, minor: Minor) -> bool {
-    let own = asked.trim_start_matches("minor ").trim_start_matches("Punctual ").trim();
+    let own = asked
+        .trim_start_matches("minor ")
+        .trim_start_matches("Punctual ")
+        .trim();
     let number = match own.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
         None => own.parse().ok(),

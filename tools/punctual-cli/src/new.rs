@@ -44,7 +44,10 @@ pub fn run(options: &Options) -> ExitCode {
 
 fn create(options: &Options) -> Result<(), String> {
     let folder = &options.folder;
-    let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = folder
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
     let module = name.replace('-', "_");
     check_name(name, &module)?;
     let [punctual, build] = dependencies(options)?;
@@ -72,7 +75,9 @@ fn create(options: &Options) -> Result<(), String> {
 /// The name is one of Cargo, of Rust and of IDL.
 fn check_name(name: &str, module: &str) -> Result<(), String> {
     let is_simple = name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c));
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c));
     if !is_simple {
         return Err(format!(
             "`{name}` cannot name a package; use lower-case letters, digits and `-`, such as `valve-control`"
@@ -83,7 +88,9 @@ fn check_name(name: &str, module: &str) -> Result<(), String> {
         .specification
         .is_none();
     if is_word_of_idl || WORDS_OF_RUST.contains(&module) {
-        return Err(format!("`{name}` has a meaning of its own in IDL, Rust or Cargo; choose another name"));
+        return Err(format!(
+            "`{name}` has a meaning of its own in IDL, Rust or Cargo; choose another name"
+        ));
     }
     Ok(())
 }
@@ -92,12 +99,21 @@ fn check_name(name: &str, module: &str) -> Result<(), String> {
 fn dependencies(options: &Options) -> Result<[String; 2], String> {
     let checkout = match &options.checkout {
         Some(folder) => Some(checkout_at(folder).ok_or_else(|| {
-            format!("{} is no checkout of Punctual: it has no crates/punctual/Cargo.toml", folder.display())
+            format!(
+                "{} is no checkout of Punctual: it has no crates/punctual/Cargo.toml",
+                folder.display()
+            )
         })?),
         None if options.published => None,
         None => checkout_at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))),
     };
-    let version = concat!("\"", env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"), "\"");
+    let version = concat!(
+        "\"",
+        env!("CARGO_PKG_VERSION_MAJOR"),
+        ".",
+        env!("CARGO_PKG_VERSION_MINOR"),
+        "\""
+    );
     Ok(["crates/punctual", "idl/build"].map(|folder| match &checkout {
         Some(checkout) => format!("{{ path = {:?} }}", checkout.join(folder)),
         None => version.to_owned(),
@@ -106,11 +122,16 @@ fn dependencies(options: &Options) -> Result<[String; 2], String> {
 
 fn checkout_at(folder: &Path) -> Option<PathBuf> {
     let folder = folder.canonicalize().ok()?;
-    folder.join("crates/punctual/Cargo.toml").is_file().then_some(folder)
+    folder
+        .join("crates/punctual/Cargo.toml")
+        .is_file()
+        .then_some(folder)
 }
 
 fn filled(template: &str, words: &[(&str, &str)]) -> String {
-    words.iter().fold(template.to_owned(), |text, (word, value)| text.replace(word, value))
+    words.iter().fold(template.to_owned(), |text, (word, value)| {
+        text.replace(word, value)
+    })
 }
 
 /// Path in the package and contents.
@@ -119,17 +140,72 @@ const FILES: [(&str, &str); 9] = [
     (".gitignore", include_str!("../templates/new/gitignore.txt")),
     ("README.md", include_str!("../templates/new/README.md.txt")),
     ("build.rs", include_str!("../templates/new/build.rs.txt")),
-    ("idl/MODULE.idl", include_str!("../templates/new/idl/interface.idl.txt")),
+    (
+        "idl/MODULE.idl",
+        include_str!("../templates/new/idl/interface.idl.txt"),
+    ),
     ("src/lib.rs", include_str!("../templates/new/src/lib.rs.txt")),
-    ("src/bin/server.rs", include_str!("../templates/new/src/bin/server.rs.txt")),
-    ("src/bin/client.rs", include_str!("../templates/new/src/bin/client.rs.txt")),
-    ("tests/calls.rs", include_str!("../templates/new/tests/calls.rs.txt")),
+    (
+        "src/bin/server.rs",
+        include_str!("../templates/new/src/bin/server.rs.txt"),
+    ),
+    (
+        "src/bin/client.rs",
+        include_str!("../templates/new/src/bin/client.rs.txt"),
+    ),
+    (
+        "tests/calls.rs",
+        include_str!("../templates/new/tests/calls.rs.txt"),
+    ),
 ];
 
 /// Names that Rust or Cargo refuses for a package or its library, and those of its dependencies.
 const WORDS_OF_RUST: [&str; 47] = [
-    "alloc", "as", "async", "await", "break", "build", "core", "crate", "deps", "dyn", "else", "examples", "extern",
-    "false", "fn", "for", "gen", "if", "impl", "incremental", "let", "loop", "macro", "match", "mod", "move", "mut",
-    "override", "proc_macro", "pub", "punctual", "ref", "return", "self", "signal_hook", "static", "std", "super",
-    "test", "trait", "true", "try", "type", "unsafe", "use", "where", "while",
+    "alloc",
+    "as",
+    "async",
+    "await",
+    "break",
+    "build",
+    "core",
+    "crate",
+    "deps",
+    "dyn",
+    "else",
+    "examples",
+    "extern",
+    "false",
+    "fn",
+    "for",
+    "gen",
+    "if",
+    "impl",
+    "incremental",
+    "let",
+    "loop",
+    "macro",
+    "match",
+    "mod",
+    "move",
+    "mut",
+    "override",
+    "proc_macro",
+    "pub",
+    "punctual",
+    "ref",
+    "return",
+    "self",
+    "signal_hook",
+    "static",
+    "std",
+    "super",
+    "test",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "unsafe",
+    "use",
+    "where",
+    "while",
 ];

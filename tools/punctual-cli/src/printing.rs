@@ -3,12 +3,15 @@
 use std::{io::Write, panic, process};
 
 /// Ends the process where printing would panic: without a word if nobody reads any more, as programs do that
-/// SIGPIPE ends, else with an error. What a measurement has changed on the machine is restored: its supervisor
-/// watches this process.
+/// SIGPIPE ends, else with an error. What a measurement has changed on the machine is restored: its
+/// supervisor watches this process.
 pub fn end_quietly_without_reader() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |information| {
-        let text = information.payload().downcast_ref::<String>().map_or("", String::as_str);
+        let text = information
+            .payload()
+            .downcast_ref::<String>()
+            .map_or("", String::as_str);
         let Some(failure) = text.strip_prefix("failed printing to stdout: ") else {
             return report(information);
         };
@@ -16,7 +19,10 @@ pub fn end_quietly_without_reader() {
             process::exit(128 + SIGPIPE);
         }
         // Standard error may be the same full disk.
-        let _ = writeln!(std::io::stderr(), "error: cannot write to standard output: {failure}");
+        let _ = writeln!(
+            std::io::stderr(),
+            "error: cannot write to standard output: {failure}"
+        );
         process::exit(2);
     }));
 }

@@ -130,7 +130,8 @@ impl Reference {
     }
 }
 
-/// How often a request is sent again after its connection was closed; a server that always closes counts as unreachable.
+/// How often a request is sent again after its connection was closed; a server that always closes counts as
+/// unreachable.
 const MAX_AGAIN: usize = 3;
 
 pub(super) fn too_many_forwards() -> SystemException {

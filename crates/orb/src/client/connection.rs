@@ -19,7 +19,6 @@ use punctual_transport::{ProtocolPolicy, Stream};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
-    attempts::closed,
     connection_key::{Band, ConnectionKey, Purpose},
     deadline::{Deadline, Deadlines},
     endpoint::Endpoint,
@@ -332,7 +331,8 @@ impl ClientConnection {
     fn lost_or_closed(&self, deadline: Option<Deadline>) -> SystemException {
         let left = deadline.map_or(ANSWER, |deadline| deadline.left().min(ANSWER));
         if self.stream.was_closed_before_write(left) {
-            closed()
+            let (kind, minor) = (SystemExceptionKind::Transient, Minor::CLOSED_BEFORE_REQUEST);
+            failure(kind, minor, Completion::No)
         } else {
             lost()
         }

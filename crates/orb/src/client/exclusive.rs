@@ -123,7 +123,8 @@ impl Reference {
     }
 
     /// Waits for the reply to a request. `None`: the server has closed the connection without executing the
-    /// request, or asking again does no harm. After a timeout, the request is cancelled; other errors close the connection.
+    /// request, or asking again does no harm. After a timeout, the request is cancelled; other errors close
+    /// the connection.
     pub(super) fn receive(
         &self,
         mut connection: Box<PooledConnection>,

@@ -92,7 +92,9 @@ impl LaneEndpoints {
         let (transports, protocols) = (&orb.configuration.transports, &orb.configuration.server_protocols);
         let open = |endpoint: &Endpoint| endpoint.open_with(transports, protocols);
         let own = self.of_lanes.iter().filter(|(own, _)| *own == lane);
-        let own = own.map(|(_, endpoint)| open(endpoint)).collect::<Result<Vec<_>, _>>()?;
+        let own = own
+            .map(|(_, endpoint)| open(endpoint))
+            .collect::<Result<Vec<_>, _>>()?;
         if !own.is_empty() {
             return Ok(own);
         }
@@ -101,7 +103,10 @@ impl LaneEndpoints {
         }
         // A lane takes a thread at least, and there are fewer of these than 65,536.
         let number = u16::try_from(number).unwrap_or(u16::MAX);
-        let numbered = self.of_pool.iter().map(|endpoint| Ok(open(endpoint)?.numbered(number)));
+        let numbered = self
+            .of_pool
+            .iter()
+            .map(|endpoint| Ok(open(endpoint)?.numbered(number)));
         numbered.collect()
     }
 }

@@ -295,13 +295,24 @@ fn a_corbaloc_client_at_the_highest_priority_runs_in_the_highest_lane() {
 fn what_cannot_be_resolved_is_said_why() {
     let orb = Orb::builder().build().unwrap();
     let refused = orb.resolve::<EchoRef>("corbaloc::127.0.0.1:1/Echo").unwrap_err();
-    assert!(refused.to_string().starts_with("`corbaloc::127.0.0.1:1/Echo`: CORBA::TRANSIENT"), "{refused}");
+    assert!(
+        refused
+            .to_string()
+            .starts_with("`corbaloc::127.0.0.1:1/Echo`: CORBA::TRANSIENT"),
+        "{refused}"
+    );
     let ResolveError::Call { exception, .. } = refused else {
         panic!("{refused}")
     };
     assert_eq!(exception.minor, Minor::CONNECT_REFUSED);
-    let raw = orb.resolve::<EchoRef>("corbaloc:uiop:1.2@/run/server/Echo").unwrap_err();
-    assert!(raw.to_string().contains("`corbaloc:uiop:1.2@%2frun%2fserver/Key`"), "{raw}");
+    let raw = orb
+        .resolve::<EchoRef>("corbaloc:uiop:1.2@/run/server/Echo")
+        .unwrap_err();
+    assert!(
+        raw.to_string()
+            .contains("`corbaloc:uiop:1.2@%2frun%2fserver/Key`"),
+        "{raw}"
+    );
     assert!(matches!(
         orb.resolve::<EchoRef>("Echo"),
         Err(ResolveError::Url(_))

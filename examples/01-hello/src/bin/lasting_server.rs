@@ -27,7 +27,11 @@ fn main() -> Result<(), OrbError> {
     // The lanes listen at ports 2821 and 2822, in every run.
     let pool = lanes.listen("iiop://localhost:2821").build()?;
     let model = PriorityModel::ClientPropagated { default: low };
-    let poa = orb.root_poa().child("hello").threadpool(&pool).priority_model(model);
+    let poa = orb
+        .root_poa()
+        .child("hello")
+        .threadpool(&pool)
+        .priority_model(model);
     let poa = poa.persistent().user_ids().build()?;
     let host = Host { orb: orb.clone() };
     let greeter: GreeterRef = poa.object(host).id("greeter").activate()?;

@@ -24,7 +24,10 @@ fn commands_of_documents_and_help_texts_are_accepted_and_their_files_exist() {
         let shown = words.join(" ");
         let cli = Cli::try_parse_from(words).unwrap_or_else(|error| panic!("{place}: `{shown}`: {error}"));
         for file in files_to_read(words) {
-            assert!(Path::new(file).exists(), "{place}: `{shown}`: {file} does not exist");
+            assert!(
+                Path::new(file).exists(),
+                "{place}: `{shown}`: {file} does not exist"
+            );
         }
         let names_own_files = words.iter().any(|word| word.starts_with("FILE."));
         let is_run = !names_own_files && !words.iter().any(|word| OUTPUTS.contains(&word.as_str()));
@@ -65,7 +68,10 @@ fn commands() -> BTreeSet<(String, Vec<String>)> {
     }
     let mut commands = vec![Cli::command()];
     while let Some(command) = commands.pop() {
-        let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let text = command
+            .get_after_help()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         for line in text.lines().filter(|line| line.starts_with("  ")) {
             all.extend(command_in(line).map(|words| (format!("help of {}", command.get_name()), words)));
         }
@@ -92,17 +98,16 @@ fn shell_lines(page: &str) -> impl Iterator<Item = &str> {
 /// The words of a call of this program, without what the shell does with its output. `None`: another command.
 fn command_in(line: &str) -> Option<Vec<String>> {
     let line = line.trim_start().trim_start_matches("sudo ");
-    let line = line.strip_prefix("cargo run --release -- ").map_or_else(
-        || line.to_owned(),
-        |arguments| format!("punctual {arguments}"),
-    );
+    let line = line
+        .strip_prefix("cargo run --release -- ")
+        .map_or_else(|| line.to_owned(), |arguments| format!("punctual {arguments}"));
     if !line.starts_with("punctual ") {
         return None;
     }
     // A remark follows two spaces or `#`.
-    let code = ["  ", " #", " | ", " > "].iter().fold(&line[..], |code, end| {
-        code.split(end).next().unwrap_or(code)
-    });
+    let code = ["  ", " #", " | ", " > "]
+        .iter()
+        .fold(&line[..], |code, end| code.split(end).next().unwrap_or(code));
     let mut quoted = code.split('"').enumerate();
     let words = quoted.by_ref().flat_map(|(number, part)| match number % 2 {
         0 => part.split_whitespace().map(str::to_owned).collect(),

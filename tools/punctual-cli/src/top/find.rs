@@ -32,7 +32,9 @@ pub fn socket(given: Option<&Path>, pid: Option<u32>) -> Result<PathBuf, Failed>
 fn open_sockets() -> Vec<PathBuf> {
     let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
     // Num RefCount Protocol Flags Type St Inode Path; accepted connections name the path again.
-    let paths = table.lines().filter_map(|line| line.find('/').map(|start| &line[start..]));
+    let paths = table
+        .lines()
+        .filter_map(|line| line.find('/').map(|start| &line[start..]));
     let mut sockets: Vec<_> = paths
         .filter(|path| path.ends_with(".inspect"))
         .map(PathBuf::from)
@@ -45,7 +47,12 @@ fn open_sockets() -> Vec<PathBuf> {
 
 /// Removes the sockets of processes that were killed.
 fn remove_stale(folder: &Path) {
-    for socket in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+    for socket in fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+    {
         let is_dead = |process: u32| !Path::new(&format!("/proc/{process}")).exists();
         if process(&socket).is_some_and(is_dead) {
             // Another `top` may have removed it.

@@ -8,7 +8,13 @@ use crate::command::run;
 
 #[test]
 fn a_code_is_explained_in_every_form_in_which_it_is_seen() {
-    for form in [&["17"][..], &["Punctual", "17"], &["minor Punctual 17"], &["0x50554011"], &["1347764241"]] {
+    for form in [
+        &["17"][..],
+        &["Punctual", "17"],
+        &["minor Punctual 17"],
+        &["0x50554011"],
+        &["1347764241"],
+    ] {
         let run = run([&["explain"], form].concat());
         assert_eq!(run.code, 0, "{form:?}: {}", run.complained);
         assert_eq!(run.said.lines().count(), 1, "{form:?}: {}", run.said);
@@ -37,9 +43,9 @@ fn the_page_has_every_code() {
     const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/minor-codes.md");
     let mut page = String::from(
         "# Minor codes\n\n\
-         A system exception is printed with its minor code: `CORBA::TRANSIENT (minor Punctual 17, not completed): …`.\n\
-         `punctual explain 17` prints the same text. \"Completed\" states whether the operation had run: \"not completed\"\n\
-         calls can be repeated without harm.\n\n\
+         A system exception is printed with its minor code: `CORBA::TRANSIENT (minor Punctual 17, not\n\
+         completed): …`. `punctual explain 17` prints the same text. \"Not completed\" means that the operation\n\
+         has not run, so that the call can be repeated without harm.\n\n\
          | code | exception | meaning, and what to try |\n|---|---|---|\n",
     );
     for minor in Minor::OWN {

@@ -33,11 +33,18 @@ fn the_package_passes_its_tests_serves_and_ends_in_good_order() {
     let package = empty_folder("new").join("valve-control");
     let created = run(["new", package.to_str().unwrap()]);
     assert_eq!(created.code, 0, "{}", created.complained);
-    assert!(created.said.contains("cargo run --release --bin server"), "{}", created.said);
+    assert!(
+        created.said.contains("cargo run --release --bin server"),
+        "{}",
+        created.said
+    );
     // The versions that this checkout was built with are available offline.
     fs::copy(format!("{CHECKOUT}/Cargo.lock"), package.join("Cargo.lock")).unwrap();
 
-    let tests = cargo(&package).args(["test", "--offline", "--quiet"]).output().unwrap();
+    let tests = cargo(&package)
+        .args(["test", "--offline", "--quiet"])
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&tests.stderr).into_owned() + &String::from_utf8_lossy(&tests.stdout);
     assert!(tests.status.success(), "{said}");
     assert!(said.contains("1 passed"), "{said}");
@@ -80,9 +87,18 @@ fn dependencies_are_this_checkout_or_the_published_version() {
         let manifest = fs::read_to_string(package.join("Cargo.toml")).unwrap();
         assert!(manifest.contains(expected), "{manifest}");
     }
-    let nowhere = run(["new", folder.join("x").to_str().unwrap(), "--checkout", "/nowhere"]);
+    let nowhere = run([
+        "new",
+        folder.join("x").to_str().unwrap(),
+        "--checkout",
+        "/nowhere",
+    ]);
     assert_eq!(nowhere.code, 2);
-    assert!(nowhere.complained.contains("is no checkout of Punctual"), "{}", nowhere.complained);
+    assert!(
+        nowhere.complained.contains("is no checkout of Punctual"),
+        "{}",
+        nowhere.complained
+    );
 }
 
 #[test]
@@ -96,10 +112,18 @@ fn names_are_checked_before_anything_is_written() {
     ] {
         let refused = run(["new", folder.join(name).to_str().unwrap()]);
         assert_eq!(refused.code, 2, "{name}");
-        assert!(refused.complained.contains(problem), "{name}: {}", refused.complained);
+        assert!(
+            refused.complained.contains(problem),
+            "{name}: {}",
+            refused.complained
+        );
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
     fs::create_dir(folder.join("taken")).unwrap();
     let taken = run(["new", folder.join("taken").to_str().unwrap()]);
-    assert!(taken.code == 2 && taken.complained.contains("exists"), "{}", taken.complained);
+    assert!(
+        taken.code == 2 && taken.complained.contains("exists"),
+        "{}",
+        taken.complained
+    );
 }

@@ -21,7 +21,11 @@ fn without_a_reader_it_ends_without_a_word() {
 
 #[test]
 fn a_full_disk_is_an_error() {
-    for arguments in [&["bench", "list"][..], &["explain"], &["plan", "../../services/scheduling/radar.toml"]] {
+    for arguments in [
+        &["bench", "list"][..],
+        &["explain"],
+        &["plan", "../../services/scheduling/radar.toml"],
+    ] {
         let output = Command::new(env!("CARGO_BIN_EXE_punctual"))
             .args(arguments)
             .stdout(OpenOptions::new().write(true).open("/dev/full").unwrap())
@@ -29,7 +33,10 @@ fn a_full_disk_is_an_error() {
             .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-        assert!(said.starts_with("error: cannot write to standard output: No space left"), "{said}");
+        assert!(
+            said.starts_with("error: cannot write to standard output: No space left"),
+            "{said}"
+        );
         assert_eq!(said.lines().count(), 1, "{said}");
     }
 }

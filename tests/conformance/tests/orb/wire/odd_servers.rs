@@ -463,7 +463,10 @@ fn who_cannot_be_reached_is_said_why() {
     let nowhere = orb
         .resolve_object("corbaloc::no-such-host.invalid:2809/X")
         .unwrap_err();
-    let ResolveError::Call { exception: nowhere, .. } = nowhere else {
+    let ResolveError::Call {
+        exception: nowhere, ..
+    } = nowhere
+    else {
         panic!("{nowhere}")
     };
     assert_eq!(
@@ -539,7 +542,9 @@ fn text_is_sent_in_the_code_set_that_the_reference_asks_for() {
         });
     }
     let nothing = resolve(&client(), [1, 2], 1, &code_sets(0, &[])).unwrap_err();
-    assert!(matches!(nothing, ResolveError::Call { exception, .. } if exception.kind == Kind::CodesetIncompatible));
+    assert!(
+        matches!(nothing, ResolveError::Call { exception, .. } if exception.kind == Kind::CodesetIncompatible)
+    );
 }
 
 #[test]

@@ -25,7 +25,11 @@ fn client_of(listener: &Listener) -> (Orb, ProbeRef) {
 /// Executes one call of `twice`.
 fn serve_one(peer: &mut Peer) {
     let message = peer.receive().expect("a request");
-    peer.send(&message.dialect.reply(message.request().id, 0, |body| body.i32(42)));
+    peer.send(
+        &message
+            .dialect
+            .reply(message.request().id, 0, |body| body.i32(42)),
+    );
 }
 
 #[test]
@@ -95,7 +99,11 @@ fn a_question_for_the_place_of_an_object_is_asked_again() {
             let mut peer = listener.accept();
             let message = peer.receive().expect("the same question");
             let id = message.reader().u32();
-            peer.send(&message.dialect.message(LOCATE_REPLY, |reply| reply.u32(id).u32(1)));
+            peer.send(
+                &message
+                    .dialect
+                    .message(LOCATE_REPLY, |reply| reply.u32(id).u32(1)),
+            );
         });
         assert_eq!(probe.as_object().validate_connection(), Ok(()));
     });

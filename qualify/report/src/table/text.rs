@@ -1,0 +1,157 @@
+//! Tables as text for a terminal, no wider than it.
+
+use std::io;
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
+
+use super::{Table, shown};
+
+impl Table {
+    /// Returns text for the terminal, without colours, no wider than the terminal, where standard output is
+    /// one: headings are broken at spaces, and columns that do not fit follow in a second table, with the
+    /// first columns repeated.
+    pub fn to_text(&self) -> String {
+        self.to_text_within(terminal_width().unwrap_or(usize::MAX))
+    }
+
+    /// Returns text whose lines have at most this number of characters, if that is possible.
+    pub fn to_text_within(&self, width: usize) -> String {
+        let parts = self
+            .parts(width)
+            .into_iter()
+            .map(|places| self.part(&places, width));
+        let text = parts.collect::<Vec<_>>().join("\n\n");
+        if self.title.is_empty() {
+            text
+        } else {
+            format!("{}\n{text}", self.title)
+        }
+    }
+
+    /// The columns of each part. Texts at the left that identify a row are in every part.
+    fn parts(&self, width: usize) -> Vec<Vec<usize>> {
+        let widths: Vec<usize> = (0..self.columns.len())
+            .map(|place| self.least_width(place))
+            .collect();
+        if widths.iter().sum::<usize>() <= width {
+            return vec![(0..self.columns.len()).collect()];
+        }
+        let texts = (0..self.columns.len()).take_while(|place| *place < 3 && !self.is_numeric(*place));
+        let mut keys: Vec<usize> = texts.collect();
+        while keys.iter().map(|place| widths[*place]).sum::<usize>() > width / 2 {
+            keys.pop();
+        }
+        let mut parts = vec![keys.clone()];
+        for place in keys.len()..self.columns.len() {
+            let last = parts.last().map_or(&[][..], Vec::as_slice);
+            let used = last.iter().map(|place| widths[*place]).sum::<usize>();
+            if last.len() > keys.len() && used + widths[place] > width {
+                parts.push(keys.clone());
+            }
+            parts.last_mut().into_iter().for_each(|part| part.push(place));
+        }
+        parts
+    }
+
+    /// Characters of the longest cell or word of the heading, and of the gap.
+    fn least_width(&self, place: usize) -> usize {
+        let words = self.columns[place]
+            .heading
+            .split_whitespace()
+            .map(|word| word.chars().count());
+        let cells = self.rows.iter().map(|row| shown(&row[place]).chars().count());
+        words.chain(cells).max().unwrap_or_default() + GAP
+    }
+
+    fn part(&self, places: &[usize], width: usize) -> String {
+        let mut table = comfy_table::Table::new();
+        let line = LineStyle::none().fill('─').junction('─');
+        table.load_style(TableStyle::new().header_separator(line));
+        table.set_header(places.iter().map(|place| &self.columns[*place].heading));
+        if let Ok(width) = u16::try_from(width) {
+            table
+                .set_content_arrangement(ContentArrangement::Dynamic)
+                .set_width(width);
+        }
+        for row in &self.rows {
+            table.add_row(places.iter().map(|place| shown(&row[*place])));
+        }
+        for (position, place) in places.iter().enumerate() {
+            if let Some(column) = table.column_mut(position)
+                && self.is_numeric(*place)
+            {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        table.trim_fmt()
+    }
+}
+
+/// Spaces around a column.
+const GAP: usize = 3;
+
+/// Columns of the terminal that standard output is; `None`: it is a file or a pipe.
+pub fn terminal_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(size.ws_col.into()).filter(|columns| *columns > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, json};
+
+    use super::*;
+
+    #[test]
+    fn wide_tables_are_divided_and_lose_nothing() {
+        let row: Map<_, _> = [("name".to_owned(), json!("priority-inversion"))]
+            .into_iter()
+            .chain((0..24).map(|number| {
+                (
+                    format!("99th_percentile_{number}_us"),
+                    json!(1234.5 + f64::from(number)),
+                )
+            }))
+            .collect();
+        let table = Table::of([&row, &row]).title("Title");
+        for width in [80, 120, 200] {
+            let text = table.to_text_within(width);
+            for line in text.lines() {
+                assert!(
+                    line.trim_end().chars().count() <= width,
+                    "{width}: {line}\n{text}"
+                );
+            }
+            for number in 0..24 {
+                assert_eq!(
+                    text.matches(&format!(" {:.0}", 1234.5 + f64::from(number)))
+                        .count(),
+                    2,
+                    "{text}"
+                );
+            }
+            let parts = text.matches("\n\n").count() + 1;
+            assert_eq!(
+                text.matches("priority-inversion").count(),
+                2 * parts,
+                "in each part:\n{text}"
+            );
+        }
+        assert_eq!(table.to_text_within(usize::MAX).matches("\n\n").count(), 0);
+    }
+
+    #[test]
+    fn headings_are_broken_before_tables_are_divided() {
+        let row: Map<_, _> = [
+            "lost_to_the_kernel",
+            "deadlines_met_in_time",
+            "requested_rate_of_calls",
+        ]
+        .map(|field| (field.to_owned(), json!(75)))
+        .into_iter()
+        .collect();
+        let text = Table::of([&row]).to_text_within(40);
+        assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+        assert!(!text.contains("\n\n"), "{text}");
+    }
+}

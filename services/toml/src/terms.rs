@@ -1,0 +1,105 @@
+//! Messages about wrong types, in the terms of TOML: serde writes `expected u32` or `a sequence`.
+
+/// A message of the parser in the terms of TOML.
+pub(crate) fn in_terms_of_toml(message: &str) -> String {
+    let kinds = ["invalid type: ", "invalid value: "];
+    let wrong = kinds.into_iter().find_map(|kind| message.strip_prefix(kind));
+    let Some((found, expected)) = wrong.and_then(|wrong| wrong.split_once(", expected ")) else {
+        return message.to_owned();
+    };
+    let found = match found
+        .split_once(' ')
+        .map_or((found, ""), |(kind, value)| (kind, value))
+    {
+        ("sequence", _) => "an array".to_owned(),
+        ("map", _) => "a table".to_owned(),
+        ("integer", value) => format!("the integer {value}"),
+        ("floating", value) => format!("the number {}", value.trim_start_matches("point ")),
+        (kind, value) => format!("the {kind} {value}"),
+    };
+    format!("expected {}, found {found}", wanted(expected))
+}
+
+fn wanted(expected: &str) -> String {
+    match expected {
+        "u8" => "an integer from 0 to 255".to_owned(),
+        "i16" => "an integer from -32768 to 32767".to_owned(),
+        "u16" => "an integer from 0 to 65535".to_owned(),
+        "u32" | "u64" | "usize" => "an integer from 0".to_owned(),
+        "i32" | "i64" | "isize" => "an integer".to_owned(),
+        "f32" | "f64" => "a number".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        "a map" => "a table".to_owned(),
+        "a sequence" => "an array".to_owned(),
+        other if other.starts_with("struct ") => "a table".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+
+    use crate::parse;
+
+    #[derive(Debug, Deserialize)]
+    #[allow(dead_code, reason = "only read")]
+    struct Lane {
+        threads: u32,
+        name: String,
+        weight: f64,
+        cpus: Vec<u16>,
+        fixed: bool,
+        inner: BTreeMap<String, u8>,
+    }
+
+    #[test]
+    fn wrong_types_are_named_as_in_toml() {
+        let good = "threads = 1\nname = \"a\"\nweight = 1.5\ncpus = [1]\nfixed = true\ninner = {}\n";
+        parse::<Lane>("good", good, |_| Ok(())).unwrap();
+        for (line, replacement, expected) in [
+            (
+                "threads = 1",
+                "threads = \"1\"",
+                "expected an integer from 0, found the string \"1\"",
+            ),
+            (
+                "threads = 1",
+                "threads = -1",
+                "expected an integer from 0, found the integer `-1`",
+            ),
+            (
+                "name = \"a\"",
+                "name = 7",
+                "expected a string, found the integer `7`",
+            ),
+            ("name = \"a\"", "name = [7]", "expected a string, found an array"),
+            (
+                "weight = 1.5",
+                "weight = \"x\"",
+                "expected a number, found the string \"x\"",
+            ),
+            (
+                "cpus = [1]",
+                "cpus = 1.5",
+                "expected an array, found the number `1.5`",
+            ),
+            (
+                "fixed = true",
+                "fixed = 1",
+                "expected true or false, found the integer `1`",
+            ),
+            ("inner = {}", "inner = []", "expected a table, found an array"),
+            (
+                "inner = {}",
+                "inner = { a = 256 }",
+                "expected an integer from 0 to 255, found the integer `256`",
+            ),
+        ] {
+            let error = parse::<Lane>("bad", &good.replace(line, replacement), |_| Ok(())).unwrap_err();
+            assert!(error.to_string().ends_with(expected), "{replacement}: {error}");
+        }
+    }
+}
