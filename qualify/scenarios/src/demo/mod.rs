@@ -6,6 +6,7 @@
 
 mod measure;
 mod page;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -50,7 +51,7 @@ pub fn run(options: &Options) -> ExitCode {
     files.html.get_or_insert_with(|| PAGE.into());
     match files.check().and_then(|()| measure::measure(options)) {
         Ok(outcome) => {
-            page::print(&outcome);
+            terminal::print(&outcome);
             files.finish(&outcome, || page::html(&outcome))
         }
         Err(error) => could_not_run("demo", &error),

@@ -1,4 +1,4 @@
-//! The demo's table and page.
+//! The demo's page.
 
 use punctual_harness::{Outcome, Row};
 use punctual_report::{LineFigure, Series, Table};
@@ -21,10 +21,6 @@ const COLUMNS: &[(&str, &str)] = &[
 
 fn table(outcome: &Outcome) -> Table {
     Table::of(outcome.rows().iter().map(Row::as_map)).columns(COLUMNS)
-}
-
-pub(super) fn print(outcome: &Outcome) {
-    println!("{}", table(outcome).to_text());
 }
 
 /// Returns the page with the paper's two figures: throughput per priority over work.

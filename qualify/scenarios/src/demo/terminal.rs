@@ -1,0 +1,143 @@
+//! What the demo prints: its two figures as small charts, its claims, and the result in one sentence.
+
+use punctual_harness::Outcome;
+use punctual_os::rights;
+
+use crate::load::{Importance, Pool};
+
+pub(super) fn print(outcome: &Outcome) {
+    for pool in Pool::ALL {
+        println!("{}\n", chart(outcome, pool));
+    }
+    for claim in outcome.claims() {
+        println!(
+            "{} {}: {}",
+            claim.state.sign(),
+            claim.text,
+            punctual_report::table::shown(&claim.measured)
+        );
+    }
+    println!("\n{}", result(outcome));
+    if let Some(remedy) = rights::probe().advice().first() {
+        println!("Measured without real-time rights: other programs may have interfered. To grant them:");
+        println!("  {remedy}");
+    }
+    println!();
+}
+
+/// Deadlines met by each client, a column for each work per call.
+fn chart(outcome: &Outcome, pool: Pool) -> String {
+    let works = works(outcome, pool);
+    let mut text = format!(
+        "{:<19}deadlines met (%), by work per call\n{:19}",
+        pool.heading(),
+        ""
+    );
+    for work in &works {
+        text += &format!("{work:>7}");
+    }
+    for importance in Importance::ALL {
+        text += &format!("\n {:<10}{:>3} Hz  ", importance.name(), importance.rate());
+        for work in &works {
+            let met = met(outcome, pool, importance, *work);
+            text += &met.map_or_else(|| format!("{:>7}", "-"), |met| format!(" {}{met:>4.0}", bar(met)));
+        }
+    }
+    text
+}
+
+/// Two characters whose height is the share.
+fn bar(percent: f64) -> String {
+    let eighths = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let height = (percent / 100.0 * 7.0).round().clamp(0.0, 7.0) as usize;
+    String::from_iter([eighths[height]; 2])
+}
+
+/// The result in one sentence: the high-priority client at its worst work, with and without lanes.
+fn result(outcome: &Outcome) -> String {
+    let worst = |pool| {
+        let works = works(outcome, pool);
+        let met = works
+            .iter()
+            .filter_map(|work| met(outcome, pool, Importance::High, *work));
+        met.reduce(f64::min)
+    };
+    match (worst(Pool::Lanes), worst(Pool::WithoutLanes)) {
+        (Some(with), Some(without)) => format!(
+            "With lanes the {} Hz client met at least {with:.0} % of its deadlines at every load; in a pool\nwithout \
+             lanes {without:.0} % at the worst.",
+            Importance::High.rate()
+        ),
+        _ => "Not all loads were measured.".to_owned(),
+    }
+}
+
+fn works(outcome: &Outcome, pool: Pool) -> Vec<u64> {
+    let rows = outcome
+        .rows()
+        .iter()
+        .filter(|row| row.get("pool").is_some_and(|name| name == pool.name()));
+    let mut works: Vec<_> = rows.filter_map(|row| row.get("work")?.as_u64()).collect();
+    works.sort_unstable();
+    works.dedup();
+    works
+}
+
+fn met(outcome: &Outcome, pool: Pool, importance: Importance, work: u64) -> Option<f64> {
+    let row = outcome.rows().iter().find(|row| {
+        row.get("pool").is_some_and(|name| name == pool.name())
+            && row.get("priority").is_some_and(|name| name == importance.name())
+            && row.get("work").is_some_and(|value| *value == work)
+    });
+    row?.number("deadlines_made_percent")
+}
+
+#[cfg(test)]
+mod tests {
+    use punctual_harness::{MachineFacts, Row};
+    use punctual_os::CpuSet;
+
+    use super::*;
+
+    /// Half of the deadlines are met at works above 50 without lanes.
+    fn outcome() -> Outcome {
+        let mut outcome = Outcome::new("demo", MachineFacts::read(&CpuSet::all()));
+        for pool in Pool::ALL {
+            for work in [30, 40, 50, 55, 65, 80] {
+                for importance in Importance::ALL {
+                    let met = if pool == Pool::WithoutLanes && work > 50 {
+                        44.4
+                    } else {
+                        100.0
+                    };
+                    outcome.row(
+                        Row::new()
+                            .with("pool", pool.name())
+                            .with("work", work)
+                            .with("priority", importance.name())
+                            .with("deadlines_made_percent", met),
+                    );
+                }
+            }
+        }
+        outcome
+    }
+
+    #[test]
+    fn charts_show_every_load_within_80_columns() {
+        let chart = chart(&outcome(), Pool::WithoutLanes);
+        assert!(chart.lines().all(|line| line.chars().count() <= 80), "{chart}");
+        assert_eq!(chart.lines().count(), 2 + 3);
+        assert_eq!(chart.matches("▄▄  44").count(), 9, "{chart}");
+        assert_eq!(chart.matches("██ 100").count(), 9, "{chart}");
+    }
+
+    #[test]
+    fn one_sentence_states_the_result() {
+        assert_eq!(
+            result(&outcome()).replace('\n', " "),
+            "With lanes the 75 Hz client met at least 100 % of its deadlines at every load; in a pool without lanes \
+             44 % at the worst."
+        );
+    }
+}
