@@ -258,6 +258,17 @@ impl ThreadPoolBuilder {
     /// Sets the priority at which the threads of a pool without lanes wait and read. Default 0, which is
     /// reported on standard error when an adapter with a priority model is built on the pool: requests of all
     /// priorities are then read at the lowest one.
+    /// With lanes, which have priorities of their own, it must be that of one of them.
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError};
+    /// use punctual_types::Priority;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let pool = orb.threadpool().lane(Priority::MAX, 1).default_priority(Priority::MIN).build();
+    /// assert!(pool.err().is_some_and(|error| error.to_string().contains("the lanes have 32767")));
+    /// # Ok::<(), OrbError>(())
+    /// ```
     pub fn default_priority(mut self, priority: Priority) -> Self {
         self.plain.priority = priority;
         self.sets_default_priority = true;
@@ -435,6 +446,15 @@ impl ThreadPoolBuilder {
             return Err(OrbError::ThreadPool(format!(
                 "lane {}: another lane has the same priority; use distinct priorities, or one lane with the threads of both",
                 lane.priority
+            )));
+        }
+        let default = self.plain.priority;
+        let has_default = layout.iter().any(|lane| lane.priority == default);
+        if self.sets_default_priority && !layout.is_empty() && !has_default {
+            let lanes: Vec<_> = layout.iter().map(|lane| lane.priority.to_string()).collect();
+            return Err(OrbError::ThreadPool(format!(
+                "`default_priority` {default}: no lane has this priority; the lanes have {}",
+                lanes.join(", ")
             )));
         }
         let broken = |rule: &str| Err(OrbError::ThreadPool(format!("`allow_borrowing`: {rule}")));
