@@ -1,14 +1,20 @@
 //! State of a lane's accepting.
 
-use std::sync::{OnceLock, atomic::AtomicBool};
+use std::{
+    sync::{OnceLock, atomic::AtomicBool},
+    time::Duration,
+};
 
 use punctual_os::PiMutex;
 
-use crate::{LaneLimits, accept_budget::AcceptBudget, descriptors::DescriptorShare, peer_rates::PeerRates};
+use crate::{LaneLimits, descriptors::DescriptorShare, peer_rates::PeerRates, time_budget::TimeBudget};
+
+/// Time that may be spent at once: about 50 connections.
+const BURST: Duration = Duration::from_millis(2);
 
 /// What a lane has accepted and may accept.
 pub(crate) struct Accepting {
-    pub(crate) budget: PiMutex<AcceptBudget>,
+    pub(crate) budget: PiMutex<TimeBudget>,
     pub(crate) rates: PiMutex<PeerRates>,
     /// Acceptors are to be armed when the time of the next chores has come.
     pub(crate) paused: AtomicBool,
@@ -19,7 +25,7 @@ pub(crate) struct Accepting {
 impl Accepting {
     pub(crate) fn new(limits: &LaneLimits) -> Self {
         Self {
-            budget: PiMutex::new(AcceptBudget::new(limits.accept_percent)),
+            budget: PiMutex::new(TimeBudget::new(limits.accept_percent, BURST)),
             rates: PiMutex::new(PeerRates::new(
                 limits.accept_rate_per_peer,
                 limits.max_connections_per_peer,

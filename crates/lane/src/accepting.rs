@@ -52,7 +52,8 @@ impl<H: RequestHandler> Lane<H> {
             }
             let begun = clock::thread_cpu_time();
             let step = self.accept_one(acceptor);
-            budget.charge(clock::thread_cpu_time().saturating_sub(begun));
+            // Twice: what was accepted is also closed.
+            budget.charge(2 * clock::thread_cpu_time().saturating_sub(begun));
             match step {
                 Step::Taken => {}
                 Step::Nothing => break,

@@ -4,10 +4,14 @@
 //! and is not registered in the poller; all others are, and the `….poll` thread serves them as in a polled
 //! lane.
 
-use std::{ops::ControlFlow, sync::Arc, time::Instant};
+use std::{
+    ops::ControlFlow,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use punctual_giop::{MessageHeader, connection::Event};
-use punctual_os::PiMutexGuard;
+use punctual_os::{PiMutexGuard, clock};
 
 use crate::{
     Lane, ServingSlot, Unserved,
@@ -19,6 +23,9 @@ use crate::{
     worker::Worker,
     worker_buffers::WorkerBuffers,
 };
+
+/// Longest time between two checks whether the lane stops.
+const LONGEST_SLEEP: Duration = Duration::from_millis(10);
 
 /// Serves connections one after the other on the calling thread until the lane is stopped.
 pub(crate) fn work_until_stopped<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &Arc<H>) {
@@ -62,62 +69,99 @@ impl<H: ServingSlot> Worker<'_, H> {
         if self.lane.is_stopping() {
             return connection.send_close();
         }
-        loop {
-            // No other thread has it: it is in no poller, and a thread that checks its age releases it at
-            // once.
-            let mut inbound = connection.wait_for_claim();
-            if !self.await_completion(connection, &mut inbound) {
-                return;
+        while self
+            .serve_dedicated_in_turn(connection, &mut consecutive)
+            .is_continue()
+        {}
+    }
+
+    /// Serves the next message, or part of one, as soon as the lane may work for the connection.
+    fn serve_dedicated_in_turn(
+        &mut self,
+        connection: &Arc<Connection<H>>,
+        consecutive: &mut usize,
+    ) -> ControlFlow<()> {
+        if !connection.state.is_unserved() {
+            return self.serve_dedicated_message(connection, consecutive);
+        }
+        let wait = self.lane.unserved.wait();
+        if !wait.is_zero() {
+            std::thread::sleep(wait.min(LONGEST_SLEEP));
+            return self.unless_stopping(connection);
+        }
+        connection.state.clear_unserved();
+        self.served = false;
+        let begun = clock::thread_cpu_time();
+        let flow = self.serve_dedicated_message(connection, consecutive);
+        self.settle(connection, begun);
+        flow
+    }
+
+    fn serve_dedicated_message(
+        &mut self,
+        connection: &Arc<Connection<H>>,
+        consecutive: &mut usize,
+    ) -> ControlFlow<()> {
+        // No other thread has it: it is in no poller, and a thread that checks its age releases it at once.
+        let mut inbound = connection.wait_for_claim();
+        if !self.await_completion(connection, &mut inbound) {
+            return ControlFlow::Break(());
+        }
+        inbound.drained = false;
+        let received = inbound.receive(connection.stream());
+        let watched = inbound.protocol.needs_watching();
+        match received {
+            Received::Event(Event::Request(header) | Event::LocateRequest(header)) => {
+                let buffers = &mut self.buffers;
+                inbound
+                    .protocol
+                    .take(&mut buffers.message, &mut buffers.fragment_starts);
+                if watched {
+                    connection.memory.set_received(inbound.protocol.held());
+                }
+                let more = inbound.protocol.has_message();
+                self.serve_message(connection, inbound, &header)?;
+                self.give_way_after(more, consecutive);
+                ControlFlow::Continue(())
             }
-            inbound.drained = false;
-            let received = inbound.receive(connection.stream());
-            let watched = inbound.protocol.needs_watching();
-            match received {
-                Received::Event(Event::Request(header) | Event::LocateRequest(header)) => {
-                    let buffers = &mut self.buffers;
-                    inbound
-                        .protocol
-                        .take(&mut buffers.message, &mut buffers.fragment_starts);
-                    if watched {
-                        connection.memory.set_received(inbound.protocol.held());
-                    }
-                    let more = inbound.protocol.has_message();
-                    if self.serve_message(connection, inbound, &header).is_break() {
-                        return;
-                    }
-                    self.give_way_after(more, &mut consecutive);
+            Received::Event(Event::CloseConnection | Event::MessageError | Event::Reply(_))
+            | Received::EndOfStream => ControlFlow::Break(()),
+            Received::Refused(refused) => {
+                drop(inbound);
+                self.reject(connection, refused.version);
+                ControlFlow::Break(())
+            }
+            // The request is served already.
+            Received::Event(Event::Cancelled(_))
+                if !self.charge(connection, Unserved::Elsewhere, false, || true) =>
+            {
+                ControlFlow::Break(())
+            }
+            // Part of a message.
+            Received::Nothing
+            | Received::Part(_)
+            | Received::Event(Event::Cancelled(_) | Event::Progress) => {
+                self.unless_stopping(connection)?;
+                let more = inbound.protocol.has_message();
+                if watched {
+                    connection.memory.set_received(inbound.protocol.held());
                 }
-                Received::Event(Event::CloseConnection | Event::MessageError | Event::Reply(_))
-                | Received::EndOfStream => return,
-                Received::Refused(refused) => {
-                    drop(inbound);
-                    self.reject(connection, refused.version);
-                    return;
+                self.note_part(connection, inbound);
+                if self.lane.connections.memory.is_exceeded() {
+                    self.lane.relieve_memory();
                 }
-                // The request is served already.
-                Received::Event(Event::Cancelled(_))
-                    if !self.charge(connection, Unserved::Elsewhere, false) =>
-                {
-                    return;
-                }
-                // Part of a message.
-                Received::Nothing | Received::Event(Event::Cancelled(_) | Event::Progress) => {
-                    if self.lane.is_stopping() {
-                        drop(inbound);
-                        return connection.send_close();
-                    }
-                    let more = inbound.protocol.has_message();
-                    if watched {
-                        connection.memory.set_received(inbound.protocol.held());
-                    }
-                    drop(inbound);
-                    if self.lane.connections.memory.is_exceeded() {
-                        self.lane.relieve_memory();
-                    }
-                    self.give_way_after(more, &mut consecutive);
-                }
+                self.give_way_after(more, consecutive);
+                ControlFlow::Continue(())
             }
         }
+    }
+
+    fn unless_stopping(&self, connection: &Connection<H>) -> ControlFlow<()> {
+        if self.lane.is_stopping() {
+            connection.send_close();
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
     }
 
     /// Counts a message, or part of one. A peer that sends without a pause must not keep the CPU from the

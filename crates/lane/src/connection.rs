@@ -23,6 +23,7 @@ use crate::{
     inbound::Inbound,
     kept_memory::{KeptMemory, LaneMemory},
     outbound::Outbound,
+    unserved_work::Unpaid,
 };
 
 /// Connection of a lane. Several threads may serve its requests; one at a time reads.
@@ -43,6 +44,7 @@ pub(crate) struct Connection<H: RequestHandler> {
     outbound: PiMutex<Outbound>,
     /// Memory that the peer makes the lane keep.
     pub(crate) memory: KeptMemory,
+    pub(crate) unpaid: Unpaid,
 }
 
 /// Which messages arrive over a connection.
@@ -106,6 +108,7 @@ impl<H: RequestHandler> Connection<H> {
             mark: NetworkMark::new(properties),
             missed: AtomicU8::new(0),
             memory: KeptMemory::new(memory),
+            unpaid: Unpaid::default(),
         }
     }
 
@@ -131,6 +134,26 @@ impl<H: RequestHandler> Connection<H> {
     pub(crate) fn note_missed(&self, readiness: Readiness) {
         let peer_closed = if readiness.peer_closed { PEER_CLOSED } else { 0 };
         self.missed.fetch_or(READABLE | peer_closed, Ordering::SeqCst);
+    }
+
+    /// Begins to wait to be served by another thread, or later. `false`: it waits already, and `readiness` is
+    /// noted for the thread that serves it then.
+    pub(crate) fn joins_line(&self, readiness: Readiness) -> bool {
+        while self.state.set_handed_over() {
+            if self.is_in_line(readiness) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether it waits to be served by another thread, or later; that thread learns of `readiness`.
+    pub(crate) fn is_in_line(&self, readiness: Readiness) -> bool {
+        self.state.is_handed_over() && {
+            self.note_missed(readiness);
+            // A thread that takes it from now on sees the note when it has served it.
+            self.state.is_handed_over()
+        }
     }
 
     /// Claims the right to read if no thread has it; a thread that has it is not notified.
@@ -344,12 +367,15 @@ impl<H: RequestHandler> Connection<H> {
         }
     }
 
-    /// Sends MessageError in the version of the message that is not GIOP, or not acceptable.
-    pub(crate) fn send_error(&self, version: Version) {
+    /// Sends MessageError in the version of the message that is not GIOP, or not acceptable. `false`: the
+    /// peer has been told already.
+    pub(crate) fn send_error(&self, version: Version) -> bool {
         let mut outbound = self.outbound.lock();
-        if let Some(message) = outbound.protocol.message_error(version) {
-            let _ = self.send_locked(&mut outbound, &message, version);
+        let message = outbound.protocol.message_error(version);
+        if let Some(message) = &message {
+            let _ = self.send_locked(&mut outbound, message, version);
         }
+        message.is_some()
     }
 
     /// Sends CloseConnection: nothing that is outstanding will be handled.

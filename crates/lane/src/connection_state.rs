@@ -34,7 +34,9 @@ const CONGESTED: u64 = 1 << 28;
 const HANDED_OVER: u64 = 1 << 27;
 /// The peer has exhausted a budget: nothing more is served.
 const EXHAUSTED: u64 = 1 << 26;
-const REQUESTS: u64 = EXHAUSTED - 1;
+/// The lane works for it, and no request has been served meanwhile.
+const UNSERVED: u64 = 1 << 25;
+const REQUESTS: u64 = UNSERVED - 1;
 
 impl ConnectionState {
     pub(crate) fn phase(&self) -> Phase {
@@ -138,6 +140,22 @@ impl ConnectionState {
         self.get() & EXHAUSTED != 0
     }
 
+    /// Notes that the lane has worked for it although no request was served.
+    pub(crate) fn set_unserved(&self) {
+        self.0.fetch_or(UNSERVED, Ordering::SeqCst);
+    }
+
+    /// Notes the opposite.
+    pub(crate) fn clear_unserved(&self) {
+        self.0.fetch_and(!UNSERVED, Ordering::SeqCst);
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_unserved(&self) -> bool {
+        self.get() & UNSERVED != 0
+    }
+
+    #[inline(always)]
     fn get(&self) -> u64 {
         self.0.load(Ordering::SeqCst)
     }

@@ -30,6 +30,7 @@ impl DescriptorShare {
         let all = WANTED.fetch_add(wanted, Ordering::SeqCst) + wanted;
         let limit = open_files::raise_limit(limit_for(all));
         AVAILABLE.store(available(limit), Ordering::SeqCst);
+        open_files::provide_table(limit_for(all));
         let share = Self {
             connections: connections as u64,
             wanted,

@@ -53,6 +53,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         let usable = match header.message_type {
             MessageType::Request => {
                 self.lane.counters.requests.add_one();
+                self.served = true;
                 if let Mode::Buffered(limits) = self.lane.mode {
                     self.buffer(connection, header, char_set, limits)
                 } else {
@@ -149,8 +150,8 @@ impl<H: ServingSlot> Worker<'_, H> {
         });
         match located {
             Ok(()) => {
-                self.send_reply(connection, header, None)
-                    && self.charge(connection, Unserved::Elsewhere, true)
+                let answer = || self.send_reply(connection, header, None);
+                self.charge(connection, Unserved::Elsewhere, true, answer)
             }
             Err(MessageError) => self.reject(connection, header.version),
         }
@@ -158,31 +159,42 @@ impl<H: ServingSlot> Worker<'_, H> {
 
     #[cold]
     fn after_unserved(
-        &self,
+        &mut self,
         connection: &Connection<H>,
         header: &MessageHeader,
         reply: Option<Option<Priority>>,
         reason: Unserved,
     ) -> bool {
-        let sent = reply.is_none_or(|priority| self.send_reply(connection, header, priority));
-        sent && self.charge(connection, reason, true)
+        self.served = false;
+        let answer = || reply.is_none_or(|priority| self.send_reply(connection, header, priority));
+        self.charge(connection, reason, true, answer)
     }
 
-    /// Charges a connection for a message without a served request; `ends`: the message counts as one that
-    /// ends. `false`: the budget is exhausted, the peer has been told, and the connection is of no further
-    /// use.
+    /// Charges a connection for a message without a served request, then answers it; `ends`: the message
+    /// counts as one that ends. `false`: the connection is of no further use; the peer of an exhausted budget
+    /// has been told.
     #[cold]
-    pub(crate) fn charge(&self, connection: &Connection<H>, reason: Unserved, ends: bool) -> bool {
+    pub(crate) fn charge(
+        &self,
+        connection: &Connection<H>,
+        reason: Unserved,
+        ends: bool,
+        answer: impl FnOnce() -> bool,
+    ) -> bool {
         let state = &connection.state;
-        if connection.budgets.pay(reason, state.ended_requests(), ends) {
-            return true;
-        }
-        if state.set_exhausted() {
+        state.set_unserved();
+        let paid = connection.budgets.pay(reason, state.ended_requests(), ends);
+        // Of several threads, one answers the message for which nothing was left.
+        if !paid && state.set_exhausted() {
             return false;
+        }
+        let sent = answer();
+        if paid {
+            return sent;
         }
         self.lane.counters.exhausted_budgets.add_one();
         // CloseConnection states that nothing outstanding will be handled.
-        if state.serves_at_most(ends.into()) {
+        if sent && state.serves_at_most(ends.into()) {
             connection.send_close();
         }
         false

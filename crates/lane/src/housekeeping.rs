@@ -112,6 +112,13 @@ impl<H: RequestHandler> Lane<H> {
             .store(true, Ordering::SeqCst);
     }
 
+    /// Sends MessageError, and counts it: once for each connection.
+    pub(crate) fn refuse(&self, connection: &Connection<H>, version: Version) {
+        if connection.send_error(version) {
+            self.counters.protocol_errors.add_one();
+        }
+    }
+
     /// Closes connections whose peers do not complete a message in time, or do not read, among the next
     /// [`EXAMINED_AT_ONCE`] of the table.
     pub(crate) fn close_incomplete(&self) {
@@ -148,10 +155,7 @@ impl<H: RequestHandler> Lane<H> {
             };
             *search = index + 1;
             match version {
-                Some(version) => {
-                    self.counters.protocol_errors.add_one();
-                    connection.send_error(version);
-                }
+                Some(version) => self.refuse(&connection, version),
                 None => self.counters.unread_replies.add_one(),
             }
             self.close(&connection);

@@ -18,12 +18,19 @@ pub(crate) struct Inbound {
     pub(crate) drained: bool,
     /// A message has arrived since this was last cleared.
     pub(crate) used: bool,
+    /// Parts of messages received since [`Self::is_in_parts`] was last true.
+    parts: u8,
 }
+
+/// Parts that a message may have until the work for it counts: most have fewer.
+const FREE_PARTS: u8 = 4;
 
 /// Result of [`Inbound::receive`].
 pub(crate) enum Received {
     /// An event; the octets of its message can be taken from [`Inbound::protocol`].
     Event(Event),
+    /// This many octets of a message that continues.
+    Part(usize),
     /// Nothing, or part of a message; the rest will wake a thread.
     Nothing,
     /// The peer has closed the connection, or it broke.
@@ -43,28 +50,28 @@ impl Inbound {
             protocol: ReceiveHalf::new(role, limits),
             drained: true,
             used: false,
+            parts: 0,
         }
     }
 
-    /// Returns the next event; reads at most once, so that the work is bounded whatever the peer sends. A
-    /// message that continues behind that read is progress.
+    /// Returns the next event; reads at most once, so that the work is bounded whatever the peer sends.
     pub(crate) fn receive(&mut self, stream: &dyn Stream) -> Received {
-        let mut has_read = false;
+        let mut has_read = 0;
         loop {
             match self.protocol.poll(Instant::now) {
                 Ok(Some(event)) => return Received::Event(event),
                 Ok(None) if self.drained => return Received::Nothing,
-                Ok(None) if has_read => return Received::Event(Event::Progress),
+                Ok(None) if has_read > 0 => return Received::Part(has_read),
                 Ok(None) => {}
                 Err(refused) => return Received::Refused(refused),
             }
-            has_read = true;
             let space = self.protocol.space();
             let room = space.len();
             match stream.read(space) {
                 Ok(0) => return Received::EndOfStream,
                 Ok(count) => {
                     self.protocol.received(count);
+                    has_read = count;
                     // Less than there was room for: that was all, and the next octet wakes a thread.
                     self.drained = count < room;
                 }
@@ -77,6 +84,13 @@ impl Inbound {
     /// Whether [`Self::receive`] may return an event without waiting.
     pub(crate) fn has_more(&self) -> bool {
         !self.drained || self.protocol.has_message()
+    }
+
+    /// Counts part of a message; `true` for each [`FREE_PARTS`]th one.
+    #[cold]
+    pub(crate) fn is_in_parts(&mut self) -> bool {
+        self.parts = (self.parts + 1) % FREE_PARTS;
+        self.parts == 0
     }
 
     /// Time that an incomplete message may still take; `None`: no message is incomplete.

@@ -28,6 +28,7 @@ use crate::{
     request_queue::{QueuedRequest, RequestQueue},
     self_waits::SelfWaits,
     threads::LaneThreads,
+    unserved_work::UnservedWork,
     worker_buffers::WorkerBuffers,
 };
 
@@ -61,14 +62,17 @@ pub struct Lane<H: RequestHandler> {
     pub(crate) call_timeouts: DeadlineTimer,
     /// Time of the next periodic work, such as accepting after a pause.
     pub(crate) chores: DeadlineTimer,
+    pub(crate) unserved: UnservedWork<H>,
 }
 
 pub(crate) const CHORES: u64 = u64::MAX;
 pub(crate) const DOORBELL: u64 = u64::MAX - 1;
 pub(crate) const CALL_TIMEOUT: u64 = u64::MAX - 2;
+/// A connection that was put off may have its turn.
+pub(crate) const TURN: u64 = u64::MAX - 3;
 /// Lanes above that ask for threads, downwards from here.
-pub(crate) const FIRST_ABOVE: u64 = u64::MAX - 3;
-pub(crate) const LAST_ABOVE: u64 = u64::MAX - 16;
+pub(crate) const FIRST_ABOVE: u64 = u64::MAX - 4;
+pub(crate) const LAST_ABOVE: u64 = u64::MAX - 17;
 /// Acceptors, upwards from here. Smaller tokens are connections.
 pub(crate) const FIRST_ACCEPTOR: u64 = 1 << 32;
 
@@ -94,6 +98,7 @@ impl<H: RequestHandler> Lane<H> {
             threads: LaneThreads::new(config.threads.clone()),
             acceptors: Arc::default(),
             accepting: Accepting::new(&config.limits),
+            unserved: UnservedWork::new(&config.limits, &poller)?,
             borrowing: OnceLock::new(),
             siblings: OnceLock::new(),
             doorbell,
@@ -235,23 +240,19 @@ impl<H: RequestHandler> Lane<H> {
             .iter()
             .for_each(|acceptor| acceptor.listener.shutdown());
         self.connections.close_all();
+        self.unserved.clear();
         self.queue.clear();
     }
 
     /// Gives a connection with something to read to another thread of the lane. It waits once, however often
     /// it is given: what a peer sends meanwhile gains it no second turn.
     pub(crate) fn hand_over(&self, connection: &Arc<Connection<H>>, readiness: Readiness) {
-        while connection.state.set_handed_over() {
-            connection.note_missed(readiness);
-            // A thread that takes it from now on sees the note when it has served it.
-            if connection.state.is_handed_over() {
-                return;
-            }
+        if connection.joins_line(readiness) {
+            let mut line = self.handed_over.lock();
+            line.push_back((Arc::clone(connection), readiness));
+            drop(line);
+            let _ = self.doorbell.ring();
         }
-        self.handed_over
-            .lock()
-            .push_back((Arc::clone(connection), readiness));
-        let _ = self.doorbell.ring();
     }
 
     /// Takes one connection that was handed over, and one request that another lane has redispatched; further

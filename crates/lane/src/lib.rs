@@ -7,7 +7,6 @@
 //! of the poller wakes a thread) → `serve` (the thread reads a message of the connection) → `request_queue`,
 //! if the lane buffers → `dispatch` (the handler answers, the reply is sent).
 
-mod accept_budget;
 mod accept_state;
 mod accepting;
 mod acceptor;
@@ -56,6 +55,8 @@ mod start;
 mod statistics;
 mod thread_lifetime;
 mod threads;
+mod time_budget;
+mod unserved_work;
 mod worker;
 mod worker_buffers;
 

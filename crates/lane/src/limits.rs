@@ -22,6 +22,8 @@ pub struct LaneLimits {
     pub accepts_per_wake_up: usize,
     /// Processor time that the lane spends on accepting, in percent of one processor, from 1 to 100.
     pub accept_percent: u32,
+    /// Processor time that the lane spends on messages for which no request is served, in the same way.
+    pub unserved_percent: u32,
     /// Incomplete fragmented messages of one connection.
     pub max_fragmented_messages: usize,
     /// Refused requests of a connection in excess of served ones; each second restores a thirtieth. The

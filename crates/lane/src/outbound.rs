@@ -8,6 +8,10 @@ use punctual_giop::{
 };
 use punctual_transport::Stream;
 
+/// Largest number of octets that one system call sends: a bound on the time for which a thread of higher
+/// priority may have to wait for it.
+const MAX_WRITE: usize = 64 << 10;
+
 /// Send side of a connection, under its lock.
 pub(crate) struct Outbound {
     /// Octets that wait for room, behind those that were sent meanwhile.
@@ -74,7 +78,7 @@ impl Outbound {
         let was_empty = self.waiting.is_empty();
         let mut sent = 0;
         while was_empty && sent < message.len() {
-            match stream.write(&message[sent..]) {
+            match stream.write(bounded(&message[sent..])) {
                 Ok(count) => sent += count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if await_room() {
@@ -104,7 +108,7 @@ impl Outbound {
     pub(crate) fn flush(&mut self, stream: &dyn Stream) -> io::Result<bool> {
         let before = self.sent;
         while self.sent < self.waiting.len() {
-            match stream.write(&self.waiting[self.sent..]) {
+            match stream.write(bounded(&self.waiting[self.sent..])) {
                 Ok(count) => self.sent += count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => return Err(error),
@@ -120,6 +124,10 @@ impl Outbound {
         }
         Ok(false)
     }
+}
+
+fn bounded(octets: &[u8]) -> &[u8] {
+    &octets[..octets.len().min(MAX_WRITE)]
 }
 
 /// Closes a connection in an orderly way although messages of its peer have not been handled.

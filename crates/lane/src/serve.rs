@@ -26,22 +26,36 @@ pub(crate) const MAX_CONSECUTIVE: usize = 16;
 /// Whether the thread continues with the connection.
 type Flow = ControlFlow<AfterServing>;
 
+/// Octets after which the thread checks whether others wait although a message is not complete.
+const LARGE_PART: usize = 32 << 10;
+
 /// Next state of the connection when the thread stops serving it.
 enum AfterServing {
     Keep,
     Close,
+    /// It continues behind the others that wait.
+    Yield,
 }
 
 impl<H: ServingSlot> Worker<'_, H> {
     /// Serves what a connection has, until there is nothing more, another thread has taken over, or others
     /// have waited long enough. `false`: it has been closed.
-    pub(crate) fn serve(&mut self, connection: &Arc<Connection<H>>, mut readiness: Readiness) -> bool {
+    pub(crate) fn serve(&mut self, connection: &Arc<Connection<H>>, readiness: Readiness) -> bool {
+        if connection.state.is_unserved() {
+            return self.serve_in_turn(connection, readiness);
+        }
+        self.serve_turn(connection, readiness)
+    }
+
+    /// Does so without regard to what the connection has cost before.
+    pub(crate) fn serve_turn(&mut self, connection: &Arc<Connection<H>>, mut readiness: Readiness) -> bool {
         // A lent thread serves one request.
         let at_most = if self.is_lent() { 1 } else { MAX_CONSECUTIVE };
         for _ in 0..at_most {
             match self.serve_next(connection, &mut readiness) {
                 Flow::Continue(()) => {}
                 Flow::Break(AfterServing::Keep) => return true,
+                Flow::Break(AfterServing::Yield) => break,
                 Flow::Break(AfterServing::Close) => {
                     self.lane.close(connection);
                     return false;
@@ -83,8 +97,21 @@ impl<H: ServingSlot> Worker<'_, H> {
         }
         match received {
             Received::Event(event) => self.serve_event(connection, inbound, event, readiness),
+            Received::Part(octets) => {
+                self.note_part(connection, inbound);
+                connection.add_missed(readiness);
+                if octets < LARGE_PART {
+                    Flow::Continue(())
+                } else {
+                    Flow::Break(AfterServing::Yield)
+                }
+            }
             Received::Nothing => {
-                drop(inbound);
+                if inbound.protocol.is_idle() {
+                    drop(inbound);
+                } else {
+                    self.note_part(connection, inbound);
+                }
                 self.after_last_message(connection, readiness)
             }
             Received::EndOfStream => {
@@ -125,7 +152,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             (Event::Cancelled(request_id), _) => {
                 drop(inbound);
                 let cancelled = self.lane.cancel(connection, request_id);
-                let usable = self.charge(connection, Unserved::Elsewhere, cancelled);
+                let usable = self.charge(connection, Unserved::Elsewhere, cancelled, || true);
                 if cancelled && connection.state.end_request() || !usable {
                     return Flow::Break(AfterServing::Close);
                 }
@@ -133,7 +160,7 @@ impl<H: ServingSlot> Worker<'_, H> {
                 Flow::Continue(())
             }
             (Event::Progress, _) => {
-                drop(inbound);
+                self.note_part(connection, inbound);
                 connection.add_missed(readiness);
                 Flow::Continue(())
             }
@@ -188,6 +215,14 @@ impl<H: ServingSlot> Worker<'_, H> {
         continue_if_ready(connection, more, readiness)
     }
 
+    /// Counts part of a request as work without service, and releases the connection.
+    #[cold]
+    pub(crate) fn note_part(&self, connection: &Connection<H>, mut inbound: PiMutexGuard<'_, Inbound>) {
+        if inbound.is_in_parts() && connection.is_server() {
+            connection.state.set_unserved();
+        }
+    }
+
     fn take_reply(
         &mut self,
         connection: &Arc<Connection<H>>,
@@ -238,8 +273,7 @@ impl<H: ServingSlot> Worker<'_, H> {
 
     /// Sends MessageError; the connection is of no further use then, hence `false`.
     pub(crate) fn reject(&self, connection: &Connection<H>, version: Version) -> bool {
-        self.lane.counters.protocol_errors.add_one();
-        connection.send_error(version);
+        self.lane.refuse(connection, version);
         false
     }
 }

@@ -22,7 +22,7 @@ use punctual_os::{Scheduling, poller::Event, scheduling};
 use crate::{
     Lane, ServingSlot,
     connection::{Connection, Readiness},
-    lane::{CALL_TIMEOUT, CHORES, DOORBELL, FIRST_ABOVE, FIRST_ACCEPTOR, LAST_ABOVE},
+    lane::{CALL_TIMEOUT, CHORES, DOORBELL, FIRST_ABOVE, FIRST_ACCEPTOR, LAST_ABOVE, TURN},
     serving_thread,
     thread_lifetime::RemainingLifetime,
     worker_buffers::WorkerBuffers,
@@ -80,6 +80,8 @@ pub(crate) struct Worker<'l, H: ServingSlot> {
     pub(crate) home: &'l Arc<Lane<H>>,
     pub(crate) handler: &'l Arc<H>,
     pub(crate) buffers: WorkerBuffers<H>,
+    /// A request has been served, or put into a queue, since this was last cleared.
+    pub(crate) served: bool,
     /// Connection that was served last.
     last: Option<Arc<Connection<H>>>,
     /// Time of its last check for incomplete messages.
@@ -107,6 +109,7 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
             home,
             handler,
             buffers,
+            served: false,
             last: None,
             checked: Instant::now(),
         }
@@ -176,6 +179,7 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
             DOORBELL => self.answer_doorbell(),
             // As after each event, calls whose timeouts have passed are ended next.
             CALL_TIMEOUT => {}
+            TURN => self.serve_put_off(),
             token @ LAST_ABOVE..=FIRST_ABOVE => self.lane.help_above(self.home, token, self.handler),
             token @ FIRST_ACCEPTOR.. => self.lane.accept(token),
             token => {

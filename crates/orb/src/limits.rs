@@ -74,6 +74,11 @@ limits! {
     /// Processor time that a lane spends on accepting and closing connections, in percent of one processor,
     /// from 1 to 100, beyond 2 ms at once. Meanwhile further peers wait in the kernel's queue. Default 5.
     accept_percent: u32 = 5,
+    /// Processor time that a lane spends on what leads to no served request, in percent of one processor,
+    /// from 1 to 100, beyond 20 ms at once: refused requests, LocateRequests, CancelRequests, and parts of
+    /// messages until their request is served. Meanwhile the connections concerned wait for their turns. Default
+    /// 10.
+    unserved_percent: u32 = 10,
     /// Open connections of one calling thread that serves no lane, for all ORBs. Default 64.
     max_connections_per_thread: usize = 64,
     /// Open connections to servers of the threads of one lane, or of all threads that serve no lane. Default
@@ -136,6 +141,7 @@ impl Limits {
             accept_rate_per_peer: self.accept_rate_per_peer,
             accepts_per_wake_up: self.accepts_per_wake_up,
             accept_percent: self.accept_percent,
+            unserved_percent: self.unserved_percent,
             max_fragmented_messages: self.max_fragmented_messages,
             max_shared_calls: self.max_shared_calls,
             max_refused_requests: self.max_refused_requests,

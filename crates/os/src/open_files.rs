@@ -1,6 +1,10 @@
 //! The limit of open files, which are also sockets and pipes.
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::{
+    event::{EventfdFlags, eventfd},
+    io::fcntl_dupfd_cloexec,
+    process::{Resource, Rlimit, getrlimit, setrlimit},
+};
 
 /// Returns the number of descriptors that this process may have open (RLIMIT_NOFILE); [`u64::MAX`]: any.
 pub fn limit() -> u64 {
@@ -22,4 +26,38 @@ pub fn raise_limit(wanted: u64) -> u64 {
     // Refused: the present limit remains.
     let _ = setrlimit(Resource::Nofile, raised);
     limit()
+}
+
+/// Makes the kernel's table of descriptors of this process long enough for this many, as far as the limit
+/// permits.
+///
+/// The table grows when a descriptor does not fit. In a process of several threads the kernel then waits until
+/// all CPUs have passed a quiescent state (10 to 20 ms), and all threads that open something wait with it,
+/// whatever their priorities. It never shrinks, so it is better to do this before threads with deadlines
+/// start.
+pub fn provide_table(descriptors: u64) {
+    let last = descriptors.min(limit()).saturating_sub(1);
+    // Without a descriptor for the purpose the table grows later.
+    if let (Ok(last), Ok(descriptor)) = (i32::try_from(last), eventfd(0, EventfdFlags::CLOEXEC)) {
+        drop(fcntl_dupfd_cloexec(&descriptor, last));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Entries of the table, from `FDSize` in `/proc/self/status`.
+    fn entries() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("FDSize:"));
+        line.unwrap().trim().parse().unwrap()
+    }
+
+    #[test]
+    fn the_table_is_as_long_as_asked_for() {
+        let wanted = (entries() * 2).min(limit());
+        provide_table(wanted);
+        assert!(entries() >= wanted, "{} of {wanted}", entries());
+    }
 }

@@ -176,9 +176,14 @@ impl ServerRequestInterceptor for SchedulingInterceptor {
             }
             None => None,
         };
+        let is_scheduled = arrival.is_some();
         activations::begin_request(&self.0, is_separate, arrival).map_err(unsent)?;
         if let Some(resource) = resource {
             activations::use_resource(&self.0, resource).map_err(unsent)?;
+        }
+        if is_scheduled {
+            // The scheduler decides, whatever priority the request has.
+            info.keep_native_priority();
         }
         Ok(())
     }

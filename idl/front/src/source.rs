@@ -1,10 +1,13 @@
 //! Source files and places in them.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use rustix::fs::OFlags;
 
 /// A place in a source file: bytes `start..end` of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -84,16 +87,21 @@ impl FileLoader {
 
 impl SourceLoader for FileLoader {
     fn load(&self, path: &Path, limit: usize) -> io::Result<String> {
-        // Before it is opened: opening a pipe waits for its writer, and opening a device may act on it.
-        if !fs::metadata(path)?.is_file() {
+        // What was opened is examined: the path may name another file by now. The flags are for a pipe, whose
+        // writer is not waited for, and for a terminal.
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = File::options()
+            .read(true)
+            .custom_flags(flags.bits().cast_signed())
+            .open(path)?;
+        if !file.metadata()?.is_file() {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "it is not a regular file",
             ));
         }
         let mut bytes = Vec::new();
-        File::open(path)?
-            .take((limit as u64).saturating_add(1))
+        file.take((limit as u64).saturating_add(1))
             .read_to_end(&mut bytes)?;
         Ok(String::from_utf8(bytes)
             .unwrap_or_else(|invalid| invalid.as_bytes().iter().copied().map(char::from).collect()))

@@ -17,6 +17,8 @@ pub struct Settings {
     pub explain_over: Option<f64>,
     /// Write the timeline to this file, for ui.perfetto.dev (`inversion` only).
     pub perfetto: Option<PathBuf>,
+    /// Names of the attacks to measure (`attacks` only); empty: all.
+    pub attacks: Vec<String>,
 }
 
 impl Settings {
@@ -39,6 +41,10 @@ impl Settings {
         let explained = self
             .explain_over
             .map_or(String::new(), |over| format!(" --explain-over {over}"));
-        flags.collect::<String>() + &explained
+        let attacks = match &self.attacks[..] {
+            [] => String::new(),
+            names => format!(" --attacks {}", names.join(",")),
+        };
+        flags.collect::<String>() + &explained + &attacks
     }
 }

@@ -35,6 +35,9 @@ struct SettingArguments {
     /// Write the timeline to this file, for ui.perfetto.dev (`inversion` only)
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
+    /// Only these attacks, such as `locates` (`attacks` only)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    attacks: Vec<String>,
 }
 
 /// Arguments of `demo`.
@@ -145,6 +148,7 @@ impl From<SettingArguments> for Settings {
             leave_system_alone: arguments.leave_system_alone,
             explain_over: arguments.explain_over,
             perfetto: arguments.perfetto,
+            attacks: arguments.attacks,
         }
     }
 }

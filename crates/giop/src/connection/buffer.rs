@@ -11,7 +11,7 @@ use core::mem;
 pub(super) const FIRST_SIZE: usize = 8 << 10;
 
 /// Largest number of octets that one read may add: a bound on the work between two decisions of a thread.
-const MAX_READ: usize = 256 << 10;
+const MAX_READ: usize = 64 << 10;
 
 /// Number of reads after which memory is given back that none of them needed.
 const WINDOW: u32 = 64;

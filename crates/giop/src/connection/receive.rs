@@ -70,7 +70,7 @@ impl ReceiveHalf {
     }
 
     /// Where to read from the stream into: at least one octet. Grows with what has been received, up to the
-    /// message size; at most 256 KiB at a time.
+    /// message size; at most 64 KiB at a time.
     #[inline(always)]
     pub fn space(&mut self) -> &mut [u8] {
         if self.buffer.is_fresh() {

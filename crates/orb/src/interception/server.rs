@@ -104,6 +104,7 @@ pub struct ServerRequestInfo<'a> {
     pub(crate) repository_id: Option<&'a str>,
     pub(crate) arguments: Option<Decoder<'a>>,
     pub(crate) added: &'a mut AddedContexts,
+    pub(crate) keeps_native_priority: &'a mut bool,
     pub(crate) ending: ServerEnding<'a>,
 }
 
@@ -179,6 +180,13 @@ impl ServerRequestInfo<'_> {
     /// Returns the sender as identified by the connection; `None` if this thread is the caller.
     pub fn peer(&self) -> Option<Peer> {
         self.request.peer
+    }
+
+    /// States that the interceptor decides on the native priority of the serving thread until its ending
+    /// point. From its starting point on, the upcall leaves that priority as it is, also in a pool without
+    /// lanes, where it otherwise takes on the priority of the request.
+    pub fn keep_native_priority(&mut self) {
+        *self.keeps_native_priority = true;
     }
 
     /// Returns the lane that serves the request; `None` if this thread is the caller.

@@ -41,6 +41,7 @@ pub(crate) struct ServerFlow<'a> {
     interceptors: &'a Interceptors,
     request: ServerRequest<'a>,
     added: &'a mut AddedContexts,
+    keeps_native_priority: bool,
     repository_id: Option<&'a str>,
     arguments: Option<Decoder<'a>>,
     started: usize,
@@ -77,6 +78,7 @@ impl<'a> ServerFlow<'a> {
             interceptors,
             request,
             added,
+            keeps_native_priority: false,
             repository_id: None,
             arguments: None,
             started: 0,
@@ -115,6 +117,11 @@ impl<'a> ServerFlow<'a> {
         self.added
     }
 
+    /// Whether an interceptor decides on the native priority of the thread.
+    pub(crate) fn keeps_native_priority(&self) -> bool {
+        self.keeps_native_priority
+    }
+
     /// Calls the ending points, which may change the result. `body`: results of the servant, if a reply is
     /// expected.
     pub(crate) fn end(mut self, mut end: ServerEnd, body: Option<&Decoder<'_>>) -> ServerEnd {
@@ -139,6 +146,7 @@ impl<'a> ServerFlow<'a> {
             repository_id: self.repository_id,
             arguments: self.arguments.clone(),
             added: self.added,
+            keeps_native_priority: &mut self.keeps_native_priority,
             ending,
         }
     }

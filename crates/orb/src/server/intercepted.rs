@@ -59,7 +59,7 @@ impl Serving<'_> {
                 Ok(()) => match self.resolve() {
                     Resolved::Here(object, placement) => {
                         served_at = placement.current;
-                        let _native = placement.enter();
+                        let _native = (!flow.keeps_native_priority()).then(|| placement.enter());
                         let _current = current::during_upcall(placement.current, object.transform.as_ref());
                         let servant = &*object.servant;
                         let (flow, ready) = flow.receive_request(servant.repository_id(), arguments.clone());

@@ -4,10 +4,12 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::{self, Command};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use punctual_idl::{Code, FileLoader, Limits, MemoryLoader, Options, Outcome, compile, compile_text};
+use punctual_idl::{
+    Code, FileLoader, Limits, MemoryLoader, Options, Outcome, SourceLoader as _, compile, compile_text,
+};
 
 use super::support::outcome;
 
@@ -194,6 +196,32 @@ fn only_regular_files_are_included() {
     fs::remove_file(&pipe).unwrap();
     assert_eq!(of_pipe, [Code::UnreadableFile]);
     assert_eq!(including(Path::new("/dev/zero")), [Code::UnreadableFile]);
+}
+
+/// The loader examines what it has opened, not what the path names before or afterwards.
+#[test]
+fn a_pipe_that_takes_the_place_of_a_file_is_not_read() {
+    let folder = std::env::temp_dir().join(format!("punctual-idl-swapped-{}", process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let [file, pipe, aside] = ["file", "pipe", "aside"].map(|name| folder.join(name));
+    fs::write(&file, "// text").unwrap();
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let (send, receive) = mpsc::channel();
+    let path = file.clone();
+    std::thread::spawn(move || {
+        for _ in 0..20_000 {
+            assert_ne!(FileLoader::new().load(&path, 64).ok().as_deref(), Some(""));
+        }
+        send.send(()).unwrap();
+    });
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while receive.try_recv().is_err() {
+        assert!(Instant::now() < deadline, "the loader waits for a pipe");
+        for (from, to) in [(&file, &aside), (&pipe, &file), (&file, &pipe), (&aside, &file)] {
+            fs::rename(from, to).unwrap();
+        }
+    }
+    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

@@ -107,6 +107,7 @@ fn expected(length: Length) -> Duration {
 
 fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     let plan = Plan::of(testbed.length);
+    let attacks = selected(&testbed.settings.attacks)?;
     let mut outcome = testbed.outcome(BENCHMARK.name);
     outcome.parameter("calls_per_second", CALLS_PER_SECOND);
     outcome.parameter("rounds", plan.rounds);
@@ -117,7 +118,7 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         outcome.parameter("shortened", "2 blocks of 0.7 s for each attack, not 5 of 1.5 s");
     }
     let mut watch = Watch::new(testbed);
-    let mut comparisons: Vec<_> = ATTACKS.iter().map(Comparison::new).collect();
+    let mut comparisons: Vec<_> = attacks.into_iter().map(Comparison::new).collect();
     for _ in 0..plan.rounds {
         let mut before = watch.block(None, plan.alone_s)?;
         for comparison in &mut comparisons {
@@ -138,6 +139,25 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
     }
     let chapter = page::chapter(&outcome, &comparisons);
     Ok(Findings { outcome, chapter })
+}
+
+/// Returns the attacks of these names; without names, all.
+fn selected(names: &[String]) -> Result<Vec<&'static Attack>, Error> {
+    let named = |name: &String| {
+        let found = ATTACKS.iter().find(|attack| attack.name == name);
+        found.ok_or_else(|| {
+            let known: Vec<_> = ATTACKS.iter().map(|attack| attack.name).collect();
+            format!(
+                "there is no attack `{name}`; the attacks are {}",
+                known.join(", ")
+            )
+            .into()
+        })
+    };
+    match names {
+        [] => Ok(ATTACKS.iter().collect()),
+        names => names.iter().map(named).collect(),
+    }
 }
 
 /// The site of the measurement; another one takes the place of a site whose server has been lost.
@@ -199,6 +219,22 @@ mod tests {
     fn the_expected_durations_are_within_the_budget() {
         assert!(expected(Length::Quick) <= Duration::from_secs(60));
         assert!(expected(Length::Full) <= Duration::from_secs(300));
+    }
+
+    #[test]
+    fn attacks_are_selected_by_name() {
+        let names = |names: &[&str]| -> Vec<String> { names.iter().copied().map(str::to_owned).collect() };
+        assert_eq!(selected(&[]).unwrap().len(), ATTACKS.len());
+        let two = selected(&names(&["locates", "idle"])).unwrap();
+        assert_eq!(
+            two.iter().map(|attack| attack.name).collect::<Vec<_>>(),
+            ["locates", "idle"]
+        );
+        let error = selected(&names(&["idles"])).unwrap_err().to_string();
+        assert!(
+            error.contains("`idles`") && error.contains("half-messages"),
+            "{error}"
+        );
     }
 
     #[test]

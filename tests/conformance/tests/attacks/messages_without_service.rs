@@ -9,7 +9,7 @@ use punctual_fixtures::{
     peer::Peer,
     priorities::{HIGH, LOW},
     priority,
-    server::{Profile, Server},
+    server::{Profile, Server, Setup},
     wire::{CANCEL_REQUEST, CLOSE_CONNECTION, COMMON, DIALECTS, Dialect, LOCATE_REPLY, REPLY, Reader},
 };
 
@@ -187,6 +187,23 @@ fn locate_and_cancel_requests_in_excess_of_served_ones_close_their_connection() 
             peer.send(&cancel(COMMON, id));
         }
     }
+}
+
+/// Each thread may have read one more by the time another has closed the connection: it is not answered.
+#[test]
+fn several_threads_answer_no_more_than_one() {
+    let setup = Setup {
+        limits: Limits::default().max_refused_requests(LIMIT),
+        pool: |pool| pool.threads(4),
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let unknown = |id| COMMON.request(id, b"no such object", "twice", |body| body.i32(21));
+    for _ in 0..200 {
+        let answered = answered(&mut Peer::connect(server.port()), unknown, REPLY);
+        assert!(answered <= LIMIT + 1, "{answered}");
+    }
+    assert_eq!(server.seen(0).exhausted_budgets, 200);
 }
 
 #[test]

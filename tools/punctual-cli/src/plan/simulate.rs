@@ -35,7 +35,10 @@ pub(super) fn simulate(options: &Options) -> Result<bool, String> {
         return Err("--until: expected a duration above 0, such as \"10 s\"".into());
     }
     let instead = options.scheduler.as_deref();
-    let model = scenario.model();
+    let mut model = scenario.model();
+    for limit in &options.limit {
+        limit.apply(&mut model.limits);
+    }
     let mut watcher = Watcher::new(&model, options)?;
     let statistics = run(&scenario, &model, instead, &mut watcher)?;
     watcher.finish()?;

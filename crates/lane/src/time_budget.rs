@@ -1,25 +1,25 @@
-//! Share of processor time that a lane may spend on accepting connections.
+//! Share of processor time that a lane may spend on work that no served request pays for.
 
 use std::time::{Duration, Instant};
 
-/// Account of the processor time that a lane has spent on accepting: a deferrable server in the terms of
-/// scheduling analysis. In any interval t, accepting takes at most [`BURST`] + t * percent / 100, and the one
-/// step that exceeds it.
-pub(crate) struct AcceptBudget {
+/// Account of the processor time that a lane has spent on one kind of work: a deferrable server in the terms
+/// of scheduling analysis. In any interval t, the work takes at most the burst + t * percent / 100, and the
+/// one step that exceeds it.
+pub(crate) struct TimeBudget {
     percent: u32,
+    /// Time that may be spent at once after a pause.
+    burst: Duration,
     /// Time spent and not yet earned again.
     spent: Duration,
     updated: Instant,
 }
 
-/// Time that may be spent at once after a pause: about 50 connections.
-const BURST: Duration = Duration::from_millis(2);
-
-impl AcceptBudget {
-    /// Budget with this percentage of one processor, from 1 to 100.
-    pub(crate) fn new(percent: u32) -> Self {
+impl TimeBudget {
+    /// Budget with this percentage of one processor, from 1 to 100, after a burst.
+    pub(crate) fn new(percent: u32, burst: Duration) -> Self {
         Self {
             percent: percent.clamp(1, 100),
+            burst,
             spent: Duration::ZERO,
             updated: Instant::now(),
         }
@@ -30,12 +30,17 @@ impl AcceptBudget {
         let earned = now.saturating_duration_since(self.updated) * self.percent / 100;
         self.updated = now;
         self.spent = self.spent.saturating_sub(earned);
-        self.spent.saturating_sub(BURST) * 100 / self.percent
+        self.spent.saturating_sub(self.burst) * 100 / self.percent
     }
 
-    /// Deducts the cost of a step, twice: what was accepted is also closed.
+    /// Deducts the cost of a step.
     pub(crate) fn charge(&mut self, cost: Duration) {
-        self.spent += 2 * cost;
+        self.spent += cost;
+    }
+
+    /// Gives back what was deducted for steps that a served request pays for after all.
+    pub(crate) fn refund(&mut self, cost: Duration) {
+        self.spent = self.spent.saturating_sub(cost);
     }
 }
 
@@ -43,10 +48,11 @@ impl AcceptBudget {
 mod tests {
     use super::*;
 
+    const BURST: Duration = Duration::from_millis(2);
     const STEP: Duration = Duration::from_micros(20);
 
     /// Number of steps that a peer which never pauses gets within this time.
-    fn steps_within(budget: &mut AcceptBudget, time: Duration) -> u32 {
+    fn steps_within(budget: &mut TimeBudget, time: Duration) -> u32 {
         let mut now = budget.updated;
         let end = now + time;
         let mut steps = 0;
@@ -65,29 +71,33 @@ mod tests {
 
     #[test]
     fn a_storm_gets_its_percentage_after_a_burst() {
-        let mut budget = AcceptBudget::new(5);
+        let mut budget = TimeBudget::new(5, BURST);
         let second = Duration::from_secs(1);
         let first = steps_within(&mut budget, second);
         let later = steps_within(&mut budget, second);
-        let burst = (BURST.as_micros() / (2 * STEP).as_micros()) as u32;
-        assert!(
-            (1240..=1260).contains(&later),
-            "5 % in steps of 2 * 20 us: {later}"
-        );
+        let burst = (BURST.as_micros() / STEP.as_micros()) as u32;
+        assert!((2480..=2520).contains(&later), "5 % in steps of 20 us: {later}");
         assert!((later + burst).abs_diff(first) <= 5, "{first}, {later}");
     }
 
     #[test]
     fn a_pause_restores_the_burst_and_no_more() {
-        let mut budget = AcceptBudget::new(50);
+        let mut budget = TimeBudget::new(50, BURST);
         steps_within(&mut budget, Duration::from_millis(100));
         let later = budget.updated + Duration::from_secs(3600);
         assert_eq!(budget.wait(later), Duration::ZERO);
+        budget.charge(2 * BURST);
+        assert_eq!(budget.wait(later), 2 * BURST, "the cost less the burst, at 50 %");
+        budget.refund(BURST);
+        assert_eq!(budget.wait(later), Duration::ZERO);
+        budget.refund(2 * BURST);
         budget.charge(BURST);
         assert_eq!(
             budget.wait(later),
-            2 * BURST,
-            "twice the cost, less the burst, at 50 %"
+            Duration::ZERO,
+            "no refund makes the burst longer"
         );
+        budget.charge(STEP);
+        assert!(!budget.wait(later).is_zero());
     }
 }
