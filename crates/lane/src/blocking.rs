@@ -133,7 +133,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             }
             // The request is served already.
             Received::Event(Event::Cancelled(_))
-                if !self.charge(connection, Unserved::Elsewhere, false, || true) =>
+                if !self.lane.charge(connection, Unserved::Elsewhere, false, || true) =>
             {
                 ControlFlow::Break(())
             }

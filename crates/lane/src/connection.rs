@@ -190,6 +190,20 @@ impl<H: RequestHandler> Connection<H> {
         self.send_locked(&mut self.outbound.lock(), message, version)
     }
 
+    /// As [`Self::send`]; a large message loses its memory if it has to be kept.
+    pub(crate) fn send_owned(&self, message: &mut Vec<u8>, version: Version) -> Result<bool, Broken> {
+        let mut outbound = self.outbound.lock();
+        let sent = self.write(&mut outbound, message, version)?;
+        if sent < message.len() {
+            let was_empty = outbound.waiting() == 0;
+            outbound.keep_rest(message, sent);
+            self.note_kept(&mut outbound, was_empty);
+            return Ok(was_empty);
+        }
+        self.note_sent();
+        Ok(false)
+    }
+
     /// Sends a request in the same way; nothing of it (`None`) if more than `limit` octets would wait.
     ///
     /// The lock is held while one message is written as far as there is room, and so never while a peer is
@@ -218,7 +232,20 @@ impl<H: RequestHandler> Connection<H> {
     }
 
     fn send_locked(&self, outbound: &mut Outbound, message: &[u8], version: Version) -> Result<bool, Broken> {
-        let was_empty = outbound.write(&*self.stream, message, version, || {
+        let sent = self.write(outbound, message, version)?;
+        if sent < message.len() {
+            let was_empty = outbound.waiting() == 0;
+            outbound.keep(&message[sent..]);
+            self.note_kept(outbound, was_empty);
+            return Ok(was_empty);
+        }
+        self.note_sent();
+        Ok(false)
+    }
+
+    #[inline(always)]
+    fn write(&self, outbound: &mut Outbound, message: &[u8], version: Version) -> Result<usize, Broken> {
+        outbound.write(&*self.stream, message, version, || {
             // The write is tried once more after the mark is set: room made from then on wakes a thread that
             // sees the mark.
             let again = self.state.set_congested();
@@ -226,19 +253,22 @@ impl<H: RequestHandler> Connection<H> {
                 self.wait_for(Interest::READ_WRITE);
             }
             again
-        })?;
-        if outbound.waiting() > 0 {
-            if was_empty {
-                outbound.set_stalled();
-            }
-            self.memory.set_unsent(outbound.held());
-            return Ok(was_empty);
+        })
+    }
+
+    #[cold]
+    fn note_kept(&self, outbound: &mut Outbound, was_empty: bool) {
+        if was_empty {
+            outbound.set_stalled();
         }
+        self.memory.set_unsent(outbound.held());
+    }
+
+    fn note_sent(&self) {
         if self.state.is_congested() {
             self.state.clear_congested();
             self.wait_for(Interest::READ);
         }
-        Ok(false)
     }
 
     /// Room is waited for only while something is kept: Unix sockets report it whenever the peer has read.

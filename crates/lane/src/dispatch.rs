@@ -15,7 +15,7 @@ use punctual_types::Priority;
 
 use crate::{
     Disposition, Lane, LaneContext, MessageError, RequestHandler, RequestMessage, ServingSlot, Unserved,
-    connection::{Broken, Connection, Role},
+    connection::{Connection, Role},
     handler::EarlyReplies,
     mode::Mode,
     worker::Worker,
@@ -150,8 +150,9 @@ impl<H: ServingSlot> Worker<'_, H> {
         });
         match located {
             Ok(()) => {
+                let lane = self.lane;
                 let answer = || self.send_reply(connection, header, None);
-                self.charge(connection, Unserved::Elsewhere, true, answer)
+                lane.charge(connection, Unserved::Elsewhere, true, answer)
             }
             Err(MessageError) => self.reject(connection, header.version),
         }
@@ -166,38 +167,9 @@ impl<H: ServingSlot> Worker<'_, H> {
         reason: Unserved,
     ) -> bool {
         self.served = false;
+        let lane = self.lane;
         let answer = || reply.is_none_or(|priority| self.send_reply(connection, header, priority));
-        self.charge(connection, reason, true, answer)
-    }
-
-    /// Charges a connection for a message without a served request, then answers it; `ends`: the message
-    /// counts as one that ends. `false`: the connection is of no further use; the peer of an exhausted budget
-    /// has been told.
-    #[cold]
-    pub(crate) fn charge(
-        &self,
-        connection: &Connection<H>,
-        reason: Unserved,
-        ends: bool,
-        answer: impl FnOnce() -> bool,
-    ) -> bool {
-        let state = &connection.state;
-        state.set_unserved();
-        let paid = connection.budgets.pay(reason, state.ended_requests(), ends);
-        // Of several threads, one answers the message for which nothing was left.
-        if !paid && state.set_exhausted() {
-            return false;
-        }
-        let sent = answer();
-        if paid {
-            return sent;
-        }
-        self.lane.counters.exhausted_budgets.add_one();
-        // CloseConnection states that nothing outstanding will be handled.
-        if sent && state.serves_at_most(ends.into()) {
-            connection.send_close();
-        }
-        false
+        lane.charge(connection, reason, true, answer)
     }
 
     /// Calls the handler with the message in the buffers. Over a connection that this side opened no request
@@ -242,17 +214,51 @@ impl<H: ServingSlot> Worker<'_, H> {
 
     /// Sends the reply in the buffers; its packets travel at this priority.
     pub(crate) fn send_reply(
-        &self,
+        &mut self,
         connection: &Connection<H>,
         header: &MessageHeader,
         priority: Option<Priority>,
     ) -> bool {
         let mapping = self.handler.network_priority_mapping();
-        let sent = send(connection, mapping, &self.buffers.reply, header.version, priority);
+        connection.mark.set(connection.stream(), mapping, priority);
+        let sent = connection.send_owned(&mut self.buffers.reply, header.version);
+        record(|| Record::new(flight::Event::ReplySent).link(connection.link));
         if matches!(sent, Ok(true)) {
             self.lane.watch_congestion();
         }
         sent.is_ok()
+    }
+}
+
+impl<H: RequestHandler> Lane<H> {
+    /// Charges a connection for a message without a served request, then answers it; `ends`: the message
+    /// counts as one that ends. `false`: the connection is of no further use; the peer of an exhausted budget
+    /// has been told.
+    #[cold]
+    pub(crate) fn charge(
+        &self,
+        connection: &Connection<H>,
+        reason: Unserved,
+        ends: bool,
+        answer: impl FnOnce() -> bool,
+    ) -> bool {
+        let state = &connection.state;
+        state.set_unserved();
+        let paid = connection.budgets.pay(reason, state.ended_requests(), ends);
+        // Of several threads, one answers the message for which nothing was left.
+        if !paid && state.set_exhausted() {
+            return false;
+        }
+        let sent = answer();
+        if paid {
+            return sent;
+        }
+        self.counters.exhausted_budgets.add_one();
+        // CloseConnection states that nothing outstanding will be handled.
+        if sent && state.serves_at_most(ends.into()) {
+            connection.send_close();
+        }
+        false
     }
 }
 
@@ -264,23 +270,10 @@ impl<H: RequestHandler> EarlyReplies for Connection<H> {
         version: Version,
         priority: Option<Priority>,
     ) {
-        let _ = send(self, mapping, reply, version, priority);
+        self.mark.set(self.stream(), mapping, priority);
+        let _ = self.send(reply, version);
+        record(|| Record::new(flight::Event::ReplySent).link(self.link));
     }
-}
-
-/// Sends a reply; its packets travel at this priority. `true`: it has begun to wait for room.
-#[inline(always)]
-fn send<H: RequestHandler>(
-    connection: &Connection<H>,
-    mapping: &dyn NetworkPriorityMapping,
-    reply: &[u8],
-    version: Version,
-    priority: Option<Priority>,
-) -> Result<bool, Broken> {
-    connection.mark.set(connection.stream(), mapping, priority);
-    let sent = connection.send(reply, version);
-    record(|| Record::new(flight::Event::ReplySent).link(connection.link));
-    sent
 }
 
 /// Relative timeout that the client states in the request.

@@ -1,6 +1,6 @@
 //! Messages that a connection's socket had no room for.
 
-use std::{io, time::Instant};
+use std::{io, mem, time::Instant};
 
 use punctual_giop::{
     Version,
@@ -11,6 +11,9 @@ use punctual_transport::Stream;
 /// Largest number of octets that one system call sends: a bound on the time for which a thread of higher
 /// priority may have to wait for it.
 const MAX_WRITE: usize = 64 << 10;
+
+/// Size in octets from which memory is exchanged instead of copied. The thread allocates again then.
+const LARGE: usize = 256 << 10;
 
 /// Send side of a connection, under its lock.
 pub(crate) struct Outbound {
@@ -65,15 +68,16 @@ impl Outbound {
         self.stalled = Some(Instant::now());
     }
 
-    /// Writes a message as far as there is room and keeps the rest; `await_room` is called when there is
-    /// none, and returns whether to give up for now. Returns whether everything kept before had been sent.
+    /// Writes a message as far as there is room, if everything kept before has been sent; `await_room` is
+    /// called when there is none, and returns whether to give up for now. Returns the number of octets sent;
+    /// the caller has the rest kept.
     pub(crate) fn write(
         &mut self,
         stream: &dyn Stream,
         message: &[u8],
         version: Version,
         mut await_room: impl FnMut() -> bool,
-    ) -> Result<bool, Broken> {
+    ) -> Result<usize, Broken> {
         self.protocol.use_version(version);
         let was_empty = self.waiting.is_empty();
         let mut sent = 0;
@@ -88,14 +92,22 @@ impl Outbound {
                 Err(_) => return Err(Broken { begun: sent > 0 }),
             }
         }
-        if sent < message.len() {
+        Ok(sent)
+    }
+
+    /// Keeps the rest of a message by exchanging its memory, if that costs less than copying.
+    #[cold]
+    pub(crate) fn keep_rest(&mut self, message: &mut Vec<u8>, sent: usize) {
+        if self.waiting.is_empty() && message.len() >= LARGE {
+            mem::swap(&mut self.waiting, message);
+            self.sent = sent;
+        } else {
             self.keep(&message[sent..]);
         }
-        Ok(was_empty)
     }
 
     #[cold]
-    fn keep(&mut self, octets: &[u8]) {
+    pub(crate) fn keep(&mut self, octets: &[u8]) {
         // What was sent is dropped before the memory grows, if it is most of it.
         if self.sent > self.waiting() {
             self.waiting.drain(..self.sent);

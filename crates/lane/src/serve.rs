@@ -152,7 +152,9 @@ impl<H: ServingSlot> Worker<'_, H> {
             (Event::Cancelled(request_id), _) => {
                 drop(inbound);
                 let cancelled = self.lane.cancel(connection, request_id);
-                let usable = self.charge(connection, Unserved::Elsewhere, cancelled, || true);
+                let usable = self
+                    .lane
+                    .charge(connection, Unserved::Elsewhere, cancelled, || true);
                 if cancelled && connection.state.end_request() || !usable {
                     return Flow::Break(AfterServing::Close);
                 }

@@ -184,6 +184,10 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
             token @ FIRST_ACCEPTOR.. => self.lane.accept(token),
             token => {
                 if let Some(connection) = self.connection(token) {
+                    if event.is_error() && connection.state.is_unserved() {
+                        // Nobody awaits what was sent, and it does not wait for its turn.
+                        return self.lane.close(&connection);
+                    }
                     let peer_closed = event.is_peer_closed() || event.is_error();
                     let readable = true;
                     let open = self.serve(
