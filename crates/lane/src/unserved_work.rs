@@ -112,7 +112,7 @@ impl<H: ServingSlot> Worker<'_, H> {
     #[cold]
     pub(crate) fn serve_put_off(&mut self) {
         if let Some((connection, readiness)) = self.lane.unserved.next() {
-            self.serve(&connection, readiness);
+            self.serve_from_line(&connection, readiness);
         }
     }
 

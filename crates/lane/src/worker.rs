@@ -238,7 +238,14 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
             self.serve_queued(request);
         }
         if let Some((connection, readiness)) = handed_over {
-            self.serve(&connection, readiness);
+            self.serve_from_line(&connection, readiness);
+        }
+    }
+
+    /// Serves a connection that has waited for its turn, unless it was closed meanwhile.
+    pub(crate) fn serve_from_line(&mut self, connection: &Arc<Connection<H>>, readiness: Readiness) {
+        if !connection.state.is_closed() {
+            self.serve(connection, readiness);
         }
     }
 }
