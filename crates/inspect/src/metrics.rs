@@ -156,6 +156,12 @@ pub(crate) const METRICS: &[Metric] = &[
         |lane| Some(lane.exhausted_budgets),
     ),
     metric(
+        "put_off",
+        Counter,
+        "Times that a connection waited because of messages without a served request.",
+        |lane| Some(lane.put_off),
+    ),
+    metric(
         "unread_replies",
         Counter,
         "Connections closed because their clients did not read replies.",

@@ -32,6 +32,9 @@ pub struct LaneStatistics {
     /// Connections closed because their peers had more requests refused, or sent more LocateRequests and
     /// CancelRequests, than the limits permit.
     pub exhausted_budgets: u64,
+    /// Times that a connection had to wait because the lane had spent its share of processor time on messages
+    /// for which no request was served.
+    pub put_off: u64,
     /// Requests dropped because their deadline had passed.
     pub expired: u64,
     /// Requests that took longer than the timeout that their clients stated; counted only if service times
@@ -127,6 +130,7 @@ pub(crate) struct Counters {
     pub(crate) refused_priorities: Counter,
     pub(crate) refused_connections: Counter,
     pub(crate) exhausted_budgets: Counter,
+    pub(crate) put_off: Counter,
     pub(crate) protocol_errors: Counter,
     pub(crate) redispatched: Counter,
     pub(crate) expired: Counter,
@@ -161,6 +165,7 @@ impl Counters {
             refused_priorities: self.refused_priorities.get(),
             refused_connections: self.refused_connections.get(),
             exhausted_budgets: self.exhausted_budgets.get(),
+            put_off: self.put_off.get(),
             protocol_errors: self.protocol_errors.get(),
             redispatched: self.redispatched.get(),
             expired: self.expired.get(),

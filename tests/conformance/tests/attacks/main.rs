@@ -16,4 +16,5 @@ mod locked_folder;
 mod long_keys;
 mod messages_without_service;
 mod tiny_fragments;
+mod unserved_work;
 mod waiting_line;

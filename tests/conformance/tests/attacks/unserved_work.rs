@@ -1,0 +1,147 @@
+//! Work for which no request is served gets a share of the processor's time; requests that are served pay for
+//! their parts.
+
+use std::{
+    io::{self, Write},
+    net::{Shutdown, TcpStream},
+    thread,
+    time::{Duration, Instant},
+};
+
+use punctual::{LaneWait, Limits, ThreadPoolBuilder};
+use punctual_fixtures::{
+    eventually,
+    peer::Peer,
+    server::{Server, Setup, client},
+    wire::{CANCEL_REQUEST, COMMON, FRAGMENT},
+};
+use punctual_os::{TaskId, clock};
+
+const PERCENT: u32 = 5;
+const FLOOD: Duration = Duration::from_secs(1);
+
+fn server(pool: fn(ThreadPoolBuilder) -> ThreadPoolBuilder) -> Server {
+    let limits = Limits::default()
+        .unserved_percent(PERCENT)
+        .max_unserved_messages(u32::MAX)
+        .max_refused_requests(u32::MAX);
+    let setup = Setup {
+        pool,
+        limits,
+        ..Setup::default()
+    };
+    setup.start()
+}
+
+/// An opening, and messages for which no request is served.
+fn floods(server: &Server) -> [(&'static str, Vec<u8>, Vec<u8>); 4] {
+    let request = COMMON.request(1, &server.key(), "twice", |body| body.i32(21));
+    let begun = COMMON.fragmented(&request, &[request.len() - 12]).remove(0);
+    let part = COMMON.header(FRAGMENT, true, 5).u32(1).u8(0).finish();
+    let unknown = COMMON.request(1, b"no such object", "twice", |body| body.i32(21));
+    let cancel = COMMON.message(CANCEL_REQUEST, |message| message.u32(9));
+    let locate = COMMON.locate_request(1, &server.key());
+    [
+        ("parts", begun, part.repeat(1000)),
+        ("refused", Vec::new(), unknown.repeat(100)),
+        ("cancels", Vec::new(), cancel.repeat(1000)),
+        ("locates", Vec::new(), locate.repeat(100)),
+    ]
+}
+
+/// Sends a burst again and again, and reads and ignores the replies, until the connection is shut down.
+fn flood(stream: &TcpStream, burst: &[u8]) {
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut from, mut to) = (stream, io::sink());
+            let _ = io::copy(&mut from, &mut to);
+        });
+        let mut to = stream;
+        while to.write_all(burst).is_ok() {}
+    });
+}
+
+/// The thread that serves this connection.
+fn serving_thread(peer: &mut Peer, server: &Server) -> TaskId {
+    peer.send(&COMMON.request(1, &server.key(), "thread", |body| body));
+    let thread = peer.receive().unwrap().reply().body.clone().i32();
+    TaskId::new(thread).unwrap()
+}
+
+#[test]
+fn a_flood_takes_its_share_and_others_are_served() {
+    let pools: [fn(ThreadPoolBuilder) -> ThreadPoolBuilder; 2] = [
+        |pool| pool.threads(1),
+        |pool| pool.threads(1).wait(LaneWait::Blocking),
+    ];
+    for pool in pools {
+        for number in 0..4 {
+            let server = server(pool);
+            let (name, opening, burst) = floods(&server).into_iter().nth(number).unwrap();
+            let mut peer = Peer::connect(server.port());
+            let lane = serving_thread(&mut peer, &server);
+            peer.send(&opening);
+            let stream = peer.into_stream();
+            let client = client();
+            let probe = server.reference_for(&client);
+            thread::scope(|scope| {
+                let attacker = scope.spawn(|| flood(&stream, &burst));
+                eventually("it is put off", || server.seen(0).put_off > 0);
+                let time = || clock::thread_cpu_time_of(lane).unwrap();
+                let (before, begun) = (time(), Instant::now());
+                let (mut calls, mut served) = (0, 0);
+                while begun.elapsed() < FLOOD {
+                    served += u32::from(probe.twice(21) == Ok(42));
+                    calls += 1;
+                    thread::sleep(Duration::from_millis(20));
+                }
+                let (spent, elapsed) = (time() - before, begun.elapsed());
+                let connected = !attacker.is_finished();
+                // The attacker ends, whatever has failed.
+                stream.shutdown(Shutdown::Both).unwrap();
+                assert_eq!((served, connected), (calls, true), "{name}");
+                assert!(
+                    spent < elapsed / 3,
+                    "{name}: the lane has worked for {spent:?} of {elapsed:?}"
+                );
+            });
+        }
+    }
+}
+
+#[test]
+fn requests_that_are_served_pay_for_their_parts() {
+    let server = server(|pool| pool.threads(1));
+    let mut peer = Peer::connect(server.port());
+    let lane = serving_thread(&mut peer, &server);
+    let large = COMMON.request(1, &server.key(), "twice", |body| body.i32(21).raw(&[0; 400_000]));
+    // Far more than the share in this time.
+    let (before, begun) = (clock::thread_cpu_time_of(lane).unwrap(), Instant::now());
+    let spent = || clock::thread_cpu_time_of(lane).unwrap() - before;
+    while spent() < Duration::from_millis(200) + begun.elapsed() * PERCENT / 100 {
+        peer.send(&large);
+        assert_eq!(peer.receive().unwrap().reply().body.clone().i32(), 42);
+    }
+    assert_eq!(server.seen(0).put_off, 0);
+}
+
+#[test]
+fn a_request_that_waits_for_its_turn_is_served() {
+    let server = server(|pool| pool.threads(1));
+    let mut peer = Peer::connect(server.port());
+    serving_thread(&mut peer, &server);
+    let locate = COMMON.locate_request(1, &server.key());
+    while server.seen(0).put_off == 0 {
+        peer.send(&locate);
+        peer.receive().unwrap();
+    }
+    peer.send(&COMMON.request(1, &server.key(), "twice", |body| body.i32(21)));
+    assert_eq!(peer.receive().unwrap().reply().body.clone().i32(), 42);
+    // It has paid, and the next one does not wait.
+    let before = server.seen(0).put_off;
+    for _ in 0..10 {
+        peer.send(&COMMON.request(1, &server.key(), "twice", |body| body.i32(21)));
+        assert_eq!(peer.receive().unwrap().reply().body.clone().i32(), 42);
+    }
+    assert_eq!(server.seen(0).put_off, before);
+}
