@@ -64,6 +64,10 @@ impl<H: ServingSlot> Worker<'_, H> {
     /// Serves a connection until it ends, or the lane stops.
     fn serve_dedicated(&mut self, connection: &Arc<Connection<H>>) {
         let mut consecutive = 0;
+        // Also of each `write`, in which the thread would wait for ever for a peer that does not read.
+        let _ = connection
+            .stream()
+            .set_timeout(Some(self.lane.limits().message_completion));
         // The connection is dedicated before this check, and the lane is stopping before it searches
         // dedicated connections.
         if self.lane.is_stopping() {
@@ -147,7 +151,11 @@ impl<H: ServingSlot> Worker<'_, H> {
                 if watched {
                     connection.memory.set_received(inbound.protocol.held());
                 }
-                self.note_part(connection, inbound);
+                if inbound.protocol.is_idle() {
+                    drop(inbound);
+                } else {
+                    self.note_part(connection, inbound);
+                }
                 if self.lane.connections.memory.is_exceeded() {
                     self.lane.relieve_memory();
                 }

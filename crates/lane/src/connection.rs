@@ -99,7 +99,7 @@ impl<H: RequestHandler> Connection<H> {
             token,
             link: Link::of(stream.as_fd()),
             inbound: PiMutex::new(Inbound::new(role.protocol(), limits)),
-            outbound: PiMutex::new(Outbound::new(role.protocol())),
+            outbound: PiMutex::new(Outbound::new(role.protocol(), limits.message_completion)),
             role,
             state: ConnectionState::default(),
             budgets: Budgets::new(limits),
@@ -248,7 +248,8 @@ impl<H: RequestHandler> Connection<H> {
         outbound.write(&*self.stream, message, version, || {
             // The write is tried once more after the mark is set: room made from then on wakes a thread that
             // sees the mark.
-            let again = self.state.set_congested();
+            // A stream that blocks has waited for room already.
+            let again = self.state.set_congested() || self.state.is_dedicated();
             if !again {
                 self.wait_for(Interest::READ_WRITE);
             }

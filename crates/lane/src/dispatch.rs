@@ -223,10 +223,22 @@ impl<H: ServingSlot> Worker<'_, H> {
         connection.mark.set(connection.stream(), mapping, priority);
         let sent = connection.send_owned(&mut self.buffers.reply, header.version);
         record(|| Record::new(flight::Event::ReplySent).link(connection.link));
-        if matches!(sent, Ok(true)) {
-            self.lane.watch_congestion();
+        match sent {
+            Ok(false) => true,
+            Ok(true) => self.watch_unsent(connection),
+            Err(_) => false,
         }
-        sent.is_ok()
+    }
+
+    /// Watches whether the peer reads what has begun to wait. `false`: a thread has waited for that already.
+    #[cold]
+    fn watch_unsent(&self, connection: &Connection<H>) -> bool {
+        if connection.state.is_dedicated() {
+            self.lane.counters.unread_replies.add_one();
+            return false;
+        }
+        self.lane.watch_congestion();
+        true
     }
 }
 

@@ -1,6 +1,9 @@
 //! Messages that a connection's socket had no room for.
 
-use std::{io, mem, time::Instant};
+use std::{
+    io, mem,
+    time::{Duration, Instant},
+};
 
 use punctual_giop::{
     Version,
@@ -25,6 +28,8 @@ pub(crate) struct Outbound {
     /// accepted.
     stalled: Option<Instant>,
     is_server: bool,
+    /// Longest time for a message.
+    completion: Duration,
     pub(crate) protocol: SendHalf,
 }
 
@@ -35,12 +40,13 @@ pub(crate) struct Broken {
 }
 
 impl Outbound {
-    pub(crate) fn new(role: Role) -> Self {
+    pub(crate) fn new(role: Role, completion: Duration) -> Self {
         Self {
             waiting: Vec::new(),
             sent: 0,
             stalled: None,
             is_server: role == Role::Server,
+            completion,
             protocol: SendHalf::new(role, Version::V1_0),
         }
     }
@@ -80,10 +86,19 @@ impl Outbound {
     ) -> Result<usize, Broken> {
         self.protocol.use_version(version);
         let was_empty = self.waiting.is_empty();
-        let mut sent = 0;
+        let (mut sent, mut begun) = (0, None);
         while was_empty && sent < message.len() {
             match stream.write(bounded(&message[sent..])) {
-                Ok(count) => sent += count,
+                Ok(count) => {
+                    sent += count;
+                    // Only a stream that blocks can take long for a part.
+                    if sent < message.len()
+                        && begun.get_or_insert_with(Instant::now).elapsed() > self.completion
+                    {
+                        await_room();
+                        break;
+                    }
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if await_room() {
                         break;

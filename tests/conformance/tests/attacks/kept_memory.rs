@@ -1,10 +1,14 @@
 //! Peers that make a lane keep memory: messages that they do not finish, replies that they do not read.
 
-use std::time::Duration;
+use std::{
+    io::Read,
+    thread,
+    time::{Duration, Instant},
+};
 
 use punctual::LaneWait;
 use punctual_fixtures::{
-    eventually,
+    LONG, eventually,
     peer::Peer,
     server::Setup,
     wire::{COMMON, REQUEST},
@@ -63,22 +67,51 @@ fn half_messages_keep_no_more_than_the_limit_and_cost_those_that_keep_most() {
 fn peers_that_do_not_read_are_closed_and_keep_no_memory() {
     let mut setup = setup();
     setup.limits = setup.limits.message_completion(Duration::from_millis(300));
+    for pool in [
+        |pool: punctual::ThreadPoolBuilder| pool,
+        // One more than threads that may wait in `write`.
+        |pool: punctual::ThreadPoolBuilder| pool.threads(2).wait(LaneWait::Blocking),
+    ] {
+        let server = Setup {
+            pool,
+            limits: setup.limits.clone(),
+            ..Setup::default()
+        }
+        .start();
+        let key = server.key();
+        let request = COMMON.request(9, &key, "filled", |body| body.u32(1_000_000));
+        let attackers: Vec<_> = (0..3)
+            .map(|_| {
+                let mut peer = Peer::connect(server.port());
+                peer.send(&request.repeat(50));
+                peer
+            })
+            .collect();
+        eventually("they are closed", || server.seen(0).unread_replies == 3);
+        eventually("all is given back", || server.seen(0).memory == 0);
+        let mut bystander = Peer::connect(server.port());
+        bystander.send(&COMMON.request(1, &key, "twice", |body| body.i32(21)));
+        assert_eq!(bystander.receive().unwrap().reply().body.clone().i32(), 42);
+        drop(attackers);
+    }
+}
+
+#[test]
+fn a_peer_that_reads_a_little_at_a_time_gains_no_time() {
+    let mut setup = setup();
+    setup.limits = setup.limits.message_completion(Duration::from_millis(300));
     let server = setup.start();
-    let key = server.key();
-    let request = COMMON.request(9, &key, "filled", |body| body.u32(1_000_000));
-    let attackers: Vec<_> = (0..3)
-        .map(|_| {
-            let mut peer = Peer::connect(server.port());
-            peer.send(&request.repeat(50));
-            peer
-        })
-        .collect();
-    eventually("they are closed", || server.seen(0).unread_replies == 3);
-    eventually("all is given back", || server.seen(0).memory == 0);
-    let mut bystander = Peer::connect(server.port());
-    bystander.send(&COMMON.request(1, &key, "twice", |body| body.i32(21)));
-    assert_eq!(bystander.receive().unwrap().reply().body.clone().i32(), 42);
-    drop(attackers);
+    let request = COMMON.request(9, &server.key(), "filled", |body| body.u32(1_000_000));
+    let mut peer = Peer::connect(server.port());
+    peer.send(&request.repeat(50));
+    let mut stream = peer.into_stream();
+    let (begun, mut octets, mut read) = (Instant::now(), vec![0; 100_000], 0);
+    // Often enough for the server to send more each time, and 10 s for all.
+    while server.seen(0).unread_replies == 0 {
+        assert!(begun.elapsed() < LONG && read < 40_000_000, "{read} octets read");
+        read += stream.read(&mut octets).unwrap();
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]
