@@ -23,7 +23,7 @@ use crate::{
     inbound::Inbound,
     kept_memory::{KeptMemory, LaneMemory},
     outbound::Outbound,
-    unserved_work::Unpaid,
+    time_budget::Unpaid,
 };
 
 /// Connection of a lane. Several threads may serve its requests; one at a time reads.

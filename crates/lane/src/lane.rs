@@ -89,6 +89,8 @@ impl<H: RequestHandler> Lane<H> {
         poller.add(call_timeouts.timer(), CALL_TIMEOUT, Interest::READ, Trigger::Edge)?;
         let chores = DeadlineTimer::new()?;
         poller.add(chores.timer(), CHORES, Interest::READ, Trigger::Edge)?;
+        let unserved = UnservedWork::new(&config.limits)?;
+        poller.add(unserved.timer(), TURN, Interest::READ, Trigger::Edge)?;
         let queue = RequestQueue::new()?;
         if let LaneMode::Buffered(limits) = config.mode {
             queue.provide(limits);
@@ -98,7 +100,7 @@ impl<H: RequestHandler> Lane<H> {
             threads: LaneThreads::new(config.threads.clone()),
             acceptors: Arc::default(),
             accepting: Accepting::new(&config.limits),
-            unserved: UnservedWork::new(&config.limits, &poller)?,
+            unserved,
             borrowing: OnceLock::new(),
             siblings: OnceLock::new(),
             doorbell,

@@ -56,6 +56,7 @@ mod statistics;
 mod thread_lifetime;
 mod threads;
 mod time_budget;
+mod turn;
 mod unserved_work;
 mod worker;
 mod worker_buffers;

@@ -1,6 +1,9 @@
 //! Share of processor time that a lane may spend on work that no served request pays for.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, Instant},
+};
 
 /// Account of the processor time that a lane has spent on one kind of work: a deferrable server in the terms
 /// of scheduling analysis. In any interval t, the work takes at most the burst + t * percent / 100, and the
@@ -41,6 +44,21 @@ impl TimeBudget {
     /// Gives back what was deducted for steps that a served request pays for after all.
     pub(crate) fn refund(&mut self, cost: Duration) {
         self.spent = self.spent.saturating_sub(cost);
+    }
+}
+
+/// Time that was deducted for a connection since its last served request, in nanoseconds.
+#[derive(Default)]
+pub(crate) struct Unpaid(AtomicU64);
+
+impl Unpaid {
+    pub(crate) fn add(&self, time: Duration) {
+        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.0.fetch_add(nanos, Ordering::Relaxed);
+    }
+
+    pub(crate) fn take(&self) -> Duration {
+        Duration::from_nanos(self.0.swap(0, Ordering::Relaxed))
     }
 }
 

@@ -5,22 +5,17 @@
 use std::{
     collections::VecDeque,
     io,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-use punctual_os::{Interest, PiMutex, Poller, Trigger, clock};
+use punctual_os::{PiMutex, timer::Timer};
 
 use crate::{
-    LaneLimits, RequestHandler, ServingSlot,
+    LaneLimits, RequestHandler,
     connection::{Connection, Readiness},
     deadline_timer::DeadlineTimer,
-    lane::TURN,
     time_budget::TimeBudget,
-    worker::Worker,
 };
 
 /// Time that may be spent at once: what it takes to receive as much as a lane's connections may keep.
@@ -34,30 +29,18 @@ pub(crate) struct UnservedWork<H: RequestHandler> {
     turn: DeadlineTimer,
 }
 
-/// Time that was deducted for a connection since its last served request, in nanoseconds.
-#[derive(Default)]
-pub(crate) struct Unpaid(AtomicU64);
-
-impl Unpaid {
-    fn add(&self, time: Duration) {
-        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        self.0.fetch_add(nanos, Ordering::Relaxed);
-    }
-
-    fn take(&self) -> Duration {
-        Duration::from_nanos(self.0.swap(0, Ordering::Relaxed))
-    }
-}
-
 impl<H: RequestHandler> UnservedWork<H> {
-    pub(crate) fn new(limits: &LaneLimits, poller: &Poller) -> io::Result<Self> {
-        let turn = DeadlineTimer::new()?;
-        poller.add(turn.timer(), TURN, Interest::READ, Trigger::Edge)?;
+    pub(crate) fn new(limits: &LaneLimits) -> io::Result<Self> {
         Ok(Self {
             budget: PiMutex::new(TimeBudget::new(limits.unserved_percent, BURST)),
             waiting: PiMutex::new(VecDeque::new()),
-            turn,
+            turn: DeadlineTimer::new()?,
         })
+    }
+
+    /// Timer that fires when the next connection may have its turn.
+    pub(crate) fn timer(&self) -> &Timer {
+        self.turn.timer()
     }
 
     /// Time until such work may continue; zero: now.
@@ -66,13 +49,13 @@ impl<H: RequestHandler> UnservedWork<H> {
     }
 
     /// Deducts time that was spent on a connection.
-    fn charge(&self, connection: &Connection<H>, cost: Duration) {
+    pub(crate) fn charge(&self, connection: &Connection<H>, cost: Duration) {
         connection.unpaid.add(cost);
         self.budget.lock().charge(cost);
     }
 
     /// A request of the connection was served: gives back what was deducted on its way.
-    fn refund(&self, connection: &Connection<H>) {
+    pub(crate) fn refund(&self, connection: &Connection<H>) {
         let paid = connection.unpaid.take();
         if !paid.is_zero() {
             self.budget.lock().refund(paid);
@@ -80,7 +63,7 @@ impl<H: RequestHandler> UnservedWork<H> {
     }
 
     /// Puts a connection at the end of the line, unless it waits already.
-    fn put_off(&self, connection: &Arc<Connection<H>>, readiness: Readiness, wait: Duration) {
+    pub(crate) fn put_off(&self, connection: &Arc<Connection<H>>, readiness: Readiness, wait: Duration) {
         if connection.joins_line(readiness) {
             self.waiting.lock().push_back((Arc::clone(connection), readiness));
             self.turn.add(Instant::now() + wait);
@@ -88,7 +71,7 @@ impl<H: RequestHandler> UnservedWork<H> {
     }
 
     /// Takes the connection whose turn it is, and has the next one follow behind what is ready by now.
-    fn next(&self) -> Option<(Arc<Connection<H>>, Readiness)> {
+    pub(crate) fn next(&self) -> Option<(Arc<Connection<H>>, Readiness)> {
         let now = self.turn.take_due()?;
         let wait = self.wait();
         let mut waiting = self.waiting.lock();
@@ -104,49 +87,5 @@ impl<H: RequestHandler> UnservedWork<H> {
     /// Forgets the connections that wait, which are closed.
     pub(crate) fn clear(&self) {
         self.waiting.lock().clear();
-    }
-}
-
-impl<H: ServingSlot> Worker<'_, H> {
-    /// Serves the connection whose turn it is.
-    #[cold]
-    pub(crate) fn serve_put_off(&mut self) {
-        if let Some((connection, readiness)) = self.lane.unserved.next() {
-            self.serve_from_line(&connection, readiness);
-        }
-    }
-
-    /// Serves a connection that has made the lane work without a served request. `false`: it has been closed.
-    #[cold]
-    pub(crate) fn serve_in_turn(&mut self, connection: &Arc<Connection<H>>, readiness: Readiness) -> bool {
-        if connection.state.is_exhausted() {
-            self.lane.close(connection);
-            return false;
-        }
-        if connection.is_in_line(readiness) {
-            return true;
-        }
-        let wait = self.lane.unserved.wait();
-        if !wait.is_zero() {
-            self.lane.counters.put_off.add_one();
-            self.lane.unserved.put_off(connection, readiness, wait);
-            return true;
-        }
-        connection.state.clear_unserved();
-        self.served = false;
-        let begun = clock::thread_cpu_time();
-        let open = self.serve_turn(connection, readiness);
-        self.settle(connection, begun);
-        open
-    }
-
-    /// Ends work for a connection that began at this processor time of the thread.
-    pub(crate) fn settle(&self, connection: &Connection<H>, begun: Duration) {
-        if self.served {
-            return self.lane.unserved.refund(connection);
-        }
-        connection.state.set_unserved();
-        let cost = clock::thread_cpu_time().saturating_sub(begun);
-        self.lane.unserved.charge(connection, cost);
     }
 }

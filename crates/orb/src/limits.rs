@@ -76,8 +76,8 @@ limits! {
     accept_percent: u32 = 5,
     /// Processor time that a lane spends on what leads to no served request, in percent of one processor,
     /// from 1 to 100, beyond 20 ms at once: refused requests, LocateRequests, CancelRequests, and parts of
-    /// messages until their request is served. Meanwhile the connections concerned wait for their turns. Default
-    /// 10.
+    /// messages until their request is served. Meanwhile the connections concerned wait for their turns.
+    /// Default 10.
     unserved_percent: u32 = 10,
     /// Open connections of one calling thread that serves no lane, for all ORBs. Default 64.
     max_connections_per_thread: usize = 64,

@@ -31,10 +31,9 @@ pub fn raise_limit(wanted: u64) -> u64 {
 /// Makes the kernel's table of descriptors of this process long enough for this many, as far as the limit
 /// permits.
 ///
-/// The table grows when a descriptor does not fit. In a process of several threads the kernel then waits until
-/// all CPUs have passed a quiescent state (10 to 20 ms), and all threads that open something wait with it,
-/// whatever their priorities. It never shrinks, so it is better to do this before threads with deadlines
-/// start.
+/// The table grows when a descriptor does not fit. In a process of several threads the kernel then waits for
+/// a quiescent state of all CPUs (10 to 20 ms), and all threads that open something wait with it, whatever
+/// their priorities. It never shrinks, so it is better to do this before threads with deadlines start.
 pub fn provide_table(descriptors: u64) {
     let last = descriptors.min(limit()).saturating_sub(1);
     // Without a descriptor for the purpose the table grows later.

@@ -43,8 +43,8 @@ pub struct Options {
     /// Simulate this much virtual time, such as "10 s", instead of the file's
     #[arg(long, value_name = "SPAN", requires = "simulate", value_parser = simulate::span)]
     pub until: Option<Span>,
-    /// Raise or lower a limit of the simulation: `threads` or `pending` at one time, `arrivals` or `events` in
-    /// total
+    /// Raise or lower a limit of the simulation: `threads` or `pending` at one time, `arrivals` or `events`
+    /// in total
     #[arg(long, value_name = "LIMIT=NUMBER", requires = "simulate", value_parser = limit::parse)]
     pub limit: Vec<limit::Limit>,
     /// Also write every event of the simulation to this file, one line of JSON each
