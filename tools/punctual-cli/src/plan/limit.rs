@@ -5,12 +5,14 @@ use punctual_sched::simulator::Limits;
 /// A limit and its value.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
-    set: fn(&mut Limits, usize),
+    set: Set,
     value: usize,
 }
 
+type Set = fn(&mut Limits, usize);
+
 /// The limits that apply while a simulation runs. Those of the model's size hold for every scenario.
-const LIMITS: [(&str, fn(&mut Limits, usize)); 4] = [
+const LIMITS: [(&str, Set); 4] = [
     ("threads", |limits, value| limits.threads = value),
     ("pending", |limits, value| limits.pending = value),
     ("arrivals", |limits, value| limits.arrivals = value as u64),
