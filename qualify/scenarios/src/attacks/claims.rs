@@ -87,6 +87,8 @@ fn most(values: impl Iterator<Item = f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use punctual_harness::MachineFacts;
     use punctual_os::CpuSet;
 
@@ -94,14 +96,16 @@ mod tests {
     use crate::attacks::{
         attack::ATTACKS,
         block::{Block, Memory},
-        observed::tests::block,
+        observed::{Observed, tests::block},
     };
 
     fn broken(under: Block) -> Vec<String> {
         let attack = ATTACKS.iter().find(|attack| attack.lane == 1).unwrap();
-        let mut comparison = Comparison::new(attack);
-        comparison.alone.add(&block([2000; 3], 40));
-        comparison.attacked.add(&under);
+        let comparison = Comparison {
+            attack,
+            alone: Rc::new(Observed::of(&block([2000; 3], 40))),
+            attacked: Observed::of(&under),
+        };
         let mut outcome = Outcome::new("attacks", MachineFacts::read(&CpuSet::single(0)));
         claim(&comparison, &mut outcome);
         assert_eq!(outcome.claims().len(), 8);

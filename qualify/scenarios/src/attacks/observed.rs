@@ -1,6 +1,6 @@
 //! What was observed of an attack, alone and meanwhile.
 
-use std::time::Duration;
+use std::{rc::Rc, time::Duration};
 
 use punctual_harness::Latencies;
 
@@ -10,22 +10,14 @@ use super::{
     block::{Block, Memory},
 };
 
-/// An attack, with its blocks and the blocks alone around them.
+/// An attack, with its blocks and all blocks alone of the run.
 pub(super) struct Comparison {
     pub(super) attack: &'static Attack,
-    pub(super) alone: Observed,
+    pub(super) alone: Rc<Observed>,
     pub(super) attacked: Observed,
 }
 
 impl Comparison {
-    pub(super) fn new(attack: &'static Attack) -> Self {
-        Self {
-            attack,
-            alone: Observed::default(),
-            attacked: Observed::default(),
-        }
-    }
-
     /// Returns the calls of a lane under attack, as a share of those alone.
     pub(super) fn kept(&self, lane: usize) -> f64 {
         self.attacked.lanes[lane].made() / self.alone.lanes[lane].made()
@@ -120,6 +112,14 @@ pub(super) mod tests {
     use super::*;
     use crate::{attacks::attack::ATTACKS, load::Report};
 
+    impl Observed {
+        pub(in crate::attacks) fn of(block: &Block) -> Self {
+            let mut observed = Self::default();
+            observed.add(block);
+            observed
+        }
+    }
+
     /// A block of a second in which each lane made this many calls, each with this latency.
     pub(in crate::attacks) fn block(calls: [usize; LANES.len()], latency_us: u64) -> Block {
         let report = |calls| Report {
@@ -146,23 +146,28 @@ pub(super) mod tests {
         }
     }
 
+    fn comparison(alone: &Block, attacked: &Block) -> Comparison {
+        Comparison {
+            attack: &ATTACKS[0],
+            alone: Rc::new(Observed::of(alone)),
+            attacked: Observed::of(attacked),
+        }
+    }
+
     #[test]
     fn a_lane_keeps_the_share_of_its_calls_alone() {
-        let mut comparison = Comparison::new(&ATTACKS[0]);
-        comparison.alone.add(&block([2000, 2000, 1000], 40));
-        comparison.attacked.add(&block([500, 2000, 1000], 44));
+        let comparison = comparison(&block([2000, 2000, 1000], 40), &block([500, 2000, 1000], 44));
         assert_eq!([0, 1, 2].map(|lane| comparison.kept(lane)), [0.25, 1.0, 1.0]);
         assert!((comparison.p99_ratio(2) - 1.1).abs() < 0.01);
     }
 
     #[test]
     fn a_lost_server_has_kept_nothing() {
-        let mut comparison = Comparison::new(&ATTACKS[0]);
-        comparison.alone.add(&block([2000; 3], 40));
-        comparison.attacked.add(&Block {
+        let lost = Block {
             seconds: 1.0,
             ..Block::lost("it has ended".to_owned())
-        });
+        };
+        let comparison = comparison(&block([2000; 3], 40), &lost);
         assert_eq!(comparison.kept(2), 0.0);
         assert!(comparison.p99_ratio(2).is_nan());
         assert!(comparison.attacked.lost.is_some());

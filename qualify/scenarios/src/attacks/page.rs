@@ -84,7 +84,7 @@ pub(super) fn chapter(outcome: &Outcome, comparisons: &[Comparison]) -> Chapter 
             "A server with three lanes and the client of each lane, which calls {CALLS_PER_SECOND} times per \
              second, share one processor; newcomers connect to each lane, call once, and leave. Attackers on \
              another processor attack one lane. Blocks alone and under attack alternate; each attack is \
-             compared with the blocks around it. Latencies include the calls that could not be made in time."
+             compared with all blocks alone. Latencies include the calls that could not be made in time."
         ))
         .figure(figure(comparisons))
         .table(table("lane", LANE_COLUMNS, "Lanes"))

@@ -17,7 +17,9 @@ use crate::attacks::{
 
 /// Timeout of each step of a newcomer.
 pub(in crate::attacks) const TIMEOUT: Duration = Duration::from_millis(500);
-const INTERVAL: Duration = Duration::from_millis(25);
+/// No multiple of the period of the clients, which the newcomers would meet in each call or in none: the
+/// phases are spread evenly (0.618 of a period apart).
+const INTERVAL: Duration = Duration::from_micros(25_309);
 
 /// The newcomers of one lane.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
