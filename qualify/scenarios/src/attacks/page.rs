@@ -19,7 +19,7 @@ pub(super) fn rows(comparison: &Comparison, outcome: &mut Outcome) {
             .with("attacked_lane", LANES[attack.lane].name)
     };
     for (number, lane) in LANES.iter().enumerate() {
-        for (phase, observed) in [("alone", &comparison.alone), ("attacked", &comparison.attacked)] {
+        for (phase, observed) in [("alone", &*comparison.alone), ("attacked", &comparison.attacked)] {
             let client = &observed.lanes[number];
             let row = front("lane").with("lane", lane.name).with("phase", phase);
             let row = row
