@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+#[allow(unused_imports, reason = "until the pages of orb.* are data")]
 pub(crate) use self::trial::{Trial, Verdict};
 use crate::{
     benchmark::{Benchmark, Findings},

@@ -22,6 +22,7 @@ use super::{
     worker::{Job, fifo, joined, spin_for},
 };
 use crate::{
+    control::Control,
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
@@ -36,6 +37,8 @@ impl Experiment for MutexInheritance {
     const PAGE: &'static str = include_str!("mutex_inheritance.toml");
     const NEEDS_RIGHTS: Option<&'static [&'static str]> =
         Some(&["none", "inheritance", "ceiling", "own-inheritance", "own-ceiling"]);
+
+    const CONTROLS: &'static [Control] = &[PLAIN, INHERITING];
 
     fn expected(length: Length) -> Duration {
         expected(rounds(length)) * KINDS.len() as u32
@@ -55,7 +58,14 @@ impl Experiment for MutexInheritance {
         let mut measured = Vec::new();
         for kind in KINDS {
             trial.stage(kind.name(), expected);
-            measured.push((kind, subject.run(Contend { kind, rounds }, expected)?));
+            let used = if trial.testbed.is_under(&PLAIN) {
+                Kind::Plain
+            } else if trial.testbed.is_under(&INHERITING) {
+                Kind::Inheriting
+            } else {
+                kind
+            };
+            measured.push((kind, subject.run(Contend { kind: used, rounds }, expected)?));
         }
         let disturbances = subject.finish(&mut trial.outcome)?;
         for (kind, Contended { waits, inversions }) in measured {
@@ -70,6 +80,17 @@ impl Experiment for MutexInheritance {
         Ok(())
     }
 }
+
+const PLAIN: Control = Control {
+    id: "plain",
+    about: "mutexes without a protocol in place of all others",
+    breaks: &["inheritance", "ceiling", "own-inheritance", "own-ceiling"],
+};
+const INHERITING: Control = Control {
+    id: "inheriting",
+    about: "mutexes with inheritance in place of all others",
+    breaks: &["none"],
+};
 
 const KINDS: [Kind; 5] = [
     Kind::Plain,

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use punctual_harness::Row;
+use punctual_harness::{Claim, Row};
 use punctual_os::scheduling;
 use punctual_system::ContextSwitches;
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,7 @@ use super::{
     worker::{Job, fifo, joined},
 };
 use crate::{
+    control::Control,
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
@@ -33,7 +34,8 @@ impl Experiment for ThreadSwitch {
     const NAME: &'static str = "os.thread-switch";
     const ABOUT: &'static str = "time of a switch between 2 to 1000 threads of one priority, each one timed";
     const PAGE: &'static str = include_str!("thread_switch.toml");
-    const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&[]);
+    const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&["grows"]);
+    const CONTROLS: &'static [Control] = &[DESCENDING];
 
     fn expected(length: Length) -> Duration {
         expected(switches(length)) * THREADS.len() as u32
@@ -48,7 +50,11 @@ impl Experiment for ThreadSwitch {
         ));
         let mut subject = Subject::for_jobs(trial.testbed, expected * 20, Interrupts::Recorded)?;
         let mut measured = Vec::new();
-        for threads in THREADS {
+        let mut numbers = THREADS;
+        if trial.testbed.is_under(&DESCENDING) {
+            numbers.reverse();
+        }
+        for threads in numbers {
             trial.stage(format!("{threads} threads"), expected);
             measured.push((threads, subject.run(Switch { threads, switches }, expected)?));
         }
@@ -68,10 +74,23 @@ impl Experiment for ThreadSwitch {
             };
             trial.curve(name, name, over_time(&switched.samples));
         }
-        trial.verdict("grows", (|| Some((*medians.last()?)? > (*medians.first()?)?))());
+        let median = |of: Option<&Option<f64>>| of.copied().flatten().unwrap_or(f64::NAN);
+        let growth = median(medians.last()) / median(medians.first());
+        let text = "median time of a switch at the last number of threads over that at the first, above 1: it \
+                    grows with the number of threads";
+        let source = "[Fayyad-Kazan 2013] IV.B.3";
+        trial
+            .outcome
+            .claim(Claim::new("grows", text, source, growth, 1.0, growth > 1.0));
         Ok(())
     }
 }
+
+const DESCENDING: Control = Control {
+    id: "descending",
+    about: "numbers of threads in descending order",
+    breaks: &["grows"],
+};
 
 /// Numbers of threads, as in the paper.
 const THREADS: [usize; 4] = [2, 10, 128, 1000];

@@ -4,7 +4,7 @@
 use punctual_harness::{Claim, Outcome, Row};
 use punctual_report::{Chapter, Series, Table};
 
-use super::{claims::largest_deviation, figure, holds, ordinary, shortened};
+use super::{claims::largest_deviation, figure, ordinary, shortened};
 use crate::{
     benchmark::{Benchmark, Findings},
     control::Control,
@@ -223,16 +223,6 @@ fn chapter(outcome: &Outcome, measured: &[Measured]) -> Chapter {
         ("other_programs_percent", "other programs (% of both CPUs)"),
     ];
     Chapter::new("Experiment 3: increasing concurrency")
-        .paper(
-            "[Pyarali 2002] experiment 3",
-            "more clients do not change the throughput of one CPU, nor does a second server thread",
-            holds(outcome, "flat"),
-        )
-        .paper(
-            "[Pyarali 2002] experiment 3",
-            "with two CPUs and two server threads the throughput doubles once there are two clients",
-            holds(outcome, "two-cpus"),
-        )
         .paragraph("Clients call continuously at work 30, in the default scheduling class.")
         .figure(figure(
             "Throughput of all clients together",

@@ -4,7 +4,7 @@
 use punctual_harness::{Claim, Outcome, Row};
 use punctual_report::{Chapter, Figure};
 
-use super::{claims::claim_deadlines_met, holds, ordinary, shortened, table};
+use super::{claims::claim_deadlines_met, ordinary, shortened, table};
 use crate::{
     benchmark::{Benchmark, Findings},
     control::Control,
@@ -148,12 +148,6 @@ fn chapter(outcome: &Outcome, rates: &[(u32, &PhaseResult<Point>)], capacity: f6
         .line("also ended in it", curve(&|_, phase| met(phase, Counting::End)));
     let front = [("rate", "rate"), ("formula_percent", "100 · P / E")];
     Chapter::new("Experiment 2: increasing rate")
-        .paper(
-            "[Pyarali 2002] experiment 2",
-            "a client meets all its deadlines until its rate exceeds the capacity, then misses more the \
-             higher its rate",
-            holds(outcome, ""),
-        )
         .paragraph(
             "One client calls once in each period, and one server thread serves it, in the default \
              scheduling class on one CPU. A deadline is met if the call starts in its period; the stricter \

@@ -5,7 +5,7 @@
 use punctual_harness::{Claim, Latencies, Outcome, Row};
 use punctual_report::{Chapter, Table};
 
-use super::{holds, increasing_work::realtime, shortened};
+use super::{increasing_work::realtime, shortened};
 use crate::{
     benchmark::{Benchmark, Findings},
     control::Control,
@@ -189,17 +189,6 @@ fn chapter(outcome: &Outcome) -> Chapter {
         ("max_outside_holes_us", "max outside holes (µs)"),
     ];
     Chapter::new("Experiment 9, note: large low-priority requests")
-        .paper(
-            "[Pyarali 2002] notes on experiment 9",
-            "in a pool without lanes at high priority, a large low-priority request interrupts a \
-             medium-priority one",
-            holds(outcome, "no-lanes"),
-        )
-        .paper(
-            "[Pyarali 2002] summary",
-            "lanes do not exhibit unbounded priority inversion",
-            holds(outcome, "lanes"),
-        )
         .paragraph(format!(
             "A medium-priority client calls {MEDIUM_RATE} times per second with 10 ms of work per call; \
              {LOW_CLIENTS} low-priority clients send requests of {} MB continuously from another CPU. The \

@@ -80,18 +80,6 @@ fn shortened(outcome: &mut Outcome, length: Length, what: &str) {
     }
 }
 
-/// Returns whether all claims hold whose ids begin with `prefix`; `None` if there are none.
-fn holds(outcome: &Outcome, prefix: &str) -> Option<bool> {
-    let claims = || {
-        outcome
-            .claims()
-            .iter()
-            .filter(|claim| claim.id.starts_with(prefix) && claim.id != load::NO_IDLE_HOLE)
-    };
-    claims().next()?;
-    Some(claims().all(|claim| claim.holds()))
-}
-
 /// Returns the results of one deployment, in their order.
 fn on_deployment<K: Clone>(results: &[PhaseResult<K>], deployment: usize) -> Vec<PhaseResult<K>> {
     results
@@ -180,18 +168,5 @@ mod tests {
             assert!(point_seconds(length, true) >= 8.0);
             assert!(point_seconds(length, false) <= point_seconds(length, true));
         }
-    }
-
-    #[test]
-    fn claims_are_found_by_the_prefix_of_their_ids() {
-        use punctual_harness::{Claim, MachineFacts};
-        let machine = MachineFacts::read(&punctual_os::CpuSet::single(0));
-        let mut outcome = Outcome::new("rt.0", machine);
-        outcome.claim(Claim::at_least("high", "", "", 1.0, 0.0));
-        outcome.claim(Claim::at_least("high.corrected", "", "", 0.0, 1.0));
-        outcome.claim(Claim::at_least("order", "", "", 1.0, 0.0));
-        assert_eq!(holds(&outcome, "order"), Some(true));
-        assert_eq!(holds(&outcome, "high"), Some(false));
-        assert_eq!(holds(&outcome, "remote"), None, "it was not measured");
     }
 }

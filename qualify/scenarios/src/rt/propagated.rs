@@ -7,7 +7,7 @@ use punctual_report::Chapter;
 use super::{
     WORK_AXIS, achieved,
     claims::{claim_deadlines_met, claim_order, largest_ratio, lead_over_least},
-    figure, holds,
+    figure,
     increasing_work::{ALIKE, At, Works, add_rows, rates_ratio, realtime, shares},
     shortened, table,
 };
@@ -163,22 +163,7 @@ fn chapter(outcome: &Outcome, measured: &[(Importance, Vec<PhaseResult<u32>>)]) 
          which the pool is named, and adopt the priority of each request. All run on one CPU under \
          SCHED_FIFO.",
     );
-    let chapter = chapter
-        .paper(
-            "[Pyarali 2002] experiment 9",
-            "a pool without lanes at low priority treats all clients equally",
-            holds(outcome, "low"),
-        )
-        .paper(
-            "[Pyarali 2002] experiment 9",
-            "one at medium priority gives the high and the medium client preference over the low one",
-            holds(outcome, "medium"),
-        )
-        .paper(
-            "[Pyarali 2002] experiment 9",
-            "one at high priority prefers the high client over the medium one over the low one",
-            holds(outcome, "high"),
-        );
+    let chapter = chapter;
     let chapter = measured.iter().fold(chapter, |chapter, (pool, results)| {
         let (title, caption) = match pool {
             Importance::Low => (

@@ -4,7 +4,7 @@
 use punctual_harness::{Claim, Row};
 use punctual_report::{Chapter, Series, Table};
 
-use super::{PAPER_WORKS, claims::largest_deviation, figure, holds, ordinary, shortened};
+use super::{PAPER_WORKS, claims::largest_deviation, figure, ordinary, shortened};
 use crate::{
     benchmark::{Benchmark, Findings},
     control::Control,
@@ -118,12 +118,6 @@ fn chapter(outcome: &punctual_harness::Outcome, measured: Vec<(f64, f64)>) -> Ch
         ("max_us", "max (µs)"),
     ];
     Chapter::new("Experiment 1: increasing work")
-        .paper(
-            "[Pyarali 2002] experiment 1",
-            "as the workload increases, the throughput \
-                                               decreases",
-            holds(outcome, "constant"),
-        )
         .paragraph(
             "One client calls continuously, and one server thread serves it, in the default scheduling class \
              on one CPU. The work per call is calibrated so that work 30 allows 150 calls per second, as on \

@@ -93,13 +93,6 @@ pub(super) fn chapter(outcome: &Outcome, contrasts: &Contrasts, holes: &[Hole]) 
              50 others, at the paper's 10 Hz and at a rate at which together they take 80 % of the CPU. The \
              pool without lanes has as many threads, at one priority, and is shown for \
              contrast.",
-        )
-        .paper(
-            "[Schmidt 2002] 3.3",
-            "the latency of the high-priority client should remain constant or show only a minor increase \
-             with the number of low-priority clients (interpreted as: with lanes, p50 and p99 increase to at \
-             most 1.25 times)",
-            minor_increase(outcome),
         );
     contrasts
         .add_to(chapter, holes)
@@ -110,20 +103,6 @@ pub(super) fn chapter(outcome: &Outcome, contrasts: &Contrasts, holes: &[Hole]) 
             RATIO_COLUMNS,
             "With 50 low-priority clients ÷ without (median of the runs)",
         )
-}
-
-fn minor_increase(outcome: &Outcome) -> Option<bool> {
-    let ratios = || {
-        outcome
-            .claims()
-            .iter()
-            .filter(|claim| claim.id.ends_with("-ratio"))
-    };
-    if !outcome.machine().is_realtime() {
-        return None;
-    }
-    ratios().next()?;
-    Some(ratios().all(|claim| claim.holds()))
 }
 
 const FIGURE_4: &str = "[Schmidt 2002] figure 4: nearly constant on QNX and VxWorks, rising on Linux, and \

@@ -42,12 +42,6 @@ pub(super) fn chapter(outcome: &Outcome) -> Chapter {
              measured without the trace; at these rates they depend mainly on cold caches, so inversions are \
              determined from the trace.",
         )
-        .paper(
-            "[Levine 1999]",
-            "on VxWorks and Solaris, but not on LynxOS, clients of higher priority have higher mean latency \
-             (average priority inversion)",
-            None,
-        )
         .figure(figure(outcome, "rate", "mean_us", mean, MEAN).y("mean (µs)"))
         .figure(figure(outcome, "rate", "jitter_us", jitter, JITTER).y("sample standard deviation (µs)"))
         .figure(figure(outcome, "inverted", "waited_us_per_call", inverted, INVERTED).y("µs per call"))

@@ -12,7 +12,7 @@ use crate::{
     length::Length,
     load::{self, Importance, Phase, PhaseResult, Placement, Pool, REFERENCE_WORK, STALLED, Session, Setup},
     rt::{
-        BEST_EFFORT_AXIS, LOCAL, REMOTE, achieved, claims::claim_deadlines_met, figure, holds, on_deployment,
+        BEST_EFFORT_AXIS, LOCAL, REMOTE, achieved, claims::claim_deadlines_met, figure, on_deployment,
         point_seconds, shortened, table, tao,
     },
     testbed::Testbed,
@@ -246,19 +246,6 @@ fn chapter(outcome: &Outcome, local: &[PhaseResult<Point>], remote: &[PhaseResul
     let front: Vec<_> = [("place", "place")].iter().chain(FRONT).copied().collect();
     let nearest = at(local, tao::BEST_EFFORT_WORK, tao::BEST_EFFORT_THREADS);
     Chapter::new("Experiment 8: increasing best-effort work, lanes")
-        .paper(
-            "[Pyarali 2002] experiment 8",
-            "best-effort threads do not affect clients of higher priority, and more of them do not gain",
-            holds(outcome, "unaffected")
-                .zip(holds(outcome, "all"))
-                .zip(holds(outcome, "best-effort"))
-                .map(|((unaffected, all), best)| unaffected && all && best),
-        )
-        .paper(
-            "[Pyarali 2002] experiment 8, remote",
-            "the slack for best-effort threads grows when the clients are on another machine",
-            holds(outcome, "remote"),
-        )
         .paragraph(
             "The clients of experiment 7. The server has a lane of one thread for each priority, including \
              best effort. At work 30 the clients with rates use the whole CPU; at work 28 a little remains.",

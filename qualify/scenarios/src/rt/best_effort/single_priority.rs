@@ -10,7 +10,7 @@ use crate::{
     error::Error,
     length::Length,
     load::{self, Importance, Phase, PhaseResult, Placement, Pool, REFERENCE_WORK, STALLED, Session, Setup},
-    rt::{BEST_EFFORT_AXIS, LOCAL, achieved, figure, holds, point_seconds, shortened, table, tao},
+    rt::{BEST_EFFORT_AXIS, LOCAL, achieved, figure, point_seconds, shortened, table, tao},
     testbed::Testbed,
 };
 
@@ -107,12 +107,6 @@ fn chapter(outcome: &Outcome, results: &[PhaseResult<Point>]) -> Chapter {
     let series = achieved(&of_work(results, REFERENCE_WORK), over_threads);
     let nearest = at(results, tao::BEST_EFFORT_WORK, tao::BEST_EFFORT_THREADS);
     Chapter::new("Experiment 7: increasing best-effort work, pool without lanes")
-        .paper(
-            "[Pyarali 2002] experiment 7",
-            "without Real-time CORBA, best-effort threads gain throughput at the expense of the clients with \
-             priorities",
-            holds(outcome, ""),
-        )
         .paragraph(
             "Three clients call at 75, 50 and 25 Hz with work 30, which uses the whole CPU; best-effort \
              threads call continuously at the lowest client's priority. Four server threads, which run \

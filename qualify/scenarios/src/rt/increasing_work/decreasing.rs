@@ -14,7 +14,7 @@ use crate::{
     rt::{
         PAPER_WORKS, WORK_AXIS, achieved,
         claims::{claim_deadlines_met, claim_losses},
-        figure, holds, shortened, table, tao,
+        figure, shortened, table, tao,
     },
     testbed::Testbed,
 };
@@ -91,17 +91,6 @@ fn chapter(outcome: &Outcome, results: &[PhaseResult<u32>]) -> Chapter {
                    client is unaffected, because the capacity never falls below its rate. [Pyarali 2002] \
                    figure 20.";
     Chapter::new("Experiment 6: increasing work, lanes, increasing priority with decreasing rate")
-        .paper(
-            "[Pyarali 2002] experiment 6",
-            "the 25 Hz client of high priority is unaffected, because the capacity never drops below its \
-             rate",
-            holds(outcome, "high"),
-        )
-        .paper(
-            "[Pyarali 2002] experiment 6",
-            "the 75 Hz client of low priority is affected first, followed by the 50 Hz one of medium priority",
-            holds(outcome, "losses"),
-        )
         .paragraph("As experiment 5, with 25 Hz at high, 50 Hz at medium and 75 Hz at low priority.")
         .figure(tao::DECREASING.add_to(
             figure("Lanes, decreasing rates", caption, WORK_AXIS, series),

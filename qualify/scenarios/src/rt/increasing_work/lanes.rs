@@ -14,7 +14,7 @@ use crate::{
     rt::{
         LOCAL, PAPER_WORKS, REMOTE, WORK_AXIS, achieved,
         claims::{claim_deadlines_met, claim_losses, claim_order},
-        figure, holds, on_deployment, shortened, table, tao,
+        figure, on_deployment, shortened, table, tao,
     },
     testbed::Testbed,
 };
@@ -166,20 +166,6 @@ fn chapter(outcome: &Outcome, local: &[PhaseResult<u32>], remote: &[PhaseResult<
                  can do some of the medium client's work. [Pyarali 2002] figure 18. Only the order is \
                  claimed.";
     Chapter::new("Experiment 5: increasing work, lanes, increasing priority with increasing rate")
-        .paper(
-            "[Pyarali 2002] experiment 5",
-            "with lanes the low-priority client is affected first, then the medium one, and finally the high \
-             one",
-            holds(outcome, "high")
-                .zip(holds(outcome, "order"))
-                .zip(holds(outcome, "losses"))
-                .map(|((high, order), losses)| high && order && losses),
-        )
-        .paper(
-            "[Pyarali 2002] experiment 5, remote",
-            "between the high client's reply and its next request, the medium client makes some progress",
-            holds(outcome, "remote"),
-        )
         .paragraph(
             "The clients of experiment 4. The server has a lane of one thread for each priority. All run on \
              one CPU under SCHED_FIFO; then server and clients run on a CPU each, in two network namespaces \

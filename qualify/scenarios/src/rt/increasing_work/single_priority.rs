@@ -13,7 +13,7 @@ use crate::{
     rt::{
         PAPER_WORKS, WORK_AXIS, achieved,
         claims::{claim_deadlines_met, claim_losses, lead_over_least},
-        figure, holds, shortened, table, tao,
+        figure, shortened, table, tao,
     },
     testbed::Testbed,
 };
@@ -101,12 +101,6 @@ fn chapter(outcome: &Outcome, results: &[PhaseResult<u32>]) -> Chapter {
     let caption = "Beyond work 30 the pool treats all alike, and the most important client loses first. \
                    [Pyarali 2002] figure 15.";
     Chapter::new("Experiment 4: increasing work, pool without lanes")
-        .paper(
-            "[Pyarali 2002] experiment 4",
-            "without Real-time CORBA, all clients are treated equally, so the high-priority client is \
-             affected first",
-            holds(outcome, ""),
-        )
         .paragraph(
             "Three clients call at 75, 50 and 25 Hz with high, medium and low priority; three server threads \
              serve them in order of arrival. All run on one CPU under SCHED_FIFO. As in TAO's Thread_Pool \
