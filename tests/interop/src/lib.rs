@@ -7,6 +7,7 @@ pub mod jacorb;
 pub mod omniorb;
 pub mod omniorbpy;
 pub mod process;
+pub mod relay;
 pub mod sample;
 pub mod server;
 

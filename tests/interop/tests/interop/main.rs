@@ -2,6 +2,7 @@
 //! apply to it.
 
 mod byte_order;
+mod capture;
 mod code_sets;
 mod interceptors;
 mod jacorb;

@@ -26,11 +26,12 @@ fn check(reference: impl FnOnce(&Server) -> String) {
     );
 }
 
-/// The server's reference as a server of an earlier version would write it.
-fn as_of(server: &Server, version: Version) -> String {
+/// The server's reference as a server of this version at this port would write it.
+pub fn as_of(server: &Server, version: Version, port: u16) -> String {
     let mut ior = server.peer.ior().clone();
     let mut profile = IiopProfile::decode(&ior.profiles[0]).expect("our own profile");
     profile.version = version;
+    profile.port = port;
     if version == Version::V1_0 {
         profile.components.clear();
     }
@@ -38,14 +39,20 @@ fn as_of(server: &Server, version: Version) -> String {
     ior_to_string(&ior)
 }
 
+/// Where the server listens.
+pub fn port(server: &Server) -> u16 {
+    let profile = &server.peer.ior().profiles[0];
+    IiopProfile::decode(profile).expect("our own profile").port
+}
+
 #[test]
 fn giop_1_0() {
-    check(|server| as_of(server, Version::V1_0));
+    check(|server| as_of(server, Version::V1_0, port(server)));
 }
 
 #[test]
 fn giop_1_1() {
-    check(|server| as_of(server, Version::V1_1));
+    check(|server| as_of(server, Version::V1_1, port(server)));
 }
 
 #[test]

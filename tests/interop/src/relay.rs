@@ -1,0 +1,165 @@
+//! A relay between clients and a server that records each message, as a capture that `tshark` reads.
+
+use std::{
+    io::{self, Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::{Arc, Mutex},
+    thread,
+};
+
+/// A running relay. Its threads end with their connections, and the accepting one with the process.
+pub struct Relay {
+    /// Where clients connect.
+    pub port: u16,
+    capture: Arc<Mutex<Capture>>,
+}
+
+/// A capture file in memory: one TCP segment for each message, more for long ones.
+#[derive(Clone, Default)]
+pub struct Capture {
+    /// Number of messages.
+    pub messages: usize,
+    packets: Vec<u8>,
+}
+
+/// A direction of a connection.
+struct Flow {
+    from: Side,
+    to: Side,
+    sent: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Side {
+    host: u8,
+    port: u16,
+}
+
+const GIOP_HEADER: usize = 12;
+/// What fits into an IP packet, roughly.
+const SEGMENT: usize = 60_000;
+const SERVER: Side = Side { host: 2, port: 2809 };
+
+impl Relay {
+    /// Starts a relay to this server on a free port of the loopback interface.
+    pub fn start(server: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = listener.local_addr().expect("a bound socket").port();
+        let capture = Arc::new(Mutex::new(Capture::default()));
+        let relay = Self {
+            port,
+            capture: Arc::clone(&capture),
+        };
+        thread::spawn(move || {
+            for (number, client) in (1..).zip(listener.incoming().map_while(Result::ok)) {
+                let Ok(server) = TcpStream::connect(server) else {
+                    continue;
+                };
+                let side = Side {
+                    host: 1,
+                    port: 40_000 + number,
+                };
+                pass(&client, &server, side, SERVER, &capture);
+                pass(&server, &client, SERVER, side, &capture);
+            }
+        });
+        relay
+    }
+
+    /// What has passed until now.
+    pub fn capture(&self) -> Capture {
+        self.capture.lock().expect("no thread panics").clone()
+    }
+}
+
+/// Passes messages in one direction on until either connection ends.
+fn pass(source: &TcpStream, sink: &TcpStream, from: Side, to: Side, capture: &Arc<Mutex<Capture>>) {
+    let clone = |stream: &TcpStream| stream.try_clone().expect("a second handle of a socket");
+    let (mut source, mut sink, capture) = (clone(source), clone(sink), Arc::clone(capture));
+    let mut flow = Flow { from, to, sent: 1 };
+    thread::spawn(move || {
+        while let Ok(message) = read_message(&mut source) {
+            capture.lock().expect("no thread panics").add(&mut flow, &message);
+            if sink.write_all(&message).is_err() {
+                break;
+            }
+        }
+        let _ = sink.shutdown(std::net::Shutdown::Both);
+    });
+}
+
+fn read_message(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
+    let mut message = vec![0; GIOP_HEADER];
+    stream.read_exact(&mut message)?;
+    let size: [u8; 4] = message[8..].try_into().expect("four octets");
+    let size = match message[6] & 1 {
+        0 => u32::from_be_bytes(size),
+        _ => u32::from_le_bytes(size),
+    };
+    message.resize(GIOP_HEADER + size as usize, 0);
+    stream.read_exact(&mut message[GIOP_HEADER..])?;
+    Ok(message)
+}
+
+impl Capture {
+    /// A capture of one message of a client.
+    pub fn of(message: &[u8]) -> Self {
+        let mut capture = Self::default();
+        let from = Side {
+            host: 1,
+            port: 40_000,
+        };
+        capture.add(
+            &mut Flow {
+                from,
+                to: SERVER,
+                sent: 1,
+            },
+            message,
+        );
+        capture
+    }
+
+    fn add(&mut self, flow: &mut Flow, message: &[u8]) {
+        self.messages += 1;
+        for segment in message.chunks(SEGMENT) {
+            let packet = flow.packet(segment);
+            let length = packet.len() as u32;
+            for field in [self.messages as u32, 0, length, length] {
+                self.packets.extend(field.to_le_bytes());
+            }
+            self.packets.extend(packet);
+        }
+    }
+
+    /// The octets of the file. Source: the format of libpcap 2.4, with the link type of raw IP.
+    pub fn file(&self) -> Vec<u8> {
+        const RAW_IP: u32 = 101;
+        let mut file = 0xa1b2_c3d4_u32.to_le_bytes().to_vec();
+        file.extend([2, 0, 4, 0]);
+        for field in [0, 0, u32::from(u16::MAX), RAW_IP] {
+            file.extend(field.to_le_bytes());
+        }
+        file.extend(&self.packets);
+        file
+    }
+}
+
+impl Flow {
+    /// The segment in TCP in IPv4, both without options and checksums.
+    fn packet(&mut self, segment: &[u8]) -> Vec<u8> {
+        let length = (40 + segment.len()) as u16;
+        let mut packet = vec![0x45, 0];
+        packet.extend(length.to_be_bytes());
+        packet.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
+        packet.extend([10, 0, 0, self.from.host, 10, 0, 0, self.to.host]);
+        packet.extend(self.from.port.to_be_bytes());
+        packet.extend(self.to.port.to_be_bytes());
+        packet.extend(self.sent.to_be_bytes());
+        // Acknowledgement, offset of the data, flags, window, checksum, urgent pointer.
+        packet.extend([0, 0, 0, 1, 0x50, 0x18, 0xff, 0xff, 0, 0, 0, 0]);
+        packet.extend(segment);
+        self.sent = self.sent.wrapping_add(segment.len() as u32);
+        packet
+    }
+}

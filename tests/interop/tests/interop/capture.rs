@@ -1,0 +1,111 @@
+//! Our client and our server, as another program understands their messages: `tshark`, the network analyser.
+
+use std::{
+    fs,
+    net::{Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use punctual_fixtures::{Missing, skip};
+use punctual_giop::Version;
+use punctual_interop::{
+    checks::{Context, limits},
+    relay::{Capture, Relay},
+    server::{Served, Server},
+};
+
+use crate::{
+    NO_IDLE_CLOSE,
+    ourselves::{as_of, port},
+};
+
+/// All checks in each version of GIOP.
+#[test]
+fn nothing_that_we_send_is_malformed() {
+    if !has_tshark() {
+        return;
+    }
+    let server = Server::start(limits(), Served::ByTheOrb);
+    let relay = Relay::start(SocketAddr::from((Ipv4Addr::LOCALHOST, port(&server))));
+    for version in [Version::V1_0, Version::V1_1, Version::V1_2] {
+        let context = Context::new(&as_of(&server, version, relay.port)).expect("the relay's reference");
+        context.run(&[NO_IDLE_CLOSE]);
+    }
+    let capture = relay.capture();
+    println!("{} messages", capture.messages);
+    assert!(capture.messages > 2000, "{} messages", capture.messages);
+    let file = File::new("whole.pcap", &capture);
+    let decoded = file.frames("giop").len();
+    assert_eq!(
+        decoded, capture.messages,
+        "tshark takes each for a message of GIOP"
+    );
+    let malformed = format!("_ws.malformed && !({MISREAD})");
+    assert_eq!(
+        file.frames(&malformed),
+        [""; 0],
+        "frames that tshark cannot decode"
+    );
+}
+
+/// What `tshark` gets wrong: it expects the body of a LocateReply of GIOP 1.2 at a multiple of eight octets, but
+/// bodies of this message follow its header immediately (CORBA 3.3 part 2, 9.4.6.2).
+const MISREAD: &str = "giop.type == 4 && giop.locale_status == 2";
+
+/// `tshark` would find what it is asked for.
+#[test]
+fn tshark_finds_what_is_malformed() {
+    if !has_tshark() {
+        return;
+    }
+    // Request 5 of GIOP 1.0 without contexts, whose object key has more octets than the message.
+    let mut message = b"GIOP\x01\x00\x00\x00\x00\x00\x00\x10".to_vec();
+    message.extend([0, 0, 0, 0, 0, 0, 0, 5, 1, 0, 0, 0, 0, 0, 0, 99]);
+    let file = File::new("malformed.pcap", &Capture::of(&message));
+    assert_eq!(file.frames("_ws.malformed"), ["1"]);
+}
+
+fn has_tshark() -> bool {
+    let there = Command::new("tshark").arg("--version").output().is_ok();
+    if !there {
+        skip(
+            Missing::Peer,
+            "tshark is not installed: sudo apt-get install tshark",
+        );
+    }
+    there
+}
+
+/// A capture in a file, which goes with it.
+struct File(PathBuf);
+
+impl File {
+    fn new(name: &str, capture: &Capture) -> Self {
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::write(&file, capture.file()).expect("a file in the scratch folder");
+        Self(file)
+    }
+
+    /// The numbers of the frames that this filter shows.
+    fn frames(&self, filter: &str) -> Vec<String> {
+        let output = Command::new("tshark")
+            .arg("-r")
+            .arg(&self.0)
+            .args(["-Y", filter, "-T", "fields", "-e", "frame.number"])
+            .stdin(Stdio::null())
+            .output()
+            .expect("tshark starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "tshark: {said}");
+        let lines = String::from_utf8(output.stdout).expect("numbers");
+        lines.lines().map(str::to_owned).collect()
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // More than a hundred megabytes.
+        let _ = fs::remove_file(&self.0);
+    }
+}
