@@ -114,6 +114,7 @@ impl<H: RequestHandler> Lane<H> {
             self.counters.refused_connections.add_one();
             return refuse(&*stream);
         }
+        self.sockets().set(stream.as_fd());
         let origin = stream.origin();
         let peer = H::accepted(&self.data, origin.peer, acceptor.highest_priority);
         let assign = |connection: &Arc<Connection<H>>| match &self.mode {

@@ -3,7 +3,7 @@
 use punctual_os::Scheduling;
 use punctual_types::Priority;
 
-use crate::{LaneLimits, QueueLimits, ServiceTimes, ThreadsConfig, statistics::Counters};
+use crate::{LaneLimits, QueueLimits, ServiceTimes, SocketOptions, ThreadsConfig, statistics::Counters};
 
 /// Part of a lane that is independent of its threads and connections.
 pub struct LaneContext<D> {
@@ -29,6 +29,8 @@ pub struct LaneConfig {
     pub mode: LaneMode,
     /// Limits.
     pub limits: LaneLimits,
+    /// Options of the sockets that it accepts.
+    pub sockets: SocketOptions,
     /// Whether service times are recorded.
     pub records_service_times: bool,
 }
@@ -93,6 +95,10 @@ impl<D> LaneContext<D> {
 
     pub(crate) fn limits(&self) -> &LaneLimits {
         &self.config.limits
+    }
+
+    pub(crate) fn sockets(&self) -> &SocketOptions {
+        &self.config.sockets
     }
 
     /// Counts a request whose priority belongs to another lane.

@@ -51,6 +51,7 @@ mod serving_thread;
 mod shared_connection;
 mod sharing;
 mod slots;
+mod socket_options;
 mod start;
 mod statistics;
 mod thread_lifetime;
@@ -78,6 +79,7 @@ pub use self::{
     serving_thread::{ServingSlot, ServingThread},
     shared_connection::SharedConnection,
     sharing::{NotSent, SharedConnectionSettings},
+    socket_options::SocketOptions,
     statistics::{LaneStatistics, QueueStatistics, StackUse},
     thread_lifetime::ThreadLifetime,
     threads::ThreadsConfig,

@@ -46,7 +46,9 @@ pub use mutex::{LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound};
 pub use orb::{Orb, OrbBuilder};
 pub use poa::{ObjectBuilder, Poa, PoaBuilder, ReferenceBuilder};
 pub use punctual_inspect::{InspectedAt, Inspection};
-pub use punctual_lane::{LaneStatistics, QueueLimits, QueueStatistics, StackUse, ThreadLifetime};
+pub use punctual_lane::{
+    LaneStatistics, QueueLimits, QueueStatistics, SocketOptions, StackUse, ThreadLifetime,
+};
 pub use punctual_stub::{ConnectionMode, WaitStrategy};
 pub use punctual_types::PriorityModel;
 pub use threadpool::{LaneSpec, LaneWait, ThreadPool, ThreadPoolBuilder, ThreadPoolId};

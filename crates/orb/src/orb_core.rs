@@ -6,7 +6,7 @@ use std::{
 };
 
 use punctual_inspect::{InspectedAt, Inspection, Inspector, LaneSnapshot, Snapshot};
-use punctual_lane::{LaneConfig, LaneEndpoint, LaneMode, ThreadsConfig};
+use punctual_lane::{LaneConfig, LaneEndpoint, LaneMode, SocketOptions, ThreadsConfig};
 use punctual_os::PiMutex;
 use punctual_transport::{Protocol, Transports};
 use punctual_types::Priority;
@@ -223,6 +223,7 @@ fn default_lane(configuration: &Configuration, records_service_times: bool) -> R
         threads: ThreadsConfig::default(),
         mode: LaneMode::Polled,
         limits: limits.of_lane(),
+        sockets: SocketOptions::default(),
         records_service_times,
     };
     let data = LaneData {

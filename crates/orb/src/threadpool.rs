@@ -393,6 +393,7 @@ impl ThreadPoolBuilder {
                     (LaneWait::Polled, Some(limits)) => LaneMode::Buffered(limits),
                 },
                 limits: self.orb.configuration.limits.of_lane(),
+                sockets: spec.sockets,
                 records_service_times: self.orb.is_inspected(),
             };
             let data = LaneData {

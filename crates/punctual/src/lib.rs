@@ -47,7 +47,8 @@ pub use punctual_orb::{
     Current, Endpoint, ExpiredRequests, InspectedAt, Inspection, InvalidPolicy, LaneSpec, LaneStatistics,
     LaneWait, Limits, LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound, ObjectBuilder, OnExcess, Orb,
     OrbBuilder, OrbError, Peers, Poa, PoaBuilder, PriorityModel, QueueLimits, QueueStatistics,
-    ReferenceBuilder, ResolveError, StackUse, ThreadLifetime, ThreadPool, ThreadPoolBuilder, ThreadPoolId,
+    ReferenceBuilder, ResolveError, SocketOptions, StackUse, ThreadLifetime, ThreadPool, ThreadPoolBuilder,
+    ThreadPoolId,
 };
 pub use punctual_os::{CpuSet, SchedulingClass, ThreadSpec};
 pub use punctual_sched::{

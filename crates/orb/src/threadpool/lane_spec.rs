@@ -1,6 +1,6 @@
 //! Settings of one lane of a thread pool.
 
-use punctual_lane::ThreadLifetime;
+use punctual_lane::{SocketOptions, ThreadLifetime};
 use punctual_os::{CpuSet, SchedulingClass, ThreadSpec};
 use punctual_types::Priority;
 
@@ -45,6 +45,7 @@ pub struct LaneSpec {
     pub(crate) prefault_bytes: Option<usize>,
     pub(crate) affinity: Option<CpuSet>,
     pub(crate) class: Option<SchedulingClass>,
+    pub(crate) sockets: SocketOptions,
 }
 
 /// How the threads of a lane wait for requests.
@@ -89,6 +90,7 @@ impl LaneSpec {
             prefault_bytes: None,
             affinity: None,
             class: None,
+            sockets: SocketOptions::default(),
         }
     }
 
@@ -153,6 +155,30 @@ impl LaneSpec {
     /// Sets the scheduling class of the threads. Default: the pool's.
     pub fn scheduling_class(mut self, class: SchedulingClass) -> Self {
         self.class = Some(class);
+        self
+    }
+
+    /// Sets options of the sockets of the lane's connections: busy polling, the preferred CPU of incoming
+    /// packets, and the queue of outgoing ones. Default: the system's. `punctual doctor` examines the rest of
+    /// a packet's way through the network device. What the system refuses is told once on standard error.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use punctual_orb::{LaneSpec, LaneWait, Orb, SocketOptions};
+    /// use punctual_types::Priority;
+    ///
+    /// let polling = SocketOptions {
+    ///     busy_poll: Some(Duration::from_micros(50)),
+    ///     priority: Some(6),
+    ///     ..SocketOptions::default()
+    /// };
+    /// let lane = LaneSpec::new(Priority::MAX).wait(LaneWait::Blocking).sockets(polling);
+    /// let pool = Orb::builder().build()?.threadpool().lane_with(lane).build()?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn sockets(mut self, options: SocketOptions) -> Self {
+        self.sockets = options;
         self
     }
 

@@ -81,6 +81,12 @@ impl System {
         Ok(names)
     }
 
+    /// The name of what a symbolic link leads to.
+    pub fn link_target(&self, path: &str) -> Option<String> {
+        let target = fs::read_link(self.path(path)).ok()?;
+        Some(target.file_name()?.to_string_lossy().into_owned())
+    }
+
     pub fn exists(&self, path: &str) -> bool {
         self.path(path).exists()
     }

@@ -133,7 +133,7 @@ fn a_good_machine_passes_all_checks() {
     assert!(others.is_empty(), "{others:#?}");
     assert_eq!(verdict(&findings), 0);
     let ids: HashSet<_> = findings.iter().map(|finding| finding.id).collect();
-    assert_eq!((findings.len(), ids.len()), (12, 12));
+    assert_eq!((findings.len(), ids.len()), (15, 15));
     assert!(report::text(&system, &findings).contains("All checks passed."));
     assert!(script::of(&system, &findings).contains("All checks passed."));
 }
@@ -409,6 +409,84 @@ fn each_problem_is_found_with_its_fix() {
     }
 }
 
+/// The status of a kernel thread with this name, number and real-time priority.
+fn kernel_thread(name: &str, pid: u32, priority: u32) -> [(String, String); 2] {
+    let fields = format!("{}{priority} 1 0", "0 ".repeat(36));
+    [
+        (format!("/proc/{pid}/comm"), name.to_owned()),
+        (format!("/proc/{pid}/stat"), format!("{pid} ({name}) S {fields}")),
+    ]
+}
+
+#[test]
+fn the_way_of_a_packet_is_examined() {
+    let examined = |irq: &str, threaded: Option<&str>, threads: &[(&str, u32)]| {
+        let tree = Tree::fine_but(&[
+            ("/sys/class/net/lo/operstate", "unknown"),
+            ("/sys/class/net/eth0/device/msi_irqs/24", "msix"),
+            (
+                "/proc/interrupts",
+                "  CPU0 CPU1\n 25:  3  4  PCI-MSI  eth0-rx-0\n 26:  1  1  PCI-MSI  eth01",
+            ),
+            ("/proc/irq/24/smp_affinity_list", irq),
+            ("/proc/irq/25/smp_affinity_list", "0"),
+        ]);
+        if let Some(threaded) = threaded {
+            tree.write("/sys/class/net/eth0/threaded", threaded);
+        }
+        for ((name, priority), pid) in threads.iter().zip(70..) {
+            for (path, text) in kernel_thread(name, pid, *priority) {
+                tree.write(&path, &text);
+            }
+        }
+        let findings = examine(&tree.system());
+        ["network-interrupts", "network-interrupt-threads", "napi-threads"]
+            .map(|id| of(&findings, id).clone())
+    };
+    let states = |findings: &[Finding; 3]| findings.each_ref().map(|finding| finding.state);
+    use State::{Failed, Passed};
+
+    let good = examined("2", Some("1"), &[("irq/24-eth0", 95), ("napi/eth0-8193", 92)]);
+    assert_eq!(states(&good), [Passed; 3], "{good:#?}");
+    assert!(
+        good[0].found.starts_with("2 interrupts"),
+        "not that of eth01: {good:#?}"
+    );
+    let no_threads = examined("0-1", None, &[("napi/eth1-1", 0)]);
+    assert_eq!(
+        states(&no_threads),
+        [Passed; 3],
+        "isolated CPUs are left alone: {no_threads:#?}"
+    );
+
+    let bad = examined(
+        "0-3",
+        Some("1"),
+        &[("irq/25-eth0-rx-0", 50), ("napi/eth0-8193", 0)],
+    );
+    assert_eq!(states(&bad), [Failed; 3], "{bad:#?}");
+    assert_eq!(bad[0].found, "24 of eth0 to CPUs 0-3");
+    assert!(
+        bad[0].remedy.now.contains("/proc/irq/24/smp_affinity_list"),
+        "{bad:#?}"
+    );
+    assert!(
+        bad[1].found.contains("irq/25-eth0-rx-0 runs at priority 50"),
+        "{bad:#?}"
+    );
+    assert_eq!(bad[1].remedy.now, "sudo chrt --fifo --pid 90 70");
+    assert!(
+        bad[2].found.contains("napi/eth0-8193 is an ordinary thread"),
+        "{bad:#?}"
+    );
+    let shared = examined("2", Some("0"), &[]);
+    assert_eq!(states(&shared), [Passed, Passed, Failed], "{shared:#?}");
+    assert!(
+        shared[2].remedy.now.contains("/sys/class/net/eth0/threaded"),
+        "{shared:#?}"
+    );
+}
+
 #[test]
 fn rights_are_those_that_were_tried() {
     let tree = Tree::fine_but(&[("/proc/swaps", "Filename Type\n/swapfile file 8 0 -2")]);
@@ -529,6 +607,11 @@ fn the_script_is_valid_shell_for_any_group_name() {
             "hpet",
         ),
         ("/proc/swaps", "Filename Type\n/swapfile file 8 0 -2"),
+        ("/sys/class/net/eth0/device/msi_irqs/24", "msix"),
+        ("/sys/class/net/eth0/threaded", "0"),
+        ("/proc/irq/24/smp_affinity_list", "0-3"),
+        ("/proc/70/comm", "irq/24-eth0"),
+        ("/proc/70/stat", &kernel_thread("irq/24-eth0", 70, 50)[1].1),
     ]);
     let system = tree.system_with(no_rights());
     let findings = examine(&system);
