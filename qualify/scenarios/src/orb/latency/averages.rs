@@ -1,6 +1,6 @@
-//! Mean and jitter of the 20 Hz client, the metrics of the papers, and their "average priority inversion": the
-//! more important client has the larger mean. The CPU is also kept awake, which shows how much of that is the
-//! wake-up of an idle CPU.
+//! Mean and jitter of the 20 Hz client, the metrics of the papers, and their "average priority inversion":
+//! the more important client has the larger mean. The CPU is also kept awake, which shows how much of that is
+//! the wake-up of an idle CPU.
 
 use punctual_harness::{Claim, Hole, Outcome};
 

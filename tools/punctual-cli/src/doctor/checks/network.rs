@@ -16,8 +16,9 @@ pub fn interrupts(system: &System) -> Finding {
     let subject = Subject {
         id: "network-interrupts",
         title: "Interrupts of the network",
-        why: "A packet interrupts whatever runs on the CPU to which its interrupt is sent, whoever it is for. \
-              If that can be any CPU, the disturbance cannot be planned, and isolated CPUs are not left alone.",
+        why: "A packet interrupts whatever runs on the CPU to which its interrupt is sent, whoever it is \
+              for. If that can be any CPU, the disturbance cannot be planned, and isolated CPUs are not left \
+              alone.",
     };
     let lines = lines(system);
     if lines.is_empty() {
@@ -53,12 +54,12 @@ pub fn interrupts(system: &System) -> Finding {
         found.join("; "),
         Remedy::lasting(
             format!(
-                "echo CPU | sudo tee /proc/irq/{first}/smp_affinity_list, with the CPU of the lane that serves \
-                 the device, or one that no lane uses"
+                "echo CPU | sudo tee /proc/irq/{first}/smp_affinity_list, with the CPU of the lane that \
+                 serves the device, or one that no lane uses"
             ),
             format!(
-                "# Until the next boot. Choose the CPU of the lane that serves the device, or one that no lane\n\
-                 # uses; `irqbalance` must not run.\n{}",
+                "# Until the next boot. Choose the CPU of the lane that serves the device, or one that no\n\
+                 # lane uses; `irqbalance` must not run.\n{}",
                 script.join("\n")
             ),
         ),
@@ -70,8 +71,8 @@ pub fn interrupt_threads(system: &System) -> Finding {
     let subject = Subject {
         id: "network-interrupt-threads",
         title: "Interrupt threads of the network",
-        why: "With PREEMPT_RT or `threadirqs` a thread handles each interrupt. While lanes above its priority \
-              run, no packet is received, not even one for a more important lane.",
+        why: "With PREEMPT_RT or `threadirqs` a thread handles each interrupt. While lanes above its \
+              priority run, no packet is received, not even one for a more important lane.",
     };
     let irqs: Vec<String> = lines(system)
         .iter()
@@ -91,9 +92,9 @@ pub fn napi(system: &System) -> Finding {
     let subject = Subject {
         id: "napi-threads",
         title: "Polling of the network (NAPI)",
-        why: "The kernel polls a device for packets in an interrupt, or leaves it to `ksoftirqd`, an ordinary \
-              thread that gets no time while a real-time thread runs on its CPU. In threads of its own, with a \
-              priority, reception can be placed above the lanes that depend on it.",
+        why: "The kernel polls a device for packets in an interrupt, or leaves it to `ksoftirqd`, an \
+              ordinary thread that gets no time while a real-time thread runs on its CPU. In threads of its \
+              own, with a priority, reception can be placed above the lanes that depend on it.",
     };
     let devices = devices(system);
     if devices.is_empty() {
@@ -210,7 +211,8 @@ fn devices(system: &System) -> Vec<String> {
     names
 }
 
-/// Returns the interrupts of network devices: those of the driver's messages, and those with the device's name.
+/// Returns the interrupts of network devices: those of the driver's messages, and those with the device's
+/// name.
 fn lines(system: &System) -> Vec<Line> {
     let table = system.read("/proc/interrupts").unwrap_or_default();
     let mut lines = Vec::new();
