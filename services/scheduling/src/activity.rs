@@ -37,6 +37,9 @@ pub struct Step {
     /// Work in the client's own thread, on this host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
+    /// With `host`: number of the CPU, if the host has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<usize>,
     /// Call of an object that this pool serves, through any of its adapters: at the client's priority if the
     /// pool has no adapter or a client-propagated one, at the declared priority of each server-declared one;
     /// without lanes, at the pool's priority, too. The analysis takes the worst of them.
@@ -50,14 +53,25 @@ pub struct Step {
     pub object: Option<String>,
     /// Worst-case execution time on an idle CPU, including the ORB's own work.
     pub wcet: Span,
-    /// Maximum time for which lower priorities delay it: by a lock that it needs, and by any lock of a lower
-    /// activity that inherits a priority at least as high, even if this step never uses it (push-through
-    /// blocking: a waiter for that lock lifts its owner above this step). Default: 0.
+    /// Best-case execution time, at most `wcet`: the more is known, the tighter the bounds of what follows.
+    /// Default: 0.
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub bcet: Span,
+    /// Maximum time for which lower priorities delay it, in addition to the locks of resources that activities
+    /// state: by a lock that it needs, and by any lock of a lower activity that inherits a priority at least
+    /// as high, even if this step never uses it (push-through blocking: a waiter for that lock lifts its owner
+    /// above this step). Default: 0.
     #[serde(default, skip_serializing_if = "Span::is_zero")]
     pub blocking: Span,
+    /// Its critical sections, a part of `wcet`, one after the other. Default: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub locks: Vec<Lock>,
     /// Maximum delay of the message to it. Default: 0.
     #[serde(default, skip_serializing_if = "Span::is_zero")]
     pub delay: Span,
+    /// Minimum delay of the message, at most `delay`. Default: 0.
+    #[serde(default, skip_serializing_if = "Span::is_zero")]
+    pub least_delay: Span,
     /// Calls of the servant after `wcet`, one after the other, at the priority at which the servant runs.
     /// Default: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -65,6 +79,16 @@ pub struct Step {
     /// Work of the servant after the last of its calls. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<After>,
+}
+
+/// A critical section: execution that owns a resource.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lock {
+    /// Name of the resource.
+    pub resource: String,
+    /// Longest execution time with the resource.
+    pub length: Span,
 }
 
 /// Work of a servant after its calls.

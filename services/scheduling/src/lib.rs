@@ -6,8 +6,8 @@
 //! meet all deadlines.
 //!
 //! In the analysis, a pool without lanes waits at the lowest priority that it accepts, and interferes at the
-//! highest. A servant that makes calls occupies its lane's thread meanwhile. The bounds are safe, not exact:
-//! offsets are not used, and each host counts as one CPU.
+//! highest. A servant that makes calls occupies its lane's thread meanwhile. A host has one CPU, or threads
+//! are bound to its CPUs one by one. The bounds are safe, not exact.
 //!
 //! | Task | Item |
 //! |---|---|
@@ -15,6 +15,7 @@
 //! | Give a client's thread the priority of an activity | [`ClientScheduler`] |
 //! | Create the pools, adapters and objects of a server | [`ServerScheduler`] |
 //! | Check the deadlines, and find a change that meets them | [`Model`], [`Refusal`], [`Advice`] |
+//! | Simulate it | [`Schedule::to_scenario`] |
 //!
 //! # The file
 //! A complete example with every key:
@@ -27,18 +28,22 @@ mod adapter;
 mod advice;
 mod client_scheduler;
 mod error;
+mod host;
 mod model;
 mod pool;
+mod processors;
 mod refusal;
+mod scenario;
 mod schedule;
 mod server_scheduler;
 mod threads;
 
-pub use activity::{Activity, After, Place, Step};
+pub use activity::{Activity, After, Lock, Place, Step};
 pub use adapter::{Adapter, Object};
 pub use advice::Advice;
 pub use client_scheduler::ClientScheduler;
 pub use error::{SchedulingError, UnknownName};
+pub use host::{Host, HostOrder, Processor, Protocol, Resource};
 pub use model::Model;
 pub use pool::{Lane, Pool};
 pub use punctual_toml::{BadSpan, FileError, Span};

@@ -1,9 +1,9 @@
 //! The schedule as input of the schedulability analysis.
 
 use punctual::Priority;
-use punctual_sched::analysis::{self, Analysis, Hold, Task};
+use punctual_sched::analysis::{self, Analysis, Hold, Section, StepBudget, Task};
 
-use crate::{Parts, Pool, Schedule, Span};
+use crate::{HostOrder, Lock, Parts, Pool, Protocol, Schedule, Span};
 
 /// Input of the schedulability analysis: times in nanoseconds, native priorities, processors by number.
 ///
@@ -26,7 +26,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Creates the model of a checked schedule. Processors are the indices of [`Schedule::hosts`].
+    /// Creates the model of a checked schedule. Processors are the indices of [`Schedule::processors`].
     ///
     /// A step on a host has the activity's priority. So has a call, unless its adapter is server-declared, or
     /// its object has its own priority. A call to a pool may be one to any of its adapters, and a pool
@@ -52,6 +52,7 @@ impl Model {
             activities: Vec::new(),
         };
         let lanes = Lanes::of(schedule);
+        let processors = schedule.processors();
         for (index, activity) in schedule.activities.iter().enumerate() {
             let Some(period) = activity.period else { continue };
             let deadline = activity.deadline.unwrap_or(period);
@@ -60,17 +61,21 @@ impl Model {
                 .jitter(activity.jitter.nanoseconds());
             let parts = schedule.parts_of(activity);
             let task = parts.parts.iter().fold(task, |task, part| {
-                let host = schedule.host_of(part.step).expect("a checked step has a host");
-                let processor = schedule.hosts.iter().position(|other| other == host);
+                let processor = schedule.processor_of(part);
+                let processor = processor.expect("the threads of a checked schedule are bound to one CPU");
                 let (lowest, highest) = (part.priorities.first(), part.priorities.last());
                 // A step at the activity's priority follows changes of that.
                 let own = lowest.filter(|_| part.priorities != [activity.priority]).copied();
                 let peak = highest.filter(|highest| Some(*highest) != lowest).copied();
                 task.step(analysis::Step {
-                    processor: processor.expect("a checked host is listed"),
+                    processor,
                     wcet: part.wcet.nanoseconds(),
+                    bcet: part.bcet.nanoseconds(),
                     blocking: part.blocking.nanoseconds(),
+                    sections: part.locks.iter().map(|lock| section(schedule, lock)).collect(),
                     delay: part.delay.nanoseconds(),
+                    least_delay: part.least_delay.nanoseconds(),
+                    by_deadline: processors[processor].host.order == HostOrder::Deadline,
                     fixed_priority: own.map(native),
                     peak_priority: peak.map(native),
                 })
@@ -82,9 +87,44 @@ impl Model {
         model
     }
 
+    /// Returns what the response times consist of, step by step.
+    pub fn explain(&self) -> Vec<Vec<Option<StepBudget>>> {
+        analysis::explain(&self.tasks).expect("a checked activity with a period has steps")
+    }
+
+    /// Returns the greatest factor, in thousandths, by which the execution times of all activities, or of one,
+    /// may be multiplied: [`analysis::growth`]. `task` is an index in [`Self::tasks`].
+    ///
+    /// ```
+    /// use punctual_scheduling::{Model, Schedule};
+    ///
+    /// let text = "[[activity]]\nname = \"track\"\npriority = 5\nperiod = \"10 ms\"\n\
+    ///             step = [{ host = \"localhost\", wcet = \"4 ms\" }]\n";
+    /// let model = Model::of(&Schedule::parse("track.toml", text)?);
+    /// assert_eq!(model.growth(None), Some(2_500));
+    /// # Ok::<(), punctual_scheduling::FileError>(())
+    /// ```
+    pub fn growth(&self, task: Option<usize>) -> Option<u32> {
+        let selects = |other: usize, _: usize| task.is_none_or(|task| task == other);
+        analysis::growth(&self.tasks, selects).expect("a checked activity with a period has steps")
+    }
+
     /// Computes the worst-case response times.
     pub fn analyse(&self) -> Analysis {
         analysis::analyse(&self.tasks).expect("a checked activity with a period has steps")
+    }
+}
+
+fn section(schedule: &Schedule, lock: &Lock) -> Section {
+    let place = schedule
+        .resources
+        .iter()
+        .position(|resource| resource.name == lock.resource);
+    let resource = place.expect("the resources of a checked schedule exist");
+    Section {
+        resource,
+        length: lock.length.nanoseconds(),
+        ceiling: schedule.resources[resource].protocol == Protocol::Ceiling,
     }
 }
 

@@ -10,7 +10,7 @@ use punctual_toml::FileError;
 use serde::{Deserialize, Serialize};
 
 pub use self::parts::{Part, Parts};
-use crate::{Activity, Adapter, Object, Place, Pool, Step};
+use crate::{Activity, Adapter, Host, Object, Place, Pool, Resource, Step};
 
 /// Hosts, pools, adapters, objects and activities with their priorities. The crate's page shows a complete
 /// file.
@@ -27,15 +27,18 @@ use crate::{Activity, Adapter, Object, Place, Pool, Step};
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schedule {
-    /// Computers, each with one CPU for this work. Default: `localhost`.
+    /// Computers, each with one CPU for this work unless it names several. Default: `localhost`.
     #[serde(default = "localhost")]
-    pub hosts: Vec<String>,
+    pub hosts: Vec<Host>,
     /// Mapping from CORBA to native priorities. Default: linear.
     #[serde(default, with = "mapping")]
     pub mapping: StandardMapping,
     /// Thread pools.
     #[serde(default, rename = "pool", skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<Pool>,
+    /// Resources that activities lock.
+    #[serde(default, rename = "resource", skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<Resource>,
     /// Object adapters.
     #[serde(default, rename = "adapter", skip_serializing_if = "Vec::is_empty")]
     pub adapters: Vec<Adapter>,
@@ -132,12 +135,13 @@ impl Schedule {
 
     /// Returns the host of a pool; the only host if the pool names none.
     pub fn host_of_pool<'a>(&'a self, pool: &'a Pool) -> Option<&'a str> {
-        pool.host.as_ref().or(self.hosts.first()).map(String::as_str)
+        let first = self.hosts.first().map(|host| host.name.as_str());
+        pool.host.as_deref().or(first)
     }
 }
 
-fn localhost() -> Vec<String> {
-    vec!["localhost".to_owned()]
+fn localhost() -> Vec<Host> {
+    vec![Host::new("localhost")]
 }
 
 /// Mappings by name.

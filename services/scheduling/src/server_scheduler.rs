@@ -52,8 +52,8 @@ impl ServerScheduler {
     /// [`SchedulingError::UnknownName`] for a host that is not in the schedule; [`SchedulingError::Pool`] if
     /// a pool cannot be started.
     pub fn new(orb: &Orb, schedule: &Schedule, host: &str) -> Result<Self, SchedulingError> {
-        if !schedule.hosts.iter().any(|other| other == host) {
-            return Err(unknown("host", host, schedule.hosts.iter()).into());
+        if schedule.host(host).is_none() {
+            return Err(unknown("host", host, schedule.hosts.iter().map(|host| &host.name)).into());
         }
         let mut pools = HashMap::new();
         let here = |pool: &&crate::Pool| schedule.host_of_pool(pool) == Some(host);

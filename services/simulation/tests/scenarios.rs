@@ -1,5 +1,10 @@
 //! Scenario files: reading, and the errors of invalid ones.
 
+#[path = "scenarios/bounds.rs"]
+mod bounds;
+#[path = "scenarios/task_sets.rs"]
+mod task_sets;
+
 use std::{path::Path, time::Duration};
 
 use punctual_sched::{

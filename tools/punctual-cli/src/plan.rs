@@ -1,5 +1,6 @@
 //! `punctual plan`: checks whether all activities of a schedule meet their deadlines, and proposes changes.
 
+mod budget;
 mod limit;
 mod simulate;
 
@@ -14,9 +15,13 @@ use punctual_harness::{Claim, MachineFacts, Outcome, Row};
 use punctual_os::affinity;
 use punctual_report::Table;
 use punctual_sched::analysis::{self, Analysis};
-use punctual_scheduling::{Activity, Advice, Model, Part, Refusal, Schedule, Span};
+use punctual_scheduling::{
+    Activity, Advice, HostOrder, Model, Part, Processor, Refusal, Schedule, Span,
+};
 use punctual_simulation::Scenario;
 use serde_json::{Map, Value};
+
+use self::budget::Budgets;
 
 /// Settings of `plan`.
 #[derive(Args, Debug)]
@@ -28,6 +33,12 @@ pub struct Options {
     /// Write a schedule whose lanes and priorities meet all deadlines to this file, for the ORB
     #[arg(long, value_name = "FILE", conflicts_with = "simulate")]
     pub lanes: Option<PathBuf>,
+    /// Explain the response time of this activity, or of `all`, step by step; late ones are explained anyway
+    #[arg(long, value_name = "ACTIVITY", conflicts_with = "simulate")]
+    pub explain: Option<String>,
+    /// Write the schedule as a scenario for --simulate to this file
+    #[arg(long, value_name = "FILE", conflicts_with = "simulate")]
+    pub export: Option<PathBuf>,
     /// Also write everything as JSON to this file
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -85,7 +96,17 @@ fn plan(options: &Options) -> Result<bool, String> {
             options.file.display()
         ));
     }
-    plan.print();
+    if let Some(name) = options.explain.as_deref().filter(|name| *name != "all")
+        && !plan.planned().any(|(_, activity)| activity.name == name)
+    {
+        let names: Vec<_> = plan.planned().map(|(_, activity)| format!("`{}`", activity.name)).collect();
+        return Err(format!("--explain: no activity `{name}` with a period; known: {}", names.join(", ")));
+    }
+    plan.print(options.explain.as_deref());
+    if let Some(file) = &options.export {
+        fs::write(file, schedule.to_scenario()).map_err(|error| cannot_write(file, &error))?;
+        println!("Scenario: {}", file.display());
+    }
     if let Some(file) = &options.json {
         plan.outcome(&options.file)
             .write(file)
@@ -104,6 +125,7 @@ struct Plan<'s> {
     analysis: Analysis,
     refusals: Vec<Refusal>,
     advice: Option<Advice>,
+    budgets: Budgets<'s>,
 }
 
 impl<'s> Plan<'s> {
@@ -111,6 +133,7 @@ impl<'s> Plan<'s> {
         let model = Model::of(schedule);
         Self {
             schedule,
+            budgets: Budgets::of(schedule, &model),
             analysis: model.analyse(),
             model,
             refusals: schedule.refusals(),
@@ -134,7 +157,7 @@ impl<'s> Plan<'s> {
             .filter(|activity| activity.period.is_none())
     }
 
-    fn print(&self) {
+    fn print(&self, explain: Option<&str>) {
         println!(
             "{}",
             table(
@@ -152,14 +175,25 @@ impl<'s> Plan<'s> {
             )
         );
         println!();
+        println!("{}", self.budgets.chart(&self.analysis));
         let hosts = [
             ("host", "host"),
             ("utilization_percent", "utilisation (%)"),
             ("rate_monotonic_bound_percent", "rate-monotonic bound (%)"),
             ("hyperbolic_product", "hyperbolic (≤ 2)"),
         ];
-        println!("{}", table(self.host_rows(), &hosts));
+        let by_deadline = [("demand_percent", "demand (%)")];
+        let has_demand = self.schedule.hosts.iter().any(|host| host.order == HostOrder::Deadline);
+        let hosts = hosts.iter().chain(by_deadline.iter().filter(|_| has_demand));
+        println!("{}", table(self.host_rows(), &hosts.copied().collect::<Vec<_>>()));
         println!();
+        for (task, activity) in self.planned() {
+            let is_late = !self.analysis.responses[task].is_in_time();
+            if is_late || explain.is_some_and(|name| name == "all" || name == activity.name) {
+                println!("{}", self.budgets.explanation(task, activity));
+            }
+        }
+        println!("{}", self.budgets.growth_text());
         for activity in self.skipped() {
             println!("{}", self.not_included(activity));
         }
@@ -218,7 +252,8 @@ impl<'s> Plan<'s> {
     }
 
     fn reason(&self) -> String {
-        let hosts = self.schedule.hosts.iter().zip(&self.analysis.utilizations);
+        let processors = self.schedule.processors();
+        let hosts = processors.iter().zip(&self.analysis.utilizations);
         let overloaded = hosts.filter(|(_, used)| **used > 1.0).map(|(host, used)| {
             let percent = used * 100.0;
             format!("host `{host}` needs {percent:.0} % of its CPU")
@@ -301,7 +336,7 @@ impl<'s> Plan<'s> {
 
     fn host_rows(&self) -> Vec<Row> {
         let tasks = &self.model.tasks;
-        let row = |(processor, host): (usize, &String)| {
+        let row = |(processor, host): (usize, Processor<'_>)| {
             let here = tasks
                 .iter()
                 .filter(|task| task.steps.iter().any(|step| step.processor == processor))
@@ -311,7 +346,7 @@ impl<'s> Plan<'s> {
             let product = applies.then(|| analysis::hyperbolic_product(tasks, processor));
             Row::new()
                 .with("kind", "host")
-                .with("host", host.as_str())
+                .with("host", host.to_string())
                 .with("activities", here)
                 .with(
                     "utilization_percent",
@@ -319,8 +354,15 @@ impl<'s> Plan<'s> {
                 )
                 .with("rate_monotonic_bound_percent", bound)
                 .with("hyperbolic_product", product)
+                .with(
+                    "demand_percent",
+                    (here > 0 && host.host.order == HostOrder::Deadline)
+                        .then(|| analysis::demand_peak(tasks, processor))
+                        .flatten()
+                        .map(|peak| peak * 100.0),
+                )
         };
-        self.schedule.hosts.iter().enumerate().map(row).collect()
+        self.schedule.processors().into_iter().enumerate().map(row).collect()
     }
 
     fn outcome(&self, file: &Path) -> Outcome {
@@ -335,6 +377,7 @@ impl<'s> Plan<'s> {
             self.step_rows(),
             self.host_rows(),
             changes.collect(),
+            self.budgets.rows(),
         ];
         rows.into_iter().flatten().for_each(|row| outcome.row(row));
         for (task, activity) in self.planned() {

@@ -87,6 +87,8 @@ pub fn bounds_apply(tasks: &[Task], processor: usize) -> bool {
         task.deadline == task.period
             && task.jitter == 0
             && step.blocking == 0
+            && step.sections.is_empty()
+            && !step.by_deadline
             && step.delay == 0
             && step.fixed_priority.is_none()
             && step.peak_priority.is_none()

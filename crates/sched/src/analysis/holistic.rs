@@ -61,7 +61,9 @@ impl Response {
 /// latest end of a step is the latest release of the next one, iterated until nothing changes. It is safe,
 /// not exact. A step also waits for work that has accumulated behind steps of its own task with a higher
 /// priority, and behind all of them if an instance may outlive the task's period. A call waits for a thread
-/// of its lane while servants of all threads wait for calls of their own ([`super::Hold`]).
+/// of its lane while servants of all threads wait for calls of their own ([`super::Hold`]). Two things make
+/// bounds of chains tighter: the earliest release of a step is subtracted from its jitter, and over several
+/// steps of a chain that does not overlap itself, one burst of interference on a processor counts once.
 ///
 /// The effort is bounded, to some hundred thousand sums per step; responses that have not converged by then
 /// are unbounded.
@@ -81,11 +83,7 @@ impl Response {
 /// # Ok::<(), punctual_sched::analysis::ModelError>(())
 /// ```
 pub fn analyse(tasks: &[Task]) -> Result<Analysis, ModelError> {
-    model::check(tasks)?;
-    let steps = tasks.iter().map(|task| task.steps.len() as u64).sum::<u64>();
-    let mut budget = Budget(1_000_000 + 200_000 * steps);
-    let mut bounds = bounds_at_best(tasks);
-    iterate(tasks, &mut bounds, &mut budget, |_, _| true);
+    let Solution { bounds, .. } = solve(tasks)?;
     let processors = tasks.iter().flat_map(|task| &task.steps);
     let processors = processors.map(|step| step.processor + 1).max().unwrap_or(0);
     Ok(Analysis {
@@ -103,33 +101,53 @@ pub fn analyse(tasks: &[Task]) -> Result<Analysis, ModelError> {
     })
 }
 
+/// All bounds, and what they depend on.
+pub(crate) struct Solution {
+    pub(crate) bounds: Vec<Vec<Bound>>,
+    pub(crate) jitters: Vec<Vec<Option<Time>>>,
+    pub(crate) overlapping: Vec<bool>,
+}
+
+/// Checks the tasks and computes all bounds.
+pub(crate) fn solve(tasks: &[Task]) -> Result<Solution, ModelError> {
+    model::check(tasks)?;
+    let steps = tasks.iter().map(|task| task.steps.len() as u64).sum::<u64>();
+    let mut budget = Budget(1_000_000 + 200_000 * steps);
+    let mut solution = Solution::at_best(tasks);
+    iterate(tasks, &mut solution, &mut budget, |_, _| true);
+    Ok(solution)
+}
+
 /// Returns whether all tasks are feasible, with the least effort. Also returns `false` if the budget does not
 /// suffice.
 pub(crate) fn is_feasible(tasks: &[Task], budget: &mut Budget) -> bool {
     let in_time = |task: &Task, end: Option<Time>| end.is_some_and(|end| end <= task.deadline);
     // Responses only grow during the iteration, so the first late one decides.
-    iterate(tasks, &mut bounds_at_best(tasks), budget, in_time)
+    iterate(tasks, &mut Solution::at_best(tasks), budget, in_time)
 }
 
 /// Iterates until nothing changes, or until `is_acceptable` rejects the response of a task; returns whether
 /// none was rejected.
 fn iterate(
     tasks: &[Task],
-    bounds: &mut [Vec<Bound>],
+    solution: &mut Solution,
     budget: &mut Budget,
     is_acceptable: impl Fn(&Task, Option<Time>) -> bool,
 ) -> bool {
-    let mut overlapping = vec![false; tasks.len()];
-    let mut jitters = jitters_after(tasks, bounds);
+    let Solution {
+        bounds,
+        jitters,
+        overlapping,
+    } = solution;
     loop {
         let mut changed = false;
         for (number, task) in tasks.iter().enumerate() {
             for index in 0..task.steps.len() {
                 let given = Given {
                     tasks,
-                    jitters: &jitters,
+                    jitters,
                     bounds,
-                    overlapping: &overlapping,
+                    overlapping,
                 };
                 let found = response(&given, number, index, budget);
                 changed |= found != bounds[number][index];
@@ -149,6 +167,17 @@ fn iterate(
         }
         if !changed {
             return true;
+        }
+    }
+}
+
+impl Solution {
+    fn at_best(tasks: &[Task]) -> Self {
+        let bounds = bounds_at_best(tasks);
+        Self {
+            jitters: jitters_after(tasks, &bounds),
+            bounds,
+            overlapping: vec![false; tasks.len()],
         }
     }
 }

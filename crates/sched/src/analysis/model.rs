@@ -133,11 +133,20 @@ pub struct Step {
     pub processor: usize,
     /// Worst-case execution time without interference; may be 0.
     pub wcet: Time,
-    /// Maximum delay by work of lower priority: the longest critical section whose lock inherits a priority
-    /// at least as high, and the longest section that is not preemptible.
+    /// Best-case execution time, at most the worst case: no execution is shorter.
+    pub bcet: Time,
+    /// Maximum delay by work of lower priority for other reasons than [`Self::sections`], such as sections
+    /// that are not preemptible.
     pub blocking: Time,
+    /// Critical sections, a part of the execution time, one after the other.
+    pub sections: Vec<Section>,
     /// Maximum time from the end of the previous step to its release, such as the delay of a message.
     pub delay: Time,
+    /// Minimum of the same time.
+    pub least_delay: Time,
+    /// Whether the processor serves the earliest deadline first, that of the task, and ignores priorities:
+    /// the same for all steps of a processor.
+    pub by_deadline: bool,
     /// Fixed priority instead of the task's: declared by the server, or that of a pool without lanes.
     pub fixed_priority: Option<i32>,
     /// Highest priority of any part of it, if above its priority at the beginning: a thread may read a
@@ -152,8 +161,12 @@ impl Step {
         Self {
             processor,
             wcet,
+            bcet: 0,
             blocking: 0,
+            sections: Vec::new(),
             delay: 0,
+            least_delay: 0,
+            by_deadline: false,
             fixed_priority: None,
             peak_priority: None,
         }
@@ -162,6 +175,30 @@ impl Step {
     /// Sets the blocking.
     pub fn blocking(mut self, blocking: Time) -> Self {
         self.blocking = blocking;
+        self
+    }
+
+    /// Sets the best-case execution time.
+    pub fn bcet(mut self, bcet: Time) -> Self {
+        self.bcet = bcet;
+        self
+    }
+
+    /// Adds a critical section.
+    pub fn section(mut self, section: Section) -> Self {
+        self.sections.push(section);
+        self
+    }
+
+    /// Sets the minimum delay before it.
+    pub fn least_delay(mut self, delay: Time) -> Self {
+        self.least_delay = delay;
+        self
+    }
+
+    /// Makes its processor serve the earliest deadline first.
+    pub fn by_deadline(mut self) -> Self {
+        self.by_deadline = true;
         self
     }
 
@@ -184,6 +221,33 @@ impl Step {
     }
 }
 
+/// Execution that owns a resource of its processor, without waiting for anything else meanwhile.
+///
+/// ```
+/// use punctual_sched::analysis::{Section, Step, Task, analyse};
+///
+/// // A logger holds the lock of a queue for 3 of its 20; `urgent` needs the same lock for 1.
+/// let of = |length| Section { resource: 0, length, ceiling: false };
+/// let urgent = Task::new(100, 9).step(Step::new(0, 2).section(of(1)));
+/// let middle = Task::new(100, 5).step(Step::new(0, 10));
+/// let logger = Task::new(100, 1).step(Step::new(0, 20).section(of(3)));
+/// let analysis = analyse(&[urgent, middle, logger])?;
+/// // `middle` never takes the lock, and waits for the logger all the same while `urgent` does.
+/// let worst: Vec<_> = analysis.responses.iter().map(|response| response.worst()).collect();
+/// assert_eq!(worst, [Some(2 + 3), Some(10 + 2 + 3), Some(32)]);
+/// # Ok::<(), punctual_sched::analysis::ModelError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Section {
+    /// Number of the resource; each processor has its own of that number.
+    pub resource: usize,
+    /// Longest execution time with the resource.
+    pub length: Time,
+    /// Whether its owner runs at the highest priority of all users from the beginning (priority ceiling), not
+    /// only while one of them waits (inheritance). The same for all sections of a resource.
+    pub ceiling: bool,
+}
+
 /// Invalid task. Numbers are indices in the list of tasks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ModelError {
@@ -193,6 +257,10 @@ pub enum ModelError {
     NoSteps(usize),
     /// A hold of the task has no thread, or no such steps.
     InvalidHold(usize),
+    /// A step's best case exceeds its worst case, or its sections are longer than it is.
+    InvalidStep(usize),
+    /// Steps disagree whether this processor serves the earliest deadline first.
+    TwoOrders(usize),
 }
 
 impl fmt::Display for ModelError {
@@ -203,6 +271,14 @@ impl fmt::Display for ModelError {
             Self::InvalidHold(task) => write!(
                 f,
                 "a hold of task {task} is invalid: it needs a thread, and steps of the task in order"
+            ),
+            Self::InvalidStep(task) => write!(
+                f,
+                "a step of task {task} is invalid: its best case and its sections fit into its worst case"
+            ),
+            Self::TwoOrders(processor) => write!(
+                f,
+                "steps on processor {processor} are ordered by priority and by deadline; choose one"
             ),
         }
     }
@@ -223,6 +299,19 @@ pub(crate) fn check(tasks: &[Task]) -> Result<(), ModelError> {
         if !task.holds.iter().all(valid) {
             return Err(ModelError::InvalidHold(index));
         }
+        if !task.steps.iter().all(is_valid) {
+            return Err(ModelError::InvalidStep(index));
+        }
     }
-    Ok(())
+    let steps = || tasks.iter().flat_map(|task| &task.steps);
+    let mut orders = alloc::collections::BTreeMap::new();
+    let other =
+        steps().find(|step| *orders.entry(step.processor).or_insert(step.by_deadline) != step.by_deadline);
+    other.map_or(Ok(()), |step| Err(ModelError::TwoOrders(step.processor)))
+}
+
+fn is_valid(step: &Step) -> bool {
+    let sections = step.sections.iter();
+    let held = sections.fold(0, |sum: Time, section| sum.saturating_add(section.length));
+    step.bcet <= step.wcet && held <= step.wcet && step.least_delay <= step.delay
 }

@@ -1,21 +1,28 @@
 //! Checks of a schedule beyond its syntax.
 
+mod processors;
 mod threads;
 
 use punctual::{Priority, PriorityMapping};
 use punctual_toml::{Key, Problem, distinct};
 
-use crate::{Activity, Adapter, Class, Object, Part, Parts, Place, Pool, Schedule, Step, error::list};
+use crate::{Activity, Adapter, Class, Object, Part, Parts, Place, Pool, Schedule, Span, Step, error::list};
 
 pub(super) fn check(schedule: &Schedule) -> Result<(), Problem> {
     let root = Key::default();
     if schedule.hosts.is_empty() {
         return root.name("hosts").problem("name at least one host");
     }
-    distinct(&schedule.hosts, |index| root.item("hosts", index))?;
+    distinct(schedule.hosts.iter().map(|host| &host.name), |index| {
+        root.item("hosts", index)
+    })?;
     let names =
         |names: Vec<&String>, kind| distinct(names, |index| Key::default().item(kind, index).name("name"));
     names(schedule.pools.iter().map(|pool| &pool.name).collect(), "pool")?;
+    names(
+        schedule.resources.iter().map(|resource| &resource.name).collect(),
+        "resource",
+    )?;
     names(
         schedule.adapters.iter().map(|adapter| &adapter.name).collect(),
         "adapter",
@@ -36,6 +43,9 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), Problem> {
         schedule,
         mapping: schedule.native_mapping(),
     };
+    for (index, host) in schedule.hosts.iter().enumerate() {
+        processors::host(host, &root.item("hosts", index))?;
+    }
     for (index, pool) in schedule.pools.iter().enumerate() {
         checks.pool(pool, &root.item("pool", index))?;
     }
@@ -48,7 +58,7 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), Problem> {
     for (index, activity) in schedule.activities.iter().enumerate() {
         checks.activity(activity, &root.item("activity", index))?;
     }
-    Ok(())
+    processors::resources(schedule, &root)
 }
 
 struct Checks<'s> {
@@ -61,7 +71,7 @@ impl Checks<'_> {
         match &pool.host {
             Some(host) => self.host(host, key.name("host"))?,
             None if self.schedule.hosts.len() > 1 => {
-                let hosts = list(&self.schedule.hosts);
+                let hosts = list(&self.host_names());
                 return key.clone().problem(format!("`host` is missing; known: {hosts}"));
             }
             None => {}
@@ -156,9 +166,12 @@ impl Checks<'_> {
             let mut parts = Parts::default();
             self.schedule.add_parts(step, &[activity.priority], &mut parts);
             let mut parts = parts.parts.iter();
-            parts.try_for_each(|part| self.has_priority(part, &key))?;
+            parts.try_for_each(|part| {
+                self.has_priority(part, &key)?;
+                processors::part(self.schedule, part, &key)
+            })?;
         }
-        Ok(())
+        processors::activity(self.schedule, activity, key)
     }
 
     /// Checks the calls of a step's servant.
@@ -204,6 +217,7 @@ impl Checks<'_> {
     }
 
     fn step(&self, step: &Step, key: &Key) -> Result<(), Problem> {
+        times(self.schedule, step, key)?;
         match step.place() {
             Some(Place::Host(_)) => step
                 .host
@@ -233,14 +247,18 @@ impl Checks<'_> {
         }
     }
 
-    fn host(&self, name: &String, key: Key) -> Result<(), Problem> {
-        if self.schedule.hosts.contains(name) {
+    fn host(&self, name: &str, key: Key) -> Result<(), Problem> {
+        if self.schedule.host(name).is_some() {
             return Ok(());
         }
         key.problem(format!(
             "unknown host `{name}`; `hosts` has {}",
-            list(&self.schedule.hosts)
+            list(&self.host_names())
         ))
+    }
+
+    fn host_names(&self) -> Vec<String> {
+        self.schedule.hosts.iter().map(|host| host.name.clone()).collect()
     }
 
     fn no_pool(&self, name: &str, key: Key) -> Result<(), Problem> {
@@ -263,6 +281,43 @@ impl Checks<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// Checks the times of a step, and its critical sections.
+fn times(schedule: &Schedule, step: &Step, key: &Key) -> Result<(), Problem> {
+    let (wcet, delay) = (step.wcet, step.delay);
+    if step.bcet > wcet {
+        let text = format!("exceeds `wcet`, {wcet}; the best case is the shorter time");
+        return key.name("bcet").problem(text);
+    }
+    if step.least_delay > delay {
+        return key
+            .name("least_delay")
+            .problem(format!("exceeds `delay`, {delay}; this is the shorter time"));
+    }
+    for (index, lock) in step.locks.iter().enumerate() {
+        let known = schedule
+            .resources
+            .iter()
+            .any(|resource| resource.name == lock.resource);
+        if !known {
+            let names: Vec<_> = schedule
+                .resources
+                .iter()
+                .map(|resource| resource.name.clone())
+                .collect();
+            let text = format!("unknown resource `{}`; known: {}", lock.resource, list(&names));
+            return key.item("locks", index).name("resource").problem(text);
+        }
+    }
+    let held: std::time::Duration = step.locks.iter().map(|lock| lock.length.0).sum();
+    if held > wcet.0 {
+        return key.name("locks").problem(format!(
+            "critical sections take {}, the whole step only {wcet}: `wcet` includes them",
+            Span(held)
+        ));
+    }
+    Ok(())
 }
 
 /// Checks that requests of this priority find a lane.

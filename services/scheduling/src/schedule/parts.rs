@@ -2,7 +2,7 @@
 
 use punctual::{Priority, PriorityModel};
 
-use crate::{Activity, Adapter, Place, Pool, Schedule, Span, Step};
+use crate::{Activity, Adapter, Lock, Place, Pool, Schedule, Span, Step};
 
 /// Work that runs in one place without waiting for a call.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -15,10 +15,16 @@ pub struct Part<'s> {
     pub priorities: Vec<Priority>,
     /// Worst-case execution time.
     pub wcet: Span,
-    /// Maximum time for which lower priorities delay it.
+    /// Best-case execution time.
+    pub bcet: Span,
+    /// Maximum time for which lower priorities delay it, in addition to its critical sections.
     pub blocking: Span,
+    /// Its critical sections.
+    pub locks: &'s [Lock],
     /// Maximum delay of the message to it.
     pub delay: Span,
+    /// Minimum delay of the message to it.
+    pub least_delay: Span,
 }
 
 /// The parts of an activity, in order.
@@ -49,8 +55,11 @@ impl Schedule {
             is_after_calls: false,
             priorities: priorities.clone(),
             wcet: step.wcet,
+            bcet: step.bcet,
             blocking: step.blocking,
+            locks: &step.locks,
             delay: step.delay,
+            least_delay: step.least_delay,
         });
         if !step.calls.is_empty() {
             for call in &step.calls {
@@ -62,8 +71,11 @@ impl Schedule {
                 is_after_calls: true,
                 priorities,
                 wcet: after.wcet,
+                bcet: Span::default(),
                 blocking: after.blocking,
+                locks: &[],
                 delay: after.delay,
+                least_delay: Span::default(),
             });
         }
         if let Some(pool) = self.pool_of(step) {

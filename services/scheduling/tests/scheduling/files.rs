@@ -1,6 +1,6 @@
 //! Schedule files: reading, writing, and the errors of invalid ones.
 
-use punctual_scheduling::{Advice, FileError, Model, Schedule, Wait};
+use punctual_scheduling::{Advice, FileError, Host, Model, Schedule, Wait};
 
 const COMPLETE: &str = include_str!("../../radar.toml");
 
@@ -24,7 +24,7 @@ fn the_complete_example_is_feasible_and_can_be_written() {
 #[test]
 fn an_empty_file_is_an_empty_schedule() {
     let schedule = Schedule::parse("f.toml", "").unwrap();
-    assert_eq!(schedule.hosts, ["localhost"]);
+    assert_eq!(schedule.hosts, [Host::new("localhost")]);
     assert!(Model::of(&schedule).tasks.is_empty());
     assert_eq!(Schedule::parse("f.toml", &schedule.to_toml()).unwrap(), schedule);
 }

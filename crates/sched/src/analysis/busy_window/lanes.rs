@@ -7,7 +7,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Given, Interference};
+use super::{Given, Interference, Source};
 use crate::analysis::{Hold, Time};
 
 /// What waiting threads of a step's lane add to its response.
@@ -43,6 +43,7 @@ pub(super) fn occupations(given: &Given<'_>, task: usize, index: usize) -> Occup
     }
     let times = others.into_iter().map(|(other, of)| {
         Some(Interference {
+            source: Source::Thread { task: other },
             period: given.tasks[other].period,
             // A request of before the busy period counts until its thread is free.
             jitter: given.bounds[other][of.last].end?,

@@ -30,11 +30,10 @@ fn a_chain_alone_takes_the_sum_of_its_parts() {
 
 #[test]
 fn the_lower_chain_waits_on_both_hosts() {
-    // Both steps of the other client delay each of its own: 2 + 2 + 1; after the message the servants, 3 + 5
-    // + 5; and again.
+    // Alone it takes 14; both steps of the other client delay it once, and the other servant does.
     assert_eq!(
         worst(&[call(50, 2), call(50, 1)]),
-        [Some(14), Some(5 + 13 + 3 + 4)]
+        [Some(14), Some(14 + 2 + 1 + 5)]
     );
 }
 
@@ -105,6 +104,59 @@ fn the_analysis_of_a_large_circular_set_ends() {
     assert_eq!(audsley(&set, &levels), None);
 }
 
+/// Chains of which no execution and no delay is shorter than a part of the longest one, and whose second
+/// processor may serve by deadline.
+fn varied_chains() -> impl Strategy<Value = Vec<Task>> {
+    (chains(), 0..=4u64, any::<bool>()).prop_map(|(mut tasks, least, by_deadline)| {
+        for step in tasks.iter_mut().flat_map(|task| &mut task.steps) {
+            step.bcet = step.wcet * least / 4;
+            step.least_delay = step.delay * least / 4;
+            step.by_deadline = by_deadline && step.processor == 1;
+        }
+        tasks
+    })
+}
+
+#[test]
+fn best_cases_make_bounds_tighter() {
+    // What runs before the chain on the other processor varies by 4 only, not by 34.
+    let at_least = |bcet| {
+        let chain = Task::new(50, 5)
+            .step(Step::new(0, 34).bcet(bcet))
+            .step(Step::new(1, 10));
+        worst(&[chain, Task::new(100, 1).step(Step::new(1, 30))])[1]
+    };
+    assert_eq!((at_least(0), at_least(30)), (Some(50), Some(40)));
+}
+
+#[test]
+fn a_burst_counts_once_over_the_steps_of_a_chain() {
+    let chain = (0..4).fold(Task::new(1000, 1), |task, step| task.step(Step::new(step % 2, 5)));
+    let burst = Task::new(1000, 9).step(Step::new(0, 100));
+    assert_eq!(worst(&[chain.clone(), burst.clone()])[0], Some(120));
+    // The second chance of a burst is another one.
+    let again = Task {
+        period: 110,
+        deadline: 110,
+        ..burst
+    };
+    assert_eq!(worst(&[chain, again])[0], Some(220));
+}
+
+#[test]
+fn the_earliest_deadline_first_meets_what_no_priorities_can() {
+    let set = |by_deadline: bool| {
+        [(10, 5), (14, 7)].map(|(period, wcet)| {
+            let mut step = Step::new(0, wcet);
+            step.by_deadline = by_deadline;
+            Task::new(period, 100 - i32::try_from(period).unwrap()).step(step)
+        })
+    };
+    assert!(!analyse(&set(false)).unwrap().is_feasible());
+    assert!(analyse(&set(true)).unwrap().is_feasible());
+    assert_eq!(demand_peak(&set(true), 0), Some(1.0));
+}
+
 /// One to four tasks of one to three steps on two processors, deadlines up to twice the periods, priorities
 /// that may be equal.
 fn chains() -> impl Strategy<Value = Vec<Task>> {
@@ -112,6 +164,7 @@ fn chains() -> impl Strategy<Value = Vec<Task>> {
         0..2usize,
         0..=4u64,
         0..=3u64,
+        prop::option::weighted(0.2, 0..4i32),
         prop::option::weighted(0.2, 0..4i32),
     );
     let steps = prop::collection::vec(step, 1..=3);
@@ -124,9 +177,10 @@ fn chains() -> impl Strategy<Value = Vec<Task>> {
                     .jitter(jitter);
                 steps
                     .into_iter()
-                    .fold(task, |task, (processor, wcet, delay, fixed)| {
+                    .fold(task, |task, (processor, wcet, delay, fixed, peak)| {
                         let mut step = Step::new(processor, wcet).delay(delay);
                         step.fixed_priority = fixed;
+                        step.peak_priority = peak;
                         task.step(step)
                     })
             })
@@ -137,7 +191,7 @@ fn chains() -> impl Strategy<Value = Vec<Task>> {
 proptest! {
     #[test]
     fn nothing_takes_longer_than_its_bound(
-        tasks in chains(),
+        tasks in varied_chains(),
         phases in prop::collection::vec(0..20u64, 4),
         seed in any::<u64>(),
     ) {

@@ -52,8 +52,9 @@ pub fn worst_responses(tasks: &[Task], ticks: u64, mut actual: Actual<'_>) -> Ve
     for now in 0..ticks {
         for (number, task) in tasks.iter().enumerate() {
             if now >= actual.phases[number] && (now - actual.phases[number]).is_multiple_of(task.period) {
-                let late = (actual.choose)(task.jitter + task.steps[0].delay);
-                let remaining = (actual.choose)(task.steps[0].wcet);
+                let jitter = (actual.choose)(task.jitter);
+                let (delay, remaining) = times(&task.steps[0], &mut actual);
+                let late = jitter + delay;
                 jobs.push(Job {
                     task: number,
                     arrival: now,
@@ -135,7 +136,7 @@ fn assign_threads(jobs: &mut [Job], tasks: &[Task], now: u64) {
     }
 }
 
-/// Returns the ready job of the highest priority; among equals the one that has been ready longest.
+/// Returns the ready job of the highest priority, or of the earliest deadline; among equals the one that has been ready longest.
 fn first(jobs: &[Job], tasks: &[Task], processor: usize, now: u64) -> Option<usize> {
     let step = |job: &Job| -> &Step { &tasks[job.task].steps[job.step] };
     let has_thread = |job: &Job| {
@@ -151,9 +152,22 @@ fn first(jobs: &[Job], tasks: &[Task], processor: usize, now: u64) -> Option<usi
         .iter()
         .enumerate()
         .filter(|(_, job)| step(job).processor == processor && job.ready <= now && has_thread(job));
+    let rank = |job: &Job| {
+        if step(job).by_deadline {
+            -i128::from(job.arrival + tasks[job.task].deadline)
+        } else {
+            i128::from(priority(job))
+        }
+    };
     ready
-        .min_by_key(|(_, job)| (core::cmp::Reverse(priority(job)), job.ready, job.arrival))
+        .min_by_key(|(_, job)| (core::cmp::Reverse(rank(job)), job.ready, job.arrival))
         .map(|(place, _)| place)
+}
+
+/// Draws the delay and the execution time of a step.
+fn times(step: &Step, actual: &mut Actual<'_>) -> (u64, u64) {
+    let delay = step.least_delay + (actual.choose)(step.delay - step.least_delay);
+    (delay, step.bcet + (actual.choose)(step.wcet - step.bcet))
 }
 
 fn end(
@@ -176,8 +190,9 @@ fn end(
     job.step += 1;
     match tasks[job.task].steps.get(job.step) {
         Some(step) => {
-            job.ready = releases.in_order(job.task, job.step, now + (actual.choose)(step.delay));
-            job.remaining = (actual.choose)(step.wcet);
+            let (delay, remaining) = times(step, actual);
+            job.ready = releases.in_order(job.task, job.step, now + delay);
+            job.remaining = remaining;
             job.started = false;
         }
         None => {
