@@ -269,7 +269,8 @@ Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read or writt
 wrong.";
 
 const PLAN: &str = "\
-A schedule, in short (the documentation of the crate punctual-scheduling has every key):
+A schedule, in short (docs/planning.md explains it, the documentation of the crate punctual-scheduling has
+every key):
   hosts = [\"console\", \"radar\"]
 
   [[pool]]
@@ -290,11 +291,24 @@ A schedule, in short (the documentation of the crate punctual-scheduling has eve
 A lane can also set properties of its threads (dynamic_threads, wait, stack_bytes, prefault_bytes, cpus,
 class), and a pool allow_borrowing or request_buffering.
 
-Durations are a number and a unit: ns, us, ms, s, min. Each host has one CPU for this work, under
-SCHED_FIFO. wcet is the worst-case execution time on an idle CPU; delay is the longest transmission time of
-the message to the step; blocking is how long lower priorities can hold a resource that the step needs.
-Steps run one after the other. A servant that calls another object occupies its lane's thread meanwhile:
-give such a lane one thread per activity, or count the waits of the others as blocking.
+Durations are a number and a unit: ns, us, ms, s, min. wcet is the worst-case execution time on an idle
+CPU, bcet the best case; delay is the longest transmission time of the message to the step, least_delay the
+shortest. Critical sections are named, and blocking is derived from them:
+  [[resource]]
+  name = \"log\"
+  protocol = \"ceiling\"                    or \"inheritance\", the default
+with `locks = [{ resource = \"log\", length = \"100 us\" }]` in the steps that use it; blocking is any other
+delay by lower priorities. Steps run one after the other. A servant that calls another object (calls, after)
+occupies its lane's thread meanwhile.
+
+Each host has one CPU for this work, under SCHED_FIFO, or several to which threads are bound one by one, or
+serves the earliest deadline first:
+  hosts = [\"console\", { name = \"radar\", cpus = [2, 3] }, { name = \"edge\", order = \"deadline\" }]
+with `cpu` in the steps on such a host, and `cpus` with one number in its lanes.
+
+Late activities are explained: who interferes, who blocks, how late the step is released. The bar of an
+activity shows the same at a glance. Execution times that just meet all deadlines are given for all
+activities together and for each one alone.
 
 The rate-monotonic and the hyperbolic bound are shown for hosts to which they apply: every activity has one
 step without blocking, jitter and delay, its deadline is its period, and shorter periods have higher
@@ -322,6 +336,7 @@ A scenario for --simulate, in short (docs/simulation.md has every key):
 Examples:
   punctual plan services/scheduling/radar.toml
   punctual plan services/scheduling/radar.toml --lanes radar-lanes.toml --json plan.json
+  punctual plan services/scheduling/radar.toml --explain track --export scenario.toml
   punctual plan --simulate docs/simulation/figure-6.toml --html figure-6.html
   punctual plan --simulate docs/simulation/fleet.toml --scheduler EDF --seed 7 --until \"60 s\"
 

@@ -15,9 +15,7 @@ use punctual_harness::{Claim, MachineFacts, Outcome, Row};
 use punctual_os::affinity;
 use punctual_report::Table;
 use punctual_sched::analysis::{self, Analysis};
-use punctual_scheduling::{
-    Activity, Advice, HostOrder, Model, Part, Processor, Refusal, Schedule, Span,
-};
+use punctual_scheduling::{Activity, Advice, HostOrder, Model, Part, Processor, Refusal, Schedule, Span};
 use punctual_simulation::Scenario;
 use serde_json::{Map, Value};
 
@@ -99,8 +97,14 @@ fn plan(options: &Options) -> Result<bool, String> {
     if let Some(name) = options.explain.as_deref().filter(|name| *name != "all")
         && !plan.planned().any(|(_, activity)| activity.name == name)
     {
-        let names: Vec<_> = plan.planned().map(|(_, activity)| format!("`{}`", activity.name)).collect();
-        return Err(format!("--explain: no activity `{name}` with a period; known: {}", names.join(", ")));
+        let names: Vec<_> = plan
+            .planned()
+            .map(|(_, activity)| format!("`{}`", activity.name))
+            .collect();
+        return Err(format!(
+            "--explain: no activity `{name}` with a period; known: {}",
+            names.join(", ")
+        ));
     }
     plan.print(options.explain.as_deref());
     if let Some(file) = &options.export {
@@ -183,7 +187,11 @@ impl<'s> Plan<'s> {
             ("hyperbolic_product", "hyperbolic (≤ 2)"),
         ];
         let by_deadline = [("demand_percent", "demand (%)")];
-        let has_demand = self.schedule.hosts.iter().any(|host| host.order == HostOrder::Deadline);
+        let has_demand = self
+            .schedule
+            .hosts
+            .iter()
+            .any(|host| host.order == HostOrder::Deadline);
         let hosts = hosts.iter().chain(by_deadline.iter().filter(|_| has_demand));
         println!("{}", table(self.host_rows(), &hosts.copied().collect::<Vec<_>>()));
         println!();
@@ -362,7 +370,12 @@ impl<'s> Plan<'s> {
                         .map(|peak| peak * 100.0),
                 )
         };
-        self.schedule.processors().into_iter().enumerate().map(row).collect()
+        self.schedule
+            .processors()
+            .into_iter()
+            .enumerate()
+            .map(row)
+            .collect()
     }
 
     fn outcome(&self, file: &Path) -> Outcome {

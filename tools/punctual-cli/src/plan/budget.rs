@@ -32,18 +32,30 @@ impl<'s> Budgets<'s> {
         let activities = model.activities.iter();
         Self {
             schedule,
-            names: activities.map(|place| schedule.activities[*place].name.as_str()).collect(),
+            names: activities
+                .map(|place| schedule.activities[*place].name.as_str())
+                .collect(),
             deadlines: model.tasks.iter().map(|task| task.deadline).collect(),
             steps: model.explain(),
-            growth: (0..model.tasks.len()).map(|task| model.growth(Some(task))).collect(),
+            growth: (0..model.tasks.len())
+                .map(|task| model.growth(Some(task)))
+                .collect(),
             growth_of_all: model.growth(None),
         }
     }
 
     /// Returns one bar per activity, as long as its response time, and its deadline.
     pub(super) fn chart(&self, analysis: &Analysis) -> String {
-        let name = self.names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        let mut text = format!("{:name$}  █ own work  ▓ interference  ▒ blocking  ░ messages, jitter  | deadline\n", "");
+        let name = self
+            .names
+            .iter()
+            .map(|name| name.chars().count())
+            .max()
+            .unwrap_or(0);
+        let mut text = format!(
+            "{:name$}  █ own work  ▓ interference  ▒ blocking  ░ messages, jitter  | deadline\n",
+            ""
+        );
         for (task, response) in analysis.responses.iter().enumerate() {
             let Some(worst) = response.worst() else {
                 let _ = writeln!(text, "{:name$}  late without bound", self.names[task]);
@@ -74,7 +86,12 @@ impl<'s> Budgets<'s> {
         let steps = || self.steps[task].iter().flatten();
         let sum = |of: fn(&StepBudget) -> u64| steps().map(of).fold(0, u64::saturating_add);
         let (work, blocking) = (sum(|step| step.work), sum(|step| step.blocking));
-        let others = sum(|step| step.interference.iter().map(|(_, time)| *time).fold(0, u64::saturating_add));
+        let others = sum(|step| {
+            step.interference
+                .iter()
+                .map(|(_, time)| *time)
+                .fold(0, u64::saturating_add)
+        });
         let others = others.saturating_sub(sum(|step| step.arrived.saturating_add(step.counted_before)));
         let named = work.saturating_add(blocking).saturating_add(others);
         [work, others, blocking, worst.saturating_sub(named)]
@@ -90,13 +107,19 @@ impl<'s> Budgets<'s> {
             ("ends_after_ms", "ends after (ms)"),
         ];
         let rows = self.rows_of(task);
-        format!("Why `{}` takes so long:\n{}\n", activity.name, table(rows, &columns))
+        format!(
+            "Why `{}` takes so long:\n{}\n",
+            activity.name,
+            table(rows, &columns)
+        )
     }
 
     /// Returns all rows for machines.
     pub(super) fn rows(&self) -> Vec<Row> {
         let percent = |factor: Option<u32>| factor.map(|factor| f64::from(factor) / 10.0 - 100.0);
-        let mut rows: Vec<Row> = (0..self.names.len()).flat_map(|task| self.rows_of(task)).collect();
+        let mut rows: Vec<Row> = (0..self.names.len())
+            .flat_map(|task| self.rows_of(task))
+            .collect();
         for (name, factor) in self.names.iter().zip(&self.growth) {
             let row = Row::new().with("kind", "growth").with("activity", *name);
             rows.push(row.with("may_grow_percent", percent(*factor)));
@@ -107,12 +130,21 @@ impl<'s> Budgets<'s> {
     }
 
     fn rows_of(&self, task: usize) -> Vec<Row> {
-        let activity = self.schedule.activities.iter().find(|activity| activity.name == self.names[task]);
-        let parts = activity.map(|activity| self.schedule.parts_of(activity).parts).unwrap_or_default();
+        let activity = self
+            .schedule
+            .activities
+            .iter()
+            .find(|activity| activity.name == self.names[task]);
+        let parts = activity
+            .map(|activity| self.schedule.parts_of(activity).parts)
+            .unwrap_or_default();
         let processors = self.schedule.processors();
         let mut rows = Vec::new();
         for (number, (part, budget)) in parts.iter().zip(&self.steps[task]).enumerate() {
-            let host = self.schedule.processor_of(part).map(|place| processors[place].to_string());
+            let host = self
+                .schedule
+                .processor_of(part)
+                .map(|place| processors[place].to_string());
             let row = || {
                 Row::new()
                     .with("kind", "cause")
@@ -121,14 +153,17 @@ impl<'s> Budgets<'s> {
                     .with("host", host.clone())
             };
             let Some(budget) = budget else {
-                let text = "unbounded: its processor or its lane is overloaded, or an earlier step is unbounded";
+                let text =
+                    "unbounded: its processor or its lane is overloaded, or an earlier step is unbounded";
                 rows.push(row().with("cause", text));
                 break;
             };
             let causes = self.causes(budget);
             let last = causes.len() - 1;
             for (place, cause) in causes.into_iter().enumerate() {
-                let row = row().with("cause", cause.text).with("time_ms", cause.time as f64 / 1e6);
+                let row = row()
+                    .with("cause", cause.text)
+                    .with("time_ms", cause.time as f64 / 1e6);
                 let end = (place == last).then(|| milliseconds(budget.end));
                 rows.push(row.with("ends_after_ms", end));
             }
@@ -144,21 +179,41 @@ impl<'s> Budgets<'s> {
                 causes.push(Cause { text, time });
             }
         };
-        add("released after: jitter, earlier steps, messages".to_owned(), budget.late.into());
-        let by = budget.blockers.iter().map(|(task, _)| format!("`{}`", self.names[*task]));
+        add(
+            "released after: jitter, earlier steps, messages".to_owned(),
+            budget.late.into(),
+        );
+        let by = budget
+            .blockers
+            .iter()
+            .map(|(task, _)| format!("`{}`", self.names[*task]));
         let mut by: Vec<_> = by.collect();
         by.dedup();
-        let by = if by.is_empty() { "as stated".to_owned() } else { format!("by {}", by.join(", ")) };
+        let by = if by.is_empty() {
+            "as stated".to_owned()
+        } else {
+            format!("by {}", by.join(", "))
+        };
         add(format!("blocking {by}"), budget.blocking.into());
         for (source, time) in &budget.interference {
             let text = match source {
-                Source::Work { task, step } => format!("interference of `{}`, step {}", self.names[*task], step + 1),
-                Source::Thread { task } => format!("the lane's threads wait for calls for `{}`", self.names[*task]),
+                Source::Work { task, step } => {
+                    format!("interference of `{}`, step {}", self.names[*task], step + 1)
+                }
+                Source::Thread { task } => {
+                    format!("the lane's threads wait for calls for `{}`", self.names[*task])
+                }
             };
             add(text, (*time).into());
         }
-        add("since the busy period began".to_owned(), -i128::from(budget.arrived));
-        add("counted in earlier steps".to_owned(), -i128::from(budget.counted_before));
+        add(
+            "since the busy period began".to_owned(),
+            -i128::from(budget.arrived),
+        );
+        add(
+            "counted in earlier steps".to_owned(),
+            -i128::from(budget.counted_before),
+        );
         causes.push(Cause {
             text: "own work".to_owned(),
             time: budget.work.into(),
@@ -169,14 +224,19 @@ impl<'s> Budgets<'s> {
     /// States how much execution times may grow, or must shrink.
     pub(super) fn growth_text(&self) -> String {
         let change = |factor: Option<u32>| match factor {
-            None => "no change".to_owned(),
+            None => "is not enough".to_owned(),
             Some(MOST) => "more than 100 times".to_owned(),
             Some(factor) => format!("{:+.1} %", f64::from(factor) / 10.0 - 100.0),
         };
         let each = self.names.iter().zip(&self.growth);
-        let each: Vec<_> = each.map(|(name, factor)| format!("`{name}` {}", change(*factor))).collect();
+        let each: Vec<_> = each
+            .map(|(name, factor)| format!("`{name}` {}", change(*factor)))
+            .collect();
         let all = change(self.growth_of_all);
-        format!("Execution times that just meet all deadlines: all {all}; or only {}.", each.join(", "))
+        format!(
+            "Execution times that just meet all deadlines: all {all}; or only {}.",
+            each.join(", ")
+        )
     }
 }
 

@@ -263,3 +263,68 @@ fn an_invalid_file_ends_with_2_and_names_the_line() {
     let nowhere = Path::new("no/such/folder/x.json");
     assert_eq!(plan(&[&input, Path::new("--json"), nowhere]).code, 2);
 }
+
+/// Runs the examples of docs/planning.md: files, commands, and lines of their output.
+#[test]
+fn the_guide_says_what_the_command_does() {
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/planning.md");
+    let guide = fs::read_to_string(guide).unwrap();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let normal = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (mut said, mut compared) = (String::new(), 0);
+    for block in guide.split("\n```").skip(1).step_by(2) {
+        let (kind, text) = block.split_once('\n').unwrap();
+        match kind {
+            "toml" => {
+                let name = text.lines().next().unwrap().trim_start_matches("# ");
+                fs::write(folder.join(name), text).unwrap();
+            }
+            "sh" => {
+                said.clear();
+                for line in text.lines() {
+                    let words = line.split_whitespace().skip(1).map(|word| {
+                        let is_file = Path::new(word).extension().is_some();
+                        if is_file {
+                            folder.join(word).into_os_string()
+                        } else {
+                            word.into()
+                        }
+                    });
+                    let run = run(words);
+                    assert!(run.code < 2, "{line}: {}", run.complained);
+                    said += &run.said;
+                }
+            }
+            "text" => {
+                let said: Vec<String> = said
+                    .replace(&format!("{}/", folder.display()), "")
+                    .lines()
+                    .map(normal)
+                    .collect();
+                for line in text.lines() {
+                    assert!(said.contains(&normal(line)), "`{line}` is not in {said:#?}");
+                    compared += 1;
+                }
+            }
+            _ => panic!("unexpected block `{kind}`"),
+        }
+    }
+    assert!(compared >= 12, "{compared} lines");
+}
+
+#[test]
+fn everything_is_explained_to_machines() {
+    let output = file("late.json", "");
+    let run = plan(&[&file("late-explained.toml", LATE), Path::new("--json"), &output]);
+    assert_eq!(run.code, 1, "{}", run.complained);
+    let json: Value = serde_json::from_str(&fs::read_to_string(&output).unwrap()).unwrap();
+    let rows = json["rows"].as_array().unwrap();
+    let of = |kind: &'static str| {
+        rows.iter()
+            .filter(move |row| row["kind"] == kind && row["activity"] == "a")
+    };
+    let times: f64 = of("cause").map(|row| row["time_ms"].as_f64().unwrap()).sum();
+    assert_eq!(times, 52.0, "{rows:?}");
+    let growth = of("growth").next().unwrap();
+    assert!(growth["may_grow_percent"].as_f64().unwrap() < 0.0, "{growth}");
+}
