@@ -32,7 +32,7 @@ const PERIODS: [u64; 8] = [2_000, 3_000, 4_000, 5_000, 8_000, 10_000, 15_000, 20
 const PRIORITIES: [u16; 6] = [3_000, 6_000, 9_000, 12_000, 20_000, 30_000];
 
 /// Kinds of sets, whose ratios are stated separately.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kind {
     /// Single steps on one host.
     Steps,
