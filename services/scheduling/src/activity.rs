@@ -57,10 +57,9 @@ pub struct Step {
     /// Default: 0.
     #[serde(default, skip_serializing_if = "Span::is_zero")]
     pub bcet: Span,
-    /// Maximum time for which lower priorities delay it, in addition to the locks of resources that activities
-    /// state: by a lock that it needs, and by any lock of a lower activity that inherits a priority at least
-    /// as high, even if this step never uses it (push-through blocking: a waiter for that lock lifts its owner
-    /// above this step). Default: 0.
+    /// Maximum time for which lower priorities delay it, in addition to `locks`: by a lock that it needs, and
+    /// by any lock of a lower activity that inherits a priority at least as high, even if this step never
+    /// uses it (push-through blocking: a waiter for that lock lifts its owner above this step). Default: 0.
     #[serde(default, skip_serializing_if = "Span::is_zero")]
     pub blocking: Span,
     /// Its critical sections, a part of `wcet`, one after the other. Default: none.

@@ -92,8 +92,8 @@ impl Model {
         analysis::explain(&self.tasks).expect("a checked activity with a period has steps")
     }
 
-    /// Returns the greatest factor, in thousandths, by which the execution times of all activities, or of one,
-    /// may be multiplied: [`analysis::growth`]. `task` is an index in [`Self::tasks`].
+    /// Returns the greatest factor, in thousandths, by which the execution times of all activities, or of
+    /// one, may be multiplied: [`analysis::growth`]. `task` is an index in [`Self::tasks`].
     ///
     /// ```
     /// use punctual_scheduling::{Model, Schedule};

@@ -19,8 +19,8 @@ impl Schedule {
             .collect()
     }
 
-    /// Returns the place of a part's processor among [`Self::processors`]; `None` if its threads are not bound
-    /// to one CPU, which a checked schedule excludes.
+    /// Returns the place of a part's processor among [`Self::processors`]; `None` if its threads are not
+    /// bound to one CPU, which a checked schedule excludes.
     pub fn processor_of(&self, part: &Part<'_>) -> Option<usize> {
         let host = self.host(self.host_of(part.step)?)?;
         let cpu = match self.pool_of(part.step) {

@@ -58,7 +58,7 @@ fn compare_many(kind: Kind) {
     found.ratios.sort_unstable_by(f64::total_cmp);
     let at = |share: usize| found.ratios[(found.ratios.len() - 1) * share / 100];
     println!(
-        "{kind:?}: {sets} sets, {feasible} feasible, {bounded} bounds; bound/observed median {:.2}, p95 {:.2}",
+        "{kind:?}: {sets} sets, {feasible} feasible, {bounded} bounds; median {:.2}, p95 {:.2} of observed",
         at(50),
         at(95)
     );

@@ -22,19 +22,7 @@ pub(super) fn worst(given: &Given<'_>, task: usize, index: usize, budget: &mut B
     let blocking = blocking(given.tasks, task, index, given.overlapping[task]).time;
     let horizon = own.period.max(own.deadline).saturating_mul(HORIZON);
     let longest = busy_period(&others, step.wcet, own.period, jitter, blocking, horizon, budget)?;
-    let alone = latest.saturating_add(blocking).saturating_add(step.wcet);
-    let mut worst = Worst {
-        bound: Bound {
-            end: Some(alone),
-            window: None,
-        },
-        late: latest,
-        arrived: 0,
-        blocking,
-        work: step.wcet,
-        interference: Vec::new(),
-        counted_before: 0,
-    };
+    let mut worst = alone(latest, blocking, step.wcet);
     let deadline = |task: usize| i128::from(given.tasks[task].deadline);
     let own_deadline = deadline(task) - i128::from(earliest);
     // Deadlines relative to the earliest release, and times since the beginning of the busy period.
@@ -94,6 +82,22 @@ pub(super) fn worst(given: &Given<'_>, task: usize, index: usize, budget: &mut B
     // Released at the earliest.
     worst.bound.window = worst.bound.end.map(|end| end.saturating_sub(earliest));
     Some(worst)
+}
+
+/// Returns the response without other work.
+fn alone(latest: Time, blocking: Time, wcet: Time) -> Worst {
+    Worst {
+        bound: Bound {
+            end: Some(latest.saturating_add(blocking).saturating_add(wcet)),
+            window: None,
+        },
+        late: latest,
+        arrived: 0,
+        blocking,
+        work: wcet,
+        interference: Vec::new(),
+        counted_before: 0,
+    }
 }
 
 /// Returns the earliest releases, in a busy period of this length, of instances that can be the latest.
