@@ -15,6 +15,7 @@
 //! | Give a client's thread the priority of an activity | [`ClientScheduler`] |
 //! | Create the pools, adapters and objects of a server | [`ServerScheduler`] |
 //! | Check the deadlines, and find a change that meets them | [`Model`], [`Refusal`], [`Advice`] |
+//! | Choose among the rates of operations at run time | [`reconfigurable`] |
 //! | Simulate it | [`Schedule::to_scenario`] |
 //!
 //! # The file
@@ -32,6 +33,7 @@ mod host;
 mod model;
 mod pool;
 mod processors;
+pub mod reconfigurable;
 mod refusal;
 mod scenario;
 mod schedule;

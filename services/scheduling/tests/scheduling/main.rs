@@ -2,4 +2,5 @@
 
 mod advice;
 mod files;
+mod reconfigurable;
 mod schedulers;

@@ -1,0 +1,352 @@
+//! The reconfigurable scheduler: operations with alternative rates, admitted by utilisation, and the dispatch
+//! configuration that follows. The algorithm of TAO's `RtecScheduler`, as \[Gill 2004\] uses it.
+
+mod admission;
+mod anomaly;
+mod configuration;
+mod graph;
+mod operation;
+mod strategy;
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    time::Duration,
+};
+
+use self::{admission::Entry, graph::Graph};
+pub use self::{
+    anomaly::{Anomaly, Severity},
+    configuration::{DispatchLevel, Queue},
+    operation::{Criticality, Dependency, Firing, Operation, OperationId, RateTuple},
+    strategy::Strategy,
+};
+
+/// Chooses a rate for each operation so that the processor is not overloaded, and the priority at which each
+/// is dispatched.
+///
+/// Operations with rates of their own are sources. Others run whenever what they depend on has run, so they
+/// take the rates of those. A source's work includes everything that follows from it. Sources are admitted
+/// at the greatest of their rates that the thresholds allow, in the order of the strategy.
+///
+/// ```
+/// use std::time::Duration;
+/// use punctual_scheduling::reconfigurable::*;
+///
+/// let ms = Duration::from_millis;
+/// let mut scheduler = ReconfigurableScheduler::new(Strategy::Muf);
+/// let sensor = Operation::new("sensor", Criticality::VeryHigh).tuple(ms(100), ms(5)).tuple(ms(20), ms(5));
+/// let sensor = scheduler.add(sensor)?;
+/// let filter = scheduler.add(Operation::new("filter", Criticality::VeryHigh).passive(ms(5)))?;
+/// let display = scheduler.add(Operation::new("display", Criticality::Low).tuple(ms(50), ms(30)))?;
+/// scheduler.depend(filter, sensor, 1)?;
+/// let anomalies = scheduler.compute();
+/// // The sensor runs at its greater rate: 10 of 20 ms with the filter. The display does not fit then.
+/// assert_eq!(scheduler.assignment(filter).and_then(|filter| filter.period), Some(ms(20)));
+/// assert_eq!(scheduler.assignment(display).and_then(|display| display.period), None);
+/// assert!(anomalies.iter().any(|anomaly| anomaly.to_string().contains("`display` was not admitted")));
+/// # Ok::<(), Anomaly>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ReconfigurableScheduler {
+    strategy: Strategy,
+    /// Utilisation up to which critical work is admitted.
+    critical_threshold: f64,
+    /// Utilisation up to which other work is admitted.
+    threshold: f64,
+    operations: Vec<Operation>,
+    names: HashMap<String, OperationId>,
+    dependencies: Vec<Dependency>,
+    /// What follows from all this; `None` before [`Self::compute`], and after changes of the structure.
+    solution: Option<Solution>,
+}
+
+/// Result of a computation, from which a partial one continues.
+#[derive(Clone, Debug, Default)]
+struct Solution {
+    graph: Graph,
+    /// Alternative rates of all sources, in the order of admission.
+    entries: Vec<Entry>,
+    /// Index of each source's admitted tuple.
+    admitted: Vec<Option<u32>>,
+    utilization: f64,
+    assignments: Vec<Assignment>,
+    levels: Vec<DispatchLevel>,
+    /// Operations whose tuples contradict each other.
+    contradictory: BTreeSet<u32>,
+    /// Position of each operation among all, by importance and then in topological order.
+    subpriorities: Vec<u32>,
+}
+
+/// What was decided for one operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Assignment {
+    /// Time between two executions; `None`: it does not run.
+    pub period: Option<Duration>,
+    /// Criticality, its own or that of a more critical operation from which it follows.
+    pub criticality: Criticality,
+    /// Index in [`ReconfigurableScheduler::levels`]: 0 is dispatched first.
+    pub level: Option<u32>,
+    /// Order within the level among operations with equal deadlines: the smallest first.
+    pub subpriority: u32,
+}
+
+impl ReconfigurableScheduler {
+    /// Creates a scheduler without operations, which admits critical work up to the whole processor, and
+    /// other work up to the same.
+    pub fn new(strategy: Strategy) -> Self {
+        Self {
+            strategy,
+            critical_threshold: 1.0,
+            threshold: 1.0,
+            operations: Vec::new(),
+            names: HashMap::new(),
+            dependencies: Vec::new(),
+            solution: None,
+        }
+    }
+
+    /// Sets the utilisations up to which critical work, and other work, is admitted: 0 to 1 each.
+    pub fn thresholds(mut self, critical: f64, other: f64) -> Self {
+        self.critical_threshold = critical;
+        self.threshold = other;
+        self.solution = None;
+        self
+    }
+
+    /// Adds an operation.
+    ///
+    /// # Errors
+    /// [`Anomaly::DuplicateName`].
+    pub fn add(&mut self, operation: Operation) -> Result<OperationId, Anomaly> {
+        let id = OperationId(u32::try_from(self.operations.len()).expect("fewer than 2^32 operations"));
+        if self.names.contains_key(&operation.name) {
+            return Err(Anomaly::DuplicateName(operation.name));
+        }
+        self.names.insert(operation.name.clone(), id);
+        self.operations.push(operation);
+        self.solution = None;
+        Ok(id)
+    }
+
+    /// Finds an operation by name.
+    pub fn lookup(&self, name: &str) -> Option<OperationId> {
+        self.names.get(name).copied()
+    }
+
+    /// Returns an operation.
+    pub fn operation(&self, id: OperationId) -> Option<&Operation> {
+        self.operations.get(id.index())
+    }
+
+    /// Makes `operation` run `times` times whenever `on` has run.
+    ///
+    /// # Errors
+    /// [`Anomaly::UnknownOperation`].
+    pub fn depend(&mut self, operation: OperationId, on: OperationId, times: u32) -> Result<(), Anomaly> {
+        for id in [operation, on] {
+            self.known(id)?;
+        }
+        self.dependencies.push(Dependency { operation, on, times });
+        self.solution = None;
+        Ok(())
+    }
+
+    /// Removes all dependencies of `operation` on `on`; returns how many there were.
+    pub fn remove_dependency(&mut self, operation: OperationId, on: OperationId) -> usize {
+        let before = self.dependencies.len();
+        self.dependencies
+            .retain(|dependency| (dependency.operation, dependency.on) != (operation, on));
+        let removed = before - self.dependencies.len();
+        if removed > 0 {
+            self.solution = None;
+        }
+        removed
+    }
+
+    /// Replaces the rates of a source, or the execution time of a passive operation. The next computation is
+    /// a partial one unless the kind of the operation changes.
+    ///
+    /// # Errors
+    /// [`Anomaly::UnknownOperation`].
+    pub fn replace(&mut self, id: OperationId, tuples: Vec<RateTuple>) -> Result<(), Anomaly> {
+        self.known(id)?;
+        let operation = &mut self.operations[id.index()];
+        let was_source = operation.is_source();
+        operation.tuples = tuples;
+        operation.sort_tuples();
+        if operation.is_source() != was_source {
+            self.solution = None;
+        } else if let Some(solution) = &mut self.solution {
+            solution.graph.changed.push(id.0);
+        }
+        Ok(())
+    }
+
+    /// Enables or disables an operation, and with it everything that only follows from it.
+    ///
+    /// # Errors
+    /// [`Anomaly::UnknownOperation`].
+    pub fn enable(&mut self, id: OperationId, enabled: bool) -> Result<(), Anomaly> {
+        self.known(id)?;
+        if self.operations[id.index()].enabled != enabled {
+            self.operations[id.index()].enabled = enabled;
+            self.solution = None;
+        }
+        Ok(())
+    }
+
+    /// Returns what was decided for an operation; `None` for an unknown one, or before [`Self::compute`].
+    pub fn assignment(&self, id: OperationId) -> Option<Assignment> {
+        let assignments = &self.solution.as_ref()?.assignments;
+        assignments.get(id.index()).copied()
+    }
+
+    /// Returns the levels of dispatch, the first one first; none before [`Self::compute`].
+    pub fn levels(&self) -> &[DispatchLevel] {
+        self.solution.as_ref().map_or(&[], |solution| &solution.levels)
+    }
+
+    /// Returns the utilisation of the processor by everything that was admitted: 0 to 1.
+    pub fn utilization(&self) -> f64 {
+        self.solution
+            .as_ref()
+            .map_or(0.0, |solution| solution.utilization)
+    }
+
+    fn known(&self, id: OperationId) -> Result<(), Anomaly> {
+        if id.index() < self.operations.len() {
+            return Ok(());
+        }
+        Err(Anomaly::UnknownOperation(id))
+    }
+
+    /// Computes rates and priorities, after [`Self::replace`] only what has changed; returns everything that
+    /// is wrong or was not admitted, the most severe first.
+    pub fn compute(&mut self) -> Vec<Anomaly> {
+        let mut solution = match self.solution.take() {
+            Some(mut solution) => {
+                self.admit_changed(&mut solution);
+                solution
+            }
+            None => self.computed_anew(),
+        };
+        solution.graph.changed.clear();
+        let mut anomalies = self.anomalies(&solution);
+        anomalies.sort_by_key(|anomaly| std::cmp::Reverse(anomaly.severity()));
+        self.solution = Some(solution);
+        anomalies
+    }
+
+    fn computed_anew(&self) -> Solution {
+        let graph = Graph::of(&self.operations, &self.dependencies);
+        let is_contradictory = |index: &u32| self.operations[*index as usize].contradiction().is_some();
+        let mut solution = Solution {
+            contradictory: (0u32..)
+                .take(self.operations.len())
+                .filter(is_contradictory)
+                .collect(),
+            entries: admission::entries(&self.operations, &graph, self.strategy),
+            subpriorities: configuration::subpriorities(&self.operations, &graph),
+            admitted: vec![None; self.operations.len()],
+            assignments: vec![Assignment::default(); self.operations.len()],
+            graph,
+            ..Solution::default()
+        };
+        self.admit(&mut solution);
+        let all: Vec<u32> = solution.graph.order.clone();
+        for operation in all {
+            self.assign(&mut solution, operation);
+        }
+        configuration::set_levels(self.strategy, &mut solution);
+        solution
+    }
+
+    /// Continues from a solution whose changed operations have other rates or execution times.
+    fn admit_changed(&self, solution: &mut Solution) {
+        let before = solution.admitted.clone();
+        for changed in &solution.graph.changed {
+            if self.operations[*changed as usize].contradiction().is_some() {
+                solution.contradictory.insert(*changed);
+            } else {
+                solution.contradictory.remove(changed);
+            }
+        }
+        let weighted = solution.graph.update_weights(&self.operations);
+        admission::update_entries(&self.operations, solution, self.strategy, &weighted);
+        self.admit(solution);
+        let sources = solution.graph.sources.iter().copied();
+        let changed = sources.filter(|source| {
+            let index = *source as usize;
+            before[index] != solution.admitted[index] || solution.graph.changed.contains(source)
+        });
+        let changed: Vec<u32> = changed.collect();
+        let mut affected = solution.graph.following(&changed);
+        affected.retain(|operation| self.assign(solution, *operation));
+        if !affected.is_empty() {
+            configuration::set_levels(self.strategy, solution);
+        }
+    }
+
+    fn admit(&self, solution: &mut Solution) {
+        solution.utilization = admission::admit(
+            &solution.entries,
+            self.strategy,
+            (self.critical_threshold, self.threshold),
+            &mut solution.admitted,
+        );
+    }
+
+    /// Sets period and criticality of an operation whose predecessors have theirs; returns whether they
+    /// changed.
+    fn assign(&self, solution: &mut Solution, operation: u32) -> bool {
+        let index = operation as usize;
+        let (period, criticality) = if self.operations[index].is_source() {
+            let tuple = solution.admitted[index].map(|tuple| &self.operations[index].tuples[tuple as usize]);
+            (
+                tuple.map(|tuple| tuple.period),
+                self.operations[index].criticality,
+            )
+        } else {
+            solution
+                .graph
+                .follows(&self.operations[index], operation, &solution.assignments)
+        };
+        let period = period.filter(|_| self.operations[index].enabled);
+        let assignment = &mut solution.assignments[index];
+        let changed = (assignment.period, assignment.criticality) != (period, criticality);
+        (assignment.period, assignment.criticality) = (period, criticality);
+        assignment.subpriority = solution.subpriorities[index];
+        changed
+    }
+
+    fn anomalies(&self, solution: &Solution) -> Vec<Anomaly> {
+        let name = |index: u32| self.operations[index as usize].name.clone();
+        let mut anomalies: Vec<Anomaly> = Vec::new();
+        if !solution.graph.cyclic.is_empty() {
+            let names = solution.graph.cyclic.iter().map(|index| name(*index)).collect();
+            anomalies.push(Anomaly::Cycle(names));
+        }
+        for &index in &solution.graph.unresolved {
+            let remote = self.operations[index as usize].is_remote;
+            anomalies.push(Anomaly::Unresolved {
+                name: name(index),
+                remote,
+            });
+        }
+        let contradictory = solution.contradictory.iter();
+        anomalies.extend(contradictory.filter_map(|index| self.operations[*index as usize].contradiction()));
+        for &index in &solution.graph.sources {
+            let tuples = &self.operations[index as usize].tuples;
+            match solution.admitted[index as usize] {
+                None => anomalies.push(Anomaly::NotAdmitted(name(index))),
+                Some(tuple) if (tuple as usize) + 1 < tuples.len() => anomalies.push(Anomaly::LowerRate {
+                    name: name(index),
+                    period: tuples[tuple as usize].period,
+                    wanted: tuples[tuples.len() - 1].period,
+                }),
+                Some(_) => {}
+            }
+        }
+        anomalies
+    }
+}

@@ -1,0 +1,231 @@
+//! The graph of dependencies: topological order, cycles, and the work that follows from each operation.
+
+use std::time::Duration;
+
+use super::{Assignment, Criticality, Dependency, Firing, Operation};
+
+/// Neighbours of all operations, one list after the other.
+#[derive(Clone, Debug, Default)]
+struct Neighbours {
+    /// Beginning of each operation's list, and the end of the last one.
+    starts: Vec<u32>,
+    /// Neighbour, and number of executions.
+    list: Vec<(u32, u32)>,
+}
+
+impl Neighbours {
+    fn of(count: usize, edges: impl Iterator<Item = (u32, u32, u32)> + Clone) -> Self {
+        let mut starts = vec![0u32; count + 1];
+        edges
+            .clone()
+            .for_each(|(from, _, _)| starts[from as usize + 1] += 1);
+        for index in 0..count {
+            starts[index + 1] += starts[index];
+        }
+        let mut next = starts.clone();
+        let mut list = vec![(0, 0); edges.clone().count()];
+        for (from, to, times) in edges {
+            let place = &mut next[from as usize];
+            list[*place as usize] = (to, times);
+            *place += 1;
+        }
+        Self { starts, list }
+    }
+
+    fn of_operation(&self, operation: u32) -> &[(u32, u32)] {
+        let index = operation as usize;
+        &self.list[self.starts[index] as usize..self.starts[index + 1] as usize]
+    }
+}
+
+/// Dependencies between enabled operations.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Graph {
+    followers: Neighbours,
+    predecessors: Neighbours,
+    /// Enabled operations that are not in or behind a cycle, each behind all on which it depends.
+    pub(super) order: Vec<u32>,
+    /// Position of each operation in `order`.
+    places: Vec<u32>,
+    /// Enabled operations with rates of their own.
+    pub(super) sources: Vec<u32>,
+    /// Operations in a cycle, or behind one.
+    pub(super) cyclic: Vec<u32>,
+    /// Operations without rates that depend on nothing.
+    pub(super) unresolved: Vec<u32>,
+    /// Execution time of each operation, in seconds, with everything that follows from one execution.
+    pub(super) weights: Vec<f64>,
+    /// Operations that have changed since the last computation.
+    pub(super) changed: Vec<u32>,
+}
+
+impl Graph {
+    pub(super) fn of(operations: &[Operation], dependencies: &[Dependency]) -> Self {
+        let count = operations.len();
+        let enabled = |dependency: &&Dependency| {
+            let ends = [dependency.operation, dependency.on];
+            // A source has its own rates, whatever it depends on.
+            ends.iter().all(|id| operations[id.index()].enabled)
+                && !operations[dependency.operation.index()].is_source()
+        };
+        let edges = dependencies.iter().filter(enabled);
+        let down = edges
+            .clone()
+            .map(|edge| (edge.on.0, edge.operation.0, edge.times));
+        let up = edges.map(|edge| (edge.operation.0, edge.on.0, edge.times));
+        let mut graph = Self {
+            followers: Neighbours::of(count, down),
+            predecessors: Neighbours::of(count, up),
+            ..Self::default()
+        };
+        graph.sort(operations);
+        graph.weights = vec![0.0; count];
+        for index in (0..graph.order.len()).rev() {
+            let operation = graph.order[index];
+            graph.weights[operation as usize] = graph.weight(operations, operation);
+        }
+        graph
+    }
+
+    /// Kahn's algorithm; what it does not reach is in a cycle or behind one.
+    fn sort(&mut self, operations: &[Operation]) {
+        let count = operations.len();
+        let all = || {
+            (0u32..)
+                .zip(operations)
+                .filter(|(_, operation)| operation.enabled)
+        };
+        let mut missing: Vec<usize> = (0u32..)
+            .take(count)
+            .map(|index| self.predecessors.of_operation(index).len())
+            .collect();
+        self.order = all()
+            .map(|(index, _)| index)
+            .filter(|index| missing[*index as usize] == 0)
+            .collect();
+        let mut next = 0;
+        while let Some(&operation) = self.order.get(next) {
+            next += 1;
+            for &(follower, _) in self.followers.of_operation(operation) {
+                missing[follower as usize] -= 1;
+                if missing[follower as usize] == 0 {
+                    self.order.push(follower);
+                }
+            }
+        }
+        self.places = vec![u32::MAX; count];
+        self.order
+            .iter()
+            .zip(0..)
+            .for_each(|(operation, place)| self.places[*operation as usize] = place);
+        self.sources = all()
+            .filter(|(_, operation)| operation.is_source())
+            .map(|(index, _)| index)
+            .collect();
+        let is_reached = |index: u32| self.places[index as usize] != u32::MAX;
+        self.cyclic = all()
+            .map(|(index, _)| index)
+            .filter(|index| !is_reached(*index))
+            .collect();
+        let depends = |index: u32| !self.predecessors.of_operation(index).is_empty();
+        let unresolved = all().filter(|(index, operation)| !operation.is_source() && !depends(*index));
+        self.unresolved = unresolved.map(|(index, _)| index).collect();
+    }
+
+    /// Returns the execution time of an operation and of what follows from it. What waits for several counts
+    /// for each of them with an equal part: the lowest of their rates is at most their mean.
+    fn weight(&self, operations: &[Operation], operation: u32) -> f64 {
+        let own = operations[operation as usize].wcet().as_secs_f64();
+        let followers = self.followers.of_operation(operation).iter();
+        let following = followers.map(|&(follower, times)| {
+            let parts = match operations[follower as usize].firing {
+                Firing::Any => 1,
+                Firing::All => self.predecessors.of_operation(follower).len(),
+            };
+            self.weights[follower as usize] * f64::from(times) / parts as f64
+        });
+        own + following.sum::<f64>()
+    }
+
+    /// Updates the weights of changed operations, and of all that they follow from; returns the sources among
+    /// these.
+    pub(super) fn update_weights(&mut self, operations: &[Operation]) -> Vec<u32> {
+        let mut sources = Vec::new();
+        let mut pending = self.marked(&self.changed);
+        // The latest in topological order first.
+        for place in (0..self.order.len()).rev() {
+            if !pending[place] {
+                continue;
+            }
+            let operation = self.order[place];
+            self.weights[operation as usize] = self.weight(operations, operation);
+            if operations[operation as usize].is_source() {
+                sources.push(operation);
+            }
+            for &(before, _) in self.predecessors.of_operation(operation) {
+                pending[self.places[before as usize] as usize] = true;
+            }
+        }
+        sources
+    }
+
+    /// Returns for each place of the order whether one of these operations has it.
+    fn marked(&self, operations: &[u32]) -> Vec<bool> {
+        let mut marked = vec![false; self.order.len()];
+        for operation in operations {
+            // Disabled operations, and those in cycles, have no place.
+            if let Some(mark) = marked.get_mut(self.places[*operation as usize] as usize) {
+                *mark = true;
+            }
+        }
+        marked
+    }
+
+    /// Returns these operations and all that follow from them, in topological order.
+    pub(super) fn following(&self, operations: &[u32]) -> Vec<u32> {
+        let mut pending = self.marked(operations);
+        let mut found = Vec::new();
+        for place in 0..pending.len() {
+            if !pending[place] {
+                continue;
+            }
+            found.push(self.order[place]);
+            for &(follower, _) in self.followers.of_operation(self.order[place]) {
+                // What follows may also be behind a cycle.
+                if let Some(mark) = pending.get_mut(self.places[follower as usize] as usize) {
+                    *mark = true;
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns period and criticality of an operation that follows others.
+    pub(super) fn follows(
+        &self,
+        operation: &Operation,
+        number: u32,
+        assignments: &[Assignment],
+    ) -> (Option<Duration>, Criticality) {
+        let mut criticality = operation.criticality;
+        let (mut sum, mut least, mut resting) = (0.0, f64::INFINITY, false);
+        for &(before, times) in self.predecessors.of_operation(number) {
+            let before = &assignments[before as usize];
+            let Some(period) = before.period else {
+                resting = true;
+                continue;
+            };
+            criticality = criticality.max(before.criticality);
+            let rate = f64::from(times) / period.as_secs_f64();
+            sum += rate;
+            least = rate.min(least);
+        }
+        let rate: f64 = match operation.firing {
+            Firing::Any => sum,
+            Firing::All if resting => 0.0,
+            Firing::All => least,
+        };
+        let period = (rate > 0.0 && rate.is_finite()).then(|| Duration::from_secs_f64(1.0 / rate));
+        (period, criticality)
+    }
+}

@@ -1,0 +1,168 @@
+//! Operations: `RtecScheduler::RT_Info`.
+
+use std::time::Duration;
+
+use super::Anomaly;
+
+/// Handle of an operation, its number from 0.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct OperationId(pub u32);
+
+impl OperationId {
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How bad it is if an operation misses its deadline; critical from [`Self::High`] on.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Criticality {
+    /// `VERY_LOW_CRITICALITY`.
+    #[default]
+    VeryLow,
+    /// `LOW_CRITICALITY`.
+    Low,
+    /// `MEDIUM_CRITICALITY`.
+    Medium,
+    /// `HIGH_CRITICALITY`.
+    High,
+    /// `VERY_HIGH_CRITICALITY`.
+    VeryHigh,
+}
+
+impl Criticality {
+    /// Returns whether it counts as critical.
+    pub fn is_critical(self) -> bool {
+        self >= Self::High
+    }
+}
+
+/// One of the rates at which an operation may run, with its execution time then.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RateTuple {
+    /// Time between two executions; zero for passive operations.
+    pub period: Duration,
+    /// Worst-case execution time.
+    pub wcet: Duration,
+}
+
+/// When an operation with several dependencies runs: `Info_Type_t`.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Firing {
+    /// Whenever one of them has run.
+    #[default]
+    Any,
+    /// When all of them have: at the lowest rate.
+    All,
+}
+
+/// Work of a component.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Operation {
+    /// Name: `entry_point`.
+    pub name: String,
+    /// Criticality.
+    pub criticality: Criticality,
+    /// Importance, which decides between equals.
+    pub importance: i32,
+    /// Rates, ascending; one with period zero for a passive operation.
+    pub tuples: Vec<RateTuple>,
+    /// When it runs if it depends on several.
+    pub firing: Firing,
+    /// Whether what it depends on is on another host.
+    pub is_remote: bool,
+    /// Whether it takes part.
+    pub enabled: bool,
+}
+
+impl Operation {
+    /// Creates an enabled operation without rates.
+    pub fn new(name: impl Into<String>, criticality: Criticality) -> Self {
+        Self {
+            name: name.into(),
+            criticality,
+            importance: 0,
+            tuples: Vec::new(),
+            firing: Firing::Any,
+            is_remote: false,
+            enabled: true,
+        }
+    }
+
+    /// Adds a rate.
+    pub fn tuple(mut self, period: Duration, wcet: Duration) -> Self {
+        self.tuples.push(RateTuple { period, wcet });
+        self.sort_tuples();
+        self
+    }
+
+    /// Makes it run when what it depends on has run.
+    pub fn passive(self, wcet: Duration) -> Self {
+        self.tuple(Duration::ZERO, wcet)
+    }
+
+    /// Sets the importance.
+    pub fn importance(mut self, importance: i32) -> Self {
+        self.importance = importance;
+        self
+    }
+
+    /// Sets when it runs if it depends on several.
+    pub fn firing(mut self, firing: Firing) -> Self {
+        self.firing = firing;
+        self
+    }
+
+    /// Returns whether it has rates of its own.
+    pub fn is_source(&self) -> bool {
+        self.tuples.iter().any(|tuple| !tuple.period.is_zero())
+    }
+
+    /// Returns its longest execution time.
+    pub fn wcet(&self) -> Duration {
+        self.tuples
+            .iter()
+            .map(|tuple| tuple.wcet)
+            .max()
+            .unwrap_or_default()
+    }
+
+    pub(super) fn sort_tuples(&mut self) {
+        self.tuples
+            .sort_by_key(|tuple| (std::cmp::Reverse(tuple.period), tuple.wcet));
+    }
+
+    /// Finds tuples that contradict each other, or themselves.
+    pub(super) fn contradiction(&self) -> Option<Anomaly> {
+        let error = |reason: &str| Anomaly::Contradiction {
+            name: self.name.clone(),
+            reason: reason.to_owned(),
+        };
+        if self.is_source() && self.tuples.iter().any(|tuple| tuple.period.is_zero()) {
+            return Some(error("it has rates, and is passive"));
+        }
+        if self
+            .tuples
+            .windows(2)
+            .any(|pair| pair[0].period == pair[1].period)
+        {
+            return Some(error("two tuples have the same period"));
+        }
+        let too_long = |tuple: &RateTuple| !tuple.period.is_zero() && tuple.wcet > tuple.period;
+        self.tuples
+            .iter()
+            .any(too_long)
+            .then(|| error("an execution time exceeds its period"))
+    }
+}
+
+/// An operation that runs a number of times whenever another one has run.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Dependency {
+    /// The operation that follows.
+    pub operation: OperationId,
+    /// The operation on which it depends.
+    pub on: OperationId,
+    /// Number of executions for each one of `on`.
+    pub times: u32,
+}

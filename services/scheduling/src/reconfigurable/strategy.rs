@@ -1,0 +1,74 @@
+//! Orders of admission, and the dispatch that goes with them.
+
+use std::{cmp::Reverse, time::Duration};
+
+use super::{Criticality, Queue};
+
+/// How operations are admitted and dispatched.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Strategy {
+    /// The shortest period first, each source with all its rates; a static level per period.
+    Rms,
+    /// The lowest rates of all sources first, then the next ones; a static level per period.
+    RmsFair,
+    /// The most critical first, each source with all its rates; a level per criticality, by laxity within.
+    Muf,
+    /// The lowest rates of all sources first, the most critical ones first; a level per criticality, by
+    /// laxity within.
+    MufFair,
+    /// The lowest rates of all sources first, then the rest in the order of priority: critical ones by rate,
+    /// with static levels; all others in one level, by laxity.
+    RmsMlf,
+    /// The lowest rates first; one level, by deadline.
+    Edf,
+    /// The lowest rates first; one level, by laxity.
+    Mlf,
+}
+
+/// Key by which alternative rates are admitted: the smallest first.
+pub(super) type Key = (u32, Reverse<Criticality>, u64, u32, u32);
+
+/// Key of a level.
+pub(super) type Level = (Reverse<Criticality>, Duration);
+
+impl Strategy {
+    /// Returns the place of a tuple in the order of admission.
+    pub(super) fn key(self, source: u32, tuple: u32, criticality: Criticality, shortest: Duration) -> Key {
+        let nanoseconds = u64::try_from(shortest.as_nanos()).unwrap_or(u64::MAX);
+        let (same, criticality) = (Reverse(Criticality::VeryLow), Reverse(criticality));
+        match self {
+            Self::Rms => (0, same, nanoseconds, source, tuple),
+            Self::RmsFair => (tuple, same, nanoseconds, source, tuple),
+            Self::Muf => (0, criticality, nanoseconds, source, tuple),
+            Self::MufFair => (tuple, criticality, nanoseconds, source, tuple),
+            Self::RmsMlf => (u32::from(tuple > 0), criticality, nanoseconds, source, tuple),
+            Self::Edf | Self::Mlf => (tuple, same, nanoseconds, source, tuple),
+        }
+    }
+
+    /// Returns whether critical work has a threshold of its own.
+    pub(super) fn knows_criticality(self) -> bool {
+        matches!(self, Self::Muf | Self::MufFair | Self::RmsMlf)
+    }
+
+    /// Returns the level of an operation: equal keys share one, the smallest is dispatched first.
+    pub(super) fn level(self, criticality: Criticality, period: Duration) -> Level {
+        let same = Reverse(Criticality::VeryLow);
+        match self {
+            Self::Rms | Self::RmsFair => (same, period),
+            Self::Muf | Self::MufFair => (Reverse(criticality), Duration::ZERO),
+            Self::RmsMlf if criticality.is_critical() => (Reverse(Criticality::High), period),
+            Self::RmsMlf | Self::Edf | Self::Mlf => (same, Duration::ZERO),
+        }
+    }
+
+    /// Returns the order within a level.
+    pub(super) fn queue(self, (criticality, _): Level) -> Queue {
+        match self {
+            Self::Rms | Self::RmsFair => Queue::Static,
+            Self::RmsMlf if criticality.0.is_critical() => Queue::Static,
+            Self::Edf => Queue::Deadline,
+            Self::Muf | Self::MufFair | Self::RmsMlf | Self::Mlf => Queue::Laxity,
+        }
+    }
+}
