@@ -19,7 +19,7 @@
 //! | What a benchmark is given and returns | `testbed`, `settings`, `length`, `benchmark` |
 //! | What the papers state, and what a run says about it | `statements` |
 //! | Runs in which claims must not hold | `control`, `qualify/controls.rs` |
-//! | Output: pages, files, distributions | `report`, `distribution`, `rows` |
+//! | Output: pages and files | `report`, `rows` |
 
 mod attacks;
 pub mod bench;
@@ -29,7 +29,6 @@ mod compare;
 mod control;
 mod cubit;
 pub mod demo;
-mod distribution;
 mod dynamic;
 mod error;
 mod experiment;

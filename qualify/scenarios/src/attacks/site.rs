@@ -58,7 +58,9 @@ impl Site {
         let deployment = Deployment::start(places, &Setup::new(server, Placement::OneCpu), 1, limit)?;
         let reference = deployment
             .references
-            .first()
+            .iter()
+            .flatten()
+            .next()
             .ok_or("the server has no reference")?;
         let targets = Target::of_reference(reference, LANES.iter().map(|lane| lane.priority))?;
         let peer = |name: &str| {

@@ -12,12 +12,14 @@ use punctual_giop::{
     ServiceContext, TAG_INTERNET_IOP, TargetAddress, Version, begin_body, encode_reply_header,
     encode_request, end_body,
 };
-use punctual_harness::{Child, ChildSpec, Latencies, Span, child::Control};
+use punctual_harness::{
+    ChildSpec, Latencies, Span,
+    child::{Process, Role, Task, TaskEntry},
+};
 use punctual_os::{CpuSet, alloc_counter, clock};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CLIENT_ROLE,
     operation::Operation,
     raw::{RawAddress, RawClient, Sizes},
     server::{PRIORITY, Ready},
@@ -26,6 +28,7 @@ use super::{
 use crate::{
     error::Error,
     idl::cubit::bench::{CubitRef, Many},
+    orb::throughput,
 };
 
 /// Timeout of a block.
@@ -75,47 +78,72 @@ pub(crate) struct Measured {
     pub(crate) sizes: Sizes,
 }
 
-/// Starts the client process.
+/// What the client process needs to know.
+#[derive(Deserialize, Serialize)]
+pub(crate) struct ClientSetup {
+    ior: String,
+    raw_addresses: Vec<RawAddress>,
+}
+
+/// Starts the client process of a server.
 pub(crate) fn spawn(
     server: &Ready,
     cpus: &CpuSet,
     environment: &[(&str, String)],
     within: Duration,
-) -> Result<Child, Error> {
-    let client = ChildSpec::new("client", CLIENT_ROLE)
-        .argument(&server.ior)
-        .argument(serde_json::to_string(&server.raw)?)
-        .environments(environment)
-        .affinity(cpus.clone());
-    let (client, ()) = client.spawn(within)?;
+) -> Result<Process<Caller>, Error> {
+    let setup = ClientSetup {
+        ior: server.ior.clone(),
+        raw_addresses: server.raw.clone(),
+    };
+    let client = ChildSpec::of::<Caller>("client").environments(environment);
+    let (client, ()) = client.affinity(cpus.clone()).start::<Caller>(&setup, within)?;
     Ok(client)
 }
 
-/// Runs the client process. Arguments: the reference, and the addresses of the raw ping-pongs.
-pub(crate) fn client(arguments: &[String]) -> Result<(), Error> {
-    let [ior, raw_addresses] = arguments else {
-        return Err("the client process needs a reference and addresses".into());
-    };
-    let orb = Orb::builder().build()?;
-    let cubit: CubitRef = orb.resolve(ior)?;
-    orb.current().set_priority(Priority::new(PRIORITY)?)?;
-    let mut caller = Caller {
-        cubit,
-        raw_addresses: serde_json::from_str(raw_addresses)?,
-        raw: HashMap::new(),
-        values: Values::new(),
-    };
-    // Warm-up: buffers and connection reach their final size.
-    caller.cubit.allocations()?;
-    Control::ready(&())?.serve(|block: Block| caller.measure(block).map_err(|error| error.to_string()))?;
-    Ok(())
-}
-
-struct Caller {
-    cubit: CubitRef,
+/// The client process.
+pub(crate) struct Caller {
+    pub(crate) cubit: CubitRef,
     raw_addresses: Vec<RawAddress>,
     raw: HashMap<(Transport, Operation), RawClient>,
     values: Values,
+    /// Of `orb.throughput`.
+    pub(crate) throughput: throughput::State,
+}
+
+impl Role for Caller {
+    const NAME: &'static str = "__cubit-client";
+    type Setup = ClientSetup;
+    type Ready = ();
+    const TASKS: &'static [TaskEntry<Self>] = &[
+        TaskEntry::of::<Block>(),
+        TaskEntry::of::<throughput::TimedBlock>(),
+    ];
+
+    fn start(setup: ClientSetup) -> Result<(Self, ()), Error> {
+        let orb = Orb::builder().build()?;
+        let cubit: CubitRef = orb.resolve(&setup.ior)?;
+        orb.current().set_priority(Priority::new(PRIORITY)?)?;
+        // Warm-up: buffers and connection reach their final size.
+        cubit.allocations()?;
+        let caller = Self {
+            cubit,
+            raw_addresses: setup.raw_addresses,
+            raw: HashMap::new(),
+            values: Values::new(),
+            throughput: throughput::State::new(),
+        };
+        Ok((caller, ()))
+    }
+}
+
+impl Task<Caller> for Block {
+    const NAME: &'static str = "block";
+    type Answer = Measured;
+
+    fn perform(self, caller: &mut Caller) -> Result<Measured, Error> {
+        caller.measure(self)
+    }
 }
 
 /// Arguments and buffers for results.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use punctual_harness::Child;
+use punctual_harness::child::Process;
 use punctual_os::TaskId;
 use punctual_system::{
     ContextSwitches,
@@ -11,8 +11,9 @@ use punctual_system::{
 
 use super::{
     Extent,
-    client::{BLOCK_TIMEOUT, Block, Kind, Length, Measured},
+    client::{BLOCK_TIMEOUT, Block, Caller, Kind, Length},
     operation::Operation,
+    server::Server,
 };
 use crate::error::Error;
 
@@ -28,8 +29,8 @@ pub(super) struct Counted {
 /// Counts in separate passes, because counting costs time: N calls and 2N calls, so that the overhead cancels
 /// out.
 pub(super) fn count(
-    client: &mut Child,
-    server: &Child,
+    client: &mut Process<Caller>,
+    server: &Process<Server>,
     operation: Operation,
     kind: Kind,
     extent: Extent,
@@ -37,7 +38,7 @@ pub(super) fn count(
     let (client_id, server_id) = (client.id(), server.id());
     let calls = 4 * extent.calls_per_block;
     let mut pass = |calls| -> Result<(), Error> {
-        client.ask::<_, Measured>(
+        client.perform(
             &Block {
                 operation,
                 kind,
@@ -103,8 +104,8 @@ const CPU_SLICES: u64 = 6;
 /// Returns the user time of both processes per call, in µs, for each kind; summed over many seconds, because
 /// the kernel samples it at each tick.
 pub(super) fn user_cpu<const KINDS: usize>(
-    client: &mut Child,
-    server: &Child,
+    client: &mut Process<Caller>,
+    server: &Process<Server>,
     operation: Operation,
     kinds: [Kind; KINDS],
     extent: Extent,
@@ -123,7 +124,7 @@ pub(super) fn user_cpu<const KINDS: usize>(
                 length: Length::Seconds(slice),
                 with_latencies: false,
             };
-            let measured: Measured = client.ask(&block, BLOCK_TIMEOUT + Duration::from_secs(slice))?;
+            let measured = client.perform(&block, BLOCK_TIMEOUT + Duration::from_secs(slice))?;
             let Some(after) = user_ticks(&processes) else {
                 return Ok([None; KINDS]);
             };

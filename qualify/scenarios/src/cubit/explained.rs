@@ -7,7 +7,7 @@ use punctual_os::CpuSet;
 use punctual_trace::{SessionSettings, kernel::KernelSettings};
 
 use super::{
-    client::{self, BLOCK_TIMEOUT, Block, Kind, Length, Measured},
+    client::{self, BLOCK_TIMEOUT, Block, Kind, Length},
     measure::START_TIMEOUT,
     operation::Operation,
     server,
@@ -65,7 +65,7 @@ pub(super) fn measure(testbed: &Testbed, of_client: usize, outcome: &mut Outcome
         length: Length::Calls(CALLS),
         with_latencies: false,
     };
-    client.ask::<_, Measured>(&block, BLOCK_TIMEOUT)?;
+    client.perform(&block, BLOCK_TIMEOUT)?;
     // Before the processes end, so that their threads can be named.
     pass.end(&[OPERATION.idl_name()], &[], outcome)?;
     client.stop(START_TIMEOUT)?;

@@ -3,19 +3,20 @@
 use std::time::Duration;
 
 use punctual_harness::{
-    Child, MedianEstimate, Outcome, Progress, Watchdog,
+    MedianEstimate, Outcome, Progress, Watchdog,
     blocks::{interleave, median_ratio},
+    child::Process,
 };
 use punctual_os::CpuSet;
 
 use super::{
     Extent,
-    client::{self, BLOCK_TIMEOUT, Block, Kind, Length, Measured},
+    client::{self, BLOCK_TIMEOUT, Block, Caller, Kind, Length},
     count::{Counted, count, user_cpu},
     operation::{OPERATIONS, Operation},
     placement::Placement,
     rows::{Side, Target},
-    server,
+    server::{self, Server},
     transport::{LaneWait, Transport},
 };
 use crate::error::Error;
@@ -132,9 +133,14 @@ impl Placement {
         (self.transport, self.lane_wait) == (Transport::Tcp, LaneWait::Polled)
     }
 
-    fn blocks(&self, client: &mut Child, operation: Operation, extent: Extent) -> Result<Sides, Error> {
+    fn blocks(
+        &self,
+        client: &mut Process<Caller>,
+        operation: Operation,
+        extent: Extent,
+    ) -> Result<Sides, Error> {
         let mut ask = |kind, calls| {
-            client.ask::<_, Measured>(
+            client.perform(
                 &Block {
                     operation,
                     kind,
@@ -169,8 +175,8 @@ impl Placement {
 
 /// The processes of a placement.
 struct Processes {
-    client: Child,
-    server: Child,
+    client: Process<Caller>,
+    server: Process<Server>,
 }
 
 /// What alternated with our calls.

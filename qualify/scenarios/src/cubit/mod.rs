@@ -20,8 +20,6 @@ pub(crate) mod transport;
 
 use std::time::Duration;
 
-pub(crate) use servant::Servant;
-
 use self::{
     operation::OPERATIONS,
     placement::Placement,
@@ -32,14 +30,12 @@ use crate::{
     error::Error,
     explain,
     length::Length,
-    role::Role,
+    role::{Role, entry},
     testbed::Testbed,
 };
 
-const SERVER_ROLE: &str = "__cubit-server";
-const CLIENT_ROLE: &str = "__cubit-client";
-
-pub(crate) const ROLES: &[(&str, Role)] = &[(SERVER_ROLE, server::server), (CLIENT_ROLE, client::client)];
+/// The roles of the child processes.
+pub(crate) const ROLES: &[(&str, Role)] = &[entry::<server::Server>(), entry::<client::Caller>()];
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "cubit",

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use punctual::{LaneSpec, Orb, Priority, PriorityModel, SystemException};
-use punctual_harness::{Child, ChildSpec, child::Control};
+use punctual_harness::{
+    ChildSpec,
+    child::{Process, Role, TaskEntry},
+};
 use punctual_os::{CpuSet, Scheduling, scheduling};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    SERVER_ROLE,
     raw::{self, RawAddress},
     servant::Servant,
     transport::{LaneWait, Transport},
@@ -20,7 +22,7 @@ pub(crate) const PRIORITY: i16 = 16_384;
 
 /// The configuration of the server.
 #[derive(Deserialize, Serialize)]
-struct ServerSpec {
+pub(crate) struct ServerSpec {
     transport: Transport,
     lane_wait: LaneWait,
 }
@@ -33,7 +35,7 @@ pub(crate) struct Ready {
 }
 
 /// Starts a server over TCP with a polled lane.
-pub(crate) fn spawn_tcp(cpus: &CpuSet, within: Duration) -> Result<(Child, Ready), Error> {
+pub(crate) fn spawn_tcp(cpus: &CpuSet, within: Duration) -> Result<(Process<Server>, Ready), Error> {
     spawn(Transport::Tcp, LaneWait::Polled, cpus, &[], within)
 }
 
@@ -43,42 +45,47 @@ pub(super) fn spawn(
     cpus: &CpuSet,
     environment: &[(&str, String)],
     within: Duration,
-) -> Result<(Child, Ready), Error> {
+) -> Result<(Process<Server>, Ready), Error> {
     let spec = ServerSpec { transport, lane_wait };
-    let server = ChildSpec::new("server", SERVER_ROLE)
-        .argument(serde_json::to_string(&spec)?)
-        .environments(environment)
-        .affinity(cpus.clone());
-    Ok(server.spawn(within)?)
+    let server = ChildSpec::of::<Server>("server").environments(environment);
+    Ok(server.affinity(cpus.clone()).start::<Server>(&spec, within)?)
 }
 
-/// Runs the server process.
-pub(crate) fn server(arguments: &[String]) -> Result<(), Error> {
-    let spec: ServerSpec =
-        serde_json::from_str(arguments.first().ok_or("the server needs a specification")?)?;
-    let priority = Priority::new(PRIORITY)?;
-    let orb = Orb::builder().listen(spec.transport.endpoint()).build()?;
-    let wait = match spec.lane_wait {
-        LaneWait::Polled => punctual::LaneWait::Polled,
-        LaneWait::Blocking => punctual::LaneWait::Blocking,
-    };
-    let lane = LaneSpec::new(priority).wait(wait);
-    let pool = orb.threadpool().lane_with(lane).build()?;
-    let model = PriorityModel::ClientPropagated { default: priority };
-    let poa = orb
-        .root_poa()
-        .child("cubit")
-        .threadpool(&pool)
-        .priority_model(model)
-        .build()?;
-    let cubit: CubitRef = poa.activate(Servant)?;
-    let raw = raw::serve(spec.transport, scheduling_of_lane(&orb)?)?;
-    let control = Control::ready(&Ready {
-        ior: cubit.to_ior(),
-        raw,
-    })?;
-    control.serve(|()| Ok::<(), String>(()))?;
-    Ok(())
+/// The server process.
+pub(crate) struct Server {
+    /// Keeps its servant.
+    _orb: Orb,
+}
+
+impl Role for Server {
+    const NAME: &'static str = "__cubit-server";
+    type Setup = ServerSpec;
+    type Ready = Ready;
+    const TASKS: &'static [TaskEntry<Self>] = &[];
+
+    fn start(spec: ServerSpec) -> Result<(Self, Ready), Error> {
+        let priority = Priority::new(PRIORITY)?;
+        let orb = Orb::builder().listen(spec.transport.endpoint()).build()?;
+        let wait = match spec.lane_wait {
+            LaneWait::Polled => punctual::LaneWait::Polled,
+            LaneWait::Blocking => punctual::LaneWait::Blocking,
+        };
+        let pool = orb
+            .threadpool()
+            .lane_with(LaneSpec::new(priority).wait(wait))
+            .build()?;
+        let model = PriorityModel::ClientPropagated { default: priority };
+        let poa = orb
+            .root_poa()
+            .child("cubit")
+            .threadpool(&pool)
+            .priority_model(model)
+            .build()?;
+        let cubit: CubitRef = poa.activate(Servant)?;
+        let raw = raw::serve(spec.transport, scheduling_of_lane(&orb)?)?;
+        let ior = cubit.to_ior();
+        Ok((Self { _orb: orb }, Ready { ior, raw }))
+    }
 }
 
 /// Returns the scheduling of the lane's thread according to the operating system, which may have refused the

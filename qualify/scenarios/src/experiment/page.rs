@@ -37,6 +37,7 @@ pub(super) struct Page {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Part {
+    /// A paragraph, in which `{id}` is replaced by a text of the experiment.
     Text(String),
     Note(String),
     Paper(Paper),
@@ -91,7 +92,12 @@ impl Page {
     pub(super) fn chapter(&self, trial: &Trial<'_>) -> Chapter {
         let chapter = Chapter::new(self.heading.as_str());
         self.part.iter().fold(chapter, |chapter, part| match part {
-            Part::Text(text) => chapter.paragraph(text.as_str()),
+            Part::Text(text) => {
+                let texts = trial.texts.iter();
+                let replace =
+                    |text: String, (id, by): (&&str, &String)| text.replace(&format!("{{{id}}}"), by);
+                chapter.paragraph(texts.fold(text.clone(), replace))
+            }
             Part::Note(text) => chapter.note(text.as_str()),
             Part::Paper(paper) => {
                 chapter.paper(paper.source.as_str(), paper.claim.as_str(), paper.verdict(trial))
@@ -179,7 +185,7 @@ mod tests {
     fn all_pages_are_valid() {
         let mut found = Vec::new();
         pages(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut found);
-        assert!(found.len() >= 9, "{found:?}");
+        assert!(found.len() > 10, "{found:?}");
         for path in found {
             let text = fs::read_to_string(&path).unwrap();
             if let Err(error) = Page::parse(&text) {

@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
-use punctual_harness::{Outcome, Row};
+use punctual_harness::{Claim, Hole, Outcome, Row, holes};
 
-use crate::{length::Length, testbed::Testbed};
+use crate::{error::Error, length::Length, testbed::Testbed};
 
 /// Whether the claim of a paper holds here; `None` if this run does not determine it.
 pub(crate) type Verdict = Option<bool>;
@@ -23,6 +23,7 @@ pub(crate) struct Trial<'t> {
     pub(super) curves: Vec<Curve>,
     pub(super) rows: Vec<(&'static str, Row)>,
     pub(super) verdicts: BTreeMap<&'static str, Verdict>,
+    pub(super) texts: BTreeMap<&'static str, String>,
 }
 
 impl<'t> Trial<'t> {
@@ -34,6 +35,7 @@ impl<'t> Trial<'t> {
             curves: Vec::new(),
             rows: Vec::new(),
             verdicts: BTreeMap::new(),
+            texts: BTreeMap::new(),
         }
     }
 
@@ -77,5 +79,26 @@ impl<'t> Trial<'t> {
     #[allow(dead_code, reason = "until the pages of orb.* are data")]
     pub(crate) fn verdict(&mut self, id: &'static str, verdict: Verdict) {
         self.verdicts.insert(id, verdict);
+    }
+
+    /// Sets the text that replaces `{id}` in the page's paragraphs.
+    pub(crate) fn text(&mut self, id: &'static str, text: impl Into<String>) {
+        self.texts.insert(id, text.into());
+    }
+
+    /// Claims that there were no wrong results.
+    pub(crate) fn claim_no_errors(&mut self, source: &str, errors: u64) {
+        let claim = Claim::at_most("errors", "wrong results", source, errors as f64, 0.0);
+        self.outcome.claim(claim);
+    }
+
+    /// Reports recorded holes, and that the machine is unfit if they took too much of the measured time.
+    pub(crate) fn holes(&mut self, holes: &[Hole], measured: Duration) -> Result<(), Error> {
+        self.outcome
+            .parameter("kernel_holes", serde_json::to_value(holes)?);
+        if let Some(reason) = holes::unfit(holes, measured) {
+            self.outcome.unfit(reason);
+        }
+        Ok(())
     }
 }

@@ -3,84 +3,120 @@
 use std::{sync::Arc, time::Duration};
 
 use punctual::Orb;
-use punctual_harness::{Span, child::Control};
-use punctual_os::ThreadSpec;
+use punctual_harness::{
+    Span,
+    child::{self, Role, TaskEntry},
+};
+use punctual_os::{TaskId, ThreadSpec};
 use serde::{Deserialize, Serialize};
 
 use super::{
     network,
-    task::{Task, TaskResult},
+    task::{Pace, Report, Request, Task, TaskResult},
     worker::{Start, WorkerContext},
 };
 use crate::{error::Error, idl::load::bench::LoadRef, os::joined};
 
-/// A command of the driver.
-#[derive(Debug, Deserialize, Serialize)]
-pub(super) enum Command {
-    /// Bring up the client's end of the cable, which is now in this namespace.
-    PluggedIn,
-    /// Run the workers.
-    Run(Task),
+/// The client process.
+pub(crate) struct Client {
+    orb: Orb,
+    setup: ClientSetup,
+    /// The server's servants, by pool.
+    servants: Vec<Vec<LoadRef>>,
 }
 
-/// The response to a command.
+/// What the client process needs to know.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) enum Response {
-    /// The network to the server is up.
-    Connected,
-    /// The workers have ended.
-    Done(TaskResult),
+pub(crate) struct ClientSetup {
+    /// References of the server's servants, by pool.
+    pub(super) references: Vec<Vec<String>>,
+    /// Whether it has a separate network.
+    pub(super) linked: bool,
+    /// The server process.
+    pub(super) server: i32,
 }
 
-/// Runs the client process. Arguments: the list of references, one for each of the server's pools, and
-/// [`network::LINKED`] for a separate network.
-pub(crate) fn client(arguments: &[String]) -> Result<(), Error> {
-    let [references, rest @ ..] = arguments else {
-        return Err("the client process needs the list of references".into());
-    };
-    if rest.iter().any(|argument| argument == network::LINKED) {
-        network::separate()?;
+impl Role for Client {
+    const NAME: &'static str = "__load-client";
+    type Setup = ClientSetup;
+    type Ready = ();
+    const TASKS: &'static [TaskEntry<Self>] = &[TaskEntry::of::<PluggedIn>(), TaskEntry::of::<Task>()];
+
+    fn start(setup: ClientSetup) -> Result<(Self, ()), Error> {
+        if setup.linked {
+            network::separate()?;
+        }
+        let orb = Orb::builder().build()?;
+        let pool = |references: &Vec<String>| references.iter().map(|ior| Ok(orb.resolve(ior)?)).collect();
+        let servants = setup.references.iter().map(pool).collect::<Result<_, Error>>()?;
+        Ok((Self { orb, setup, servants }, ()))
     }
-    let references: Vec<String> = serde_json::from_str(references)?;
-    let orb = Orb::builder().build()?;
-    Control::ready(&())?.serve(|command: Command| {
-        let response = match command {
-            Command::PluggedIn => network::connect().map(|()| Response::Connected),
-            Command::Run(task) => run(&orb, &references, task).map(Response::Done),
-        };
-        response.map_err(|error| error.to_string())
-    })?;
-    Ok(())
 }
 
-fn run(orb: &Orb, references: &[String], task: Task) -> Result<TaskResult, Error> {
-    let reference = references
+/// Bring up the client's end of the cable, which is now in this namespace.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct PluggedIn;
+
+impl child::Task<Client> for PluggedIn {
+    const NAME: &'static str = "plugged-in";
+    type Answer = ();
+
+    fn perform(self, _: &mut Client) -> Result<(), Error> {
+        network::connect()
+    }
+}
+
+impl child::Task<Client> for Task {
+    const NAME: &'static str = "run";
+    type Answer = TaskResult;
+
+    fn perform(self, client: &mut Client) -> Result<TaskResult, Error> {
+        run(client, self)
+    }
+}
+
+/// Enough for calls even without optimisation, and small enough for a hundred locked stacks.
+const STACK_BYTES: usize = 512 << 10;
+
+fn run(client: &Client, task: Task) -> Result<TaskResult, Error> {
+    let servants = client
+        .servants
         .get(task.pool)
         .ok_or_else(|| format!("the server has no pool {}", task.pool))?;
-    let load: LoadRef = orb.resolve(reference)?;
-    let context = WorkerContext {
-        orb: orb.clone(),
-        load,
-        rounds: task.rounds,
-        seconds: task.seconds,
-        tolerance: task.tolerance,
-    };
+    let server = TaskId::new(client.setup.server);
     let delay = task.tolerance.map_or(Duration::ZERO, |tolerance| tolerance.delay);
     let start = Arc::new(Start::of(task.workers.len(), delay));
     let mut threads = Vec::with_capacity(task.workers.len());
     for (number, worker) in task.workers.into_iter().enumerate() {
-        let (context, start) = (context.clone(), Arc::clone(&start));
+        let servant = match worker.request {
+            Request::Cube { servant } => servant,
+            Request::Work(_) | Request::Octets(_) => 0,
+        };
+        let is_watching = number == 0 && matches!(worker.pace, Pace::Pausing { .. });
+        let context = WorkerContext {
+            orb: client.orb.clone(),
+            load: servants.get(servant).ok_or("unknown servant")?.clone(),
+            watched: server.filter(|_| is_watching),
+            rounds: task.rounds,
+            seconds: task.seconds,
+            tolerance: task.tolerance,
+        };
+        let start = Arc::clone(&start);
         let name = format!("client-{number}-{}", worker.name);
-        let thread = ThreadSpec::new(name).prefault_bytes(ThreadSpec::USUAL_PREFAULT_BYTES);
+        let thread = ThreadSpec::new(name)
+            .stack_bytes(STACK_BYTES)
+            .prefault_bytes(STACK_BYTES);
         threads.push(thread.spawn(move || context.run(&worker, &start))?);
     }
     // All threads are joined before an error is returned.
     let ended: Vec<Result<_, Error>> = threads.into_iter().map(|thread| joined(thread)?).collect();
-    let reports = ended.into_iter().collect::<Result<Vec<_>, Error>>()?;
+    let ended = ended.into_iter().collect::<Result<Vec<(Report, u64)>, Error>>()?;
+    let (reports, of_server): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
     let longest = reports.iter().map(|report| report.elapsed_s).fold(0.0, f64::max);
     let begin = start.at().clock;
     Ok(TaskResult {
         reports,
+        server_context_switches: of_server.iter().sum(),
         span: Span::between(begin, begin + Duration::from_secs_f64(longest)),
     })
 }

@@ -91,7 +91,7 @@ mod tests {
             missed: vec![span(10, 20), span(20, 30), span(90, 100), span(100, 110)],
             late: vec![span(15, 18), span(200, 210)],
             elapsed_s: 1.0,
-            failed: 0,
+            ..Report::default()
         }
     }
 

@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
-use punctual_harness::{Child, ChildSpec, OtherLoad, Watchdog};
+use punctual_harness::{ChildSpec, OtherLoad, Watchdog, child::Process};
 use punctual_os::{CpuSet, TaskId};
 
 use super::{
-    CLIENT_ROLE, SERVER_ROLE,
-    client::{Command, Response},
-    network,
-    server::{self, ServerSpec},
+    client::{Client, ClientSetup, PluggedIn},
+    server::{Plug, Server, ServerSetup, ServerSpec},
     task::{Task, TaskResult, Tolerance},
 };
 use crate::{error::Error, testbed::Places};
@@ -90,10 +88,10 @@ impl Placement {
 
 /// A running server and client process.
 pub(crate) struct Deployment {
-    server: Child,
-    client: Child,
-    /// One for each of the server's pools.
-    pub(crate) references: Vec<String>,
+    server: Process<Server>,
+    client: Process<Client>,
+    /// Of the server's servants, by pool.
+    pub(crate) references: Vec<Vec<String>>,
     _watchdog: Watchdog,
     /// The CPUs that it shares with other programs; `None` if it has its CPU to itself.
     shared: Option<CpuSet>,
@@ -111,30 +109,25 @@ impl Deployment {
     ) -> Result<Self, Error> {
         let linked = setup.placement == Placement::Linked;
         let (served, called) = setup.placement.cpus(places);
-        let child = |name: &str, role: &str, cpus: CpuSet, argument: String| {
-            let spec = ChildSpec::new(name, role).affinity(cpus).argument(argument);
-            let spec = if linked {
-                spec.argument(network::LINKED)
-            } else {
-                spec
-            };
-            let environment = setup.environment.iter();
-            environment.fold(spec, |spec, (name, value)| spec.environment(*name, value))
+        let server = ChildSpec::of::<Server>("server").affinity(served);
+        let server = server.environments(setup.environment);
+        let of_server = ServerSetup {
+            server: setup.server.clone(),
+            linked,
         };
-        let server = child(
-            "server",
-            SERVER_ROLE,
-            served,
-            serde_json::to_string(&setup.server)?,
-        );
-        let (mut server, references) = server.spawn::<Vec<String>>(START_TIMEOUT)?;
-        let client = child("client", CLIENT_ROLE, called, serde_json::to_string(&references)?);
-        let (mut client, ()) = client.spawn(START_TIMEOUT)?;
+        let (mut server, references) = server.start::<Server>(&of_server, START_TIMEOUT)?;
+        let client = ChildSpec::of::<Client>("client").affinity(called);
+        let client = client.environments(setup.environment);
+        let of_client = ClientSetup {
+            references,
+            linked,
+            server: server.id().get(),
+        };
+        let (mut client, ()) = client.start::<Client>(&of_client, START_TIMEOUT)?;
         if linked {
             let client_id = u32::try_from(client.id().get())?;
-            let plug = server::Command::Plug { client: client_id };
-            let () = server.ask(&plug, START_TIMEOUT)?;
-            let _: Response = client.ask(&Command::PluggedIn, START_TIMEOUT)?;
+            server.perform(&Plug { client: client_id }, START_TIMEOUT)?;
+            client.perform(&PluggedIn, START_TIMEOUT)?;
         }
         let killers = vec![server.killer()?, client.killer()?];
         Ok(Self {
@@ -142,7 +135,7 @@ impl Deployment {
             shared: (setup.placement == Placement::AllCpus).then(|| setup.placement.cpus(places).0),
             server,
             client,
-            references,
+            references: of_client.references,
             rounds,
         })
     }
@@ -196,17 +189,14 @@ impl Deployment {
             workers: workers.to_vec(),
             tolerance,
         };
-        Ok(self.client.tell(&Command::Run(task))?)
+        Ok(self.client.begin(&task)?)
     }
 
     /// Waits for workers that have been started for this time.
     pub(crate) fn end(&mut self, seconds: f64) -> Result<TaskResult, Error> {
         // Under overload, calls end late, by at most the clients' outstanding calls.
         let timeout = START_TIMEOUT + Duration::from_secs_f64(seconds * 2.0);
-        match self.client.answer(timeout)? {
-            Response::Done(result) => Ok(result),
-            Response::Connected => Err("unexpected response of the client process".into()),
-        }
+        Ok(self.client.end::<Task>(timeout)?)
     }
 
     /// Ends server and clients.

@@ -1,12 +1,13 @@
-//! The server and clients of the experiments with thread pools: a servant that uses processor time, and
-//! clients that call it at fixed rates or continuously. Source: [Pyarali 2002] 3.1 and TAO's Thread_Pool
-//! test.
+//! The engine of all experiments with servers and clients: a server process with thread pools and servants,
+//! a client process whose threads call at fixed rates, continuously or with pauses, the phases of a
+//! benchmark, and the time that the kernel took from them. Source: [Pyarali 2002] 3.1 and TAO's Thread_Pool
+//! test; [Schmidt 2002] 3.3 and TAO's MT_Cubit.
 //!
 //! | What | File |
 //! |---|---|
 //! | The server process: pools, and a servant for each | `server.rs` |
 //! | Tasks of the client process, and its reports | `task.rs` |
-//! | The client process and its threads | `client.rs`, `worker.rs` |
+//! | The client process and its threads | `client.rs`, `worker.rs`, `pacing.rs`, `slices.rs` |
 //! | Both processes on their CPUs and networks | `deployment.rs`, `network.rs` |
 //! | Calibration of the unit of work | `calibration.rs` |
 //! | A benchmark's phases, with the time taken by the kernel | `session.rs` |
@@ -17,22 +18,25 @@ mod client;
 mod deadlines;
 mod deployment;
 pub(crate) mod network;
+mod pacing;
 mod server;
 mod session;
+mod slices;
 mod task;
 mod worker;
 
 pub(crate) use calibration::{CAPACITY, REFERENCE_WORK};
 pub(crate) use deadlines::{Counting, Share};
 pub(crate) use deployment::{Deployment, Placement, Setup};
-pub(crate) use server::{PoolSpec, ServerSpec};
-pub(crate) use session::{COLUMNS, Client, Phase, PhaseResult, Session, expected};
+pub(crate) use server::{PoolSpec, SMALL_STACK_BYTES, Server, ServerSetup, ServerSpec};
+pub(crate) use session::{COLUMNS, Client, Engine, Phase, PhaseResult, Session, expected};
+pub(crate) use slices::Slices;
 pub(crate) use task::{Pace, Report, Request, Tolerance, Worker};
 
-use crate::control::Control;
-
-const SERVER_ROLE: &str = "__load-server";
-const CLIENT_ROLE: &str = "__load-client";
+use crate::{
+    control::Control,
+    role::{Role, entry},
+};
 
 /// The id of the claim that the CPU was never idle while a call was outstanding.
 pub(crate) const NO_IDLE_HOLE: &str = "no-idle-hole";
@@ -46,8 +50,7 @@ pub(crate) const STALLED: Control = Control {
 };
 
 /// The roles of the child processes.
-pub(crate) const ROLES: &[(&str, crate::role::Role)] =
-    &[(SERVER_ROLE, server::server), (CLIENT_ROLE, client::client)];
+pub(crate) const ROLES: &[(&str, Role)] = &[entry::<Server>(), entry::<client::Client>()];
 
 /// The priorities of clients and lanes in [Pyarali 2002]; the highest is slightly lower, to leave room for
 /// the supervisor above it. Best-effort clients have that of TAO's Thread_Pool test without lanes.

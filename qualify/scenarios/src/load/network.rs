@@ -10,8 +10,6 @@ use punctual_system::namespace;
 
 use crate::error::Error;
 
-/// The argument of both processes that requests a separate network.
-pub(crate) const LINKED: &str = "linked";
 /// The server's address.
 pub(crate) const SERVER: &str = "10.213.77.1";
 

@@ -1,18 +1,19 @@
-//! The server process: thread pools, each with the same servant.
+//! The server process: thread pools, each with servants.
 
 use std::{
     sync::atomic::{AtomicU32, AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
-use punctual::{Orb, Priority, PriorityModel, SchedulingClass, SystemException};
-use punctual_harness::child::Control;
+use punctual::{LaneSpec, Orb, Poa, Priority, PriorityModel, SchedulingClass, SystemException};
+use punctual_harness::child::{Role, Task, TaskEntry};
 use punctual_os::clock;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use super::network;
 use crate::{
+    cubit::cube::cube,
     error::Error,
     idl::load::bench::{Load, LoadRef},
 };
@@ -20,7 +21,7 @@ use crate::{
 /// The configuration of a server.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct ServerSpec {
-    /// The pools, each with one servant.
+    /// The pools, each with its servants.
     pub(crate) pools: Vec<PoolSpec>,
     /// Whether the threads run under SCHED_FIFO, not in the default class.
     pub(crate) realtime: bool,
@@ -28,6 +29,10 @@ pub(crate) struct ServerSpec {
     pub(crate) exposed: bool,
     /// Whether the servants stop now and then: [`Stall`].
     pub(crate) stalls: bool,
+    /// Number of servants of each pool; workers select them by index.
+    pub(crate) servants: usize,
+    /// Size of the stacks of lane threads, in octets; `None`: the default.
+    pub(crate) stack_bytes: Option<usize>,
 }
 
 /// The usual limit of open files of a process, which login shells and service managers set.
@@ -41,9 +46,23 @@ impl ServerSpec {
             realtime,
             exposed: false,
             stalls: false,
+            servants: 1,
+            stack_bytes: None,
+        }
+    }
+
+    /// Configures a server with many lanes and servants, as in MT_Cubit.
+    pub(crate) fn of_many(pools: Vec<PoolSpec>, servants: usize) -> Self {
+        Self {
+            servants,
+            stack_bytes: Some(SMALL_STACK_BYTES),
+            ..Self::new(pools, true)
         }
     }
 }
+
+/// Enough for a simple upcall even without optimisation, and small enough for a hundred locked stacks.
+pub(crate) const SMALL_STACK_BYTES: usize = 512 << 10;
 
 /// The configuration of a pool.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -66,52 +85,77 @@ pub(crate) enum PoolSpec {
     },
 }
 
-/// A command of the driver, for deployments with a separate network.
+/// The server process.
+pub(crate) struct Server {
+    /// Keeps its servants.
+    _orb: Orb,
+}
+
+/// What the server process needs to know.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct ServerSetup {
+    pub(crate) server: ServerSpec,
+    /// Whether it has a separate network.
+    pub(crate) linked: bool,
+}
+
+impl Role for Server {
+    const NAME: &'static str = "__load-server";
+    type Setup = ServerSetup;
+    /// References of its servants, by pool.
+    type Ready = Vec<Vec<String>>;
+    const TASKS: &'static [TaskEntry<Self>] = &[TaskEntry::of::<Plug>()];
+
+    fn start(setup: ServerSetup) -> Result<(Self, Self::Ready), Error> {
+        let spec = setup.server;
+        let address = if setup.linked {
+            network::make_cable()?;
+            network::SERVER
+        } else {
+            "127.0.0.1"
+        };
+        let mut builder = Orb::builder().listen(format!("iiop://{address}:0"));
+        if spec.exposed {
+            let most = getrlimit(Resource::Nofile).maximum;
+            let current = Some(most.map_or(USUAL_FILES, |most| most.min(USUAL_FILES)));
+            let maximum = most;
+            setrlimit(Resource::Nofile, Rlimit { current, maximum })?;
+            builder = builder.listen("shmiop://");
+        }
+        if !spec.realtime {
+            builder = builder.scheduling_class(SchedulingClass::Other);
+        }
+        let orb = builder.build()?;
+        let mut references = Vec::new();
+        for (number, pool) in spec.pools.iter().enumerate() {
+            let poa = poa(&orb, &format!("pool-{number}"), pool, spec.stack_bytes)?;
+            let activate = |_| -> Result<String, Error> {
+                let stall = spec.stalls.then(Stall::default);
+                let servant: LoadRef = poa.activate(Servant { stall })?;
+                Ok(servant.to_ior())
+            };
+            references.push((0..spec.servants).map(activate).collect::<Result<_, _>>()?);
+        }
+        Ok((Self { _orb: orb }, references))
+    }
+}
+
+/// Move the other end of the cable to the client process.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(super) enum Command {
-    /// Move the other end of the cable to this process.
-    Plug { client: u32 },
+pub(super) struct Plug {
+    pub(super) client: u32,
 }
 
-/// Runs the server process. Arguments: the [`ServerSpec`], and [`network::LINKED`] for a separate network.
-pub(crate) fn server(arguments: &[String]) -> Result<(), Error> {
-    let [spec, rest @ ..] = arguments else {
-        return Err("the server process needs its configuration".into());
-    };
-    let spec: ServerSpec = serde_json::from_str(spec)?;
-    let linked = rest.iter().any(|argument| argument == network::LINKED);
-    let address = if linked {
-        network::make_cable()?;
-        network::SERVER
-    } else {
-        "127.0.0.1"
-    };
-    let mut builder = Orb::builder().listen(format!("iiop://{address}:0"));
-    if spec.exposed {
-        let most = getrlimit(Resource::Nofile).maximum;
-        let current = Some(most.map_or(USUAL_FILES, |most| most.min(USUAL_FILES)));
-        let maximum = most;
-        setrlimit(Resource::Nofile, Rlimit { current, maximum })?;
-        builder = builder.listen("shmiop://");
+impl Task<Server> for Plug {
+    const NAME: &'static str = "plug";
+    type Answer = ();
+
+    fn perform(self, _: &mut Server) -> Result<(), Error> {
+        network::plug_into(self.client)
     }
-    if !spec.realtime {
-        builder = builder.scheduling_class(SchedulingClass::Other);
-    }
-    let orb = builder.build()?;
-    let references: Vec<String> = spec
-        .pools
-        .iter()
-        .enumerate()
-        .map(|(number, pool)| {
-            let stall = spec.stalls.then(Stall::default);
-            Ok(activate(&orb, &format!("pool-{number}"), pool, Servant { stall })?.to_ior())
-        })
-        .collect::<Result<_, Error>>()?;
-    Control::ready(&references)?.serve(|Command::Plug { client }| network::plug_into(client))?;
-    Ok(())
 }
 
-fn activate(orb: &Orb, name: &str, spec: &PoolSpec, servant: Servant) -> Result<LoadRef, Error> {
+fn poa(orb: &Orb, name: &str, spec: &PoolSpec, stack_bytes: Option<usize>) -> Result<Poa, Error> {
     let pool = orb.threadpool();
     let (pool, propagates) = match spec {
         PoolSpec::SinglePriority { threads, priority } => {
@@ -128,10 +172,18 @@ fn activate(orb: &Orb, name: &str, spec: &PoolSpec, servant: Servant) -> Result<
                 .ok_or("a pool with lanes needs a priority")?;
             let mut pool = pool;
             for &priority in priorities {
-                pool = pool.lane(corba(priority)?, 1);
+                let lane = LaneSpec::new(corba(priority)?);
+                pool = pool.lane_with(match stack_bytes {
+                    Some(stack_bytes) => lane.stack_bytes(stack_bytes),
+                    None => lane,
+                });
             }
             (pool, Some(corba(*lowest)?))
         }
+    };
+    let pool = match (spec, stack_bytes) {
+        (PoolSpec::Lanes(_), _) | (_, None) => pool,
+        (_, Some(stack_bytes)) => pool.stack_bytes(stack_bytes),
     };
     let poa = orb.root_poa().child(name).threadpool(&pool.build()?);
     let poa = match propagates {
@@ -142,7 +194,7 @@ fn activate(orb: &Orb, name: &str, spec: &PoolSpec, servant: Servant) -> Result<
             poa.highest_priority(Priority::MAX)
         }
     };
-    Ok(poa.build()?.activate(servant)?)
+    Ok(poa.build()?)
 }
 
 fn corba(priority: i16) -> Result<Priority, Error> {
@@ -195,6 +247,10 @@ impl Load for Servant {
 
     fn swallow(&self, _values: &[u8]) -> Result<(), SystemException> {
         Ok(())
+    }
+
+    fn cube_octet(&self, o: u8) -> Result<u8, SystemException> {
+        Ok(cube(o))
     }
 
     fn produce(&self, octets: u32) -> Result<Vec<u8>, SystemException> {
@@ -250,13 +306,13 @@ mod tests {
             .set_priority(Priority::new(20_000).unwrap())
             .unwrap();
         for (number, pool) in pools.iter().enumerate() {
-            let name = format!("pool-{number}");
-            let reference = activate(&orb, &name, pool, Servant::default()).unwrap();
+            let poa = poa(&orb, &format!("pool-{number}"), pool, None).unwrap();
+            let reference: LoadRef = poa.activate(Servant::default()).unwrap();
             let load: LoadRef = client.resolve(&reference.to_ior()).unwrap();
+            assert_eq!(load.cube_octet(3).unwrap(), 27);
             load.method(2, 3, 997).unwrap();
             load.swallow(&[0; 1000]).unwrap();
         }
-        let none = activate(&orb, "none", &PoolSpec::Lanes(Vec::new()), Servant::default());
-        assert!(none.is_err());
+        assert!(poa(&orb, "none", &PoolSpec::Lanes(Vec::new()), None).is_err());
     }
 }

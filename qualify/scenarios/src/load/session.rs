@@ -42,6 +42,8 @@ pub(crate) struct PhaseResult<K> {
     /// In the order of the phase's workers.
     pub(crate) clients: Vec<Client>,
     pub(crate) span: Span,
+    /// See [`TaskResult::server_context_switches`].
+    pub(crate) server_context_switches: u64,
     /// Nominal length; outstanding calls end later.
     seconds: f64,
     /// Share of the CPUs, from 0 to 1, used by other programs; `None` if the deployment shares no CPU with
@@ -68,8 +70,16 @@ pub(crate) struct Session<'t> {
     pub(crate) testbed: &'t mut Testbed,
     pub(crate) outcome: Outcome,
     pub(crate) calibration: Calibration,
-    holes: Vec<Hole>,
-    measured: Duration,
+    engine: Engine,
+}
+
+/// Runs phases, and keeps the holes in them.
+#[derive(Default)]
+pub(crate) struct Engine {
+    /// Rounds per unit of work; 0 if no worker requests work.
+    rounds: u32,
+    pub(crate) holes: Vec<Hole>,
+    pub(crate) measured: Duration,
 }
 
 /// Average overhead of a phase; many phases share the start and end of processes.
@@ -95,16 +105,52 @@ impl<'t> Session<'t> {
             testbed,
             outcome,
             calibration,
-            holes: Vec::new(),
-            measured: Duration::ZERO,
+            engine: Engine {
+                rounds: calibration.rounds,
+                ..Engine::default()
+            },
         })
     }
 
+    /// Runs phases like [`Engine::run`].
+    pub(crate) fn run<K>(
+        &mut self,
+        setups: &[Setup<'_>],
+        phases: Vec<Phase<K>>,
+    ) -> Result<Vec<PhaseResult<K>>, Error> {
+        self.engine.run(self.testbed, &mut self.outcome, setups, phases)
+    }
+
+    /// Ends the benchmark: checks the calibration again, and reports the holes.
+    pub(crate) fn end(self) -> Result<Outcome, Error> {
+        let capacity = self.calibration.capacity_now(self.testbed)?;
+        let mut outcome = self.outcome;
+        let Engine { holes, measured, .. } = self.engine;
+        outcome.parameter("capacity_at_work_30_after", capacity);
+        outcome.parameter("kernel_holes", serde_json::to_value(&holes)?);
+        let idle = holes.iter().filter(|hole| !hole.is_withheld()).count() as f64;
+        let text = "intervals of 20 ms or more in which the CPU was idle although a call was outstanding, as \
+                    after a lost wake-up: none";
+        outcome.claim(Claim::at_most(NO_IDLE_HOLE, text, "Punctual's limit", idle, 0.0));
+        let drift = calibration::drift(capacity);
+        if drift.is_some() {
+            // The next benchmark of this run calibrates again.
+            self.testbed.rounds_per_unit_of_work = None;
+        }
+        let reasons = drift.into_iter().chain(holes::unfit(&holes, measured));
+        reasons.for_each(|reason| outcome.unfit(reason));
+        Ok(outcome)
+    }
+}
+
+impl Engine {
     /// Starts the deployments side by side, so that their phases can alternate, and runs the phases. Phases
     /// of an optional deployment that this machine does not support are skipped, with the reason in the
     /// outcome.
     pub(crate) fn run<K>(
         &mut self,
+        testbed: &Testbed,
+        outcome: &mut Outcome,
         setups: &[Setup<'_>],
         phases: Vec<Phase<K>>,
     ) -> Result<Vec<PhaseResult<K>>, Error> {
@@ -112,9 +158,9 @@ impl<'t> Session<'t> {
         let limit = expected(&phases) * 2 + Duration::from_secs(30);
         let mut deployments = Vec::with_capacity(setups.len());
         for setup in setups {
-            deployments.push(self.deploy(setup, limit)?);
+            deployments.push(self.deploy(testbed, outcome, setup, limit)?);
         }
-        let places = &self.testbed.places;
+        let places = &testbed.places;
         let processes = deployments
             .iter()
             .flatten()
@@ -127,7 +173,7 @@ impl<'t> Session<'t> {
                 continue;
             };
             let expected = Duration::from_secs_f64(phase.seconds);
-            self.testbed.progress.stage(&phase.title, expected);
+            testbed.progress.stage(&phase.title, expected);
             let (result, others) = deployment.run_watched(phase.pool, phase.seconds, &phase.workers)?;
             measured.push(Measured {
                 phase,
@@ -157,6 +203,7 @@ impl<'t> Session<'t> {
                         .map(|(worker, report)| Client::of(worker, report, result.span, &holes))
                         .collect(),
                     span: result.span,
+                    server_context_switches: result.server_context_switches,
                     seconds: phase.seconds,
                     others,
                 }
@@ -166,14 +213,20 @@ impl<'t> Session<'t> {
     }
 
     /// Starts a deployment; `None` if it is optional and this machine does not support it.
-    fn deploy(&mut self, setup: &Setup<'_>, limit: Duration) -> Result<Option<Deployment>, Error> {
-        let places = &self.testbed.places;
+    fn deploy(
+        &self,
+        testbed: &Testbed,
+        outcome: &mut Outcome,
+        setup: &Setup<'_>,
+        limit: Duration,
+    ) -> Result<Option<Deployment>, Error> {
+        let places = &testbed.places;
         let started = if setup.placement.needs_two() && !places.has_driver() {
             Err("only one CPU is available to this process".to_owned())
         } else {
             let mut setup = setup.clone();
-            setup.server.stalls = self.testbed.is_under(&STALLED);
-            match Deployment::start(places, &setup, self.calibration.rounds, limit) {
+            setup.server.stalls = testbed.is_under(&STALLED);
+            match Deployment::start(places, &setup, self.rounds, limit) {
                 Ok(deployment) => Ok(deployment),
                 Err(error) => Err(refusal(&error)
                     .filter(|_| setup.placement == Placement::Linked)
@@ -185,37 +238,11 @@ impl<'t> Session<'t> {
             (Err(reason), None) => Err(reason.into()),
             (Err(reason), Some(Optional { what, claims })) => {
                 for claim in claims {
-                    self.outcome.skip(Some(claim), what, reason.as_str());
+                    outcome.skip(Some(claim), what, reason.as_str());
                 }
                 Ok(None)
             }
         }
-    }
-
-    /// Ends the benchmark: checks the calibration again, and reports the holes.
-    pub(crate) fn end(self) -> Result<Outcome, Error> {
-        let capacity = self.calibration.capacity_now(self.testbed)?;
-        let mut outcome = self.outcome;
-        outcome.parameter("capacity_at_work_30_after", capacity);
-        outcome.parameter("kernel_holes", serde_json::to_value(&self.holes)?);
-        let idle = self.holes.iter().filter(|hole| !hole.is_withheld()).count();
-        let text = "intervals of 20 ms or more in which the CPU was idle although a call was outstanding, as \
-                    after a lost wake-up: none";
-        outcome.claim(Claim::at_most(
-            NO_IDLE_HOLE,
-            text,
-            "Punctual's limit",
-            idle as f64,
-            0.0,
-        ));
-        let drift = calibration::drift(capacity);
-        if drift.is_some() {
-            // The next benchmark of this run calibrates again.
-            self.testbed.rounds_per_unit_of_work = None;
-        }
-        let reasons = drift.into_iter().chain(holes::unfit(&self.holes, self.measured));
-        reasons.for_each(|reason| outcome.unfit(reason));
-        Ok(outcome)
     }
 }
 
@@ -290,7 +317,7 @@ impl Client {
     pub(crate) fn rate(&self) -> Option<u32> {
         match self.worker.pace {
             Pace::Hertz(rate) => Some(rate),
-            Pace::Continuous => None,
+            Pace::Continuous | Pace::Pausing { .. } | Pace::Spinning => None,
         }
     }
 

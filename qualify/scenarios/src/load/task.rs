@@ -5,6 +5,8 @@ use std::time::Duration;
 use punctual_harness::Span;
 use serde::{Deserialize, Serialize};
 
+use super::slices::Slices;
+
 /// Clients that start together.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Task {
@@ -55,6 +57,15 @@ pub(crate) enum Pace {
     Hertz(u32),
     /// As soon as the previous call has returned.
     Continuous,
+    /// With a pause after each call, such that there are this many calls per second, as in MT_Cubit.
+    Pausing {
+        /// Calls per second.
+        hz: u32,
+        /// The slices in which it calls; `None`: always.
+        slices: Option<Slices>,
+    },
+    /// It does not call, but keeps the CPU from idling.
+    Spinning,
 }
 
 /// What a worker requests from the servant.
@@ -64,6 +75,11 @@ pub(crate) enum Request {
     Work(u32),
     /// A request of this many octets.
     Octets(usize),
+    /// The cube of an octet, from one of the pool's servants. It is checked.
+    Cube {
+        /// Index of the servant.
+        servant: usize,
+    },
 }
 
 /// The result of a task.
@@ -73,6 +89,9 @@ pub(crate) struct TaskResult {
     pub(crate) reports: Vec<Report>,
     /// From the common start to the end of the last worker.
     pub(crate) span: Span,
+    /// Context switches of all threads of the server, from the start to the end of the first worker, if its
+    /// pace is [`Pace::Pausing`].
+    pub(crate) server_context_switches: u64,
 }
 
 /// The report of one worker.
@@ -84,6 +103,14 @@ pub(crate) struct Report {
     pub(crate) calls: Vec<Span>,
     /// Calls that failed; not in `calls`.
     pub(crate) failed: u32,
+    /// Calls with a wrong result.
+    pub(crate) wrong: u64,
+    /// Pauses between calls.
+    pub(crate) pauses: u64,
+    /// Context switches of its thread.
+    pub(crate) context_switches: u64,
+    /// The kernel's id of its thread.
+    pub(crate) thread: i32,
     /// The periods in which no call could start: for each, the span in which a hole would explain it.
     pub(crate) missed: Vec<Span>,
     /// The calls that started in their period and returned after it: from the start of the call to the end of

@@ -7,39 +7,56 @@ use std::{
 
 use punctual::{NativePriority, Orb, PolicyOverrides, Priority, Protocol, ProtocolPolicy, SystemException};
 use punctual_harness::Span;
-use punctual_os::{Scheduling, clock, scheduling};
+use punctual_os::{Scheduling, TaskId, clock, scheduling};
+use punctual_system::ContextSwitches;
 
-use super::task::{Pace, Report, Request, Tolerance, Worker};
-use crate::{error::Error, idl::load::bench::LoadRef};
+use super::{
+    pacing::Pacing,
+    slices::Slices,
+    task::{Pace, Report, Request, Tolerance, Worker},
+};
+use crate::{cubit::cube::cube, error::Error, idl::load::bench::LoadRef};
 
 /// A prime whose test takes about a microsecond, for a fine resolution of the load.
 const PRIME: u32 = 997;
+/// An upper bound on the calls per second of a pausing worker.
+const MOST_HZ: u32 = 100_000;
 
-/// What the workers of a task share.
-#[derive(Clone)]
+/// The environment of a worker.
 pub(super) struct WorkerContext {
     pub(super) orb: Orb,
     pub(super) load: LoadRef,
+    /// The server whose context switches it counts. The first worker does this: it is the most important one,
+    /// so no other worker calls before it.
+    pub(super) watched: Option<TaskId>,
     pub(super) rounds: u32,
     pub(super) seconds: f64,
     pub(super) tolerance: Option<Tolerance>,
 }
 
 impl WorkerContext {
-    /// Runs a worker and returns its report.
-    pub(super) fn run(&self, worker: &Worker, start: &Start) -> Result<Report, Error> {
+    /// Runs a worker; returns its report, and the context switches of the server.
+    pub(super) fn run(&self, worker: &Worker, start: &Start) -> Result<(Report, u64), Error> {
         let payload = match worker.request {
-            Request::Work(_) => Vec::new(),
             Request::Octets(octets) => vec![0x5a; octets],
+            Request::Work(_) | Request::Cube { .. } => Vec::new(),
         };
+        let mut argument = 0_u8;
         let call = || {
             let result = match worker.request {
-                Request::Work(work) => self.load.method(work, self.rounds, PRIME),
-                Request::Octets(_) => self.load.swallow(&payload),
+                Request::Work(work) => self.load.method(work, self.rounds, PRIME).map(|()| true),
+                Request::Octets(_) => self.load.swallow(&payload).map(|()| true),
+                Request::Cube { .. } => {
+                    argument = argument.wrapping_add(1);
+                    self.load
+                        .cube_octet(argument)
+                        .map(|result| result == cube(argument))
+                }
             };
             match result {
-                Ok(()) => Ok(true),
-                Err(_) if self.tolerance.is_some() => Ok(false),
+                Ok(true) => Ok(Called::Right),
+                Ok(false) => Ok(Called::Wrong),
+                Err(_) if self.tolerance.is_some() => Ok(Called::Failed),
                 Err(error) => Err(error),
             }
         };
@@ -48,10 +65,25 @@ impl WorkerContext {
         let begin = start.together();
         clock::sleep_until(begin.instant);
         prepared?;
-        Ok(match worker.pace {
+        let of_server_before = self.switches_of_server()?;
+        let before = ContextSwitches::of_current_thread().total();
+        let report = match worker.pace {
             Pace::Hertz(rate) => paced(begin, rate, self.seconds, call)?,
             Pace::Continuous => continuous(begin, self.seconds, call)?,
-        })
+            Pace::Pausing { hz, slices } => pausing(begin, hz, slices, self.seconds, call)?,
+            Pace::Spinning => spinning(begin, self.seconds),
+        };
+        let report = Report {
+            context_switches: ContextSwitches::of_current_thread().total() - before,
+            thread: TaskId::current_thread().get(),
+            ..report
+        };
+        Ok((report, self.switches_of_server()? - of_server_before))
+    }
+
+    fn switches_of_server(&self) -> Result<u64, Error> {
+        let switches = self.watched.map(ContextSwitches::of_process).transpose()?;
+        Ok(switches.map_or(0, |switches| switches.total()))
     }
 
     /// Sets the priority and makes a first call, which opens the connection and is not counted.
@@ -59,7 +91,10 @@ impl WorkerContext {
         if let Some(priority) = worker.priority {
             self.orb.current().set_priority(Priority::new(priority)?)?;
         }
-        let first = || self.load.method(1, 1, PRIME);
+        let first = || match worker.request {
+            Request::Cube { .. } => self.load.cube_octet(0).map(|_| ()),
+            Request::Work(_) | Request::Octets(_) => self.load.method(1, 1, PRIME),
+        };
         let Some(Tolerance { timeout, .. }) = self.tolerance else {
             return Ok(first()?);
         };
@@ -85,7 +120,7 @@ fn paced(
     begin: Begin,
     rate: u32,
     seconds: f64,
-    call: impl Fn() -> Result<bool, SystemException>,
+    mut call: impl FnMut() -> Result<Called, SystemException>,
 ) -> Result<Report, SystemException> {
     let period = Duration::from_secs(1) / rate;
     let periods = (f64::from(rate) * seconds) as u32;
@@ -107,13 +142,9 @@ fn paced(
                 .push(Span::between(blame_start(last_start, end, period), end));
             continue;
         }
-        let succeeded = call()?;
+        let called = call()?;
         let done = clock::monotonic();
-        if succeeded {
-            report.calls.push(Span::between(now, done));
-        } else {
-            report.failed += 1;
-        }
+        report.add(called, Span::between(now, done));
         last_start = now;
         if done > end {
             report.late.push(Span::between(now, end));
@@ -137,7 +168,7 @@ fn blame_start(last_start: Duration, end: Duration, period: Duration) -> Duratio
 fn continuous(
     begin: Begin,
     seconds: f64,
-    call: impl Fn() -> Result<bool, SystemException>,
+    mut call: impl FnMut() -> Result<Called, SystemException>,
 ) -> Result<Report, SystemException> {
     let end = begin.clock + Duration::from_secs_f64(seconds);
     let mut report = Report {
@@ -146,17 +177,82 @@ fn continuous(
         ..Report::default()
     };
     loop {
-        let called = clock::monotonic();
-        if called >= end {
+        let began = clock::monotonic();
+        if began >= end {
             return Ok(report);
         }
-        let succeeded = call()?;
+        let called = call()?;
         let done = clock::monotonic();
-        if !succeeded {
-            report.failed += 1;
-        } else if done <= end {
-            report.calls.push(Span::between(called, done));
+        if called == Called::Failed || done <= end {
+            report.add(called, Span::between(began, done));
         }
+    }
+}
+
+/// Calls, pauses, and calls again until the time is over; only within the slices, if there are any. Source:
+/// TAO's MT_Cubit.
+fn pausing(
+    begin: Begin,
+    hz: u32,
+    slices: Option<Slices>,
+    seconds: f64,
+    mut call: impl FnMut() -> Result<Called, SystemException>,
+) -> Result<Report, SystemException> {
+    let over = begin.instant + Duration::from_secs_f64(seconds);
+    let mut report = Report {
+        calls: Vec::with_capacity((f64::from(hz.min(MOST_HZ)) * seconds * 1.1) as usize + 16),
+        elapsed_s: seconds,
+        ..Report::default()
+    };
+    let mut pacing = Pacing::of_rate(f64::from(hz));
+    loop {
+        if let Some(slices) = slices {
+            let next = begin.instant + slices.next_with_others(begin.instant.elapsed());
+            clock::sleep_until(over.min(next));
+        }
+        if Instant::now() >= over {
+            return Ok(report);
+        }
+        let began = clock::monotonic();
+        let called = call()?;
+        let done = clock::monotonic();
+        report.add(called, Span::between(began, done));
+        let pause = pacing.pause(done - began);
+        if !pause.is_zero() {
+            clock::sleep_until(over.min(Instant::now() + pause));
+            report.pauses += 1;
+        }
+    }
+}
+
+/// Uses the CPU whenever nothing else does, until the time is over.
+fn spinning(begin: Begin, seconds: f64) -> Report {
+    let over = begin.instant + Duration::from_secs_f64(seconds);
+    while Instant::now() < over {
+        std::hint::spin_loop();
+    }
+    Report {
+        elapsed_s: seconds,
+        ..Report::default()
+    }
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Called {
+    Right,
+    /// With a wrong result.
+    Wrong,
+    Failed,
+}
+
+impl Report {
+    fn add(&mut self, called: Called, call: Span) {
+        match called {
+            Called::Failed => self.failed += 1,
+            Called::Right | Called::Wrong => self.calls.push(call),
+        }
+        self.wrong += u64::from(called == Called::Wrong);
     }
 }
 
@@ -223,7 +319,7 @@ mod tests {
         let begin = Start::of(1, Duration::ZERO).together();
         let work = || {
             clock::sleep_until(Instant::now() + MS * 15);
-            Ok(true)
+            Ok(Called::Right)
         };
         let report = paced(begin, 100, 0.3, work).unwrap();
         assert_eq!(report.periods, 30);
@@ -236,7 +332,7 @@ mod tests {
     #[test]
     fn a_client_with_time_to_spare_keeps_its_pace() {
         let begin = Start::of(1, Duration::ZERO).together();
-        let report = paced(begin, 20, 0.25, || Ok(true)).unwrap();
+        let report = paced(begin, 20, 0.25, || Ok(Called::Right)).unwrap();
         assert_eq!((report.periods, report.calls.len()), (5, 5));
         assert!(report.missed.is_empty());
         assert!(report.elapsed_s >= 0.25);
@@ -247,7 +343,7 @@ mod tests {
         let begin = Start::of(1, Duration::ZERO).together();
         let work = || {
             clock::sleep_until(Instant::now() + MS * 30);
-            Ok(true)
+            Ok(Called::Right)
         };
         let report = continuous(begin, 0.05, work).unwrap();
         assert!(report.calls.len() <= 1, "{report:?}");
@@ -258,12 +354,35 @@ mod tests {
         let calls = std::cell::Cell::new(0);
         let every_other = || {
             calls.set(calls.get() + 1);
-            Ok(calls.get() % 2 == 0)
+            Ok(if calls.get() % 2 == 0 {
+                Called::Right
+            } else {
+                Called::Failed
+            })
         };
         let start = Start::of(1, MS * 20);
         let begin = start.together();
         assert!(begin.instant > Instant::now(), "the delay has not passed");
         let report = paced(begin, 200, 0.1, every_other).unwrap();
-        assert_eq!((report.calls.len(), report.failed), (10, 10));
+        let failed = report.failed as usize;
+        assert_eq!(report.calls.len() + failed + report.missed.len(), 20);
+        assert!(report.calls.len().abs_diff(failed) <= 1, "{report:?}");
+    }
+
+    #[test]
+    fn a_pausing_client_calls_in_its_slices_only_and_wrong_results_are_counted() {
+        let slices = Slices { length: MS * 40 };
+        let begin = Start::of(1, Duration::ZERO).together();
+        let wrong = || Ok(Called::Wrong);
+        let report = pausing(begin, 200, Some(slices), 0.08, wrong).unwrap();
+        assert!(!report.calls.is_empty() && report.calls.len() <= 9, "{report:?}");
+        assert_eq!(report.wrong, report.calls.len() as u64);
+        let second_slice = (begin.clock + MS * 40).as_nanos() as u64;
+        assert!(
+            report.calls.iter().all(|call| call.start_ns >= second_slice),
+            "{report:?}"
+        );
+        let always = pausing(begin, 200, None, 0.08, wrong).unwrap();
+        assert!(always.calls.is_empty(), "its time is over");
     }
 }

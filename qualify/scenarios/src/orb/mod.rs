@@ -9,8 +9,9 @@
 //! | [`context_switches`] | Context switches per call, and their share of its latency |
 //! | [`footprint`] | Sizes of programs, servers and the ORB's layers |
 //!
-//! Several benchmarks use MT_Cubit (`mt_cubit/`): many clients, each with its rate and priority. Where a
-//! paper compares systems or compilers, the chapter states that this run cannot decide.
+//! Several benchmarks use the clients of MT_Cubit (`mt_cubit.rs`): many, each with its rate and priority. They
+//! run on the engine in `load/`. Where a paper compares systems or compilers, the chapter states that this run
+//! cannot decide.
 
 mod context_switches;
 mod cpu_overhead;
@@ -18,30 +19,25 @@ mod footprint;
 mod latency;
 mod mt_cubit;
 mod priority_inversion;
-mod tables;
-mod throughput;
+pub(crate) mod throughput;
 
 pub(crate) use footprint::Memory;
 
-use crate::{benchmark::Benchmark, role::Role};
+use crate::{
+    benchmark::Benchmark,
+    experiment::benchmark,
+    role::{Role, entry},
+};
 
 /// The benchmarks, in the order of the list above.
 pub(crate) const BENCHMARKS: &[Benchmark] = &[
-    throughput::BENCHMARK,
-    latency::BENCHMARK,
-    priority_inversion::BENCHMARK,
-    cpu_overhead::BENCHMARK,
-    context_switches::BENCHMARK,
-    footprint::BENCHMARK,
+    benchmark::<throughput::Throughput>(),
+    benchmark::<latency::Latency>(),
+    benchmark::<priority_inversion::PriorityInversion>(),
+    benchmark::<cpu_overhead::CpuOverhead>(),
+    benchmark::<context_switches::ContextSwitches>(),
+    benchmark::<footprint::Footprint>(),
 ];
 
 /// The roles of their child processes.
-pub(crate) const ROLES: &[(&str, Role)] = &[
-    (mt_cubit::server::SERVER_ROLE, mt_cubit::server::server),
-    (throughput::client::CLIENT_ROLE, throughput::client::client),
-    (
-        cpu_overhead::scavenger::SCAVENGER_ROLE,
-        cpu_overhead::scavenger::scavenger,
-    ),
-    (mt_cubit::client::CLIENT_ROLE, mt_cubit::client::client),
-];
+pub(crate) const ROLES: &[(&str, Role)] = &[entry::<cpu_overhead::Scavenger>()];

@@ -27,6 +27,7 @@ use crate::{
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
+    testbed::Testbed,
 };
 
 pub(crate) struct ContextSwitch;
@@ -182,16 +183,27 @@ impl Job for Synchronize {
 
 /// The result of two threads that yield to each other.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(crate) struct Yielded {
+pub(super) struct Yielded {
     /// Time per switch.
-    pub(crate) ns: f64,
+    pub(super) ns: f64,
     /// Number of preemptions of a thread that had not yielded.
     pub(super) foreign_switches: u64,
 }
 
+/// Measures the time of a context switch in microseconds with the yield test on the measured CPU. It includes
+/// the system call and is therefore an upper bound.
+pub(crate) fn switch_us(testbed: &Testbed) -> Result<f64, Error> {
+    const YIELDS: u32 = 10_000;
+    let expected = expected(YIELDS / SWITCHES);
+    let mut subject = Subject::for_jobs(testbed, expected, Interrupts::Ignored)?;
+    let (repetitions, yields) = (1, YIELDS);
+    let yielded = subject.run(YieldToEachOther { repetitions, yields }, expected)?;
+    Ok(yielded.first().ok_or("the yield test has no result")?.ns / 1e3)
+}
+
 /// Runs two threads that yield `yields` times each. The first one that is done stops the clock, because no
 /// switches follow.
-pub(crate) fn yield_to_each_other(yields: u32) -> Result<Yielded, Error> {
+fn yield_to_each_other(yields: u32) -> Result<Yielded, Error> {
     struct Shared {
         start: Barrier,
         began: AtomicU64,

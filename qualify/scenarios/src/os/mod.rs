@@ -27,7 +27,7 @@ mod tracing_overhead;
 mod wake_up;
 mod worker;
 
-pub(crate) use context_switch::yield_to_each_other;
+pub(crate) use context_switch::switch_us;
 pub(crate) use disturbance::{Disturbances, SAMPLE_COLUMNS};
 pub(crate) use samples::{Log, Sample, now_ns};
 pub(crate) use subject::{Interrupts, Subject, no_rights, shortened};

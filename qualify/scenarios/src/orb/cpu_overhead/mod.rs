@@ -6,17 +6,16 @@
 //! kernel's accounting. Idle slices, calls and a raw ping-pong of the same octets alternate. Source: [Levine
 //! 1999], client and server CPU processing overhead.
 
-mod page;
-pub(super) mod scavenger;
+mod scavenger;
 
 use std::time::Duration;
 
-use punctual_harness::{Child, ChildSpec, Claim, MedianEstimate, Outcome, Row, Span, Watchdog};
+use punctual_harness::{ChildSpec, MedianEstimate, Outcome, Row, Span, Watchdog};
 use punctual_os::clock;
 
-use self::scavenger::{SCAVENGER_ROLE, Spin, Spun};
+pub(crate) use self::scavenger::Scavenger;
+use self::scavenger::Spin;
 use crate::{
-    benchmark::{Benchmark, Findings},
     cubit::{
         client::{self, Block, Kind, Length as BlockLength, Measured},
         operation::Operation,
@@ -24,17 +23,12 @@ use crate::{
         transport::Transport,
     },
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
-    testbed::{Places, Testbed},
+    testbed::Places,
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "orb.cpu-overhead",
-    about: "processor time per call, on the client's CPU and on the server's; needs two CPUs",
-    expected: |length| Extent::of(length).expected(),
-    run: measure,
-    controls: &[],
-};
+pub(crate) struct CpuOverhead;
 
 /// The amount of measurements per side.
 #[derive(Clone, Copy)]
@@ -104,44 +98,46 @@ impl Called {
     }
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let places = testbed.places.clone();
-    let extent = Extent::of(testbed.length);
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    outcome.parameter("rounds", extent.rounds);
-    outcome.parameter("seconds_per_slice", extent.slice.as_secs_f64());
-    if testbed.length == Length::Quick {
-        outcome.parameter(
-            "shortened",
-            "8 rounds of 60 ms instead of 20 of 200 ms on each side",
-        );
+impl Experiment for CpuOverhead {
+    const NAME: &'static str = "orb.cpu-overhead";
+    const ABOUT: &'static str =
+        "processor time per call, on the client's CPU and on the server's; needs two CPUs";
+    const PAGE: &'static str = include_str!("cpu_overhead.toml");
+
+    fn expected(length: Length) -> Duration {
+        Extent::of(length).expected()
     }
-    let mut errors = 0;
-    if !places.has_driver() {
-        outcome.unfit("client and server each need a CPU, but only one is available to this process");
-    } else if !outcome.machine().is_realtime() {
-        outcome.unfit(
-            "without real-time rights the calls compete with the scavenger, so its count is meaningless",
-        );
-    } else {
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let extent = Extent::of(trial.length());
+        trial.outcome.parameter("rounds", extent.rounds);
+        trial
+            .outcome
+            .parameter("seconds_per_slice", extent.slice.as_secs_f64());
+        trial.shortened("8 rounds of 60 ms instead of 20 of 200 ms on each side");
+        let places = &trial.testbed.places;
+        if !places.has_driver() {
+            let reason = "client and server each need a CPU, but only one is available to this process";
+            trial.outcome.unfit(reason);
+            return Ok(());
+        }
+        if !trial.outcome.machine().is_realtime() {
+            trial.outcome.unfit(
+                "without real-time rights the calls compete with the scavenger, so its count is meaningless",
+            );
+            return Ok(());
+        }
+        let mut errors = 0;
         for side in [Side::Client, Side::Server] {
             let text = format!("the scavenger on the {}'s CPU", side.name());
-            testbed.progress.stage(text, extent.of_side());
-            let result = measure_side(side, &places, extent)?;
-            rows(side, &result.rounds, &mut outcome);
+            trial.stage(text, extent.of_side());
+            let result = measure_side(side, places, extent)?;
+            rows(side, &result.rounds, &mut trial.outcome);
             errors += result.errors;
         }
-        let text = "wrong results";
-        outcome.claim(Claim::at_most(
-            "errors",
-            text,
-            "[Levine 1999]",
-            errors as f64,
-            0.0,
-        ));
+        trial.claim_no_errors("[Levine 1999]", errors);
+        Ok(())
     }
-    let chapter = page::chapter(&outcome);
-    Ok(Findings { outcome, chapter })
 }
 
 /// One idle slice, and one of each kind of call.
@@ -187,8 +183,8 @@ fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<SideResul
     };
     let (server, ready) = server::spawn_tcp(of_server, START)?;
     let mut client = client::spawn(&ready, of_client, &[], START)?;
-    let scavenger = ChildSpec::new("scavenger", SCAVENGER_ROLE).affinity(places.pinned.clone());
-    let (mut scavenger, ()): (Child, ()) = scavenger.spawn(START)?;
+    let scavenger = ChildSpec::of::<Scavenger>("scavenger").affinity(places.pinned.clone());
+    let (mut scavenger, ()) = scavenger.start::<Scavenger>(&(), START)?;
     let killers = vec![server.killer()?, client.killer()?, scavenger.killer()?];
     let _watchdog = Watchdog::start(extent.of_side() * 4 + START, killers, &places.driver)?;
 
@@ -199,13 +195,13 @@ fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<SideResul
             length: BlockLength::Calls(calls),
             with_latencies: false,
         };
-        client.ask::<_, Measured>(&block, START)
+        client.perform(&block, START)
     };
     // With the scavenger running, as in the measurement: a CPU that never idles wakes threads faster.
     let trial = Spin {
         length: extent.slice * 2,
     };
-    scavenger.tell(&trial)?;
+    scavenger.begin(&trial)?;
     let mut calls = [0; 2];
     for (called, calls) in Called::ALL.into_iter().zip(&mut calls) {
         block(called, 100)?;
@@ -213,11 +209,11 @@ fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<SideResul
         let rate = measured.calls as f64 * 1e9 / measured.elapsed_ns as f64;
         *calls = (rate * extent.slice.as_secs_f64()).max(1.0) as u32;
     }
-    scavenger.answer::<Spun>(START)?;
+    scavenger.end::<Spin>(START)?;
 
     // The scavenger responds at the end; its time includes a quarter more than the nominal slices.
     let length = extent.of_side().mul_f64(1.25) + Duration::from_millis(300);
-    scavenger.tell(&Spin { length })?;
+    scavenger.begin(&Spin { length })?;
     let mut spans = Vec::new();
     for _ in 0..extent.rounds {
         let begin = clock::monotonic();
@@ -229,7 +225,7 @@ fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<SideResul
         }
         spans.push((idle, called));
     }
-    let spun: Spun = scavenger.answer(START + length)?;
+    let spun = scavenger.end::<Spin>(START + length)?;
     client.stop(START)?;
     scavenger.stop(START)?;
     server.stop(START)?;

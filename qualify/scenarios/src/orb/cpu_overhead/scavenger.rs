@@ -2,13 +2,37 @@
 
 use std::time::Duration;
 
-use punctual_harness::{Span, child::Control};
+use punctual_harness::{
+    Span,
+    child::{Role, Task, TaskEntry},
+};
 use punctual_os::clock;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-pub(in crate::orb) const SCAVENGER_ROLE: &str = "__orb-scavenger";
+/// The scavenger process: one thread of the default class, below every real-time thread.
+pub(crate) struct Scavenger;
+
+impl Role for Scavenger {
+    const NAME: &'static str = "__orb-scavenger";
+    type Setup = ();
+    type Ready = ();
+    const TASKS: &'static [TaskEntry<Self>] = &[TaskEntry::of::<Spin>()];
+
+    fn start((): ()) -> Result<(Self, ()), Error> {
+        Ok((Self, ()))
+    }
+}
+
+impl Task<Scavenger> for Spin {
+    const NAME: &'static str = "spin";
+    type Answer = Spun;
+
+    fn perform(self, _: &mut Scavenger) -> Result<Spun, Error> {
+        Ok(Spun::of(self.length))
+    }
+}
 
 /// A command of the driver: count for this time.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
@@ -26,12 +50,6 @@ pub(super) struct Spun {
 }
 
 const BUCKET_NS: u64 = 1_000_000;
-
-/// Runs the scavenger process: one thread of the default class, below every real-time thread.
-pub(in crate::orb) fn scavenger(_: &[String]) -> Result<(), Error> {
-    Control::ready(&())?.serve(|spin: Spin| Ok::<Spun, String>(Spun::of(spin.length)))?;
-    Ok(())
-}
 
 impl Spun {
     fn of(length: Duration) -> Self {

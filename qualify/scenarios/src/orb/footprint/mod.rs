@@ -4,55 +4,64 @@
 //! program's symbol table. Source: [Schmidt 2002] 3.4, figure 7.
 
 mod memory;
-mod page;
 mod program;
 
 use std::time::Duration;
 
-use punctual_harness::{Child, ChildSpec, Outcome, Row};
+use punctual_harness::{ChildSpec, Outcome, Row};
 
 pub(crate) use self::memory::Memory;
 use self::program::{LAYERS, Program};
-use super::{
-    cpu_overhead::scavenger::SCAVENGER_ROLE,
-    mt_cubit::{
-        Pool, Threads, priority,
-        server::{self, SERVER_ROLE, STACK_BYTES},
-    },
-};
+use super::{cpu_overhead::Scavenger, mt_cubit::priority};
 use crate::{
-    benchmark::{Benchmark, Findings},
     error::Error,
-    testbed::{Places, Testbed},
+    experiment::{Experiment, Trial},
+    length::Length,
+    load::{PoolSpec, SMALL_STACK_BYTES, Server, ServerSetup, ServerSpec},
+    testbed::Places,
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "orb.footprint",
-    about: "sizes of this program and of the ORB's layers, and memory of servers with 1 to 50 lanes",
-    expected: |_| Duration::from_secs(2),
-    run: measure,
-    controls: &[],
-};
+pub(crate) struct Footprint;
 
 const LANES: [usize; 4] = [1, 2, 10, 50];
 const START: Duration = Duration::from_secs(20);
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let places = testbed.places.clone();
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    let optimised = !cfg!(debug_assertions);
-    outcome.parameter("optimised", optimised);
-    outcome.parameter("stack_octets_per_lane_thread", STACK_BYTES);
-    let progress = &testbed.progress;
-    progress.stage("the program", Duration::from_millis(500));
-    match Program::of_this_process() {
-        Ok(program) => program_rows(&program, &mut outcome),
-        Err(error) => outcome.skip(None, "sizes of this program and of its layers", error.to_string()),
+impl Experiment for Footprint {
+    const NAME: &'static str = "orb.footprint";
+    const ABOUT: &'static str =
+        "sizes of this program and of the ORB's layers, and memory of servers with 1 to 50 lanes";
+    const PAGE: &'static str = include_str!("footprint.toml");
+
+    fn expected(_: Length) -> Duration {
+        Duration::from_secs(2)
     }
-    progress.stage("servers", Duration::from_secs(1));
-    server_rows(&places, &mut outcome)?;
-    let chapter = page::chapter(&outcome, optimised);
-    Ok(Findings { outcome, chapter })
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let optimised = !cfg!(debug_assertions);
+        trial.outcome.parameter("optimised", optimised);
+        trial
+            .outcome
+            .parameter("stack_octets_per_lane_thread", SMALL_STACK_BYTES);
+        trial.stage("the program", Duration::from_millis(500));
+        match Program::of_this_process() {
+            Ok(program) => program_rows(&program, &mut trial.outcome),
+            Err(error) => {
+                let what = "sizes of this program and of its layers";
+                trial.outcome.skip(None, what, error.to_string());
+            }
+        }
+        trial.stage("servers", Duration::from_secs(1));
+        server_rows(&trial.testbed.places, &mut trial.outcome)?;
+        let build = if optimised {
+            "This program is optimised as a whole, so inlined code counts for the layer that it was inlined \
+             into."
+        } else {
+            "This program was built without optimisation: its code is several times larger than that of a \
+             release build."
+        };
+        trial.text("build", build);
+        Ok(())
+    }
 }
 
 fn program_rows(program: &Program, outcome: &mut Outcome) {
@@ -82,29 +91,27 @@ fn program_rows(program: &Program, outcome: &mut Outcome) {
 
 fn server_rows(places: &Places, outcome: &mut Outcome) -> Result<(), Error> {
     // The same program without an ORB, as the baseline of the servers.
-    let without = ChildSpec::new("without", SCAVENGER_ROLE).affinity(places.pinned.clone());
-    let (without, ()): (Child, ()) = without.spawn(START)?;
+    let without = ChildSpec::of::<Scavenger>("without").affinity(places.pinned.clone());
+    let (without, ()) = without.start::<Scavenger>(&(), START)?;
     let memory = Memory::of(without.id())?;
     without.stop(START)?;
     outcome.row(memory.row("no ORB", 0));
 
-    let without_lanes = Threads::WithoutLanes {
+    let without_lanes = PoolSpec::SinglePriority {
         threads: 1,
         priority: 0,
     };
-    let lanes = LANES.map(|lanes| (lanes, Threads::Lanes((0..lanes).map(priority).collect())));
+    let lanes = LANES.map(|lanes| (lanes, PoolSpec::Lanes((0..lanes).map(priority).collect())));
     let servers = std::iter::once(("one thread without lanes", 0, without_lanes))
-        .chain(lanes.map(|(lanes, threads)| ("lanes of one thread", lanes, threads)));
+        .chain(lanes.map(|(lanes, pool)| ("lanes of one thread", lanes, pool)));
     let mut by_lanes = Vec::new();
-    for (name, lanes, threads) in servers {
-        let server = ChildSpec::new("server", SERVER_ROLE).affinity(places.pinned.clone());
-        let (server, _) = server::spawn(
-            server,
-            &[Pool {
-                threads,
-                servants: lanes.max(1),
-            }],
-        )?;
+    for (name, lanes, pool) in servers {
+        let spec = ChildSpec::of::<Server>("server").affinity(places.pinned.clone());
+        let setup = ServerSetup {
+            server: ServerSpec::of_many(vec![pool], lanes.max(1)),
+            linked: false,
+        };
+        let (server, _) = spec.start::<Server>(&setup, START)?;
         let memory = Memory::of(server.id())?;
         server.stop(START)?;
         outcome.row(memory.row(name, lanes));
@@ -119,7 +126,7 @@ fn server_rows(places: &Places, outcome: &mut Outcome) -> Result<(), Error> {
                 .with("kind", "lane")
                 .with("resident_kib", per_lane(|memory| memory.resident_kib))
                 .with("own_kib", per_lane(|memory| memory.own_kib))
-                .with("of_that_stack_kib", STACK_BYTES as f64 / 1024.0),
+                .with("of_that_stack_kib", SMALL_STACK_BYTES as f64 / 1024.0),
         );
     }
     Ok(())

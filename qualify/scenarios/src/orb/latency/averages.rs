@@ -4,7 +4,8 @@
 
 use punctual_harness::{Claim, Hole, Outcome};
 
-use super::{super::mt_cubit::MeanAndJitter, Configuration, MOST_LOW, Point};
+use super::{super::mt_cubit::MeanAndJitter, Configuration, MOST_LOW, Point, high, low};
+use crate::load::PhaseResult;
 
 /// The largest acceptable growth, as of the percentiles.
 const GROWTH: f64 = 1.25;
@@ -15,15 +16,17 @@ const INVERSION: f64 = 1.1;
 const SCHMIDT: &str = "Punctual's limit, after [Schmidt 2002] figure 4";
 
 /// Claims mean and jitter of the high-priority client with its own lane, over the calls outside holes.
-pub(super) fn claim(points: &[Point], holes: &[Hole], outcome: &mut Outcome) {
+pub(super) fn claim(points: &[PhaseResult<Point>], holes: &[Hole], outcome: &mut Outcome) {
     let at = |low: usize, awake: bool| {
-        let of_kind = |point: &&Point| {
-            (point.configuration, point.low, point.awake) == (Configuration::Own, low, awake)
+        let wanted = Point::Curve {
+            configuration: Configuration::Own,
+            low,
+            awake,
         };
-        points.iter().find(of_kind)
+        points.iter().find(|point| point.key == wanted)
     };
-    let high = |low: usize| at(low, false).map(|point| point.high(holes));
-    let ratio = |of: fn(&MeanAndJitter) -> Option<f64>| Some(of(&high(MOST_LOW)?)? / of(&high(0)?)?);
+    let of_high = |low: usize| Some(MeanAndJitter::of_clients(high(at(low, false)?), holes));
+    let ratio = |of: fn(&MeanAndJitter) -> Option<f64>| Some(of(&of_high(MOST_LOW)?)? / of(&of_high(0)?)?);
     let mut claim_at_most = |id: &str, text: &str, source: &str, measured: Option<f64>, limit: f64| {
         let measured = measured.unwrap_or(f64::NAN);
         outcome.claim(Claim::at_most(id, text, source, measured, limit));
@@ -46,7 +49,7 @@ pub(super) fn claim(points: &[Point], holes: &[Hole], outcome: &mut Outcome) {
         GROWTH,
     );
     let text = "own lanes: jitter of the 20 Hz client with 50 low-priority clients (µs)";
-    let jitter = high(MOST_LOW).and_then(|high| high.jitter_us);
+    let jitter = of_high(MOST_LOW).and_then(|high| high.jitter_us);
     claim_at_most(
         "20hz.jitter",
         text,
@@ -56,7 +59,8 @@ pub(super) fn claim(points: &[Point], holes: &[Hole], outcome: &mut Outcome) {
     );
     let inversion = |awake| {
         let point = at(MOST_LOW, awake)?;
-        Some(point.high(holes).mean_us? / point.low(holes).mean_us?)
+        let mean = |clients| MeanAndJitter::of_clients(clients, holes).mean_us;
+        Some(mean(high(point))? / mean(low(point))?)
     };
     let text = "own lanes: mean latency of the 20 Hz client over that of the 50 low-priority clients: no \
                 average priority inversion";

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use punctual_harness::Outcome;
 use punctual_trace::SessionSettings;
 
-use super::{
-    super::mt_cubit::{Deployment, Task},
-    Configuration, MOST_LOW,
-    contrast::HZ,
+use super::{super::mt_cubit::setup, Configuration, MOST_LOW, contrast::HZ};
+use crate::{
+    error::Error,
+    experiment::Trial,
+    explain::Pass,
+    inversion::recording,
+    load::{Deployment, Setup},
 };
-use crate::{error::Error, explain::Pass, inversion::recording, testbed::Testbed};
 
 const SECONDS: f64 = 3.0;
 /// More records than the calls leave on any of the 100 threads.
@@ -19,34 +20,30 @@ const OPERATION: &str = "cube_octet";
 
 /// Explains the slowest calls of the high-priority client with 50 low-priority ones, if `--explain-over` was
 /// given.
-pub(super) fn measure(
-    testbed: &Testbed,
-    configuration: Configuration,
-    outcome: &mut Outcome,
-) -> Result<(), Error> {
-    let places = &testbed.places;
+pub(super) fn measure(trial: &mut Trial<'_>, configuration: Configuration) -> Result<(), Error> {
+    let places = &trial.testbed.places;
     let name = configuration.name();
     let recording = SessionSettings {
         records_per_thread: RECORDS,
         ..recording(places)
     };
-    let Some(pass) = Pass::begin(&testbed.settings, name, &recording)? else {
+    let Some(pass) = Pass::begin(&trial.testbed.settings, name, &recording)? else {
         return Ok(());
     };
-    let text = format!("{name}: calls to explain");
-    testbed
-        .progress
-        .stage(text, Duration::from_secs_f64(SECONDS + 1.0));
-    let limit = Duration::from_secs(60);
-    let mut deployment = Deployment::start(places, &[configuration.as_pool()], &pass.environment(), limit)?;
-    let run = deployment.run(&Task {
-        pool: 0,
-        clients: configuration.clients(HZ, MOST_LOW, super::LOW_HZ),
-        seconds: SECONDS,
-        slices: None,
-        awake: false,
-    })?;
-    let high: Vec<i32> = run.clients.iter().take(1).map(|client| client.thread).collect();
-    pass.end(&[OPERATION], &high, outcome)?;
+    let expected = Duration::from_secs_f64(SECONDS + 1.0);
+    trial.stage(format!("{name}: calls to explain"), expected);
+    let setup = Setup {
+        environment: &pass.environment(),
+        ..setup(vec![configuration.pool()], MOST_LOW + 1)
+    };
+    let mut deployment = Deployment::start(places, &setup, 0, Duration::from_secs(60))?;
+    let result = deployment.run(0, SECONDS, &configuration.clients(HZ, MOST_LOW, super::LOW_HZ))?;
+    let high: Vec<i32> = result
+        .reports
+        .iter()
+        .take(1)
+        .map(|report| report.thread)
+        .collect();
+    pass.end(&[OPERATION], &high, &mut trial.outcome)?;
     deployment.stop()
 }

@@ -8,29 +8,23 @@
 mod averages;
 mod contrast;
 mod explained;
-mod page;
 
 use std::time::Duration;
 
-use punctual_harness::{Claim, Hole, HoleRecorder, Outcome, Row, Span, holes};
+use punctual_harness::{Hole, Outcome, Row};
 
-use super::mt_cubit::{Calls, ClientSpec, Deployment, MeanAndJitter, Pool, Run, Task, Threads, priority};
+use super::mt_cubit::{
+    WITHOUT_PAUSES, client, columns, errors, keeps_awake, lanes_and_pool, priority, setup,
+};
 use crate::{
-    benchmark::{Benchmark, Findings},
     control::Control,
     error::Error,
-    explain,
+    experiment::{Experiment, Trial},
     length::Length,
-    testbed::Testbed,
+    load::{Client, Engine, Phase, PhaseResult, PoolSpec, Worker},
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "orb.latency",
-    about: "latency and jitter of a high-priority client with 0 to 50 low-priority ones (MT_Cubit)",
-    expected: |length| Extent::of(length).expected(),
-    run: measure,
-    controls: &[WITHOUT_LANES],
-};
+pub(crate) struct Latency;
 
 const WITHOUT_LANES: Control = Control {
     id: "without-lanes",
@@ -40,45 +34,15 @@ const WITHOUT_LANES: Control = Control {
 
 /// The largest number of low-priority clients, as in the paper's figure 6.
 const MOST_LOW: usize = 50;
-const HIGH_HZ: f64 = 20.0;
-const LOW_HZ: f64 = 10.0;
+/// Calls per second.
+const HIGH_HZ: u32 = 20;
+const LOW_HZ: u32 = 10;
 /// The share of the CPU's time that the calls of all low-priority clients take in the loaded variant.
 const LOAD: f64 = 0.8;
+/// Length of the measurement of the capacity.
+const CALIBRATION_SECONDS: f64 = 0.5;
 /// Calls of each low-priority client in the paper.
 const PAPER_CALLS: f64 = 4000.0;
-
-/// The amount of measurements.
-struct Extent {
-    /// Time per number of clients.
-    seconds: f64,
-    /// Numbers of low-priority clients, in the two configurations.
-    own: &'static [usize],
-    one_servant: &'static [usize],
-    contrast: contrast::Extent,
-}
-
-impl Extent {
-    fn of(length: Length) -> Self {
-        const OWN: &[usize] = &[0, 1, 2, 5, 9, 20, 35, 50];
-        const ONE_SERVANT: &[usize] = &[0, 5, 9, 20, 50];
-        Self {
-            seconds: length.pick(2.2, 30.0, PAPER_CALLS / LOW_HZ),
-            own: length.pick(&[0, 9, 50], OWN, OWN),
-            one_servant: length.pick(&[9, 50], ONE_SERVANT, ONE_SERVANT),
-            contrast: contrast::Extent::of(length),
-        }
-    }
-
-    fn curves(&self) -> Duration {
-        // And one with the CPU kept awake.
-        let points = self.own.len() + self.one_servant.len() + 1;
-        Duration::from_secs_f64(self.seconds * points as f64)
-    }
-
-    fn expected(&self) -> Duration {
-        self.curves() + self.contrast.expected() + Duration::from_secs(3)
-    }
-}
 
 /// The assignment of clients to lanes and servants.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -103,180 +67,177 @@ impl Configuration {
         }
     }
 
-    /// Index of its pool in the server.
-    fn pool(self) -> usize {
-        Self::ALL.iter().position(|other| *other == self).unwrap_or(0)
-    }
-
-    fn as_pool(self) -> Pool {
-        let clients = MOST_LOW + 1;
+    fn pool(self) -> PoolSpec {
+        let [lanes, without_lanes] = lanes_and_pool(MOST_LOW + 1);
         match self {
-            Self::Own => Pool {
-                threads: Threads::Lanes((0..clients).map(priority).collect()),
-                servants: clients,
-            },
-            Self::OneServant => Pool {
-                threads: Threads::Lanes(vec![priority(0), priority(1)]),
-                servants: 2,
-            },
-            // As many threads as there are lanes, at the priority of the least important client.
-            Self::WithoutLanes => Pool {
-                threads: Threads::WithoutLanes {
-                    threads: clients,
-                    priority: priority(MOST_LOW),
-                },
-                servants: clients,
-            },
-        }
-    }
-
-    fn low(self, number: usize, hz: f64) -> ClientSpec {
-        let place = match self {
-            Self::OneServant => 1,
-            Self::Own | Self::WithoutLanes => number,
-        };
-        ClientSpec {
-            name: format!("low-{number}"),
-            priority: priority(place),
-            hz,
-            servant: place,
+            Self::Own => lanes,
+            Self::OneServant => PoolSpec::Lanes(vec![priority(0), priority(1)]),
+            Self::WithoutLanes => without_lanes,
         }
     }
 
     /// Returns the clients, the high-priority one first.
-    fn clients(self, high_hz: f64, low: usize, low_hz: f64) -> Vec<ClientSpec> {
-        let high = ClientSpec {
-            name: "high".into(),
-            priority: priority(0),
-            hz: high_hz,
-            servant: 0,
-        };
-        let low = (1..=low).map(|number| self.low(number, low_hz));
-        std::iter::once(high).chain(low).collect()
+    fn clients(self, high_hz: u32, low: usize, low_hz: u32) -> Vec<Worker> {
+        let place = |number| if self == Self::OneServant { 1 } else { number };
+        let low = (1..=low).map(|number| client("low", place(number), low_hz));
+        std::iter::once(client("high", 0, high_hz)).chain(low).collect()
     }
-}
 
-struct Point {
-    configuration: Configuration,
-    low: usize,
-    /// Whether an ordinary thread kept the CPU from idling.
-    awake: bool,
-    run: Run,
-}
-
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let places = testbed.places.clone();
-    let extent = Extent::of(testbed.length);
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    let progress = &testbed.progress;
-    progress.stage("starting server and clients", Duration::from_secs(2));
-    let mut pools = Configuration::ALL.map(Configuration::as_pool);
-    if testbed.is_under(&WITHOUT_LANES) {
-        pools[Configuration::Own.pool()] = Configuration::WithoutLanes.as_pool();
-    }
-    let limit = extent.expected() * 2 + Duration::from_secs(60);
-    let mut deployment = Deployment::start(&places, &pools, &[], limit)?;
-    let recorder = HoleRecorder::start(deployment.processes(), places.pinned, &places.driver)?;
-
-    let contrasts = contrast::measure(&mut deployment, extent.contrast, progress)?;
-    let mut points = Vec::new();
-    for (configuration, numbers, awake) in [
-        (Configuration::Own, extent.own, false),
-        (Configuration::Own, &[MOST_LOW], true),
-        (Configuration::OneServant, extent.one_servant, false),
-    ] {
-        for &low in numbers {
-            let idle = if awake { ", CPU kept awake" } else { "" };
-            progress.stage(
-                format!("{}: {low} low-priority clients{idle}", configuration.name()),
-                Duration::from_secs_f64(extent.seconds),
-            );
-            let task = Task {
-                pool: configuration.pool(),
-                clients: configuration.clients(HIGH_HZ, low, LOW_HZ),
-                seconds: extent.seconds,
-                slices: None,
-                awake,
-            };
-            let run = deployment.run(&task)?;
-            points.push(Point {
-                configuration,
-                low,
-                awake,
-                run,
-            });
+    fn phase(self, key: Point, title: String, seconds: f64, workers: Vec<Worker>) -> Phase<Point> {
+        Phase {
+            key,
+            title,
+            deployment: 0,
+            pool: Self::ALL.iter().position(|other| *other == self).unwrap_or(0),
+            seconds,
+            workers,
         }
     }
-    let recording = recorder.stop();
-    deployment.stop()?;
-
-    let runs = || points.iter().map(|point| &point.run).chain(contrasts.runs());
-    let outstanding: Vec<Span> = runs()
-        .flat_map(|run| &run.clients)
-        .flat_map(|client| client.calls.iter().map(|call| call.span()))
-        .collect();
-    let holes = recording.holes(&outstanding);
-    outcome.parameter("seconds_per_point", extent.seconds);
-    if testbed.length == Length::Quick {
-        let shortened = "2.2 s instead of 30 s per number of clients, five numbers of clients, and one run \
-                         of the pool without lanes";
-        outcome.parameter("shortened", shortened);
-    }
-    outcome.parameter("kernel_holes", serde_json::to_value(&holes)?);
-    points.iter().for_each(|point| point.rows(&holes, &mut outcome));
-    averages::claim(&points, &holes, &mut outcome);
-    contrasts.evaluate(&mut outcome);
-    let errors: u64 = runs()
-        .flat_map(|run| &run.clients)
-        .map(|client| client.errors)
-        .sum();
-    outcome.claim(Claim::at_most(
-        "errors",
-        "wrong results",
-        "[Schmidt 2002] 3.3",
-        errors as f64,
-        0.0,
-    ));
-    let measured: u64 = runs().map(|run| run.span.end_ns - run.span.start_ns).sum();
-    if let Some(reason) = holes::unfit(&holes, Duration::from_nanos(measured)) {
-        outcome.unfit(reason);
-    }
-    for configuration in [Configuration::Own, Configuration::WithoutLanes] {
-        explained::measure(testbed, configuration, &mut outcome)?;
-    }
-    let chapter = explain::add_to(page::chapter(&outcome, &contrasts, &holes), &outcome);
-    Ok(Findings { outcome, chapter })
 }
 
-impl Point {
-    fn high(&self, holes: &[Hole]) -> MeanAndJitter {
-        MeanAndJitter::of(self.run.clients.iter().take(1), holes)
+/// What a phase measures.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Point {
+    /// The curves of the paper's figures: a number of low-priority clients; also with a CPU that an ordinary
+    /// thread keeps from idling.
+    Curve {
+        configuration: Configuration,
+        low: usize,
+        awake: bool,
+    },
+    /// Alternating slices with and without low-priority clients.
+    Contrast(Configuration, contrast::Load),
+    /// The throughput of a single client that does not pause.
+    Capacity,
+}
+
+/// Time per number of clients.
+fn seconds(length: Length) -> f64 {
+    length.pick(2.2, 30.0, PAPER_CALLS / f64::from(LOW_HZ))
+}
+
+/// Returns the phases; in the loaded variant each low-priority client calls at `loaded_hz`.
+fn phases(length: Length, loaded_hz: u32) -> Vec<Phase<Point>> {
+    const OWN: &[usize] = &[0, 1, 2, 5, 9, 20, 35, 50];
+    const ONE_SERVANT: &[usize] = &[0, 5, 9, 20, 50];
+    let (own, one_servant) = match length {
+        Length::Quick => (&[0, 9, 50][..], &[9, 50][..]),
+        Length::Full | Length::Paper => (OWN, ONE_SERVANT),
+    };
+    let points = own.iter().map(|low| (Configuration::Own, *low, false));
+    let points = points.chain([(Configuration::Own, MOST_LOW, true)]);
+    let points = points.chain(
+        one_servant
+            .iter()
+            .map(|low| (Configuration::OneServant, *low, false)),
+    );
+    let curves = points.map(|(configuration, low, awake)| {
+        let idle = if awake { ", CPU kept awake" } else { "" };
+        let title = format!("{}: {low} low-priority clients{idle}", configuration.name());
+        let mut clients = configuration.clients(HIGH_HZ, low, LOW_HZ);
+        clients.extend(awake.then(keeps_awake));
+        let key = Point::Curve {
+            configuration,
+            low,
+            awake,
+        };
+        configuration.phase(key, title, seconds(length), clients)
+    });
+    contrast::phases(length, loaded_hz)
+        .into_iter()
+        .chain(curves)
+        .collect()
+}
+
+/// Returns the calls per second of each low-priority client such that all together take [`LOAD`] of the CPU.
+fn loaded_hz(engine: &mut Engine, trial: &mut Trial<'_>) -> Result<u32, Error> {
+    let one = setup(vec![PoolSpec::Lanes(vec![priority(0)])], 1);
+    let clients = Configuration::Own.clients(WITHOUT_PAUSES, 0, LOW_HZ);
+    let title = "measuring the capacity".to_owned();
+    let phase = Configuration::Own.phase(Point::Capacity, title, CALIBRATION_SECONDS, clients);
+    let results = engine.run(trial.testbed, &mut trial.outcome, &[one], vec![phase])?;
+    let calls: usize = results
+        .iter()
+        .map(|phase| phase.clients[0].report.calls.len())
+        .sum();
+    Ok((LOAD * calls as f64 / CALIBRATION_SECONDS / MOST_LOW as f64).max(1.0) as u32)
+}
+
+impl Experiment for Latency {
+    const NAME: &'static str = "orb.latency";
+    const ABOUT: &'static str =
+        "latency and jitter of a high-priority client with 0 to 50 low-priority ones (MT_Cubit)";
+    const PAGE: &'static str = include_str!("latency.toml");
+    const CONTROLS: &'static [Control] = &[WITHOUT_LANES];
+
+    fn expected(length: Length) -> Duration {
+        let seconds: f64 = phases(length, LOW_HZ).iter().map(|phase| phase.seconds).sum();
+        Duration::from_secs_f64(seconds + CALIBRATION_SECONDS + 3.0)
     }
 
-    fn low(&self, holes: &[Hole]) -> MeanAndJitter {
-        MeanAndJitter::of(self.run.clients.iter().skip(1), holes)
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let length = trial.length();
+        let mut pools = Configuration::ALL.map(Configuration::pool);
+        if trial.testbed.is_under(&WITHOUT_LANES) {
+            pools[0] = Configuration::WithoutLanes.pool();
+        }
+        let setup = setup(pools.into(), MOST_LOW + 1);
+        let mut engine = Engine::default();
+        let phases = phases(length, loaded_hz(&mut engine, trial)?);
+        let results = engine.run(trial.testbed, &mut trial.outcome, &[setup], phases)?;
+        trial.outcome.parameter("seconds_per_point", seconds(length));
+        trial.shortened(
+            "2.2 s instead of 30 s per number of clients, five numbers of clients, and one run of the pool \
+             without lanes",
+        );
+        trial.holes(&engine.holes, engine.measured)?;
+        for phase in &results {
+            rows(phase, &engine.holes, &mut trial.outcome);
+        }
+        averages::claim(&results, &engine.holes, &mut trial.outcome);
+        contrast::evaluate(&results, &engine.holes, trial);
+        trial.claim_no_errors("[Schmidt 2002] 3.3", errors(&results));
+        for configuration in [Configuration::Own, Configuration::WithoutLanes] {
+            explained::measure(trial, configuration)?;
+        }
+        Ok(())
     }
+}
 
-    /// Adds a row for the high-priority client and one for all low-priority ones together.
-    fn rows(&self, holes: &[Hole], outcome: &mut Outcome) {
-        let Some((high, low)) = self.run.clients.split_first() else {
+/// Adds a row for the high-priority client and one for all low-priority ones together.
+fn rows(phase: &PhaseResult<Point>, holes: &[Hole], outcome: &mut Outcome) {
+    let Point::Curve {
+        configuration,
+        low: low_clients,
+        awake,
+    } = phase.key
+    else {
+        return;
+    };
+    let mut row = |client: &str, clients: &[Client], hz: u32| {
+        if clients.is_empty() {
             return;
-        };
-        let mut row = |client: &str, calls: &[&Calls], hz: f64| {
-            if calls.is_empty() {
-                return;
-            }
-            let row = Row::new()
-                .with("kind", if self.awake { "awake" } else { "point" })
-                .with("configuration", self.configuration.name())
-                .with("low_clients", self.low)
-                .with("client", client)
-                .with("asked_hz", hz);
-            outcome.row(MeanAndJitter::columns(row, calls.iter().copied(), holes));
-        };
-        row("high", &[high], HIGH_HZ);
-        row("low", &low.iter().collect::<Vec<_>>(), LOW_HZ);
-    }
+        }
+        let row = Row::new()
+            .with("kind", if awake { "awake" } else { "point" })
+            .with("configuration", configuration.name())
+            .with("low_clients", low_clients)
+            .with("client", client)
+            .with("asked_hz", f64::from(hz));
+        outcome.row(columns(row, clients, holes));
+    };
+    row("high", high(phase), HIGH_HZ);
+    row("low", low(phase), LOW_HZ);
+}
+
+fn high(phase: &PhaseResult<Point>) -> &[Client] {
+    &phase.clients[..1]
+}
+
+/// Returns the low-priority clients, without the thread that keeps the CPU awake.
+fn low(phase: &PhaseResult<Point>) -> &[Client] {
+    let awake = matches!(phase.key, Point::Curve { awake: true, .. });
+    &phase.clients[1..phase.clients.len() - usize::from(awake)]
 }
 
 #[cfg(test)]
@@ -284,31 +245,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_client_has_a_lane_of_its_priority() {
-        for configuration in [Configuration::Own, Configuration::OneServant] {
-            let Pool {
-                threads: Threads::Lanes(lanes),
-                servants,
-            } = configuration.as_pool()
-            else {
-                panic!("lanes were requested");
-            };
-            for client in configuration.clients(HIGH_HZ, MOST_LOW, LOW_HZ) {
-                assert!(lanes.contains(&client.priority), "{client:?}");
-                assert!(client.servant < servants, "{client:?}");
-                assert!(client.name.len() <= 15);
-            }
-        }
-    }
-
-    #[test]
     fn low_clients_have_distinct_priorities_or_one_in_common() {
         let distinct = |configuration: Configuration| {
-            let priorities = configuration.clients(HIGH_HZ, MOST_LOW, LOW_HZ).into_iter();
-            priorities
-                .map(|client| client.priority)
-                .collect::<std::collections::BTreeSet<_>>()
-                .len()
+            let clients = configuration.clients(HIGH_HZ, MOST_LOW, LOW_HZ).into_iter();
+            let priorities = clients.map(|client| client.priority);
+            priorities.collect::<std::collections::BTreeSet<_>>().len()
         };
         let distinct = Configuration::ALL.map(distinct);
         assert_eq!(distinct, [MOST_LOW + 1, 2, MOST_LOW + 1]);
@@ -316,7 +257,7 @@ mod tests {
 
     #[test]
     fn expected_durations_are_within_budget() {
-        assert!(Extent::of(Length::Quick).expected() <= Duration::from_secs(78));
-        assert!(Extent::of(Length::Full).expected() <= Duration::from_secs(11 * 60));
+        assert!(Latency::expected(Length::Quick) <= Duration::from_secs(78));
+        assert!(Latency::expected(Length::Full) <= Duration::from_secs(11 * 60));
     }
 }

@@ -6,36 +6,28 @@
 //! without lanes. Source: [Levine 1999], TAO's MT_Cubit with a thread for each rate.
 
 mod inverted;
-mod page;
 
 use std::time::Duration;
 
-use punctual_harness::{Claim, Hole, HoleRecorder, Outcome, Row, Span, holes};
+use punctual_harness::{Claim, Hole, Outcome, Row};
 use punctual_trace::{Analysis, Names, Recorded, Session};
 
 use self::inverted::Inverted;
-use super::mt_cubit::{ClientSpec, Deployment, MeanAndJitter, Pool, Run, Task, Threads, priority};
+use super::mt_cubit::{MeanAndJitter, POOLS, client, columns, errors, lanes_and_pool, setup};
 use crate::{
-    benchmark::{Benchmark, Findings},
     control::Control,
     error::Error,
+    experiment::{Experiment, Trial},
     inversion::recording,
     length::Length,
-    testbed::{Places, Testbed},
+    load::{Engine, Phase, PhaseResult, Setup},
+    testbed::Places,
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "orb.priority-inversion",
-    about: "latency and jitter of clients at 20, 10, 5 and 1 Hz, and their waits for less important ones; \
-            needs root",
-    expected: |length| Extent::of(length).expected(),
-    run: measure,
-    controls: &[WITHOUT_LANES],
-};
+pub(crate) struct PriorityInversion;
 
 /// Calls per second of the clients, the most important first.
-const RATES: [f64; 4] = [20.0, 10.0, 5.0, 1.0];
-const POOLS: [&str; 2] = ["lanes", "pool without lanes"];
+const RATES: [u32; 4] = [20, 10, 5, 1];
 
 /// The largest ratio of two means that a figure of the paper does not show as an inversion.
 const INVERSION: f64 = 1.1;
@@ -47,146 +39,95 @@ const WITHOUT_LANES: Control = Control {
     breaks: &["lanes-against-pool"],
 };
 
-/// Time per pool, in seconds.
-#[derive(Clone, Copy)]
-struct Extent {
-    timed: f64,
-    traced: f64,
+/// Returns the time per pool in seconds: of the timed passes, and of the traced ones.
+fn seconds(length: Length) -> [f64; 2] {
+    length.pick([2.2, 2.2], [30.0, 20.0], [200.0, 20.0])
 }
 
-impl Extent {
-    fn of(length: Length) -> Self {
-        let (timed, traced) = length.pick((2.2, 2.2), (30.0, 20.0), (200.0, 20.0));
-        Self { timed, traced }
-    }
-
-    fn expected(self) -> Duration {
-        Duration::from_secs_f64((self.timed + self.traced) * POOLS.len() as f64 + 1.5)
-    }
-}
-
-fn pools() -> [Pool; 2] {
-    let priorities = (0..RATES.len()).map(priority).collect();
-    let without_lanes = Threads::WithoutLanes {
-        threads: RATES.len(),
-        priority: priority(RATES.len() - 1),
-    };
-    [Threads::Lanes(priorities), without_lanes].map(|threads| Pool {
-        threads,
-        servants: RATES.len(),
-    })
-}
-
-fn task(pool: usize, seconds: f64) -> Task {
-    let client = |(number, hz): (usize, f64)| ClientSpec {
-        name: format!("client-{hz}Hz"),
-        priority: priority(number),
-        hz,
-        servant: number,
-    };
-    Task {
+/// Returns a phase for each pool.
+fn phases(seconds: f64, what: &str) -> Vec<Phase<()>> {
+    let clients = RATES.into_iter().enumerate();
+    let clients: Vec<_> = clients
+        .map(|(number, hz)| client(format!("{hz}Hz"), number, hz))
+        .collect();
+    let pools = POOLS.into_iter().enumerate();
+    let phase = |(pool, name)| Phase {
+        key: (),
+        title: format!("{name}, {what}"),
+        deployment: 0,
         pool,
-        clients: RATES.into_iter().enumerate().map(client).collect(),
         seconds,
-        slices: None,
-        awake: false,
+        workers: clients.clone(),
+    };
+    pools.map(phase).collect()
+}
+
+impl Experiment for PriorityInversion {
+    const NAME: &'static str = "orb.priority-inversion";
+    const ABOUT: &'static str = "latency and jitter of clients at 20, 10, 5 and 1 Hz, and their waits for less \
+                                 important ones; needs root";
+    const PAGE: &'static str = include_str!("priority_inversion.toml");
+    const CONTROLS: &'static [Control] = &[WITHOUT_LANES];
+
+    fn expected(length: Length) -> Duration {
+        let per_pool: f64 = seconds(length).iter().sum();
+        Duration::from_secs_f64(per_pool * POOLS.len() as f64 + 1.5)
+    }
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let [timed, traced] = seconds(trial.length());
+        trial.outcome.parameter("seconds_per_pool", timed);
+        trial.outcome.parameter("seconds_per_pool_traced", traced);
+        trial.shortened(
+            "2.2 s instead of 30 s for the latencies of each pool, 2.2 s instead of 20 s for its trace",
+        );
+        let [lanes, without_lanes] = lanes_and_pool(RATES.len());
+        let first = if trial.testbed.is_under(&WITHOUT_LANES) {
+            without_lanes.clone()
+        } else {
+            lanes
+        };
+        let setup = || setup(vec![first.clone(), without_lanes.clone()], RATES.len());
+        let mut engine = Engine::default();
+        let outcome = &mut trial.outcome;
+        let timed = engine.run(trial.testbed, outcome, &[setup()], phases(timed, "timed"))?;
+        // The supervisor removes the trace instance if this process is killed.
+        let session = Session::start(&recording(&trial.testbed.places))?;
+        let setup = Setup {
+            environment: &session.environment(),
+            ..setup()
+        };
+        let phases = phases(traced, "traced");
+        let traced = Engine::default().run(trial.testbed, outcome, &[setup], phases)?;
+        trial.stage("reading the trace", Duration::from_millis(500));
+        let recorded = session.stop()?;
+        trial.holes(&engine.holes, engine.measured)?;
+        rate_rows(&timed, &engine.holes, &mut trial.outcome);
+        inverted_rows(&traced, &recorded, &trial.testbed.places, &mut trial.outcome);
+        claim_means(&timed, &engine.holes, &mut trial.outcome);
+        claim_waits(&mut trial.outcome);
+        trial.claim_no_errors("[Levine 1999]", errors(&timed) + errors(&traced));
+        Ok(())
     }
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let places = testbed.places.clone();
-    let extent = Extent::of(testbed.length);
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    outcome.parameter("seconds_per_pool", extent.timed);
-    outcome.parameter("seconds_per_pool_traced", extent.traced);
-    if testbed.length == Length::Quick {
-        let shortened =
-            "2.2 s instead of 30 s for the latencies of each pool, 2.2 s instead of 20 s for its trace";
-        outcome.parameter("shortened", shortened);
-    }
-    let limit = extent.expected() * 2 + Duration::from_secs(60);
-    let exchanged = testbed.is_under(&WITHOUT_LANES);
-    let pools = if exchanged {
-        let [_, without_lanes] = pools();
-        [without_lanes.clone(), without_lanes]
-    } else {
-        pools()
-    };
-    let run = |deployment: &mut Deployment, seconds: f64, what: &str| -> Result<Vec<Run>, Error> {
-        let pools = POOLS.into_iter().enumerate();
-        let runs = pools.map(|(pool, name)| {
-            let progress = &testbed.progress;
-            progress.stage(format!("{name}, {what}"), Duration::from_secs_f64(seconds));
-            deployment.run(&task(pool, seconds))
-        });
-        runs.collect()
-    };
-
-    let mut deployment = Deployment::start(&places, &pools, &[], limit)?;
-    let recorder = HoleRecorder::start(deployment.processes(), places.pinned.clone(), &places.driver)?;
-    let timed = run(&mut deployment, extent.timed, "timed")?;
-    let recording_of_holes = recorder.stop();
-    deployment.stop()?;
-
-    // The supervisor removes the trace instance if this process is killed.
-    let session = Session::start(&recording(&places))?;
-    let mut deployment = Deployment::start(&places, &pools, &session.environment(), limit)?;
-    let traced = run(&mut deployment, extent.traced, "traced")?;
-    testbed
-        .progress
-        .stage("reading the trace", Duration::from_millis(500));
-    let recorded = session.stop()?;
-    deployment.stop()?;
-
-    let calls = timed
-        .iter()
-        .flat_map(|run| &run.clients)
-        .flat_map(|client| &client.calls);
-    let outstanding: Vec<Span> = calls.map(|call| call.span()).collect();
-    let holes = recording_of_holes.holes(&outstanding);
-    outcome.parameter("kernel_holes", serde_json::to_value(&holes)?);
-    rate_rows(&timed, &holes, &mut outcome);
-    inverted_rows(&traced, &recorded, &places, &mut outcome);
-    let runs = timed.iter().chain(&traced);
-    let errors: u64 = runs
-        .flat_map(|run| &run.clients)
-        .map(|client| client.errors)
-        .sum();
-    claim_means(&timed, &holes, &mut outcome);
-    claim_waits(&mut outcome);
-    let text = "wrong results";
-    outcome.claim(Claim::at_most(
-        "errors",
-        text,
-        "[Levine 1999]",
-        errors as f64,
-        0.0,
-    ));
-    let measured: u64 = timed.iter().map(|run| run.span.end_ns - run.span.start_ns).sum();
-    if let Some(reason) = holes::unfit(&holes, Duration::from_nanos(measured)) {
-        outcome.unfit(reason);
-    }
-    let chapter = page::chapter(&outcome);
-    Ok(Findings { outcome, chapter })
-}
-
-fn rate_rows(timed: &[Run], holes: &[Hole], outcome: &mut Outcome) {
-    for (pool, run) in POOLS.into_iter().zip(timed) {
-        for (hz, calls) in RATES.into_iter().zip(&run.clients) {
+fn rate_rows(timed: &[PhaseResult<()>], holes: &[Hole], outcome: &mut Outcome) {
+    for (pool, phase) in POOLS.into_iter().zip(timed) {
+        for (hz, client) in RATES.into_iter().zip(phase.clients.chunks(1)) {
             let row = Row::new()
                 .with("kind", "rate")
                 .with("pool", pool)
-                .with("asked_hz", hz);
-            outcome.row(MeanAndJitter::columns(row, [calls], holes));
+                .with("asked_hz", f64::from(hz));
+            outcome.row(columns(row, client, holes));
         }
     }
 }
 
 /// Claims that no client has a larger mean than a less important one.
-fn claim_means(timed: &[Run], holes: &[Hole], outcome: &mut Outcome) {
-    let of_lanes = timed.iter().take(1).flat_map(|run| &run.clients);
+fn claim_means(timed: &[PhaseResult<()>], holes: &[Hole], outcome: &mut Outcome) {
+    let of_lanes = timed.iter().take(1).flat_map(|phase| phase.clients.chunks(1));
     let means: Vec<f64> = of_lanes
-        .filter_map(|calls| MeanAndJitter::of([calls], holes).mean_us)
+        .filter_map(|client| MeanAndJitter::of_clients(client, holes).mean_us)
         .collect();
     let pairs = (0..means.len()).flat_map(|more| (more + 1..means.len()).map(move |less| (more, less)));
     let largest = pairs
@@ -231,7 +172,7 @@ fn claim_waits(outcome: &mut Outcome) {
     ));
 }
 
-fn inverted_rows(traced: &[Run], recorded: &Recorded, places: &Places, outcome: &mut Outcome) {
+fn inverted_rows(traced: &[PhaseResult<()>], recorded: &Recorded, places: &Places, outcome: &mut Outcome) {
     let kernel = match &recorded.kernel {
         Ok(kernel) => kernel,
         Err(reason) => {
@@ -252,15 +193,16 @@ fn inverted_rows(traced: &[Run], recorded: &Recorded, places: &Places, outcome: 
     let analysis: Analysis = recorded.analyse();
     let names = Names::new(recorded.names(), 0);
     let cpu = places.pinned.iter().next().unwrap_or(0);
-    for (pool, run) in POOLS.into_iter().zip(traced) {
-        for (hz, calls) in RATES.into_iter().zip(&run.clients) {
-            let inverted = Inverted::of(calls.thread, run.span, cpu, &analysis, &recorded.requests, &names);
-            let calls = calls.calls.len();
+    for (pool, phase) in POOLS.into_iter().zip(traced) {
+        for (hz, client) in RATES.into_iter().zip(&phase.clients) {
+            let thread = client.report.thread;
+            let inverted = Inverted::of(thread, phase.span, cpu, &analysis, &recorded.requests, &names);
+            let calls = client.report.calls.len();
             outcome.row(
                 Row::new()
                     .with("kind", "inverted")
                     .with("pool", pool)
-                    .with("asked_hz", hz)
+                    .with("asked_hz", f64::from(hz))
                     .with("calls", calls)
                     .with("waits", inverted.waits)
                     .with(
@@ -280,23 +222,14 @@ mod tests {
 
     #[test]
     fn clients_with_higher_rates_have_higher_priorities() {
-        let clients = task(0, 1.0).clients;
-        assert!(
-            clients
-                .iter()
-                .is_sorted_by(|a, b| a.priority > b.priority && a.hz > b.hz)
-        );
-        assert_eq!(clients[0].name, "client-20Hz");
-        let [lanes, _] = pools();
-        let Threads::Lanes(lanes) = lanes.threads else {
-            panic!("the first pool has lanes");
-        };
-        assert!(clients.iter().map(|client| client.priority).eq(lanes));
+        let clients = phases(1.0, "timed").remove(0).workers;
+        assert!(clients.is_sorted_by(|a, b| a.priority > b.priority));
+        assert_eq!(clients[0].name, "20Hz");
     }
 
     #[test]
     fn expected_durations_are_within_budget() {
-        assert!(Extent::of(Length::Quick).expected() <= Duration::from_secs(11));
-        assert!(Extent::of(Length::Full).expected() <= Duration::from_secs(110));
+        assert!(PriorityInversion::expected(Length::Quick) <= Duration::from_secs(11));
+        assert!(PriorityInversion::expected(Length::Full) <= Duration::from_secs(110));
     }
 }

@@ -2,26 +2,48 @@
 
 use std::time::{Duration, Instant};
 
-use punctual::{Orb, Priority};
-use punctual_harness::child::Control;
+use punctual_harness::child::Task;
 use punctual_os::clock;
 use serde::{Deserialize, Serialize};
 
 use super::operation::{Operation, Values};
-use crate::{cubit::server::PRIORITY, error::Error, idl::cubit::bench::CubitRef};
+use crate::{cubit::client::Caller, error::Error, idl::cubit::bench::CubitRef};
 
-pub(in crate::orb) const CLIENT_ROLE: &str = "__idl-cubit-client";
-
-/// A block of calls, as the driver requests it.
+/// A block of calls, as the driver requests it from the client process of `cubit`.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(super) struct Block {
+pub(crate) struct TimedBlock {
     pub(super) operation: Operation,
     pub(super) length: Duration,
 }
 
+/// What the client process keeps between blocks.
+pub(crate) struct State {
+    values: Values,
+    number: u32,
+}
+
+impl State {
+    pub(crate) fn new() -> Self {
+        Self {
+            values: Values::new(),
+            number: 0,
+        }
+    }
+}
+
+impl Task<Caller> for TimedBlock {
+    const NAME: &'static str = "timed-block";
+    type Answer = Measured;
+
+    fn perform(self, caller: &mut Caller) -> Result<Measured, Error> {
+        let State { values, number } = &mut caller.throughput;
+        measure(&caller.cubit, values, number, self)
+    }
+}
+
 /// The result of a block.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
-pub(super) struct Measured {
+pub(crate) struct Measured {
     pub(super) calls: u64,
     /// Number of wrong results.
     pub(super) errors: u64,
@@ -34,22 +56,13 @@ pub(super) struct Measured {
     pub(super) octets_per_call: f64,
 }
 
-/// Runs the client process. Argument: the reference.
-pub(in crate::orb) fn client(arguments: &[String]) -> Result<(), Error> {
-    let ior = arguments.first().ok_or("the client process needs a reference")?;
-    let orb = Orb::builder().build()?;
-    let cubit: CubitRef = orb.resolve(ior)?;
-    orb.current().set_priority(Priority::new(PRIORITY)?)?;
-    let mut values = Values::new();
-    let mut number = 0;
-    Control::ready(&())?.serve(|block: Block| {
-        measure(&cubit, &mut values, &mut number, block).map_err(|error| error.to_string())
-    })?;
-    Ok(())
-}
-
-fn measure(cubit: &CubitRef, values: &mut Values, number: &mut u32, block: Block) -> Result<Measured, Error> {
-    let Block { operation, length } = block;
+fn measure(
+    cubit: &CubitRef,
+    values: &mut Values,
+    number: &mut u32,
+    block: TimedBlock,
+) -> Result<Measured, Error> {
+    let TimedBlock { operation, length } = block;
     let directions = if operation.is_oneway() { 1.0 } else { 2.0 };
     let mut measured = Measured {
         octets_per_call: directions * values.octets(operation)?,

@@ -76,19 +76,6 @@ impl Operation {
         }
     }
 
-    /// Name below a bar of a figure.
-    pub(super) fn short_name(self) -> &'static str {
-        match self {
-            Self::SmallOctetSequence => "octet[16]",
-            Self::LargeOctetSequence => "octet[4096]",
-            Self::SmallLongSequence => "long[4]",
-            Self::LargeLongSequence => "long[1024]",
-            Self::SmallStructSequence => "struct[4]",
-            Self::LargeStructSequence => "struct[1024]",
-            other => other.name(),
-        }
-    }
-
     /// Returns whether the operation has no reply.
     pub(super) fn is_oneway(self) -> bool {
         self == Self::Oneway

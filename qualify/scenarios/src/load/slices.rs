@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Time in slices of one length: in every second one, starting with the second, the other clients call, too.
 ///
 /// They alternate so that disturbances of the machine affect both kinds.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct Slices {
     pub(crate) length: Duration,
 }
