@@ -8,19 +8,19 @@
 use std::{path::Path, time::Duration};
 
 use punctual_harness::{Claim, Outcome, Row, Span};
-use punctual_report::{Chapter, Table};
 use punctual_trace::{
     Analysis, Inversion, Names, Recorded, Session, SessionSettings, inversion::CpuHole,
     kernel::KernelSettings, report,
 };
 
 use crate::{
-    benchmark::{Benchmark, Findings},
+    benchmark::Benchmark,
     control::Control,
     error::Error,
+    experiment::{Experiment, Trial, benchmark},
     length::Length,
     load::{self, PhaseResult, Placement, Pool, Setup},
-    testbed::{Places, Testbed},
+    testbed::Places,
 };
 
 /// Slightly below capacity, so that best-effort clients get some processor time: figure 25.
@@ -37,14 +37,7 @@ const LARGEST_EXCLUDED_SHARE: f64 = 0.02;
 /// The number of rows with single intervals per pool.
 const MOST_INTERVALS: usize = 50;
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "inversion",
-    about: "requests that wait while something less important runs, with ten best-effort clients; needs \
-            root",
-    expected: |length| load::expected(&phases(length)) + Duration::from_secs(3),
-    run: measure,
-    controls: &[EXCHANGED, ONE_SIDE, load::STALLED],
-};
+pub(crate) const BENCHMARK: Benchmark = benchmark::<InversionCheck>();
 
 const EXCHANGED: Control = Control {
     id: "exchanged",
@@ -56,6 +49,61 @@ const ONE_SIDE: Control = Control {
     about: "the flight records of the clients only",
     breaks: &["*.joined"],
 };
+
+struct InversionCheck;
+
+impl Experiment for InversionCheck {
+    const NAME: &'static str = "inversion";
+    const ABOUT: &'static str =
+        "requests that wait while something less important runs, with ten best-effort clients; needs root";
+    const PAGE: &'static str = include_str!("inversion.toml");
+    const CONTROLS: &'static [Control] = &[EXCHANGED, ONE_SIDE, load::STALLED];
+
+    fn expected(length: Length) -> Duration {
+        load::expected(&phases(length)) + Duration::from_secs(3)
+    }
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let length = trial.length();
+        let places = trial.testbed.places.clone();
+        let perfetto = trial.testbed.settings.perfetto.clone();
+        let mut session = load::Session::begin(trial.testbed, Self::NAME)?;
+        // The supervisor removes the trace instance if this process is killed.
+        let trace = Session::start(&recording(&places))?;
+        let mut server = load::both_pools(true);
+        if session.testbed.is_under(&EXCHANGED) {
+            server.pools.reverse();
+        }
+        let setup = Setup {
+            environment: &trace.environment(),
+            ..Setup::new(server, Placement::OneCpu)
+        };
+        let results = session.run(&[setup], phases(length))?;
+        let progress = &session.testbed.progress;
+        progress.stage("reading the trace", Duration::from_secs(1));
+        let mut recorded = trace.stop()?;
+        if session.testbed.is_under(&ONE_SIDE) {
+            let requests = recorded.requests.iter_mut();
+            requests.for_each(|request| request.service = None);
+        }
+        let outcome = &mut session.outcome;
+        outcome.parameter("work", WORK);
+        outcome.parameter("best_effort_clients", BEST_EFFORT);
+        outcome.parameter("seconds_per_phase", seconds(length));
+        outcome.parameter("limit_us", LIMIT_US);
+        evaluate(&places, &results, &recorded, outcome, perfetto.as_deref())?;
+        trial.outcome = session.end()?;
+        for pool in Pool::ALL {
+            let of_pool = |row: &Row| row.get("pool").is_some_and(|name| name == pool.name());
+            for (title, table) in crate::waits::tables(&trial.outcome, of_pool) {
+                trial
+                    .tables
+                    .push(table.title(format!("{}: {title}", pool.heading())));
+            }
+        }
+        Ok(())
+    }
+}
 
 /// Returns how long one pool is measured, in seconds.
 fn seconds(length: Length) -> f64 {
@@ -77,39 +125,6 @@ fn phases(length: Length) -> Vec<load::Phase<Pool>> {
 }
 
 type Phase = PhaseResult<Pool>;
-
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let (places, length) = (testbed.places.clone(), testbed.length);
-    let perfetto = testbed.settings.perfetto.clone();
-    let mut session = load::Session::begin(testbed, BENCHMARK.name)?;
-    // The supervisor removes the trace instance if this process is killed.
-    let trace = Session::start(&recording(&places))?;
-    let mut server = load::both_pools(true);
-    if session.testbed.is_under(&EXCHANGED) {
-        server.pools.reverse();
-    }
-    let setup = Setup {
-        environment: &trace.environment(),
-        ..Setup::new(server, Placement::OneCpu)
-    };
-    let results = session.run(&[setup], phases(length))?;
-    let progress = &session.testbed.progress;
-    progress.stage("reading the trace", Duration::from_secs(1));
-    let mut recorded = trace.stop()?;
-    if session.testbed.is_under(&ONE_SIDE) {
-        let requests = recorded.requests.iter_mut();
-        requests.for_each(|request| request.service = None);
-    }
-    let outcome = &mut session.outcome;
-    outcome.parameter("work", WORK);
-    outcome.parameter("best_effort_clients", BEST_EFFORT);
-    outcome.parameter("seconds_per_phase", seconds(length));
-    outcome.parameter("limit_us", LIMIT_US);
-    evaluate(&places, &results, &recorded, outcome, perfetto.as_deref())?;
-    let outcome = session.end()?;
-    let chapter = chapter(&outcome);
-    Ok(Findings { outcome, chapter })
-}
 
 /// Returns settings that record the kernel's scheduling, with the reader on the driver's CPU if it has one.
 pub(crate) fn recording(places: &Places) -> SessionSettings {
@@ -287,40 +302,4 @@ fn claims(phase: &Phase, part: &Analysis, recorded: &Recorded, outcome: &mut Out
             LARGEST_EXCLUDED_SHARE * 100.0
         ));
     }
-}
-
-const CLIENT_COLUMNS: &[(&str, &str)] = &[
-    ("pool", "pool"),
-    ("priority", "client"),
-    ("asked_hz", "requested (Hz)"),
-    ("achieved_hz", "achieved (Hz)"),
-    ("deadlines_made_percent", "deadlines met (%)"),
-];
-
-fn tables(outcome: &Outcome) -> Vec<(String, Table)> {
-    let clients = outcome
-        .rows()
-        .iter()
-        .filter(|row| crate::rows::is_kind(row, "client"));
-    let clients = Table::of(clients.map(Row::as_map)).columns(CLIENT_COLUMNS);
-    let mut tables = vec![("Calls".to_owned(), clients)];
-    for pool in Pool::ALL {
-        let of_pool = |row: &Row| row.get("pool").is_some_and(|name| name == pool.name());
-        let found = crate::waits::tables(outcome, of_pool).into_iter();
-        tables.extend(found.map(|(title, table)| (format!("{}: {title}", pool.heading()), table)));
-    }
-    tables
-}
-
-fn chapter(outcome: &Outcome) -> Chapter {
-    let chapter = Chapter::new("No unbounded priority inversion").paragraph(
-        "Three clients call at 75, 50 and 25 Hz, and ten more as fast as they can, all on one processor. The \
-         tables \
-         show how long requests and their threads waited while something less important ran, from the \
-         kernel's trace.",
-    );
-    let tables = tables(outcome).into_iter();
-    tables.fold(chapter, |chapter, (title, table)| {
-        chapter.table(table.title(title))
-    })
 }

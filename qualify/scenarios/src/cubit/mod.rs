@@ -26,24 +26,64 @@ use self::{
     transport::{LaneWait, Transport},
 };
 use crate::{
-    benchmark::{Benchmark, Findings},
+    benchmark::Benchmark,
     error::Error,
-    explain,
+    experiment::{Experiment, Trial, benchmark},
     length::Length,
     role::{Role, entry},
-    testbed::Testbed,
 };
 
 /// The roles of the child processes.
 pub(crate) const ROLES: &[(&str, Role)] = &[entry::<server::Server>(), entry::<client::Caller>()];
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "cubit",
-    about: "latency of calls with different arguments, compared with a raw ping-pong of the same octets",
-    expected: |length| Extent::of(length).expected(),
-    run: measure,
-    controls: &[],
-};
+pub(crate) const BENCHMARK: Benchmark = benchmark::<Cubit>();
+
+struct Cubit;
+
+impl Experiment for Cubit {
+    const NAME: &'static str = "cubit";
+    const ABOUT: &'static str =
+        "latency of calls with different arguments, compared with a raw ping-pong of the same octets";
+    const PAGE: &'static str = include_str!("cubit.toml");
+
+    fn expected(length: Length) -> Duration {
+        Extent::of(length).expected()
+    }
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let extent = Extent::of(trial.length());
+        let places = &trial.testbed.places;
+        let cpu = |set: &punctual_os::CpuSet| set.iter().next().ok_or("no CPU to run on");
+        let (served, driver) = (cpu(&places.pinned)?, cpu(&places.driver)?);
+        let outcome = &mut trial.outcome;
+        outcome.parameter("rounds", extent.rounds);
+        outcome.parameter("calls_per_block", extent.calls_per_block);
+        outcome.parameter("cpu_seconds", extent.cpu_seconds);
+        let mut clients = vec![("same-cpu", served)];
+        if places.has_driver() {
+            clients.push(("split-cpu", driver));
+        } else {
+            let reason = "only one CPU is available to this process";
+            outcome.skip(None, "every row of placement split-cpu", reason);
+        }
+        for &(name, client) in &clients {
+            for (transport, lane_wait) in ROWS {
+                let placement = Placement {
+                    name,
+                    client,
+                    server: served,
+                    transport,
+                    lane_wait,
+                };
+                placement.measure(extent, &trial.testbed.progress, outcome)?;
+            }
+        }
+        for (_, client) in clients {
+            explained::measure(trial.testbed, client, outcome)?;
+        }
+        Ok(())
+    }
+}
 
 /// The amount of measurements.
 #[derive(Clone, Copy)]
@@ -85,39 +125,3 @@ const ROWS: [(Transport, LaneWait); 4] = [
     (Transport::Unix, LaneWait::Blocking),
     (Transport::Shm, LaneWait::Polled),
 ];
-
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let extent = Extent::of(testbed.length);
-    let places = &testbed.places;
-    let cpu = |set: &punctual_os::CpuSet| set.iter().next().ok_or("no CPU to run on");
-    let (served, driver) = (cpu(&places.pinned)?, cpu(&places.driver)?);
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    outcome.parameter("rounds", extent.rounds);
-    outcome.parameter("calls_per_block", extent.calls_per_block);
-    outcome.parameter("cpu_seconds", extent.cpu_seconds);
-
-    let on = |name, client, transport, lane_wait| Placement {
-        name,
-        client,
-        server: served,
-        transport,
-        lane_wait,
-    };
-    for (transport, lane_wait) in ROWS {
-        on("same-cpu", served, transport, lane_wait).measure(extent, &testbed.progress, &mut outcome)?;
-    }
-    if places.has_driver() {
-        for (transport, lane_wait) in ROWS {
-            on("split-cpu", driver, transport, lane_wait).measure(extent, &testbed.progress, &mut outcome)?;
-        }
-    } else {
-        let reason = "only one CPU is available to this process";
-        outcome.skip(None, "every row of placement split-cpu", reason);
-    }
-    explained::measure(testbed, served, &mut outcome)?;
-    if places.has_driver() {
-        explained::measure(testbed, driver, &mut outcome)?;
-    }
-    let chapter = explain::add_to(rows::chapter(&outcome), &outcome);
-    Ok(Findings { outcome, chapter })
-}

@@ -1,7 +1,6 @@
 //! Rows and claims about the calls of one operation.
 
 use punctual_harness::{Claim, Latencies, Outcome, Row, statistics::MedianEstimate};
-use punctual_report::{Chapter, Table};
 
 use super::{
     client::Measured,
@@ -230,32 +229,4 @@ impl Side {
         }
         side
     }
-}
-
-const COLUMNS: &[(&str, &str)] = &[
-    ("transport", "transport"),
-    ("placement", "placement"),
-    ("lane_wait", "lane waits"),
-    ("operation", "operation"),
-    ("p50_us", "p50 (µs)"),
-    ("p99_us", "p99 (µs)"),
-    ("p999_us", "p99.9 (µs)"),
-    ("p50_over_raw", "p50 / raw"),
-    ("p50_over_raw_low", "from"),
-    ("p50_over_raw_high", "to"),
-    ("allocations_per_call_client", "alloc. client"),
-    ("allocations_per_call_server", "alloc. server"),
-    ("syscalls_per_call_client", "syscalls client"),
-    ("syscalls_per_call_server", "syscalls server"),
-    ("user_cpu_us_per_call", "user CPU (µs)"),
-];
-
-/// Returns the chapter of the report.
-pub(super) fn chapter(outcome: &Outcome) -> Chapter {
-    Chapter::new("Cost of a call: latency compared with a raw ping-pong of the same octets")
-        .paragraph(
-            "Blocks of calls and of ping-pong alternate; the ratio is the median over pairs of blocks, with \
-             its 95 % confidence interval.",
-        )
-        .table(Table::of(outcome.rows().iter().map(Row::as_map)).columns(COLUMNS))
 }

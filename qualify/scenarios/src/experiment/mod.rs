@@ -89,6 +89,7 @@ fn run<E: Experiment>(testbed: &mut Testbed) -> Result<Findings, Error> {
     }
     E::measure(&mut trial)?;
     let chapter = explain::add_to(page.chapter(&trial), &trial.outcome);
+    let chapter = trial.tables.into_iter().fold(chapter, Chapter::table);
     Ok(Findings {
         outcome: trial.outcome,
         chapter,

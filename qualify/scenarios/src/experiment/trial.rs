@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt, time::Duration};
 
 use punctual_harness::{Claim, Hole, Outcome, Row, holes};
+use punctual_report::Table;
 
 use crate::{error::Error, length::Length, testbed::Testbed};
 
@@ -24,6 +25,8 @@ pub(crate) struct Trial<'t> {
     pub(super) rows: Vec<(&'static str, Row)>,
     pub(super) verdicts: BTreeMap<&'static str, Verdict>,
     pub(super) texts: BTreeMap<&'static str, String>,
+    /// Tables of the analysis of a trace, which follow the page.
+    pub(crate) tables: Vec<Table>,
 }
 
 impl<'t> Trial<'t> {
@@ -36,6 +39,7 @@ impl<'t> Trial<'t> {
             rows: Vec::new(),
             verdicts: BTreeMap::new(),
             texts: BTreeMap::new(),
+            tables: Vec::new(),
         }
     }
 
