@@ -41,6 +41,7 @@ mod orb;
 mod os;
 pub mod qualify;
 mod report;
+mod rights;
 mod role;
 mod rows;
 mod rt;

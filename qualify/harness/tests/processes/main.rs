@@ -2,12 +2,14 @@
 //! which therefore has its own `main`.
 
 mod child;
+mod role;
 mod supervisor;
 mod watchdog;
 
 use std::process::ExitCode;
 
 use punctual_fixtures::runner::Test;
+use punctual_harness::child::{Control, run_role};
 
 const TESTS: &[Test] = &[
     (
@@ -30,6 +32,14 @@ const TESTS: &[Test] = &[
     ),
     ("child::is_pinned", child::is_pinned),
     ("child::dies_with_its_parent", child::dies_with_its_parent),
+    (
+        "role::answers_each_task_with_its_type_and_keeps_its_state",
+        role::answers_each_task_with_its_type_and_keeps_its_state,
+    ),
+    (
+        "role::refuses_a_setup_a_task_and_what_it_does_not_know",
+        role::refuses_a_setup_a_task_and_what_it_does_not_know,
+    ),
     (
         "watchdog::kills_after_the_timeout",
         watchdog::kills_after_the_timeout,
@@ -69,8 +79,18 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
         Some("__child") => return child::main(&arguments[1..]),
+        Some("__adder") => return adder(),
         Some("__run") => return supervisor::main(&arguments[1..]),
         _ => {}
     }
     punctual_fixtures::runner::run(TESTS)
+}
+
+/// Runs a child process in a role.
+fn adder() -> ExitCode {
+    if let Err(error) = run_role::<role::Adder>() {
+        Control::refuse(error).unwrap();
+        return ExitCode::FAILURE;
+    }
+    ExitCode::SUCCESS
 }

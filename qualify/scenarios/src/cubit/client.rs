@@ -103,12 +103,12 @@ pub(crate) fn spawn(
 
 /// The client process.
 pub(crate) struct Caller {
-    pub(crate) cubit: CubitRef,
+    cubit: CubitRef,
     raw_addresses: Vec<RawAddress>,
     raw: HashMap<(Transport, Operation), RawClient>,
     values: Values,
     /// Of `orb.throughput`.
-    pub(crate) throughput: throughput::State,
+    throughput: throughput::State,
 }
 
 impl Role for Caller {
@@ -143,6 +143,15 @@ impl Task<Caller> for Block {
 
     fn perform(self, caller: &mut Caller) -> Result<Measured, Error> {
         caller.measure(self)
+    }
+}
+
+impl Task<Caller> for throughput::TimedBlock {
+    const NAME: &'static str = "timed-block";
+    type Answer = throughput::Measured;
+
+    fn perform(self, caller: &mut Caller) -> Result<throughput::Measured, Error> {
+        self.measure(&caller.cubit, &mut caller.throughput)
     }
 }
 

@@ -31,7 +31,7 @@ use crate::{
     error::Error,
     explain,
     length::Length,
-    os::no_rights,
+    rights::no_rights,
     testbed::Testbed,
 };
 use page::Page;

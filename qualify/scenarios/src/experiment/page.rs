@@ -24,7 +24,7 @@ use super::{
     selection::Selection,
     trial::{Trial, Verdict},
 };
-use crate::{control::matches, error::Error, os::SAMPLE_COLUMNS};
+use crate::{control::matches, error::Error};
 
 /// The chapter of an experiment.
 #[derive(Debug, Deserialize)]
@@ -163,6 +163,19 @@ impl TableSpec {
         })
     }
 }
+
+/// The columns of evaluated samples in `os/`, after those that describe the measurement.
+const SAMPLE_COLUMNS: &[(&str, &str)] = &[
+    ("count", "samples"),
+    ("mean_us", "mean (µs)"),
+    ("p50_us", "p50 (µs)"),
+    ("p99_us", "p99 (µs)"),
+    ("max_us", "max (µs)"),
+    ("max_cause", "cause of maximum"),
+    ("disturbed", "interrupted"),
+    ("undisturbed_max_us", "max of others (µs)"),
+    ("raw_p50_us", "raw p50 (µs)"),
+];
 
 #[cfg(test)]
 mod tests {

@@ -9,9 +9,9 @@
 //! | [`context_switches`] | Context switches per call, and their share of its latency |
 //! | [`footprint`] | Sizes of programs, servers and the ORB's layers |
 //!
-//! Several benchmarks use the clients of MT_Cubit (`mt_cubit.rs`): many, each with its rate and priority. They
-//! run on the engine in `load/`. Where a paper compares systems or compilers, the chapter states that this run
-//! cannot decide.
+//! Several benchmarks use the clients of MT_Cubit (`mt_cubit.rs`): many, each with its rate and priority.
+//! They run on the engine in `load/`. Where a paper compares systems or compilers, the chapter states that
+//! this run cannot decide.
 
 mod context_switches;
 mod cpu_overhead;

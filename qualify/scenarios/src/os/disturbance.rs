@@ -144,19 +144,6 @@ impl Evaluated {
     }
 }
 
-/// The columns of [`Evaluated::row`] for a table, after those that describe the measurement.
-pub(crate) const SAMPLE_COLUMNS: &[(&str, &str)] = &[
-    ("count", "samples"),
-    ("mean_us", "mean (µs)"),
-    ("p50_us", "p50 (µs)"),
-    ("p99_us", "p99 (µs)"),
-    ("max_us", "max (µs)"),
-    ("max_cause", "cause of maximum"),
-    ("disturbed", "interrupted"),
-    ("undisturbed_max_us", "max of others (µs)"),
-    ("raw_p50_us", "raw p50 (µs)"),
-];
-
 fn overlap(one: Span, other: Span) -> bool {
     one.start_ns < other.end_ns && other.start_ns < one.end_ns
 }

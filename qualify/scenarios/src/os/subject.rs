@@ -19,8 +19,6 @@ use crate::{
 
 /// Timeout of the start of a child process, and of a response beyond its expected duration.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// The highest priority that is needed: for the 90 waiters of the semaphore, their driver, and the watchdog.
-pub(crate) const HIGHEST: i16 = 95;
 
 /// A child process on the measured CPU, with a watchdog and recorders of disturbances.
 pub(crate) struct Subject {
@@ -178,20 +176,4 @@ pub(crate) fn shortened(testbed: &Testbed, outcome: &mut Outcome, what: impl FnO
     if testbed.length == Length::Quick {
         outcome.parameter("shortened", what());
     }
-}
-
-/// Returns why the priorities of live measurements are not permitted, if so.
-pub(crate) fn no_rights(outcome: &Outcome) -> Option<String> {
-    let highest = outcome.machine().highest_realtime_priority.unwrap_or(0);
-    if highest >= HIGHEST {
-        return None;
-    }
-    let here = match highest {
-        0 => "this process may not use them".to_owned(),
-        highest => format!("this process may use at most {highest}"),
-    };
-    Some(format!(
-        "it needs SCHED_FIFO priorities up to {HIGHEST}, but {here}; `punctual doctor` prints how to permit \
-         them"
-    ))
 }

@@ -23,7 +23,7 @@ use crate::{
     benchmark::{Benchmark, Findings},
     error::Error,
     length::Length,
-    os::no_rights,
+    rights::no_rights,
     studies::FlightProgram,
     testbed::Testbed,
 };

@@ -19,7 +19,7 @@ use crate::{
     benchmark::{Benchmark, Findings},
     error::Error,
     length::Length,
-    os::no_rights,
+    rights::no_rights,
     testbed::Testbed,
 };
 

@@ -19,7 +19,8 @@ use crate::{
     benchmark::{Benchmark, Findings},
     error::Error,
     length::Length,
-    os::{Disturbances, Interrupts, Sample, Subject, no_rights, serve, shortened},
+    os::{Disturbances, Interrupts, Sample, Subject, serve, shortened},
+    rights::no_rights,
     testbed::Testbed,
 };
 

@@ -230,8 +230,8 @@ fn claims(contrasts: &[Contrast], outcome: &mut Outcome) -> Option<bool> {
         .flat_map(|run| run.calls.iter().map(Vec::len))
         .min()
         .unwrap_or(0) as f64;
-    let text = "smallest number of calls of the high-priority client in a run, without or with the others, for \
-                the percentiles";
+    let text = "smallest number of calls of the high-priority client in a run, without or with the others, \
+                for the percentiles";
     outcome.claim(Claim::at_least(
         "samples",
         text,

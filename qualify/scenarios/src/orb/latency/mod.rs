@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn expected_durations_are_within_budget() {
-        assert!(Latency::expected(Length::Quick) <= Duration::from_secs(78));
+        assert!(Latency::expected(Length::Quick) <= Duration::from_secs(93));
         assert!(Latency::expected(Length::Full) <= Duration::from_secs(11 * 60));
     }
 }

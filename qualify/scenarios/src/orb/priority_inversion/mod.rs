@@ -64,8 +64,8 @@ fn phases(seconds: f64, what: &str) -> Vec<Phase<()>> {
 
 impl Experiment for PriorityInversion {
     const NAME: &'static str = "orb.priority-inversion";
-    const ABOUT: &'static str = "latency and jitter of clients at 20, 10, 5 and 1 Hz, and their waits for less \
-                                 important ones; needs root";
+    const ABOUT: &'static str = "latency and jitter of clients at 20, 10, 5 and 1 Hz, and their waits for \
+                                 less important ones; needs root";
     const PAGE: &'static str = include_str!("priority_inversion.toml");
     const CONTROLS: &'static [Control] = &[WITHOUT_LANES];
 

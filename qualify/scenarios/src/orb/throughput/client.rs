@@ -2,12 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use punctual_harness::child::Task;
 use punctual_os::clock;
 use serde::{Deserialize, Serialize};
 
 use super::operation::{Operation, Values};
-use crate::{cubit::client::Caller, error::Error, idl::cubit::bench::CubitRef};
+use crate::{error::Error, idl::cubit::bench::CubitRef};
 
 /// A block of calls, as the driver requests it from the client process of `cubit`.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
@@ -31,13 +30,11 @@ impl State {
     }
 }
 
-impl Task<Caller> for TimedBlock {
-    const NAME: &'static str = "timed-block";
-    type Answer = Measured;
-
-    fn perform(self, caller: &mut Caller) -> Result<Measured, Error> {
-        let State { values, number } = &mut caller.throughput;
-        measure(&caller.cubit, values, number, self)
+impl TimedBlock {
+    /// Executes the block in the client process.
+    pub(crate) fn measure(self, cubit: &CubitRef, state: &mut State) -> Result<Measured, Error> {
+        let State { values, number } = state;
+        measure(cubit, values, number, self)
     }
 }
 

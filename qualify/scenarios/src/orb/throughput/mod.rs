@@ -11,11 +11,8 @@ use std::time::Duration;
 use punctual_harness::{MedianEstimate, Outcome, Row, Watchdog, interleave};
 use punctual_os::CpuSet;
 
-pub(crate) use self::client::{State, TimedBlock};
-use self::{
-    client::Measured,
-    operation::{Operation, WITHOUT},
-};
+pub(crate) use self::client::{Measured, State, TimedBlock};
+use self::operation::{Operation, WITHOUT};
 use crate::{
     cubit,
     error::Error,
