@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A child process that adds; its state is the sum.
+#[derive(Debug)]
 pub struct Adder(u32);
 
 impl Role for Adder {
