@@ -103,6 +103,8 @@ pub(crate) fn spawn(
 
 /// The client process.
 pub(crate) struct Caller {
+    /// References work as long as it exists.
+    _orb: Orb,
     cubit: CubitRef,
     raw_addresses: Vec<RawAddress>,
     raw: HashMap<(Transport, Operation), RawClient>,
@@ -127,6 +129,7 @@ impl Role for Caller {
         // Warm-up: buffers and connection reach their final size.
         cubit.allocations()?;
         let caller = Self {
+            _orb: orb,
             cubit,
             raw_addresses: setup.raw_addresses,
             raw: HashMap::new(),

@@ -91,6 +91,9 @@ impl WorkerContext {
         if let Some(priority) = worker.priority {
             self.orb.current().set_priority(Priority::new(priority)?)?;
         }
+        if worker.pace == Pace::Spinning {
+            return Ok(());
+        }
         let first = || match worker.request {
             Request::Cube { .. } => self.load.cube_octet(0).map(|_| ()),
             Request::Work(_) | Request::Octets(_) => self.load.method(1, 1, PRIME),
