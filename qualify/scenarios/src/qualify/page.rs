@@ -36,6 +36,10 @@ pub(crate) fn of_all(
     for chapter in &comparison.chapters {
         page = page.chapter(chapter)?;
     }
+    let unknown = "What the papers state and cannot be told here, and what would be needed";
+    if let Some(table) = tables::with_reasons(outcome, unknown, &[State::CannotTell]) {
+        page = page.table(&table);
+    }
     if !outcome.skipped().is_empty() {
         page = page.section("Not measured").table(&skipped(outcome));
     }

@@ -1,6 +1,6 @@
 //! The first page: which findings hold here, three pictures, and what does not hold and why.
 
-use punctual_harness::{Outcome, Row, State};
+use punctual_harness::{Outcome, Row};
 use punctual_report::{Figure, Page};
 
 use crate::{
@@ -29,16 +29,8 @@ pub(super) fn page_of(run: &Run<'_>, outcome: &Outcome) -> Result<Page, Error> {
     for picture in pictures.flatten().filter(|picture| picture.to_svg().is_ok()) {
         page = page.figure(picture)?;
     }
-    for (title, states) in [
-        ("What does not hold, and why", BROKEN),
-        (
-            "What cannot be told here, and what would be needed",
-            &[State::CannotTell][..],
-        ),
-    ] {
-        if let Some(table) = tables::with_reasons(outcome, title, states) {
-            page = page.table(&table);
-        }
+    if let Some(table) = tables::with_reasons(outcome, "What does not hold, and why", BROKEN) {
+        page = page.table(&table);
     }
     Ok(page)
 }
