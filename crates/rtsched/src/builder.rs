@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use punctual_orb::Peers;
-use punctual_sched::dynamic::{MostImportantFirst, Scheduler, SchedulingParameters};
+use punctual_sched::dynamic::{MostImportantFirst, Scheduler, SchedulingParameters, SheddingPolicy};
 
 use crate::{
     accepted_claims::AcceptedClaims,
@@ -60,6 +60,42 @@ impl RtSchedulingBuilder {
     /// ```
     pub fn scheduler(mut self, scheduler: impl Scheduler + 'static) -> Self {
         self.scheduler = Box::new(scheduler);
+        self
+    }
+
+    /// Sets what becomes of segments that can no longer meet the deadlines of their parameters
+    /// ([`TimedWork::of`](punctual_sched::dynamic::TimedWork::of)), requests of other hosts included. Default:
+    /// [`SheddingPolicy::never`]. [`Current::timed_segment`](crate::Current::timed_segment) has its own policy.
+    ///
+    /// A cancelled segment ends with TIMEOUT, minor OPERATION_CANCELLED, with COMPLETED_NO if it has not begun;
+    /// its thread continues in the enclosing segment or at the caller. Segments are not tried again: use
+    /// [`Current::operation`](crate::Current::operation) around them.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// use punctual_sched::dynamic::{MinimumLaxityFirst, SchedulingParameters, SheddingPolicy};
+    ///
+    /// let scheduling = RtScheduling::builder()
+    ///     .scheduler(MinimumLaxityFirst::new())
+    ///     .shedding(SheddingPolicy::before_dispatch())
+    ///     .build()?;
+    /// let hopeless = SchedulingParameters::Laxity {
+    ///     deadline: scheduling.now() + Duration::from_millis(1),
+    ///     execution_time: Duration::from_millis(2),
+    ///     importance: 0,
+    /// };
+    /// let result = scheduling.current().segment("display", hopeless, |_| {
+    ///     unreachable!("it would be late");
+    ///     #[allow(unreachable_code)]
+    ///     Ok::<(), SchedulingError>(())
+    /// });
+    /// assert!(result.unwrap_err().is_lateness());
+    /// assert_eq!(scheduling.manager().shed(), 1);
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
+    pub fn shedding(mut self, policy: SheddingPolicy) -> Self {
+        self.settings.shedding = policy;
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use punctual_sched::dynamic::{SchedulingParameters, Time};
+use punctual_sched::dynamic::{SchedulingParameters, SheddingPolicy, Time, TimedWork};
 use punctual_types::{DistributableThreadId, SystemException};
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     distributable_thread::DistributableThread,
     endsystem::Endsystem,
     error::SchedulingError,
-    operation::{self, Failure, RetryPolicy},
+    operation::{self, Failure},
     segment::{self, Segment},
     spawn::{self, SpawnSpec},
 };
@@ -87,7 +87,45 @@ impl<'s> Current<'s> {
         parameters: SchedulingParameters,
         work: impl FnOnce(&Segment<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
-        segment::run(self.endsystem, name, parameters, None, work)
+        segment::run(self.endsystem, name, parameters, None, None, work)
+    }
+
+    /// As [`Self::segment`], with its own deadline and its own policy for work that can no longer meet it, in
+    /// place of those of the parameters and of the endsystem.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// use punctual_sched::dynamic::{RateMonotonic, SchedulingParameters, SheddingPolicy, TimedWork};
+    ///
+    /// let scheduling = RtScheduling::builder().scheduler(RateMonotonic::new()).build()?;
+    /// let current = scheduling.current();
+    /// let (period, importance) = (Duration::from_millis(20), 0);
+    /// // It arrived long ago; with its execution time it would be late.
+    /// let display = TimedWork {
+    ///     deadline: current.now() + Duration::from_millis(1),
+    ///     execution_time: Duration::from_millis(2),
+    ///     is_critical: false,
+    /// };
+    /// let rate = SchedulingParameters::Rate { period, importance };
+    /// let policy = SheddingPolicy::before_dispatch();
+    /// let shed = current.timed_segment("display", rate, display, policy, |_| Ok::<_, SchedulingError>(()));
+    /// assert!(shed.unwrap_err().is_lateness());
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::segment`]; TIMEOUT with OPERATION_CANCELLED if it was cancelled, with COMPLETED_NO before its
+    /// beginning.
+    pub fn timed_segment<R, E: From<SchedulingError>>(
+        &self,
+        name: &str,
+        parameters: SchedulingParameters,
+        timed: TimedWork,
+        policy: SheddingPolicy,
+        work: impl FnOnce(&Segment<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        segment::run(self.endsystem, name, parameters, None, Some((timed, policy)), work)
     }
 
     /// As [`Self::segment`], with parameters for threads that are spawned in it, implicitly by oneway and
@@ -119,7 +157,7 @@ impl<'s> Current<'s> {
         implicit: SchedulingParameters,
         work: impl FnOnce(&Segment<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
-        segment::run(self.endsystem, name, parameters, Some(implicit), work)
+        segment::run(self.endsystem, name, parameters, Some(implicit), None, work)
     }
 
     /// `begin_scheduling_segment`: begins a nested segment, or a new distributable thread where there is
@@ -150,6 +188,7 @@ impl<'s> Current<'s> {
             implicit,
             opaque: OpaqueParameters::default(),
             scoped: false,
+            timed: None,
         };
         activations::begin(self.endsystem, &segment)?;
         Ok(())
@@ -426,23 +465,33 @@ impl<'s> Current<'s> {
         activations::wait_until(self.endsystem, time)
     }
 
-    /// Runs an operation with a deadline, `timeout` from now: a late operation is cancelled at its next
-    /// scheduling point, call or wait, and the thread continues. `retry` then determines whether it is tried
-    /// again; each attempt has the whole timeout.
+    /// Runs an operation with a deadline, `timeout` from now. `policy` determines what becomes of it when it
+    /// is late:
     ///
-    /// Calls inside end with TIMEOUT at the deadline. `attempt` counts from 1. A nested operation ends with
-    /// the outer one at the latest.
+    /// - [`at_checkpoints`](SheddingPolicy::at_checkpoints): it is cancelled at its next scheduling point,
+    ///   call or wait, and the thread continues. Calls inside end with TIMEOUT at the deadline. A nested
+    ///   operation ends with the outer one at the latest.
+    /// - [`before_dispatch`](SheddingPolicy::before_dispatch): it is cancelled if its deadline has passed when
+    ///   it gets its turn; once begun it runs to its end.
+    /// - [`never`](SheddingPolicy::never): it runs to its end.
+    ///
+    /// The policy also determines whether it is tried again. Each attempt has the whole timeout; `attempt`
+    /// counts from 1. A retry requires that neither the deadline of an enclosing operation nor that of the
+    /// segment has passed, and never follows THREAD_CANCELLED. Unless the operation is
+    /// [idempotent](SheddingPolicy::idempotent), it also requires certainty that the operation has not run: a
+    /// system exception with COMPLETED_NO.
     ///
     /// ```
     /// use std::time::Duration;
     ///
-    /// use punctual_rtsched::{RetryPolicy, RtScheduling, SchedulingError};
-    /// use punctual_sched::dynamic::{SchedulingParameters, Time};
+    /// use punctual_rtsched::{RtScheduling, SchedulingError};
+    /// use punctual_sched::dynamic::{SchedulingParameters, SheddingPolicy, Time};
     ///
     /// let scheduling = RtScheduling::builder().build()?;
     /// let current = scheduling.current();
+    /// let once_more = SheddingPolicy::at_checkpoints().retrying(1).idempotent();
     /// let attempts = current.segment("track", SchedulingParameters::Importance { importance: 1 }, |_| {
-    ///     current.operation(Duration::from_millis(5), RetryPolicy::attempts(2).idempotent(), |attempt| {
+    ///     current.operation(Duration::from_millis(5), once_more, |attempt| {
     ///         if attempt == 1 {
     ///             // Too late.
     ///             current.sleep_until(Time::NEVER)?;
@@ -455,14 +504,15 @@ impl<'s> Current<'s> {
     /// ```
     ///
     /// # Errors
-    /// Those of the last attempt; TIMEOUT with OPERATION_CANCELLED if it ended after the deadline.
+    /// Those of the last attempt; TIMEOUT with OPERATION_CANCELLED if it was cancelled, or ended
+    /// after its deadline in spite of checkpoints.
     pub fn operation<R, E: From<SchedulingError> + Failure>(
         &self,
         timeout: Duration,
-        retry: RetryPolicy,
+        policy: SheddingPolicy,
         work: impl FnMut(u32) -> Result<R, E>,
     ) -> Result<R, E> {
-        operation::run(self.endsystem, timeout, retry, work)
+        operation::run(self.endsystem, timeout, policy, work)
     }
 
     /// Reads the clock of deadlines.

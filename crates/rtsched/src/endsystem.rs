@@ -3,13 +3,16 @@
 use std::{sync::Arc, time::Duration};
 
 use punctual_os::{PiMutex, Scheduling};
-use punctual_sched::dynamic::{ParameterKind, Scheduler, SchedulingParameters, TranslationDefaults};
+use punctual_sched::dynamic::{
+    ParameterKind, Scheduler, SchedulingParameters, SheddingPolicy, TimedWork, TranslationDefaults,
+};
 use punctual_types::DistributableThreadId;
 
 use crate::{
     accepted_claims::ClaimRules,
+    activations::SegmentSpec,
     dispatcher::{
-        Departure, Dispatcher, Mechanism, NativePriorities, Outcome, Preemption, Settings, Timer, now,
+        Departure, Dispatcher, Mechanism, NativePriorities, Outcome, Preemption, Settings, Timer, Watch, now,
     },
     error::{BuildError, SchedulingError},
     ids::Ids,
@@ -32,6 +35,7 @@ pub(crate) struct Endsystem {
     pub(crate) max_clock_skew: Duration,
     pub(crate) peer_layout: PeerLayout,
     pub(crate) claims: ClaimRules,
+    pub(crate) shedding: PiMutex<SheddingPolicy>,
 }
 
 /// Settings of an endsystem.
@@ -43,6 +47,7 @@ pub(crate) struct EndsystemSettings {
     pub(crate) max_clock_skew: Duration,
     pub(crate) peer_layout: PeerLayout,
     pub(crate) claims: ClaimRules,
+    pub(crate) shedding: SheddingPolicy,
 }
 
 impl Default for EndsystemSettings {
@@ -61,6 +66,7 @@ impl Default for EndsystemSettings {
             max_clock_skew: Reader::DEFAULT_MAX_CLOCK_SKEW,
             peer_layout: PeerLayout::OwnOnly,
             claims: ClaimRules::default(),
+            shedding: SheddingPolicy::never(),
         }
     }
 }
@@ -105,6 +111,7 @@ impl Endsystem {
             max_clock_skew: settings.max_clock_skew,
             peer_layout: settings.peer_layout,
             claims: settings.claims,
+            shedding: PiMutex::new(settings.shedding),
         };
         endsystem.start_timer(wants_timer)?;
         Ok(endsystem)
@@ -132,6 +139,20 @@ impl Endsystem {
             return Ok(());
         }
         Err(SchedulingError::UnsupportedSchedulingDiscipline { given, wanted })
+    }
+
+    /// Watch of a segment that begins now.
+    pub(crate) fn watch(&self, segment: &SegmentSpec<'_>) -> Option<Watch> {
+        match segment.timed {
+            Some((work, policy)) => Watch::begin(work, policy, false),
+            None => self.watch_of(&segment.parameters),
+        }
+    }
+
+    /// Watch of work that parameters describe, by the endsystem's policy.
+    pub(crate) fn watch_of(&self, parameters: &SchedulingParameters) -> Option<Watch> {
+        let policy = *self.shedding.lock();
+        Watch::begin(TimedWork::of(parameters)?, policy, true)
     }
 
     /// Parameters of threads without any.

@@ -56,6 +56,23 @@ impl SchedulingError {
     }
 }
 
+impl SchedulingError {
+    /// Whether an operation or a segment was cancelled because of its deadline.
+    ///
+    /// ```
+    /// use punctual_rtsched::SchedulingError;
+    /// use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind::Timeout};
+    ///
+    /// let late = SystemException::new(Timeout, Minor::OPERATION_CANCELLED, Completion::No);
+    /// assert!(SchedulingError::System(late).is_lateness());
+    /// ```
+    pub fn is_lateness(&self) -> bool {
+        matches!(self, Self::System(exception)
+            if exception.kind == SystemExceptionKind::Timeout
+                && exception.minor == Minor::OPERATION_CANCELLED)
+    }
+}
+
 /// UNSUPPORTED_SCHEDULING_DISCIPLINE, a user exception in the IDL, becomes INV_POLICY for servants whose
 /// operations do not declare it.
 impl From<SchedulingError> for SystemException {
@@ -115,6 +132,8 @@ pub(crate) enum Interrupted {
     Cancelled,
     /// The deadline of an operation has passed.
     DeadlinePassed,
+    /// The work of the segment can no longer meet its deadline, and is shed.
+    Hopeless,
     /// The mechanism refuses the parameters.
     Refused(SystemException),
 }
@@ -132,7 +151,9 @@ impl Interrupted {
                 SystemExceptionKind::ThreadCancelled,
                 Minor::DISTRIBUTABLE_THREAD_CANCELLED,
             ),
-            Self::DeadlinePassed => (SystemExceptionKind::Timeout, Minor::OPERATION_CANCELLED),
+            Self::DeadlinePassed | Self::Hopeless => {
+                (SystemExceptionKind::Timeout, Minor::OPERATION_CANCELLED)
+            }
             Self::Refused(exception) => return exception,
         };
         SystemException::new(kind, minor, completed)

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | Add scheduling to an ORB; settings | [`RtScheduling`], [`RtSchedulingBuilder`] |
 //! | Begin, update and end segments; spawn; cancel | [`Current`], [`Segment`], [`DistributableThread`] |
-//! | Operations with a deadline | [`Current::operation`], [`RetryPolicy`] |
+//! | Operations with a deadline | [`Current::operation`], [`SheddingPolicy`](punctual_sched::dynamic::SheddingPolicy) |
 //! | Change the scheduler at run time | [`SchedulerManager`] |
 //! | Accept scheduling claims from other hosts | [`RtSchedulingBuilder::accept_claims`], [`AcceptedClaims`] |
 //! | Decide which threads run, and enforce it | `dispatcher/`: [`Mechanism`], [`Preemption`] |
@@ -82,7 +82,7 @@ pub use dispatcher::{
 pub use distributable_thread::{DistributableThread, DistributableThreadState};
 pub use error::{BuildError, SchedulingError};
 pub use manager::SchedulerManager;
-pub use operation::{Failure, RetryPolicy};
+pub use operation::Failure;
 pub use resource_manager::{ResourceGuard, ResourceManager};
 pub use scheduling::{InitialReference, RtScheduling};
 pub use segment::Segment;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use punctual_sched::dynamic::{ParameterKind, Scheduler};
+use punctual_sched::dynamic::{ParameterKind, Scheduler, SheddingPolicy};
 
 use crate::{dispatcher::Mechanism, endsystem::Endsystem, error::BuildError};
 
@@ -60,6 +60,28 @@ impl<'s> SchedulerManager<'s> {
         self.endsystem
             .dispatcher
             .inspect(|state| state.scheduler_failures())
+    }
+
+    /// Sets what becomes of segments that can no longer meet their deadlines, from the next one on that begins
+    /// or is updated; see [`RtSchedulingBuilder::shedding`](crate::RtSchedulingBuilder::shedding).
+    ///
+    /// ```
+    /// # use punctual_rtsched::RtScheduling;
+    /// use punctual_sched::dynamic::SheddingPolicy;
+    ///
+    /// let scheduling = RtScheduling::builder().build()?;
+    /// scheduling.manager().set_shedding(SheddingPolicy::before_dispatch().sparing_critical());
+    /// assert_eq!(scheduling.manager().shed(), 0);
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
+    pub fn set_shedding(&self, policy: SheddingPolicy) {
+        *self.endsystem.shedding.lock() = policy;
+    }
+
+    /// Number of segments that were cancelled because they could no longer meet their deadlines. Each
+    /// scheduling point that reports it counts.
+    pub fn shed(&self) -> u64 {
+        self.endsystem.dispatcher.shed()
     }
 
     /// Mechanism that carries out the decisions.

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use punctual_sched::dynamic::{SheddingPoint, SheddingPolicy, TimedWork};
 use punctual_types::{Completion, SystemException, SystemExceptionKind};
 
 use crate::{
@@ -9,45 +10,6 @@ use crate::{
     endsystem::Endsystem,
     error::{Interrupted, SchedulingError},
 };
-
-/// Whether a failed operation is tried again.
-///
-/// A retry requires that neither the deadline of an enclosing operation nor that of the segment has passed,
-/// and never follows THREAD_CANCELLED. Unless the operation is idempotent, it also requires certainty that
-/// the operation has not run: a system exception with COMPLETED_NO.
-///
-/// ```
-/// use punctual_rtsched::RetryPolicy;
-///
-/// let twice = RetryPolicy::attempts(2).idempotent();
-/// assert_ne!(twice, RetryPolicy::never());
-/// ```
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct RetryPolicy {
-    attempts: u32,
-    idempotent: bool,
-}
-
-impl RetryPolicy {
-    /// A single attempt.
-    pub const fn never() -> Self {
-        Self::attempts(1)
-    }
-
-    /// At most `attempts` attempts, at least one.
-    pub const fn attempts(attempts: u32) -> Self {
-        Self {
-            attempts,
-            idempotent: false,
-        }
-    }
-
-    /// Declares that the operation may run more than once: it is also tried again if it may have run.
-    pub const fn idempotent(mut self) -> Self {
-        self.idempotent = true;
-        self
-    }
-}
 
 /// Error of an operation, with the system exception behind it, if any.
 ///
@@ -99,42 +61,66 @@ impl Failure for SchedulingError {
 pub(crate) fn run<R, E: From<SchedulingError> + Failure>(
     endsystem: &Arc<Endsystem>,
     timeout: Duration,
-    retry: RetryPolicy,
+    policy: SheddingPolicy,
     mut work: impl FnMut(u32) -> Result<R, E>,
 ) -> Result<R, E> {
     let mut attempt = 1;
     loop {
-        activations::pass(endsystem).map_err(SchedulingError::System)?;
-        let deadline = dispatcher::now() + timeout;
-        let result = {
-            let _bounded = activations::set_deadline(deadline);
-            work(attempt)
-        };
-        // Waits for the thread's turn without the deadline that has passed.
-        activations::pass(endsystem).map_err(SchedulingError::System)?;
-        let late = dispatcher::now() >= deadline;
-        let error = match result {
-            Ok(_) if late => E::from(Interrupted::DeadlinePassed.exception_when(Completion::Yes).into()),
+        let error = match run_once(endsystem, timeout, policy, || work(attempt)) {
             result @ Ok(_) => return result,
             Err(error) => error,
         };
-        let again = attempt < retry.attempts
-            && error
+        let delay = policy.retry_after(attempt - 1).filter(|_| {
+            error
                 .system_exception()
-                .is_some_and(|exception| retry.allows(&exception))
-            && has_time(endsystem);
-        if !again {
+                .is_some_and(|exception| may_be_repeated(policy, &exception))
+                && has_time(endsystem)
+        });
+        let Some(delay) = delay else {
             return Err(error);
+        };
+        if !delay.is_zero() {
+            let waited = activations::wait_until(endsystem, dispatcher::now() + delay);
+            waited.map_err(SchedulingError::System)?;
         }
         attempt += 1;
     }
 }
 
-impl RetryPolicy {
-    fn allows(&self, exception: &SystemException) -> bool {
-        exception.kind != SystemExceptionKind::ThreadCancelled
-            && (self.idempotent || exception.completed == Completion::No)
+/// One attempt.
+fn run_once<R, E: From<SchedulingError>>(
+    endsystem: &Arc<Endsystem>,
+    timeout: Duration,
+    policy: SheddingPolicy,
+    work: impl FnOnce() -> Result<R, E>,
+) -> Result<R, E> {
+    let operation = TimedWork {
+        deadline: dispatcher::now() + timeout,
+        execution_time: Duration::ZERO,
+        is_critical: false,
+    };
+    let cancelled = |completed| E::from(Interrupted::Hopeless.exception_when(completed).into());
+    let is_shed = |at| policy.sheds(&operation, Duration::ZERO, dispatcher::now(), at);
+    activations::pass(endsystem).map_err(SchedulingError::System)?;
+    if is_shed(SheddingPoint::Dispatch) {
+        return Err(cancelled(Completion::No));
     }
+    let result = {
+        let bound = policy.examines_checkpoints().then_some(operation.deadline);
+        let _bounded = bound.map(activations::set_deadline);
+        work()
+    };
+    // Waits for the thread's turn without the deadline that has passed.
+    activations::pass(endsystem).map_err(SchedulingError::System)?;
+    match result {
+        Ok(_) if is_shed(SheddingPoint::Checkpoint) => Err(cancelled(Completion::Yes)),
+        result => result,
+    }
+}
+
+fn may_be_repeated(policy: SheddingPolicy, exception: &SystemException) -> bool {
+    exception.kind != SystemExceptionKind::ThreadCancelled
+        && (policy.is_idempotent() || exception.completed == Completion::No)
 }
 
 /// Whether the deadlines around the operation have not passed.

@@ -2,7 +2,7 @@
 
 use std::{marker::PhantomData, sync::Arc};
 
-use punctual_sched::dynamic::SchedulingParameters;
+use punctual_sched::dynamic::{SchedulingParameters, SheddingPolicy, TimedWork};
 use scopeguard::ScopeGuard;
 
 use crate::{
@@ -55,6 +55,7 @@ pub(crate) fn run<R, E: From<SchedulingError>>(
     name: &str,
     parameters: SchedulingParameters,
     implicit: Option<SchedulingParameters>,
+    timed: Option<(TimedWork, SheddingPolicy)>,
     work: impl FnOnce(&Segment<'_>) -> Result<R, E>,
 ) -> Result<R, E> {
     let handle = activations::begin(
@@ -65,6 +66,7 @@ pub(crate) fn run<R, E: From<SchedulingError>>(
             implicit,
             opaque: OpaqueParameters::default(),
             scoped: true,
+            timed,
         },
     )?;
     let open = close_on_unwind(endsystem, handle);

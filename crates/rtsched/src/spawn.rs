@@ -85,6 +85,7 @@ pub(crate) fn spawn(
                 implicit,
                 opaque: OpaqueParameters::default(),
                 scoped: true,
+                timed: None,
             };
             // On failure, the thread was cancelled before it began; no caller waits for it.
             if let Ok(handle) = activations::begin_thread(&endsystem, id, slot, limit, &segment) {

@@ -17,13 +17,10 @@ use punctual_os::{
     scheduling,
 };
 use punctual_rtsched::{
-    BuildError, Mechanism, NativePriorities, Preemption, RetryPolicy, RtScheduling, SchedulingError,
+    BuildError, Mechanism, NativePriorities, Preemption, RtScheduling, SchedulingError,
     ThreadStatus,
 };
-use punctual_sched::dynamic::{
-    EarliestDeadlineFirst, MaximumUrgencyFirst, MostImportantFirst, SchedulingParameters, ThreadPriority,
-    Time,
-};
+use punctual_sched::dynamic::{EarliestDeadlineFirst, MaximumUrgencyFirst, MostImportantFirst, SchedulingParameters, SheddingPolicy, ThreadPriority, Time};
 use punctual_stub::Interface;
 use punctual_types::{Minor, NativePriority};
 
@@ -519,7 +516,7 @@ fn a_late_operation_does_not_pass_more_eligible_threads() {
     let passed = Passed::start(cpu, &scheduling, move |_| {
         let current = of_low.current();
         let limit = Duration::from_millis(1);
-        let ended = current.operation(limit, RetryPolicy::never(), |_| {
+        let ended = current.operation(limit, SheddingPolicy::at_checkpoints(), |_| {
             let ended = current.sleep_until(Time::NEVER);
             is_late.open();
             waits.pass(None);
@@ -589,7 +586,7 @@ fn a_sleeping_thread_loses_the_priority_of_a_replaced_mechanism() {
         let current = of_sleeper.current();
         let slept = current.segment("sleeper", importance(1), |_| {
             assert_ne!(scheduling::current(), Scheduling::fifo(NativePriority(80)));
-            let cancelled = current.operation(Duration::from_millis(300), RetryPolicy::never(), |_| {
+            let cancelled = current.operation(Duration::from_millis(300), SheddingPolicy::at_checkpoints(), |_| {
                 current.sleep_until(Time::NEVER)?;
                 Ok::<_, SchedulingError>(())
             });

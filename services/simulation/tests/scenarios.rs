@@ -8,8 +8,8 @@ mod task_sets;
 use std::{path::Path, time::Duration};
 
 use punctual_sched::{
-    dynamic::Time,
-    simulator::{Arrival, Model, Protocol, Shedding, Simulation, Step},
+    dynamic::{SheddingPolicy, Time},
+    simulator::{Arrival, Model, Protocol, Simulation, Step},
 };
 use punctual_scheduling::Schedule;
 use punctual_simulation::Scenario;
@@ -34,7 +34,8 @@ fn the_fleet_has_a_thousand_hosts_and_a_hundred_thousand_threads() {
 fn every_key_is_read() {
     let scenario = documented("complete.toml");
     let model = scenario.model();
-    assert_eq!(model.shedding, Shedding::NonCritical);
+    let shedding = SheddingPolicy::before_dispatch().sparing_critical();
+    assert!(model.hosts.iter().all(|host| host.shedding == shedding));
     let names: Vec<_> = model.hosts.iter().map(|host| host.name.as_str()).collect();
     assert_eq!(names, ["console", "radar-1", "radar-2"]);
     assert_eq!(model.links.len(), 2);

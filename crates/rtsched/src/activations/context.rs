@@ -210,6 +210,7 @@ impl Context {
         storage: ThreadStorage,
         segment: &SegmentSpec<'_>,
     ) -> (SchedulingPoint, Locus, SegmentHandle) {
+        let watch = activation.endsystem.watch(segment);
         let (slot, id, limit) = (activation.slot, activation.id, activation.limit);
         let number = self.push_frame(Some(activation), storage::attach(storage));
         let handle = SegmentHandle {
@@ -217,7 +218,7 @@ impl Context {
             depth: self.segments.depth(),
         };
         record_segment(id, segment.name);
-        let began_at = self.segments.push(segment);
+        let began_at = self.segments.push(segment, watch);
         let locus = Locus::new(
             number,
             self.os_thread().within(limit),
@@ -229,6 +230,7 @@ impl Context {
             slot,
             activation: number,
             deadline: (deadline != Time::NEVER).then_some(deadline),
+            watch,
         };
         (point, locus, handle)
     }
@@ -283,6 +285,7 @@ impl Innermost<'_> {
             slot: self.activation.slot,
             activation: self.number,
             deadline: self.deadline,
+            watch: self.segments.watch(self.first_segment),
         }
     }
 

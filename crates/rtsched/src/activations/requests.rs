@@ -72,6 +72,7 @@ pub(crate) fn begin_request(
         implicit: arrival.implicit,
         opaque: arrival.opaque,
         scoped: true,
+        timed: None,
     };
     let (point, locus, _) = with(|context| {
         let limit = context.limit(&arrival.limit);
@@ -169,6 +170,7 @@ fn pause() {
         innermost.activation.state = ActivationState::Paused;
         let point = SchedulingPoint {
             deadline: None,
+            watch: None,
             ..innermost.point()
         };
         Some((Arc::clone(&innermost.activation.endsystem), point))

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use punctual_os::clock;
-use punctual_sched::dynamic::SchedulingParameters;
+use punctual_sched::dynamic::{SchedulingParameters, SheddingPolicy, TimedWork};
 
-use crate::wire::UnknownParameters;
+use crate::{dispatcher::Watch, wire::UnknownParameters};
 
 /// Segments of all activations on an OS thread. Only the first `depth` are open; the others keep the memory
 /// of their names.
@@ -29,6 +29,8 @@ pub(super) struct SegmentValues {
     pub(super) opaque: OpaqueParameters,
     /// Processor time of the OS thread at the beginning of the segment, where its parameters depend on it.
     pub(super) began_at: Option<Duration>,
+    /// Work that may be shed.
+    pub(super) watch: Option<Watch>,
 }
 
 /// Parameters of unknown disciplines that arrived with the thread; they travel on.
@@ -48,6 +50,8 @@ pub(crate) struct SegmentSpec<'a> {
     pub(crate) opaque: OpaqueParameters,
     /// Whether a scope ends it.
     pub(crate) scoped: bool,
+    /// Its work and the policy for it; `None`: as its parameters and the endsystem say.
+    pub(crate) timed: Option<(TimedWork, SheddingPolicy)>,
 }
 
 impl SegmentStack {
@@ -64,13 +68,14 @@ impl SegmentStack {
     }
 
     /// Begins a segment; returns the processor time of the OS thread, where the parameters depend on it.
-    pub(super) fn push(&mut self, spec: &SegmentSpec<'_>) -> Option<Duration> {
+    pub(super) fn push(&mut self, spec: &SegmentSpec<'_>, watch: Option<Watch>) -> Option<Duration> {
         let began_at = needs_processor_time(&spec.parameters).then(clock::thread_cpu_time);
         let values = SegmentValues {
             parameters: spec.parameters,
             implicit: spec.implicit,
             opaque: spec.opaque,
             began_at,
+            watch,
         };
         if self.depth == self.segments.len() {
             self.segments.push(OpenSegment {
@@ -98,6 +103,12 @@ impl SegmentStack {
         &mut self.segments[self.depth - 1]
     }
 
+    /// Work of the innermost segment from `first` on that may be shed.
+    pub(super) fn watch(&self, first: usize) -> Option<Watch> {
+        let open = self.segments.get(first..self.depth)?;
+        open.last()?.values.watch
+    }
+
     /// Names of the open segments from `first` on, the innermost first.
     pub(super) fn names(&self, first: usize) -> Vec<String> {
         let open = self.segments[first..self.depth].iter().rev();
@@ -107,13 +118,15 @@ impl SegmentStack {
     /// Whether a segment from `first` on counts processor time.
     pub(super) fn count_processor_time(&self, first: usize) -> bool {
         let mut open = self.segments[first..self.depth].iter();
-        open.any(|segment| segment.values.began_at.is_some())
+        open.any(|segment| segment.values.counts_processor_time())
     }
 
     /// Moves the beginnings of the segments from `first` on.
     pub(super) fn postpone(&mut self, first: usize, by: Duration) {
         for segment in &mut self.segments[first..self.depth] {
-            if let Some(began_at) = &mut segment.values.began_at {
+            let SegmentValues { began_at, watch, .. } = &mut segment.values;
+            let watched = watch.as_mut().and_then(|watch| watch.began_at.as_mut());
+            for began_at in began_at.iter_mut().chain(watched) {
                 *began_at += by;
             }
         }
@@ -121,13 +134,21 @@ impl SegmentStack {
 }
 
 impl SegmentValues {
-    /// Sets other parameters; `implicit`: `None` leaves them.
+    fn counts_processor_time(&self) -> bool {
+        self.began_at.is_some() || self.watch.is_some_and(|watch| watch.began_at.is_some())
+    }
+
+    /// Sets other parameters; `implicit`: `None` leaves them. `watch`: the work that they describe.
     pub(super) fn update(
         &mut self,
         parameters: SchedulingParameters,
         implicit: Option<SchedulingParameters>,
+        watch: Option<Watch>,
     ) {
         self.parameters = parameters;
+        if self.watch.is_none_or(|watch| watch.by_parameters) {
+            self.watch = watch;
+        }
         self.opaque.own = None;
         if implicit.is_some() {
             self.implicit = implicit;

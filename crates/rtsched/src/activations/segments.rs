@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use punctual_flight::Event;
-use punctual_sched::dynamic::{SchedulingParameters, Slot};
+use punctual_sched::dynamic::{SchedulingParameters, SheddingPoint, Slot};
 use punctual_types::{Completion, DistributableThreadId, Minor, SystemException, SystemExceptionKind};
 
 use super::{
@@ -15,7 +15,7 @@ use super::{
     end_if_unscoped, interrupted_at_point,
 };
 use crate::{
-    dispatcher::LaneLimit,
+    dispatcher::{LaneLimit, SchedulingPoint},
     endsystem::Endsystem,
     error::{Interrupted, SchedulingError, bad_order, thread_cancelled},
 };
@@ -50,7 +50,7 @@ pub(crate) fn begin_thread(
     let (point, locus, handle) = with(|context| context.begin(activation, storage, segment));
     endsystem.dispatcher.arrive(point, locus).map_err(|interrupted| {
         end_frame();
-        interrupted.exception()
+        interrupted.exception_when(not_begun(interrupted))
     })?;
     Ok(handle)
 }
@@ -59,6 +59,7 @@ fn begin_nested(
     endsystem: &Arc<Endsystem>,
     segment: &SegmentSpec<'_>,
 ) -> Result<SegmentHandle, SystemException> {
+    let watch = endsystem.watch(segment);
     let (point, began_at, handle) = with(|context| {
         let active = context.active(endsystem)?;
         let depth = active.segments.depth();
@@ -70,22 +71,42 @@ fn begin_nested(
             ));
         }
         record_segment(active.activation.id, segment.name);
-        let point = active.point();
-        let began_at = active.segments.push(segment);
+        let enclosing = active.segments.watch(active.first_segment);
+        let began_at = active.segments.push(segment, watch.or(enclosing));
         active.activation.scopes += u32::from(segment.scoped);
-        let activation = active.number;
+        let (point, activation) = (active.point(), active.number);
         Ok((point, began_at, SegmentHandle { activation, depth }))
     })?;
-    let changed = endsystem.dispatcher.change(point, segment.parameters, began_at);
+    let changed = endsystem
+        .dispatcher
+        .change(point, SheddingPoint::Dispatch, segment.parameters, began_at);
     changed.map_err(|interrupted| {
-        with(|context| {
-            if let Some(innermost) = context.innermost() {
-                innermost.segments.truncate(handle.depth);
-                innermost.activation.scopes -= u32::from(segment.scoped);
-                record_segment_ends(innermost.activation.id, 1);
-            }
+        let outer = with(|context| {
+            let mut innermost = context.innermost()?;
+            innermost.segments.truncate(handle.depth);
+            innermost.activation.scopes -= u32::from(segment.scoped);
+            record_segment_ends(innermost.activation.id, 1);
+            let point = SchedulingPoint {
+                deadline: None,
+                watch: None,
+                ..innermost.point()
+            };
+            Some((point, *innermost.segment()))
         });
-        interrupted_at_point(interrupted)
+        if let Some((point, outer)) = outer
+            && interrupted == Interrupted::Hopeless
+        {
+            // A cancellation is reported at the next scheduling point.
+            let at = SheddingPoint::Checkpoint;
+            let _ = endsystem
+                .dispatcher
+                .change(point, at, outer.parameters, outer.began_at);
+        }
+        let exception = interrupted_at_point(interrupted);
+        SystemException {
+            completed: not_begun(interrupted),
+            ..exception
+        }
     })?;
     Ok(handle)
 }
@@ -102,16 +123,19 @@ pub(crate) fn update(
     if let Some(implicit) = &implicit {
         endsystem.check(implicit)?;
     }
+    let watch = endsystem.watch_of(&parameters);
     let (point, before, began_at) = with(|context| {
         let mut active = context.active_in(endsystem, name)?;
         record_event(Event::SegmentUpdate, active.activation.id);
-        let point = active.point();
         let segment = active.segment();
         let before = *segment;
-        segment.update(parameters, implicit);
-        Ok::<_, SystemException>((point, before, segment.began_at))
+        segment.update(parameters, implicit, watch);
+        let began_at = segment.began_at;
+        Ok::<_, SystemException>((active.point(), before, began_at))
     })?;
-    let changed = endsystem.dispatcher.change(point, parameters, began_at);
+    let changed = endsystem
+        .dispatcher
+        .change(point, SheddingPoint::Checkpoint, parameters, began_at);
     changed.map_err(|interrupted| {
         if let Interrupted::Refused(_) = interrupted {
             with(|context| {
@@ -183,6 +207,14 @@ pub(super) fn end_segments(endsystem: &Arc<Endsystem>, handle: SegmentHandle) ->
     };
     endsystem
         .dispatcher
-        .change(point, outer.parameters, outer.began_at)
+        .change(point, SheddingPoint::Checkpoint, outer.parameters, outer.began_at)
         .map_err(interrupted_at_point)
+}
+
+/// Completion of a segment that an interruption has kept from beginning.
+fn not_begun(interrupted: Interrupted) -> Completion {
+    match interrupted {
+        Interrupted::Hopeless => Completion::No,
+        _ => Completion::Maybe,
+    }
 }

@@ -35,11 +35,15 @@ mod state;
 mod thread_table;
 mod timer;
 mod wake_list;
+mod watch;
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
 use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
-use punctual_sched::dynamic::{Scheduler, SchedulingParameters, Slot, Time};
+use punctual_sched::dynamic::{Scheduler, SchedulingParameters, SheddingPoint, Slot, Time};
 use punctual_stub::ObjectRef;
 use punctual_transport::Peer;
 use punctual_types::{DistributableThreadId, Minor, SystemException};
@@ -55,6 +59,7 @@ pub(crate) use settings::Settings;
 pub use snapshot::{ThreadSnapshot, ThreadStatus};
 pub(crate) use thread_table::{Departure, Outcome};
 pub(crate) use timer::Timer;
+pub(crate) use watch::Watch;
 
 use self::{
     entry::{Entry, Origin},
@@ -73,6 +78,8 @@ pub(crate) struct Dispatcher {
     state: PiMutex<State>,
     /// Wakes `rt-dispatch`.
     earlier: PiCondvar,
+    /// Number of times that work was shed.
+    shed: AtomicU64,
 }
 
 impl Dispatcher {
@@ -85,6 +92,7 @@ impl Dispatcher {
         Ok(Self {
             state: PiMutex::new(State::new(scheduler, mechanism, settings)),
             earlier: PiCondvar::new(),
+            shed: AtomicU64::new(0),
         })
     }
 
@@ -144,7 +152,7 @@ impl Dispatcher {
         let mut state = self.state.lock();
         let now = now();
         let wakes = state.place_head(point.slot, locus, now);
-        self.proceed(state, point, wakes, now)
+        self.proceed(state, point, SheddingPoint::Dispatch, wakes, now)
     }
 
     /// Returns the head from the call that it left by. Waits for its turn.
@@ -155,10 +163,12 @@ impl Dispatcher {
         self.arrive(point, locus)
     }
 
-    /// Changes the segment or its parameters. Waits for the turn of the thread.
+    /// Changes the segment or its parameters. Waits for the turn of the thread. `at`: whether work begins, or
+    /// continues.
     pub(crate) fn change(
         &self,
         point: SchedulingPoint,
+        at: SheddingPoint,
         parameters: SchedulingParameters,
         began_at: Option<Duration>,
     ) -> Result<(), Interrupted> {
@@ -171,7 +181,7 @@ impl Dispatcher {
         match state.update(slot, Some(slot), now) {
             Ok(more) => {
                 wakes.add(more);
-                self.proceed(state, point, wakes, now)
+                self.proceed(state, point, at, wakes, now)
             }
             Err(refused) => {
                 state.threads[slot].replace_segment(activation, before);
@@ -188,15 +198,17 @@ impl Dispatcher {
         let mut state = self.state.lock();
         let now = now();
         let wakes = state.yield_to_others(point, now);
-        self.proceed(state, point, wakes, now)
+        self.proceed(state, point, SheddingPoint::Checkpoint, wakes, now)
     }
 
     /// Takes the head away by a call; [`come_back`](Self::come_back) returns it. A thread that others passed
     /// while it ran waits for its turn first.
     pub(crate) fn leave(&self, point: SchedulingPoint, target: ObjectRef) -> Result<Locus, Interrupted> {
+        self.examine(point, SheddingPoint::Checkpoint)?;
         let mut state = self.state.lock();
         if state.threads[point.slot].head.is_passed() {
-            self.proceed(state, point, WakeList::default(), now())?;
+            let at = SheddingPoint::Checkpoint;
+            self.proceed(state, point, at, WakeList::default(), now())?;
             state = self.state.lock();
         }
         let now = now();
@@ -285,16 +297,22 @@ impl Dispatcher {
         Ok(())
     }
 
+    /// Number of times that work was shed.
+    pub(crate) fn shed(&self) -> u64 {
+        self.shed.load(Ordering::Relaxed)
+    }
+
     /// Inspects the state.
     pub(crate) fn inspect<R>(&self, inspect: impl FnOnce(&mut State) -> R) -> R {
         inspect(&mut self.state.lock())
     }
 
-    /// Continues if it is the turn of the thread, and waits for it otherwise.
+    /// Continues if it is the turn of the thread, and waits for it otherwise. Then its work may be shed.
     fn proceed<'s>(
         &'s self,
         mut state: PiMutexGuard<'s, State>,
         point: SchedulingPoint,
+        mut at: SheddingPoint,
         mut wakes: WakeList,
         mut now: Time,
     ) -> Result<(), Interrupted> {
@@ -302,17 +320,30 @@ impl Dispatcher {
             let gate = match state.take_turn(point, &mut wakes, now) {
                 Ok(Some(gate)) => gate,
                 Ok(None) => {
+                    // With native priorities, the kernel may let others run before this returns.
                     self.unlock(state, wakes);
-                    return Ok(());
+                    return self.examine(point, at);
                 }
                 Err(interrupted) => return Err(self.interrupt(state, point, interrupted, wakes, now)),
             };
             gate.close();
             self.unlock(state, wakes);
             gate.pass(point.deadline.map(instant));
+            at = SheddingPoint::Dispatch;
             state = self.state.lock();
             wakes = WakeList::default();
             now = clock::now();
+        }
+    }
+
+    /// Whether the work of a thread that has its turn is to be done.
+    fn examine(&self, point: SchedulingPoint, at: SheddingPoint) -> Result<(), Interrupted> {
+        match point.watch {
+            Some(watch) if watch.sheds(at) => {
+                self.shed.fetch_add(1, Ordering::Relaxed);
+                Err(Interrupted::Hopeless)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -328,7 +359,7 @@ impl Dispatcher {
     ) -> Interrupted {
         wakes.add(match interrupted {
             Interrupted::Cancelled => state.withdraw(point.slot, point.activation, now),
-            Interrupted::DeadlinePassed => state.continue_late(point.slot, now),
+            Interrupted::DeadlinePassed | Interrupted::Hopeless => state.continue_late(point.slot, now),
             Interrupted::Refused(_) => state.suspend(point.slot, now),
         });
         self.unlock(state, wakes);

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use punctual_sched::dynamic::{
-    SchedulingParameters, Time,
+    SchedulingParameters, SheddingPoint, Time,
     resource::{Acquisition, ResourceError, ResourceId},
 };
 use punctual_types::{Completion, DistributableThreadId, Minor, SystemException, SystemExceptionKind};
@@ -105,7 +105,7 @@ impl Dispatcher {
                 return Err(self.interrupt(state, point, Interrupted::Cancelled, wakes, now));
             };
             if locus.handed.take().is_some() {
-                let turn = self.proceed(state, point, wakes, now);
+                let turn = self.proceed(state, point, SheddingPoint::Dispatch, wakes, now);
                 if turn.is_err() {
                     self.release(resource, point, None);
                 }
@@ -117,7 +117,9 @@ impl Dispatcher {
                 wakes.add(state.stop_waiting(slot, now));
                 return match interrupted {
                     Some(interrupted) => Err(self.interrupt(state, point, interrupted, wakes, now)),
-                    None => self.proceed(state, point, wakes, now).map(|()| false),
+                    None => self
+                        .proceed(state, point, SheddingPoint::Dispatch, wakes, now)
+                        .map(|()| false),
                 };
             }
             // Closed under the lock: what opens it is decided afterwards.
@@ -148,7 +150,8 @@ impl Dispatcher {
         let wakes = state.release_resource(resource, point.slot, caller, now);
         if is_here && state.threads[point.slot].head.is_ready() {
             // A cancellation is reported at the next scheduling point.
-            let _ = self.proceed(state, point, wakes, now);
+            let point = SchedulingPoint { watch: None, ..point };
+            let _ = self.proceed(state, point, SheddingPoint::Checkpoint, wakes, now);
         } else {
             self.unlock(state, wakes);
         }
@@ -189,6 +192,7 @@ mod tests {
             slot,
             activation,
             deadline: None,
+            watch: None,
         };
         dispatcher.arrive(point, locus).unwrap();
         point

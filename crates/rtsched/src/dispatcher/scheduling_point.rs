@@ -2,6 +2,8 @@
 
 use punctual_sched::dynamic::{Slot, Time};
 
+use super::Watch;
+
 /// An activation that has reached a scheduling point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SchedulingPoint {
@@ -10,4 +12,6 @@ pub(crate) struct SchedulingPoint {
     pub(crate) activation: u64,
     /// Deadline of the innermost operation: it bounds each wait.
     pub(crate) deadline: Option<Time>,
+    /// Work of the innermost segment that may be shed.
+    pub(crate) watch: Option<Watch>,
 }

@@ -9,8 +9,8 @@ use std::{
 };
 
 use punctual_os::{ThreadSpec, alloc_counter::allocations_of_this_thread};
-use punctual_rtsched::{Preemption, RetryPolicy, RtScheduling, SchedulingError};
-use punctual_sched::dynamic::{MaximumUrgencyFirst, SchedulingParameters};
+use punctual_rtsched::{Preemption, RtScheduling, SchedulingError};
+use punctual_sched::dynamic::{MaximumUrgencyFirst, SchedulingParameters, SheddingPolicy};
 
 use crate::{
     ALONE, ROUNDS, after_warm_up,
@@ -36,7 +36,7 @@ fn segments_and_scheduling_points() {
             current.begin_scheduling_segment("explicit", importance(5), None)?;
             current.end_scheduling_segment("explicit")?;
             current.sleep_until(current.now())?;
-            current.operation(Duration::from_secs(1), RetryPolicy::never(), |_| {
+            current.operation(Duration::from_secs(1), SheddingPolicy::at_checkpoints(), |_| {
                 current.scheduling_point()?;
                 Ok::<_, SchedulingError>(())
             })

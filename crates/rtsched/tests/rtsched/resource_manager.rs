@@ -13,10 +13,10 @@ use std::{
 use punctual_fixtures::{LONG, Missing, skip};
 use punctual_os::PiMutex;
 use punctual_rtsched::{
-    Mechanism, Preemption, ResourceManager, RetryPolicy, RtScheduling, SchedulingError, SpawnSpec, Switch,
+    Mechanism, Preemption, ResourceManager, RtScheduling, SchedulingError, SpawnSpec, Switch,
     storage::WordKey,
 };
-use punctual_sched::dynamic::{EarliestDeadlineFirst, MostImportantFirst, SchedulingParameters};
+use punctual_sched::dynamic::{EarliestDeadlineFirst, MostImportantFirst, SchedulingParameters, SheddingPolicy};
 use punctual_types::{Minor, SystemException, SystemExceptionKind};
 
 fn important(importance: i32) -> SchedulingParameters {
@@ -324,7 +324,7 @@ fn a_wait_ends_with_its_timeout() {
             move || {
                 let current = scheduling.current();
                 let limited: Result<(), SchedulingError> =
-                    current.operation(Duration::from_millis(3), RetryPolicy::never(), |_| {
+                    current.operation(Duration::from_millis(3), SheddingPolicy::at_checkpoints(), |_| {
                         of_operation.lock().map(drop).map_err(SchedulingError::System)
                     });
                 let went_on = current.scheduling_point();

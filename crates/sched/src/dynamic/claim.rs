@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::{SchedulingParameters, Time};
+use super::{SchedulingParameters, Time, TimedWork};
 
 /// Parameters of a thread's present segment, and the processor time it has received.
 ///
@@ -47,14 +47,7 @@ impl Claim {
     ///
     /// An operation that is useless when late is best cancelled at this moment.
     pub fn is_hopeless(&self, now: Time) -> bool {
-        let decay = match self.parameters {
-            SchedulingParameters::Utility { utility, .. } => utility.decay,
-            _ => Duration::ZERO,
-        };
-        match self.parameters.deadline() {
-            None | Some(Time::NEVER) => false,
-            Some(deadline) => now + self.remaining() > deadline + decay,
-        }
+        TimedWork::of(&self.parameters).is_some_and(|work| work.is_hopeless(self.received, now))
     }
 
     /// Returns parameters of the same urgency that do not become less urgent while a thread runs: the

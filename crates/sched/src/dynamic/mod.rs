@@ -7,7 +7,7 @@
 //! apart from the heap of waiting ones. Laxity is stored as the latest start, which is constant while a
 //! thread waits; a quantum prevents two threads of equal laxity from alternating endlessly.
 //! [`MaximumAccruedUtility`] examines the whole set. [`Checked`] guards a scheduler and detects invalid
-//! decisions. One table ([`translation`]) translates parameters for another discipline; the original ones are
+//! decisions. [`SheddingPolicy`] decides on work that can no longer meet its deadline. One table ([`translation`]) translates parameters for another discipline; the original ones are
 //! kept and travel on.
 
 mod arrival_order;
@@ -29,6 +29,7 @@ mod rate_monotonic_or_laxity;
 mod ready_queue;
 pub mod resource;
 mod scheduler;
+mod shedding;
 mod standard;
 mod thread_priority;
 mod time;
@@ -51,6 +52,7 @@ pub use rate_monotonic::{RateMonotonic, Rms};
 pub use rate_monotonic_or_laxity::{RateMonotonicOrLaxity, RateOrLaxityRank, RmsMlf};
 pub use ready_queue::{Ranking, ReadyQueue};
 pub use scheduler::{Scheduler, Slot};
+pub use shedding::{SheddingPoint, SheddingPolicy, TimedWork};
 pub use standard::{STANDARD, standard};
 pub use thread_priority::{ThreadPriority, Tp};
 pub use time::Time;

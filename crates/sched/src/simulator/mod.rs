@@ -38,10 +38,10 @@ pub use check::ModelError;
 pub use histogram::Histogram;
 pub use limits::Limits;
 pub use model::{
-    Arrival, Cancellation, Costs, Host, Link, Model, Overrun, Protocol, Resource, Shedding, Task,
+    Arrival, Cancellation, Costs, Host, Link, Model, Overrun, Protocol, Resource, Task,
 };
 pub use parameters::Parameters;
 pub use simulation::Simulation;
 pub use statistics::{HostStatistics, Statistics, TaskStatistics};
-pub use step::{Call, Retry, Start, Step, Work};
+pub use step::{Call, Start, Step, Work};
 pub use trace::{Event, EventKind, Observer, Run, ThreadId, dispatch_graph};

@@ -3,9 +3,9 @@
 use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
-use crate::dynamic::Time;
+use crate::dynamic::{SheddingPolicy, Time};
 
-use super::{Limits, Parameters, Retry, Step};
+use super::{Limits, Parameters, Step};
 
 /// A distributed system: hosts, the network between them, and the work of distributable threads.
 ///
@@ -24,8 +24,6 @@ pub struct Model {
     pub tasks: Vec<Task>,
     /// Cancellations from outside.
     pub cancellations: Vec<Cancellation>,
-    /// Operations that are cancelled because they would miss their deadlines.
-    pub shedding: Shedding,
     /// Limits of the model and its simulation.
     pub limits: Limits,
 }
@@ -39,6 +37,9 @@ pub struct Host {
     pub processors: usize,
     /// Costs of its dispatching mechanism.
     pub costs: Costs,
+    /// Policy of its scheduler for operations that would miss their deadlines, except those that have their
+    /// own policy.
+    pub shedding: SheddingPolicy,
 }
 
 impl Host {
@@ -48,6 +49,7 @@ impl Host {
             name: name.into(),
             processors: 1,
             costs: Costs::default(),
+            shedding: SheddingPolicy::never(),
         }
     }
 }
@@ -60,7 +62,7 @@ pub struct Costs {
     pub decision: Duration,
     /// A switch of a processor to another thread.
     pub hand_over: Duration,
-    /// The check, before dispatch, whether an operation can meet its deadline. Only with [`Shedding`].
+    /// The check, before dispatch, whether an operation can meet its deadline. Only with a [`SheddingPolicy`].
     pub check: Duration,
     /// Cancelling an operation, or unwinding a cancelled thread on this host.
     pub cancellation: Duration,
@@ -126,8 +128,8 @@ pub struct Task {
     pub steps: Vec<Step>,
     /// Treatment of an arrival whose stream's last thread has not ended.
     pub overrun: Overrun,
-    /// Retries of a thread that was shed.
-    pub retry: Retry,
+    /// Policy for threads that would miss their deadlines; `None`: that of the host.
+    pub shedding: Option<SheddingPolicy>,
 }
 
 impl Task {
@@ -141,7 +143,7 @@ impl Task {
             parameters: Some(Parameters::default()),
             steps: Vec::new(),
             overrun: Overrun::Queue,
-            retry: Retry::default(),
+            shedding: None,
         }
     }
 
@@ -196,20 +198,6 @@ pub enum Overrun {
     Queue,
     /// It is dropped, and counts as skipped and missed: the single thread that would serve it is busy.
     Skip,
-}
-
-/// Operations that are cancelled before dispatch because they would miss their deadlines, given their
-/// declared execution times. \[Gill 2004\] section 3.2.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Shedding {
-    /// None.
-    #[default]
-    None,
-    /// Operations whose criticality is below
-    /// [`SchedulingParameters::CRITICAL`](crate::dynamic::SchedulingParameters::CRITICAL).
-    NonCritical,
-    /// All operations.
-    All,
 }
 
 /// A `DistributableThread::cancel()` from outside.

@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use crate::dynamic::SheddingPolicy;
+
 use super::Parameters;
 
 /// One step of a distributable thread. Only [`Compute`](Self::Compute) takes processor time itself.
@@ -65,20 +67,10 @@ pub struct Call {
     pub request_bytes: u64,
     /// Size of the reply.
     pub reply_bytes: u64,
-    /// Deadline of the operation, from the call. With [`Shedding`](super::Shedding) the call ends when it
-    /// cannot be met, and the caller continues.
+    /// Deadline of the operation, from the call. If it is shed, the call ends and the caller continues.
     pub deadline: Option<Duration>,
-    /// Retries after a cancellation.
-    pub retry: Retry,
-}
-
-/// Retries of a cancelled operation.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Retry {
-    /// Maximum number of retries.
-    pub times: u32,
-    /// Delay before a retry, which has a new deadline.
-    pub after: Duration,
+    /// Policy for the operation when it would miss its deadline; `None`: that of the host.
+    pub shedding: Option<SheddingPolicy>,
 }
 
 /// A request that starts a thread.
@@ -110,7 +102,7 @@ impl Step {
             request_bytes: 0,
             reply_bytes: 0,
             deadline: None,
-            retry: Retry::default(),
+            shedding: None,
         })
     }
 

@@ -3,7 +3,10 @@
 use alloc::vec::Vec;
 use core::{mem, time::Duration};
 
-use crate::dynamic::{Claim, ParameterKind, SchedulingParameters, Slot, Time, TranslationDefaults};
+use crate::dynamic::{
+    Claim, ParameterKind, SchedulingParameters, SheddingPoint, SheddingPolicy, Slot, Time, TimedWork,
+    TranslationDefaults,
+};
 
 use super::{Parameters, Step, ThreadId, random::Random};
 
@@ -62,6 +65,8 @@ pub(super) struct Frame<'m> {
     /// It has run on this host.
     pub(super) started: bool,
     pub(super) deadline: Option<Time>,
+    /// Its own policy.
+    pub(super) shedding: Option<SheddingPolicy>,
     /// Declared nanoseconds of processor time.
     pub(super) estimate: u64,
     /// Received nanoseconds of processor time.
@@ -176,6 +181,7 @@ impl<'m> Frame<'m> {
             segments,
             started: false,
             deadline: None,
+            shedding: None,
             estimate: 0,
             received: 0,
             retries: 0,
@@ -285,14 +291,36 @@ impl Thread<'_> {
         }
     }
 
-    /// Returns the outermost operation that cannot meet its deadline, given its declared processor time.
-    pub(super) fn hopeless(&self, now: Time) -> Option<usize> {
+    /// Returns whether an operation is examined at this point, given the policy of the host.
+    pub(super) fn is_examined(&self, of_host: SheddingPolicy, at: SheddingPoint) -> bool {
+        let frames = self.frames.iter();
+        let mut policies = frames.filter_map(|frame| frame.shedding).chain([of_host]);
+        policies.any(|policy| match at {
+            SheddingPoint::Dispatch => !policy.is_never(),
+            SheddingPoint::Checkpoint => policy.examines_checkpoints(),
+        })
+    }
+
+    /// Returns the outermost operation that is shed at this point, given the policy of the host.
+    pub(super) fn shed_operation(
+        &self,
+        of_host: SheddingPolicy,
+        now: Time,
+        at: SheddingPoint,
+    ) -> Option<usize> {
+        let is_critical = self.segment().parameters.is_critical();
         let mut received = 0;
         let mut found = None;
         for (depth, frame) in self.frames.iter().enumerate().rev() {
             received += frame.received;
-            let left = Duration::from_nanos(frame.estimate.saturating_sub(received));
-            if frame.deadline.is_some_and(|deadline| now + left > deadline) {
+            let Some(deadline) = frame.deadline else { continue };
+            let work = TimedWork {
+                deadline,
+                execution_time: Duration::from_nanos(frame.estimate),
+                is_critical,
+            };
+            let policy = frame.shedding.unwrap_or(of_host);
+            if policy.sheds(&work, Duration::from_nanos(received), now, at) {
                 found = Some(depth);
             }
         }

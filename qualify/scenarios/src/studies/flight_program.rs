@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use punctual::Priority;
 use punctual_sched::{
-    dynamic::{Scheduler, SchedulingParameters, Time, Utility},
+    dynamic::{Scheduler, SchedulingParameters, SheddingPolicy, Time, Utility},
     simulator::{
-        Arrival, Costs, Host, Model, ModelError, Overrun, Parameters, Shedding, Simulation, Statistics, Step,
-        Task, Work,
+        Arrival, Costs, Host, Model, ModelError, Overrun, Parameters, Simulation, Statistics, Step, Task, Work,
     },
 };
 
@@ -66,9 +65,10 @@ const fn group(
 /// ```
 /// use std::time::Duration;
 /// use punctual_scenarios::studies::FlightProgram;
-/// use punctual_sched::{dynamic::standard, simulator::Shedding};
+/// use punctual_sched::dynamic::{SheddingPolicy, standard};
 ///
-/// let program = FlightProgram { load: 1.05, shedding: Shedding::NonCritical, ..FlightProgram::default() };
+/// let shedding = SheddingPolicy::before_dispatch().sparing_critical();
+/// let program = FlightProgram { load: 1.05, shedding, ..FlightProgram::default() };
 /// let flown = program.fly(standard("MUF").unwrap(), 1, Duration::from_secs(2))?;
 /// assert_eq!(flown.critical.missed, 0);
 /// assert!(flown.other.cancelled > 0);
@@ -86,8 +86,8 @@ pub struct FlightProgram {
     pub costs: Costs,
     /// Treatment of an arrival while the operation has not completed.
     pub overrun: Overrun,
-    /// Which operations are cancelled.
-    pub shedding: Shedding,
+    /// What becomes of operations that would be late.
+    pub shedding: SheddingPolicy,
 }
 
 impl Default for FlightProgram {
@@ -106,7 +106,7 @@ impl Default for FlightProgram {
                 cancellation: Duration::from_micros(100),
             },
             overrun: Overrun::Queue,
-            shedding: Shedding::None,
+            shedding: SheddingPolicy::never(),
         }
     }
 }
@@ -144,10 +144,9 @@ impl FlightProgram {
     /// If `load` is negative or not finite.
     pub fn model(&self) -> Model {
         let mut host = Host::new("mission computer");
-        host.costs = self.costs;
+        (host.costs, host.shedding) = (self.costs, self.shedding);
         let mut model = Model {
             hosts: vec![host],
-            shedding: self.shedding,
             ..Model::default()
         };
         for group in OPERATIONS {

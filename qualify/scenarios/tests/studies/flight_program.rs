@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use punctual_scenarios::studies::{FlightProgram, Flown, OPERATIONS};
 use punctual_sched::{
-    dynamic::standard,
-    simulator::{Overrun, Shedding},
+    dynamic::{SheddingPolicy, standard},
+    simulator::Overrun,
 };
 
 /// Loads at which the paper's pattern holds for all worst cases and costs of the check that were tried.
@@ -29,7 +29,8 @@ fn sum(flown: &[Flown], of: impl Fn(&Flown) -> u64) -> u64 {
 
 /// Simulates the program without and with cancellation.
 fn pair(scheduler: &str, program: FlightProgram) -> [Vec<Flown>; 2] {
-    [Shedding::None, Shedding::NonCritical]
+    let sheds = SheddingPolicy::before_dispatch().sparing_critical();
+    [SheddingPolicy::never(), sheds]
         .map(|shedding| fly(scheduler, FlightProgram { shedding, ..program }))
 }
 

@@ -3,12 +3,13 @@
 use std::{collections::HashMap, time::Duration};
 
 use punctual_sched::{
-    dynamic::{Time, Utility},
+    dynamic::{SheddingPolicy, Time, Utility},
     simulator::{
         Arrival, Call, Cancellation, Costs, Host, Link, Model, Overrun, Parameters, Protocol, Resource,
-        Retry, Shedding, Start, Step, Task, Work,
+        Start, Step, Task, Work,
     },
 };
+use punctual_toml::Span;
 
 use crate::{
     ArrivalEntry, HostEntry, NetworkEntry, OverrunEntry, ParametersEntry, ProtocolEntry, Scenario,
@@ -19,13 +20,8 @@ use crate::{
 pub(super) fn model(scenario: &Scenario) -> Model {
     let names = Names::of(scenario);
     let mut model = Model {
-        hosts: scenario.hosts.iter().flat_map(hosts).collect(),
+        hosts: scenario.hosts.iter().flat_map(|entry| hosts(entry, names.shedding)).collect(),
         network: link(scenario.network),
-        shedding: match scenario.cancellation {
-            SheddingEntry::None => Shedding::None,
-            SheddingEntry::NonCritical => Shedding::NonCritical,
-            SheddingEntry::All => Shedding::All,
-        },
         ..Model::default()
     };
     for entry in &scenario.links {
@@ -69,8 +65,8 @@ pub(super) fn model(scenario: &Scenario) -> Model {
 }
 
 /// Returns the hosts of an entry, each with its own name.
-fn hosts(entry: &HostEntry) -> impl Iterator<Item = Host> + '_ {
-    (1..=entry.count).map(|number| Host {
+fn hosts(entry: &HostEntry, shedding: SheddingPolicy) -> impl Iterator<Item = Host> + '_ {
+    (1..=entry.count).map(move |number| Host {
         name: if entry.count == 1 {
             entry.name.clone()
         } else {
@@ -83,6 +79,7 @@ fn hosts(entry: &HostEntry) -> impl Iterator<Item = Host> + '_ {
             check: entry.check.0,
             cancellation: entry.cancellation.0,
         },
+        shedding,
     })
 }
 
@@ -115,16 +112,23 @@ pub(super) struct Names<'s> {
     pub(super) hosts: HashMap<String, Vec<usize>>,
     pub(super) tasks: HashMap<&'s str, usize>,
     pub(super) resources: HashMap<&'s str, usize>,
+    /// Policy of all hosts.
+    shedding: SheddingPolicy,
 }
 
 impl<'s> Names<'s> {
     pub(super) fn of(scenario: &'s Scenario) -> Self {
+        let shedding = match scenario.cancellation {
+            SheddingEntry::None => SheddingPolicy::never(),
+            SheddingEntry::NonCritical => SheddingPolicy::before_dispatch().sparing_critical(),
+            SheddingEntry::All => SheddingPolicy::before_dispatch(),
+        };
         let mut by_name = HashMap::new();
         let mut next = 0;
         for entry in &scenario.hosts {
             by_name.insert(entry.name.clone(), (next..next + entry.count).collect());
             if entry.count > 1 {
-                let own = hosts(entry).enumerate();
+                let own = hosts(entry, shedding).enumerate();
                 by_name.extend(own.map(|(index, host)| (host.name, vec![next + index])));
             }
             next += entry.count;
@@ -137,7 +141,15 @@ impl<'s> Names<'s> {
             resources: resources
                 .map(|(index, resource)| (resource.name.as_str(), index))
                 .collect(),
+            shedding,
         }
+    }
+
+    /// Returns the policy of an operation with these retries; `None`: that of the host.
+    fn retrying(&self, retries: Option<u32>, after: Option<Span>) -> Option<SheddingPolicy> {
+        let retries = retries.filter(|retries| *retries > 0)?;
+        let policy = self.shedding.retrying(retries);
+        Some(policy.retrying_after(after.unwrap_or_default().0))
     }
 
     fn task(&self, entry: &TaskEntry) -> Task {
@@ -161,10 +173,7 @@ impl<'s> Names<'s> {
                 OverrunEntry::Queue => Overrun::Queue,
                 OverrunEntry::Skip => Overrun::Skip,
             },
-            retry: Retry {
-                times: entry.retries,
-                after: entry.retry_after.0,
-            },
+            shedding: self.retrying(Some(entry.retries), Some(entry.retry_after)),
         }
     }
 
@@ -227,10 +236,7 @@ impl<'s> Names<'s> {
             request_bytes: step.request_bytes.unwrap_or(0),
             reply_bytes: step.reply_bytes.unwrap_or(0),
             deadline: step.deadline.map(|deadline| deadline.0),
-            retry: Retry {
-                times: step.retries.unwrap_or(0),
-                after: step.retry_after.unwrap_or_default().0,
-            },
+            shedding: self.retrying(step.retries, step.retry_after),
         }
     }
 }

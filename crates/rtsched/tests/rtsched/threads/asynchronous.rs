@@ -11,9 +11,10 @@ use std::{
 use punctual_fixtures::eventually;
 use punctual_os::{Gate, PiMutex, ThreadSpec};
 use punctual_rtsched::{
-    DistributableThreadState, RetryPolicy, RtScheduling, SchedulingError, ThreadStatus,
+    DistributableThreadState, RtScheduling, SchedulingError, ThreadStatus,
     storage::{Housekeeper, WordKey},
 };
+use punctual_sched::dynamic::SheddingPolicy;
 use punctual_types::{Completion, SystemExceptionKind};
 
 use super::hosts::{Host, Log, WorkerRef, await_status, cooperative, importance};
@@ -283,7 +284,7 @@ fn a_wait_that_times_out_ends_for_the_caller_only() {
                 let late = worker.within(soon).work_later(1).wait().unwrap_err();
                 assert_eq!(late.kind, SystemExceptionKind::Timeout);
             } else {
-                let late = current.operation(soon, RetryPolicy::never(), |_| {
+                let late = current.operation(soon, SheddingPolicy::at_checkpoints(), |_| {
                     Ok::<_, SchedulingError>(worker.work_later(1).wait()?)
                 });
                 let SchedulingError::System(late) = late.unwrap_err() else {

@@ -11,6 +11,7 @@ mod points;
 mod reissues;
 mod schedulers;
 mod segments;
+mod shedding;
 mod stress;
 mod what_schedulers_see;
 mod work_left;

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use punctual_fixtures::eventually;
-use punctual_rtsched::{RetryPolicy, SchedulingError, ThreadStatus};
-use punctual_sched::dynamic::Time;
+use punctual_rtsched::{SchedulingError, ThreadStatus};
+use punctual_sched::dynamic::{SheddingPolicy, Time};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::hosts::{Host, Log, await_status, cooperative, importance};
@@ -18,7 +18,7 @@ fn a_late_operation_is_cancelled_and_the_thread_continues() {
     let current = scheduling.current();
     current
         .segment("track", importance(1), |segment| {
-            let result: Result<(), SchedulingError> = current.operation(SHORT, RetryPolicy::never(), |_| {
+            let result: Result<(), SchedulingError> = current.operation(SHORT, SheddingPolicy::at_checkpoints(), |_| {
                 current.sleep_until(Time::NEVER)?;
                 Ok(())
             });
@@ -28,7 +28,7 @@ fn a_late_operation_is_cancelled_and_the_thread_continues() {
             };
             assert_eq!(exception.minor, Minor::OPERATION_CANCELLED);
             // Each scheduling point inside reports it, repeatedly.
-            let result: Result<(), SchedulingError> = current.operation(SHORT, RetryPolicy::never(), |_| {
+            let result: Result<(), SchedulingError> = current.operation(SHORT, SheddingPolicy::at_checkpoints(), |_| {
                 while current.now() < Time::NEVER && segment.update(importance(2)).is_ok() {}
                 assert!(current.scheduling_point().is_err());
                 segment.update(importance(3))
@@ -54,7 +54,7 @@ fn calls_in_an_operation_end_at_its_deadline() {
         .segment("track", importance(1), |_| {
             let began = Instant::now();
             let result: Result<i32, SchedulingError> =
-                current.operation(SHORT, RetryPolicy::never(), |_| Ok(worker.work(5000)?));
+                current.operation(SHORT, SheddingPolicy::at_checkpoints(), |_| Ok(worker.work(5000)?));
             let SchedulingError::System(late) = result.unwrap_err() else {
                 panic!("a system exception")
             };
@@ -78,9 +78,9 @@ fn calls_in_an_operation_end_at_its_deadline() {
 fn retries_follow_the_policy() {
     let scheduling = cooperative();
     let current = scheduling.current();
-    let attempts = |retry: RetryPolicy, kind: SystemExceptionKind, completed: Completion| {
+    let attempts = |policy: SheddingPolicy, kind: SystemExceptionKind, completed: Completion| {
         let mut count = 0;
-        let result: Result<(), SchedulingError> = current.operation(LONG, retry, |attempt| {
+        let result: Result<(), SchedulingError> = current.operation(LONG, policy, |attempt| {
             count += 1;
             assert_eq!(attempt, count);
             Err(SystemException::new(kind, 0, completed).into())
@@ -88,7 +88,7 @@ fn retries_follow_the_policy() {
         assert!(result.is_err());
         count
     };
-    let three = RetryPolicy::attempts(3);
+    let three = SheddingPolicy::at_checkpoints().retrying(2);
     current
         .segment("track", importance(1), |_| {
             use SystemExceptionKind::{ThreadCancelled, Transient};
@@ -96,7 +96,7 @@ fn retries_follow_the_policy() {
             assert_eq!(attempts(three, Transient, Completion::Maybe), 1);
             assert_eq!(attempts(three.idempotent(), Transient, Completion::Maybe), 3);
             assert_eq!(attempts(three.idempotent(), ThreadCancelled, Completion::No), 1);
-            assert_eq!(attempts(RetryPolicy::never(), Transient, Completion::No), 1);
+            assert_eq!(attempts(SheddingPolicy::at_checkpoints(), Transient, Completion::No), 1);
             Ok::<_, SchedulingError>(())
         })
         .unwrap();
@@ -109,8 +109,8 @@ fn an_inner_operation_ends_with_the_outer_one_without_a_retry() {
     let mut attempts = 0;
     current
         .segment("track", importance(1), |_| {
-            let outer: Result<(), SchedulingError> = current.operation(SHORT, RetryPolicy::never(), |_| {
-                current.operation(LONG, RetryPolicy::attempts(100).idempotent(), |_| {
+            let outer: Result<(), SchedulingError> = current.operation(SHORT, SheddingPolicy::at_checkpoints(), |_| {
+                current.operation(LONG, SheddingPolicy::at_checkpoints().retrying(99).idempotent(), |_| {
                     attempts += 1;
                     current.sleep_until(Time::NEVER)?;
                     Ok(())
@@ -137,7 +137,7 @@ fn a_wait_for_a_turn_ends_at_the_deadline() {
             let current = of_other.current();
             current.segment("other", importance(9), |segment| {
                 let late: Result<(), SchedulingError> =
-                    current.operation(SHORT, RetryPolicy::never(), |_| {
+                    current.operation(SHORT, SheddingPolicy::at_checkpoints(), |_| {
                         let updated = segment.update(importance(1));
                         told.add(format!("{}", updated.is_ok()));
                         updated
@@ -166,7 +166,7 @@ fn a_late_operation_is_still_scheduled() {
     let standing = || scheduling.snapshot()[0].status;
     current
         .segment("track", importance(1), |segment| {
-            let late = current.operation(SHORT, RetryPolicy::never(), |_| {
+            let late = current.operation(SHORT, SheddingPolicy::at_checkpoints(), |_| {
                 assert!(current.sleep_until(Time::NEVER).is_err());
                 assert_eq!(standing(), ThreadStatus::Running, "its sleep has ended");
                 assert!(current.scheduling_point().is_err());

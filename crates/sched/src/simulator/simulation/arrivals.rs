@@ -189,6 +189,7 @@ impl Simulation<'_> {
         (segment.from, segment.received) = (arrived, 0);
         thread.attempt.arrived = arrived;
         let mut frame = Frame::new(thread.host, &spec.steps, 1);
+        frame.shedding = spec.shedding;
         frame.deadline = segment.parameters.deadline.map(|deadline| arrived + deadline);
         frame.estimate = nanoseconds(segment.parameters.execution_time);
         thread.frames.push(frame);

@@ -2,10 +2,10 @@
 
 use core::mem;
 
-use crate::dynamic::Slot;
+use crate::dynamic::{SheddingPoint, Slot};
 
 use super::{
-    super::{EventKind, Observer, Shedding},
+    super::{EventKind, Observer},
     Occurrence, Simulation,
 };
 
@@ -83,9 +83,9 @@ impl Simulation<'_> {
             let Some(processor) = self.hosts[host].processor_for(thread, generation) else {
                 break;
             };
-            if self.is_checked(thread) {
+            if self.is_examined(thread, SheddingPoint::Dispatch) {
                 self.hosts[host].add_overhead(processor, now, costs.check);
-                if let Some(depth) = self.shed_operation(thread) {
+                if let Some(depth) = self.shed_operation(thread, SheddingPoint::Dispatch) {
                     let until = self.hosts[host].add_overhead(processor, now, costs.cancellation);
                     self.hosts[host].cancels_until = until;
                     self.shed(thread, depth, observer);
@@ -126,20 +126,18 @@ impl Simulation<'_> {
         }
     }
 
-    /// Returns whether a thread is checked for its deadline before dispatch. A thread within a computation is
-    /// not at a scheduling point.
-    fn is_checked(&self, thread: usize) -> bool {
+    /// Returns whether a thread is examined for its deadlines. A thread within a computation is not at a
+    /// scheduling point.
+    pub(super) fn is_examined(&self, thread: usize, at: SheddingPoint) -> bool {
         let state = &self.threads[thread];
-        self.model.shedding != Shedding::None && state.remaining == 0 && state.unwinding.to.is_none()
+        state.remaining == 0
+            && state.unwinding.to.is_none()
+            && state.is_examined(self.model.hosts[state.host].shedding, at)
     }
 
-    /// Returns the operation that is cancelled instead of being dispatched.
-    fn shed_operation(&self, thread: usize) -> Option<usize> {
+    /// Returns the operation of a thread that is cancelled.
+    pub(super) fn shed_operation(&self, thread: usize, at: SheddingPoint) -> Option<usize> {
         let state = &self.threads[thread];
-        match self.model.shedding {
-            Shedding::None => None,
-            Shedding::NonCritical if state.segment().parameters.is_critical() => None,
-            Shedding::NonCritical | Shedding::All => state.hopeless(self.now),
-        }
+        state.shed_operation(self.model.hosts[state.host].shedding, self.now, at)
     }
 }

@@ -2,7 +2,7 @@
 
 use core::{mem, time::Duration};
 
-use crate::dynamic::{ParameterKind, Utility, nanoseconds};
+use crate::dynamic::{ParameterKind, SheddingPoint, Utility, nanoseconds};
 
 use super::{
     super::{
@@ -26,6 +26,9 @@ impl<'m> Simulation<'m> {
                 self.hosts[host].add_overhead(processor, self.now, cost);
             }
             return self.unwind(thread, observer);
+        }
+        if self.is_examined(thread, SheddingPoint::Checkpoint) && self.shed_at_checkpoint(thread, observer) {
+            return;
         }
         let frame = self.threads[thread]
             .frames
@@ -138,6 +141,7 @@ impl<'m> Simulation<'m> {
             call.hosts[state.id.stream as usize % call.hosts.len()],
         );
         let mut frame = Frame::new(to, &call.steps, state.segments.len());
+        frame.shedding = call.shedding;
         frame.deadline = call.deadline.map(|deadline| self.now + deadline);
         frame.estimate = nanoseconds(Step::execution_time(&call.steps));
         frame.reply_bytes = call.reply_bytes;

@@ -1,8 +1,10 @@
 //! Cancellation of threads, and of operations that would miss their deadlines.
 
+use crate::dynamic::SheddingPoint;
+
 use super::{
     super::{
-        EventKind, Observer, Retry, Step,
+        EventKind, Observer, Step,
         thread::{Ending, State, Thread},
     },
     Simulation,
@@ -33,6 +35,18 @@ impl Simulation<'_> {
         }
     }
 
+    /// Cancels the operation that a running thread can no longer complete in time, if its policy says so;
+    /// returns whether it did.
+    pub(super) fn shed_at_checkpoint(&mut self, thread: usize, observer: &mut dyn Observer) -> bool {
+        let Some(depth) = self.shed_operation(thread, SheddingPoint::Checkpoint) else {
+            return false;
+        };
+        self.report(thread, EventKind::OperationCancelled, observer);
+        // It takes the time of a cancellation at the next step.
+        self.threads[thread].unwinding.to = Some(depth);
+        true
+    }
+
     /// Cancels the operation of this depth of a thread that is ready but not running.
     pub(super) fn shed(&mut self, thread: usize, depth: usize, observer: &mut dyn Observer) {
         self.report(thread, EventKind::OperationCancelled, observer);
@@ -59,20 +73,20 @@ impl Simulation<'_> {
 
     /// Makes the call the caller's next step again, unless its retries are exhausted.
     fn retry_call(&mut self, thread: usize, observer: &mut dyn Observer) {
-        let frame = self.threads[thread]
-            .frames
-            .last_mut()
-            .expect("a caller has a frame");
+        let state = &mut self.threads[thread];
+        let of_host = self.model.hosts[state.host].shedding;
+        let frame = state.frames.last_mut().expect("a caller has a frame");
         let Some(Step::Call(call)) = frame.next.checked_sub(1).and_then(|last| frame.steps.get(last)) else {
             return;
         };
-        if frame.retries >= call.retry.times {
+        let policy = call.shedding.unwrap_or(of_host);
+        let Some(after) = policy.retry_after(frame.retries) else {
             frame.retries = 0;
             return;
-        }
+        };
         frame.retries += 1;
         frame.next -= 1;
-        frame.delay = call.retry.after;
+        frame.delay = after;
         self.statistics.tasks[self.threads[thread].id.task as usize].retries += 1;
         self.report(thread, EventKind::Retried, observer);
     }
@@ -85,8 +99,11 @@ impl Simulation<'_> {
             attempt,
             ..
         } = self.threads[thread];
-        let Retry { times, after } = self.model.tasks[id.task as usize].retry;
-        if unwinding.ending.is_none() && attempt.retries < times {
+        let of_host = self.model.hosts[self.threads[thread].host].shedding;
+        let policy = self.model.tasks[id.task as usize].shedding.unwrap_or(of_host);
+        if unwinding.ending.is_none()
+            && let Some(after) = policy.retry_after(attempt.retries)
+        {
             self.statistics.tasks[id.task as usize].retries += 1;
             self.report(thread, EventKind::Retried, observer);
             self.make_unready(thread, State::Paused);

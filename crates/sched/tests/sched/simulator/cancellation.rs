@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use punctual_sched::simulator::{
-    Arrival, Call, Cancellation, EventKind, Model, Parameters, Resource, Retry, Shedding, Step, Task,
+use punctual_sched::{
+    dynamic::SheddingPolicy,
+    simulator::{Arrival, Call, Cancellation, EventKind, Model, Parameters, Resource, Step, Task},
 };
 
 use crate::simulator::support::*;
@@ -146,7 +147,7 @@ fn an_operation_that_cannot_be_in_time_is_not_dispatched() {
         (wasted.tasks[1].late, wasted.tasks[1].dispatched_and_missed),
         (1, 1)
     );
-    model.shedding = Shedding::NonCritical;
+    model.hosts[0].shedding = SheddingPolicy::before_dispatch().sparing_critical();
     model.hosts[0].costs.cancellation = Duration::from_micros(50);
     let (events, shed) = simulate(&model, "MIF", 1, MS * 100);
     assert_eq!((shed.tasks[1].shed, shed.tasks[1].dispatched_and_missed), (1, 0));
@@ -165,7 +166,7 @@ fn checks_and_cancellations_take_time_one_after_the_other() {
     tasks.extend((0..5).map(hopeless));
     let mut model = hosts(1, tasks);
     model.tasks.push(once("urgent", 8, 9, vec![compute(1)]));
-    model.shedding = Shedding::NonCritical;
+    model.hosts[0].shedding = SheddingPolicy::before_dispatch().sparing_critical();
     model.hosts[0].costs.cancellation = MS;
     model.hosts[0].costs.check = Duration::from_micros(10);
     let (events, statistics) = simulate(&model, "MIF", 1, MS * 100);
@@ -192,8 +193,9 @@ fn critical_operations_are_cancelled_only_if_all_are() {
         parameters.criticality = 3;
     }
     let mut model = hosts(1, vec![with_deadline("first", 2, 100, 6), hopeless]);
-    for (shedding, late, shed) in [(Shedding::NonCritical, 1, 0), (Shedding::All, 0, 1)] {
-        model.shedding = shedding;
+    let all = SheddingPolicy::before_dispatch();
+    for (shedding, late, shed) in [(all.sparing_critical(), 1, 0), (all, 0, 1)] {
+        model.hosts[0].shedding = shedding;
         let (_, statistics) = simulate(&model, "MIF", 1, MS * 100);
         assert_eq!((statistics.tasks[1].late, statistics.tasks[1].shed), (late, shed));
     }
@@ -205,7 +207,7 @@ fn an_operation_that_ends_at_its_deadline_is_in_time() {
         1,
         vec![with_deadline("first", 2, 100, 5), with_deadline("just", 1, 10, 5)],
     );
-    model.shedding = Shedding::All;
+    model.hosts[0].shedding = SheddingPolicy::before_dispatch();
     let (_, statistics) = simulate(&model, "MIF", 1, MS * 100);
     assert_eq!((statistics.tasks[1].made, statistics.tasks[1].shed), (1, 0));
 }
@@ -213,9 +215,9 @@ fn an_operation_that_ends_at_its_deadline_is_in_time() {
 #[test]
 fn a_cancelled_operation_is_retried_with_a_new_deadline() {
     let mut again = with_deadline("again", 1, 10, 5);
-    again.retry = Retry { times: 2, after: MS };
+    let all = SheddingPolicy::before_dispatch();
+    again.shedding = Some(all.retrying(2).retrying_after(MS));
     let mut model = hosts(1, vec![with_deadline("first", 2, 100, 6), again.clone()]);
-    model.shedding = Shedding::All;
     let (events, statistics) = simulate(&model, "MIF", 1, MS * 100);
     assert_eq!((statistics.tasks[1].retries, statistics.tasks[1].made), (1, 1));
     assert_eq!(times(&events, 1, |kind| *kind == EventKind::Completed), [12]);
@@ -229,14 +231,15 @@ fn a_cancelled_operation_is_retried_with_a_new_deadline() {
 /// A call that has its own deadline: the caller continues without it, or retries.
 #[test]
 fn a_call_is_cancelled_alone() {
-    let call = |retry| {
+    let all = SheddingPolicy::before_dispatch();
+    let call = |shedding| {
         Step::Call(Call {
             hosts: vec![1],
             steps: vec![compute(5)],
             request_bytes: 0,
             reply_bytes: 0,
             deadline: Some(MS * 8),
-            retry,
+            shedding,
         })
     };
     let busy = |arrival_ms| {
@@ -246,18 +249,15 @@ fn a_call_is_cancelled_alone() {
     };
     let mut model = hosts(
         2,
-        vec![once("t", 0, 1, vec![call(Retry::default()), compute(1)]), busy(0)],
+        vec![once("t", 0, 1, vec![call(None), compute(1)]), busy(0)],
     );
-    model.shedding = Shedding::All;
+    model.hosts[1].shedding = all;
     let (events, statistics) = simulate(&model, "MIF", 1, MS * 100);
     assert_eq!((statistics.tasks[0].calls_shed, statistics.tasks[0].made), (1, 1));
     assert_eq!(times(&events, 0, |kind| *kind == EventKind::Completed), [7]);
 
-    let retry = Retry {
-        times: 1,
-        after: MS * 2,
-    };
-    model.tasks[0] = once("t", 0, 1, vec![call(retry), compute(1)]);
+    let retry = all.retrying(1).retrying_after(MS * 2);
+    model.tasks[0] = once("t", 0, 1, vec![call(Some(retry)), compute(1)]);
     let (events, statistics) = simulate(&model, "MIF", 1, MS * 100);
     assert_eq!(
         (statistics.tasks[0].calls_shed, statistics.tasks[0].retries),
@@ -277,4 +277,50 @@ fn cancelling_an_ended_thread_changes_nothing() {
     );
     let (_, statistics) = cancelled_at(model, 0);
     assert_eq!((statistics.tasks[0].arrived, statistics.tasks[1].made), (0, 1));
+}
+
+/// A computation that is longer than declared makes the rest of the thread hopeless.
+#[test]
+fn running_work_is_shed_at_checkpoints_only() {
+    let mut late = with_deadline("late", 1, 10, 5);
+    late.steps = vec![compute(8), compute(4), compute(4)];
+    if let Some(parameters) = &mut late.parameters {
+        parameters.execution_time = MS * 12;
+    }
+    let mut model = hosts(1, vec![late]);
+    for (policy, late, shed, busy) in [
+        (SheddingPolicy::never(), 1, 0, 16),
+        (SheddingPolicy::at_checkpoints(), 0, 1, 0),
+    ] {
+        model.hosts[0].shedding = policy;
+        let (_, statistics) = simulate(&model, "MIF", 1, MS * 100);
+        assert_eq!((statistics.tasks[0].late, statistics.tasks[0].shed), (late, shed));
+        assert_eq!(statistics.hosts[0].busy, MS * busy);
+    }
+    // Declared too short: it is dispatched, and found hopeless between two computations.
+    if let Some(parameters) = &mut model.tasks[0].parameters {
+        parameters.execution_time = MS * 9;
+    }
+    for (policy, late, wasted, busy) in [
+        (SheddingPolicy::before_dispatch(), 1, 1, 16),
+        (SheddingPolicy::at_checkpoints(), 0, 1, 12),
+    ] {
+        model.hosts[0].shedding = policy;
+        let (_, statistics) = simulate(&model, "MIF", 1, MS * 100);
+        let task = &statistics.tasks[0];
+        assert_eq!((task.late, task.dispatched_and_missed), (late, wasted));
+        assert_eq!(statistics.hosts[0].busy, MS * busy);
+    }
+}
+
+#[test]
+fn the_policy_of_an_operation_replaces_that_of_the_host() {
+    let mut kept = with_deadline("kept", 1, 10, 5);
+    kept.shedding = Some(SheddingPolicy::never());
+    let shed = with_deadline("shed", 1, 10, 5);
+    let mut model = hosts(1, vec![with_deadline("first", 2, 100, 6), kept, shed]);
+    model.hosts[0].shedding = SheddingPolicy::before_dispatch();
+    let (_, statistics) = simulate(&model, "MIF", 1, MS * 100);
+    assert_eq!((statistics.tasks[1].late, statistics.tasks[1].shed), (1, 0));
+    assert_eq!((statistics.tasks[2].late, statistics.tasks[2].shed), (0, 1));
 }

@@ -2,7 +2,7 @@
 
 use punctual_sched::{
     dynamic::standard,
-    simulator::{Arrival, Call, EventKind, Link, Parameters, Retry, Simulation, Start, Step},
+    simulator::{Arrival, Call, EventKind, Link, Parameters, Simulation, Start, Step},
 };
 
 use crate::simulator::support::*;
@@ -65,7 +65,7 @@ fn messages_queue_on_a_slow_link() {
             request_bytes: bytes,
             reply_bytes: 0,
             deadline: None,
-            retry: Retry::default(),
+            shedding: None,
         })
     };
     let mut model = hosts(

@@ -1,7 +1,7 @@
 //! Many hosts and threads. `docs/simulation/fleet.toml` is the full-size model (1,000 hosts, 100,000
 //! threads).
 
-use punctual_sched::simulator::{Arrival, Call, Retry, Step};
+use punctual_sched::simulator::{Arrival, Call, Step};
 
 use crate::simulator::support::*;
 
@@ -15,7 +15,7 @@ fn a_thousand_hosts_and_ten_thousand_threads() {
         request_bytes: 100,
         reply_bytes: 100,
         deadline: None,
-        retry: Retry::default(),
+        shedding: None,
     };
     let mut task = once(
         "t",
