@@ -47,6 +47,35 @@ fn segments_and_scheduling_points() {
 }
 
 #[test]
+fn work_that_is_examined_and_shed() {
+    let _alone = ALONE.lock();
+    let scheduling = RtScheduling::builder()
+        .scheduler(MaximumUrgencyFirst::new())
+        .preemption(Preemption::Cooperative)
+        .shedding(SheddingPolicy::at_checkpoints().sparing_critical())
+        .build()
+        .unwrap();
+    let current = scheduling.current();
+    let count = after_warm_up(|| {
+        let urgent = |milliseconds| SchedulingParameters::Urgency {
+            criticality: 1,
+            deadline: current.now() + Duration::from_secs(1),
+            execution_time: Duration::from_millis(milliseconds),
+            importance: 0,
+        };
+        let outer = current.segment("track", urgent(1), |_| {
+            let shed = current.segment("hopeless", urgent(1_001), |_| Ok::<_, SchedulingError>(()));
+            assert!(shed.is_err());
+            current.scheduling_point()?;
+            Ok::<_, SchedulingError>(())
+        });
+        outer.unwrap();
+    });
+    assert_eq!(count, 0);
+    assert!(scheduling.manager().shed() > 0);
+}
+
+#[test]
 fn schedulers_that_read_processor_times() {
     let _alone = ALONE.lock();
     let scheduling = RtScheduling::builder()

@@ -3,7 +3,10 @@
 use punctual::{Orb, Peers, Priority};
 use punctual_os::Thread;
 use punctual_rtsched::{AcceptedClaims, BuildError, Current, Mechanism, RtScheduling, SchedulingError};
-use punctual_sched::{dynamic::Time, simulator::Parameters};
+use punctual_sched::{
+    dynamic::{SheddingPolicy, Time, TimedWork},
+    simulator::Parameters,
+};
 
 use super::disciplines::Named;
 use crate::{
@@ -75,6 +78,21 @@ impl Endsystem {
         Ok(reference.to_ior())
     }
 
+    /// Runs `work` as a distributable thread with these parameters, and with its own deadline and policy;
+    /// other deadlines count from `from`.
+    pub(super) fn timed_segment<R, E: From<SchedulingError>>(
+        &self,
+        named: Named,
+        name: &str,
+        (parameters, from): (&Parameters, Time),
+        (timed, policy): Timed,
+        work: impl FnOnce() -> Result<R, E>,
+    ) -> Result<R, E> {
+        let parameters = parameters.at(named.kind(), from);
+        let current = self.scheduling.current();
+        current.timed_segment(name, parameters, timed, policy, |_| work())
+    }
+
     /// Runs `work` as a distributable thread with these parameters; its deadline counts from `from`.
     pub(super) fn segment<R, E: From<SchedulingError>>(
         &self,
@@ -89,6 +107,9 @@ impl Endsystem {
         current.segment(name, parameters, |_| work(&current))
     }
 }
+
+/// Work of a segment that is shed by a policy.
+pub(super) type Timed = (TimedWork, SheddingPolicy);
 
 /// Returns how a scheduler dispatches: by native priorities as in the paper, or through the ready queue.
 fn mechanism(named: Named) -> Mechanism {

@@ -11,7 +11,8 @@ pub(super) enum Fate {
     Missed,
     /// Cancelled before it was dispatched, because it would have been late.
     Cancelled,
-    /// Never dispatched: the previous arrival had not completed, or the run ended first.
+    /// Never dispatched: the run ended first, or, where arrivals do not queue, the previous one had not
+    /// completed.
     Dropped,
 }
 

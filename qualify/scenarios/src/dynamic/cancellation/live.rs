@@ -13,11 +13,12 @@ use super::{
 use crate::{
     error::Error,
     os::{Interrupts, Subject},
+    studies::FlightProgram,
     testbed::Testbed,
 };
 
 /// Time before the first and after the last second of a run.
-pub(super) const START: Duration = Duration::from_millis(300);
+pub(super) const START: Duration = Duration::from_millis(300 + 1_000 * super::TAIL_SECONDS);
 
 /// The measured process, and its responses.
 pub(super) struct Live {
@@ -42,7 +43,9 @@ impl Live {
             case,
             seconds: self.seconds,
         };
-        let expected = LEAD + Duration::from_secs(self.seconds);
+        // Queues drain after the last arrival.
+        let seconds = self.seconds + super::TAIL_SECONDS;
+        let expected = LEAD + Duration::from_secs(seconds).mul_f64(FlightProgram::load_of_the_paper());
         let response = self.subject.ask(&command, expected)?;
         self.responses.push((case, response));
         Ok(())
@@ -93,7 +96,7 @@ pub(super) fn by_kernel(
 }
 
 fn evaluate(case: Case, seconds: u64, response: &Response, recorded: &[Hole]) -> Ran {
-    let model = case.model(true);
+    let model = case.model();
     let samples = Sample::all(&response.arrivals, seconds, |task| is_critical(&model, task));
     let missed: Vec<Span> = response
         .arrivals

@@ -11,8 +11,8 @@ use std::{
 use punctual::Minor;
 use punctual_rtsched::{BuildError, Current, SchedulingError};
 use punctual_sched::{
-    dynamic::Time,
-    simulator::{Arrival as Arrives, Model, Step, Task},
+    dynamic::{Time, TimedWork},
+    simulator::{Arrival as Arrives, Model, Overrun, Step, Task},
 };
 
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ pub(super) struct Response {
 pub(crate) fn child(_: &[String]) -> Result<(), Error> {
     let endsystem = Arc::new(Endsystem::start(
         Named::Muf,
-        super::CASES[0].model(true).tasks.len(),
+        super::CASES[0].model().tasks.len(),
         None,
     )?);
     serve(|command: Command| run(&endsystem, command))
@@ -78,12 +78,12 @@ fn run(endsystem: &Arc<Endsystem>, Command { case, seconds }: Command) -> Result
         endsystem.install(case.scheduler)?;
     }
     let origin_ns = now_ns() + LEAD.as_nanos() as u64;
-    let processor = Processor::with_room_for(MARKS_PER_SECOND * (seconds as usize + 1));
+    let processor = Processor::with_room_for(MARKS_PER_SECOND * (seconds + super::TAIL_SECONDS + 1) as usize);
     processor.begin(origin_ns);
     let program = Arc::new(Program {
         case,
-        seconds,
-        model: case.model(true),
+        seconds: seconds + super::TAIL_SECONDS,
+        model: case.model(),
         processor,
         endsystem: Arc::clone(endsystem),
         not_admitted: AtomicUsize::new(0),
@@ -109,6 +109,7 @@ fn run(endsystem: &Arc<Endsystem>, Command { case, seconds }: Command) -> Result
     }
     let record = program.processor.record(1);
     let record = record.ok_or("the record was too small for the events")?;
+    arrivals.retain(|arrival| arrival.release < seconds * 1_000_000_000);
     Ok(Response {
         origin_ns,
         arrivals,
@@ -132,6 +133,7 @@ impl Response {
 
 struct Program {
     case: Case,
+    /// Seconds in which operations arrive.
     seconds: u64,
     model: Model,
     processor: Processor,
@@ -198,8 +200,9 @@ impl Program {
         let mut ended = 0;
         for release in releases {
             let share = 0.001 * random.below(1001) as f64;
-            // As in the model, an arrival is dropped while the previous one has not completed.
-            let fate = if release < ended {
+            // As in the model. An arrival in the queue is the next one of this thread.
+            let is_dropped = release < ended && self.case.overrun() == Overrun::Skip;
+            let fate = if is_dropped {
                 Fate::Dropped
             } else {
                 self.processor.sleep_until(release);
@@ -221,23 +224,25 @@ impl Program {
         let parameters = task.parameters.ok_or("the operation has no parameters")?;
         let deadline = release + operation.period_ns;
         let from = Time(self.processor.origin() + release);
-        let work = |current: &Current<'_>| {
-            // Dispatched. An operation that would be late with its stated time is cancelled.
-            let hopeless = self.processor.now() + operation.stated_ns > deadline;
-            if hopeless && self.case.cancels && !parameters.is_critical() {
-                current.distributable_thread()?.cancel()?;
-                current.scheduling_point()?;
-            }
+        let timed = TimedWork {
+            deadline: from + Duration::from_nanos(operation.period_ns),
+            execution_time: Duration::from_nanos(operation.stated_ns),
+            is_critical: parameters.is_critical(),
+        };
+        let work = || {
             let amount = operation.amount_ns(share);
             Ok::<_, SchedulingError>(self.processor.work(operation.name, amount, Counted::OwnTime))
         };
-        match self
-            .endsystem
-            .segment(self.case.scheduler, &task.name, &parameters, from, work)
-        {
+        match self.endsystem.timed_segment(
+            self.case.scheduler,
+            &task.name,
+            (&parameters, from),
+            (timed, self.case.policy()),
+            work,
+        ) {
             Ok(end) if end <= deadline => Ok(Fate::Made),
             Ok(_) => Ok(Fate::Missed),
-            Err(error) if error.is_cancellation() => Ok(Fate::Cancelled),
+            Err(error) if error.is_lateness() => Ok(Fate::Cancelled),
             Err(error) => Err(format!("{}: {error}", task.name)),
         }
     }

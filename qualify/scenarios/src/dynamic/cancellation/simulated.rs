@@ -17,11 +17,10 @@ use crate::error::Error;
 const SEED: u64 = 1;
 
 pub(super) fn run(case: Case, seconds: u64) -> Result<Ran, Error> {
-    let model = case.model(false);
+    let model = case.model();
     let mut simulation = Simulation::new(&model, SEED, |_| case.scheduler.scheduler())?;
     let mut watch = Watch::default();
-    // Long enough for the arrivals of the last second to complete.
-    let until = Time((seconds + 2) * Sample::LENGTH_NS);
+    let until = Time((seconds + super::TAIL_SECONDS) * Sample::LENGTH_NS);
     simulation.run_until(until, &mut watch)?;
     let arrivals = watch.arrivals();
     let samples = Sample::all(&arrivals, seconds, |task| is_critical(&model, task));
