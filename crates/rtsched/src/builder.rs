@@ -64,11 +64,12 @@ impl RtSchedulingBuilder {
     }
 
     /// Sets what becomes of segments that can no longer meet the deadlines of their parameters
-    /// ([`TimedWork::of`](punctual_sched::dynamic::TimedWork::of)), requests of other hosts included. Default:
-    /// [`SheddingPolicy::never`]. [`Current::timed_segment`](crate::Current::timed_segment) has its own policy.
+    /// ([`TimedWork::of`](punctual_sched::dynamic::TimedWork::of)), requests of other hosts included.
+    /// Default: [`SheddingPolicy::never`]. A
+    /// [`timed_segment`](crate::Current::timed_segment) has its own policy.
     ///
-    /// A cancelled segment ends with TIMEOUT, minor OPERATION_CANCELLED, with COMPLETED_NO if it has not begun;
-    /// its thread continues in the enclosing segment or at the caller. Segments are not tried again: use
+    /// A cancelled segment ends with TIMEOUT, minor OPERATION_CANCELLED, with COMPLETED_NO if it has not
+    /// begun; its thread continues in the enclosing segment or at the caller. Segments are not tried again: use
     /// [`Current::operation`](crate::Current::operation) around them.
     ///
     /// ```

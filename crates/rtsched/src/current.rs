@@ -115,8 +115,8 @@ impl<'s> Current<'s> {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::segment`]; TIMEOUT with OPERATION_CANCELLED if it was cancelled, with COMPLETED_NO before its
-    /// beginning.
+    /// As [`Self::segment`]; TIMEOUT with OPERATION_CANCELLED if it was cancelled, with COMPLETED_NO before
+    /// its beginning.
     pub fn timed_segment<R, E: From<SchedulingError>>(
         &self,
         name: &str,
@@ -125,7 +125,14 @@ impl<'s> Current<'s> {
         policy: SheddingPolicy,
         work: impl FnOnce(&Segment<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
-        segment::run(self.endsystem, name, parameters, None, Some((timed, policy)), work)
+        segment::run(
+            self.endsystem,
+            name,
+            parameters,
+            None,
+            Some((timed, policy)),
+            work,
+        )
     }
 
     /// As [`Self::segment`], with parameters for threads that are spawned in it, implicitly by oneway and

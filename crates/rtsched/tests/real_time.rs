@@ -17,10 +17,12 @@ use punctual_os::{
     scheduling,
 };
 use punctual_rtsched::{
-    BuildError, Mechanism, NativePriorities, Preemption, RtScheduling, SchedulingError,
-    ThreadStatus,
+    BuildError, Mechanism, NativePriorities, Preemption, RtScheduling, SchedulingError, ThreadStatus,
 };
-use punctual_sched::dynamic::{EarliestDeadlineFirst, MaximumUrgencyFirst, MostImportantFirst, SchedulingParameters, SheddingPolicy, ThreadPriority, Time};
+use punctual_sched::dynamic::{
+    EarliestDeadlineFirst, MaximumUrgencyFirst, MostImportantFirst, SchedulingParameters, SheddingPolicy,
+    ThreadPriority, Time,
+};
 use punctual_stub::Interface;
 use punctual_types::{Minor, NativePriority};
 
@@ -586,10 +588,14 @@ fn a_sleeping_thread_loses_the_priority_of_a_replaced_mechanism() {
         let current = of_sleeper.current();
         let slept = current.segment("sleeper", importance(1), |_| {
             assert_ne!(scheduling::current(), Scheduling::fifo(NativePriority(80)));
-            let cancelled = current.operation(Duration::from_millis(300), SheddingPolicy::at_checkpoints(), |_| {
-                current.sleep_until(Time::NEVER)?;
-                Ok::<_, SchedulingError>(())
-            });
+            let cancelled = current.operation(
+                Duration::from_millis(300),
+                SheddingPolicy::at_checkpoints(),
+                |_| {
+                    current.sleep_until(Time::NEVER)?;
+                    Ok::<_, SchedulingError>(())
+                },
+            );
             assert!(cancelled.is_err());
             Ok::<_, SchedulingError>(scheduling::current())
         });

@@ -34,9 +34,9 @@ impl Watch {
         let now = clock::now();
         // The processor time is read only if the work would be hopeless without it.
         self.policy.sheds(&self.work, Duration::ZERO, now, at) && {
-            let received = self
-                .began_at
-                .map_or(Duration::ZERO, |began_at| thread_cpu_time().saturating_sub(began_at));
+            let received = self.began_at.map_or(Duration::ZERO, |began_at| {
+                thread_cpu_time().saturating_sub(began_at)
+            });
             self.policy.sheds(&self.work, received, now, at)
         }
     }

@@ -16,7 +16,9 @@ use punctual_rtsched::{
     Mechanism, Preemption, ResourceManager, RtScheduling, SchedulingError, SpawnSpec, Switch,
     storage::WordKey,
 };
-use punctual_sched::dynamic::{EarliestDeadlineFirst, MostImportantFirst, SchedulingParameters, SheddingPolicy};
+use punctual_sched::dynamic::{
+    EarliestDeadlineFirst, MostImportantFirst, SchedulingParameters, SheddingPolicy,
+};
 use punctual_types::{Minor, SystemException, SystemExceptionKind};
 
 fn important(importance: i32) -> SchedulingParameters {

@@ -7,8 +7,8 @@
 //! apart from the heap of waiting ones. Laxity is stored as the latest start, which is constant while a
 //! thread waits; a quantum prevents two threads of equal laxity from alternating endlessly.
 //! [`MaximumAccruedUtility`] examines the whole set. [`Checked`] guards a scheduler and detects invalid
-//! decisions. [`SheddingPolicy`] decides on work that can no longer meet its deadline. One table ([`translation`]) translates parameters for another discipline; the original ones are
-//! kept and travel on.
+//! decisions. [`SheddingPolicy`] decides on work that can no longer meet its deadline. One table
+//! ([`translation`]) translates parameters for another discipline; the original ones are kept and travel on.
 
 mod arrival_order;
 mod by_rank;

@@ -145,7 +145,9 @@ impl TimedWork {
             SchedulingParameters::Utility { utility, .. } => utility.decay,
             _ => Duration::ZERO,
         };
-        let deadline = parameters.deadline().filter(|deadline| *deadline != Time::NEVER)?;
+        let deadline = parameters
+            .deadline()
+            .filter(|deadline| *deadline != Time::NEVER)?;
         Some(Self {
             deadline: deadline + decay,
             execution_time: parameters.execution_time().unwrap_or_default(),

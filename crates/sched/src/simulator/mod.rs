@@ -37,9 +37,7 @@ mod usage;
 pub use check::ModelError;
 pub use histogram::Histogram;
 pub use limits::Limits;
-pub use model::{
-    Arrival, Cancellation, Costs, Host, Link, Model, Overrun, Protocol, Resource, Task,
-};
+pub use model::{Arrival, Cancellation, Costs, Host, Link, Model, Overrun, Protocol, Resource, Task};
 pub use parameters::Parameters;
 pub use simulation::Simulation;
 pub use statistics::{HostStatistics, Statistics, TaskStatistics};

@@ -62,7 +62,7 @@ pub struct Costs {
     pub decision: Duration,
     /// A switch of a processor to another thread.
     pub hand_over: Duration,
-    /// The check, before dispatch, whether an operation can meet its deadline. Only with a [`SheddingPolicy`].
+    /// The check, before dispatch, whether an operation can meet its deadline. Only with a policy.
     pub check: Duration,
     /// Cancelling an operation, or unwinding a cancelled thread on this host.
     pub cancellation: Duration,

@@ -17,7 +17,10 @@ use crate::{
 };
 
 /// Above the priorities that the runtime assigns, so that a thread begins its segment as soon as it wakes up.
-const OUTSIDE: i16 = 92;
+pub(super) const OUTSIDE: i16 = 92;
+
+/// Most distributable threads of a host: arrivals in the queue of an overloaded processor.
+const MAX_THREADS: usize = 8_192;
 
 /// One host.
 pub(super) struct Endsystem {
@@ -35,6 +38,7 @@ impl Endsystem {
             .scheduler(named.scheduler())
             .mechanism(mechanism(named))
             .processors(1)
+            .max_threads(MAX_THREADS)
             .accept_claims(Peers::Everyone, AcceptedClaims::all().above_lane(true))
             .build()?;
         let orb = Orb::builder().initializer(&scheduling);

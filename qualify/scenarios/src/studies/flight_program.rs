@@ -6,7 +6,8 @@ use punctual::Priority;
 use punctual_sched::{
     dynamic::{Scheduler, SchedulingParameters, SheddingPolicy, Time, Utility},
     simulator::{
-        Arrival, Costs, Host, Model, ModelError, Overrun, Parameters, Simulation, Statistics, Step, Task, Work,
+        Arrival, Costs, Host, Model, ModelError, Overrun, Parameters, Simulation, Statistics, Step, Task,
+        Work,
     },
 };
 

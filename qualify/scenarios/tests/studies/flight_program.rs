@@ -30,8 +30,7 @@ fn sum(flown: &[Flown], of: impl Fn(&Flown) -> u64) -> u64 {
 /// Simulates the program without and with cancellation.
 fn pair(scheduler: &str, program: FlightProgram) -> [Vec<Flown>; 2] {
     let sheds = SheddingPolicy::before_dispatch().sparing_critical();
-    [SheddingPolicy::never(), sheds]
-        .map(|shedding| fly(scheduler, FlightProgram { shedding, ..program }))
+    [SheddingPolicy::never(), sheds].map(|shedding| fly(scheduler, FlightProgram { shedding, ..program }))
 }
 
 /// Returns the study at these loads, also with other worst cases and costs.

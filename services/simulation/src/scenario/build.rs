@@ -20,7 +20,11 @@ use crate::{
 pub(super) fn model(scenario: &Scenario) -> Model {
     let names = Names::of(scenario);
     let mut model = Model {
-        hosts: scenario.hosts.iter().flat_map(|entry| hosts(entry, names.shedding)).collect(),
+        hosts: scenario
+            .hosts
+            .iter()
+            .flat_map(|entry| hosts(entry, names.shedding))
+            .collect(),
         network: link(scenario.network),
         ..Model::default()
     };

@@ -18,21 +18,23 @@ fn a_late_operation_is_cancelled_and_the_thread_continues() {
     let current = scheduling.current();
     current
         .segment("track", importance(1), |segment| {
-            let result: Result<(), SchedulingError> = current.operation(SHORT, SheddingPolicy::at_checkpoints(), |_| {
-                current.sleep_until(Time::NEVER)?;
-                Ok(())
-            });
+            let result: Result<(), SchedulingError> =
+                current.operation(SHORT, SheddingPolicy::at_checkpoints(), |_| {
+                    current.sleep_until(Time::NEVER)?;
+                    Ok(())
+                });
             let late = result.unwrap_err();
             let SchedulingError::System(exception) = late else {
                 panic!("a system exception expected: {late}");
             };
             assert_eq!(exception.minor, Minor::OPERATION_CANCELLED);
             // Each scheduling point inside reports it, repeatedly.
-            let result: Result<(), SchedulingError> = current.operation(SHORT, SheddingPolicy::at_checkpoints(), |_| {
-                while current.now() < Time::NEVER && segment.update(importance(2)).is_ok() {}
-                assert!(current.scheduling_point().is_err());
-                segment.update(importance(3))
-            });
+            let result: Result<(), SchedulingError> =
+                current.operation(SHORT, SheddingPolicy::at_checkpoints(), |_| {
+                    while current.now() < Time::NEVER && segment.update(importance(2)).is_ok() {}
+                    assert!(current.scheduling_point().is_err());
+                    segment.update(importance(3))
+                });
             assert!(result.is_err());
             assert_eq!(current.scheduling_parameter()?, importance(3));
             segment.update(importance(4))
@@ -53,8 +55,11 @@ fn calls_in_an_operation_end_at_its_deadline() {
     current
         .segment("track", importance(1), |_| {
             let began = Instant::now();
-            let result: Result<i32, SchedulingError> =
-                current.operation(SHORT, SheddingPolicy::at_checkpoints(), |_| Ok(worker.work(5000)?));
+            let result: Result<i32, SchedulingError> = current.operation(
+                SHORT,
+                SheddingPolicy::at_checkpoints(),
+                |_| Ok(worker.work(5000)?),
+            );
             let SchedulingError::System(late) = result.unwrap_err() else {
                 panic!("a system exception")
             };
@@ -96,7 +101,10 @@ fn retries_follow_the_policy() {
             assert_eq!(attempts(three, Transient, Completion::Maybe), 1);
             assert_eq!(attempts(three.idempotent(), Transient, Completion::Maybe), 3);
             assert_eq!(attempts(three.idempotent(), ThreadCancelled, Completion::No), 1);
-            assert_eq!(attempts(SheddingPolicy::at_checkpoints(), Transient, Completion::No), 1);
+            assert_eq!(
+                attempts(SheddingPolicy::at_checkpoints(), Transient, Completion::No),
+                1
+            );
             Ok::<_, SchedulingError>(())
         })
         .unwrap();
@@ -109,13 +117,18 @@ fn an_inner_operation_ends_with_the_outer_one_without_a_retry() {
     let mut attempts = 0;
     current
         .segment("track", importance(1), |_| {
-            let outer: Result<(), SchedulingError> = current.operation(SHORT, SheddingPolicy::at_checkpoints(), |_| {
-                current.operation(LONG, SheddingPolicy::at_checkpoints().retrying(99).idempotent(), |_| {
-                    attempts += 1;
-                    current.sleep_until(Time::NEVER)?;
-                    Ok(())
-                })
-            });
+            let outer: Result<(), SchedulingError> =
+                current.operation(SHORT, SheddingPolicy::at_checkpoints(), |_| {
+                    current.operation(
+                        LONG,
+                        SheddingPolicy::at_checkpoints().retrying(99).idempotent(),
+                        |_| {
+                            attempts += 1;
+                            current.sleep_until(Time::NEVER)?;
+                            Ok(())
+                        },
+                    )
+                });
             assert!(outer.is_err());
             Ok::<_, SchedulingError>(())
         })

@@ -9,9 +9,7 @@ use std::{
 };
 
 use punctual_rtsched::{Current, Preemption, RtScheduling, SchedulingError, ThreadStatus};
-use punctual_sched::dynamic::{
-    MaximumUrgencyFirst, SchedulingParameters, SheddingPolicy, Time, TimedWork,
-};
+use punctual_sched::dynamic::{MaximumUrgencyFirst, SchedulingParameters, SheddingPolicy, Time, TimedWork};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::hosts::{Host, Log, await_status, system, trusting};
@@ -135,7 +133,11 @@ fn running_work_is_examined_at_checkpoints_only() {
         (SheddingPolicy::at_checkpoints().sparing_critical(), true),
     ] {
         let scheduling = host(policy);
-        assert_eq!(is_cancelled_inside(&scheduling.current()), cancelled, "{policy:?}");
+        assert_eq!(
+            is_cancelled_inside(&scheduling.current()),
+            cancelled,
+            "{policy:?}"
+        );
     }
 }
 
@@ -158,7 +160,8 @@ fn work_that_is_done_does_not_count_as_remaining() {
         assert!(left.is_ok() || now() + MS > work.deadline);
         Ok::<_, SchedulingError>(())
     });
-    done.or_else(|late| late.is_lateness().then_some(()).ok_or(late)).unwrap();
+    done.or_else(|late| late.is_lateness().then_some(()).ok_or(late))
+        .unwrap();
 }
 
 #[test]
@@ -218,7 +221,11 @@ fn a_request_that_arrives_too_late_is_not_served() {
         let policy = SheddingPolicy::before_dispatch().retrying(2).retrying_after(MS);
         let answer = current.operation(LONG, policy, |attempt| {
             attempts = attempt;
-            let parameters = if attempt < 3 { hopeless(0) } else { urgent(0, LONG, MS) };
+            let parameters = if attempt < 3 {
+                hopeless(0)
+            } else {
+                urgent(0, LONG, MS)
+            };
             current.segment("try", parameters, |_| Ok::<_, SchedulingError>(worker.work(7)?))
         })?;
         assert_eq!((answer, attempts), (7, 3));
@@ -246,7 +253,10 @@ fn an_operation_ends_as_its_policy_says() {
         .segment("track", urgent(0, LONG, MS), |_| {
             assert_eq!(run(SheddingPolicy::never(), MS), (true, true));
             assert_eq!(run(SheddingPolicy::before_dispatch(), LONG), (true, true));
-            assert_eq!(run(SheddingPolicy::before_dispatch(), Duration::ZERO), (false, false));
+            assert_eq!(
+                run(SheddingPolicy::before_dispatch(), Duration::ZERO),
+                (false, false)
+            );
             assert_eq!(run(SheddingPolicy::at_checkpoints(), MS), (true, false));
             assert_eq!(run(SheddingPolicy::at_checkpoints(), LONG), (true, true));
             Ok::<_, SchedulingError>(())

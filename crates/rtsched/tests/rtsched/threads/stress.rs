@@ -11,7 +11,10 @@ use std::{
 use punctual_fixtures::{Missing, eventually, rights::realtime, skip};
 use punctual_os::ThreadSpec;
 use punctual_rtsched::{Mechanism, Preemption, RtScheduling, SchedulingError, SpawnSpec};
-use punctual_sched::dynamic::{EarliestDeadlineFirst, MaximumUrgencyFirst, MostImportantFirst, ParameterKind, SchedulingParameters, SheddingPolicy, ThreadPriority, Time, TranslationDefaults};
+use punctual_sched::dynamic::{
+    EarliestDeadlineFirst, MaximumUrgencyFirst, MostImportantFirst, ParameterKind, SchedulingParameters,
+    SheddingPolicy, ThreadPriority, Time, TranslationDefaults,
+};
 
 use super::hosts::{Host, WorkerRef, importance, trusting};
 
@@ -80,10 +83,14 @@ fn play(
                 }
                 6 if numbers.next(4) == 0 => current.distributable_thread()?.cancel()?,
                 _ => {
-                    let late = current.operation(Duration::from_micros(50), SheddingPolicy::at_checkpoints(), |_| {
-                        current.sleep_until(Time::NEVER)?;
-                        Ok::<_, SchedulingError>(())
-                    });
+                    let late = current.operation(
+                        Duration::from_micros(50),
+                        SheddingPolicy::at_checkpoints(),
+                        |_| {
+                            current.sleep_until(Time::NEVER)?;
+                            Ok::<_, SchedulingError>(())
+                        },
+                    );
                     if late.is_err_and(|late| late.is_cancellation()) {
                         break;
                     }

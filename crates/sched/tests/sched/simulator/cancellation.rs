@@ -247,10 +247,7 @@ fn a_call_is_cancelled_alone() {
         busy.hosts = vec![1];
         busy
     };
-    let mut model = hosts(
-        2,
-        vec![once("t", 0, 1, vec![call(None), compute(1)]), busy(0)],
-    );
+    let mut model = hosts(2, vec![once("t", 0, 1, vec![call(None), compute(1)]), busy(0)]);
     model.hosts[1].shedding = all;
     let (events, statistics) = simulate(&model, "MIF", 1, MS * 100);
     assert_eq!((statistics.tasks[0].calls_shed, statistics.tasks[0].made), (1, 1));

@@ -7,7 +7,7 @@ use punctual_harness::{Hole, Outcome, Span, holes::lost_to_holes};
 use super::{
     Case, KERNEL, Ran,
     counts::{Arrival, Fate, Sample},
-    operations::{Command, LEAD, ROLE, Response},
+    operations::{Command, LEAD, LEAD_PER_SECOND, ROLE, Response},
     simulated::{is_critical, worth},
 };
 use crate::{
@@ -45,7 +45,8 @@ impl Live {
         };
         // Queues drain after the last arrival.
         let seconds = self.seconds + super::TAIL_SECONDS;
-        let expected = LEAD + Duration::from_secs(seconds).mul_f64(FlightProgram::load_of_the_paper());
+        let lead = LEAD + LEAD_PER_SECOND * self.seconds as u32;
+        let expected = lead + Duration::from_secs(seconds).mul_f64(FlightProgram::load_of_the_paper());
         let response = self.subject.ask(&command, expected)?;
         self.responses.push((case, response));
         Ok(())

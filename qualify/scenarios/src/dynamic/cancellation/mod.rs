@@ -10,6 +10,7 @@ mod live;
 mod operations;
 mod page;
 mod simulated;
+mod workers;
 
 use std::time::Duration;
 
@@ -45,13 +46,13 @@ pub(super) use operations::{ROLE, child};
 const HEADING: &str = "Cancelling operations under overload";
 
 /// Length of simulations.
-const SIMULATED_SECONDS: u64 = 20;
+const SIMULATED_SECONDS: u64 = 10;
 /// Time after the last sample in which operations still arrive, so that the last sample has the load of the
 /// others.
 const TAIL_SECONDS: u64 = 1;
 
 fn live_seconds(length: Length) -> u64 {
-    length.pick(2, 20, 20)
+    length.pick(2, 10, 10)
 }
 
 /// A scheduler, with or without cancellation.

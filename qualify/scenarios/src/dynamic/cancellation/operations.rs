@@ -20,24 +20,31 @@ use serde::{Deserialize, Serialize};
 use super::{
     super::{
         disciplines::Named,
-        endsystem::{Endsystem, joined, spawn},
+        endsystem::{Endsystem, OUTSIDE, joined, spawn},
         processor::{Counted, Processor},
         random::Random,
     },
     Case,
     counts::{Arrival, Fate},
+    workers::Workers,
 };
 use crate::{
     error::Error,
-    os::{now_ns, serve},
+    os::{fifo, now_ns, serve},
 };
 
 pub(crate) const ROLE: &str = "__dyn-operations";
 
 /// Time between the command and the start, enough to start the threads.
 pub(super) const LEAD: Duration = Duration::from_millis(100);
+/// The same for each second of a run, whose arrivals need threads.
+pub(super) const LEAD_PER_SECOND: Duration = Duration::from_millis(60);
+const WORKER_STACK: usize = 64 << 10;
 /// An upper bound of the events per second; about 900 operations arrive.
 const MARKS_PER_SECOND: usize = 20_000;
+
+/// Arrivals per second that may be in the queue at the end; 478 of other operations arrive.
+const QUEUED_PER_SECOND: usize = 420;
 
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Command {
@@ -77,12 +84,19 @@ fn run(endsystem: &Arc<Endsystem>, Command { case, seconds }: Command) -> Result
     } else {
         endsystem.install(case.scheduler)?;
     }
-    let origin_ns = now_ns() + LEAD.as_nanos() as u64;
+    let lead = LEAD + LEAD_PER_SECOND * seconds as u32;
+    let origin_ns = now_ns() + lead.as_nanos() as u64;
     let processor = Processor::with_room_for(MARKS_PER_SECOND * (seconds + super::TAIL_SECONDS + 1) as usize);
     processor.begin(origin_ns);
+    let seconds_of_arrivals = seconds + super::TAIL_SECONDS;
+    let queued = match case.overrun() {
+        Overrun::Queue => QUEUED_PER_SECOND * seconds_of_arrivals as usize,
+        Overrun::Skip => 0,
+    };
     let program = Arc::new(Program {
         case,
-        seconds: seconds + super::TAIL_SECONDS,
+        workers: Workers::new(queued),
+        seconds: seconds_of_arrivals,
         model: case.model(),
         processor,
         endsystem: Arc::clone(endsystem),
@@ -99,6 +113,13 @@ fn run(endsystem: &Arc<Endsystem>, Command { case, seconds }: Command) -> Result
     });
     // All threads are started before the first one is joined.
     let threads: Vec<_> = threads.collect::<Result<_, _>>()?;
+    let workers = (0..queued).map(|number| {
+        let program = Arc::clone(&program);
+        let spec = fifo(format!("arrival-{number}"), OUTSIDE);
+        let spec = spec.stack_bytes(WORKER_STACK).prefault_bytes(WORKER_STACK / 2);
+        spec.spawn(move || program.serve(number))
+    });
+    let workers: Vec<_> = workers.collect::<Result<_, _>>()?;
     // Busy until the start, because a sleeping process would look like a hole.
     while now_ns() < origin_ns {
         std::hint::spin_loop();
@@ -106,6 +127,10 @@ fn run(endsystem: &Arc<Endsystem>, Command { case, seconds }: Command) -> Result
     let mut arrivals = Vec::new();
     for thread in threads {
         arrivals.extend(joined(thread)?);
+    }
+    program.workers.close();
+    for worker in workers {
+        arrivals.extend(joined(worker)?);
     }
     let record = program.processor.record(1);
     let record = record.ok_or("the record was too small for the events")?;
@@ -131,6 +156,13 @@ impl Response {
     }
 }
 
+/// One arrival: its operation, release time, and share of the variation of its length.
+struct Job {
+    number: u32,
+    release: u64,
+    share: f64,
+}
+
 struct Program {
     case: Case,
     /// Seconds in which operations arrive.
@@ -138,6 +170,7 @@ struct Program {
     model: Model,
     processor: Processor,
     endsystem: Arc<Endsystem>,
+    workers: Workers<Job>,
     /// Number of operations that the kernel did not admit.
     not_admitted: AtomicUsize,
 }
@@ -147,9 +180,46 @@ impl Program {
     fn operation(&self, number: u32) -> Result<Vec<Arrival>, String> {
         let task = &self.model.tasks[number as usize];
         let operation = Operation::of(number, task)?;
-        self.arrivals(number, &operation, |release, share| {
-            self.dispatch(&operation, task, release, share)
-        })
+        if self.case.overrun() == Overrun::Skip {
+            return self.arrivals(number, &operation, |release, share| {
+                self.dispatch(&operation, task, release, share)
+            });
+        }
+        let mut random = Random::new(u64::from(number));
+        for release in operation.releases(self.seconds) {
+            let share = random_share(&mut random);
+            self.processor.sleep_until(release);
+            let job = Job {
+                number,
+                release,
+                share,
+            };
+            if !self.workers.submit(job) {
+                return Err(format!(
+                    "more than {QUEUED_PER_SECOND} arrivals per second are in the queue"
+                ));
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Executes arrivals that others release.
+    fn serve(&self, number: usize) -> Result<Vec<Arrival>, String> {
+        let (mut arrivals, mut failed) = (Vec::new(), None);
+        self.workers.serve(number, |job| {
+            let task = &self.model.tasks[job.number as usize];
+            let fate = Operation::of(job.number, task)
+                .and_then(|operation| self.dispatch(&operation, task, job.release, job.share));
+            match fate {
+                Ok(fate) => arrivals.push(Arrival {
+                    task: job.number,
+                    release: job.release,
+                    fate,
+                }),
+                Err(error) => failed = Some(error),
+            }
+        });
+        failed.map_or(Ok(arrivals), Err)
     }
 
     /// Runs all arrivals of an operation in one distributable thread with a reservation of the kernel, whose
@@ -199,10 +269,9 @@ impl Program {
         let mut arrivals = Vec::with_capacity(releases.len());
         let mut ended = 0;
         for release in releases {
-            let share = 0.001 * random.below(1001) as f64;
-            // As in the model. An arrival in the queue is the next one of this thread.
-            let is_dropped = release < ended && self.case.overrun() == Overrun::Skip;
-            let fate = if is_dropped {
+            let share = random_share(&mut random);
+            // As in the model, an arrival is dropped while the previous one has not completed.
+            let fate = if release < ended {
                 Fate::Dropped
             } else {
                 self.processor.sleep_until(release);
@@ -246,6 +315,11 @@ impl Program {
             Err(error) => Err(format!("{}: {error}", task.name)),
         }
     }
+}
+
+/// Draws the share of the variation of a length.
+fn random_share(random: &mut Random) -> f64 {
+    0.001 * random.below(1001) as f64
 }
 
 /// The parameters of an operation in the model.
