@@ -79,7 +79,11 @@ impl AcceptedClaims {
     ) -> SchedulingParameters {
         use SchedulingParameters as P;
         let mut counted = claimed;
-        if !self.deadlines && !matches!(claimed, P::FixedPriority { .. } | P::Importance { .. }) {
+        // Their importance, whatever it is, cannot be limited.
+        let is_limited = matches!(claimed, P::User(_)) && self.highest_importance < i32::MAX;
+        if is_limited {
+            counted = default(claimed.kind());
+        } else if !self.deadlines && !matches!(claimed, P::FixedPriority { .. } | P::Importance { .. }) {
             counted = default(claimed.kind());
             copy_importance(&claimed, &mut counted);
         }
@@ -106,7 +110,7 @@ impl AcceptedClaims {
             P::Utility { utility, .. } if highest < i32::MAX => {
                 utility.value = utility.value.min(u32::try_from(highest).unwrap_or(0));
             }
-            P::Utility { .. } => {}
+            P::Utility { .. } | P::User(_) => {}
         }
         counted
     }

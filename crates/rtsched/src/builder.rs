@@ -12,6 +12,7 @@ use crate::{
     error::BuildError,
     scheduling::RtScheduling,
     storage::RetentionLimits,
+    unknown_policy::UnknownPolicy,
     wire::PeerLayout,
 };
 
@@ -266,6 +267,28 @@ impl RtSchedulingBuilder {
     /// ```
     pub fn max_clock_skew(mut self, skew: Duration) -> Self {
         self.settings.max_clock_skew = skew;
+        self
+    }
+
+    /// Sets what becomes of threads that arrive with parameters of user-defined kinds that are not the
+    /// scheduler's. Default: [`UnknownPolicy::Carry`].
+    ///
+    /// ```
+    /// use punctual_rtsched::{RtScheduling, UnknownPolicy};
+    /// use punctual_sched::dynamic::SchedulingParameters;
+    ///
+    /// // Kind 0x8001 is that of a scheduler of the neighbours, whose first octet is an importance.
+    /// let scheduling = RtScheduling::builder()
+    ///     .unknown_parameters(UnknownPolicy::Translate(|unknown| {
+    ///         let user = unknown.user().filter(|_| unknown.kind() == 0x8001)?;
+    ///         let importance = i32::from(*user.octets().first()?);
+    ///         Some(SchedulingParameters::Importance { importance })
+    ///     }))
+    ///     .build()?;
+    /// # Ok::<(), punctual_rtsched::BuildError>(())
+    /// ```
+    pub fn unknown_parameters(mut self, policy: UnknownPolicy) -> Self {
+        self.settings.unknown = policy;
         self
     }
 

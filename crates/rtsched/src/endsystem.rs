@@ -5,8 +5,9 @@ use std::{sync::Arc, time::Duration};
 use punctual_os::{PiMutex, Scheduling};
 use punctual_sched::dynamic::{
     ParameterKind, Scheduler, SchedulingParameters, SheddingPolicy, TimedWork, TranslationDefaults,
+    UserParameters,
 };
-use punctual_types::DistributableThreadId;
+use punctual_types::{Completion, DistributableThreadId, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
     accepted_claims::ClaimRules,
@@ -18,7 +19,8 @@ use crate::{
     ids::Ids,
     object_resources::ObjectResources,
     storage::{RetainedStorage, RetentionLimits, ThreadStorage},
-    wire::{PeerLayout, Reader},
+    unknown_policy::UnknownPolicy,
+    wire::{PeerLayout, Reader, UnknownParameters},
 };
 
 /// State that everything of one endsystem shares.
@@ -36,6 +38,7 @@ pub(crate) struct Endsystem {
     pub(crate) peer_layout: PeerLayout,
     pub(crate) claims: ClaimRules,
     pub(crate) shedding: PiMutex<SheddingPolicy>,
+    unknown: UnknownPolicy,
 }
 
 /// Settings of an endsystem.
@@ -48,6 +51,7 @@ pub(crate) struct EndsystemSettings {
     pub(crate) peer_layout: PeerLayout,
     pub(crate) claims: ClaimRules,
     pub(crate) shedding: SheddingPolicy,
+    pub(crate) unknown: UnknownPolicy,
 }
 
 impl Default for EndsystemSettings {
@@ -67,6 +71,7 @@ impl Default for EndsystemSettings {
             peer_layout: PeerLayout::OwnOnly,
             claims: ClaimRules::default(),
             shedding: SheddingPolicy::never(),
+            unknown: UnknownPolicy::Carry,
         }
     }
 }
@@ -112,6 +117,7 @@ impl Endsystem {
             peer_layout: settings.peer_layout,
             claims: settings.claims,
             shedding: PiMutex::new(settings.shedding),
+            unknown: settings.unknown,
         };
         endsystem.start_timer(wants_timer)?;
         Ok(endsystem)
@@ -162,11 +168,48 @@ impl Endsystem {
 
     /// The same, of this kind.
     pub(crate) fn default_parameters_of(&self, kind: ParameterKind) -> SchedulingParameters {
+        if let ParameterKind::User(_) = kind {
+            // The scheduler adopts them.
+            return self.default_parameters;
+        }
         let defaults = TranslationDefaults {
             now: now(),
             ..TranslationDefaults::default()
         };
         self.default_parameters.translated(kind, &defaults)
+    }
+
+    /// Parameters of the scheduler's own kind for a request.
+    pub(crate) fn marshal(&self, parameters: &UserParameters, received: Duration) -> UserParameters {
+        self.dispatcher
+            .inspect(|state| state.marshal(parameters, received))
+    }
+
+    /// Parameters by which a thread is scheduled that arrives with those of a kind that is not ours; `None`:
+    /// the default ones. With whether they are the scheduler's own, which it sends itself.
+    pub(crate) fn understand(
+        &self,
+        unknown: &UnknownParameters,
+    ) -> Result<(Option<SchedulingParameters>, bool), SystemException> {
+        let own = match self.kind() {
+            ParameterKind::User(kind) if kind.number() == unknown.kind() => {
+                let read = unknown
+                    .user()
+                    .and_then(|parameters| self.dispatcher.inspect(|state| state.unmarshal(&parameters)));
+                Some(read.ok_or_else(unreadable)?)
+            }
+            _ => None,
+        };
+        match (own, self.unknown) {
+            (Some(own), _) => Ok((Some(SchedulingParameters::User(own)), true)),
+            (None, UnknownPolicy::Carry) => Ok((None, false)),
+            (None, UnknownPolicy::Translate(translate)) => Ok((translate(unknown), false)),
+            (None, UnknownPolicy::Refuse) => Err(SystemException::new(
+                SystemExceptionKind::InvPolicy,
+                Minor::SCHEDULING_DISCIPLINE_UNSUPPORTED,
+                Completion::No,
+            )),
+        }
     }
 
     /// Disposes of the storage of a thread without an activation at this host. Returns it where the thread
@@ -193,6 +236,14 @@ impl Endsystem {
         }
         Ok(())
     }
+}
+
+fn unreadable() -> SystemException {
+    SystemException::new(
+        SystemExceptionKind::Marshal,
+        Minor::SCHEDULING_PARAMETERS_MALFORMED,
+        Completion::No,
+    )
 }
 
 fn wants_timer(scheduler: &dyn Scheduler, mechanism: Mechanism) -> bool {

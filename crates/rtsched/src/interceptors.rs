@@ -169,7 +169,7 @@ impl ServerRequestInterceptor for SchedulingInterceptor {
         };
         let resource = self.0.objects.find(info.object_key());
         let arrival = match context {
-            Some(context) => Some(self.arrival(&context, claims.unwrap_or(AcceptedClaims::all()), info)),
+            Some(context) => Some(self.arrival(&context, claims.unwrap_or(AcceptedClaims::all()), info)?),
             // The resource needs an owner.
             None if resource.is_some() && (is_separate || activations::current_thread(&self.0).is_err()) => {
                 Some(self.begun_by(info))
@@ -288,32 +288,40 @@ impl SchedulingInterceptor {
         context: &SchedulingContext,
         claims: AcceptedClaims,
         info: &'a ServerRequestInfo<'_>,
-    ) -> Arrival<'a> {
-        let unknown = |carried: &Option<CarriedParameters>| match carried {
-            Some(CarriedParameters::Unknown(unknown)) => Some(*unknown),
-            Some(CarriedParameters::Known(_)) | None => None,
+    ) -> Result<Arrival<'a>, SystemException> {
+        // What the thread is scheduled by, and what travels on unread.
+        let understood = |carried: &Option<CarriedParameters>| {
+            let (claimed, opaque) = match carried {
+                None => (None, None),
+                Some(CarriedParameters::Known(known)) => (Some(*known), None),
+                Some(CarriedParameters::Unknown(unknown)) => {
+                    let (claimed, is_own) = self.0.understand(unknown)?;
+                    (claimed, (!is_own).then_some(*unknown))
+                }
+            };
+            let default = |kind| self.0.default_parameters_of(kind);
+            let counted = claimed.map(|claimed| claims.limit(claimed, default));
+            Ok::<_, SystemException>((counted, opaque))
         };
-        let known = |carried: &Option<CarriedParameters>| {
-            let claimed = *carried.as_ref()?.known()?;
-            Some(claims.limit(claimed, |kind| self.0.default_parameters_of(kind)))
-        };
-        Arrival {
+        let (parameters, own) = understood(&context.parameters)?;
+        let (implicit, implicit_opaque) = understood(&context.implicit)?;
+        Ok(Arrival {
             id: context.id,
             operation: info.operation(),
-            parameters: known(&context.parameters).unwrap_or_else(|| {
+            parameters: parameters.unwrap_or_else(|| {
                 let deadline = context.parameters.as_ref().and_then(CarriedParameters::deadline);
                 let deadline = deadline.filter(|_| claims.accepts_deadlines());
                 with_deadline(self.0.default_parameters(), deadline)
             }),
-            implicit: known(&context.implicit),
+            implicit,
             opaque: OpaqueParameters {
-                own: unknown(&context.parameters),
-                implicit: unknown(&context.implicit),
+                own,
+                implicit: implicit_opaque,
             },
             peer: info.peer(),
             limit: limit(info, Some(claims)),
             spawned: context.begins || info.kind() != CallKind::TwoWay,
-        }
+        })
     }
 }
 

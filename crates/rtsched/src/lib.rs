@@ -71,6 +71,7 @@ mod scheduling;
 mod segment;
 mod spawn;
 pub mod storage;
+mod unknown_policy;
 pub mod wire;
 
 pub use accepted_claims::AcceptedClaims;
@@ -87,3 +88,4 @@ pub use resource_manager::{ResourceGuard, ResourceManager};
 pub use scheduling::{InitialReference, RtScheduling};
 pub use segment::Segment;
 pub use spawn::SpawnSpec;
+pub use unknown_policy::UnknownPolicy;

@@ -258,6 +258,9 @@ table! {
     SCHEDULING_DISCIPLINE_UNSUPPORTED = 131, InvPolicy,
         "the scheduling parameters are for a scheduler that this endsystem does not have; use its own, or \
          install that one";
+    SCHEDULING_PARAMETERS_MALFORMED = 132, Marshal,
+        "the endsystem's scheduler cannot read the scheduling parameters of its own kind that the request \
+         carries";
     CONTROL_REFUSED = 140, NoPermission,
         "the peer may not control distributable threads at this host; permit it in the \
          `CancellationPolicy`";

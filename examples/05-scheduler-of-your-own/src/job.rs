@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use punctual::rtscheduling::{SchedulingParameters, Time};
+use punctual::rtscheduling::{ParameterKind, SchedulingParameters, Time};
+
+use crate::LeastEnergy;
 
 /// A job.
 #[derive(Clone, Copy, Debug)]
@@ -42,8 +44,13 @@ impl Job {
         Duration::from_millis(self.milliseconds.into())
     }
 
-    /// Returns its scheduling parameters.
-    pub fn parameters(&self) -> SchedulingParameters {
+    /// Returns its scheduling parameters for a scheduler of this kind: the machine of customer 1 needs a
+    /// millijoule for each millisecond, the others need less.
+    pub fn parameters(&self, kind: ParameterKind) -> SchedulingParameters {
+        if let ParameterKind::User(LeastEnergy::KIND) = kind {
+            let millijoules = self.milliseconds * 6 / self.customer.max(1).unsigned_abs();
+            return SchedulingParameters::User(LeastEnergy::parameters(millijoules));
+        }
         SchedulingParameters::Laxity {
             deadline: Time::NEVER,
             execution_time: self.takes(),

@@ -20,6 +20,7 @@ fn the_readme_shows_the_actual_output() {
     let sources = [
         include_str!("../src/order.rs"),
         include_str!("../src/taking_turns.rs"),
+        include_str!("../src/least_energy.rs"),
     ];
     for line in blocks_of(README, "rust").into_iter().flat_map(str::lines) {
         let exists = sources.iter().any(|source| source.contains(line.trim()));

@@ -1,8 +1,9 @@
 //! Scheduling points 4 and 5: the head leaves by a call and returns.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use punctual_flight::Event;
+use punctual_sched::dynamic::SchedulingParameters;
 use punctual_stub::ObjectRef;
 use punctual_types::SystemException;
 
@@ -81,11 +82,11 @@ pub(crate) fn send(
         let segment = *innermost.segment();
         record_event(Event::DistributableThreadSent, id);
         let left_at = innermost.depart(locus);
-        let parameters = match (left_at, segment.began_at) {
-            (Some(left_at), Some(began_at)) => {
-                segment.parameters.after_work(left_at.saturating_sub(began_at))
-            }
-            _ => segment.parameters,
+        let received = left_at.zip(segment.began_at);
+        let received = received.map_or(Duration::ZERO, |(left, began)| left.saturating_sub(began));
+        let parameters = match &segment.parameters {
+            SchedulingParameters::User(user) => SchedulingParameters::User(endsystem.marshal(user, received)),
+            parameters => parameters.after_work(received),
         };
         Some(CurrentThread {
             id,

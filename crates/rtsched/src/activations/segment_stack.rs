@@ -161,5 +161,5 @@ impl SegmentValues {
 }
 
 fn needs_processor_time(parameters: &SchedulingParameters) -> bool {
-    parameters.execution_time().is_some()
+    parameters.execution_time().is_some() || parameters.user().is_some()
 }

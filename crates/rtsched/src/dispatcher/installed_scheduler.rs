@@ -8,7 +8,7 @@ use std::{
 
 use punctual_sched::dynamic::{
     Checked, MostImportantFirst, ParameterKind, Scheduler, SchedulingParameters, Slot, Time,
-    TranslationDefaults,
+    TranslationDefaults, UserParameters,
 };
 
 use super::thread_table::ThreadTable;
@@ -71,6 +71,16 @@ impl InstalledScheduler {
 
     /// Translates parameters to the kind that the scheduler takes.
     pub(super) fn translate(&self, parameters: &SchedulingParameters, now: Time) -> SchedulingParameters {
+        if let ParameterKind::User(_) = self.kind
+            && parameters.kind() != self.kind
+        {
+            // A scheduler that panics here panics again where it is called to decide.
+            let adopt = AssertUnwindSafe(|| self.scheduler.adopt(parameters, now));
+            let adopted = catch_unwind(adopt).ok().flatten().map(SchedulingParameters::User);
+            if let Some(adopted) = adopted.filter(|adopted| adopted.kind() == self.kind) {
+                return adopted;
+            }
+        }
         let defaults = TranslationDefaults {
             now,
             ..TranslationDefaults::default()
@@ -100,6 +110,18 @@ impl InstalledScheduler {
 
     pub(super) fn remove(&mut self, slot: Slot, now: Time) {
         self.contained(|scheduler| scheduler.remove(slot, now));
+    }
+
+    /// Parameters of its own kind for a request.
+    pub(super) fn marshal(&mut self, parameters: &UserParameters, received: Duration) -> UserParameters {
+        self.contained(|scheduler| scheduler.marshal(parameters, received))
+            .unwrap_or(*parameters)
+    }
+
+    /// Parameters of its own kind from a request; `None`: it refuses them.
+    pub(super) fn unmarshal(&mut self, parameters: &UserParameters) -> Option<UserParameters> {
+        self.contained(|scheduler| scheduler.unmarshal(parameters))
+            .unwrap_or(Some(*parameters))
     }
 
     pub(super) fn fixed_eligibility(&mut self, parameters: &SchedulingParameters) -> Option<i64> {

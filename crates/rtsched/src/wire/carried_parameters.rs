@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Endian};
-use punctual_sched::dynamic::{ParameterKind, SchedulingParameters, Time, Utility};
+use punctual_sched::dynamic::{ParameterKind, SchedulingParameters, Time, UserKind, UserParameters, Utility};
 use punctual_types::Priority;
 
 use super::{
@@ -76,6 +76,18 @@ impl UnknownParameters {
         self.deadline
     }
 
+    /// Parameters of a user-defined scheduler; `None`: the kind is not user-defined, or the fields are no
+    /// sequence of at most [`UserParameters::MOST`] octets.
+    pub fn user(&self) -> Option<UserParameters> {
+        let kind = UserKind::new(self.kind)?;
+        let (fields, endian) = self.fields();
+        let mut decoder = Decoder::new(fields, endian);
+        let length = u32::decode(&mut decoder).ok()?;
+        let octets = decoder.octets(usize::try_from(length).ok()?).ok()?;
+        let parameters = UserParameters::new(kind, octets)?;
+        Some(parameters.with_deadline(self.deadline.unwrap_or(Time::NEVER)))
+    }
+
     /// Remaining fields, and their byte order.
     pub fn fields(&self) -> (&[u8], Endian) {
         (&self.fields[..usize::from(self.length)], self.endian)
@@ -119,7 +131,7 @@ impl CarriedParameters {
         to.align(ALIGNMENT);
         let start = to.position();
         let (endian, kind) = match self {
-            Self::Known(parameters) => (Endian::from_flag(to[0]), parameters.kind() as u16),
+            Self::Known(parameters) => (Endian::from_flag(to[0]), parameters.kind().number()),
             Self::Unknown(parameters) => (parameters.endian, parameters.kind),
         };
         let deadline = self
@@ -195,25 +207,15 @@ fn read_deadline(block: &mut Decoder<'_>) -> Result<SentDeadline, CdrError> {
 }
 
 fn known_kind(number: u16) -> Option<ParameterKind> {
-    use ParameterKind::*;
-    [
-        FixedPriority,
-        Importance,
-        Rate,
-        Deadline,
-        Laxity,
-        Urgency,
-        RateOrLaxity,
-        Utility,
-    ]
-    .into_iter()
-    .find(|kind| *kind as u16 == number)
+    let mut kinds = ParameterKind::STANDARD.into_iter();
+    kinds.find(|kind| kind.number() == number)
 }
 
 /// Durations first, in nanoseconds, then the 32-bit numbers, so that no padding is necessary.
 fn encode_fields(parameters: &SchedulingParameters, to: &mut ContextOctets) {
     use SchedulingParameters as P;
     let (durations, numbers): ([Option<Duration>; 2], [Option<i32>; 2]) = match *parameters {
+        P::User(parameters) => return encode_user(&parameters, to),
         P::FixedPriority { priority } => return to.number(priority.value().to_be_bytes()),
         P::Importance { importance } => ([None; 2], [Some(importance), None]),
         P::Rate { period, importance } => ([Some(period), None], [Some(importance), None]),
@@ -266,6 +268,13 @@ fn encode_fields(parameters: &SchedulingParameters, to: &mut ContextOctets) {
     }
 }
 
+/// A `sequence<octet>`.
+fn encode_user(parameters: &UserParameters, to: &mut ContextOctets) {
+    let octets = parameters.octets();
+    to.number((octets.len() as u32).to_be_bytes());
+    to.octets(octets);
+}
+
 /// A missing deadline becomes [`Time::NEVER`]; a deadline that the kind does not have is ignored.
 fn decode_fields(
     kind: ParameterKind,
@@ -275,6 +284,8 @@ fn decode_fields(
     use SchedulingParameters as P;
     let deadline = deadline.unwrap_or(Time::NEVER);
     Ok(match kind {
+        // Only the scheduler of that kind reads them: see `UnknownParameters::user`.
+        ParameterKind::User(_) => return Err(block.error(CdrErrorKind::EnumOutOfRange)),
         ParameterKind::FixedPriority => P::FixedPriority {
             priority: Priority::new(i16::decode(block)?)
                 .map_err(|_| block.error(CdrErrorKind::EnumOutOfRange))?,

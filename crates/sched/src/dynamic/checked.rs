@@ -3,7 +3,10 @@
 use alloc::vec::Vec;
 use core::{cmp::Ordering, fmt, time::Duration};
 
-use super::{Claim, ParameterKind, Scheduler, SchedulingParameters, Slot, Time, arrival_order::ArrivalOrder};
+use super::{
+    Claim, ParameterKind, Scheduler, SchedulingParameters, Slot, Time, UserParameters,
+    arrival_order::ArrivalOrder,
+};
 
 /// A guard around a scheduler that may be faulty. Invalid decisions are counted, the first is reported once,
 /// and threads run in the order of their arrival until a decision is valid again.
@@ -241,6 +244,18 @@ impl<S: Scheduler> Scheduler for Checked<S> {
             true => None,
             false => self.scheduler.fixed_eligibility(parameters),
         }
+    }
+
+    fn marshal(&self, parameters: &UserParameters, received: Duration) -> UserParameters {
+        self.scheduler.marshal(parameters, received)
+    }
+
+    fn unmarshal(&self, parameters: &UserParameters) -> Option<UserParameters> {
+        self.scheduler.unmarshal(parameters)
+    }
+
+    fn adopt(&self, parameters: &SchedulingParameters, now: Time) -> Option<UserParameters> {
+        self.scheduler.adopt(parameters, now)
     }
 
     fn compare(&self, one: &Claim, other: &Claim, now: Time) -> Ordering {

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use super::{Claim, ParameterKind, SchedulingParameters, Time};
+use super::{Claim, ParameterKind, SchedulingParameters, Time, UserParameters};
 
 /// An order of threads, from which [`Ranked`](super::Ranked) makes a [`Scheduler`](super::Scheduler).
 ///
@@ -60,6 +60,23 @@ pub trait Discipline: Send {
     /// the ranks: a claim of greater rank never has the smaller number.
     fn fixed_eligibility(&self, parameters: &SchedulingParameters) -> Option<i64> {
         let _ = parameters;
+        None
+    }
+
+    /// [Marshals](super::Scheduler::marshal) parameters of its own kind.
+    fn marshal(&self, parameters: &UserParameters, received: Duration) -> UserParameters {
+        let _ = received;
+        *parameters
+    }
+
+    /// [Unmarshals](super::Scheduler::unmarshal) parameters of its own kind.
+    fn unmarshal(&self, parameters: &UserParameters) -> Option<UserParameters> {
+        Some(*parameters)
+    }
+
+    /// [Adopts](super::Scheduler::adopt) parameters of another kind.
+    fn adopt(&self, parameters: &SchedulingParameters, now: Time) -> Option<UserParameters> {
+        let _ = (parameters, now);
         None
     }
 

@@ -34,6 +34,7 @@ mod standard;
 mod thread_priority;
 mod time;
 pub mod translation;
+mod user_parameters;
 
 pub use by_rank::ByRank;
 pub use checked::{Checked, Fault};
@@ -58,3 +59,4 @@ pub use thread_priority::{ThreadPriority, Tp};
 pub use time::Time;
 pub(crate) use time::nanoseconds;
 pub use translation::TranslationDefaults;
+pub use user_parameters::{UserKind, UserParameters};

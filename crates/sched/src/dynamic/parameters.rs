@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use punctual_types::Priority;
 
-use super::Time;
+use super::{Time, UserKind, UserParameters};
 
 /// Scheduling parameters of a segment: the `sched_param` of RTCORBA 1.2, one form for each family of
 /// schedulers.
@@ -83,6 +83,8 @@ pub enum SchedulingParameters {
         /// Utility of completing the work.
         utility: Utility,
     },
+    /// Parameters of a user-defined scheduler.
+    User(UserParameters),
 }
 
 /// Utility of completed work: `value` up to the deadline, then decreasing to nothing within `decay`.
@@ -118,24 +120,54 @@ impl Utility {
 
 /// Kind of scheduling parameters, with its number on the wire.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-#[repr(u16)]
 pub enum ParameterKind {
     /// [`SchedulingParameters::FixedPriority`].
-    FixedPriority = 1,
+    FixedPriority,
     /// [`SchedulingParameters::Importance`].
-    Importance = 2,
+    Importance,
     /// [`SchedulingParameters::Rate`].
-    Rate = 3,
+    Rate,
     /// [`SchedulingParameters::Deadline`].
-    Deadline = 4,
+    Deadline,
     /// [`SchedulingParameters::Laxity`].
-    Laxity = 5,
+    Laxity,
     /// [`SchedulingParameters::Urgency`].
-    Urgency = 6,
+    Urgency,
     /// [`SchedulingParameters::RateOrLaxity`].
-    RateOrLaxity = 7,
+    RateOrLaxity,
     /// [`SchedulingParameters::Utility`].
-    Utility = 8,
+    Utility,
+    /// [`SchedulingParameters::User`].
+    User(UserKind),
+}
+
+impl ParameterKind {
+    /// The kinds of this library; that at index 0 has number 1.
+    pub const STANDARD: [Self; 8] = [
+        Self::FixedPriority,
+        Self::Importance,
+        Self::Rate,
+        Self::Deadline,
+        Self::Laxity,
+        Self::Urgency,
+        Self::RateOrLaxity,
+        Self::Utility,
+    ];
+
+    /// Returns the number on the wire.
+    pub const fn number(self) -> u16 {
+        match self {
+            Self::FixedPriority => 1,
+            Self::Importance => 2,
+            Self::Rate => 3,
+            Self::Deadline => 4,
+            Self::Laxity => 5,
+            Self::Urgency => 6,
+            Self::RateOrLaxity => 7,
+            Self::Utility => 8,
+            Self::User(kind) => kind.number(),
+        }
+    }
 }
 
 impl SchedulingParameters {
@@ -153,12 +185,14 @@ impl SchedulingParameters {
             Self::Urgency { .. } => ParameterKind::Urgency,
             Self::RateOrLaxity { .. } => ParameterKind::RateOrLaxity,
             Self::Utility { .. } => ParameterKind::Utility,
+            Self::User(parameters) => ParameterKind::User(parameters.kind()),
         }
     }
 
     /// Returns the deadline, if they state one.
-    pub const fn deadline(&self) -> Option<Time> {
+    pub fn deadline(&self) -> Option<Time> {
         match *self {
+            Self::User(parameters) => parameters.deadline(),
             Self::FixedPriority { .. } | Self::Importance { .. } | Self::Rate { .. } => None,
             Self::Deadline { deadline, .. }
             | Self::Laxity { deadline, .. }
@@ -171,7 +205,7 @@ impl SchedulingParameters {
     /// Returns the execution time of the whole segment, if they state one.
     pub const fn execution_time(&self) -> Option<Duration> {
         match *self {
-            Self::FixedPriority { .. } | Self::Importance { .. } | Self::Rate { .. } => None,
+            Self::FixedPriority { .. } | Self::Importance { .. } | Self::Rate { .. } | Self::User(_) => None,
             Self::Deadline { execution_time, .. } if execution_time.is_zero() => None,
             Self::Deadline { execution_time, .. }
             | Self::Laxity { execution_time, .. }
@@ -204,7 +238,8 @@ impl SchedulingParameters {
             Self::FixedPriority { .. }
             | Self::Importance { .. }
             | Self::Rate { .. }
-            | Self::Deadline { .. } => {}
+            | Self::Deadline { .. }
+            | Self::User(_) => {}
             Self::Laxity { execution_time, .. }
             | Self::Urgency { execution_time, .. }
             | Self::RateOrLaxity { execution_time, .. }
@@ -215,10 +250,18 @@ impl SchedulingParameters {
         self
     }
 
+    /// Returns the parameters of a user-defined scheduler.
+    pub const fn user(&self) -> Option<&UserParameters> {
+        match self {
+            Self::User(parameters) => Some(parameters),
+            _ => None,
+        }
+    }
+
     /// Returns the importance, if they state one.
     pub const fn importance(&self) -> Option<i32> {
         match *self {
-            Self::FixedPriority { .. } | Self::Utility { .. } => None,
+            Self::FixedPriority { .. } | Self::Utility { .. } | Self::User(_) => None,
             Self::Importance { importance }
             | Self::Rate { importance, .. }
             | Self::Deadline { importance, .. }

@@ -5,7 +5,7 @@ use core::{cmp::Ordering, time::Duration};
 
 use super::{
     Claim, Discipline, ParameterKind, Ranking, ReadyQueue, Scheduler, SchedulingParameters, Slot, Time,
-    TranslationDefaults,
+    TranslationDefaults, UserParameters,
 };
 
 /// The scheduler of a [`Discipline`].
@@ -161,6 +161,18 @@ impl<D: Discipline> Scheduler for Ranked<D> {
 
     fn reconsider_at(&self, _: Time) -> Option<Time> {
         self.reconsider
+    }
+
+    fn marshal(&self, parameters: &UserParameters, received: Duration) -> UserParameters {
+        self.discipline.marshal(parameters, received)
+    }
+
+    fn unmarshal(&self, parameters: &UserParameters) -> Option<UserParameters> {
+        self.discipline.unmarshal(parameters)
+    }
+
+    fn adopt(&self, parameters: &SchedulingParameters, now: Time) -> Option<UserParameters> {
+        self.discipline.adopt(parameters, now)
     }
 
     fn fixed_eligibility(&self, parameters: &SchedulingParameters) -> Option<i64> {

@@ -6,7 +6,7 @@ use core::{
     time::Duration,
 };
 
-use super::{Claim, ParameterKind, SchedulingParameters, Time};
+use super::{Claim, ParameterKind, SchedulingParameters, Time, UserParameters};
 
 /// Chooses which of the ready distributable threads of an endsystem run: the decision of
 /// `RTScheduling::Scheduler`, without threads, clocks and wire formats. The same code decides in live
@@ -72,6 +72,27 @@ pub trait Scheduler: Send {
         None
     }
 
+    /// Marshals its own parameters ([`ParameterKind::User`]) for a two-way request to another host: what is
+    /// left after this processor time. By default the octets travel unchanged. RTCORBA 1.2: `send_request`.
+    fn marshal(&self, parameters: &UserParameters, received: Duration) -> UserParameters {
+        let _ = received;
+        *parameters
+    }
+
+    /// Unmarshals parameters of its own kind that a request has brought; `None` refuses the request with
+    /// MARSHAL. The octets are a peer's: of any content, and of any length up to
+    /// [`UserParameters::MOST`]. By default they are accepted as they are. RTCORBA 1.2: `receive_request`.
+    fn unmarshal(&self, parameters: &UserParameters) -> Option<UserParameters> {
+        Some(*parameters)
+    }
+
+    /// Returns parameters of its own kind for a thread that has those of another one; `None`, the default:
+    /// [empty](UserParameters::empty) ones with the deadline.
+    fn adopt(&self, parameters: &SchedulingParameters, now: Time) -> Option<UserParameters> {
+        let _ = (parameters, now);
+        None
+    }
+
     /// Compares the present eligibility of two claims: [`Ordering::Greater`] if `one` is more eligible. A
     /// total order at each point in time, by which resources are handed over and parameters inherited.
     ///
@@ -129,6 +150,18 @@ impl<S: Scheduler + ?Sized> Scheduler for Box<S> {
 
     fn fixed_eligibility(&self, parameters: &SchedulingParameters) -> Option<i64> {
         (**self).fixed_eligibility(parameters)
+    }
+
+    fn marshal(&self, parameters: &UserParameters, received: Duration) -> UserParameters {
+        (**self).marshal(parameters, received)
+    }
+
+    fn unmarshal(&self, parameters: &UserParameters) -> Option<UserParameters> {
+        (**self).unmarshal(parameters)
+    }
+
+    fn adopt(&self, parameters: &SchedulingParameters, now: Time) -> Option<UserParameters> {
+        (**self).adopt(parameters, now)
     }
 
     fn compare(&self, one: &Claim, other: &Claim, now: Time) -> Ordering {

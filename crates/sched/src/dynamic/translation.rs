@@ -27,7 +27,7 @@ use core::time::Duration;
 
 use punctual_types::Priority;
 
-use super::{ParameterKind, SchedulingParameters, Time, Utility};
+use super::{ParameterKind, SchedulingParameters, Time, UserParameters, Utility};
 
 /// Defaults for attributes that parameters do not have.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -90,6 +90,9 @@ impl SchedulingParameters {
             self.criticality().unwrap_or(derived)
         };
         match to {
+            ParameterKind::User(kind) => {
+                Self::User(UserParameters::empty(kind).with_deadline(self.deadline().unwrap_or(Time::NEVER)))
+            }
             ParameterKind::FixedPriority => Self::FixedPriority {
                 priority: Priority::new(self.equivalent_priority(defaults)).unwrap_or(Priority::MIN),
             },

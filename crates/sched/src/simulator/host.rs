@@ -3,7 +3,7 @@
 use alloc::{boxed::Box, vec::Vec};
 use core::time::Duration;
 
-use crate::dynamic::{Claim, Scheduler, Slot, Time, nanoseconds};
+use crate::dynamic::{Claim, ParameterKind, Scheduler, SchedulingParameters, Slot, Time, nanoseconds};
 
 use super::{Host, HostStatistics, Resource, host_resources::HostResources, thread::Thread};
 
@@ -84,7 +84,12 @@ impl HostState {
     /// Returns the claim by which a thread is scheduled here: with its effective parameters if it uses
     /// resources, else with its own.
     pub(super) fn claim(&self, thread: &Thread<'_>, index: usize, now: Time) -> Claim {
-        let mut claim = thread.segment().claim(self.scheduler.kind(), now);
+        let kind = self.scheduler.kind();
+        let mut claim = thread.segment().claim(kind, now);
+        if let ParameterKind::User(_) = kind {
+            let adopted = self.scheduler.adopt(&thread.segment().left(), now);
+            claim.parameters = adopted.map_or(claim.parameters, SchedulingParameters::User);
+        }
         if let Some(effective) = self.resources.effective(index) {
             claim.parameters = *effective;
         }

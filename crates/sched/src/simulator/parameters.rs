@@ -82,7 +82,8 @@ impl Parameters {
                 execution_time,
                 importance,
             },
-            ParameterKind::RateOrLaxity => SchedulingParameters::RateOrLaxity {
+            // Everything that models state, for the scheduler to adopt.
+            ParameterKind::RateOrLaxity | ParameterKind::User(_) => SchedulingParameters::RateOrLaxity {
                 criticality,
                 period,
                 deadline,

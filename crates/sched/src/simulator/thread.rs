@@ -157,16 +157,20 @@ impl Segment {
         }
     }
 
+    /// Returns its parameters for the work that was left when it arrived here.
+    pub(super) fn left(&self) -> SchedulingParameters {
+        let own = self.parameters.at(self.kind, self.from);
+        own.after_work(Duration::from_nanos(self.done))
+    }
+
     /// Returns its own claim, translated for a scheduler of this kind.
     pub(super) fn claim(&self, kind: ParameterKind, now: Time) -> Claim {
         let defaults = TranslationDefaults {
             now,
             ..TranslationDefaults::default()
         };
-        let own: SchedulingParameters = self.parameters.at(self.kind, self.from);
-        let left = own.after_work(Duration::from_nanos(self.done));
         Claim::new(
-            left.translated(kind, &defaults),
+            self.left().translated(kind, &defaults),
             Duration::from_nanos(self.received),
         )
     }

@@ -3,7 +3,7 @@
 use std::{error::Error, thread, time::Duration};
 
 use punctual::prelude::*;
-use punctual::rtscheduling::{RtScheduling, SchedulingError};
+use punctual::rtscheduling::{Mechanism, RtScheduling, SchedulingError};
 use scheduler_of_your_own::{HOLD, JOBS, Job, SCHEDULERS, first_come_first_served, scheduler, simulated};
 
 punctual::include_idl!("workshop");
@@ -29,6 +29,9 @@ fn run() -> Result<(), Box<dyn Error>> {
     let workshop: BenchRef = orb.resolve("corbaloc::localhost:2850/Bench")?;
     for name in SCHEDULERS {
         workshop.install(name)?;
+        // The client's own scheduler marshals the parameters of its jobs.
+        let own = scheduler(name).expect("all names are known");
+        scheduling.manager().install(own, Mechanism::ReadyQueue)?;
         let live = live(&scheduling, &workshop)?;
         let simulated = simulated(|| scheduler(name).expect("all names are known"))?;
         println!(
@@ -42,11 +45,12 @@ fn run() -> Result<(), Box<dyn Error>> {
 
 /// Submits the jobs, each a distributable thread; returns them in the order of their completion.
 fn live(scheduling: &RtScheduling, workshop: &BenchRef) -> Result<Vec<String>, Box<dyn Error>> {
+    let kind = scheduling.manager().parameter_kind();
     thread::scope(|scope| {
         let submit = |job: Job, work: fn(&BenchRef, Job) -> Result<(), SystemException>| {
             scope.spawn(move || {
                 let current = scheduling.current();
-                current.segment(job.name, job.parameters(), |_| {
+                current.segment(job.name, job.parameters(kind), |_| {
                     Ok::<_, SchedulingError>(work(workshop, job)?)
                 })
             })

@@ -5,10 +5,10 @@ mod limits;
 mod rescheduling;
 mod resources;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use punctual_os::Gate;
-use punctual_sched::dynamic::{ParameterKind, Scheduler, Slot, Time};
+use punctual_sched::dynamic::{ParameterKind, Scheduler, Slot, Time, UserParameters};
 use punctual_stub::ObjectRef;
 
 use super::{
@@ -80,6 +80,16 @@ impl State {
 
     pub(crate) fn kind(&self) -> ParameterKind {
         self.scheduler.kind()
+    }
+
+    /// Parameters of the scheduler's own kind for a request.
+    pub(crate) fn marshal(&mut self, parameters: &UserParameters, received: Duration) -> UserParameters {
+        self.scheduler.marshal(parameters, received)
+    }
+
+    /// Parameters of the scheduler's own kind from a request; `None`: it refuses them.
+    pub(crate) fn unmarshal(&mut self, parameters: &UserParameters) -> Option<UserParameters> {
+        self.scheduler.unmarshal(parameters)
     }
 
     pub(crate) fn decisions(&mut self) -> &mut Decisions {

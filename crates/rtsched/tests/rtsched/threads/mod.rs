@@ -13,5 +13,6 @@ mod schedulers;
 mod segments;
 mod shedding;
 mod stress;
+mod user_defined;
 mod what_schedulers_see;
 mod work_left;

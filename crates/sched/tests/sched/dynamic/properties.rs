@@ -45,6 +45,7 @@ impl Numbers {
             .deadline
             .map_or(Time::NEVER, |deadline| now + ms(deadline) - ms(4));
         match kind {
+            ParameterKind::User(_) => unreachable!("no standard scheduler takes them"),
             ParameterKind::FixedPriority => SchedulingParameters::FixedPriority {
                 priority: Priority::new(criticality as i16).unwrap(),
             },

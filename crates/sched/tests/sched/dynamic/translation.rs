@@ -36,6 +36,7 @@ fn parameters() -> impl Strategy<Value = SchedulingParameters> {
         .prop_map(
             |(kind, priority, (importance, criticality, value), (period, execution_time), deadline)| {
                 match kind {
+                    ParameterKind::User(_) => unreachable!("not among the kinds"),
                     ParameterKind::FixedPriority => SchedulingParameters::FixedPriority {
                         priority: Priority::new(priority).unwrap(),
                     },

@@ -1,0 +1,20 @@
+//! What becomes of parameters that an endsystem does not know.
+
+use punctual_sched::dynamic::SchedulingParameters;
+
+use crate::wire::UnknownParameters;
+
+/// What becomes of a thread that arrives with parameters of a user-defined or newer kind that is not the
+/// scheduler's.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum UnknownPolicy {
+    /// It is scheduled by the default parameters, with the deadline of its own. Those travel on with its calls.
+    #[default]
+    Carry,
+    /// It is scheduled by what this function makes of its parameters, of any kind; `None`: as with
+    /// [`Carry`](Self::Carry). Its own parameters travel on. The function runs on a lane's thread: it must
+    /// neither block nor allocate.
+    Translate(fn(&UnknownParameters) -> Option<SchedulingParameters>),
+    /// Its request is refused: INV_POLICY, minor SCHEDULING_DISCIPLINE_UNSUPPORTED, COMPLETED_NO.
+    Refuse,
+}
