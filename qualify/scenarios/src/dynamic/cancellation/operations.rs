@@ -43,8 +43,8 @@ const WORKER_STACK: usize = 64 << 10;
 /// An upper bound of the events per second; about 900 operations arrive.
 const MARKS_PER_SECOND: usize = 20_000;
 
-/// Arrivals per second that may be in the queue at the end; 478 of other operations arrive.
-const QUEUED_PER_SECOND: usize = 420;
+/// Arrivals per second that may be in the queue at the end; 478 of non-critical operations arrive.
+const QUEUED_PER_SECOND: usize = 520;
 
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Command {
