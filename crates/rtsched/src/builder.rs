@@ -70,8 +70,8 @@ impl RtSchedulingBuilder {
     /// [`timed_segment`](crate::Current::timed_segment) has its own policy.
     ///
     /// A cancelled segment ends with TIMEOUT, minor OPERATION_CANCELLED, with COMPLETED_NO if it has not
-    /// begun; its thread continues in the enclosing segment or at the caller. Segments are not tried again: use
-    /// [`Current::operation`](crate::Current::operation) around them.
+    /// begun; its thread continues in the enclosing segment or at the caller. Segments are not tried again:
+    /// use [`Current::operation`](crate::Current::operation) around them.
     ///
     /// ```
     /// use std::time::Duration;

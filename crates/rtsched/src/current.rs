@@ -478,8 +478,8 @@ impl<'s> Current<'s> {
     /// - [`at_checkpoints`](SheddingPolicy::at_checkpoints): it is cancelled at its next scheduling point,
     ///   call or wait, and the thread continues. Calls inside end with TIMEOUT at the deadline. A nested
     ///   operation ends with the outer one at the latest.
-    /// - [`before_dispatch`](SheddingPolicy::before_dispatch): it is cancelled if its deadline has passed when
-    ///   it gets its turn; once begun it runs to its end.
+    /// - [`before_dispatch`](SheddingPolicy::before_dispatch): it is cancelled if its deadline has passed
+    ///   when it gets its turn; once begun it runs to its end.
     /// - [`never`](SheddingPolicy::never): it runs to its end.
     ///
     /// The policy also determines whether it is tried again. Each attempt has the whole timeout; `attempt`
@@ -511,8 +511,8 @@ impl<'s> Current<'s> {
     /// ```
     ///
     /// # Errors
-    /// Those of the last attempt; TIMEOUT with OPERATION_CANCELLED if it was cancelled, or ended
-    /// after its deadline in spite of checkpoints.
+    /// Those of the last attempt; TIMEOUT with OPERATION_CANCELLED if it was cancelled, or ended after its
+    /// deadline in spite of checkpoints.
     pub fn operation<R, E: From<SchedulingError> + Failure>(
         &self,
         timeout: Duration,

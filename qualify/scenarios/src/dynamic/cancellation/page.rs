@@ -24,8 +24,8 @@ pub(super) fn chapter(outcome: &Outcome, ran: &[Ran]) -> Chapter {
     let rows = outcome.rows().iter().filter(|row| is_kind(row, "total"));
     let chapter = Chapter::new(HEADING)
         .paragraph(format!(
-            "Seventy operations at 1 to 40 Hz, nearly half of them critical, use {load:.3} times the processor. \
-             Each arrival is a distributable thread with the next arrival as its deadline. With \
+            "Seventy operations at 1 to 40 Hz, nearly half of them critical, use {load:.3} times the \
+             processor. Each arrival is a distributable thread with the next arrival as its deadline. With \
              cancellation, a non-critical operation is cancelled if it is dispatched too late to complete in \
              time. The same operations run in virtual time and as threads on one processor; a sample is one \
              second."
