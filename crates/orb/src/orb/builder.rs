@@ -373,7 +373,9 @@ impl OrbBuilder {
     /// let url = format!("corbaloc::127.0.0.1:{}/Tracker", silent.local_addr()?.port());
     /// let orb = Orb::builder().call_timeout(Duration::from_millis(20)).build()?;
     /// match orb.resolve_object(&url) {
-    ///     Err(ResolveError::Call { exception, .. }) => assert_eq!(exception.kind, SystemExceptionKind::Timeout),
+    ///     Err(ResolveError::Call { exception: late, .. }) => {
+    ///         assert_eq!(late.kind, SystemExceptionKind::Timeout);
+    ///     }
     ///     _ => unreachable!("nobody answers"),
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())

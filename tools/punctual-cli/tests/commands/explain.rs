@@ -44,8 +44,8 @@ fn the_page_has_every_code() {
     let mut page = String::from(
         "# Minor codes\n\n\
          A system exception is printed with its minor code: `CORBA::TRANSIENT (minor Punctual 17, not\n\
-         completed): …`. `punctual explain 17` prints the same text. \"Not completed\" means that the operation\n\
-         has not run, so that the call can be repeated without harm.\n\n\
+         completed): …`. `punctual explain 17` prints the same text. Calls that were \"not completed\"\n\
+         have not run, and can be repeated without harm.\n\n\
          | code | exception | meaning, and what to try |\n|---|---|---|\n",
     );
     for minor in Minor::OWN {
