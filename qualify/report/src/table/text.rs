@@ -2,7 +2,7 @@
 
 use std::io;
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
 
 use super::{Table, shown};
 
@@ -53,14 +53,14 @@ impl Table {
         parts
     }
 
-    /// Characters of the longest cell or word of the heading, and of the gap.
+    /// Characters of the longest cell or word of the heading, and of the gap. Longer texts are wrapped.
     fn least_width(&self, place: usize) -> usize {
         let words = self.columns[place]
             .heading
             .split_whitespace()
             .map(|word| word.chars().count());
         let cells = self.rows.iter().map(|row| shown(&row[place]).chars().count());
-        words.chain(cells).max().unwrap_or_default() + GAP
+        words.chain(cells).max().unwrap_or_default().min(LONGEST) + GAP
     }
 
     fn part(&self, places: &[usize], width: usize) -> String {
@@ -77,9 +77,13 @@ impl Table {
             table.add_row(places.iter().map(|place| shown(&row[*place])));
         }
         for (position, place) in places.iter().enumerate() {
-            if let Some(column) = table.column_mut(position)
-                && self.is_numeric(*place)
-            {
+            let Some(column) = table.column_mut(position) else {
+                continue;
+            };
+            // The gap between two columns belongs to neither.
+            let least = u16::try_from(self.least_width(*place) - 1).unwrap_or(u16::MAX);
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
+            if self.is_numeric(*place) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
@@ -87,8 +91,10 @@ impl Table {
     }
 }
 
-/// Spaces around a column.
+/// Spaces around a column, and between two.
 const GAP: usize = 3;
+/// Texts with more characters may be wrapped.
+const LONGEST: usize = 36;
 
 /// Columns of the terminal that standard output is; `None`: it is a file or a pipe.
 pub fn terminal_width() -> Option<usize> {
@@ -106,12 +112,7 @@ mod tests {
     fn wide_tables_are_divided_and_lose_nothing() {
         let row: Map<_, _> = [("name".to_owned(), json!("priority-inversion"))]
             .into_iter()
-            .chain((0..24).map(|number| {
-                (
-                    format!("99th_percentile_{number}_us"),
-                    json!(1234.5 + f64::from(number)),
-                )
-            }))
+            .chain((0..24).map(|number| (format!("99th_percentile_{number}_us"), json!(1000 + number))))
             .collect();
         let table = Table::of([&row, &row]).title("Title");
         for width in [80, 120, 200] {

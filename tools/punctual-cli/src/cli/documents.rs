@@ -30,7 +30,9 @@ fn commands_of_documents_and_help_texts_are_accepted_and_their_files_exist() {
             );
         }
         // A file of the user, or a simulation.
-        let is_skipped = words.iter().any(|word| word.starts_with("FILE.") || word == "--simulate");
+        let is_skipped = words
+            .iter()
+            .any(|word| word.starts_with("FILE.") || word == "--simulate");
         let is_run = !is_skipped && !words.iter().any(|word| OUTPUTS.contains(&word.as_str()));
         let code = match cli.command {
             Command::Plan(options) if is_run => plan::run(&options),
