@@ -124,12 +124,8 @@ mod tests {
                 );
             }
             for number in 0..24 {
-                assert_eq!(
-                    text.matches(&format!(" {:.0}", 1234.5 + f64::from(number)))
-                        .count(),
-                    2,
-                    "{text}"
-                );
+                let cell = format!(" {}", 1000 + number);
+                assert_eq!(text.matches(&cell).count(), 2, "{text}");
             }
             let parts = text.matches("\n\n").count() + 1;
             assert_eq!(
