@@ -128,7 +128,7 @@ pub(crate) struct Operation {
     pub result: TypeSpec,
     pub parameters: Vec<Parameter>,
     pub raises: Vec<Name>,
-    pub contexts: Vec<String>,
+    pub contexts: Vec<(String, Span)>,
 }
 
 #[derive(Debug, Clone)]

@@ -77,7 +77,8 @@ codes! {
     46  Error   WrongKindOfName      "A name denotes something that is not permitted here."
     47  Error   NotAScope            "A qualified name goes through something that contains no names."
     48  Error   NameOfEnclosingScope "A definition has the name of the scope that directly encloses it."
-    49  Error   NeverDefined         "A forward declaration is not followed by a definition."
+    49  Error   NeverDefined         "A struct or union is declared forward but never defined."
+    50  Warning OnlyDeclared         "An interface or value type is declared forward but never defined."
     // Types.
     60  Error   IncompleteType       "A type is used before its definition is complete."
     61  Error   AnonymousType        "A type must be named with `typedef` before it can be used here."
@@ -102,6 +103,9 @@ codes! {
     86  Error   BadRaises            "A `raises` clause names something other than an exception."
     87  Error   ForwardMismatch      "A definition and its forward declaration differ in kind."
     88  Warning DuplicateRaises      "An exception is listed twice in one clause."
+    89  Error   LocalType            "A local type is used where values are sent."
+    92  Error   BadValueType         "A value type breaks the rules of its kind."
+    93  Error   BadContextName       "A name in a `context` clause is malformed."
     // Repository ids.
     90  Error   RepositoryIdConflict "A definition has two repository ids, prefixes or versions."
     91  Error   BadRepositoryId      "A repository id, prefix or version is malformed."

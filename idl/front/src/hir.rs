@@ -117,7 +117,7 @@ pub struct Interface {
     pub operations: Vec<Operation>,
     /// Its own attributes in source order; see [`Specification::all_attributes`] for the inherited ones.
     pub attributes: Vec<Attribute>,
-    /// Declared forward and never defined, which is an error: never true in a valid specification.
+    /// Declared forward and never defined: its references can be passed on, and not called.
     pub is_forward: bool,
 }
 

@@ -20,6 +20,7 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
 use crate::source::Span;
+use crate::suggest::{did_you_mean, word_of_idl};
 use crate::token::{Token, colliding_keyword, is_keyword, is_late_keyword};
 
 /// Parses the tokens of a specification. The last one is of kind [`Kind::End`].
@@ -320,6 +321,24 @@ impl<'a> Parser<'a> {
 }
 
 /// Suggested fix if something else was expected.
+/// The words with which definitions begin.
+const DEFINITION_KEYWORDS: [&str; 14] = [
+    "abstract",
+    "const",
+    "custom",
+    "enum",
+    "eventtype",
+    "exception",
+    "interface",
+    "local",
+    "module",
+    "native",
+    "struct",
+    "typedef",
+    "union",
+    "valuetype",
+];
+
 fn syntax_help(token: &Token, expected: &str) -> Option<String> {
     let keyword = token.kind == Kind::Word && is_keyword(&token.text);
     Some(match &*token.text {
@@ -334,7 +353,10 @@ fn syntax_help(token: &Token, expected: &str) -> Option<String> {
         "module" | "interface" if expected.contains("operation") => {
             "close the interface with `};` first".to_owned()
         }
-        _ if expected.starts_with("a definition") => {
+        word if expected.starts_with("a definition") => {
+            if let Some(help) = word_of_idl(word).or_else(|| did_you_mean(word, DEFINITION_KEYWORDS)) {
+                return Some(help);
+            }
             "operations and attributes stand in an interface, and members in a struct".to_owned()
         }
         _ => return None,

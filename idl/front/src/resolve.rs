@@ -8,6 +8,7 @@ mod constant;
 mod convert;
 mod fixed;
 mod interface;
+mod local;
 mod lookup;
 mod repository_id;
 mod scope;
@@ -48,6 +49,7 @@ pub(crate) fn resolve(
     resolver.definitions(definitions);
     resolver.events_until(usize::MAX);
     resolver.check_forward_declarations();
+    resolver.check_local_types();
     resolver.assign_repository_ids();
     (resolver.spec, resolver.diagnostics)
 }
@@ -249,14 +251,24 @@ impl Resolver<'_> {
             }
             let definition = &self.spec.definitions[index];
             let (span, name) = (definition.span, definition.scoped_name.to_string());
+            let (code, help) = match definition.kind {
+                DefinitionKind::Struct(_) | DefinitionKind::Union(_) => (
+                    Code::NeverDefined,
+                    "define it in the same module, or include the file that does",
+                ),
+                _ => (
+                    Code::OnlyDeclared,
+                    "its references can be passed on; to call it, include the file that defines it",
+                ),
+            };
             self.report(
                 Diagnostic::new(
-                    Code::NeverDefined,
+                    code,
                     span,
                     format!("`{name}` is declared forward but never defined"),
                 )
                 .here("declared here")
-                .with_help("define it in the same module, or include the file that does"),
+                .with_help(help),
             );
         }
     }

@@ -1,5 +1,33 @@
 //! "Did you mean": the known word that is nearest to an unknown one.
 
+/// What programmers of other languages write, and its IDL.
+const FOREIGN: &[(&str, &str)] = &[
+    ("bool", "boolean"),
+    ("byte", "octet"),
+    ("class", "interface"),
+    ("int", "long"),
+    ("int16_t", "short"),
+    ("int32_t", "long"),
+    ("int64_t", "long long"),
+    ("int8_t", "char"),
+    ("namespace", "module"),
+    ("package", "module"),
+    ("size_t", "unsigned long long"),
+    ("uint", "unsigned long"),
+    ("uint16_t", "unsigned short"),
+    ("uint32_t", "unsigned long"),
+    ("uint64_t", "unsigned long long"),
+    ("uint8_t", "octet"),
+    ("vector", "sequence"),
+    ("wchar_t", "wchar"),
+];
+
+/// A help line for the word of another language.
+pub(crate) fn word_of_idl(word: &str) -> Option<String> {
+    let (_, idl) = FOREIGN.iter().find(|(foreign, _)| *foreign == word)?;
+    Some(format!("did you mean `{idl}`?"))
+}
+
 /// A help line that names the candidate nearest to `word`, if one is near enough.
 pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     // Words of two letters resemble everything.

@@ -6,6 +6,7 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Direction, InterfaceFlavour, Type};
 use crate::lexer::Kind;
+use crate::source::Span;
 
 const EXPORTS: &str = "an operation, an attribute or a definition";
 
@@ -178,12 +179,16 @@ impl Parser<'_> {
     }
 
     /// `<context_expr> ::= "context" "(" <string_literal> { "," <string_literal> }* ")"`
-    fn context_expr(&mut self) -> Parsed<Vec<String>> {
+    fn context_expr(&mut self) -> Parsed<Vec<(String, Span)>> {
         self.expect("context")?;
         self.expect("(")?;
-        let mut contexts = vec![self.string_text()?];
-        while self.eat(",") {
-            contexts.push(self.string_text()?);
+        let mut contexts = Vec::new();
+        loop {
+            let span = self.span();
+            contexts.push((self.string_text()?, span));
+            if !self.eat(",") {
+                break;
+            }
         }
         self.expect(")")?;
         Ok(contexts)
@@ -197,6 +202,18 @@ impl Parser<'_> {
         let mut names = vec![self.identifier()?];
         while self.eat(",") {
             names.push(self.identifier()?);
+        }
+        let raises = if readonly {
+            self.at("raises")
+        } else {
+            self.at("getraises") || self.at("setraises")
+        };
+        if names.len() > 1 && raises {
+            let span = self.span();
+            self.report(
+                Diagnostic::new(Code::Syntax, span, "a list of attributes cannot raise exceptions")
+                    .with_help("declare each attribute by itself: the clause belongs to one of them"),
+            );
         }
         let (get_raises, set_raises) = if readonly {
             (self.raises_expr("raises")?, Vec::new())

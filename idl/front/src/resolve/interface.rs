@@ -72,7 +72,48 @@ impl Resolver<'_> {
             this.definitions(&body.definitions);
         });
         self.check_inherited_names(id, name);
+        self.check_redefined_operations(id);
         self.finish(id);
+    }
+
+    /// A type, constant or exception cannot have the name of an inherited operation or attribute.
+    fn check_redefined_operations(&mut self, id: DefinitionId) {
+        let mut inherited: HashMap<String, (String, Span)> = HashMap::new();
+        let operations = self.spec.all_operations(id).into_iter();
+        let operations = operations.map(|found| (found.interface, &found.item.scoped_name, found.item.span));
+        let attributes = self.spec.all_attributes(id).into_iter();
+        let attributes = attributes.map(|found| (found.interface, &found.item.scoped_name, found.item.span));
+        for (owner, scoped, span) in operations.chain(attributes) {
+            if owner != id {
+                let key = scoped
+                    .0
+                    .last()
+                    .map(|name| name.to_lowercase())
+                    .unwrap_or_default();
+                inherited.insert(key, (scoped.to_string(), span));
+            }
+        }
+        let clashes: Vec<_> = self
+            .spec
+            .children(id)
+            .iter()
+            .map(|member| &self.spec[*member])
+            .filter_map(|member| {
+                let (other, first) = inherited.get(&member.name.to_lowercase())?;
+                Some((member.span, member.scoped_name.to_string(), other.clone(), *first))
+            })
+            .collect();
+        for (span, scoped, other, first) in clashes {
+            self.report(
+                Diagnostic::new(
+                    Code::InheritedOperation,
+                    span,
+                    format!("`{scoped}` has the name of the inherited `{other}`"),
+                )
+                .with_label(first, format!("`{other}` is declared here"))
+                .with_help("rename one of them"),
+            );
+        }
     }
 
     fn interface_bases(&mut self, interface: &ast::Interface) -> Vec<DefinitionId> {
@@ -207,7 +248,10 @@ impl Resolver<'_> {
         let Some(owner) = self.scopes[self.current.0].owner else {
             return;
         };
-        let result = self.type_spec(&operation.result);
+        let result = self.sent_type(&operation.result);
+        for (context, span) in &operation.contexts {
+            self.check_context_name(context, *span);
+        }
         // In a separate scope: the name of an exception does not clash with a later operation.
         let raises = self.within_unnamed(|this| this.raises(&operation.raises));
         if operation.oneway {
@@ -245,7 +289,7 @@ impl Resolver<'_> {
             result,
             parameters,
             raises,
-            contexts: operation.contexts.clone(),
+            contexts: operation.contexts.iter().map(|(name, _)| name.clone()).collect(),
         };
         match self.kind_mut(owner) {
             DefinitionKind::Interface(interface) => interface.operations.push(resolved),
@@ -256,7 +300,7 @@ impl Resolver<'_> {
     }
 
     fn parameter(&mut self, parameter: &ast::Parameter) -> Option<Parameter> {
-        let ty = self.type_spec(&parameter.ty);
+        let ty = self.sent_type(&parameter.ty);
         let declared = self.declare(&parameter.name, Entity::Parameter);
         let ty = ty.filter(|_| declared)?;
         Some(Parameter {
@@ -266,6 +310,27 @@ impl Resolver<'_> {
             direction: parameter.direction,
             ty,
         })
+    }
+
+    /// A name of letters, digits, periods and underscores that begins with a letter; `*` may end it.
+    ///
+    /// Source: IDL 3.5, 7.4.7.5.
+    fn check_context_name(&mut self, name: &str, span: Span) {
+        let body = name.strip_suffix('*').unwrap_or(name);
+        let fine = body.starts_with(|first: char| first.is_ascii_alphabetic())
+            && body
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '.' || c == '_');
+        if !fine {
+            self.report(
+                Diagnostic::new(
+                    Code::BadContextName,
+                    span,
+                    format!("\"{name}\" is not the name of a context property"),
+                )
+                .with_help("use letters, digits, `.` and `_`, a letter first; `*` may end it"),
+            );
+        }
     }
 
     fn check_oneway(&mut self, operation: &ast::Operation) {
@@ -356,7 +421,7 @@ impl Resolver<'_> {
         if let Some(first) = attribute.names.first() {
             self.events_until(first.at);
         }
-        let ty = self.type_spec(&attribute.ty);
+        let ty = self.sent_type(&attribute.ty);
         let get_raises = self.raises(&attribute.get_raises);
         let set_raises = self.raises(&attribute.set_raises);
         for name in &attribute.names {

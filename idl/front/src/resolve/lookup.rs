@@ -9,7 +9,7 @@ use crate::ast::{Ident, Name};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{DefinitionId, DefinitionKind};
-use crate::suggest::did_you_mean;
+use crate::suggest::{did_you_mean, word_of_idl};
 use crate::token::TYPE_KEYWORDS;
 
 impl Resolver<'_> {
@@ -97,17 +97,20 @@ impl Resolver<'_> {
             name.span,
             format!("`{}` is not declared {place}", name.name),
         );
-        diagnostic.help = did_you_mean(
-            &name.name,
-            candidates
-                .iter()
-                .map(|name| &**name)
-                .chain(TYPE_KEYWORDS.iter().copied()),
-        )
-        .or_else(|| self.qualified_suggestion(name))
-        .or(Some(
-            "declare it above this place, or include the file that declares it".into(),
-        ));
+        diagnostic.help = word_of_idl(&name.name)
+            .or_else(|| {
+                did_you_mean(
+                    &name.name,
+                    candidates
+                        .iter()
+                        .map(|name| &**name)
+                        .chain(TYPE_KEYWORDS.iter().copied()),
+                )
+            })
+            .or_else(|| self.qualified_suggestion(name))
+            .or(Some(
+                "declare it above this place, or include the file that declares it".into(),
+            ));
         self.report(diagnostic);
         None
     }
@@ -171,13 +174,30 @@ impl Resolver<'_> {
     /// Records the meaning of a name that comes from outside the current scope.
     fn note_use(&mut self, name: &Ident, entity: Entity) {
         let key = name.name.to_lowercase();
-        let scope = &mut self.scopes[self.current.0];
-        if scope.parent.is_some() && !scope.names.contains_key(&key) {
-            scope.uses.entry(key).or_insert_with(|| Entry {
+        let mut at = self.current;
+        loop {
+            let scope = &mut self.scopes[at.0];
+            let Some(parent) = scope.parent.filter(|_| !scope.names.contains_key(&key)) else {
+                return;
+            };
+            scope.uses.entry(key.clone()).or_insert_with(|| Entry {
                 name: Rc::clone(&name.name),
                 span: name.span,
                 entity,
             });
+            // Its potential scope extends to the end of the outermost scope around it that is no module.
+            let is_unnamed = scope.name.is_none();
+            if is_unnamed || self.is_module_scope(at) || self.is_module_scope(parent) {
+                return;
+            }
+            at = parent;
+        }
+    }
+
+    fn is_module_scope(&self, scope: ScopeId) -> bool {
+        match self.scopes[scope.0].owner {
+            None => true,
+            Some(owner) => matches!(self.spec[owner].kind, DefinitionKind::Module(_)),
         }
     }
 

@@ -213,8 +213,16 @@ impl Resolver<'_> {
         let Entity::Definition(id) = entity else {
             return self.wrong_kind(name, entity, "a scope");
         };
-        if self.scope_of[id.0 as usize].is_none() {
-            return self.wrong_kind(name, entity, "a scope");
+        // A struct or union is a scope as well, but its members have no repository ids.
+        let has_ids = matches!(
+            self.spec[id].kind,
+            DefinitionKind::Module(_)
+                | DefinitionKind::Interface(_)
+                | DefinitionKind::ValueType(_)
+                | DefinitionKind::Accepted(_)
+        );
+        if !has_ids {
+            return self.wrong_kind(name, entity, "a module, interface or value type");
         }
         let identity = &mut self.identities[id.0 as usize];
         match &identity.type_prefix {

@@ -41,7 +41,7 @@ pub(super) struct Scope {
     /// `None` for the global scope.
     pub owner: Option<DefinitionId>,
     /// The scope's own name, which nothing directly in it may have.
-    name: Option<(Rc<str>, Span)>,
+    pub name: Option<(Rc<str>, Span)>,
     /// The scopes of the direct bases of an interface or value type.
     pub bases: Vec<ScopeId>,
     pub names: HashMap<String, Entry>,
@@ -170,7 +170,7 @@ impl Resolver<'_> {
                 };
                 Diagnostic::new(Code::RedefinedAfterUse, name.span, message)
                     .with_label(used.span, "used here")
-                    .with_help(format!("rename it, or qualify the other one: `::{}`", used.name))
+                    .with_help(format!("rename it, or qualify the other one: `{}`", self.absolute(used)))
             })
             };
         match clash {
@@ -187,6 +187,14 @@ impl Resolver<'_> {
                 self.scopes[self.current.0].names.insert(key, entry);
                 true
             }
+        }
+    }
+
+    /// Absolute name of what an entry denotes.
+    fn absolute(&self, entry: &Entry) -> String {
+        match entry.entity {
+            Entity::Definition(id) => format!("::{}", self.spec[id].scoped_name),
+            _ => format!("::{}", entry.name),
         }
     }
 

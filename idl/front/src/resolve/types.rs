@@ -20,6 +20,22 @@ impl Resolver<'_> {
         Some(resolved)
     }
 
+    /// Resolves the type of a parameter, result or attribute: complete, and so are its elements.
+    pub(super) fn sent_type(&mut self, ty: &TypeSpec) -> Option<Type> {
+        let resolved = self.type_spec(ty)?;
+        let mut inner = &resolved;
+        let element = loop {
+            match self.spec.resolve_aliases(inner) {
+                Type::Sequence { element, .. } | Type::Array { element, .. } => inner = element,
+                other => break other.clone(),
+            }
+        };
+        if element != resolved {
+            self.require_complete(&element, ty.span);
+        }
+        Some(resolved)
+    }
+
     /// Resolves a type that may be declared forward only: the element of a sequence.
     fn element_type(&mut self, ty: &TypeSpec) -> Option<Type> {
         Some(match &ty.kind {

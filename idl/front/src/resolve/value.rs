@@ -5,7 +5,8 @@ use super::scope::Entity;
 use crate::ast::{self, Ident, TypeSpec};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::hir::{DefinitionId, DefinitionKind, Type, ValueBox, ValueType};
+use crate::hir::{DefinitionId, DefinitionKind, InterfaceFlavour, Type, ValueBox, ValueType};
+use crate::source::Span;
 
 impl Resolver<'_> {
     pub(super) fn value(&mut self, value: &ast::Value, doc: &str) {
@@ -32,6 +33,7 @@ impl Resolver<'_> {
                 None => {}
             }
         }
+        self.check_supports(value, &empty);
         if value.is_custom && value.is_truncatable {
             self.report(
                 Diagnostic::new(
@@ -50,6 +52,97 @@ impl Resolver<'_> {
             return;
         };
         self.export_body(id, &value.name, &bases, body);
+        self.check_state(id);
+    }
+
+    /// A value type supports one interface that is not abstract, derived from those of its base.
+    fn check_supports(&mut self, value: &ast::Value, resolved: &ValueType) {
+        let is_concrete = |this: &Self, id: DefinitionId| {
+            let interface = this.spec.interface(id);
+            interface.is_some_and(|interface| interface.flavour != InterfaceFlavour::Abstract)
+        };
+        let concrete = |this: &Self, supports: &[DefinitionId]| -> Vec<DefinitionId> {
+            let supports = supports.iter().copied();
+            supports.filter(|id| is_concrete(this, *id)).collect()
+        };
+        let own = concrete(self, &resolved.supports);
+        if own.len() > 1 {
+            self.bad_value(
+                value.name.span,
+                format!(
+                    "`{}` supports {} interfaces that are not abstract",
+                    value.name.name,
+                    own.len()
+                ),
+                "support one, derived from the others, or make the others abstract",
+            );
+        }
+        let Some(own) = own.first().copied() else { return };
+        let derived = self.spec.all_bases(own);
+        let missing = resolved
+            .bases
+            .iter()
+            .find_map(|base| match &self.spec[*base].kind {
+                DefinitionKind::ValueType(base) => {
+                    let supported = concrete(self, &base.supports);
+                    supported
+                        .into_iter()
+                        .find(|id| *id != own && !derived.contains(id))
+                }
+                _ => None,
+            });
+        if let Some(missing) = missing {
+            let message = format!(
+                "`{}` supports `{}`, which is not derived from `{}` of its base",
+                value.name.name, self.spec[own].name, self.spec[missing].name
+            );
+            let help = "derive the interface from the one that the base supports";
+            self.bad_value(value.name.span, message, help);
+        }
+    }
+
+    /// Abstract value types have no state and no factories; state has names that no base has.
+    fn check_state(&mut self, id: DefinitionId) {
+        let DefinitionKind::ValueType(value) = &self.spec[id].kind else {
+            return;
+        };
+        let mut found = Vec::new();
+        if value.is_abstract {
+            let state = value
+                .state
+                .iter()
+                .map(|(_, member)| (member.span, &member.name, "state"));
+            let factories = value.factories.iter();
+            let factories = factories.map(|factory| (factory.span, &factory.name, "a factory"));
+            found.extend(state.chain(factories).map(|(span, name, what)| {
+                let message = format!("the abstract value type has {what}, `{name}`");
+                (span, message, "remove it, or `abstract`")
+            }));
+        }
+        let mut inherited: Vec<&str> = Vec::new();
+        let mut open = value.bases.clone();
+        while let Some(base) = open.pop() {
+            if let DefinitionKind::ValueType(base) = &self.spec[base].kind {
+                inherited.extend(base.state.iter().map(|(_, member)| member.name.as_str()));
+                open.extend(&base.bases);
+            }
+        }
+        for (_, member) in &value.state {
+            if inherited
+                .iter()
+                .any(|name| name.eq_ignore_ascii_case(&member.name))
+            {
+                let message = format!("`{}` is state of a base already", member.name);
+                found.push((member.span, message, "rename it"));
+            }
+        }
+        for (span, message, help) in found {
+            self.bad_value(span, message, help);
+        }
+    }
+
+    fn bad_value(&mut self, span: Span, message: String, help: &str) {
+        self.report(Diagnostic::new(Code::BadValueType, span, message).with_help(help));
     }
 
     fn value_bases(&mut self, value: &ast::Value) -> Vec<DefinitionId> {
@@ -60,8 +153,13 @@ impl Resolver<'_> {
                 self.wrong_kind(name, entity, "a value type");
                 continue;
             };
-            let is_abstract = match &self.spec[id].kind {
-                DefinitionKind::ValueType(base) => base.is_abstract,
+            // A base may be named through a typedef.
+            let id = match self.spec.resolve_aliases(&Type::Ref(id)) {
+                Type::Ref(id) => *id,
+                _ => id,
+            };
+            let (is_abstract, is_event) = match &self.spec[id].kind {
+                DefinitionKind::ValueType(base) => (base.is_abstract, base.is_event),
                 DefinitionKind::Accepted(_) => continue,
                 _ => {
                     self.wrong_kind(name, entity, "a value type");
@@ -73,6 +171,12 @@ impl Resolver<'_> {
                     Code::IncompleteType,
                     "the base is not defined yet",
                     "define the base above what inherits from it",
+                ))
+            } else if is_event && !value.is_event {
+                Some((
+                    Code::BadBase,
+                    "only an event type inherits from an event type",
+                    "make this an `eventtype`",
                 ))
             } else if is_abstract {
                 None

@@ -8,6 +8,71 @@ use super::support::{findings, outcome};
 
 /// Text, and all its findings.
 const REFUSED: &[(&str, &[&str])] = &[
+    // Local types.
+    (
+        "local interface L {}; interface I { void f(in L x); };",
+        &["IDL0089 1:49"],
+    ),
+    ("local interface L {}; interface I { L f(); };", &["IDL0089 1:39"]),
+    (
+        "local interface L {}; interface I { attribute L x; };",
+        &["IDL0089 1:49"],
+    ),
+    (
+        "local interface L {}; struct S { L x; }; typedef sequence<S> T; interface I { void f(in T x); };",
+        &["IDL0089 1:91"],
+    ),
+    (
+        "local interface L {}; exception X { L y; }; interface I { void f() raises (X); };",
+        &["IDL0089 1:64"],
+    ),
+    (
+        "local interface L {}; valuetype V { public L x; };",
+        &["IDL0089 1:46"],
+    ),
+    // A name keeps its meaning to the end of the scopes around its use.
+    (
+        "typedef long A; interface I { struct S { struct T { A x; } y; }; typedef string A; };",
+        &["IDL0044 1:81"],
+    ),
+    // Value types.
+    ("abstract valuetype V { public long a; };", &["IDL0092 1:36"]),
+    ("abstract valuetype V { factory make(); };", &["IDL0092 1:32"]),
+    (
+        "interface A {}; interface B {}; valuetype V supports A, B {};",
+        &["IDL0092 1:43"],
+    ),
+    (
+        "interface A {}; interface B {}; valuetype V supports A {}; valuetype W : V supports B {};",
+        &["IDL0092 1:70"],
+    ),
+    (
+        "valuetype V { public long a; }; valuetype W : V { private short a; };",
+        &["IDL0092 1:65"],
+    ),
+    ("eventtype E {}; valuetype V : E {};", &["IDL0080 1:31"]),
+    // Interfaces.
+    (
+        "exception X {}; interface I { readonly attribute long a, b raises (X); };",
+        &["IDL0030 1:60"],
+    ),
+    (
+        "struct S; typedef sequence<S> T; interface I { void f(in T x); }; struct S { long a; };",
+        &["IDL0060 1:58"],
+    ),
+    (
+        "interface A { void f(); }; interface B : A { typedef long f; };",
+        &["IDL0082 1:59"],
+    ),
+    ("interface I { void f() context (\"9a\"); };", &["IDL0093 1:33"]),
+    ("interface I { void f() context (\"a*b\"); };", &["IDL0093 1:33"]),
+    ("struct S { long a; }; typeprefix S \"p\";", &["IDL0046 1:34"]),
+    // Declared, and never defined.
+    (
+        "interface I; interface J { void f(in I x); };",
+        &["IDL0050! 1:11"],
+    ),
+    ("valuetype V;", &["IDL0050! 1:11"]),
     // Preprocessing.
     ("#include \"none.idl\"", &["IDL0002 1:1"]),
     ("#include none", &["IDL0004 1:1"]),
@@ -92,7 +157,6 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("typedef long T; const long x = T;", &["IDL0046 1:32"]),
     ("enum E { a }; const E c = E::a;", &["IDL0047 1:27"]),
     ("module M { struct m { long x; }; };", &["IDL0048 1:19"]),
-    ("interface I;", &["IDL0049 1:11"]),
     ("struct S; typedef sequence<S> T;", &["IDL0049 1:8"]),
     // Types.
     ("struct S { S next; };", &["IDL0060 1:12"]),

@@ -1,0 +1,96 @@
+//! Local interfaces: what cannot be sent must not be part of what is (clause 7.4.6).
+
+use super::Resolver;
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
+use crate::hir::{DefinitionId, DefinitionKind, InterfaceFlavour, Type};
+use crate::source::Span;
+
+impl Resolver<'_> {
+    /// Reports local types in operations and attributes of interfaces that are not local, and in the state of
+    /// value types.
+    pub(super) fn check_local_types(&mut self) {
+        let local = self.local_types();
+        let is_local = |ty: &Type| names(ty).is_some_and(|id| local[id.0 as usize]);
+        let mut found: Vec<(Span, String)> = Vec::new();
+        for definition in &self.spec.definitions {
+            match &definition.kind {
+                DefinitionKind::Interface(interface) if interface.flavour != InterfaceFlavour::Local => {
+                    for operation in &interface.operations {
+                        if is_local(&operation.result) {
+                            found.push((operation.span, format!("the result of `{}`", operation.name)));
+                        }
+                        let parameters = operation.parameters.iter().filter(|of| is_local(&of.ty));
+                        found.extend(parameters.map(|of| (of.span, format!("the parameter `{}`", of.name))));
+                        let raised = operation.raises.iter().filter(|id| local[id.0 as usize]);
+                        let raised = raised.map(|id| &self.spec[*id].name);
+                        found.extend(raised.map(|name| (operation.span, format!("the exception `{name}`"))));
+                    }
+                    let attributes = interface.attributes.iter().filter(|of| is_local(&of.ty));
+                    found.extend(attributes.map(|of| (of.span, format!("the attribute `{}`", of.name))));
+                }
+                DefinitionKind::ValueType(value) => {
+                    let state = value.state.iter().filter(|(_, of)| is_local(&of.ty));
+                    found.extend(state.map(|(_, of)| (of.span, format!("the state member `{}`", of.name))));
+                }
+                _ => {}
+            }
+        }
+        for (span, what) in found {
+            self.report(
+                Diagnostic::new(Code::LocalType, span, format!("{what} is of a local type"))
+                    .here("a local object cannot be sent")
+                    .with_help("make the interface `local` that has it here, or use another type"),
+            );
+        }
+    }
+
+    /// Whether each definition is a local interface, or contains one.
+    fn local_types(&self) -> Vec<bool> {
+        let definitions = &self.spec.definitions;
+        let mut local: Vec<bool> = definitions
+            .iter()
+            .map(|definition| {
+                matches!(&definition.kind, DefinitionKind::Interface(interface)
+                    if interface.flavour == InterfaceFlavour::Local)
+            })
+            .collect();
+        // What contains a local type comes after it, except through forward declarations.
+        loop {
+            let before = local.iter().filter(|is_local| **is_local).count();
+            for (index, definition) in definitions.iter().enumerate() {
+                local[index] = local[index] || parts(&definition.kind).any(|id| local[id.0 as usize]);
+            }
+            if local.iter().filter(|is_local| **is_local).count() == before {
+                return local;
+            }
+        }
+    }
+}
+
+/// The named types of which a type consists.
+fn parts(kind: &DefinitionKind) -> impl Iterator<Item = DefinitionId> {
+    let (alias, members, cases) = match kind {
+        DefinitionKind::Typedef(typedef) => (Some(&typedef.target), &[][..], &[][..]),
+        DefinitionKind::Struct(structure) => (None, &structure.members[..], &[][..]),
+        DefinitionKind::Exception(exception) => (None, &exception.members[..], &[][..]),
+        DefinitionKind::Union(union) => (None, &[][..], &union.cases[..]),
+        _ => (None, &[][..], &[][..]),
+    };
+    let members = members.iter().chain(cases.iter().map(|case| &case.member));
+    alias
+        .into_iter()
+        .chain(members.map(|member| &member.ty))
+        .filter_map(names)
+}
+
+/// The named type at the end of sequences and arrays.
+fn names(mut ty: &Type) -> Option<DefinitionId> {
+    loop {
+        match ty {
+            Type::Sequence { element, .. } | Type::Array { element, .. } => ty = element,
+            Type::Ref(id) => return Some(*id),
+            _ => return None,
+        }
+    }
+}
