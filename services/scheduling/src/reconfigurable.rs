@@ -6,6 +6,8 @@ mod anomaly;
 mod configuration;
 mod graph;
 mod operation;
+mod operation_id;
+mod queue;
 mod strategy;
 
 use std::{
@@ -16,8 +18,10 @@ use std::{
 use self::{admission::Entry, graph::Graph};
 pub use self::{
     anomaly::{Anomaly, Severity},
-    configuration::{DispatchLevel, Queue},
-    operation::{Criticality, Dependency, Firing, Operation, OperationId, RateTuple},
+    configuration::DispatchLevel,
+    operation::{Criticality, Dependency, Firing, Operation, RateTuple},
+    operation_id::OperationId,
+    queue::Queue,
     strategy::Strategy,
 };
 

@@ -6,18 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Operation, Solution, Strategy, graph::Graph, strategy::Level};
-
-/// Order of the operations of one level.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Queue {
-    /// In the order of arrival: `STATIC_DISPATCHING`.
-    Static,
-    /// The earliest deadline first: `DEADLINE_DISPATCHING`.
-    Deadline,
-    /// The least laxity first: `LAXITY_DISPATCHING`.
-    Laxity,
-}
+use super::{Operation, Queue, Solution, Strategy, graph::Graph, strategy::Level};
 
 /// Operations that are dispatched by threads of one priority.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -2,17 +2,7 @@
 
 use std::time::Duration;
 
-use super::Anomaly;
-
-/// Handle of an operation, its number from 0.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct OperationId(pub u32);
-
-impl OperationId {
-    pub(super) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+use super::{Anomaly, OperationId};
 
 /// How bad it is if an operation misses its deadline; critical from [`Self::High`] on.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]

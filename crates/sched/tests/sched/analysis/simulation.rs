@@ -136,7 +136,8 @@ fn assign_threads(jobs: &mut [Job], tasks: &[Task], now: u64) {
     }
 }
 
-/// Returns the ready job of the highest priority, or of the earliest deadline; among equals the one that has been ready longest.
+/// Returns the ready job of the highest priority, or of the earliest deadline; among equals the one that has
+/// been ready longest.
 fn first(jobs: &[Job], tasks: &[Task], processor: usize, now: u64) -> Option<usize> {
     let step = |job: &Job| -> &Step { &tasks[job.task].steps[job.step] };
     let has_thread = |job: &Job| {
