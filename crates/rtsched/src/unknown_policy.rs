@@ -8,7 +8,8 @@ use crate::wire::UnknownParameters;
 /// scheduler's.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum UnknownPolicy {
-    /// It is scheduled by the default parameters, with the deadline of its own. Those travel on with its calls.
+    /// It is scheduled by the default parameters, with the deadline of its own. Those travel on with its
+    /// calls.
     #[default]
     Carry,
     /// It is scheduled by what this function makes of its parameters, of any kind; `None`: as with

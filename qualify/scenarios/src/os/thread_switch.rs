@@ -76,8 +76,8 @@ impl Experiment for ThreadSwitch {
         }
         let median = |of: Option<&Option<f64>>| of.copied().flatten().unwrap_or(f64::NAN);
         let growth = median(medians.last()) / median(medians.first());
-        let text = "median time of a switch at the last number of threads over that at the first, above 1: it \
-                    grows with the number of threads";
+        let text = "median time of a switch at the last number of threads over that at the first, above 1: \
+                    it grows with the number of threads";
         let source = "[Fayyad-Kazan 2013] IV.B.3";
         trial
             .outcome

@@ -93,9 +93,9 @@ pub struct FlightProgram {
 
 impl Default for FlightProgram {
     /// Returns a program with the [load of the paper](Self::load_of_the_paper), 40 % to 100 % of the worst
-    /// case, and no cancellation. Costs are those of a 200 MHz computer, as in the paper: 1,000 cycles (5 µs) for a decision, 2,000 for a
-    /// hand-over, 4,000 to check whether an operation can meet its deadline (once per operation, with
-    /// cancellation only), and 20,000 to cancel one (an exception that unwinds).
+    /// case, and no cancellation. Costs are those of a 200 MHz computer, as in the paper: 1,000 cycles (5 µs)
+    /// for a decision, 2,000 for a hand-over, 4,000 to check whether an operation can meet its deadline (once
+    /// per operation, with cancellation only), and 20,000 to cancel one (an exception that unwinds).
     fn default() -> Self {
         Self {
             load: Self::load_of_the_paper(),
