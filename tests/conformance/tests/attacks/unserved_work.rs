@@ -118,7 +118,7 @@ fn requests_that_are_served_pay_for_their_parts() {
     // Far more than the share in this time.
     let (before, begun) = (clock::thread_cpu_time_of(lane).unwrap(), Instant::now());
     let spent = || clock::thread_cpu_time_of(lane).unwrap() - before;
-    while spent() < Duration::from_millis(200) + begun.elapsed() * PERCENT / 100 {
+    while spent() < Duration::from_secs(3) + begun.elapsed() * PERCENT / 100 {
         peer.send(&large);
         assert_eq!(peer.receive().unwrap().reply().body.clone().i32(), 42);
     }
