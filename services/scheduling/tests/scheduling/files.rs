@@ -91,7 +91,7 @@ fn errors_name_position_key_and_a_valid_value() {
             "pool[2].threads: ",
             "at least 1 thread",
         ),
-        ("threads = 2", "threads = -2", "pool.threads: ", "expected usize"),
+        ("threads = 2", "threads = -2", "pool.threads: ", "expected an integer from 0"),
         (
             "threads = 2",
             "lanes = [{ priority = 1, threads = 1 }]",
@@ -313,7 +313,7 @@ fn errors_name_position_key_and_a_valid_value() {
             "stack_bytes = 524288",
             "stack_bytes = -1",
             "pool.stack_bytes: ",
-            "expected usize",
+            "expected an integer from 0",
         ),
         (
             "stack_bytes = 524288",
