@@ -91,7 +91,12 @@ fn errors_name_position_key_and_a_valid_value() {
             "pool[2].threads: ",
             "at least 1 thread",
         ),
-        ("threads = 2", "threads = -2", "pool.threads: ", "expected an integer from 0"),
+        (
+            "threads = 2",
+            "threads = -2",
+            "pool.threads: ",
+            "expected an integer from 0",
+        ),
         (
             "threads = 2",
             "lanes = [{ priority = 1, threads = 1 }]",
