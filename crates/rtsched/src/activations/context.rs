@@ -88,6 +88,10 @@ pub(super) struct Activation {
 }
 
 /// State of an activation.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a box would be an allocation for each call of a distributable thread"
+)]
 pub(super) enum ActivationState {
     /// It has the head.
     Active,

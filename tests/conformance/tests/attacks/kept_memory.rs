@@ -74,7 +74,7 @@ fn peers_that_do_not_read_are_closed_and_keep_no_memory() {
     ] {
         let server = Setup {
             pool,
-            limits: setup.limits.clone(),
+            limits: setup.limits,
             ..Setup::default()
         }
         .start();
