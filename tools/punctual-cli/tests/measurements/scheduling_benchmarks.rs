@@ -72,8 +72,9 @@ pub fn operations_are_cancelled_instead_of_missed_in_virtual_time() {
         "simulated.muf.critical",
         "simulated.muf.wasted",
         "simulated.muf.made",
+        "simulated.muf.not-more",
         "simulated.rms.critical",
-        "simulated.rms.not-fewer",
+        "simulated.rms.cancelling",
         "simulated.mau.utility",
     ] {
         assert_eq!(claim(&outcome, id).expect(&said)["holds"], true, "{id}\n{said}");
