@@ -87,7 +87,7 @@ fn the_callers_priority_chooses_the_lane() {
     client.orb.current().set_priority(priority(MIDDLE + 1)).unwrap();
     let error = probe.twice(1).unwrap_err();
     assert_eq!(error, policy(Minor::NO_LANE_FOR_REPLY));
-    assert!(error.to_string().contains("add a lane"), "{error}");
+    assert!(error.to_string().contains("give it a lane"), "{error}");
 }
 
 /// What lower callers do to their connection: one reply not complete, nothing read, too many calls.
