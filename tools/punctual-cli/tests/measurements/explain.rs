@@ -156,11 +156,10 @@ pub fn what_is_traced() {
     let Ok(cpu) = std::env::var(ON_CPU) else { return };
     let cpu = cpu.parse().unwrap();
     affinity::set_current(&CpuSet::single(cpu)).unwrap();
-    let mut server = Role::start(&["__cubit-server", r#"{"transport":"Tcp","lane_wait":"Polled"}"#]);
-    let ready = server.answer();
-    let raw = ready["raw"].to_string();
-    let mut client = Role::start(&["__cubit-client", ready["ior"].as_str().unwrap(), &raw]);
-    client.answer();
+    let mut server = Role::start("__cubit-server");
+    let ready = server.ask(&json!({ "transport": "Tcp", "lane_wait": "Polled" }));
+    let mut client = Role::start("__cubit-client");
+    client.ask(&json!({ "ior": ready["ior"], "raw_addresses": ready["raw"] }));
     // Above client and server, which have 50.
     let mut scheduling = above_all();
     scheduling.priority.0 = 80;
@@ -177,7 +176,7 @@ pub fn what_is_traced() {
     }
     let block =
         json!({ "operation": "Long", "kind": "Ours", "length": { "Seconds": 1 }, "with_latencies": false });
-    client.ask(&block);
+    client.ask(&json!(["block", block]));
     hog.join().unwrap();
 }
 
@@ -189,9 +188,9 @@ struct Role {
 }
 
 impl Role {
-    fn start(arguments: &[&str]) -> Self {
+    fn start(name: &str) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_punctual"))
-            .args(arguments)
+            .arg(name)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -205,12 +204,9 @@ impl Role {
         }
     }
 
+    /// Sends the setup or a request, and waits for the answer.
     fn ask(&mut self, question: &Value) -> Value {
         writeln!(self.input, "{question}").unwrap();
-        self.answer()
-    }
-
-    fn answer(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         let (word, value) = line.trim().split_once(' ').unwrap_or((line.trim(), "null"));
