@@ -51,13 +51,17 @@ impl<J> Workers<J> {
     /// Executes jobs on the calling thread until the pool is closed.
     pub(super) fn serve(&self, number: usize, mut execute: impl FnMut(J)) {
         let seat = &self.seats[number];
-        while !self.is_closed.load(Ordering::SeqCst) {
+        loop {
             seat.gate.pass(None);
             seat.gate.close();
             let job = seat.job.lock().take();
             if let Some(job) = job {
                 execute(job);
                 self.idle.lock().push(Arc::clone(seat));
+            }
+            // After the gate was closed: an opening that it undid belongs to a pool that is closed by now.
+            if self.is_closed.load(Ordering::SeqCst) {
+                return;
             }
         }
     }
@@ -80,14 +84,15 @@ mod tests {
     #[test]
     fn every_job_is_executed_by_a_thread_of_its_own() {
         let workers = Arc::new(Workers::new(3));
-        let all = Arc::new(Gate::new());
+        // A gate lets one thread pass.
+        let gates = Arc::new([(); 3].map(|()| Gate::new()));
         let threads: Vec<_> = (0..3)
             .map(|number| {
-                let (workers, all) = (Arc::clone(&workers), Arc::clone(&all));
+                let (workers, gates) = (Arc::clone(&workers), Arc::clone(&gates));
                 let serve = move || {
                     let mut done = Vec::new();
-                    workers.serve(number, |job: u32| {
-                        all.pass(None);
+                    workers.serve(number, |job: usize| {
+                        gates[job - 1].pass(None);
                         done.push(job);
                     });
                     done
@@ -98,8 +103,8 @@ mod tests {
         assert!((1..=3).all(|job| workers.submit(job)));
         assert!(!workers.submit(4), "each thread has a job");
         workers.close();
-        all.open();
-        let mut done: Vec<u32> = threads
+        gates.iter().for_each(Gate::open);
+        let mut done: Vec<usize> = threads
             .into_iter()
             .flat_map(|thread| thread.join().unwrap())
             .collect();
