@@ -53,13 +53,11 @@ impl<J> Workers<J> {
         let seat = &self.seats[number];
         loop {
             seat.gate.pass(None);
-            seat.gate.close();
             let job = seat.job.lock().take();
             if let Some(job) = job {
                 execute(job);
                 self.idle.lock().push(Arc::clone(seat));
             }
-            // After the gate was closed: an opening that it undid belongs to a pool that is closed by now.
             if self.is_closed.load(Ordering::SeqCst) {
                 return;
             }
