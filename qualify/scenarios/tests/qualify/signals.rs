@@ -29,7 +29,7 @@ pub const TESTS: &[Test] = &[
 fn ctrl_c_keeps_the_results() {
     let (code, output, outcome, page) =
         ended_by("ctrl-c", |run| kill_process_group(run, Signal::INT).unwrap());
-    assert_eq!(code, Some(2), "{output}");
+    assert_eq!(code, Some(130), "{output}");
     let page = page.unwrap();
     assert!(
         page.contains("INTERRUPTED: ") && page.contains("by SIGINT"),
@@ -52,7 +52,7 @@ fn ctrl_c_keeps_the_results() {
 
 fn a_signal_to_one_process_ends_all() {
     let (code, output, outcome, _) = ended_by("term", |run| kill_process(run, Signal::TERM).unwrap());
-    assert_eq!(code, Some(2), "{output}");
+    assert_eq!(code, Some(143), "{output}");
     assert_eq!(
         reason(&outcome, "t.after"),
         "interrupted by SIGTERM before it started"
