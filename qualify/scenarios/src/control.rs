@@ -4,7 +4,7 @@
 /// replaced by a pool without lanes, inheritance by none, the load removed. A claim that holds even then
 /// says nothing.
 ///
-/// A benchmark lists its controls in [`Benchmark::controls`], and its `run` asks
+/// A benchmark lists its controls in [`Benchmark::controls`](crate::Benchmark::controls), and its `run` asks
 /// [`Testbed::is_under`](crate::Testbed::is_under) which arrangement to measure.
 #[derive(Debug, Eq, PartialEq)]
 pub struct Control {
