@@ -60,13 +60,19 @@ fn url() -> impl Strategy<Value = ObjectUrl> {
             1..=u16::MAX
         )
             .prop_map(|(version, host, port)| UrlAddress::Iiop(IiopAddress { version, host, port })),
-        ("[a-z0-9+.-]{1,3}x", select(&VERSIONS[..]), any::<String>()).prop_map(
-            |(protocol, version, address)| UrlAddress::Other {
-                protocol,
-                version,
-                address
-            }
-        ),
+        (
+            "[a-z0-9+.-]{1,3}x",
+            select(&VERSIONS[..]),
+            any::<(char, String)>()
+        )
+            .prop_map(
+                // An empty address is refused.
+                |(protocol, version, (first, rest))| UrlAddress::Other {
+                    protocol,
+                    version,
+                    address: format!("{first}{rest}")
+                }
+            ),
     ];
     let profile = (any::<u32>(), vec(any::<u8>(), 0..20)).prop_map(|(tag, data)| TaggedProfile { tag, data });
     prop_oneof![
