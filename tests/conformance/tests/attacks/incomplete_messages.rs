@@ -11,7 +11,6 @@ use punctual_os::{Scheduling, ThreadSpec, affinity};
 
 const CPU: usize = 0;
 const PEERS: u64 = 300;
-const COMPLETION: Duration = Duration::from_secs(1);
 
 /// The client runs above the lane, so the lane can close only what it closes before it serves.
 #[test]
@@ -24,10 +23,9 @@ fn a_lane_closes_few_connections_between_two_requests() {
         class: SchedulingClass::Fifo,
         ..Setup::default()
     };
-    setup.limits = setup.limits.message_completion(COMPLETION);
+    setup.limits = setup.limits.message_completion(Duration::from_millis(400));
     let server = setup.start();
     let key = server.key();
-    let begin = Instant::now();
     let peers: Vec<_> = (0..PEERS)
         .map(|_| {
             let mut peer = Peer::connect(server.port());
@@ -41,16 +39,17 @@ fn a_lane_closes_few_connections_between_two_requests() {
     let calling = spec.spawn(move || {
         affinity::set_current(&CpuSet::single(CPU)).unwrap();
         let closed = || server.seen(0).protocol_errors;
-        // Leaves the processor to others until shortly before the first time is over.
-        std::thread::sleep((COMPLETION * 9 / 10).saturating_sub(begin.elapsed()));
         let (start, mut before, mut most) = (Instant::now(), closed(), 0);
-        assert!(before < PEERS / 2, "{before} were closed before a call");
         while before < PEERS {
             assert!(start.elapsed() < LONG, "{before} are closed");
             peer.send(&request);
             assert_eq!(peer.receive().unwrap().reply().body.i32(), 42);
             most = most.max(closed() - before);
             before = closed();
+            if before == 0 {
+                // Not yet: leave the processor to others.
+                std::thread::sleep(Duration::from_millis(1));
+            }
         }
         most
     });
