@@ -36,7 +36,8 @@ impl SystemException {
     /// assert_eq!(
     ///     exception.to_string(),
     ///     "CORBA::TRANSIENT (minor Punctual 17, not completed): \
-    ///      no server is listening at the address of the reference; check that the server is running",
+    ///      no server is listening at the address of the reference; check that the server is running \
+    ///      (or was it restarted? resolve again)",
     /// );
     /// ```
     #[cold]
