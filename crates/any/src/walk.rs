@@ -9,8 +9,9 @@ use crate::{
 
 /// Passes over the value at the decoder's position.
 ///
-/// The work is proportional to the octets of the message: a type code that describes many values without
-/// octets is refused.
+/// The number of visited parts is proportional to the octets of the message: a type code that describes many
+/// values without octets is refused. The work is not yet: each element of a sequence reads the names of its
+/// type, and the labels of its union, again.
 pub(crate) fn skip(code: &TypeCodeView<'_>, from: &mut Decoder<'_>) -> Result<(), CdrError> {
     Walk::new(from).value(code, from, &mut None)
 }
