@@ -214,7 +214,8 @@ pub(crate) struct Interference {
 
 impl Interference {
     /// Returns its maximum work released in a window that begins with its latest release. An empty window
-    /// contains one release, because a step without work waits for the processor, too.
+    /// contains one release, because a step without work waits for the processor, too. Releases at the
+    /// window's end are outside: what ends at an instant precedes what is released at it.
     fn in_window(&self, window: Time) -> Time {
         if self.once {
             return self.wcet;

@@ -50,11 +50,14 @@ pub(super) fn end(
         .iter()
         .map(|backlog| backlog.longest_busy_period(own.period, budget))
         .collect::<Option<_>>()?;
+    // A last step without work is released at the end of the window, together with other work.
+    let at_end = Time::from(own.steps[index].wcet == 0);
     let mut window = least;
     loop {
+        let released = window.saturating_add(at_end);
         let mut next = least;
         for (backlog, longest) in backlogs.iter().zip(&busy) {
-            next = next.saturating_add(backlog.in_window(window, *longest, budget)?);
+            next = next.saturating_add(backlog.in_window(released, *longest, budget)?);
         }
         let end = own.jitter.saturating_add(next);
         if end >= limit || end > own.period {

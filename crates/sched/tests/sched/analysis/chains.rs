@@ -130,6 +130,24 @@ fn best_cases_make_bounds_tighter() {
 }
 
 #[test]
+fn what_ends_at_an_instant_precedes_what_is_released_at_it() {
+    // The second request is released when the first ones end: at 4, 6 before its period, for it may be 6 late.
+    let often = Task::new(10, 2).jitter(6).step(Step::new(0, 2));
+    let other = Task::new(100, 2).step(Step::new(0, 2));
+    let nothing = Task::new(100, 1).step(Step::new(0, 0));
+    assert_eq!(worst(&[often.clone(), other, nothing])[2], Some(4));
+    // A second step without work is released at that instant itself, and waits.
+    let chain = Task::new(100, 1).step(Step::new(0, 2)).step(Step::new(0, 0));
+    let at_end = Task::new(100, 2).jitter(2).step(Step::new(0, 3));
+    let set = [chain, at_end];
+    assert_eq!(worst(&set)[0], Some(5));
+    let mut late = 2;
+    let mut choose = |most: u64| if most == 2 { core::mem::take(&mut late) } else { most };
+    let actual = Actual { phases: &[0, 0], choose: &mut choose };
+    assert_eq!(worst_responses(&set, 50, actual)[0], 5);
+}
+
+#[test]
 fn a_burst_counts_once_over_the_steps_of_a_chain() {
     let chain = (0..4).fold(Task::new(1000, 1), |task, step| task.step(Step::new(step % 2, 5)));
     let burst = Task::new(1000, 9).step(Step::new(0, 100));

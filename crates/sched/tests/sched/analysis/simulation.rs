@@ -66,7 +66,14 @@ pub fn worst_responses(tasks: &[Task], ticks: u64, mut actual: Actual<'_>) -> Ve
                 });
             }
         }
-        end_jobs_without_work(&mut jobs, tasks, now, &mut worst, &mut releases, &mut actual);
+        end_jobs_without_work(
+            &mut jobs,
+            tasks,
+            (now, now),
+            &mut worst,
+            &mut releases,
+            &mut actual,
+        );
         for processor in 0..processors {
             assign_threads(&mut jobs, tasks, now);
             let Some(place) = first(&jobs, tasks, processor, now) else {
@@ -86,24 +93,32 @@ pub fn worst_responses(tasks: &[Task], ticks: u64, mut actual: Actual<'_>) -> Ve
                 );
             }
         }
-        // Work that ends with a tick has ended before new arrivals.
-        end_jobs_without_work(&mut jobs, tasks, now + 1, &mut worst, &mut releases, &mut actual);
+        // What ends with a tick precedes what is released at its end.
+        end_jobs_without_work(
+            &mut jobs,
+            tasks,
+            (now, now + 1),
+            &mut worst,
+            &mut releases,
+            &mut actual,
+        );
     }
     worst
 }
 
-/// Ends jobs without work that have the processor, and further ones that then get it.
+/// Ends jobs without work that have the processor, and further ones that then get it: of those ready at the
+/// first time, at the second one.
 fn end_jobs_without_work(
     jobs: &mut Vec<Job>,
     tasks: &[Task],
-    now: u64,
+    (ready, now): (u64, u64),
     worst: &mut [u64],
     releases: &mut Releases,
     actual: &mut Actual<'_>,
 ) {
     let idle = |jobs: &mut Vec<Job>| {
-        assign_threads(jobs, tasks, now);
-        let heads = (0..processors(tasks)).filter_map(|processor| first(jobs, tasks, processor, now));
+        assign_threads(jobs, tasks, ready);
+        let heads = (0..processors(tasks)).filter_map(|processor| first(jobs, tasks, processor, ready));
         heads.into_iter().find(|place| jobs[*place].remaining == 0)
     };
     while let Some(place) = idle(jobs) {
