@@ -157,10 +157,12 @@ fn iterate(
                 }
             }
             let end = bounds[number].last().and_then(|bound| bound.end);
+            // A last step without work may be released just as the next instance arrives, and wait for it.
+            let at_end = Time::from(task.steps.last().is_some_and(|step| step.wcet == 0));
             if !is_acceptable(task, end) {
                 return false;
             }
-            if !overlapping[number] && end.is_none_or(|end| end > task.period) {
+            if !overlapping[number] && end.is_none_or(|end| end.saturating_add(at_end) > task.period) {
                 overlapping[number] = true;
                 changed = true;
             }

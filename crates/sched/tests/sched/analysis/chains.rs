@@ -142,9 +142,27 @@ fn what_ends_at_an_instant_precedes_what_is_released_at_it() {
     let set = [chain, at_end];
     assert_eq!(worst(&set)[0], Some(5));
     let mut late = 2;
-    let mut choose = |most: u64| if most == 2 { core::mem::take(&mut late) } else { most };
-    let actual = Actual { phases: &[0, 0], choose: &mut choose };
+    let mut choose = |most: u64| {
+        if most == 2 {
+            core::mem::take(&mut late)
+        } else {
+            most
+        }
+    };
+    let actual = Actual {
+        phases: &[0, 0],
+        choose: &mut choose,
+    };
     assert_eq!(worst_responses(&set, 50, actual)[0], 5);
+    // And so it does for the next instance of its own task.
+    let alone = Task::new(10, 3)
+        .step(Step::new(0, 1))
+        .step(Step::new(0, 0).delay(9).fixed_priority(1));
+    assert_eq!(worst(core::slice::from_ref(&alone)), [Some(11)]);
+    assert_eq!(
+        Actual::worst(|actual| worst_responses(&[alone], 50, actual), 1),
+        [11]
+    );
 }
 
 #[test]
