@@ -2,14 +2,9 @@
 
 use alloc::{string::String, vec::Vec};
 
-use punctual_cdr::{CdrError, CdrErrorKind};
+use punctual_cdr::{CdrError, CdrErrorKind, Decode};
 
-use crate::{
-    Kind, TypeCode, TypeCodeView,
-    build::Writer,
-    kind::Parameters,
-    type_code::{MAX_DEPTH, ParametersView},
-};
+use crate::{Kind, TypeCode, TypeCodeView, build::Writer, kind::Parameters, type_code::MAX_DEPTH};
 
 impl TypeCodeView<'_> {
     /// Copies it, so that it outlives the message.
@@ -19,7 +14,7 @@ impl TypeCodeView<'_> {
     /// complex.
     pub fn to_owned(&self) -> Result<TypeCode, CdrError> {
         let Some(octets) = self.whole() else {
-            return Rebuild::new(false).type_code(self);
+            return Rebuild::new(false, self).type_code(self);
         };
         if octets.len() > 8 || self.kind()?.parameters() == Parameters::Encapsulation {
             let mut copy = Writer::new(self.kind()?).octets;
@@ -28,7 +23,7 @@ impl TypeCodeView<'_> {
             copy.extend(parameters);
             return Ok(TypeCode::closed(copy));
         }
-        Rebuild::new(false).type_code(self)
+        Rebuild::new(false, self).type_code(self)
     }
 
     /// Returns a copy without the names of types and members: what differs in two compact type codes makes
@@ -37,7 +32,7 @@ impl TypeCodeView<'_> {
     /// # Errors
     /// As [`Self::to_owned`].
     pub fn compact(&self) -> Result<TypeCode, CdrError> {
-        Rebuild::new(true).type_code(self)
+        Rebuild::new(true, self).type_code(self)
     }
 }
 
@@ -47,17 +42,29 @@ struct Rebuild {
     /// Places and ids of the types around the one that is being copied, to which it may refer.
     enclosing: Vec<((usize, usize), String)>,
     depth: u16,
-    /// Type codes that may still be copied: one that refers to parts many times is larger than its octets.
-    left: u32,
+    /// Type codes and parts of names that may still be copied: a type code that refers to parts many times is
+    /// larger than its octets.
+    left: usize,
 }
 
+/// Octets of ids and names that count as one type code.
+const NAME_OCTETS_PER_STEP: usize = 64;
+
 impl Rebuild {
-    fn new(compact: bool) -> Self {
+    fn new(compact: bool, code: &TypeCodeView<'_>) -> Self {
         Self {
             compact,
             enclosing: Vec::new(),
             depth: 0,
-            left: 10_000,
+            left: 10_000 + code.size() / NAME_OCTETS_PER_STEP,
+        }
+    }
+
+    fn count(&mut self, steps: usize, code: &TypeCodeView<'_>) -> Result<(), CdrError> {
+        self.left = self.left.saturating_sub(steps);
+        match self.left {
+            0 => Err(code.error(CdrErrorKind::NestingTooDeep)),
+            _ => Ok(()),
         }
     }
 
@@ -65,8 +72,8 @@ impl Rebuild {
         if let Some((_, id)) = self.enclosing.iter().find(|(place, _)| *place == code.place()) {
             return Ok(TypeCode::recursive(id));
         }
-        self.left = self.left.saturating_sub(1);
-        if self.left == 0 || self.depth > MAX_DEPTH {
+        self.count(1, code)?;
+        if self.depth > MAX_DEPTH {
             return Err(code.error(CdrErrorKind::NestingTooDeep));
         }
         let kind = code.kind()?;
@@ -83,6 +90,7 @@ impl Rebuild {
         self.depth += 1;
         let copy = if matches!(kind, Kind::Struct | Kind::Union | Kind::Value | Kind::Event) {
             let id = code.id()?;
+            self.count(id.len() / NAME_OCTETS_PER_STEP, code)?;
             self.enclosing.push((code.place(), String::from(id)));
             let copy = self.complex(kind, id, code);
             self.enclosing.pop();
@@ -97,7 +105,11 @@ impl Rebuild {
     fn complex(&mut self, kind: Kind, id: &str, code: &TypeCodeView<'_>) -> Result<TypeCode, CdrError> {
         let mut writer = match kind {
             Kind::Sequence | Kind::Array => Writer::encapsulated(kind),
-            _ => Writer::named(kind, code.id()?, self.name(code.name()?)),
+            _ => {
+                let (id, name) = (code.id()?, code.name()?);
+                self.count(id.len() / NAME_OCTETS_PER_STEP, code)?;
+                Writer::named(kind, id, self.name(name, code)?)
+            }
         };
         match kind {
             Kind::Sequence | Kind::Array => {
@@ -109,7 +121,7 @@ impl Rebuild {
                 let count = writer.number(0);
                 for member in code.members()? {
                     let (name, of) = member?;
-                    writer.text(self.name(name));
+                    writer.text(self.name(name, code)?);
                     writer.type_code(self.type_code(&of)?);
                     writer.increment(count);
                 }
@@ -118,11 +130,11 @@ impl Rebuild {
                 let names = code.enumerators()?;
                 writer.number(names.len() as u32);
                 for name in names {
-                    writer.text(self.name(name?));
+                    writer.text(self.name(name?, code)?);
                 }
             }
             Kind::Union => return self.union(id, code),
-            Kind::Value | Kind::Event => self.value(&mut writer, code.named_parameters()?)?,
+            Kind::Value | Kind::Event => self.value(&mut writer, code)?,
             // An id and a name.
             _ => {}
         }
@@ -135,29 +147,30 @@ impl Rebuild {
         let mut members = Vec::new();
         for _ in 0..union.members {
             let (label, name, of) = union.next()?;
-            members.push((label, self.name(name), self.type_code(&of)?));
+            members.push((label, self.name(name, code)?, self.type_code(&of)?));
         }
-        let name = self.name(code.name()?);
+        let name = self.name(code.name()?, code)?;
         Ok(TypeCode::union(id, name, discriminator, union.default, members))
     }
 
-    fn value(&mut self, writer: &mut Writer, mut parameters: ParametersView<'_>) -> Result<(), CdrError> {
-        use punctual_cdr::Decode;
-
+    fn value(&mut self, writer: &mut Writer, code: &TypeCodeView<'_>) -> Result<(), CdrError> {
+        let mut parameters = code.named_parameters()?;
         writer.short(i16::decode(&mut parameters.decoder)?);
         writer.type_code(self.type_code(&parameters.type_code()?)?);
         let members = parameters.decoder.length(9)?;
         writer.number(members as u32);
         for _ in 0..members {
             let name = parameters.text()?;
-            writer.text(self.name(name));
+            writer.text(self.name(name, code)?);
             writer.type_code(self.type_code(&parameters.type_code()?)?);
             writer.short(i16::decode(&mut parameters.decoder)?);
         }
         Ok(())
     }
 
-    fn name<'n>(&self, name: &'n str) -> &'n str {
-        if self.compact { "" } else { name }
+    fn name<'n>(&mut self, name: &'n str, code: &TypeCodeView<'_>) -> Result<&'n str, CdrError> {
+        let name = if self.compact { "" } else { name };
+        self.count(name.len() / NAME_OCTETS_PER_STEP, code)?;
+        Ok(name)
     }
 }

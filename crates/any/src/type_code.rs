@@ -107,7 +107,7 @@ impl<'a> TypeCodeView<'a> {
         if !self.is_named()? {
             return Err(self.invalid());
         }
-        text(&mut self.parameters()?.decoder)
+        Name::pass(&mut self.parameters()?.decoder)?.read()
     }
 
     /// Returns the name, without scope; empty in compact type codes.
@@ -119,8 +119,8 @@ impl<'a> TypeCodeView<'a> {
             return Err(self.invalid());
         }
         let mut parameters = self.parameters()?;
-        text(&mut parameters.decoder)?;
-        text(&mut parameters.decoder)
+        Name::pass(&mut parameters.decoder)?;
+        Name::pass(&mut parameters.decoder)?.read()
     }
 
     /// Returns the members of a struct or exception, in order.
@@ -133,11 +133,21 @@ impl<'a> TypeCodeView<'a> {
         if !matches!(self.kind()?, Kind::Struct | Kind::Except) {
             return Err(self.invalid());
         }
+        let members = self.unread_members()?;
+        Ok(members.map(|member| member.and_then(|(name, of)| Ok((name.read()?, of)))))
+    }
+
+    /// The members of a struct or exception, whose names are read only if they are asked for.
+    pub(crate) fn unread_members(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<(Name<'a>, TypeCodeView<'a>), CdrError>> + use<'a>, CdrError>
+    {
         let mut parameters = self.named_parameters()?;
         let mut left = parameters.decoder.length(9)?;
         Ok(core::iter::from_fn(move || {
             left = left.checked_sub(1)?;
-            let member = text(&mut parameters.decoder).and_then(|name| Ok((name, parameters.type_code()?)));
+            let member =
+                Name::pass(&mut parameters.decoder).and_then(|name| Ok((name, parameters.type_code()?)));
             if member.is_err() {
                 left = 0;
             }
@@ -152,10 +162,12 @@ impl<'a> TypeCodeView<'a> {
         }
         let mut parameters = self.named_parameters()?;
         let discriminator = parameters.type_code()?;
+        let label_kind = discriminator.resolved()?.kind()?;
         let default = i32::decode(&mut parameters.decoder)?;
         let members = parameters.decoder.length(10)?;
         Ok(UnionView {
             discriminator,
+            label_kind,
             default: usize::try_from(default).ok(),
             members,
             parameters,
@@ -172,9 +184,20 @@ impl<'a> TypeCodeView<'a> {
         if self.kind()? != Kind::Enum {
             return Err(self.invalid());
         }
+        let names = self.unread_enumerators()?;
+        Ok(names.map(|name| name?.read()))
+    }
+
+    /// The names of an enum's values, which are read only if they are asked for.
+    pub(crate) fn unread_enumerators(
+        &self,
+    ) -> Result<impl ExactSizeIterator<Item = Result<Name<'a>, CdrError>> + use<'a>, CdrError> {
+        if self.kind()? != Kind::Enum {
+            return Err(self.invalid());
+        }
         let mut parameters = self.named_parameters()?;
         let count = parameters.decoder.length(5)?;
-        Ok((0..count).map(move |_| text(&mut parameters.decoder)))
+        Ok((0..count).map(move |_| Name::pass(&mut parameters.decoder)))
     }
 
     /// Returns the type of a sequence's or an array's elements, and the aliased type of a typedef.
@@ -253,6 +276,11 @@ impl<'a> TypeCodeView<'a> {
         self.endian
     }
 
+    /// Octets of the outermost type code.
+    pub(crate) fn size(&self) -> usize {
+        self.root.len()
+    }
+
     fn is_named(&self) -> Result<bool, CdrError> {
         let kind = self.kind()?;
         Ok(kind.parameters() == Parameters::Encapsulation && !matches!(kind, Kind::Sequence | Kind::Array))
@@ -261,8 +289,8 @@ impl<'a> TypeCodeView<'a> {
     /// The parameters behind repository id and name.
     pub(crate) fn named_parameters(&self) -> Result<ParametersView<'a>, CdrError> {
         let mut parameters = self.parameters()?;
-        text(&mut parameters.decoder)?;
-        text(&mut parameters.decoder)?;
+        Name::pass(&mut parameters.decoder)?;
+        Name::pass(&mut parameters.decoder)?;
         Ok(parameters)
     }
 
@@ -334,7 +362,7 @@ impl<'a> ParametersView<'a> {
     }
 
     pub(crate) fn text(&mut self) -> Result<&'a str, CdrError> {
-        text(&mut self.decoder)
+        Name::pass(&mut self.decoder)?.read()
     }
 
     /// Follows the offset at `at`, which counts from itself.
@@ -372,6 +400,8 @@ impl<'a> ParametersView<'a> {
 /// A union's description.
 pub(crate) struct UnionView<'a> {
     pub(crate) discriminator: TypeCodeView<'a>,
+    /// Kind of the discriminator behind typedefs.
+    pub(crate) label_kind: Kind,
     /// Index of the member for all other discriminators.
     pub(crate) default: Option<usize>,
     pub(crate) members: usize,
@@ -381,25 +411,42 @@ pub(crate) struct UnionView<'a> {
 impl<'a> UnionView<'a> {
     /// Reads the next member: its label, name and type.
     pub(crate) fn next(&mut self) -> Result<(i128, &'a str, TypeCodeView<'a>), CdrError> {
-        let kind = self.discriminator.resolved()?.kind()?;
-        let label = discriminator(kind, &mut self.parameters.decoder)?;
-        let name = text(&mut self.parameters.decoder)?;
+        let (label, name, of) = self.next_unread()?;
+        Ok((label, name.read()?, of))
+    }
+
+    fn next_unread(&mut self) -> Result<(i128, Name<'a>, TypeCodeView<'a>), CdrError> {
+        let label = discriminator(self.label_kind, &mut self.parameters.decoder)?;
+        let name = Name::pass(&mut self.parameters.decoder)?;
         Ok((label, name, self.parameters.type_code()?))
     }
 
-    /// Returns the name and type of the member that a discriminator selects.
-    pub(crate) fn select(&mut self, chosen: i128) -> Result<Option<(&'a str, TypeCodeView<'a>)>, CdrError> {
+    /// Finds the member that a discriminator selects.
+    pub(crate) fn select(&mut self, chosen: i128) -> Result<Selected<'a>, CdrError> {
         let mut default = None;
         for index in 0..self.members {
-            let (label, name, of) = self.next()?;
+            let (label, name, of) = self.next_unread()?;
             if self.default == Some(index) {
                 default = Some((name, of));
             } else if label == chosen {
-                return Ok(Some((name, of)));
+                return Ok(Selected {
+                    labels: index + 1,
+                    member: Some((name, of)),
+                });
             }
         }
-        Ok(default)
+        Ok(Selected {
+            labels: self.members,
+            member: default,
+        })
     }
+}
+
+/// The member that a discriminator selects.
+pub(crate) struct Selected<'a> {
+    /// Number of labels that were read to find it.
+    pub(crate) labels: usize,
+    pub(crate) member: Option<(Name<'a>, TypeCodeView<'a>)>,
 }
 
 /// Reads a union's discriminator or label.
@@ -433,14 +480,32 @@ fn skip_parameters(kind: Kind, decoder: &mut Decoder<'_>) -> Result<(), CdrError
     Ok(())
 }
 
-/// Repository ids and names are ASCII.
-fn text<'a>(decoder: &mut Decoder<'a>) -> Result<&'a str, CdrError> {
-    let length = decoder.length(1)?;
-    let octets = decoder.octets(length)?;
-    let name = octets.split_last().map_or(octets, |(_, name)| name);
-    match core::str::from_utf8(name) {
-        Ok(name) if name.is_ascii() => Ok(name),
-        _ => Err(decoder.error(CdrErrorKind::TypeCodeInvalid)),
+/// A repository id or name, passed over in constant time: its octets are checked when it is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Name<'a> {
+    octets: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Name<'a> {
+    pub(crate) fn pass(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let length = decoder.length(1)?;
+        let octets = decoder.octets(length)?;
+        Ok(Self {
+            octets: octets.split_last().map_or(octets, |(_, name)| name),
+            at: decoder.position(),
+        })
+    }
+
+    /// Ids and names are ASCII.
+    pub(crate) fn read(&self) -> Result<&'a str, CdrError> {
+        match core::str::from_utf8(self.octets) {
+            Ok(name) if name.is_ascii() => Ok(name),
+            _ => Err(CdrError {
+                kind: CdrErrorKind::TypeCodeInvalid,
+                offset: self.at,
+            }),
+        }
     }
 }
 

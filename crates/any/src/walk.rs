@@ -9,11 +9,10 @@ use crate::{
 
 /// Passes over the value at the decoder's position.
 ///
-/// The number of visited parts is proportional to the octets of the message: a type code that describes many
-/// values without octets is refused. The work is not yet: each element of a sequence reads the names of its
-/// type, and the labels of its union, again.
+/// The work is proportional to the octets of type code and value, however many an `any` is one of: a type
+/// code that describes many values without octets, or values of few octets with many labels, is refused.
 pub(crate) fn skip(code: &TypeCodeView<'_>, from: &mut Decoder<'_>) -> Result<(), CdrError> {
-    Walk::new(from).value(code, from, &mut None)
+    Walk::new(code, from).value(code, from, &mut None)
 }
 
 /// Copies the value at the decoder's position, to another byte order, alignment or code set.
@@ -22,23 +21,48 @@ pub(crate) fn copy(
     from: &mut Decoder<'_>,
     to: &mut Encoder<'_>,
 ) -> Result<(), CdrError> {
-    Walk::new(from).value(code, from, &mut Some(to))
+    Walk::new(code, from).value(code, from, &mut Some(to))
 }
 
 struct Walk {
-    /// Type codes that may still be visited.
-    left: usize,
+    /// Type codes that have been visited, and labels of unions.
+    steps: usize,
+    /// Octets of the type code.
+    described_by: usize,
+    /// Position of the value.
+    start: usize,
     depth: u16,
 }
+
+/// Steps without octets: depth of nesting.
+const FREE_STEPS: usize = MAX_DEPTH as usize;
+
+/// Steps for each octet of type code and value.
+const STEPS_PER_OCTET: usize = 8;
+
+/// Labels of a union that are read in a step.
+const LABELS_PER_STEP: usize = 2;
 
 type Target<'t, 'e> = Option<&'t mut Encoder<'e>>;
 
 impl Walk {
-    fn new(from: &Decoder<'_>) -> Self {
+    fn new(code: &TypeCodeView<'_>, from: &Decoder<'_>) -> Self {
         Self {
-            left: 1_000 + 4 * from.remaining(),
+            steps: 0,
+            described_by: code.size(),
+            start: from.position(),
             depth: 0,
         }
+    }
+
+    /// Counts work. Fails if there is more of it than the octets so far allow.
+    fn count(&mut self, steps: usize, from: &Decoder<'_>) -> Result<(), CdrError> {
+        self.steps += steps;
+        let octets = self.described_by + from.position().saturating_sub(self.start);
+        if self.steps > FREE_STEPS + STEPS_PER_OCTET * octets {
+            return Err(from.error(CdrErrorKind::TypeCodeInvalid));
+        }
+        Ok(())
     }
 
     fn value(
@@ -47,10 +71,7 @@ impl Walk {
         from: &mut Decoder<'_>,
         to: &mut Target<'_, '_>,
     ) -> Result<(), CdrError> {
-        self.left = self.left.saturating_sub(1);
-        if self.left == 0 {
-            return Err(from.error(CdrErrorKind::TypeCodeInvalid));
-        }
+        self.count(1, from)?;
         if self.depth > MAX_DEPTH {
             return Err(from.error(CdrErrorKind::NestingTooDeep));
         }
@@ -121,8 +142,7 @@ impl Walk {
         from: &mut Decoder<'_>,
         to: &mut Target<'_, '_>,
     ) -> Result<(), CdrError> {
-        // An exception's members are read as those of a struct.
-        for member in code.members()? {
+        for member in code.unread_members()? {
             self.value(&member?.1, from, to)?;
         }
         Ok(())
@@ -135,10 +155,11 @@ impl Walk {
         to: &mut Target<'_, '_>,
     ) -> Result<(), CdrError> {
         let mut union = code.union()?;
-        let kind = union.discriminator.resolved()?.kind()?;
-        let chosen = discriminator(kind, &mut from.clone())?;
+        let chosen = discriminator(union.label_kind, &mut from.clone())?;
         self.value(&union.discriminator, from, to)?;
-        match union.select(chosen)? {
+        let selected = union.select(chosen)?;
+        self.count(selected.labels / LABELS_PER_STEP, from)?;
+        match selected.member {
             Some((_, of)) => self.value(&of, from, to),
             None => Ok(()),
         }

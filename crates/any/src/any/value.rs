@@ -106,9 +106,11 @@ fn decode(code: &TypeCodeView<'_>, decoder: &mut Decoder<'_>, depth: u16) -> Res
         Kind::String => Value::String(bounded(String::decode(decoder)?, code, decoder)?),
         Kind::Enum => {
             let ordinal = u32::decode(decoder)?;
-            let name = code.enumerators()?.nth(ordinal as usize);
+            // The names that are passed over count as memory, which bounds them.
+            decoder.reserve(ordinal as usize)?;
+            let name = code.unread_enumerators()?.nth(ordinal as usize);
             let name = name.ok_or_else(|| decoder.error(CdrErrorKind::EnumOutOfRange))??;
-            Value::Enum(ordinal, String::from(name))
+            Value::Enum(ordinal, owned(name.read()?, decoder)?)
         }
         Kind::Alias => decode(&code.content()?, decoder, depth + 1)?,
         Kind::Struct => members(code, decoder, depth)?,
@@ -141,21 +143,29 @@ fn members(code: &TypeCodeView<'_>, decoder: &mut Decoder<'_>, depth: u16) -> Re
     let mut members = Vec::new();
     for member in code.members()? {
         let (name, of) = member?;
-        members.push((String::from(name), decode(&of, decoder, depth + 1)?));
+        members.push((owned(name, decoder)?, decode(&of, decoder, depth + 1)?));
     }
     Ok(Value::Struct(members))
 }
 
 fn union(code: &TypeCodeView<'_>, decoder: &mut Decoder<'_>, depth: u16) -> Result<Value, CdrError> {
     let mut union = code.union()?;
-    let kind = union.discriminator.resolved()?.kind()?;
-    let chosen = discriminator(kind, &mut decoder.clone())?;
+    let chosen = discriminator(union.label_kind, &mut decoder.clone())?;
     let selector = decode(&union.discriminator, decoder, depth + 1)?;
-    let member = match union.select(chosen)? {
-        Some((name, of)) => Some((String::from(name), Box::new(decode(&of, decoder, depth + 1)?))),
+    let member = match union.select(chosen)?.member {
+        Some((name, of)) => {
+            let name = owned(name.read()?, decoder)?;
+            Some((name, Box::new(decode(&of, decoder, depth + 1)?)))
+        }
         None => None,
     };
     Ok(Value::Union(Box::new(selector), member))
+}
+
+/// Each element of a sequence has the names of its type: they count as the value does.
+fn owned(name: &str, decoder: &mut Decoder<'_>) -> Result<String, CdrError> {
+    decoder.reserve(name.len())?;
+    Ok(String::from(name))
 }
 
 fn elements(
@@ -253,7 +263,6 @@ fn encode_union(
     depth: u16,
 ) -> Result<(), AnyError> {
     let mut union = code.union()?;
-    let kind = union.discriminator.resolved()?.kind()?;
     let mut octets = Vec::new();
     encode(
         selector,
@@ -261,9 +270,9 @@ fn encode_union(
         &mut Encoder::new(&mut octets, encoder.endian()),
         depth + 1,
     )?;
-    let chosen = discriminator(kind, &mut Decoder::new(&octets, encoder.endian()))?;
+    let chosen = discriminator(union.label_kind, &mut Decoder::new(&octets, encoder.endian()))?;
     encode(selector, &union.discriminator, encoder, depth + 1)?;
-    match (union.select(chosen)?, member) {
+    match (union.select(chosen)?.member, member) {
         (None, None) => Ok(()),
         (Some((_, of)), Some((_, value))) => encode(value, &of, encoder, depth + 1),
         _ => Err(AnyError::NotOfType(Kind::Union)),

@@ -22,23 +22,30 @@ fn refused(octets: &[u8]) -> CdrErrorKind {
     error.kind
 }
 
-/// A struct of structs, each with ten members of the one before: 10^depth values without an octet.
-fn explosion(depth: usize) -> TypeCode {
-    let mut code = TypeCode::basic(Kind::Null);
+/// A struct of structs, each with two members of the one before, the second by an indirection: 2^depth
+/// values without an octet in a type code of 60 * depth octets.
+fn explosion(depth: usize) -> Vec<u8> {
+    let mut code = (Kind::Null as u32).to_le_bytes().to_vec();
     for _ in 0..depth {
-        // Typedefs keep the type code small: the members share one description by indirection.
-        let parts = (0..2).map(|_| ("m", code.clone()));
-        code = TypeCode::structure("", "S", parts);
+        let mut octets = Vec::new();
+        let mut encoder = Encoder::new(&mut octets, Endian::Little);
+        (1_u8, ("", "S", 2_u32), "m").encode(&mut encoder).unwrap();
+        encoder.align(4).unwrap();
+        let first = encoder.position();
+        encoder.octets(&code).unwrap();
+        ("m", u32::MAX).encode(&mut encoder).unwrap();
+        let back = first as i32 - encoder.position() as i32;
+        back.encode(&mut encoder).unwrap();
+        code = (Kind::Struct as u32).to_le_bytes().to_vec();
+        code.extend((octets.len() as u32).to_le_bytes());
+        code.extend(octets);
     }
     code
 }
 
 #[test]
 fn values_without_octets_are_bounded() {
-    assert_eq!(
-        refused(&message(&explosion(14), &[])),
-        CdrErrorKind::TypeCodeInvalid
-    );
+    assert_eq!(refused(&explosion(40)), CdrErrorKind::TypeCodeInvalid);
     let endless = TypeCode::array(TypeCode::structure("", "Empty", []), u32::MAX);
     assert_eq!(refused(&message(&endless, &[])), CdrErrorKind::TypeCodeInvalid);
     let nothing = TypeCode::sequence(TypeCode::basic(Kind::Void), 0);
@@ -130,4 +137,70 @@ fn the_bound_of_a_sequence_holds() {
         refused(&message(&TypeCode::wide_string(0), &[0; 4])),
         CdrErrorKind::TypeUnsupported
     );
+}
+
+/// A union with this many labels, and a sequence of 100,000 of them that select the last.
+fn labelled(labels: u32) -> Vec<u8> {
+    let members = (0..labels).map(|label| (i128::from(label), "m", TypeCode::basic(Kind::ULong)));
+    let union = TypeCode::union("", "U", TypeCode::basic(Kind::ULong), None, members);
+    let value = vec![(labels - 1, 7_u32); 100_000];
+    let mut octets = Vec::new();
+    let mut encoder = Encoder::new(&mut octets, Endian::Little);
+    TypeCode::sequence(union, 0).encode(&mut encoder).unwrap();
+    value.encode(&mut encoder).unwrap();
+    octets
+}
+
+#[test]
+fn reading_labels_counts_as_work() {
+    assert_eq!(refused(&labelled(10_000)), CdrErrorKind::TypeCodeInvalid);
+    AnyView::decode(&mut Decoder::new(&labelled(100), Endian::Little)).expect("100 labels are few");
+}
+
+#[test]
+fn passing_over_values_reads_no_names() {
+    // A name of 1 MB that is not text: it would be found by whoever reads it.
+    let name = "n".repeat(1 << 20);
+    let one = TypeCode::structure("", &name, [(&*name, TypeCode::basic(Kind::Octet))]);
+    let union = TypeCode::union(
+        &name,
+        &name,
+        TypeCode::basic(Kind::Octet),
+        None,
+        [(1, &*name, TypeCode::basic(Kind::Octet))],
+    );
+    for code in [one, union] {
+        let mut octets = message(&TypeCode::sequence(code, 0), &10_000_u32.to_le_bytes());
+        octets
+            .iter_mut()
+            .filter(|octet| **octet == b'n')
+            .for_each(|octet| *octet = 0xff);
+        octets.resize(octets.len() + 20_000, 1);
+        let lent = AnyView::decode(&mut Decoder::new(&octets, Endian::Little)).expect("names are not read");
+        assert!(lent.value().is_err(), "here they are");
+    }
+}
+
+#[test]
+fn trees_and_copies_do_not_repeat_long_names() {
+    let name = "n".repeat(1 << 20);
+    let one = TypeCode::structure("", "S", [(&*name, TypeCode::basic(Kind::Octet))]);
+    let mut octets = message(&TypeCode::sequence(one, 0), &10_000_u32.to_le_bytes());
+    octets.resize(octets.len() + 10_000, 1);
+    let lent = AnyView::decode(&mut Decoder::new(&octets, Endian::Little)).unwrap();
+    let error = lent.value().unwrap_err();
+    assert!(
+        error.to_string().contains("max_decoded_size"),
+        "10 GB of names: {error}"
+    );
+}
+
+#[test]
+fn each_any_of_many_pays_for_its_own_work() {
+    let nothing = TypeCode::array(TypeCode::basic(Kind::Null), 100_000);
+    let mut octets = message(&nothing, &[]);
+    assert_eq!(refused(&octets), CdrErrorKind::TypeCodeInvalid);
+    octets.resize(1 << 20, 0);
+    // The octets behind it are those of others.
+    assert_eq!(refused(&octets), CdrErrorKind::TypeCodeInvalid);
 }
