@@ -57,7 +57,7 @@ fn the_connection_that_is_idle_for_longest_gives_way_to_a_new_client() {
 }
 
 /// Path of the socket of an object that is reached over a Unix socket.
-fn path(probe: &ProbeRef) -> String {
+pub fn path(probe: &ProbeRef) -> String {
     let profile = &probe.ior().profiles[0].data;
     let mut reader = Reader::encapsulation(profile);
     reader.raw(2);

@@ -26,11 +26,11 @@ fn server() -> Server {
 fn who_says_nothing_is_taken_leave_of() {
     let server = server();
     let key = server.key();
+    let started = Instant::now();
     let (mut silent, mut busy) = (Peer::connect(server.port()), Peer::connect(server.port()));
     let mut waiting = Peer::connect(server.port());
     waiting.send(&COMMON.request(1, &key, "wait_at_gate", |body| body.i32(7)));
     server.hooks.await_at_gate(1);
-    let started = Instant::now();
     let mut call = |id| {
         busy.send(&COMMON.request(id, &key, "twice", |body| body.i32(1)));
         assert_eq!(busy.receive().unwrap().reply().body.i32(), 2);
