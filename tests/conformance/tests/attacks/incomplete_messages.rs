@@ -21,9 +21,8 @@ use crate::idle_connections::path;
 const CPU: usize = 0;
 const PEERS: u64 = 600;
 
-/// The client runs above the lane, so the lane can close only what it closes before it serves. The client uses a
-/// Unix socket, because a loaded kernel delivers loopback packets by a thread below
-/// the lane.
+/// The client runs above the lane, so the lane can close only what it closes before it serves. The client
+/// uses a Unix socket, because a loaded kernel delivers loopback packets by a thread below the lane.
 #[test]
 fn a_lane_closes_few_connections_between_two_requests() {
     if !realtime_or_skip() {

@@ -1,20 +1,16 @@
 //! Standard output that takes no more.
 
-use std::{
-    fs::OpenOptions,
-    process::{Command, Stdio},
-};
+use std::{fs::OpenOptions, io, process::Command};
 
 #[test]
 fn without_a_reader_it_ends_without_a_word() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_punctual"))
+    let (reader, writer) = io::pipe().unwrap();
+    drop(reader);
+    let output = Command::new(env!("CARGO_BIN_EXE_punctual"))
         .args(["bench", "list"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
+        .stdout(writer)
+        .output()
         .unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(output.status.code(), Some(128 + 13));
 }

@@ -131,7 +131,8 @@ fn best_cases_make_bounds_tighter() {
 
 #[test]
 fn what_ends_at_an_instant_precedes_what_is_released_at_it() {
-    // The second request is released when the first ones end: at 4, 6 before its period, for it may be 6 late.
+    // The second request is released when the first ones end: at 4, 6 before its period, for it may be 6
+    // late.
     let often = Task::new(10, 2).jitter(6).step(Step::new(0, 2));
     let other = Task::new(100, 2).step(Step::new(0, 2));
     let nothing = Task::new(100, 1).step(Step::new(0, 0));

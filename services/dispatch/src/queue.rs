@@ -1,0 +1,194 @@
+//! The bounded queue of a level: which command is next, given the time. It has no clock, lock or thread.
+
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::BinaryHeap,
+    time::Duration,
+};
+
+use punctual_sched::dynamic::{SheddingPoint, SheddingPolicy, Time};
+
+use crate::{Level, Order, Qos};
+
+/// A command in a queue.
+#[derive(Debug)]
+pub(crate) struct Queued<C> {
+    pub(crate) command: C,
+    pub(crate) qos: Qos,
+    /// Position in the order of arrival at the dispatcher.
+    pub(crate) sequence: u64,
+    /// Time from its arrival to its deadline, which a retry gets again.
+    pub(crate) allowed: Duration,
+    pub(crate) retries: u32,
+}
+
+/// What a thread does next.
+pub(crate) enum Next<C> {
+    Execute(Queued<C>),
+    /// It can no longer meet its deadline.
+    Cancel(Queued<C>),
+    /// It will be tried again: ask once more.
+    Deferred,
+    /// Until this time, unless a command arrives earlier.
+    Wait(Option<Time>),
+}
+
+/// Commands of one level. Adding and taking one takes O(log capacity) steps and allocates nothing.
+#[derive(Debug)]
+pub(crate) struct Queue<C> {
+    order: Order,
+    ready: BinaryHeap<Ranked<C>>,
+    /// Retries whose time has not come.
+    deferred: BinaryHeap<Ranked<C>>,
+}
+
+/// The greatest is the next one.
+#[derive(Debug)]
+struct Ranked<C> {
+    rank: Reverse<(Time, Reverse<i32>, u64)>,
+    queued: Queued<C>,
+}
+
+impl<C> Queue<C> {
+    /// Reserves memory for the commands of a level.
+    pub(crate) fn of(level: &Level) -> Self {
+        let may_retry = level.shedding.retry_after(0).is_some();
+        Self {
+            order: level.order,
+            ready: BinaryHeap::with_capacity(level.capacity),
+            deferred: BinaryHeap::with_capacity(if may_retry { level.capacity } else { 0 }),
+        }
+    }
+
+    /// A queue that reserves nothing.
+    pub(crate) fn empty() -> Self {
+        Self {
+            order: Order::Arrival,
+            ready: BinaryHeap::new(),
+            deferred: BinaryHeap::new(),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ready.len() + self.deferred.len()
+    }
+
+    pub(crate) fn push(&mut self, queued: Queued<C>) {
+        let (time, importance) = match self.order {
+            Order::Arrival => (Time(0), 0),
+            Order::Deadline => (queued.qos.deadline, queued.qos.importance),
+            // Laxities shrink alike while commands wait: the order of the latest beginnings is theirs.
+            Order::Laxity => (latest_beginning(&queued.qos), queued.qos.importance),
+        };
+        let rank = Reverse((time, Reverse(importance), queued.sequence));
+        self.ready.push(Ranked { rank, queued });
+    }
+
+    /// Takes the next command at this time.
+    pub(crate) fn next(&mut self, now: Time, shedding: SheddingPolicy) -> Next<C> {
+        while self.deferred.peek().is_some_and(|first| first.rank.0.0 <= now) {
+            let due = self.deferred.pop().expect("just seen").queued;
+            self.push(due);
+        }
+        let Some(Ranked { queued, .. }) = self.ready.pop() else {
+            return Next::Wait(self.deferred.peek().map(|first| first.rank.0.0));
+        };
+        let work = queued.qos.timed_work();
+        if !shedding.sheds(&work, Duration::ZERO, now, SheddingPoint::Dispatch) {
+            return Next::Execute(queued);
+        }
+        match self.retry(queued, now, shedding) {
+            Ok(()) => Next::Deferred,
+            Err(queued) => Next::Cancel(queued),
+        }
+    }
+
+    /// Defers a hopeless command to its next attempt; returns it if it has none left.
+    pub(crate) fn retry(
+        &mut self,
+        mut queued: Queued<C>,
+        now: Time,
+        shedding: SheddingPolicy,
+    ) -> Result<(), Queued<C>> {
+        let Some(delay) = shedding.retry_after(queued.retries) else {
+            return Err(queued);
+        };
+        let begins = now + delay;
+        queued.retries += 1;
+        queued.qos.deadline = begins + queued.allowed;
+        let rank = Reverse((begins, Reverse(0), queued.sequence));
+        self.deferred.push(Ranked { rank, queued });
+        Ok(())
+    }
+
+    /// Takes the command that has waited longest.
+    pub(crate) fn take_oldest(&mut self) -> Option<Queued<C>> {
+        if self.order == Order::Arrival && self.deferred.is_empty() {
+            return self.ready.pop().map(|first| first.queued);
+        }
+        let oldest = self
+            .ready
+            .iter()
+            .chain(&self.deferred)
+            .map(|any| any.queued.sequence)
+            .min()?;
+        for heap in [&mut self.ready, &mut self.deferred] {
+            if heap.iter().any(|any| any.queued.sequence == oldest) {
+                let mut all = std::mem::take(heap).into_vec();
+                let place = all.iter().position(|any| any.queued.sequence == oldest)?;
+                let found = all.swap_remove(place);
+                *heap = all.into();
+                return Some(found.queued);
+            }
+        }
+        None
+    }
+
+    /// Takes all commands, with the time until which they are deferred.
+    pub(crate) fn drain(&mut self, mut take: impl FnMut(Queued<C>, Option<Time>)) {
+        for Ranked { queued, .. } in self.ready.drain() {
+            take(queued, None);
+        }
+        for Ranked { queued, rank } in self.deferred.drain() {
+            take(queued, Some(rank.0.0));
+        }
+    }
+
+    /// Adds a command of another queue, which was deferred there until `begins`.
+    pub(crate) fn adopt(&mut self, queued: Queued<C>, begins: Option<Time>) {
+        match begins {
+            None => self.push(queued),
+            Some(begins) => {
+                let rank = Reverse((begins, Reverse(0), queued.sequence));
+                self.deferred.push(Ranked { rank, queued });
+            }
+        }
+    }
+}
+
+fn latest_beginning(qos: &Qos) -> Time {
+    match qos.deadline {
+        Time::NEVER => Time::NEVER,
+        deadline => deadline - qos.execution_time,
+    }
+}
+
+impl<C> Ord for Ranked<C> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank.cmp(&other.rank)
+    }
+}
+
+impl<C> PartialOrd for Ranked<C> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<C> PartialEq for Ranked<C> {
+    fn eq(&self, other: &Self) -> bool {
+        self.rank == other.rank
+    }
+}
+
+impl<C> Eq for Ranked<C> {}
