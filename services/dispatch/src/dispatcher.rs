@@ -45,8 +45,8 @@ impl<C: Command> Dispatcher<C> {
     /// Queues a command for the threads of its level.
     ///
     /// # Errors
-    /// The command, if its queue is full (under [`Overflow::Block`]: for the whole time), or if the dispatcher
-    /// has been shut down.
+    /// The command, if its queue is full (under [`Overflow::Block`]: for the whole time), or if the
+    /// dispatcher has been shut down.
     pub fn dispatch(&self, command: C, qos: Qos) -> Result<(), Rejected<C>> {
         let arrival = now();
         let mut state = self.shared.state.lock();

@@ -66,8 +66,8 @@ impl<C> State<C> {
         }
     }
 
-    /// Returns the slot of a preemption priority, and whether it has one of its own: the lowest one takes what
-    /// has none.
+    /// Returns the slot of a preemption priority, and whether it has one of its own: the lowest one takes
+    /// what has none.
     pub(crate) fn route(&self, preemption_priority: u32) -> (usize, bool) {
         let key = |slot: &Slot<C>| slot.level.preemption_priority;
         match self.slots.binary_search_by_key(&preemption_priority, key) {
