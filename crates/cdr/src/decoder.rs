@@ -2,10 +2,10 @@
 
 pub(crate) mod growth;
 
-use alloc::vec::Vec;
+use alloc::{rc::Rc, vec::Vec};
 use core::{any::Any, array};
 
-use crate::{Arena, CdrError, CdrErrorKind, CharSet, Endian};
+use crate::{Arena, CdrError, CdrErrorKind, CharSet, Endian, value::Received};
 
 /// A value that can be read from a message; `'a` is the lifetime of the message and the arena.
 pub trait Decode<'a>: Sized {
@@ -72,8 +72,8 @@ const FRAGMENT_HEADER_SIZE: usize = 12;
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     /// The message; alignment counts from its first octet.
-    octets: &'a [u8],
-    at: usize,
+    pub(crate) octets: &'a [u8],
+    pub(crate) at: usize,
     endian: Endian,
     char_set: CharSet,
     arena: Option<&'a Arena>,
@@ -82,7 +82,9 @@ pub struct Decoder<'a> {
     decoded: usize,
     max_decoded: usize,
     context: Option<&'a (dyn Any + Send + Sync)>,
-    fragments: &'a [usize],
+    pub(crate) fragments: &'a [usize],
+    /// Once a value type has been decoded.
+    pub(crate) values: Option<Rc<Received<'a>>>,
 }
 
 impl<'a> Decoder<'a> {
@@ -106,6 +108,7 @@ impl<'a> Decoder<'a> {
             max_decoded: Self::DEFAULT_DECODED_LIMIT.max(twice(octets)),
             context: None,
             fragments: &[],
+            values: None,
         }
     }
 
@@ -199,11 +202,10 @@ impl<'a> Decoder<'a> {
     /// Skips to the next multiple of `alignment` (a power of two).
     #[inline]
     pub fn align(&mut self, alignment: usize) -> Result<(), CdrError> {
-        let aligned = if self.fragments.is_empty() {
-            (self.at + alignment - 1) & !(alignment - 1)
-        } else {
-            self.aligned_in_fragment(alignment)
-        };
+        if !self.fragments.is_empty() {
+            return self.align_in_fragment(alignment);
+        }
+        let aligned = (self.at + alignment - 1) & !(alignment - 1);
         if aligned > self.octets.len() {
             return Err(self.error(CdrErrorKind::Truncated));
         }
@@ -211,11 +213,14 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Returns the offset of the next value of this alignment in a message of GIOP 1.1 fragments.
+    /// Skips to the next value of this alignment in a message of GIOP 1.1 fragments, or in a chunked value.
     ///
     /// A value that does not fit in its fragment starts the next one, aligned there.
     #[cold]
-    fn aligned_in_fragment(&self, alignment: usize) -> usize {
+    fn align_in_fragment(&mut self, alignment: usize) -> Result<(), CdrError> {
+        if let Some(aligned) = self.align_in_chunk(alignment) {
+            return aligned;
+        }
         let mut at = self.at;
         loop {
             let next = self.fragments.partition_point(|start| *start <= at);
@@ -227,7 +232,11 @@ impl<'a> Decoder<'a> {
             let aligned = origin + (at - origin).next_multiple_of(alignment);
             match self.fragments.get(next) {
                 Some(start) if aligned >= *start => at = *start,
-                _ => return aligned,
+                _ if aligned > self.octets.len() => return Err(self.error(CdrErrorKind::Truncated)),
+                _ => {
+                    self.at = aligned;
+                    return Ok(());
+                }
             }
         }
     }
@@ -249,11 +258,23 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn octets(&mut self, count: usize) -> Result<&'a [u8], CdrError> {
         if count > self.remaining() {
-            return Err(self.error(CdrErrorKind::Truncated));
+            return self.octets_beyond(count);
         }
         let octets = &self.octets[self.at..self.at + count];
         self.at += count;
         Ok(octets)
+    }
+
+    #[cold]
+    fn octets_beyond(&mut self, count: usize) -> Result<&'a [u8], CdrError> {
+        self.octets_of_chunks(count)
+    }
+
+    /// Octets that remain in the message, also behind the present chunk of a value.
+    #[cold]
+    fn remaining_behind_chunk(&self) -> usize {
+        self.behind_chunk()
+            .map_or(self.remaining(), |octets| octets.len() - self.at)
     }
 
     /// Lends all remaining octets.
@@ -269,7 +290,8 @@ impl<'a> Decoder<'a> {
     #[inline]
     pub fn length(&mut self, min_size: usize) -> Result<usize, CdrError> {
         let length = u32::decode(self)? as usize;
-        if length.saturating_mul(min_size.max(1)) > self.remaining() {
+        let least = length.saturating_mul(min_size.max(1));
+        if least > self.remaining() && least > self.remaining_behind_chunk() {
             return Err(self.error(CdrErrorKind::LengthImpossible));
         }
         Ok(length)
@@ -277,7 +299,7 @@ impl<'a> Decoder<'a> {
 
     /// Fails if fewer octets remain than a value has at least, before any memory is reserved.
     pub(crate) fn expect(&self, octets: usize) -> Result<(), CdrError> {
-        if octets > self.remaining() {
+        if octets > self.remaining() && octets > self.remaining_behind_chunk() {
             return Err(self.error(CdrErrorKind::Truncated));
         }
         Ok(())
@@ -308,6 +330,7 @@ impl<'a> Decoder<'a> {
             at,
             endian,
             fragments: &[],
+            values: None,
             ..self.clone()
         }
     }

@@ -1,8 +1,8 @@
 //! Encoding of values.
 
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 
-use crate::{CdrError, CdrErrorKind, CharSet, Endian};
+use crate::{CdrError, CdrErrorKind, CharSet, Endian, value::Sent};
 
 /// A value that can be written into a message.
 ///
@@ -40,6 +40,8 @@ pub struct Encoder<'b> {
     limit: usize,
     endian: Endian,
     char_set: CharSet,
+    /// Once it has a value type.
+    pub(crate) values: Option<Box<Sent>>,
 }
 
 impl<'b> Encoder<'b> {
@@ -53,6 +55,7 @@ impl<'b> Encoder<'b> {
             limit: usize::MAX,
             endian,
             char_set: CharSet::Latin1,
+            values: None,
         }
     }
 
@@ -65,6 +68,7 @@ impl<'b> Encoder<'b> {
             limit: usize::MAX,
             endian,
             char_set: CharSet::Latin1,
+            values: None,
         }
     }
 
@@ -153,6 +157,14 @@ impl<'b> Encoder<'b> {
 
     /// Discards everything after `position`.
     pub fn truncate(&mut self, position: usize) {
+        self.discard(position);
+        if let Some(values) = &mut self.values {
+            values.truncate(position);
+        }
+    }
+
+    /// Discards octets that contain no values.
+    pub(crate) fn discard(&mut self, position: usize) {
         self.buffer.truncate(self.origin + position);
     }
 
@@ -169,6 +181,7 @@ impl<'b> Encoder<'b> {
             limit,
             endian: self.endian,
             char_set: self.char_set,
+            values: None,
         })
     }
 

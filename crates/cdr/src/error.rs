@@ -67,6 +67,12 @@ pub enum CdrErrorKind {
     TypeUnsupported,
     /// The discriminator does not select the member that is set.
     UnionLabelMismatch,
+    /// A value refers to one that contains it.
+    ValueCyclic,
+    /// Tags, chunks or indirections of a value are malformed.
+    ValueMalformed,
+    /// A value has a type that is not known, and cannot be truncated to one that is.
+    ValueTypeUnknown,
     /// The value cannot be represented on the wire, such as a string with a NUL in it.
     ValueNotRepresentable,
     /// The decoder has no arena, or no ORB with which to bind a reference: an internal error of the ORB.
@@ -93,6 +99,9 @@ impl CdrErrorKind {
             Self::TypeCodeInvalid => Minor::TYPE_CODE_INVALID,
             Self::TypeUnsupported => Minor::TYPE_UNSUPPORTED,
             Self::UnionLabelMismatch => Minor::UNION_LABEL_MISMATCH,
+            Self::ValueCyclic => Minor::VALUE_CYCLIC,
+            Self::ValueMalformed => Minor::VALUE_MALFORMED,
+            Self::ValueTypeUnknown => Minor::VALUE_TYPE_UNKNOWN,
             Self::ValueNotRepresentable => Minor::VALUE_NOT_REPRESENTABLE,
         }
     }

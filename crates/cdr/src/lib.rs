@@ -36,6 +36,7 @@ mod primitive;
 mod reference;
 mod sequence;
 mod text;
+mod value;
 
 pub use array::{boxed_array, filled_array};
 pub use bounded::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, TooLong};
@@ -49,6 +50,7 @@ pub use ior::{Ior, TaggedComponent, TaggedProfile};
 pub use primitive::LongDouble;
 pub use reference::{FromIor, HasIor};
 pub use text::Text;
+pub use value::{Inherits, Shared, ValueFactory, ValueHeader, ValueObject, ValueTag, ValueType};
 
 /// Memory for decoded values that cannot be lent from the message itself. Reset it after each message.
 ///

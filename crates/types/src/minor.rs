@@ -226,6 +226,13 @@ table! {
     TYPE_CODE_INVALID = 102, BadTypecode, "a type code is malformed, or describes a value without end";
     TYPE_UNSUPPORTED = 103, NoImplement,
         "values of this type cannot be carried in an `any`: wide text, value types and local objects";
+    VALUE_CYCLIC = 104, NoImplement,
+        "values refer to each other in a circle, which nothing would ever release; send an id in place of \
+         the reference that closes the circle";
+    VALUE_MALFORMED = 105, Marshal, "tags, chunks or indirections of a value are malformed";
+    VALUE_TYPE_UNKNOWN = 106, Marshal,
+        "a value has a type that the receiver's IDL does not have, and cannot be truncated to one that it \
+         has; compile the IDL of that type in the same file";
     INTERCEPTOR_PANICKED = 110, Unknown,
         "an interceptor panicked; the standard error of its process has the message";
     TOO_MANY_SERVICE_CONTEXTS = 111, ImpLimit,

@@ -1,0 +1,125 @@
+//! What precedes the state of a value: tag, URL of its code, and repository ids.
+
+use alloc::vec::Vec;
+
+use crate::{CdrError, CdrErrorKind, Decode, Decoder};
+
+/// The least value tag; flags are in the last octet.
+pub(super) const TAG: u32 = 0x7fff_ff00;
+/// Flag: the URL of the code follows.
+const CODEBASE: u32 = 1;
+/// Flag: a repository id follows.
+pub(super) const ONE_ID: u32 = 2;
+/// Flags: a list of repository ids follows.
+pub(super) const ID_LIST: u32 = 6;
+/// Flag: the state is in chunks.
+pub(super) const CHUNKED: u32 = 8;
+/// Instead of a tag, a length or a string: the position of an earlier one follows.
+pub(super) const INDIRECTION: u32 = u32::MAX;
+
+/// Longest list of repository ids: the depth of inheritance.
+const MOST_IDS: usize = 64;
+
+/// Where a value is expected.
+#[derive(Debug)]
+pub enum ValueTag<'a> {
+    /// The null value.
+    Null,
+    /// The value at an earlier position.
+    Earlier(usize),
+    /// A value, whose state follows.
+    Value(ValueHeader<'a>),
+}
+
+/// What precedes the state of a value.
+#[derive(Debug)]
+pub struct ValueHeader<'a> {
+    /// Position of the tag.
+    pub position: usize,
+    /// Repository ids, of the most derived type first; without any, the value is of the declared type.
+    pub ids: Vec<&'a [u8]>,
+    /// Whether the state is in chunks.
+    pub is_chunked: bool,
+}
+
+impl<'a> Decoder<'a> {
+    /// Reads what precedes a value.
+    pub fn value_tag(&mut self) -> Result<ValueTag<'a>, CdrError> {
+        let is_between = self.before_value_tag()?;
+        let tag = u32::decode(self)?;
+        let position = self.position() - 4;
+        match tag {
+            0 | INDIRECTION => {
+                let earlier = (tag == INDIRECTION).then(|| self.indirection()).transpose()?;
+                if is_between {
+                    self.between_chunks();
+                }
+                return Ok(earlier.map_or(ValueTag::Null, ValueTag::Earlier));
+            }
+            TAG..0x8000_0000 if tag & 0xf0 == 0 => {}
+            _ => return Err(self.error(CdrErrorKind::ValueMalformed)),
+        }
+        self.outside_chunks();
+        if tag & CODEBASE != 0 {
+            self.text_or_earlier()?;
+        }
+        let ids = match tag & ID_LIST {
+            0 => Vec::new(),
+            ONE_ID => Vec::from([self.text_or_earlier()?]),
+            ID_LIST => self.id_list()?,
+            _ => return Err(self.error(CdrErrorKind::ValueMalformed)),
+        };
+        Ok(ValueTag::Value(ValueHeader {
+            position,
+            ids,
+            is_chunked: tag & CHUNKED != 0,
+        }))
+    }
+
+    /// Reads the offset behind an indirection, which counts from itself.
+    fn indirection(&mut self) -> Result<usize, CdrError> {
+        let offset = i32::decode(self)?;
+        let target = (self.position() - 4).checked_add_signed(offset as isize);
+        target
+            .filter(|_| offset < -4)
+            .ok_or_else(|| self.error(CdrErrorKind::ValueMalformed))
+    }
+
+    /// The octets of a string, without its NUL; they are compared, never shown.
+    fn text_or_earlier(&mut self) -> Result<&'a [u8], CdrError> {
+        let length = u32::decode(self)?;
+        if length == INDIRECTION {
+            let target = self.indirection()?;
+            let mut earlier = self.clone().at(target);
+            let length = u32::decode(&mut earlier)?;
+            return text(length, &mut earlier);
+        }
+        text(length, self)
+    }
+
+    fn id_list(&mut self) -> Result<Vec<&'a [u8]>, CdrError> {
+        let count = u32::decode(self)?;
+        if count == INDIRECTION {
+            let target = self.indirection()?;
+            let mut earlier = self.clone().at(target);
+            let count = u32::decode(&mut earlier)?;
+            return ids(count, &mut earlier);
+        }
+        ids(count, self)
+    }
+}
+
+fn text<'a>(length: u32, decoder: &mut Decoder<'a>) -> Result<&'a [u8], CdrError> {
+    let octets = decoder.octets(length as usize)?;
+    match octets.split_last() {
+        Some((0, text)) => Ok(text),
+        _ => Err(decoder.error(CdrErrorKind::StringUnterminated)),
+    }
+}
+
+fn ids<'a>(count: u32, decoder: &mut Decoder<'a>) -> Result<Vec<&'a [u8]>, CdrError> {
+    if count == 0 || count as usize > MOST_IDS {
+        return Err(decoder.error(CdrErrorKind::ValueMalformed));
+    }
+    (0..count).map(|_| decoder.text_or_earlier()).collect()
+}

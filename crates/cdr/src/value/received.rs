@@ -1,0 +1,247 @@
+//! The values of a received message, and the chunks of their states.
+//!
+//! In a chunked state, a decoder sees the octets up to the end of the present chunk only. What fails there
+//! goes on in the next chunk: reading without chunks has no additional step.
+
+use alloc::{collections::BTreeMap, rc::Rc, sync::Arc};
+use core::{
+    cell::{Cell, RefCell},
+    fmt,
+};
+
+use super::{ValueHeader, ValueObject, header::TAG};
+use crate::{CdrError, CdrErrorKind, Decode, Decoder};
+
+/// What the decoders of one message know about its values.
+pub(crate) struct Received<'a> {
+    /// The whole message.
+    octets: &'a [u8],
+    /// Chunked values around the present position.
+    level: Cell<usize>,
+    /// By position; `None` while it is being decoded.
+    values: RefCell<BTreeMap<usize, Option<Arc<dyn ValueObject>>>>,
+}
+
+impl fmt::Debug for Received<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Received(level {})", self.level.get())
+    }
+}
+
+/// Octets counted for a value, besides its state.
+const VALUE: usize = 128;
+
+/// A value of `Decoder::fragments` inside of a chunked value: alignment may continue in another chunk.
+const IN_CHUNKS: &[usize] = &[0];
+
+impl<'a> Decoder<'a> {
+    fn received(&mut self) -> &Rc<Received<'a>> {
+        let octets = self.octets;
+        self.values.get_or_insert_with(|| {
+            Rc::new(Received {
+                octets,
+                level: Cell::new(0),
+                values: RefCell::default(),
+            })
+        })
+    }
+
+    /// Chunked values around the present position.
+    fn level(&self) -> usize {
+        self.values.as_ref().map_or(0, |received| received.level.get())
+    }
+
+    /// The whole message, if a chunk limits what is seen of it.
+    pub(crate) fn behind_chunk(&self) -> Option<&'a [u8]> {
+        let received = self.values.as_ref()?;
+        (received.level.get() > 0).then_some(received.octets)
+    }
+
+    /// Between chunks, a tag or the size of the next chunk follows. Returns whether it is a tag.
+    pub(super) fn before_value_tag(&mut self) -> Result<bool, CdrError> {
+        self.received();
+        if self.level() == 0 || self.remaining() > 0 {
+            return Ok(false);
+        }
+        let tag = self.next_number()?;
+        if (1..TAG).contains(&tag) {
+            return self.next_chunk().map(|()| false);
+        }
+        self.outside_chunks();
+        Ok(true)
+    }
+
+    /// Sees the whole message: tags and what belongs to them are in no chunk.
+    pub(super) fn outside_chunks(&mut self) {
+        if let Some(octets) = self.behind_chunk() {
+            (self.octets, self.fragments) = (octets, &[]);
+        }
+    }
+
+    /// Sees nothing before the next chunk, inside of a chunked value.
+    pub(super) fn between_chunks(&mut self) {
+        if let Some(octets) = self.behind_chunk() {
+            (self.octets, self.fragments) = (&octets[..self.at], IN_CHUNKS);
+        }
+    }
+
+    /// The number behind the present chunk.
+    fn next_number(&self) -> Result<u32, CdrError> {
+        let mut ahead = self.clone();
+        ahead.outside_chunks();
+        u32::decode(&mut ahead)
+    }
+
+    /// Goes on to the next chunk.
+    pub(crate) fn next_chunk(&mut self) -> Result<(), CdrError> {
+        let truncated = self.error(CdrErrorKind::Truncated);
+        self.outside_chunks();
+        let size = u32::decode(self)?;
+        let end = self.at.saturating_add(size as usize);
+        if !(1..TAG).contains(&size) || end > self.octets.len() {
+            return Err(truncated);
+        }
+        (self.octets, self.fragments) = (&self.octets[..end], IN_CHUNKS);
+        Ok(())
+    }
+
+    /// Aligns inside of a chunk, or in the next one: `None` outside of chunks.
+    pub(crate) fn align_in_chunk(&mut self, alignment: usize) -> Option<Result<(), CdrError>> {
+        self.behind_chunk()?;
+        let aligned = self.at.next_multiple_of(alignment);
+        if aligned < self.octets.len() {
+            self.at = aligned;
+            return Some(Ok(()));
+        }
+        Some(self.next_chunk().and_then(|()| {
+            self.at = self.at.next_multiple_of(alignment);
+            if self.at > self.octets.len() {
+                return Err(self.error(CdrErrorKind::Truncated));
+            }
+            Ok(())
+        }))
+    }
+
+    /// Octets that several chunks contain, joined in the arena.
+    pub(crate) fn octets_of_chunks(&mut self, count: usize) -> Result<&'a [u8], CdrError> {
+        let Some(octets) = self.behind_chunk() else {
+            return Err(self.error(CdrErrorKind::Truncated));
+        };
+        if count > octets.len() - self.at {
+            return Err(self.error(CdrErrorKind::Truncated));
+        }
+        if self.remaining() == 0 {
+            self.next_chunk()?;
+            if count <= self.remaining() {
+                return self.octets(count);
+            }
+        }
+        self.reserve(count)?;
+        let mut joined = bumpalo::collections::Vec::new_in(self.arena()?);
+        while joined.len() < count {
+            if self.remaining() == 0 {
+                self.next_chunk()?;
+            }
+            let part = self.octets((count - joined.len()).min(self.remaining()))?;
+            joined.extend_from_slice(part);
+        }
+        Ok(joined.into_bump_slice())
+    }
+
+    /// Reads the state of a value with `read`, and passes over what it leaves out of a truncated one.
+    pub fn value_state<R>(
+        &mut self,
+        header: &ValueHeader<'_>,
+        is_truncated: bool,
+        read: impl FnOnce(&mut Self) -> Result<R, CdrError>,
+    ) -> Result<R, CdrError> {
+        let level = self.level();
+        if !header.is_chunked {
+            // Inside of a chunked value, all are.
+            return match level {
+                0 => read(self),
+                _ => Err(self.error(CdrErrorKind::ValueMalformed)),
+            };
+        }
+        let fragments = self.fragments;
+        if level == 0 && !fragments.is_empty() {
+            return Err(self.error(CdrErrorKind::TypeUnsupported));
+        }
+        self.received().level.set(level + 1);
+        self.between_chunks();
+        let state = read(self).and_then(|state| {
+            self.end_of_chunks(level + 1, is_truncated)?;
+            Ok(state)
+        });
+        self.outside_chunks();
+        self.received().level.set(level);
+        self.between_chunks();
+        state
+    }
+
+    /// Passes over chunks and values up to the end tag of the value at this level.
+    fn end_of_chunks(&mut self, level: usize, is_truncated: bool) -> Result<(), CdrError> {
+        let malformed = self.error(CdrErrorKind::ValueMalformed);
+        if self.remaining() > 0 {
+            if !is_truncated {
+                return Err(malformed);
+            }
+            self.at = self.octets.len();
+        }
+        self.outside_chunks();
+        let mut inside = level;
+        loop {
+            let tag = self.next_number()?;
+            let is_end = tag >= 0x8000_0000;
+            if !is_end && !is_truncated {
+                return Err(malformed);
+            }
+            if is_end {
+                // One end tag ends the values of all levels from its own on.
+                let ended = (tag as i32).unsigned_abs() as usize;
+                if ended > inside {
+                    return Err(malformed);
+                }
+                if ended < level {
+                    return Ok(());
+                }
+                u32::decode(self)?;
+                if ended == level {
+                    return Ok(());
+                }
+                inside = ended - 1;
+            } else if tag >= TAG {
+                self.value_tag_outside()?;
+                inside += 1;
+            } else {
+                u32::decode(self)?;
+                self.octets(tag as usize)?;
+            }
+        }
+    }
+
+    fn value_tag_outside(&mut self) -> Result<(), CdrError> {
+        // Values that are left out cannot be referred to.
+        self.value_tag().map(drop)
+    }
+
+    /// States that the value at this position is being decoded.
+    pub(super) fn value_begins(&mut self, position: usize) -> Result<(), CdrError> {
+        self.reserve(VALUE)?;
+        self.received().values.borrow_mut().insert(position, None);
+        Ok(())
+    }
+
+    pub(super) fn value_known(&mut self, position: usize, value: Arc<dyn ValueObject>) {
+        self.received().values.borrow_mut().insert(position, Some(value));
+    }
+
+    pub(super) fn earlier_value(&self, position: usize) -> Result<Arc<dyn ValueObject>, CdrError> {
+        let values = self.values.as_ref().map(|received| received.values.borrow());
+        match values.as_ref().and_then(|values| values.get(&position)) {
+            Some(Some(value)) => Ok(Arc::clone(value)),
+            Some(None) => Err(self.error(CdrErrorKind::ValueCyclic)),
+            None => Err(self.error(CdrErrorKind::ValueMalformed)),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Encoding of values: what was sent before, and the chunks of their states.
+
+use alloc::{boxed::Box, collections::BTreeMap};
+
+use super::header::{CHUNKED, ID_LIST, INDIRECTION, ONE_ID, TAG};
+use crate::{CdrError, CdrErrorKind, Encode, Encoder};
+
+/// What an encoder knows about the values of its message.
+#[derive(Debug, Default)]
+pub(crate) struct Sent {
+    /// Positions of values, by their addresses.
+    values: BTreeMap<usize, usize>,
+    /// Positions of repository ids, by their addresses and lengths.
+    ids: BTreeMap<(usize, usize), usize>,
+    /// Chunked values around the present position.
+    level: i32,
+    /// Where the present chunk's size is, and where the octets before it end.
+    chunk: Option<(usize, usize)>,
+    /// Values around the present position.
+    depth: u16,
+}
+
+/// Values around another one: what a receiver of ours accepts.
+const MOST_NESTED: u16 = crate::Decoder::DEFAULT_NESTING_LIMIT;
+
+impl Sent {
+    /// Forgets what has been discarded from `position` on.
+    pub(crate) fn truncate(&mut self, position: usize) {
+        self.values.retain(|_, at| *at < position);
+        self.ids.retain(|_, at| *at < position);
+        (self.level, self.chunk, self.depth) = (0, None, 0);
+    }
+}
+
+impl Encoder<'_> {
+    fn sent(&mut self) -> &mut Sent {
+        self.values.get_or_insert_with(Box::default)
+    }
+
+    /// Appends the null value.
+    pub fn null_value(&mut self) -> Result<(), CdrError> {
+        0_u32.encode(self)
+    }
+
+    /// Appends a value: its type, of which `ids` are the repository id and those to which it may be truncated,
+    /// and the state that `write` appends. A value with an `identity`, its address, that was appended before
+    /// is referred to.
+    pub fn value(
+        &mut self,
+        identity: usize,
+        ids: &[&str],
+        is_chunked: bool,
+        write: impl FnOnce(&mut Self) -> Result<(), CdrError>,
+    ) -> Result<(), CdrError> {
+        if let Some(position) = self.sent().values.get(&identity).copied() {
+            INDIRECTION.encode(self)?;
+            return self.offset_to(position);
+        }
+        let is_chunked = is_chunked || self.sent().level > 0;
+        self.end_chunk();
+        self.align(4)?;
+        let position = self.position();
+        let types = if ids.len() > 1 { ID_LIST } else { ONE_ID };
+        (TAG | types | if is_chunked { CHUNKED } else { 0 }).encode(self)?;
+        self.sent().values.insert(identity, position);
+        if ids.len() > 1 {
+            self.length(ids.len())?;
+        }
+        ids.iter().try_for_each(|id| self.repository_id(id))?;
+        if self.sent().depth >= MOST_NESTED {
+            return Err(self.error(CdrErrorKind::NestingTooDeep));
+        }
+        self.sent().depth += 1;
+        if is_chunked {
+            self.sent().level += 1;
+            self.begin_chunk()?;
+            write(self)?;
+            self.end_chunk();
+            let level = self.sent().level;
+            (-level).encode(self)?;
+            self.sent().level -= 1;
+            if level > 1 {
+                self.begin_chunk()?;
+            }
+        } else {
+            write(self)?;
+        }
+        self.sent().depth -= 1;
+        Ok(())
+    }
+
+    fn repository_id(&mut self, id: &str) -> Result<(), CdrError> {
+        let address = (id.as_ptr() as usize, id.len());
+        if let Some(position) = self.sent().ids.get(&address).copied() {
+            INDIRECTION.encode(self)?;
+            return self.offset_to(position);
+        }
+        self.align(4)?;
+        let position = self.position();
+        self.sent().ids.insert(address, position);
+        id.encode(self)
+    }
+
+    fn offset_to(&mut self, position: usize) -> Result<(), CdrError> {
+        let offset =
+            i32::try_from(self.position() - position).map_err(|_| self.error(CdrErrorKind::TooLarge))?;
+        (-offset).encode(self)
+    }
+
+    fn begin_chunk(&mut self) -> Result<(), CdrError> {
+        let end = self.position();
+        0_u32.encode(self)?;
+        let size = self.position() - 4;
+        self.sent().chunk = Some((size, end));
+        Ok(())
+    }
+
+    /// Completes the present chunk; one without octets is taken back.
+    fn end_chunk(&mut self) {
+        if let Some((size, end)) = self.sent().chunk.take() {
+            let octets = self.position() - size - 4;
+            if octets == 0 {
+                self.discard(end);
+            } else {
+                self.patch_u32(size, octets as u32);
+            }
+        }
+    }
+}

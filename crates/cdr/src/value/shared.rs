@@ -1,0 +1,210 @@
+//! References to values, and what generated value types implement.
+
+use alloc::sync::Arc;
+use core::{any::Any, any::TypeId, fmt, marker::PhantomData, ops::Deref};
+
+use super::{ValueHeader, ValueTag};
+use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
+
+/// A declared value type: concrete, abstract, boxed or `ValueBase`. Generated code implements it.
+pub trait ValueType: Send + Sync + 'static {
+    /// Repository id, such as `IDL:Node:1.0`.
+    const REPOSITORY_ID: &'static str;
+
+    /// Returns the concrete types that a value of this type can have, itself first unless it is abstract:
+    /// those of the same generated file.
+    fn factories() -> &'static [ValueFactory];
+}
+
+/// A concrete type whose values can be received.
+#[derive(Debug)]
+pub struct ValueFactory {
+    /// Repository id of the type.
+    pub id: &'static str,
+    /// Decodes the state.
+    pub decode: fn(&mut Decoder<'_>) -> Result<Arc<dyn ValueObject>, CdrError>,
+}
+
+/// A value of a concrete type. Generated code implements it.
+pub trait ValueObject: Send + Sync + 'static {
+    /// Returns the repository id of its type, then those of the bases to which it may be truncated.
+    fn ids(&self) -> &'static [&'static str];
+
+    /// Returns whether its state is sent in chunks: it is custom, or may be truncated.
+    fn is_chunked(&self) -> bool;
+
+    /// Encodes the state, that of the base first.
+    fn encode_state(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError>;
+
+    /// Returns the value itself, or the base of this type in it.
+    fn part(&self, wanted: TypeId) -> Option<&dyn Any>;
+}
+
+impl ValueFactory {
+    /// Decodes the state of a value, for factories of generated types.
+    pub fn decode<'a, T: ValueObject + Decode<'a>>(
+        decoder: &mut Decoder<'a>,
+    ) -> Result<Arc<dyn ValueObject>, CdrError> {
+        decoder.reserve(size_of::<T>())?;
+        Ok(Arc::new(T::decode(decoder)?))
+    }
+}
+
+/// A value type that inherits, directly or not, from `B`. Generated code implements it.
+pub trait Inherits<B: ValueType>: ValueType {}
+
+/// A shared, immutable value of type `T` or of one derived from it. Its clones are the same value, for peers
+/// as well: a value that is reachable in several ways is sent once. Null is `None`.
+///
+/// Two are equal if they are the same value; `**a == **b` compares states.
+pub struct Shared<T: ?Sized> {
+    object: Arc<dyn ValueObject>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: ValueType + ValueObject> Shared<T> {
+    /// Creates a value.
+    pub fn new(value: T) -> Self {
+        Self::of(Arc::new(value))
+    }
+}
+
+impl<T: ValueType> Shared<T> {
+    fn of(object: Arc<dyn ValueObject>) -> Self {
+        Self {
+            object,
+            of: PhantomData,
+        }
+    }
+
+    /// Returns the repository id of the type that the value has.
+    pub fn repository_id(&self) -> &'static str {
+        self.object.ids()[0]
+    }
+
+    /// Returns the same value as one of a base.
+    pub fn widen<B: ValueType>(self) -> Shared<B>
+    where
+        T: Inherits<B>,
+    {
+        Shared::of(self.object)
+    }
+
+    /// Returns the same value as one of another type, `None` if it is not of that type.
+    pub fn narrow<D: ValueType>(&self) -> Option<Shared<D>> {
+        is_of::<D>(&self.object).then(|| Shared::of(Arc::clone(&self.object)))
+    }
+
+    /// Returns whether both are the same value.
+    pub fn is_same<O>(&self, other: &Shared<O>) -> bool {
+        Arc::ptr_eq(&self.object, &other.object)
+    }
+}
+
+fn is_of<T: ValueType>(object: &Arc<dyn ValueObject>) -> bool {
+    T::factories().iter().any(|factory| factory.id == object.ids()[0])
+}
+
+/// The state, that of the base if the value is of a derived type.
+impl<T: ValueType + ValueObject> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        let part = self.object.part(TypeId::of::<T>());
+        part.and_then(|part| part.downcast_ref())
+            .expect("a value of a type contains its state")
+    }
+}
+
+impl<T: ValueType + ValueObject> From<T> for Shared<T> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<T: ?Sized> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self {
+            object: Arc::clone(&self.object),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<T: ?Sized> PartialEq for Shared<T> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.object, &other.object)
+    }
+}
+
+impl<T: ?Sized> Eq for Shared<T> {}
+
+/// The type only: a small message can describe a value that is reachable in very many ways.
+impl<T: ?Sized> fmt::Debug for Shared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Shared({})", self.object.ids()[0])
+    }
+}
+
+/// `None` is null.
+impl<T: ValueType> Encode for Option<Shared<T>> {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        let Some(shared) = self else {
+            return encoder.null_value();
+        };
+        let object = &shared.object;
+        let identity = Arc::as_ptr(object).cast::<()>() as usize;
+        encoder.value(identity, object.ids(), object.is_chunked(), |encoder| {
+            object.encode_state(encoder)
+        })
+    }
+}
+
+impl<'a, T: ValueType> Decode<'a> for Option<Shared<T>> {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        decoder.nested(|decoder| match decoder.value_tag()? {
+            ValueTag::Null => Ok(None),
+            ValueTag::Earlier(position) => earlier(decoder, position).map(Some),
+            ValueTag::Value(header) => {
+                let (factory, is_truncated) = choose::<T>(&header, decoder)?;
+                decoder.value_begins(header.position)?;
+                let object = decoder.value_state(&header, is_truncated, factory.decode)?;
+                decoder.value_known(header.position, Arc::clone(&object));
+                Ok(Some(Shared::of(object)))
+            }
+        })
+    }
+}
+
+fn earlier<T: ValueType>(decoder: &Decoder<'_>, position: usize) -> Result<Shared<T>, CdrError> {
+    let object = decoder.earlier_value(position)?;
+    if !is_of::<T>(&object) {
+        return Err(decoder.error(CdrErrorKind::ValueTypeUnknown));
+    }
+    Ok(Shared::of(object))
+}
+
+/// The first of the types in the message that is known here, and whether it is not the value's own.
+fn choose<T: ValueType>(
+    header: &ValueHeader<'_>,
+    decoder: &Decoder<'_>,
+) -> Result<(&'static ValueFactory, bool), CdrError> {
+    let unknown = || decoder.error(CdrErrorKind::ValueTypeUnknown);
+    let factory = |id: &[u8]| T::factories().iter().find(|factory| factory.id.as_bytes() == id);
+    if header.ids.is_empty() {
+        let factory = factory(T::REPOSITORY_ID.as_bytes()).ok_or_else(unknown)?;
+        return Ok((factory, false));
+    }
+    let known = header.ids.iter().enumerate();
+    let (index, factory) = known
+        .filter_map(|(index, id)| Some((index, factory(id)?)))
+        .next()
+        .ok_or_else(unknown)?;
+    // Without chunks, the end of what is to be left out cannot be found.
+    if index > 0 && !header.is_chunked {
+        return Err(unknown());
+    }
+    Ok((factory, index > 0))
+}
