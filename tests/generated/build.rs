@@ -12,5 +12,6 @@ fn main() -> Result<(), punctual_build::Error> {
             "idl/large_arrays.idl",
             "idl/names.idl",
             "idl/scopes.idl",
+            "idl/values.idl",
         ])
 }

@@ -123,6 +123,7 @@ impl Any {
             type_code: self.type_code.view(),
             value: value.at(self.start),
             octets: &self.octets[self.start..],
+            passed: walk::Passed::default(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 
-use crate::{Kind, TypeCode, kind::Parameters};
+use crate::{Kind, TypeCode, ValueModifier, kind::Parameters};
 
 /// A member of a struct or exception: its name and type.
 pub type Member<'n> = (&'n str, TypeCode);
@@ -10,6 +10,9 @@ pub type Member<'n> = (&'n str, TypeCode);
 /// A member of a union: label, name and type. Labels of characters and enums are their numbers. The label of
 /// the default member is ignored.
 pub type UnionMember<'n> = (i128, &'n str, TypeCode);
+
+/// A member of a value type: its name and type, and whether it is public.
+pub type ValueMember<'n> = (&'n str, TypeCode, bool);
 
 impl TypeCode {
     /// Creates the type code of a kind without parameters, such as `long`, of `string` and of `wstring`
@@ -138,6 +141,44 @@ impl TypeCode {
             writer.type_code(of);
             writer.increment(count);
         }
+        writer.finish(id)
+    }
+
+    /// Creates the type code of a value type from its concrete base, and names, types and visibility of its
+    /// own members.
+    ///
+    /// ```
+    /// use punctual_any::{Kind, TypeCode, ValueModifier};
+    ///
+    /// let id = ("id", TypeCode::basic(Kind::Long), true);
+    /// let node = TypeCode::value("IDL:Node:1.0", "Node", ValueModifier::None, None, [id]);
+    /// assert_eq!(node.kind()?, Kind::Value);
+    /// # Ok::<(), punctual_any::AnyError>(())
+    /// ```
+    pub fn value<'n>(
+        id: &str,
+        name: &str,
+        modifier: ValueModifier,
+        base: Option<Self>,
+        members: impl IntoIterator<Item = ValueMember<'n>>,
+    ) -> Self {
+        let mut writer = Writer::named(Kind::Value, id, name);
+        writer.short(modifier as i16);
+        writer.type_code(base.unwrap_or_default());
+        let count = writer.number(0);
+        for (name, of, is_public) in members {
+            writer.text(name);
+            writer.type_code(of);
+            writer.short(is_public.into());
+            writer.increment(count);
+        }
+        writer.finish(id)
+    }
+
+    /// Creates the type code of a boxed value type.
+    pub fn value_box(id: &str, name: &str, content: Self) -> Self {
+        let mut writer = Writer::named(Kind::ValueBox, id, name);
+        writer.type_code(content);
         writer.finish(id)
     }
 

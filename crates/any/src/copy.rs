@@ -88,7 +88,10 @@ impl Rebuild {
             Parameters::Encapsulation => {}
         }
         self.depth += 1;
-        let copy = if matches!(kind, Kind::Struct | Kind::Union | Kind::Value | Kind::Event) {
+        let copy = if matches!(
+            kind,
+            Kind::Struct | Kind::Union | Kind::Value | Kind::ValueBox | Kind::Event
+        ) {
             let id = code.id()?;
             self.count(id.len() / NAME_OCTETS_PER_STEP, code)?;
             self.enclosing.push((code.place(), String::from(id)));

@@ -76,6 +76,20 @@ kinds! {
     Event = 36, "eventtype";
 }
 
+/// How values of a type are marshalled, `CORBA::ValueModifier`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(i16)]
+pub enum ValueModifier {
+    /// As the members say.
+    None = 0,
+    /// By the application.
+    Custom = 1,
+    /// There are none: the type has no state.
+    Abstract = 2,
+    /// In chunks, so that what a receiver does not know can be left out.
+    Truncatable = 3,
+}
+
 /// How the parameters of a kind are encoded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Parameters {

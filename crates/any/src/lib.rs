@@ -38,9 +38,9 @@ mod typed;
 mod walk;
 
 pub use any::{Any, AnyView, Value};
-pub use build::{Member, UnionMember};
+pub use build::{Member, UnionMember, ValueMember};
 pub use error::AnyError;
-pub use kind::Kind;
+pub use kind::{Kind, ValueModifier};
 pub use type_code::{TypeCode, TypeCodeView};
 #[doc(hidden)]
 pub use typed::Enclosing;

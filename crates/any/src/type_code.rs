@@ -5,7 +5,7 @@ use core::fmt;
 
 use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
 
-use crate::{Kind, kind::Parameters};
+use crate::{Kind, ValueModifier, kind::Parameters};
 
 /// Marks a reference to a type code that encloses this one: recursion.
 const INDIRECTION: u32 = u32::MAX;
@@ -110,6 +110,14 @@ impl<'a> TypeCodeView<'a> {
         Name::pass(&mut self.parameters()?.decoder)?.read()
     }
 
+    /// Returns whether the octets are those of the repository id.
+    pub(crate) fn has_id(&self, id: &[u8]) -> bool {
+        let parameters = self.parameters();
+        parameters.is_ok_and(|mut parameters| {
+            Name::pass(&mut parameters.decoder).is_ok_and(|name| name.octets == id)
+        })
+    }
+
     /// Returns the name, without scope; empty in compact type codes.
     ///
     /// # Errors
@@ -153,6 +161,20 @@ impl<'a> TypeCodeView<'a> {
             }
             Some(member)
         }))
+    }
+
+    /// The description of a value type.
+    pub(crate) fn value(&self) -> Result<ValueView<'a>, CdrError> {
+        let mut parameters = self.named_parameters()?;
+        let modifier = i16::decode(&mut parameters.decoder)?;
+        let base = parameters.type_code()?;
+        let members = parameters.decoder.length(11)?;
+        Ok(ValueView {
+            is_custom: modifier == ValueModifier::Custom as i16,
+            base: (base.kind()? != Kind::Null).then_some(base),
+            members,
+            parameters,
+        })
     }
 
     /// Returns the union's description.
@@ -394,6 +416,24 @@ impl<'a> ParametersView<'a> {
             at: target,
             endian,
         })
+    }
+}
+
+/// The description of a value type.
+pub(crate) struct ValueView<'a> {
+    pub(crate) is_custom: bool,
+    pub(crate) base: Option<TypeCodeView<'a>>,
+    pub(crate) members: usize,
+    parameters: ParametersView<'a>,
+}
+
+impl<'a> ValueView<'a> {
+    /// Reads the type of the next member.
+    pub(crate) fn next(&mut self) -> Result<TypeCodeView<'a>, CdrError> {
+        Name::pass(&mut self.parameters.decoder)?;
+        let of = self.parameters.type_code()?;
+        i16::decode(&mut self.parameters.decoder)?;
+        Ok(of)
     }
 }
 

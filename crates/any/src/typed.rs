@@ -2,9 +2,9 @@
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
-use punctual_cdr::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, LongDouble};
+use punctual_cdr::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, LongDouble, Shared, ValueType};
 
-use crate::{Kind, TypeCode, TypeCodeView};
+use crate::{Kind, TypeCode, TypeCodeView, ValueModifier};
 
 /// A Rust type that stands for an IDL type. Generated code implements it for structs, unions, enums and
 /// exceptions.
@@ -29,11 +29,28 @@ pub trait Typed {
 pub trait TypedReference {
     /// Returns the type code of the interface.
     fn type_code() -> TypeCode;
+
+    /// Builds the type code as a part of those that enclose it.
+    #[doc(hidden)]
+    fn describe(_: &mut Enclosing) -> TypeCode {
+        Self::type_code()
+    }
+}
+
+/// A value of a value type, or null.
+impl<T: ValueType + Typed> TypedReference for Shared<T> {
+    fn type_code() -> TypeCode {
+        <T as Typed>::type_code()
+    }
+
+    fn describe(enclosing: &mut Enclosing) -> TypeCode {
+        <T as Typed>::describe(enclosing)
+    }
 }
 
 impl<T: TypedReference> Typed for Option<T> {
-    fn describe(_: &mut Enclosing) -> TypeCode {
-        T::type_code()
+    fn describe(enclosing: &mut Enclosing) -> TypeCode {
+        T::describe(enclosing)
     }
 }
 
@@ -78,6 +95,30 @@ impl Enclosing {
                 .map(|(label, name, of)| (*label, *name, of(enclosing)));
             TypeCode::union(id, name, discriminator, default, members)
         })
+    }
+
+    /// Builds the type code of a value type from its concrete base, and names, types and visibility of its
+    /// members.
+    pub fn value(
+        &mut self,
+        id: &'static str,
+        name: &str,
+        modifier: ValueModifier,
+        base: Option<Describe>,
+        members: &[(&str, Describe, bool)],
+    ) -> TypeCode {
+        self.within(id, |enclosing| {
+            let base = base.map(|base| base(enclosing));
+            let members = members
+                .iter()
+                .map(|(name, of, is_public)| (*name, of(enclosing), *is_public));
+            TypeCode::value(id, name, modifier, base, members)
+        })
+    }
+
+    /// Builds the type code of a boxed value type.
+    pub fn value_box(&mut self, id: &'static str, name: &str, content: Describe) -> TypeCode {
+        self.within(id, |enclosing| TypeCode::value_box(id, name, content(enclosing)))
     }
 
     fn within(&mut self, id: &'static str, build: impl FnOnce(&mut Self) -> TypeCode) -> TypeCode {

@@ -1,6 +1,8 @@
 //! Passing over, or copying, an encoded value as its type code describes it.
 
-use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, LongDouble, Text};
+use alloc::vec::Vec;
+
+use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, LongDouble, Text, ValueTag};
 
 use crate::{
     Kind, TypeCodeView,
@@ -11,8 +13,19 @@ use crate::{
 ///
 /// The work is proportional to the octets of type code and value, however many an `any` is one of: a type
 /// code that describes many values without octets, or values of few octets with many labels, is refused.
-pub(crate) fn skip(code: &TypeCodeView<'_>, from: &mut Decoder<'_>) -> Result<(), CdrError> {
-    Walk::new(code, from).value(code, from, &mut None)
+pub(crate) fn skip(code: &TypeCodeView<'_>, from: &mut Decoder<'_>) -> Result<Passed, CdrError> {
+    let mut walk = Walk::new(code, from);
+    walk.value(code, from, &mut None)?;
+    Ok(walk.passed)
+}
+
+/// What passing over a value has shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Passed {
+    /// The octets refer to some before them: they mean something in their message only.
+    pub(crate) refers_outside: bool,
+    /// A value is of another type than the type code describes: it cannot be copied part by part.
+    pub(crate) is_opaque: bool,
 }
 
 /// Copies the value at the decoder's position, to another byte order, alignment or code set.
@@ -32,6 +45,9 @@ struct Walk {
     /// Position of the value.
     start: usize,
     depth: u16,
+    /// Positions of values of value types, ascending.
+    values: Vec<usize>,
+    passed: Passed,
 }
 
 /// Steps without octets: depth of nesting.
@@ -52,6 +68,8 @@ impl Walk {
             described_by: code.size(),
             start: from.position(),
             depth: 0,
+            values: Vec::new(),
+            passed: Passed::default(),
         }
     }
 
@@ -125,15 +143,84 @@ impl Walk {
                 let (digits, _) = code.digits_and_scale()?;
                 copy_octets(usize::from(digits) / 2 + 1, from, to)
             }
-            Kind::WChar
-            | Kind::WString
-            | Kind::Value
-            | Kind::ValueBox
-            | Kind::Event
-            | Kind::AbstractInterface
-            | Kind::Native
-            | Kind::LocalInterface => Err(from.error(CdrErrorKind::TypeUnsupported)),
+            Kind::Value | Kind::ValueBox | Kind::Event => self.shared(code, from, to),
+            Kind::WChar | Kind::WString | Kind::AbstractInterface | Kind::Native | Kind::LocalInterface => {
+                Err(from.error(CdrErrorKind::TypeUnsupported))
+            }
         }
+    }
+
+    /// A value of a value type, null, or one that was there before.
+    fn shared(
+        &mut self,
+        code: &TypeCodeView<'_>,
+        from: &mut Decoder<'_>,
+        to: &mut Target<'_, '_>,
+    ) -> Result<(), CdrError> {
+        let unsupported = from.error(CdrErrorKind::TypeUnsupported);
+        let header = match from.value_tag()? {
+            ValueTag::Null => return to.as_mut().map_or(Ok(()), |to| to.null_value()),
+            ValueTag::Earlier(position) => {
+                self.values.binary_search(&position).map_err(|_| unsupported)?;
+                let again = |_: &mut Encoder<'_>| Err(unsupported);
+                return to
+                    .as_mut()
+                    .map_or(Ok(()), |to| to.value(from.address(position), &[], false, again));
+            }
+            ValueTag::Value(header) => header,
+        };
+        self.values.push(header.position);
+        self.passed.refers_outside |= header.refers_to < self.start;
+        let is_custom = code.kind()? != Kind::ValueBox && code.value()?.is_custom;
+        let is_described = header.ids.first().is_none_or(|id| code.has_id(id)) && !is_custom;
+        self.passed.is_opaque |= !is_described;
+        let Some(to) = to else {
+            if !is_described && !header.is_chunked {
+                return Err(unsupported);
+            }
+            return from.value_state(&header, !is_described, |from| match is_described {
+                true => self.state(code, from, &mut None),
+                false => Ok(()),
+            });
+        };
+        if !is_described {
+            return Err(unsupported);
+        }
+        let mut ids = Vec::new();
+        for id in &header.ids {
+            ids.push(core::str::from_utf8(id).map_err(|_| from.error(CdrErrorKind::ValueMalformed))?);
+        }
+        if ids.is_empty() {
+            ids.push(code.id()?);
+        }
+        to.value(from.address(header.position), &ids, header.is_chunked, |to| {
+            from.value_state(&header, false, |from| self.state(code, from, &mut Some(to)))
+        })
+    }
+
+    fn state(
+        &mut self,
+        code: &TypeCodeView<'_>,
+        from: &mut Decoder<'_>,
+        to: &mut Target<'_, '_>,
+    ) -> Result<(), CdrError> {
+        self.count(1, from)?;
+        if code.kind()? == Kind::ValueBox {
+            return self.value(&code.content()?, from, to);
+        }
+        if self.depth > MAX_DEPTH {
+            return Err(from.error(CdrErrorKind::NestingTooDeep));
+        }
+        let mut value = code.value()?;
+        if let Some(base) = value.base {
+            self.depth += 1;
+            self.state(&base.resolved()?, from, to)?;
+            self.depth -= 1;
+        }
+        for _ in 0..value.members {
+            self.value(&value.next()?, from, to)?;
+        }
+        Ok(())
     }
 
     fn members(

@@ -1,11 +1,15 @@
 //! Decoding of values.
 
 pub(crate) mod growth;
+mod value_header;
+mod values;
 
 use alloc::{rc::Rc, vec::Vec};
 use core::{any::Any, array};
 
-use crate::{Arena, CdrError, CdrErrorKind, CharSet, Endian, value::Received};
+pub use self::value_header::{ValueHeader, ValueTag};
+use self::values::Received;
+use crate::{Arena, CdrError, CdrErrorKind, CharSet, Endian};
 
 /// A value that can be read from a message; `'a` is the lifetime of the message and the arena.
 pub trait Decode<'a>: Sized {
@@ -72,8 +76,8 @@ const FRAGMENT_HEADER_SIZE: usize = 12;
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
     /// The message; alignment counts from its first octet.
-    pub(crate) octets: &'a [u8],
-    pub(crate) at: usize,
+    octets: &'a [u8],
+    at: usize,
     endian: Endian,
     char_set: CharSet,
     arena: Option<&'a Arena>,
@@ -82,9 +86,9 @@ pub struct Decoder<'a> {
     decoded: usize,
     max_decoded: usize,
     context: Option<&'a (dyn Any + Send + Sync)>,
-    pub(crate) fragments: &'a [usize],
+    fragments: &'a [usize],
     /// Once a value type has been decoded.
-    pub(crate) values: Option<Rc<Received<'a>>>,
+    values: Option<Rc<Received<'a>>>,
 }
 
 impl<'a> Decoder<'a> {

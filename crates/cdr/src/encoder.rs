@@ -1,8 +1,11 @@
 //! Encoding of values.
 
+mod values;
+
 use alloc::{boxed::Box, vec::Vec};
 
-use crate::{CdrError, CdrErrorKind, CharSet, Endian, value::Sent};
+use self::values::Sent;
+use crate::{CdrError, CdrErrorKind, CharSet, Endian};
 
 /// A value that can be written into a message.
 ///
@@ -41,7 +44,7 @@ pub struct Encoder<'b> {
     endian: Endian,
     char_set: CharSet,
     /// Once it has a value type.
-    pub(crate) values: Option<Box<Sent>>,
+    values: Option<Box<Sent>>,
 }
 
 impl<'b> Encoder<'b> {
@@ -164,7 +167,7 @@ impl<'b> Encoder<'b> {
     }
 
     /// Discards octets that contain no values.
-    pub(crate) fn discard(&mut self, position: usize) {
+    fn discard(&mut self, position: usize) {
         self.buffer.truncate(self.origin + position);
     }
 

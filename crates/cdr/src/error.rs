@@ -63,7 +63,7 @@ pub enum CdrErrorKind {
     Truncated,
     /// A type code is malformed, or describes a value without end.
     TypeCodeInvalid,
-    /// Values of this type cannot be carried in an `any` yet.
+    /// Values of this form are not supported, such as wide text in an `any`.
     TypeUnsupported,
     /// The discriminator does not select the member that is set.
     UnionLabelMismatch,

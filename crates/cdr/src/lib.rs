@@ -41,7 +41,7 @@ mod value;
 pub use array::{boxed_array, filled_array};
 pub use bounded::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, TooLong};
 pub use char_set::CharSet;
-pub use decoder::{Decode, Decoder};
+pub use decoder::{Decode, Decoder, ValueHeader, ValueTag};
 pub use encapsulation::{decode_encapsulation, encode_encapsulation};
 pub use encoder::{Encode, Encoder};
 pub use endian::Endian;
@@ -50,7 +50,7 @@ pub use ior::{Ior, TaggedComponent, TaggedProfile};
 pub use primitive::LongDouble;
 pub use reference::{FromIor, HasIor};
 pub use text::Text;
-pub use value::{Inherits, Shared, ValueFactory, ValueHeader, ValueObject, ValueTag, ValueType};
+pub use value::{CustomMarshal, Inherits, Shared, ValueFactory, ValueObject, ValueType};
 
 /// Memory for decoded values that cannot be lent from the message itself. Reset it after each message.
 ///

@@ -3,15 +3,12 @@
 //! Source: CORBA 3.3 part 2, 9.3.4 "Value Types". Values that refer to each other in a circle are refused: a
 //! peer could otherwise leave memory behind with each message, because nothing would ever release them.
 
-mod header;
-mod received;
-mod sent;
+mod object;
 mod shared;
+pub(crate) mod tags;
 
-pub use header::{ValueHeader, ValueTag};
-pub(crate) use received::Received;
-pub(crate) use sent::Sent;
-pub use shared::{Inherits, Shared, ValueFactory, ValueObject, ValueType};
+pub use object::ValueObject;
+pub use shared::{CustomMarshal, Inherits, Shared, ValueFactory, ValueType};
 
 #[cfg(test)]
 mod tests;

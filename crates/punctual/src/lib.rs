@@ -206,7 +206,33 @@ pub mod interceptors {
 pub mod any {
     pub use punctual_any::{
         Any, AnyError, AnyView, Kind, Member, TypeCode, TypeCodeView, Typed, TypedReference, UnionMember,
-        Value,
+        Value, ValueMember, ValueModifier,
+    };
+}
+
+/// Value types: objects that are passed by value (`docs/mapping.md`, "Value types").
+///
+/// A `custom` one states how its state is sent:
+///
+/// ```
+/// use punctual::value::{CdrError, CustomMarshal, Decode, Decoder, Encode, Encoder};
+///
+/// struct Sparse { numbers: Vec<f64> }
+///
+/// impl CustomMarshal for Sparse {
+///     fn marshal(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+///         let present: Vec<f64> = self.numbers.iter().copied().filter(|number| *number != 0.0).collect();
+///         present.encode(encoder)
+///     }
+///
+///     fn unmarshal(decoder: &mut Decoder<'_>) -> Result<Self, CdrError> {
+///         Ok(Self { numbers: Vec::decode(decoder)? })
+///     }
+/// }
+/// ```
+pub mod value {
+    pub use punctual_stub::rt::{
+        CdrError, CustomMarshal, Decode, Decoder, Encode, Encoder, Inherits, Shared, ValueType,
     };
 }
 

@@ -4,7 +4,7 @@ use std::{marker::PhantomData, sync::Arc};
 
 use punctual_types::{CORBA_OBJECT, SystemException};
 
-use crate::{ObjectRef, Upcall};
+use crate::{ObjectRef, Reset, Upcall};
 
 /// A generated reference type: an [`ObjectRef`] whose object is known, or assumed, to support an interface.
 ///
@@ -40,6 +40,12 @@ pub trait Interface: Sized {
 
     /// Returns the untyped reference.
     fn as_object(&self) -> &ObjectRef;
+}
+
+impl<T: Interface> Reset for Option<T> {
+    fn reset(&mut self) {
+        *self = None;
+    }
 }
 
 impl ObjectRef {

@@ -28,10 +28,11 @@ pub use wait_strategy::WaitStrategy;
 
 /// Names for generated code, under one path.
 pub mod rt {
-    pub use punctual_any::{Any, AnyView, Enclosing, TypeCode, Typed, TypedReference};
+    pub use punctual_any::{Any, AnyView, Enclosing, TypeCode, Typed, TypedReference, ValueModifier};
     pub use punctual_cdr::{
-        BoundedSeq, BoundedSlice, BoundedStr, BoundedString, CdrError, CdrErrorKind, Decode, Decoder, Encode,
-        Encoder, FromIor, HasIor, Ior, LongDouble, boxed_array, filled_array,
+        BoundedSeq, BoundedSlice, BoundedStr, BoundedString, CdrError, CdrErrorKind, CustomMarshal, Decode,
+        Decoder, Encode, Encoder, FromIor, HasIor, Inherits, Ior, LongDouble, Shared, ValueFactory,
+        ValueObject, ValueType, boxed_array, filled_array,
     };
     pub use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 

@@ -482,7 +482,7 @@ impl AsRef<ObjectRef> for ObjectRef {
     }
 }
 
-impl<T: AsRef<ObjectRef>> Reset for Option<T> {
+impl Reset for Option<ObjectRef> {
     fn reset(&mut self) {
         *self = None;
     }

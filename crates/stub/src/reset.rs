@@ -3,7 +3,7 @@
 use std::any::{Any, TypeId};
 
 use punctual_any::Any as IdlAny;
-use punctual_cdr::{BoundedSeq, BoundedString, LongDouble};
+use punctual_cdr::{BoundedSeq, BoundedString, LongDouble, Shared};
 
 /// A value that can be reset to its default without freeing its memory.
 pub trait Reset {
@@ -69,6 +69,12 @@ macro_rules! reset_to_default {
 }
 
 reset_to_default!(bool, char, u8, i16, u16, i32, u32, i64, u64, f32, f64, LongDouble);
+
+impl<T> Reset for Option<Shared<T>> {
+    fn reset(&mut self) {
+        *self = None;
+    }
+}
 
 impl Reset for IdlAny {
     fn reset(&mut self) {

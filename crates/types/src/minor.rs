@@ -225,7 +225,8 @@ table! {
     OUT_OF_MEMORY = 101, NoMemory, "there is no memory for the values in the message";
     TYPE_CODE_INVALID = 102, BadTypecode, "a type code is malformed, or describes a value without end";
     TYPE_UNSUPPORTED = 103, NoImplement,
-        "values of this type cannot be carried in an `any`: wide text, value types and local objects";
+        "this form of a value is not supported: in an `any`, wide text, local objects, and values of types \
+         that its type code does not describe; in a reply, text that is split between chunks of a value";
     VALUE_CYCLIC = 104, NoImplement,
         "values refer to each other in a circle, which nothing would ever release; send an id in place of \
          the reference that closes the circle";

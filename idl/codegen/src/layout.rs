@@ -83,6 +83,10 @@ impl Model {
             Shape::Alias(aliased) => self.layout(aliased),
             Shape::Enum(_) => scalar(4),
             Shape::Interface => POINTER,
+            Shape::Value => Layout {
+                size: 2 * POINTER.size,
+                ..POINTER
+            },
             Shape::Struct(members) => {
                 let layouts = || members.iter().map(|member| self.layout(member));
                 around(

@@ -20,6 +20,7 @@ mod structs;
 mod type_codes;
 mod types;
 mod unions;
+mod values;
 
 use proc_macro2::TokenStream;
 use punctual_idl::{Diagnostic, hir};
@@ -57,13 +58,17 @@ pub fn generate(specification: &hir::Specification, settings: &Settings) -> Resu
     let runtime: syn::Path = syn::parse_str(&settings.runtime_path)
         .unwrap_or_else(|error| panic!("runtime path `{}`: {error}", settings.runtime_path));
     let rt = quote!(#runtime);
-    let tokens = items(
-        &Place {
-            model: &model,
-            rt: &rt,
-            module: &[],
-        },
-        &model.root,
+    let place = Place {
+        model: &model,
+        rt: &rt,
+        module: &[],
+    };
+    let mut tokens = items(&place, &model.root);
+    tokens.extend(
+        model
+            .value_base
+            .iter()
+            .map(|value| values::generate(&place, value)),
     );
     Ok(format!("{HEADER}{}", formatted(tokens)))
 }
@@ -94,6 +99,7 @@ fn item(place: &Place<'_>, item: &Item) -> TokenStream {
         Item::Exception(item) => exceptions::generate(place, item),
         Item::Constant(item) => constants::generate(place, item),
         Item::Interface(id) => interface::generate(place, &place.model.interfaces[id.0]),
+        Item::Value(item) => values::generate(place, item),
         Item::Inner(module) => nested_module(place, &module.name, &doc(&module.docs.idl), |place| {
             items(place, &module.items)
         }),

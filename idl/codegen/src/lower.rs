@@ -5,8 +5,9 @@
 mod binary128;
 mod interfaces;
 mod named;
+mod values;
 
-use std::collections::HashMap;
+use std::{cell::Cell, collections::HashMap};
 
 use punctual_idl::hir::{self, ConstantValue, DefinitionId, DefinitionKind, Specification};
 
@@ -25,15 +26,20 @@ pub fn lower(specification: &Specification) -> Model {
         types: HashMap::new(),
         interfaces: HashMap::new(),
         names: HashMap::new(),
+        value_base: TypeId(0),
+        uses_value_base: Cell::new(false),
         model: Model::default(),
     };
     lowering.number_types();
     lowering.shape_types();
+    lowering.add_value_base();
     lowering.model.compute_facts();
     let mut scope = Scope::default();
     lowering.name(&specification.roots, &[], &mut scope);
+    lowering.name_value_base(&mut scope);
     lowering.lower_interfaces();
     lowering.model.root = lowering.items(&specification.roots);
+    lowering.model.value_base = lowering.uses_value_base.get().then(|| lowering.value_base_type());
     lowering.model.servant_parameter = servant_parameter(&lowering.model);
     lowering.model
 }
@@ -50,6 +56,9 @@ struct Lowering<'s> {
     types: HashMap<DefinitionId, TypeId>,
     interfaces: HashMap<DefinitionId, InterfaceId>,
     names: HashMap<DefinitionId, Names>,
+    /// The type of `ValueBase`, behind all declared ones.
+    value_base: TypeId,
+    uses_value_base: Cell<bool>,
     model: Model,
 }
 
@@ -64,6 +73,8 @@ struct Names {
     scope: String,
     /// Names used in that module.
     inside: Scope,
+    /// Names of the traits of a value type's operations and initializers.
+    traits: [String; 2],
 }
 
 impl Lowering<'_> {
@@ -104,6 +115,7 @@ impl Lowering<'_> {
                 },
                 DefinitionKind::Enum(item) => Shape::Enum(enumerator_names(item)),
                 DefinitionKind::Interface(_) => Shape::Interface,
+                DefinitionKind::ValueType(_) | DefinitionKind::ValueBox(_) => Shape::Value,
                 other => unreachable!("refused before: {other:?}"),
             };
             self.model.types.push(NamedType {
@@ -160,6 +172,10 @@ impl Lowering<'_> {
                 value: self.value(&constant.value),
             }),
             DefinitionKind::Interface(_) => Item::Interface(self.interfaces[&id]),
+            DefinitionKind::ValueType(item) => {
+                Item::Value(Box::new(self.value_type(definition, item, names)))
+            }
+            DefinitionKind::ValueBox(item) => Item::Value(Box::new(self.value_box(definition, item, names))),
             other => unreachable!("refused before: {other:?}"),
         };
         [Some(item), inner].into_iter().flatten().collect()
@@ -252,6 +268,10 @@ impl Lowering<'_> {
             hir::Type::Double => Type::Basic(Basic::Double),
             hir::Type::LongDouble => Type::Basic(Basic::LongDouble),
             hir::Type::Object => Type::Object,
+            hir::Type::ValueBase => {
+                self.uses_value_base.set(true);
+                Type::Named(self.value_base)
+            }
             hir::Type::Any => Type::Any,
             hir::Type::String { bound } => Type::String {
                 bound: bound.map(u64::from),

@@ -15,6 +15,8 @@ pub struct Model {
     pub root: Vec<Item>,
     /// Name of the type parameter for servants, different from all generated types.
     pub servant_parameter: String,
+    /// `ValueBase`, if the specification uses it.
+    pub value_base: Option<ValueType>,
 }
 
 /// Index into [`Model::types`].
@@ -86,6 +88,8 @@ pub enum Shape {
     },
     /// An object reference.
     Interface,
+    /// A value type, of any kind; in use, a shared value or null.
+    Value,
 }
 
 /// A type in use.
@@ -139,6 +143,7 @@ pub enum Item {
     Exception(Exception),
     Constant(Constant),
     Interface(InterfaceId),
+    Value(Box<ValueType>),
     /// Module of the types declared inside a struct, union or exception; its documentation is one plain line.
     Inner(Module),
 }
@@ -281,6 +286,45 @@ pub struct Interface {
     pub methods: Vec<Method>,
     /// Nested declarations.
     pub items: Vec<Item>,
+}
+
+/// A value type.
+#[derive(Debug)]
+pub struct ValueType {
+    pub docs: Documentation,
+    pub id: TypeId,
+    pub kind: ValueKind,
+    /// All value types from which it inherits, directly or not.
+    pub ancestors: Vec<TypeId>,
+    /// The concrete types that a value of this type can have.
+    pub concrete: Vec<TypeId>,
+    /// Its operations and attributes, as those of an interface with the module of what is declared inside.
+    pub operations: Interface,
+    /// Its initializers.
+    pub factories: Vec<Operation>,
+    /// Name of the trait of its initializers.
+    pub factories_name: String,
+}
+
+/// The kinds of value types.
+#[derive(Debug)]
+pub enum ValueKind {
+    /// Without state; also `ValueBase`.
+    Abstract,
+    Boxed(Type),
+    Concrete(ValueState),
+}
+
+/// The state of a concrete value type.
+#[derive(Debug)]
+pub struct ValueState {
+    /// The concrete base, with the name of the member that contains it.
+    pub base: Option<(TypeId, String)>,
+    /// Whether each of its own members is public.
+    pub members: Vec<(bool, Member)>,
+    /// The types to which it may be truncated.
+    pub truncatable_to: Vec<TypeId>,
+    pub is_custom: bool,
 }
 
 /// A method of a `Ref`.

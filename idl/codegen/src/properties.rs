@@ -82,7 +82,7 @@ impl Model {
     pub fn is_worth_reusing(&self, of: &Type) -> bool {
         let is_reference = match self.resolved(of) {
             Type::Object => true,
-            Type::Named(id) => matches!(self.named(*id).shape, Shape::Interface),
+            Type::Named(id) => matches!(self.named(*id).shape, Shape::Interface | Shape::Value),
             _ => false,
         };
         let is_array = matches!(self.resolved(of), Type::Array { .. });
@@ -117,6 +117,8 @@ impl Model {
             Shape::Alias(aliased) => self.min_size(aliased),
             Shape::Enum(_) => 4,
             Shape::Interface => REFERENCE,
+            // The null value.
+            Shape::Value => 4,
             Shape::Struct(members) => members
                 .iter()
                 .fold(0, |sum, member| sum.saturating_add(self.min_size(member))),
@@ -141,7 +143,7 @@ impl Model {
         match &self.named(id).shape {
             Shape::Alias(aliased) => std::slice::from_ref(aliased),
             Shape::Struct(members) | Shape::Union { members, .. } => members,
-            Shape::Enum(_) | Shape::Interface => &[],
+            Shape::Enum(_) | Shape::Interface | Shape::Value => &[],
         }
     }
 }

@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use crate::{
-    model::{Enum, Shape, Struct, Type, TypeId, Union, Value},
+    model::{Enum, Shape, Struct, Type, TypeId, Union, Value, ValueState, ValueType},
     names::identifier,
     types::Place,
 };
@@ -65,6 +65,41 @@ pub fn of_interface(place: &Place<'_>, reference: TypeId) -> TokenStream {
             }
         }
     }
+}
+
+/// `Typed` of a value type; one without state is abstract.
+pub fn of_value(place: &Place<'_>, item: &ValueType, state: Option<&ValueState>) -> TokenStream {
+    let (rt, id, name) = names(place, item.id);
+    let modifier = match state {
+        None => quote!(Abstract),
+        Some(state) if state.is_custom => quote!(Custom),
+        Some(state) if !state.truncatable_to.is_empty() => quote!(Truncatable),
+        Some(_) => quote!(None),
+    };
+    let base = state.and_then(|state| state.base.as_ref()).map(|(base, _)| {
+        let base = place.type_path(*base);
+        quote!(<#base as #rt::Typed>::describe)
+    });
+    let base = match base {
+        Some(base) => quote!(::core::option::Option::Some(#base)),
+        None => quote!(::core::option::Option::None),
+    };
+    let members = state
+        .iter()
+        .flat_map(|state| &state.members)
+        .map(|(is_public, member)| {
+            let (idl, of) = (&member.idl, place.owned(&member.of));
+            quote!((#idl, <#of as #rt::Typed>::describe, #is_public))
+        });
+    let build = quote!(enclosing.value(#id, #name, #rt::ValueModifier::#modifier, #base, &[#(#members),*]));
+    typed(place, item.id, &build)
+}
+
+/// `Typed` of a boxed value type.
+pub fn of_value_box(place: &Place<'_>, id: TypeId, content: &TokenStream) -> TokenStream {
+    let (rt, repository_id, name) = names(place, id);
+    let build = quote!(enclosing.value_box(#repository_id, #name, <#content as #rt::Typed>::describe));
+    typed(place, id, &build)
 }
 
 fn names<'m>(place: &Place<'m>, id: TypeId) -> (&'m TokenStream, &'m str, &'m str) {

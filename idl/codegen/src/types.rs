@@ -95,6 +95,7 @@ impl<'m> Place<'m> {
                 let path = self.type_path(*id);
                 match self.model.named(*id).shape {
                     Shape::Interface => quote!(::core::option::Option<#path>),
+                    Shape::Value => quote!(::core::option::Option<#rt::Shared<#path>>),
                     _ => path,
                 }
             }
@@ -184,6 +185,7 @@ impl<'m> Place<'m> {
                 let path = self.type_path(*id);
                 match self.model.named(*id).shape {
                     Shape::Interface => quote!(::core::option::Option<&#path>),
+                    Shape::Value => quote!(::core::option::Option<&#rt::Shared<#path>>),
                     Shape::Enum(_) => path,
                     _ => quote!(&#path),
                 }
@@ -209,7 +211,7 @@ impl<'m> Place<'m> {
         let declared = match self.model.resolved(of) {
             Type::Basic(_) | Type::Object => None,
             Type::Named(id) => match self.model.named(*id).shape {
-                Shape::Enum(_) | Shape::Interface => None,
+                Shape::Enum(_) | Shape::Interface | Shape::Value => None,
                 _ => Some(quote!(&#owned)),
             },
             Type::Sequence { element, bound: None } => {

@@ -35,3 +35,10 @@ pub mod names {
 pub mod scopes {
     include!(concat!(env!("OUT_DIR"), "/scopes.rs"));
 }
+
+/// From `idl/values.idl`.
+pub mod values {
+    include!(concat!(env!("OUT_DIR"), "/values.rs"));
+}
+
+mod value_types;

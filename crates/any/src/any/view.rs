@@ -3,7 +3,7 @@
 use core::fmt;
 
 use alloc::{string::ToString, vec::Vec};
-use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder, Endian};
+use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian};
 
 use super::{Any, Value};
 use crate::{AnyError, Enclosing, TypeCode, TypeCodeView, Typed, walk};
@@ -28,6 +28,7 @@ pub struct AnyView<'a> {
     pub(super) value: Decoder<'a>,
     /// Octets of the value, with the padding before it.
     pub(super) octets: &'a [u8],
+    pub(super) passed: walk::Passed,
 }
 
 impl<'a> AnyView<'a> {
@@ -99,7 +100,8 @@ impl<'a> AnyView<'a> {
     /// Whether the octets are what another message of this form would contain.
     fn has_form(&self, endian: Endian, char_set: CharSet) -> bool {
         let same_text = self.value.char_set() == char_set || self.octets.is_ascii();
-        self.value.endian() == endian && same_text && !self.value.is_fragmented()
+        let is_whole = !self.value.is_fragmented() && !self.passed.refers_outside;
+        self.value.endian() == endian && same_text && is_whole
     }
 }
 
@@ -112,13 +114,18 @@ impl<'a> Decode<'a> for AnyView<'a> {
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
         let type_code = TypeCodeView::decode(decoder)?;
         let value = decoder.clone();
-        walk::skip(&type_code, decoder)?;
+        let passed = walk::skip(&type_code, decoder)?;
         let octets = decoder.passed(value.position());
-        Ok(Self {
+        let lent = Self {
             type_code,
             value,
             octets,
-        })
+            passed,
+        };
+        if passed.is_opaque && !lent.has_form(Endian::NATIVE, CharSet::Utf8) {
+            return Err(decoder.error(CdrErrorKind::TypeUnsupported));
+        }
+        Ok(lent)
     }
 }
 

@@ -1,10 +1,10 @@
 //! References to values, and what generated value types implement.
 
 use alloc::sync::Arc;
-use core::{any::Any, any::TypeId, fmt, marker::PhantomData, ops::Deref};
+use core::{any::TypeId, fmt, marker::PhantomData, ops::Deref};
 
-use super::{ValueHeader, ValueTag};
-use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
+use super::object::ValueObject;
+use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, ValueHeader, ValueTag};
 
 /// A declared value type: concrete, abstract, boxed or `ValueBase`. Generated code implements it.
 pub trait ValueType: Send + Sync + 'static {
@@ -25,21 +25,6 @@ pub struct ValueFactory {
     pub decode: fn(&mut Decoder<'_>) -> Result<Arc<dyn ValueObject>, CdrError>,
 }
 
-/// A value of a concrete type. Generated code implements it.
-pub trait ValueObject: Send + Sync + 'static {
-    /// Returns the repository id of its type, then those of the bases to which it may be truncated.
-    fn ids(&self) -> &'static [&'static str];
-
-    /// Returns whether its state is sent in chunks: it is custom, or may be truncated.
-    fn is_chunked(&self) -> bool;
-
-    /// Encodes the state, that of the base first.
-    fn encode_state(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError>;
-
-    /// Returns the value itself, or the base of this type in it.
-    fn part(&self, wanted: TypeId) -> Option<&dyn Any>;
-}
-
 impl ValueFactory {
     /// Decodes the state of a value, for factories of generated types.
     pub fn decode<'a, T: ValueObject + Decode<'a>>(
@@ -48,6 +33,32 @@ impl ValueFactory {
         decoder.reserve(size_of::<T>())?;
         Ok(Arc::new(T::decode(decoder)?))
     }
+}
+
+/// The state of a `custom` value type as its application sends it.
+///
+/// ```
+/// use punctual_cdr::{CdrError, CustomMarshal, Decode, Decoder, Encode, Encoder};
+///
+/// struct Sparse(Vec<f64>);
+///
+/// impl CustomMarshal for Sparse {
+///     fn marshal(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+///         let present: Vec<f64> = self.0.iter().copied().filter(|number| *number != 0.0).collect();
+///         present.encode(encoder)
+///     }
+///
+///     fn unmarshal(decoder: &mut Decoder<'_>) -> Result<Self, CdrError> {
+///         Ok(Self(Vec::decode(decoder)?))
+///     }
+/// }
+/// ```
+pub trait CustomMarshal: Sized {
+    /// Appends the state.
+    fn marshal(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError>;
+
+    /// Reads the state.
+    fn unmarshal(decoder: &mut Decoder<'_>) -> Result<Self, CdrError>;
 }
 
 /// A value type that inherits, directly or not, from `B`. Generated code implements it.
@@ -157,6 +168,12 @@ impl<T: ValueType> Encode for Option<Shared<T>> {
         encoder.value(identity, object.ids(), object.is_chunked(), |encoder| {
             object.encode_state(encoder)
         })
+    }
+}
+
+impl<T: ValueType> Encode for Option<&Shared<T>> {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        self.cloned().encode(encoder)
     }
 }
 

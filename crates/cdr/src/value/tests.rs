@@ -21,7 +21,8 @@ struct Special {
 }
 
 macro_rules! value {
-    ($type:ty, $id:literal, $ids:expr, $chunked:expr, [$($factory:ty),*], |$self:ident, $wanted:ident| $base:expr, [$($member:ident),*]) => {
+    ($type:ty, $id:literal, $ids:expr, $chunked:expr, [$($factory:ty),*],
+     |$self:ident, $wanted:ident| $base:expr, [$($member:ident),*]) => {
         impl ValueType for $type {
             const REPOSITORY_ID: &'static str = $id;
 

@@ -2,7 +2,7 @@
 //! them.
 
 mod client;
-mod servant;
+pub mod servant;
 mod skeleton;
 
 use proc_macro2::{Ident, TokenStream};
@@ -22,16 +22,24 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     let servant = servant::generate(place, interface);
     let client = client::generate(place, interface);
     let skeleton = skeleton::generate(place, interface);
-    let scope = nested_module(place, &interface.scope, &doc(&scope_docs(interface)), |inside| {
+    let scope = scope(place, interface, &interface.operations);
+    quote!(#servant #client #skeleton #scope)
+}
+
+/// The module of what is declared inside, and of the errors of operations.
+pub fn scope<'o>(
+    place: &Place<'_>,
+    interface: &Interface,
+    operations: impl IntoIterator<Item = &'o Operation>,
+) -> TokenStream {
+    nested_module(place, &interface.scope, &doc(&scope_docs(interface)), |inside| {
         let declared = items(inside, &interface.items);
-        let errors = interface
-            .operations
-            .iter()
+        let errors = operations
+            .into_iter()
             .filter(|operation| !operation.raises.is_empty())
             .map(|operation| exceptions::operation_error(inside, interface, operation));
         quote!(#declared #(#errors)*)
-    });
-    quote!(#servant #client #skeleton #scope)
+    })
 }
 
 fn scope_docs(interface: &Interface) -> String {
@@ -74,14 +82,14 @@ impl Operation {
     }
 
     /// Type of the results: unit, a single value, or a tuple.
-    fn output_type(&self, place: &Place<'_>) -> TokenStream {
+    pub(crate) fn output_type(&self, place: &Place<'_>) -> TokenStream {
         let outputs = self.outputs(RETURNED);
         let types = outputs.iter().map(|output| place.owned(output.of));
         one_or_tuple(types)
     }
 
     /// Error type, relative to `place`.
-    fn error_type(&self, place: &Place<'_>, declared_in: &Interface) -> TokenStream {
+    pub(crate) fn error_type(&self, place: &Place<'_>, declared_in: &Interface) -> TokenStream {
         if self.raises.is_empty() {
             let rt = place.rt;
             return quote!(#rt::SystemException);

@@ -114,7 +114,7 @@ fn plain_name(name: &Ident) -> String {
 }
 
 /// `in` and `inout` parameters in order; with `into`, then return value and `out` parameters.
-fn parameters<'o>(
+pub fn parameters<'o>(
     place: &'o Place<'_>,
     operation: &'o Operation,
     into: bool,

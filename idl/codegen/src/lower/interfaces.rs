@@ -74,7 +74,7 @@ impl Lowering<'_> {
     }
 
     /// Operations and attributes in source order. Their names differ from inherited ones.
-    fn operations(
+    pub(super) fn operations(
         &self,
         idl: &hir::Interface,
         names: &Names,
@@ -114,7 +114,7 @@ impl Lowering<'_> {
         operations
     }
 
-    fn operation(&self, idl: &hir::Operation, methods: &mut Scope) -> Operation {
+    pub(super) fn operation(&self, idl: &hir::Operation, methods: &mut Scope) -> Operation {
         let returns = (idl.result != hir::Type::Void).then(|| self.ty(&idl.result));
         // `op_into` calls the return value `result`.
         let mut scope = Scope::without(returns.iter().map(|_| RETURNED));

@@ -33,6 +33,18 @@ impl Lowering<'_> {
                     names.scope = scope.claim_module(&snake(&idl));
                     interface.members.clone()
                 }
+                DefinitionKind::ValueType(value) => {
+                    names.name = scope.claim(&upper_camel(&idl));
+                    names.scope = scope.claim_module(&snake(&idl));
+                    let mut claim = |what: &str| scope.claim(&format!("{}{what}", upper_camel(&idl)));
+                    names.traits = [claim("Operations"), claim("Factory")];
+                    value.members.clone()
+                }
+                DefinitionKind::ValueBox(value) => {
+                    names.name = scope.claim(&upper_camel(&idl));
+                    names.scope = scope.claim_module(&snake(&idl));
+                    value.nested.clone()
+                }
                 DefinitionKind::Struct(item) => item.nested.clone(),
                 DefinitionKind::Union(item) => item.nested.clone(),
                 DefinitionKind::Exception(item) => item.nested.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{ConstantValue, Definition, DefinitionKind, InterfaceFlavour, Specification, Type};
+use super::{ConstantValue, Definition, DefinitionKind, InterfaceFlavour, Operation, Specification, Type};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -53,11 +53,7 @@ impl Check {
                     InterfaceFlavour::Local => self.report(span, "a local interface", &name),
                 }
                 for operation in &interface.operations {
-                    let name = operation.scoped_name.to_string();
-                    self.ty(&operation.result, operation.span, &name);
-                    for parameter in &operation.parameters {
-                        self.ty(&parameter.ty, parameter.span, &name);
-                    }
+                    self.operation(operation);
                 }
                 for attribute in &interface.attributes {
                     self.ty(&attribute.ty, attribute.span, &attribute.scoped_name.to_string());
@@ -87,16 +83,33 @@ impl Check {
             },
             DefinitionKind::Native => self.report(span, "`native`", &name),
             DefinitionKind::ValueType(value) if value.is_event => self.report(span, "`eventtype`", &name),
-            DefinitionKind::ValueType(_) => self.report(span, "`valuetype`", &name),
-            DefinitionKind::ValueBox(_) => self.report(span, "a boxed `valuetype`", &name),
+            DefinitionKind::ValueType(value) => {
+                for (_, member) in &value.state {
+                    self.ty(&member.ty, member.span, &name);
+                }
+                for operation in value.operations.iter().chain(&value.factories) {
+                    self.operation(operation);
+                }
+                for attribute in &value.attributes {
+                    self.ty(&attribute.ty, attribute.span, &attribute.scoped_name.to_string());
+                }
+            }
+            DefinitionKind::ValueBox(value) => self.ty(&value.content, span, &name),
             DefinitionKind::Accepted(accepted) => self.report(span, accepted.construct, &name),
+        }
+    }
+
+    fn operation(&mut self, operation: &Operation) {
+        let name = operation.scoped_name.to_string();
+        self.ty(&operation.result, operation.span, &name);
+        for parameter in &operation.parameters {
+            self.ty(&parameter.ty, parameter.span, &name);
         }
     }
 
     /// Reports the parts of a type. Definitions to which it refers are reported at their place.
     fn ty(&mut self, ty: &Type, span: Span, user: &str) {
         match ty {
-            Type::ValueBase => self.report(span, "`ValueBase`", user),
             Type::WChar => self.report(span, "`wchar`", user),
             Type::WString { .. } => self.report(span, "`wstring`", user),
             Type::Fixed { .. } => self.report(span, "`fixed`", user),

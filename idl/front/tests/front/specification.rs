@@ -219,12 +219,12 @@ fn what_is_not_generated_yet_is_named() {
         ("interface I { wstring f(); };", "`wstring`"),
         ("const wstring s = L\"x\";", "`wstring`"),
         ("exception E { fixed<3, 1> f; };", "`fixed`"),
-        ("interface I { void f(in ValueBase v); };", "`ValueBase`"),
         ("native N;", "`native`"),
         ("local interface L {};", "a local interface"),
         ("abstract interface A {};", "an abstract interface"),
-        ("valuetype V { public long a; };", "`valuetype`"),
-        ("valuetype V string;", "a boxed `valuetype`"),
+        ("valuetype V { public wchar a; };", "`wchar`"),
+        ("valuetype V wstring;", "`wstring`"),
+        ("valuetype V { factory make(in wstring f); };", "`wstring`"),
         ("eventtype V { public long a; };", "`eventtype`"),
         ("component C {};", "component"),
         ("porttype P { attribute long a; };", "porttype"),
@@ -241,6 +241,8 @@ fn what_is_not_generated_yet_is_named() {
     }
     let generated = accepted(
         "module M { enum E { a }; union U switch (E) { case a: long double x; }; exception X { sequence<U, 3> list; any more; };\n\
+         abstract valuetype A { void f(); }; valuetype B string;\n\
+         valuetype V : A { private V v; factory make(in ValueBase b); };\n\
          interface I { Object f(in string<4> s, out I other) raises (X); attribute boolean b; };\n\
          const double d = 1.0; };",
     );

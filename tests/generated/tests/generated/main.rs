@@ -5,3 +5,4 @@ mod asynchronous;
 mod calls;
 mod large_arrays;
 mod round_trips;
+mod values;

@@ -2,20 +2,10 @@
 
 use alloc::vec::Vec;
 
-use crate::{CdrError, CdrErrorKind, Decode, Decoder};
-
-/// The least value tag; flags are in the last octet.
-pub(super) const TAG: u32 = 0x7fff_ff00;
-/// Flag: the URL of the code follows.
-const CODEBASE: u32 = 1;
-/// Flag: a repository id follows.
-pub(super) const ONE_ID: u32 = 2;
-/// Flags: a list of repository ids follows.
-pub(super) const ID_LIST: u32 = 6;
-/// Flag: the state is in chunks.
-pub(super) const CHUNKED: u32 = 8;
-/// Instead of a tag, a length or a string: the position of an earlier one follows.
-pub(super) const INDIRECTION: u32 = u32::MAX;
+use crate::{
+    CdrError, CdrErrorKind, Decode, Decoder,
+    value::tags::{CHUNKED, CODEBASE, ID_LIST, INDIRECTION, ONE_ID, TAG},
+};
 
 /// Longest list of repository ids: the depth of inheritance.
 const MOST_IDS: usize = 64;
@@ -40,6 +30,8 @@ pub struct ValueHeader<'a> {
     pub ids: Vec<&'a [u8]>,
     /// Whether the state is in chunks.
     pub is_chunked: bool,
+    /// Least position to which the header refers, its own if to none.
+    pub refers_to: usize,
 }
 
 impl<'a> Decoder<'a> {
@@ -60,19 +52,21 @@ impl<'a> Decoder<'a> {
             _ => return Err(self.error(CdrErrorKind::ValueMalformed)),
         }
         self.outside_chunks();
+        let mut refers_to = position;
         if tag & CODEBASE != 0 {
-            self.text_or_earlier()?;
+            self.text_or_earlier(&mut refers_to)?;
         }
         let ids = match tag & ID_LIST {
             0 => Vec::new(),
-            ONE_ID => Vec::from([self.text_or_earlier()?]),
-            ID_LIST => self.id_list()?,
+            ONE_ID => Vec::from([self.text_or_earlier(&mut refers_to)?]),
+            ID_LIST => self.id_list(&mut refers_to)?,
             _ => return Err(self.error(CdrErrorKind::ValueMalformed)),
         };
         Ok(ValueTag::Value(ValueHeader {
             position,
             ids,
             is_chunked: tag & CHUNKED != 0,
+            refers_to,
         }))
     }
 
@@ -86,10 +80,11 @@ impl<'a> Decoder<'a> {
     }
 
     /// The octets of a string, without its NUL; they are compared, never shown.
-    fn text_or_earlier(&mut self) -> Result<&'a [u8], CdrError> {
+    fn text_or_earlier(&mut self, refers_to: &mut usize) -> Result<&'a [u8], CdrError> {
         let length = u32::decode(self)?;
         if length == INDIRECTION {
             let target = self.indirection()?;
+            *refers_to = target.min(*refers_to);
             let mut earlier = self.clone().at(target);
             let length = u32::decode(&mut earlier)?;
             return text(length, &mut earlier);
@@ -97,15 +92,16 @@ impl<'a> Decoder<'a> {
         text(length, self)
     }
 
-    fn id_list(&mut self) -> Result<Vec<&'a [u8]>, CdrError> {
+    fn id_list(&mut self, refers_to: &mut usize) -> Result<Vec<&'a [u8]>, CdrError> {
         let count = u32::decode(self)?;
         if count == INDIRECTION {
             let target = self.indirection()?;
+            *refers_to = target.min(*refers_to);
             let mut earlier = self.clone().at(target);
             let count = u32::decode(&mut earlier)?;
-            return ids(count, &mut earlier);
+            return ids(count, &mut earlier, refers_to);
         }
-        ids(count, self)
+        ids(count, self, refers_to)
     }
 }
 
@@ -117,9 +113,9 @@ fn text<'a>(length: u32, decoder: &mut Decoder<'a>) -> Result<&'a [u8], CdrError
     }
 }
 
-fn ids<'a>(count: u32, decoder: &mut Decoder<'a>) -> Result<Vec<&'a [u8]>, CdrError> {
+fn ids<'a>(count: u32, decoder: &mut Decoder<'a>, refers_to: &mut usize) -> Result<Vec<&'a [u8]>, CdrError> {
     if count == 0 || count as usize > MOST_IDS {
         return Err(decoder.error(CdrErrorKind::ValueMalformed));
     }
-    (0..count).map(|_| decoder.text_or_earlier()).collect()
+    (0..count).map(|_| decoder.text_or_earlier(refers_to)).collect()
 }

@@ -9,8 +9,8 @@ use core::{
     fmt,
 };
 
-use super::{ValueHeader, ValueObject, header::TAG};
-use crate::{CdrError, CdrErrorKind, Decode, Decoder};
+use super::value_header::ValueHeader;
+use crate::{CdrError, CdrErrorKind, Decode, Decoder, ValueObject, value::tags::TAG};
 
 /// What the decoders of one message know about its values.
 pub(crate) struct Received<'a> {
@@ -49,6 +49,12 @@ impl<'a> Decoder<'a> {
     /// Chunked values around the present position.
     fn level(&self) -> usize {
         self.values.as_ref().map_or(0, |received| received.level.get())
+    }
+
+    /// Returns the address of an octet of the message: the identity of a value that is copied from there.
+    pub fn address(&self, position: usize) -> usize {
+        let octets = self.behind_chunk().unwrap_or(self.octets);
+        octets.as_ptr() as usize + position
     }
 
     /// The whole message, if a chunk limits what is seen of it.
@@ -137,7 +143,8 @@ impl<'a> Decoder<'a> {
             }
         }
         self.reserve(count)?;
-        let mut joined = bumpalo::collections::Vec::new_in(self.arena()?);
+        let unsupported = self.error(CdrErrorKind::TypeUnsupported);
+        let mut joined = bumpalo::collections::Vec::new_in(self.arena().map_err(|_| unsupported)?);
         while joined.len() < count {
             if self.remaining() == 0 {
                 self.next_chunk()?;
@@ -226,17 +233,17 @@ impl<'a> Decoder<'a> {
     }
 
     /// States that the value at this position is being decoded.
-    pub(super) fn value_begins(&mut self, position: usize) -> Result<(), CdrError> {
+    pub(crate) fn value_begins(&mut self, position: usize) -> Result<(), CdrError> {
         self.reserve(VALUE)?;
         self.received().values.borrow_mut().insert(position, None);
         Ok(())
     }
 
-    pub(super) fn value_known(&mut self, position: usize, value: Arc<dyn ValueObject>) {
+    pub(crate) fn value_known(&mut self, position: usize, value: Arc<dyn ValueObject>) {
         self.received().values.borrow_mut().insert(position, Some(value));
     }
 
-    pub(super) fn earlier_value(&self, position: usize) -> Result<Arc<dyn ValueObject>, CdrError> {
+    pub(crate) fn earlier_value(&self, position: usize) -> Result<Arc<dyn ValueObject>, CdrError> {
         let values = self.values.as_ref().map(|received| received.values.borrow());
         match values.as_ref().and_then(|values| values.get(&position)) {
             Some(Some(value)) => Ok(Arc::clone(value)),

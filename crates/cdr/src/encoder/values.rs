@@ -2,8 +2,10 @@
 
 use alloc::{boxed::Box, collections::BTreeMap};
 
-use super::header::{CHUNKED, ID_LIST, INDIRECTION, ONE_ID, TAG};
-use crate::{CdrError, CdrErrorKind, Encode, Encoder};
+use crate::{
+    CdrError, CdrErrorKind, Encode, Encoder,
+    value::tags::{CHUNKED, ID_LIST, INDIRECTION, ONE_ID, TAG},
+};
 
 /// What an encoder knows about the values of its message.
 #[derive(Debug, Default)]
@@ -21,7 +23,7 @@ pub(crate) struct Sent {
 }
 
 /// Values around another one: what a receiver of ours accepts.
-const MOST_NESTED: u16 = crate::Decoder::DEFAULT_NESTING_LIMIT;
+const MOST_NESTED: u16 = 64;
 
 impl Sent {
     /// Forgets what has been discarded from `position` on.

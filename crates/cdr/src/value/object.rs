@@ -1,0 +1,20 @@
+//! What a value of a concrete type offers to those that do not know its type.
+
+use core::any::{Any, TypeId};
+
+use crate::{CdrError, Encoder};
+
+/// A value of a concrete type. Generated code implements it.
+pub trait ValueObject: Send + Sync + 'static {
+    /// Returns the repository id of its type, then those of the bases to which it may be truncated.
+    fn ids(&self) -> &'static [&'static str];
+
+    /// Returns whether its state is sent in chunks: it is custom, or may be truncated.
+    fn is_chunked(&self) -> bool;
+
+    /// Encodes the state, that of the base first.
+    fn encode_state(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError>;
+
+    /// Returns the value itself, or the base of this type in it.
+    fn part(&self, wanted: TypeId) -> Option<&dyn Any>;
+}

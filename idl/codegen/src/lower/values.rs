@@ -1,0 +1,225 @@
+//! Value types: what they inherit, and which types their values can have.
+
+use std::collections::HashMap;
+
+use punctual_idl::hir::{self, DefinitionId, DefinitionKind};
+
+use super::{Lowering, Names, docs, documentation};
+use crate::{
+    model::{Documentation, Interface, Member, NamedType, Shape, TypeId, ValueKind, ValueState, ValueType},
+    names::{Scope, snake},
+};
+
+impl Lowering<'_> {
+    /// Adds the type of `ValueBase`, which no definition declares.
+    pub(super) fn add_value_base(&mut self) {
+        self.value_base = TypeId(self.model.types.len());
+        self.model.types.push(NamedType {
+            module: Vec::new(),
+            name: String::new(),
+            view: String::new(),
+            idl: String::from("ValueBase"),
+            repository_id: String::from("IDL:omg.org/CORBA/ValueBase:1.0"),
+            shape: Shape::Value,
+        });
+    }
+
+    /// Names it after all declared types.
+    pub(super) fn name_value_base(&mut self, scope: &mut Scope) {
+        self.model.types[self.value_base.0].name = scope.claim("ValueBase");
+    }
+
+    pub(super) fn value_base_type(&self) -> ValueType {
+        let values = self.specification.definitions.iter();
+        ValueType {
+            docs: Documentation {
+                comment: Vec::new(),
+                idl: String::from("ValueBase"),
+            },
+            id: self.value_base,
+            kind: ValueKind::Abstract,
+            ancestors: Vec::new(),
+            concrete: values
+                .filter(|value| is_concrete(value))
+                .map(|value| self.types[&value.id])
+                .collect(),
+            operations: self.without_operations(Names::default()),
+            factories: Vec::new(),
+            factories_name: String::new(),
+        }
+    }
+
+    pub(super) fn value_type(
+        &self,
+        definition: &hir::Definition,
+        value: &hir::ValueType,
+        names: Names,
+    ) -> ValueType {
+        let interface = hir::Interface {
+            flavour: hir::InterfaceFlavour::Plain,
+            bases: Vec::new(),
+            members: Vec::new(),
+            operations: value.operations.clone(),
+            attributes: value.attributes.clone(),
+            is_forward: false,
+        };
+        let mut methods = Scope::default();
+        let factories = value
+            .factories
+            .iter()
+            .map(|factory| self.operation(factory, &mut methods));
+        let kind = if value.is_abstract {
+            ValueKind::Abstract
+        } else {
+            ValueKind::Concrete(self.state(definition, value))
+        };
+        let [name, factories_name] = names.traits.clone();
+        let declared = Names { name, ..names };
+        ValueType {
+            docs: docs(definition, "valuetype"),
+            id: self.types[&definition.id],
+            kind,
+            ancestors: self
+                .value_ancestors(definition.id)
+                .iter()
+                .map(|id| self.types[id])
+                .collect(),
+            concrete: self.concrete(definition.id),
+            factories: factories.collect(),
+            factories_name,
+            operations: Interface {
+                operations: self.operations(&interface, &declared, &[], &HashMap::new()),
+                items: self.items(&value.members),
+                scoped_name: definition.scoped_name.to_string(),
+                docs: documentation(
+                    "",
+                    format!("Operations and attributes of `{}`.", definition.scoped_name),
+                ),
+                ..self.without_operations(declared)
+            },
+        }
+    }
+
+    pub(super) fn value_box(
+        &self,
+        definition: &hir::Definition,
+        value: &hir::ValueBox,
+        names: Names,
+    ) -> ValueType {
+        let id = self.types[&definition.id];
+        ValueType {
+            docs: docs(definition, "valuetype"),
+            id,
+            kind: ValueKind::Boxed(self.ty(&value.content)),
+            ancestors: Vec::new(),
+            concrete: vec![id],
+            factories: Vec::new(),
+            factories_name: String::new(),
+            operations: Interface {
+                items: self.items(&value.nested),
+                scoped_name: definition.scoped_name.to_string(),
+                ..self.without_operations(names)
+            },
+        }
+    }
+
+    fn state(&self, definition: &hir::Definition, value: &hir::ValueType) -> ValueState {
+        let mut scope = Scope::default();
+        let base = value.bases.first().map(|base| self.behind_typedefs(*base));
+        let base = base.filter(|base| is_concrete(self.definition(*base)));
+        let members = |scope: &mut Scope| {
+            let members = value.state.iter().map(|(is_public, member)| {
+                let member = Member {
+                    docs: documentation(
+                        &member.doc,
+                        format!("{}::{}", definition.scoped_name, member.name),
+                    ),
+                    name: scope.claim(&snake(&member.name)),
+                    idl: member.name.clone(),
+                    of: self.ty(&member.ty),
+                };
+                (*is_public, member)
+            });
+            members.collect()
+        };
+        let members = members(&mut scope);
+        let mut truncatable_to = Vec::new();
+        let mut next = base.filter(|_| value.is_truncatable);
+        while let Some(id) = next {
+            truncatable_to.push(self.types[&id]);
+            next = match &self.definition(id).kind {
+                DefinitionKind::ValueType(value) if value.is_truncatable => {
+                    value.bases.first().map(|base| self.behind_typedefs(*base))
+                }
+                _ => None,
+            };
+        }
+        ValueState {
+            base: base.map(|base| (self.types[&base], scope.claim("base"))),
+            members,
+            truncatable_to,
+            is_custom: value.is_custom,
+        }
+    }
+
+    fn without_operations(&self, names: Names) -> Interface {
+        Interface {
+            docs: Documentation::default(),
+            reference: self.value_base,
+            module: names.module,
+            name: names.name,
+            scope: names.scope,
+            scoped_name: String::new(),
+            repository_id: String::new(),
+            bases: Vec::new(),
+            all_bases: Vec::new(),
+            operations: Vec::new(),
+            methods: Vec::new(),
+            items: Vec::new(),
+        }
+    }
+
+    /// A value type's base may be named by a typedef.
+    fn behind_typedefs(&self, id: DefinitionId) -> DefinitionId {
+        match &self.definition(id).kind {
+            DefinitionKind::Typedef(hir::Typedef {
+                target: hir::Type::Ref(target),
+                ..
+            }) => self.behind_typedefs(*target),
+            _ => id,
+        }
+    }
+
+    fn value_ancestors(&self, id: DefinitionId) -> Vec<DefinitionId> {
+        let (mut found, mut open) = (Vec::new(), vec![id]);
+        while let Some(id) = open.pop() {
+            let DefinitionKind::ValueType(value) = &self.definition(id).kind else {
+                continue;
+            };
+            for base in value.bases.iter().map(|base| self.behind_typedefs(*base)) {
+                if !found.contains(&base) {
+                    found.push(base);
+                    open.push(base);
+                }
+            }
+        }
+        found
+    }
+
+    /// The concrete types that inherit from this one, itself first.
+    fn concrete(&self, id: DefinitionId) -> Vec<TypeId> {
+        let own = std::iter::once(self.definition(id));
+        let others = self.specification.definitions.iter();
+        let derived = others.filter(|other| self.value_ancestors(other.id).contains(&id));
+        let values = own.chain(derived).filter(|value| is_concrete(value));
+        values.map(|value| self.types[&value.id]).collect()
+    }
+}
+
+fn is_concrete(definition: &hir::Definition) -> bool {
+    match &definition.kind {
+        DefinitionKind::ValueType(value) => !value.is_abstract,
+        DefinitionKind::ValueBox(_) => true,
+        _ => false,
+    }
+}

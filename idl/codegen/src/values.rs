@@ -1,0 +1,255 @@
+//! Value types: the state as a struct, and what shares, sends and receives it.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use crate::{
+    interface::{self, servant},
+    model::{TypeId, ValueKind, ValueState, ValueType},
+    names::identifier,
+    type_codes,
+    types::Place,
+};
+
+/// A value type with its implementations.
+pub fn generate(place: &Place<'_>, item: &ValueType) -> TokenStream {
+    let (docs, name) = (item.docs.tokens(), identifier(&place.model.named(item.id).name));
+    let (definition, type_code) = match &item.kind {
+        ValueKind::Abstract => {
+            let definition = quote! {
+                #docs
+                #[derive(Clone, Copy, Debug)]
+                pub enum #name {}
+            };
+            (definition, type_codes::of_value(place, item, None))
+        }
+        ValueKind::Boxed(of) => {
+            let of = place.owned(of);
+            let codec = codec(place, &name, &[quote!(0)]);
+            let definition = quote! {
+                #docs
+                #[derive(Clone, Debug, Default, PartialEq)]
+                pub struct #name(pub #of);
+                #codec
+            };
+            let object = object(place, item, &[], false, &TokenStream::new());
+            (
+                quote!(#definition #object),
+                type_codes::of_value_box(place, item.id, &of),
+            )
+        }
+        ValueKind::Concrete(state) => {
+            let definition = concrete(place, item, state);
+            (definition, type_codes::of_value(place, item, Some(state)))
+        }
+    };
+    let value_type = value_type(place, item);
+    let operations = operations(place, item);
+    quote!(#definition #value_type #type_code #operations)
+}
+
+fn concrete(place: &Place<'_>, item: &ValueType, state: &ValueState) -> TokenStream {
+    let (rt, docs, name) = (
+        place.rt,
+        item.docs.tokens(),
+        identifier(&place.model.named(item.id).name),
+    );
+    let base = state.base.iter().map(|(id, member)| {
+        let (of, member) = (place.type_path(*id), identifier(member));
+        (
+            quote!(/** The state of the base. */ pub #member: #of,),
+            quote!(#member: ::core::default::Default::default(),),
+        )
+    });
+    let members = state.members.iter().map(|(is_public, member)| {
+        let visibility = if *is_public {
+            quote!(pub)
+        } else {
+            quote!(pub(crate))
+        };
+        let (docs, name, of) = (
+            member.docs.tokens(),
+            identifier(&member.name),
+            place.owned(&member.of),
+        );
+        let value = place.default_value(&member.of);
+        (quote!(#docs #visibility #name: #of,), quote!(#name: #value,))
+    });
+    let (members, defaults): (Vec<_>, Vec<_>) = base.chain(members).unzip();
+    let names = names_of(state);
+    let codec = if state.is_custom {
+        custom_codec(place, &name)
+    } else {
+        codec(place, &name, &names)
+    };
+    let part = state.base.iter().map(|(_, member)| {
+        let member = identifier(member);
+        quote!(#rt::ValueObject::part(&self.#member, wanted))
+    });
+    let part = quote!(#(#part)*);
+    let is_chunked = state.is_custom || !state.truncatable_to.is_empty();
+    let object = object(place, item, &state.truncatable_to, is_chunked, &part);
+    quote! {
+        #docs
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct #name { #(#members)* }
+
+        impl ::core::default::Default for #name {
+            fn default() -> Self {
+                Self { #(#defaults)* }
+            }
+        }
+
+        #codec
+        #object
+    }
+}
+
+/// The members in the order of the wire: the base first.
+fn names_of(state: &ValueState) -> Vec<TokenStream> {
+    let base = state.base.iter().map(|(_, member)| member);
+    let members = state.members.iter().map(|(_, member)| &member.name);
+    base.chain(members)
+        .map(|name| {
+            let name = identifier(name);
+            quote!(#name)
+        })
+        .collect()
+}
+
+/// `Encode` and `Decode` of a state.
+fn codec(place: &Place<'_>, name: &Ident, members: &[TokenStream]) -> TokenStream {
+    let rt = place.rt;
+    let (encoder, decoder) = match members {
+        [] => (quote!(_), quote!(_)),
+        _ => (quote!(encoder), quote!(decoder)),
+    };
+    quote! {
+        impl #rt::Encode for #name {
+            fn encode(&self, #encoder: &mut #rt::Encoder<'_>) -> ::core::result::Result<(), #rt::CdrError> {
+                #(#rt::Encode::encode(&self.#members, encoder)?;)*
+                Ok(())
+            }
+        }
+
+        impl<'a> #rt::Decode<'a> for #name {
+            const MIN_SIZE: usize = 0;
+
+            fn decode(#decoder: &mut #rt::Decoder<'a>) -> ::core::result::Result<Self, #rt::CdrError> {
+                Ok(Self { #(#members: #rt::Decode::decode(decoder)?,)* })
+            }
+        }
+    }
+}
+
+/// `Encode` and `Decode` of a state that the application marshals.
+fn custom_codec(place: &Place<'_>, name: &Ident) -> TokenStream {
+    let rt = place.rt;
+    quote! {
+        impl #rt::Encode for #name {
+            fn encode(&self, encoder: &mut #rt::Encoder<'_>) -> ::core::result::Result<(), #rt::CdrError> {
+                #rt::CustomMarshal::marshal(self, encoder)
+            }
+        }
+
+        impl<'a> #rt::Decode<'a> for #name {
+            const MIN_SIZE: usize = 0;
+
+            fn decode(decoder: &mut #rt::Decoder<'a>) -> ::core::result::Result<Self, #rt::CdrError> {
+                #rt::CustomMarshal::unmarshal(decoder)
+            }
+        }
+    }
+}
+
+/// `ValueObject` of a concrete type.
+fn object(
+    place: &Place<'_>,
+    item: &ValueType,
+    truncatable_to: &[TypeId],
+    is_chunked: bool,
+    base: &TokenStream,
+) -> TokenStream {
+    let (rt, name) = (place.rt, identifier(&place.model.named(item.id).name));
+    let ids = std::iter::once(&item.id).chain(truncatable_to);
+    let ids = ids.map(|id| &place.model.named(*id).repository_id);
+    let otherwise = if base.is_empty() {
+        quote!(::core::option::Option::None)
+    } else {
+        base.clone()
+    };
+    quote! {
+        impl #rt::ValueObject for #name {
+            fn ids(&self) -> &'static [&'static str] {
+                const { &[#(#ids),*] }
+            }
+
+            fn is_chunked(&self) -> bool {
+                #is_chunked
+            }
+
+            fn encode_state(&self, encoder: &mut #rt::Encoder<'_>) -> ::core::result::Result<(), #rt::CdrError> {
+                #rt::Encode::encode(self, encoder)
+            }
+
+            fn part(&self, wanted: ::core::any::TypeId) -> ::core::option::Option<&dyn ::core::any::Any> {
+                if wanted == ::core::any::TypeId::of::<Self>() {
+                    return ::core::option::Option::Some(self);
+                }
+                #otherwise
+            }
+        }
+    }
+}
+
+/// `ValueType`, and `Inherits` for each type from which it inherits.
+fn value_type(place: &Place<'_>, item: &ValueType) -> TokenStream {
+    let (rt, named) = (place.rt, place.model.named(item.id));
+    let (name, id) = (identifier(&named.name), &named.repository_id);
+    let factories = item.concrete.iter().map(|concrete| {
+        let (path, id) = (
+            place.type_path(*concrete),
+            &place.model.named(*concrete).repository_id,
+        );
+        quote!(#rt::ValueFactory { id: #id, decode: |decoder| #rt::ValueFactory::decode::<#path>(decoder) })
+    });
+    let value_base = place.model.value_base.as_ref().map(|base| base.id);
+    let ancestors = item
+        .ancestors
+        .iter()
+        .copied()
+        .chain(value_base.filter(|base| *base != item.id));
+    let ancestors = ancestors.map(|ancestor| place.type_path(ancestor));
+    quote! {
+        impl #rt::ValueType for #name {
+            const REPOSITORY_ID: &'static str = #id;
+
+            fn factories() -> &'static [#rt::ValueFactory] {
+                static FACTORIES: &[#rt::ValueFactory] = &[#(#factories),*];
+                FACTORIES
+            }
+        }
+
+        #(impl #rt::Inherits<#ancestors> for #name {})*
+    }
+}
+
+/// The traits of operations and initializers, and the module of what is declared inside.
+fn operations(place: &Place<'_>, item: &ValueType) -> TokenStream {
+    let interface = &item.operations;
+    let operations = (!interface.operations.is_empty()).then(|| servant::generate(place, interface));
+    let factories = (!item.factories.is_empty()).then(|| {
+        let name = identifier(&item.factories_name);
+        let docs = crate::docs::doc(&format!("Initializers of `{}`.", interface.scoped_name));
+        let methods = item.factories.iter().map(|factory| {
+            let (docs, name) = (factory.docs.tokens(), identifier(&factory.name));
+            let parameters: Vec<_> = servant::parameters(place, factory, false).collect();
+            let error = factory.error_type(place, interface);
+            quote!(#docs fn #name(#(#parameters),*) -> ::core::result::Result<Self, #error>;)
+        });
+        quote!(#docs pub trait #name: ::core::marker::Sized { #(#methods)* })
+    });
+    let all = interface.operations.iter().chain(&item.factories);
+    let scope = interface::scope(place, interface, all);
+    quote!(#operations #factories #scope)
+}
