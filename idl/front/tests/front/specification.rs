@@ -241,8 +241,8 @@ fn what_is_not_generated_yet_is_named() {
     }
     let generated = accepted(
         "module M { enum E { a }; union U switch (E) { case a: long double x; }; exception X { sequence<U, 3> list; any more; };\n\
-         abstract valuetype A { void f(); }; valuetype B string;\n\
-         valuetype V : A { private V v; factory make(in ValueBase b); };\n\
+         abstract valuetype Shown { void show(); }; valuetype Text string;\n\
+         valuetype Held : Shown { private Held next; factory make(in ValueBase any_value); };\n\
          interface I { Object f(in string<4> s, out I other) raises (X); attribute boolean b; };\n\
          const double d = 1.0; };",
     );
