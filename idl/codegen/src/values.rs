@@ -188,7 +188,10 @@ fn object(
                 #is_chunked
             }
 
-            fn encode_state(&self, encoder: &mut #rt::Encoder<'_>) -> ::core::result::Result<(), #rt::CdrError> {
+            fn encode_state(
+                &self,
+                encoder: &mut #rt::Encoder<'_>,
+            ) -> ::core::result::Result<(), #rt::CdrError> {
                 #rt::Encode::encode(self, encoder)
             }
 
