@@ -335,10 +335,11 @@ mod tests {
     #[test]
     fn a_client_with_time_to_spare_keeps_its_pace() {
         let begin = Start::of(1, Duration::ZERO).together();
-        let report = paced(begin, 20, 0.25, || Ok(Called::Right)).unwrap();
-        assert_eq!((report.periods, report.calls.len()), (5, 5));
+        // Periods so long that a loaded machine does not miss one either.
+        let report = paced(begin, 4, 1.0, || Ok(Called::Right)).unwrap();
+        assert_eq!((report.periods, report.calls.len()), (4, 4));
         assert!(report.missed.is_empty());
-        assert!(report.elapsed_s >= 0.25);
+        assert!(report.elapsed_s >= 1.0);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use punctual::{Interface, ObjectRef};
 
-use punctual_fixtures::waiting::holds_within;
+use punctual_fixtures::{LONG, waiting::holds_within};
 
 use super::{Context, Failure, Outcome, checks, ensure, expect_eq, expect_raises};
 use crate::{
@@ -61,6 +61,8 @@ fn destroyed_object(x: &Context) -> Outcome {
     let counter = new_counter(x, 5)?;
     ensure!(!counter.non_existent()?);
     counter.destroy()?;
+    // An object may still exist until the call that destroys it has returned at the server, after its reply.
+    holds_within(LONG, || counter.value().is_err());
     expect_raises!(ObjectNotExist, counter.value());
     ensure!(counter.non_existent()?);
     Ok(())
