@@ -64,6 +64,15 @@ pub fn path(probe: &ProbeRef) -> String {
     String::from_utf8(reader.string().to_vec()).unwrap()
 }
 
+/// Key of the same object.
+pub fn object_key(probe: &ProbeRef) -> Vec<u8> {
+    let profile = &probe.ior().profiles[0].data;
+    let mut reader = Reader::encapsulation(profile);
+    reader.raw(2);
+    reader.string();
+    reader.sequence().to_vec()
+}
+
 fn is_closed(stream: &mut UnixStream) -> bool {
     stream.set_read_timeout(Some(LONG)).unwrap();
     let mut header = [0; 12];
