@@ -13,5 +13,6 @@ fn main() -> Result<(), punctual_build::Error> {
             "idl/names.idl",
             "idl/scopes.idl",
             "idl/values.idl",
+            "idl/wide.idl",
         ])
 }

@@ -2,6 +2,8 @@
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 
+use punctual_cdr::{Encode, Encoder, Endian, WChar};
+
 use crate::{Kind, TypeCode, ValueModifier, kind::Parameters};
 
 /// A member of a struct or exception: its name and type.
@@ -127,6 +129,7 @@ impl TypeCode {
         let kind = discriminator.view().resolved().and_then(|code| code.kind());
         let size = match kind.expect("the discriminator is well formed") {
             Kind::Enum => 4,
+            Kind::WChar => WIDE_LABEL,
             kind => kind.number_size().expect("the discriminator is discrete"),
         };
         let mut writer = Writer::named(Kind::Union, id, name);
@@ -225,6 +228,9 @@ impl TypeCode {
     }
 }
 
+/// In place of the size of a label: it is a `wchar`.
+const WIDE_LABEL: usize = 0;
+
 /// The encoded form of one type code, little-endian.
 pub(crate) struct Writer {
     pub(crate) octets: Vec<u8>,
@@ -275,6 +281,16 @@ impl Writer {
     }
 
     fn label(&mut self, label: i128, size: usize) {
+        if size == WIDE_LABEL {
+            let character = u32::try_from(label)
+                .ok()
+                .and_then(char::from_u32)
+                .unwrap_or_default();
+            let mut octets = Vec::new();
+            let written = WChar(character).encode(&mut Encoder::new(&mut octets, Endian::Little));
+            written.expect("a character has a wide form");
+            return self.octets.extend(octets);
+        }
         self.align(size);
         self.octets.extend(&label.to_le_bytes()[..size]);
     }

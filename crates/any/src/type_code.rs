@@ -3,7 +3,7 @@
 use alloc::{borrow::Cow, string::String, vec::Vec};
 use core::fmt;
 
-use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
+use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian, WChar};
 
 use crate::{Kind, ValueModifier, kind::Parameters};
 
@@ -185,6 +185,14 @@ impl<'a> TypeCodeView<'a> {
         let mut parameters = self.named_parameters()?;
         let discriminator = parameters.type_code()?;
         let label_kind = discriminator.resolved()?.kind()?;
+        let is_discrete = match label_kind {
+            Kind::Enum | Kind::WChar => true,
+            Kind::Float | Kind::Double => false,
+            kind => kind.number_size().is_some(),
+        };
+        if !is_discrete {
+            return Err(self.invalid());
+        }
         let default = i32::decode(&mut parameters.decoder)?;
         let members = parameters.decoder.length(10)?;
         Ok(UnionView {
@@ -499,6 +507,7 @@ pub(crate) fn discriminator(kind: Kind, decoder: &mut Decoder<'_>) -> Result<i12
         Kind::ULong | Kind::Enum => u32::decode(decoder)?.into(),
         Kind::LongLong => i64::decode(decoder)?.into(),
         Kind::ULongLong => u64::decode(decoder)?.into(),
+        Kind::WChar => u32::from(WChar::decode(decoder)?.0).into(),
         _ => return Err(decoder.error(CdrErrorKind::TypeCodeInvalid)),
     })
 }

@@ -2,7 +2,9 @@
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
-use punctual_cdr::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, LongDouble, Shared, ValueType};
+use punctual_cdr::{
+    BoundedSeq, BoundedSlice, BoundedStr, BoundedString, Fixed, LongDouble, Shared, ValueType, WChar, WString,
+};
 
 use crate::{Kind, TypeCode, TypeCodeView, ValueModifier};
 
@@ -156,8 +158,21 @@ basic! {
     f32: Float;
     f64: Double;
     LongDouble: LongDouble;
+    WChar: WChar;
     TypeCode: TypeCode;
     TypeCodeView<'_>: TypeCode;
+}
+
+impl<const N: usize> Typed for WString<N> {
+    fn describe(_: &mut Enclosing) -> TypeCode {
+        TypeCode::wide_string(if N == usize::MAX { 0 } else { N as u32 })
+    }
+}
+
+impl<const D: u8, const S: u8> Typed for Fixed<D, S> {
+    fn describe(_: &mut Enclosing) -> TypeCode {
+        TypeCode::fixed(D.into(), S.into())
+    }
 }
 
 impl Typed for str {

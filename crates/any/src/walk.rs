@@ -2,7 +2,9 @@
 
 use alloc::vec::Vec;
 
-use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, LongDouble, Text, ValueTag};
+use punctual_cdr::{
+    CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, LongDouble, Text, ValueTag, WChar, WString,
+};
 
 use crate::{
     Kind, TypeCodeView,
@@ -22,7 +24,8 @@ pub(crate) fn skip(code: &TypeCodeView<'_>, from: &mut Decoder<'_>) -> Result<Pa
 /// What passing over a value has shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Passed {
-    /// The octets refer to some before them: they mean something in their message only.
+    /// The octets mean something in their message only: they refer to some before them, or have the form of
+    /// GIOP 1.1.
     pub(crate) refers_outside: bool,
     /// A value is of another type than the type code describes: it cannot be copied part by part.
     pub(crate) is_opaque: bool,
@@ -144,10 +147,24 @@ impl Walk {
                 copy_octets(usize::from(digits) / 2 + 1, from, to)
             }
             Kind::Value | Kind::ValueBox | Kind::Event => self.shared(code, from, to),
-            Kind::WChar | Kind::WString | Kind::AbstractInterface | Kind::Native | Kind::LocalInterface => {
+            Kind::WChar => {
+                self.passed.refers_outside |= from.has_fixed_wide_form();
+                pass::<WChar>(from, to)
+            }
+            Kind::WString => self.wide_string(from, to),
+            Kind::AbstractInterface | Kind::Native | Kind::LocalInterface => {
                 Err(from.error(CdrErrorKind::TypeUnsupported))
             }
         }
+    }
+
+    fn wide_string(&mut self, from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<(), CdrError> {
+        // That of GIOP 1.1 has another form than that of an `any` of its own.
+        self.passed.refers_outside |= from.has_fixed_wide_form();
+        if to.is_some() || from.has_fixed_wide_form() {
+            return pass::<WString>(from, to);
+        }
+        octets(from, to)
     }
 
     /// A value of a value type, null, or one that was there before.

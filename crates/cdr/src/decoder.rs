@@ -198,6 +198,11 @@ impl<'a> Decoder<'a> {
         self.at
     }
 
+    /// All octets, from the first on.
+    pub(crate) fn begin(&self) -> &'a [u8] {
+        self.octets
+    }
+
     /// Returns the number of octets that remain.
     pub fn remaining(&self) -> usize {
         self.octets.len().saturating_sub(self.at)

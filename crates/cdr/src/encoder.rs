@@ -166,6 +166,11 @@ impl<'b> Encoder<'b> {
         }
     }
 
+    /// The octets since the origin.
+    pub(crate) fn begin(&self) -> &[u8] {
+        &self.buffer[self.origin..]
+    }
+
     /// Discards octets that contain no values.
     fn discard(&mut self, position: usize) {
         self.buffer.truncate(self.origin + position);

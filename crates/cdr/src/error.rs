@@ -43,6 +43,8 @@ pub enum CdrErrorKind {
     DecodedTooLarge,
     /// An enum value has no enumerator.
     EnumOutOfRange,
+    /// The octets of a `fixed` are no digits and sign, or too many.
+    FixedInvalid,
     /// A length exceeds the data that follows it.
     LengthImpossible,
     /// Values are nested deeper than the limit.
@@ -63,7 +65,7 @@ pub enum CdrErrorKind {
     Truncated,
     /// A type code is malformed, or describes a value without end.
     TypeCodeInvalid,
-    /// Values of this form are not supported, such as wide text in an `any`.
+    /// Values of this form are not supported, such as local objects in an `any`.
     TypeUnsupported,
     /// The discriminator does not select the member that is set.
     UnionLabelMismatch,
@@ -87,6 +89,7 @@ impl CdrErrorKind {
             Self::DecodedTooLarge => Minor::DECODED_TOO_LARGE,
             Self::DecoderIncomplete => Minor::NONE,
             Self::EnumOutOfRange => Minor::ENUM_OUT_OF_RANGE,
+            Self::FixedInvalid => Minor::FIXED_INVALID,
             Self::LengthImpossible => Minor::LENGTH_IMPOSSIBLE,
             Self::NestingTooDeep => Minor::NESTING_TOO_DEEP,
             Self::OutOfMemory => Minor::OUT_OF_MEMORY,

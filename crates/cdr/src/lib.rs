@@ -31,12 +31,14 @@ mod encapsulation;
 mod encoder;
 mod endian;
 mod error;
+mod fixed;
 mod ior;
 mod primitive;
 mod reference;
 mod sequence;
 mod text;
 mod value;
+mod wide;
 
 pub use array::{boxed_array, filled_array};
 pub use bounded::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, TooLong};
@@ -46,11 +48,13 @@ pub use encapsulation::{decode_encapsulation, encode_encapsulation};
 pub use encoder::{Encode, Encoder};
 pub use endian::Endian;
 pub use error::{CdrError, CdrErrorKind};
+pub use fixed::{Fixed, FixedOverflow, unscaled};
 pub use ior::{Ior, TaggedComponent, TaggedProfile};
 pub use primitive::LongDouble;
 pub use reference::{FromIor, HasIor};
 pub use text::Text;
 pub use value::{CustomMarshal, Inherits, Shared, ValueFactory, ValueObject, ValueType};
+pub use wide::{WChar, WString};
 
 /// Memory for decoded values that cannot be lent from the message itself. Reset it after each message.
 ///

@@ -31,8 +31,8 @@ pub mod rt {
     pub use punctual_any::{Any, AnyView, Enclosing, TypeCode, Typed, TypedReference, ValueModifier};
     pub use punctual_cdr::{
         BoundedSeq, BoundedSlice, BoundedStr, BoundedString, CdrError, CdrErrorKind, CustomMarshal, Decode,
-        Decoder, Encode, Encoder, FromIor, HasIor, Inherits, Ior, LongDouble, Shared, ValueFactory,
-        ValueObject, ValueType, boxed_array, filled_array,
+        Decoder, Encode, Encoder, Fixed, FromIor, HasIor, Inherits, Ior, LongDouble, Shared, ValueFactory,
+        ValueObject, ValueType, WChar, WString, boxed_array, filled_array,
     };
     pub use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 

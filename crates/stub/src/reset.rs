@@ -3,7 +3,7 @@
 use std::any::{Any, TypeId};
 
 use punctual_any::Any as IdlAny;
-use punctual_cdr::{BoundedSeq, BoundedString, LongDouble, Shared};
+use punctual_cdr::{BoundedSeq, BoundedString, Fixed, LongDouble, Shared, WChar, WString};
 
 /// A value that can be reset to its default without freeing its memory.
 pub trait Reset {
@@ -68,7 +68,21 @@ macro_rules! reset_to_default {
     )*};
 }
 
-reset_to_default!(bool, char, u8, i16, u16, i32, u32, i64, u64, f32, f64, LongDouble);
+reset_to_default!(
+    bool, char, u8, i16, u16, i32, u32, i64, u64, f32, f64, LongDouble, WChar
+);
+
+impl<const D: u8, const S: u8> Reset for Fixed<D, S> {
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl<const N: usize> Reset for WString<N> {
+    fn reset(&mut self) {
+        self.clear();
+    }
+}
 
 impl<T> Reset for Option<Shared<T>> {
     fn reset(&mut self) {

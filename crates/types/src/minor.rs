@@ -225,7 +225,7 @@ table! {
     OUT_OF_MEMORY = 101, NoMemory, "there is no memory for the values in the message";
     TYPE_CODE_INVALID = 102, BadTypecode, "a type code is malformed, or describes a value without end";
     TYPE_UNSUPPORTED = 103, NoImplement,
-        "this form of a value is not supported: in an `any`, wide text, local objects, and values of types \
+        "this form of a value is not supported: in an `any`, local objects, and values of types \
          that its type code does not describe; in a reply, text that is split between chunks of a value";
     VALUE_CYCLIC = 104, NoImplement,
         "values refer to each other in a circle, which nothing would ever release; send an id in place of \
@@ -234,6 +234,7 @@ table! {
     VALUE_TYPE_UNKNOWN = 106, Marshal,
         "a value has a type that the receiver's IDL does not have, and cannot be truncated to one that it \
          has; compile the IDL of that type in the same file";
+    FIXED_INVALID = 107, DataConversion, "the octets of a `fixed` are no digits and sign, or too many digits";
     INTERCEPTOR_PANICKED = 110, Unknown,
         "an interceptor panicked; the standard error of its process has the message";
     TOO_MANY_SERVICE_CONTEXTS = 111, ImpLimit,

@@ -13,10 +13,16 @@ use crate::{
 pub fn generate(place: &Place<'_>, item: &Constant) -> TokenStream {
     let (docs, name) = (item.docs.tokens(), identifier(&item.name));
     let of = match place.model.resolved(&item.of) {
-        Type::String { .. } => quote!(&str),
+        Type::String { .. } | Type::WString { .. } => quote!(&str),
         _ => place.owned(&item.of),
     };
-    let value = value(place, &item.value);
+    let value = match &item.value {
+        Value::Fixed(unscaled) => {
+            let digits = Literal::i128_unsuffixed(*unscaled);
+            quote!(match <#of>::new(#digits) { Ok(number) => number, Err(_) => panic!("too many digits") })
+        }
+        value => self::value(place, value),
+    };
     quote!(#docs pub const #name: #of = #value;)
 }
 
@@ -46,7 +52,9 @@ pub fn value(place: &Place<'_>, value: &Value) -> TokenStream {
             let bits = Literal::u128_unsuffixed(*bits);
             quote!(#rt::LongDouble(#bits))
         }
-        Value::String(value) => quote!(#value),
+        Value::String(value) | Value::WString(value) => quote!(#value),
+        Value::WChar(value) => quote!(#rt::WChar(#value)),
+        Value::Fixed(_) => unreachable!("only constants are of type `fixed`"),
         Value::Enumerator(id, variant) => {
             let (path, variant) = (place.type_path(*id), identifier(variant));
             quote!(#path::#variant)

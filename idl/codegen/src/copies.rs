@@ -82,7 +82,9 @@ pub fn owned(place: &Place<'_>, of: &Type, lent: &Lent) -> TokenStream {
             ));
             quote!(#receiver.to_owned())
         }
-        Type::Basic(_) | Type::Object => unreachable!("has no lent form"),
+        Type::Basic(_) | Type::WString { .. } | Type::Fixed { .. } | Type::Object => {
+            unreachable!("has no lent form")
+        }
     }
 }
 

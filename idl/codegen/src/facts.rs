@@ -65,7 +65,12 @@ fn named_in(mut of: &Type, through_sequences: bool) -> Option<usize> {
             Type::Sequence { .. } if !through_sequences => return None,
             Type::Sequence { element, .. } | Type::Array { element, .. } => of = element,
             Type::Named(id) => return Some(id.0),
-            Type::Basic(_) | Type::String { .. } | Type::Object | Type::Any => return None,
+            Type::Basic(_)
+            | Type::String { .. }
+            | Type::WString { .. }
+            | Type::Fixed { .. }
+            | Type::Object
+            | Type::Any => return None,
         }
     }
 }

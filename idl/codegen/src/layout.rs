@@ -41,10 +41,13 @@ impl Model {
         match of {
             Type::Basic(Basic::Boolean | Basic::Octet) => scalar(1),
             Type::Basic(Basic::Short | Basic::UnsignedShort) => scalar(2),
-            Type::Basic(Basic::Char | Basic::Long | Basic::UnsignedLong | Basic::Float) => scalar(4),
+            Type::Basic(Basic::Char | Basic::WChar | Basic::Long | Basic::UnsignedLong | Basic::Float) => {
+                scalar(4)
+            }
             Type::Basic(Basic::LongLong | Basic::UnsignedLongLong | Basic::Double) => scalar(8),
             Type::Basic(Basic::LongDouble) => scalar(16),
-            Type::String { .. } | Type::Sequence { .. } => Layout {
+            Type::Fixed { .. } => scalar(16),
+            Type::String { .. } | Type::WString { .. } | Type::Sequence { .. } => Layout {
                 size: 3 * POINTER.size,
                 ..POINTER
             },

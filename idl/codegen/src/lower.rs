@@ -273,6 +273,14 @@ impl Lowering<'_> {
                 Type::Named(self.value_base)
             }
             hir::Type::Any => Type::Any,
+            hir::Type::WChar => Type::Basic(Basic::WChar),
+            hir::Type::WString { bound } => Type::WString {
+                bound: bound.map(u64::from),
+            },
+            hir::Type::Fixed { digits, scale } => Type::Fixed {
+                digits: *digits,
+                scale: *scale,
+            },
             hir::Type::String { bound } => Type::String {
                 bound: bound.map(u64::from),
             },
@@ -316,9 +324,9 @@ impl Lowering<'_> {
                 };
                 Value::Enumerator(id, variant)
             }
-            other @ (ConstantValue::WChar(_) | ConstantValue::WString(_) | ConstantValue::Fixed(_)) => {
-                unreachable!("refused before: {other:?}")
-            }
+            ConstantValue::WChar(value) => Value::WChar(*value),
+            ConstantValue::WString(value) => Value::WString(value.clone()),
+            ConstantValue::Fixed(value) => Value::Fixed(value.unscaled),
         }
     }
 }

@@ -99,6 +99,13 @@ pub enum Type {
     String {
         bound: Option<u64>,
     },
+    WString {
+        bound: Option<u64>,
+    },
+    Fixed {
+        digits: u8,
+        scale: u8,
+    },
     Sequence {
         element: Box<Type>,
         bound: Option<u64>,
@@ -130,6 +137,7 @@ pub enum Basic {
     Float,
     Double,
     LongDouble,
+    WChar,
 }
 
 /// A definition in its scope.
@@ -259,6 +267,10 @@ pub enum Value {
     /// Bits of a `long double`.
     LongDouble(u128),
     String(String),
+    WChar(char),
+    WString(String),
+    /// All digits as an integer.
+    Fixed(i128),
     /// Enum and variant.
     Enumerator(TypeId, String),
 }

@@ -29,8 +29,10 @@ impl Model {
     /// unions and short arrays of these.
     pub fn is_fixed(&self, of: &Type) -> bool {
         match of {
-            Type::Basic(_) => true,
-            Type::String { .. } | Type::Sequence { .. } | Type::Object | Type::Any => false,
+            Type::Basic(_) | Type::Fixed { .. } => true,
+            Type::String { .. } | Type::WString { .. } | Type::Sequence { .. } | Type::Object | Type::Any => {
+                false
+            }
             Type::Array { .. } => !self.is_boxed(of) && self.has_fixed_elements(of),
             Type::Named(id) => !self.facts[id.0].variable,
         }
@@ -53,10 +55,11 @@ impl Model {
         !self.is_fixed(of) && !self.has_reference(of)
     }
 
-    /// Whether the type contains object references.
+    /// Whether the type contains what is always owned: object references, values of value types, wide text.
     pub fn has_reference(&self, of: &Type) -> bool {
         match of {
-            Type::Basic(_) | Type::String { .. } | Type::Any => false,
+            Type::Basic(_) | Type::String { .. } | Type::Fixed { .. } | Type::Any => false,
+            Type::WString { .. } => true,
             Type::Sequence { element, .. } | Type::Array { element, .. } => self.has_reference(element),
             Type::Object => true,
             Type::Named(id) => self.facts[id.0].reference,
@@ -93,13 +96,14 @@ impl Model {
     pub fn min_size(&self, of: &Type) -> u64 {
         match of {
             Type::Basic(basic) => match basic {
-                Basic::Boolean | Basic::Octet | Basic::Char => 1,
+                Basic::Boolean | Basic::Octet | Basic::Char | Basic::WChar => 1,
                 Basic::Short | Basic::UnsignedShort => 2,
                 Basic::Long | Basic::UnsignedLong | Basic::Float => 4,
                 Basic::LongLong | Basic::UnsignedLongLong | Basic::Double => 8,
                 Basic::LongDouble => 16,
             },
-            Type::String { .. } | Type::Sequence { .. } | Type::Any => 4,
+            Type::String { .. } | Type::WString { .. } | Type::Sequence { .. } | Type::Any => 4,
+            Type::Fixed { digits, .. } => u64::from(*digits) / 2 + 1,
             Type::Array { element, length } => self.min_size(element).saturating_mul(*length),
             Type::Object => REFERENCE,
             Type::Named(id) => self.min_size_of(*id),

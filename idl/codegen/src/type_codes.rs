@@ -157,7 +157,7 @@ fn typed(place: &Place<'_>, id: TypeId, build: &TokenStream) -> TokenStream {
 fn number(place: &Place<'_>, label: &Value) -> Literal {
     Literal::i128_unsuffixed(match label {
         Value::Boolean(value) => (*value).into(),
-        Value::Char(value) => u32::from(*value).into(),
+        Value::Char(value) | Value::WChar(value) => u32::from(*value).into(),
         Value::Integer(value) => *value,
         Value::Enumerator(id, variant) => match &place.model.named(*id).shape {
             Shape::Enum(variants) => variants.iter().position(|other| other == variant).unwrap_or(0) as i128,

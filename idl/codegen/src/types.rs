@@ -72,6 +72,15 @@ impl<'m> Place<'m> {
                 let bound = literal(*bound);
                 quote!(#rt::BoundedString<#bound>)
             }
+            Type::WString { bound: None } => quote!(#rt::WString),
+            Type::WString { bound: Some(bound) } => {
+                let bound = literal(*bound);
+                quote!(#rt::WString<#bound>)
+            }
+            Type::Fixed { digits, scale } => {
+                let (digits, scale) = (literal((*digits).into()), literal((*scale).into()));
+                quote!(#rt::Fixed<#digits, #scale>)
+            }
             Type::Sequence { element, bound } => {
                 let element = self.owned(element);
                 match bound.map(literal) {
@@ -137,7 +146,7 @@ impl<'m> Place<'m> {
                     quote!(#view<#named_lifetime>)
                 }
             },
-            Type::Basic(_) | Type::Object => self.owned(of),
+            Type::Basic(_) | Type::WString { .. } | Type::Fixed { .. } | Type::Object => self.owned(of),
         }
     }
 
@@ -190,7 +199,8 @@ impl<'m> Place<'m> {
                     _ => quote!(&#path),
                 }
             }
-            Type::String { .. } | Type::Sequence { .. } | Type::Array { .. } => {
+            Type::Fixed { .. } => self.owned(of),
+            Type::String { .. } | Type::WString { .. } | Type::Sequence { .. } | Type::Array { .. } => {
                 let referred = self.referred(of);
                 quote!(&#referred)
             }
@@ -209,7 +219,7 @@ impl<'m> Place<'m> {
             };
         }
         let declared = match self.model.resolved(of) {
-            Type::Basic(_) | Type::Object => None,
+            Type::Basic(_) | Type::Fixed { .. } | Type::Object => None,
             Type::Named(id) => match self.model.named(*id).shape {
                 Shape::Enum(_) | Shape::Interface | Shape::Value => None,
                 _ => Some(quote!(&#owned)),
@@ -218,7 +228,9 @@ impl<'m> Place<'m> {
                 let element = self.owned(element);
                 Some(quote!(&[#element]))
             }
-            Type::String { .. } | Type::Sequence { .. } | Type::Any => Some(quote!(&#owned)),
+            Type::String { .. } | Type::WString { .. } | Type::Sequence { .. } | Type::Any => {
+                Some(quote!(&#owned))
+            }
             Type::Array { .. } => {
                 let array = self.plain(of);
                 Some(quote!(&#array))
@@ -270,6 +282,7 @@ impl<'m> Place<'m> {
             Basic::Float => quote!(f32),
             Basic::Double => quote!(f64),
             Basic::LongDouble => quote!(#rt::LongDouble),
+            Basic::WChar => quote!(#rt::WChar),
         }
     }
 

@@ -3,6 +3,7 @@
 #![deny(warnings, missing_docs)]
 
 mod memory_orb;
+mod value_types;
 
 pub use memory_orb::MemoryOrb;
 
@@ -41,4 +42,7 @@ pub mod values {
     include!(concat!(env!("OUT_DIR"), "/values.rs"));
 }
 
-mod value_types;
+/// From `idl/wide.idl`.
+pub mod wide {
+    include!(concat!(env!("OUT_DIR"), "/wide.rs"));
+}

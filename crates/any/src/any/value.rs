@@ -1,8 +1,10 @@
 //! Values without Rust type: what a type code and octets say.
 
-use alloc::{boxed::Box, string::String, vec::Vec};
+use alloc::{boxed::Box, format, string::String, vec::Vec};
 
-use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Ior, LongDouble};
+use punctual_cdr::{
+    CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Ior, LongDouble, WChar, WString, unscaled,
+};
 
 use super::Any;
 use crate::{
@@ -47,6 +49,12 @@ pub enum Value {
     Float(f32),
     /// `double`.
     Double(f64),
+    /// `wchar`.
+    WChar(char),
+    /// A wide string, bounded or not.
+    WString(String),
+    /// `fixed`: all digits as an integer, and how many of them are behind the point.
+    Fixed(i128, i16),
     /// `long double`.
     LongDouble(LongDouble),
     /// A string, bounded or not.
@@ -104,6 +112,19 @@ fn decode(code: &TypeCodeView<'_>, decoder: &mut Decoder<'_>, depth: u16) -> Res
         Kind::Double => Value::Double(f64::decode(decoder)?),
         Kind::LongDouble => Value::LongDouble(LongDouble::decode(decoder)?),
         Kind::String => Value::String(bounded(String::decode(decoder)?, code, decoder)?),
+        Kind::WChar => Value::WChar(WChar::decode(decoder)?.0),
+        Kind::WString => {
+            let text = <WString>::decode(decoder)?.into_inner();
+            Value::WString(bounded(text, code, decoder)?)
+        }
+        Kind::Fixed => {
+            let (digits, scale) = code.digits_and_scale()?;
+            let number = unscaled(decoder.octets(usize::from(digits) / 2 + 1)?);
+            Value::Fixed(
+                number.ok_or_else(|| decoder.error(CdrErrorKind::FixedInvalid))?,
+                scale,
+            )
+        }
         Kind::Enum => {
             let ordinal = u32::decode(decoder)?;
             // The names that are passed over count as memory, which bounds them.
@@ -210,13 +231,19 @@ fn encode(
         (Kind::Float, Value::Float(value)) => value.encode(encoder)?,
         (Kind::Double, Value::Double(value)) => value.encode(encoder)?,
         (Kind::LongDouble, Value::LongDouble(value)) => value.encode(encoder)?,
-        (Kind::String, Value::String(text)) => {
+        (Kind::String | Kind::WString, Value::String(text) | Value::WString(text)) => {
             let bound = code.length()? as usize;
             if bound != 0 && text.chars().count() > bound {
                 return Err(encoder.error(CdrErrorKind::BoundExceeded).into());
             }
-            text.encode(encoder)?;
+            match (kind, value) {
+                (Kind::String, Value::String(_)) => text.encode(encoder)?,
+                (Kind::WString, Value::WString(_)) => <WString>::from(text.as_str()).encode(encoder)?,
+                _ => return Err(AnyError::NotOfType(kind)),
+            }
         }
+        (Kind::WChar, Value::WChar(character)) => WChar(*character).encode(encoder)?,
+        (Kind::Fixed, Value::Fixed(number, scale)) => encode_fixed(*number, *scale, code, encoder)?,
         (Kind::Enum, Value::Enum(ordinal, _)) if (*ordinal as usize) < code.enumerators()?.len() => {
             ordinal.encode(encoder)?;
         }
@@ -234,6 +261,28 @@ fn encode(
         (Kind::TypeCode, Value::TypeCode(code)) => code.encode(encoder)?,
         (Kind::ObjRef | Kind::Component | Kind::Home, Value::Reference(ior)) => ior.encode(encoder)?,
         _ => return Err(AnyError::NotOfType(kind)),
+    }
+    Ok(())
+}
+
+/// Two digits in an octet, behind the digits of the type the sign.
+fn encode_fixed(
+    number: i128,
+    scale: i16,
+    code: &TypeCodeView<'_>,
+    encoder: &mut Encoder<'_>,
+) -> Result<(), AnyError> {
+    let (digits, of_type) = code.digits_and_scale()?;
+    let has_room = digits <= 31 && number.unsigned_abs() < 10_u128.pow(digits.into());
+    if scale != of_type || !has_room {
+        return Err(AnyError::NotOfType(Kind::Fixed));
+    }
+    let padded = usize::from(digits) / 2 * 2 + 1;
+    let sign = if number < 0 { 'd' } else { 'c' };
+    let halves = format!("{:0padded$}{sign}", number.unsigned_abs());
+    for pair in halves.as_bytes().as_chunks::<2>().0 {
+        let half = |digit: u8| (digit as char).to_digit(16).unwrap_or_default() as u8;
+        encoder.octets(&[half(pair[0]) << 4 | half(pair[1])])?;
     }
     Ok(())
 }

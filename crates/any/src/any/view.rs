@@ -133,6 +133,7 @@ impl Encode for AnyView<'_> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         self.type_code.encode(encoder)?;
         let same_place = encoder.position() % ALIGNMENT == self.value.position() % ALIGNMENT;
+        let same_place = same_place && !encoder.has_fixed_wide_form();
         if same_place && self.has_form(encoder.endian(), encoder.char_set()) {
             return encoder.octets(self.octets);
         }

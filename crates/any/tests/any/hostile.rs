@@ -134,8 +134,8 @@ fn the_bound_of_a_sequence_holds() {
     );
     assert_eq!(refused(&[99, 0, 0, 0]), CdrErrorKind::TypeCodeInvalid);
     assert_eq!(
-        refused(&message(&TypeCode::wide_string(0), &[0; 4])),
-        CdrErrorKind::TypeUnsupported
+        refused(&message(&TypeCode::basic(Kind::WChar), &[1; 4])),
+        CdrErrorKind::TextInvalid
     );
 }
 
@@ -203,4 +203,20 @@ fn each_any_of_many_pays_for_its_own_work() {
     octets.resize(1 << 20, 0);
     // The octets behind it are those of others.
     assert_eq!(refused(&octets), CdrErrorKind::TypeCodeInvalid);
+}
+
+#[test]
+fn a_discriminator_that_is_not_discrete_is_refused() {
+    for kind in [Kind::String, Kind::Double, Kind::Any, Kind::Null] {
+        let mut parameters = vec![1, 0, 0, 0];
+        let mut encoder = Encoder::resume(&mut parameters, Endian::Little);
+        ("", "").encode(&mut encoder).unwrap();
+        TypeCode::basic(kind).encode(&mut encoder).unwrap();
+        (-1_i32, 0_u32).encode(&mut encoder).unwrap();
+        let mut octets = (Kind::Union as u32).to_le_bytes().to_vec();
+        octets.extend((parameters.len() as u32).to_le_bytes());
+        octets.extend(parameters);
+        let union = TypeCodeView::decode(&mut Decoder::new(&octets, Endian::Little)).unwrap();
+        assert!(union.compact().is_err(), "{kind:?}");
+    }
 }

@@ -45,8 +45,8 @@ impl Encoder<'_> {
     }
 
     /// Appends a value: its type, of which `ids` are the repository id and those to which it may be
-    /// truncated, and the state that `write` appends. A value with an `identity`, its address, that was appended before
-    /// is referred to.
+    /// truncated, and the state that `write` appends. A value with an `identity`, its address, that was
+    /// appended before is referred to.
     pub fn value(
         &mut self,
         identity: usize,

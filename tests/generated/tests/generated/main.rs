@@ -6,3 +6,4 @@ mod calls;
 mod large_arrays;
 mod round_trips;
 mod values;
+mod wide;
