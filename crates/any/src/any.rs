@@ -100,7 +100,7 @@ impl Any {
         self.view().is::<T>()
     }
 
-    /// Decodes the value. Object references are decoded by the ORB that is to call them.
+    /// Decodes the value. Object references are decoded by the ORB that is to call them: `Orb::extract`.
     ///
     /// # Errors
     /// The `any` holds another type, or was received and is malformed.

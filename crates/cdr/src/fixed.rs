@@ -78,7 +78,8 @@ impl<const D: u8, const S: u8> Fixed<D, S> {
         Self::new(self.0.checked_mul(factor.into())?).ok()
     }
 
-    /// Returns the number with other digits. Fails if it does not fit, or if digits other than 0 would be lost.
+    /// Returns the number with other digits. Fails if it does not fit, or if digits other than 0 would be
+    /// lost.
     pub fn convert<const E: u8, const T: u8>(self) -> Result<Fixed<E, T>, FixedOverflow> {
         let power = 10_i128.pow(S.abs_diff(T).into());
         let unscaled = match T >= S {

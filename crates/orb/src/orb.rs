@@ -6,7 +6,8 @@ mod mutexes;
 
 use std::sync::Arc;
 
-use punctual_cdr::{Endian, Ior, TaggedComponent};
+use punctual_any::{Any, AnyError, Typed};
+use punctual_cdr::{Decode, Endian, Ior, TaggedComponent};
 use punctual_giop::{IiopAddress, ObjectUrl, Profile, UrlAddress, UrlError, Version};
 use punctual_stub::{Interface, ObjectRef, PolicyOverrides};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
@@ -399,6 +400,31 @@ impl Orb {
             wanted: R::REPOSITORY_ID,
             found: object.ior().type_id.clone(),
         })
+    }
+
+    /// Decodes the value of an `any` that may contain object references, which this ORB is to call;
+    /// [`Any::get`] decodes all other values.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_any::Any;
+    /// # use punctual_orb::Orb;
+    /// # use punctual_stub::{Interface, ObjectRef};
+    /// let orb = Orb::builder().build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// let object = Some(doubler.as_object().clone());
+    /// let any = Any::new(&object)?;
+    /// assert!(any.get::<Option<ObjectRef>>().is_err(), "which ORB is to call it?");
+    /// assert_eq!(orb.extract::<Option<ObjectRef>>(&any)?, object);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Any::get`].
+    pub fn extract<T: Typed + for<'a> Decode<'a>>(&self, any: &Any) -> Result<T, AnyError> {
+        let context = self.core().client.context();
+        any.view().with_context(&context).get()
     }
 
     /// As [`Self::resolve`], without asking for an interface. An `IOR:` is not asked anything.

@@ -1,6 +1,9 @@
 //! The servant of all benchmarks after TAO's Cubit tests.
 
-use punctual::SystemException;
+use punctual::{
+    Completion, Minor, SystemException, SystemExceptionKind,
+    any::{Any, AnyView},
+};
 use punctual_os::alloc_counter;
 
 use super::cube::{cube, cube_many, cube_packet, cube_union};
@@ -78,6 +81,20 @@ impl Cubit for Servant {
         Ok(cube_packet(packet.to_owned()))
     }
 
+    fn cube_any(&self, value: AnyView<'_>) -> Result<Any, SystemException> {
+        let cubed = if value.is::<u8>() {
+            value.get::<u8>().and_then(|octet| Any::new(&cube(octet)))
+        } else if value.is::<Many>() {
+            value
+                .get::<Many>()
+                .and_then(|values| Any::new(&cube_many(&values)))
+        } else {
+            let longs = value.get::<&[i32]>();
+            longs.and_then(|longs| Any::new(&longs.iter().map(|&l| cube(l)).collect::<Vec<_>>()))
+        };
+        cubed.map_err(|_| bad_param())
+    }
+
     fn cube_oneway(&self) -> Result<(), SystemException> {
         Ok(())
     }
@@ -85,4 +102,9 @@ impl Cubit for Servant {
     fn allocations(&self) -> Result<u64, SystemException> {
         Ok(alloc_counter::allocations_of_this_thread())
     }
+}
+
+/// An `any` holds what the IDL does not name.
+fn bad_param() -> SystemException {
+    SystemException::new(SystemExceptionKind::BadParam, Minor::NONE, Completion::No)
 }

@@ -1,6 +1,9 @@
 //! The operations of IDL_Cubit, with their arguments and results.
 
-use punctual::SystemException;
+use punctual::{
+    Completion, Minor, SystemException, SystemExceptionKind,
+    any::{Any, Typed},
+};
 use punctual_cdr::{Encode, Encoder, Endian};
 use serde::{Deserialize, Serialize};
 
@@ -28,14 +31,17 @@ pub(super) enum Operation {
     SmallStructSequence,
     LargeStructSequence,
     RtiPacket,
-    /// All two-way operations in turn.
+    /// All two-way operations before it in turn.
     Mixin,
+    AnyOctet,
+    AnyStruct,
+    AnySequence,
     Oneway,
 }
 
 impl Operation {
     /// All operations, in the order of the rows.
-    pub(super) const ALL: [Self; 15] = [
+    pub(super) const ALL: [Self; 18] = [
         Self::Void,
         Self::Short,
         Self::Octet,
@@ -50,6 +56,9 @@ impl Operation {
         Self::LargeStructSequence,
         Self::RtiPacket,
         Self::Mixin,
+        Self::AnyOctet,
+        Self::AnyStruct,
+        Self::AnySequence,
         Self::Oneway,
     ];
     /// Number of operations of [`Self::Mixin`]: all before it.
@@ -72,6 +81,9 @@ impl Operation {
             Self::LargeStructSequence => "struct sequence of 1024",
             Self::RtiPacket => "RTI packet",
             Self::Mixin => "all in turn",
+            Self::AnyOctet => "any with an octet",
+            Self::AnyStruct => "any with a struct",
+            Self::AnySequence => "any with a long sequence of 1024",
             Self::Oneway => "oneway void",
         }
     }
@@ -82,9 +94,6 @@ impl Operation {
     }
 }
 
-/// The tests of IDL_Cubit that are not supported yet: values of type Any.
-pub(super) const WITHOUT: [&str; 3] = ["any with an octet", "any with a struct", "any with sequences"];
-
 /// Arguments as in IDL_Cubit, and results.
 pub(super) struct Values {
     octets: [Vec<u8>; 2],
@@ -94,12 +103,19 @@ pub(super) struct Values {
     octet_results: Vec<u8>,
     long_results: Vec<i32>,
     struct_results: Vec<Many>,
+    any_result: Any,
     packet_result: RtiPacket,
 }
 
 /// Returns the argument of the i-th call, before truncation to its type. Source: `func` of TAO's IDL_Cubit.
 fn func(i: u32) -> i32 {
     (i as i32).wrapping_sub(117)
+}
+
+/// An `any` with this value.
+fn any(value: &(impl Typed + Encode)) -> Result<Any, SystemException> {
+    Any::new(value)
+        .map_err(|_| SystemException::new(SystemExceptionKind::Marshal, Minor::NONE, Completion::No))
 }
 
 fn many(i: u32) -> Many {
@@ -145,6 +161,7 @@ impl Values {
             octet_results: Vec::new(),
             long_results: Vec::new(),
             struct_results: Vec::new(),
+            any_result: Any::default(),
             packet_result: RtiPacket::default(),
         }
     }
@@ -202,6 +219,21 @@ impl Values {
                 let one = Operation::ALL[i as usize % Operation::MIXED];
                 return self.call(cubit, one, i);
             }
+            Operation::AnyOctet => {
+                cubit.cube_any_into(&any(&octet)?, &mut self.any_result)?;
+                self.any_result.get() == Ok(cube(octet))
+            }
+            Operation::AnyStruct => {
+                cubit.cube_any_into(&any(&many(i))?, &mut self.any_result)?;
+                self.any_result.get() == Ok(cube_many(&many(i)))
+            }
+            Operation::AnySequence => {
+                let longs = &mut self.longs[1];
+                longs[0] = long;
+                cubit.cube_any_into(&any(longs)?, &mut self.any_result)?;
+                let cubes: Vec<i32> = self.any_result.get().unwrap_or_default();
+                cubes.len() == longs.len() && cubes[0] == cube(long)
+            }
             Operation::Oneway => cubit.cube_oneway().map(|()| true)?,
         })
     }
@@ -237,6 +269,10 @@ impl Values {
             Operation::SmallStructSequence => structs(small_structs),
             Operation::LargeStructSequence => structs(large_structs),
             Operation::RtiPacket => cube_packet(self.packet.clone()) == self.packet_result,
+            Operation::AnySequence => {
+                let cubes: Vec<i32> = large_longs.iter().map(|&l| cube(l)).collect();
+                self.any_result.get() == Ok(cubes)
+            }
             // Compared in every call.
             _ => true,
         }
@@ -270,6 +306,9 @@ impl Values {
             Operation::SmallStructSequence => encoded(&small_structs[..]),
             Operation::LargeStructSequence => encoded(&large_structs[..]),
             Operation::RtiPacket => encoded(&self.packet),
+            Operation::AnyOctet => encoded(&any(&0_u8)?),
+            Operation::AnyStruct => encoded(&any(&many(0))?),
+            Operation::AnySequence => encoded(&any(large_longs)?),
             Operation::Mixin => {
                 let mixed = Operation::ALL[..Operation::MIXED].iter();
                 Ok(mean(
