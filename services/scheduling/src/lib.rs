@@ -16,6 +16,7 @@
 //! | Create the pools, adapters and objects of a server | [`ServerScheduler`] |
 //! | Check the deadlines, and find a change that meets them | [`Model`], [`Refusal`], [`Advice`] |
 //! | Choose among the rates of operations at run time | [`reconfigurable`] |
+//! | The same as a CORBA object, for TAO's clients | [`rtec`] |
 //! | Simulate it | [`Schedule::to_scenario`] |
 //!
 //! # The file
@@ -35,6 +36,7 @@ mod pool;
 mod processors;
 pub mod reconfigurable;
 mod refusal;
+pub mod rtec;
 mod scenario;
 mod schedule;
 mod server_scheduler;

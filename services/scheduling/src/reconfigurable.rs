@@ -186,6 +186,31 @@ impl ReconfigurableScheduler {
         Ok(())
     }
 
+    /// Replaces the description of an operation except for its name. The next computation is a partial one if
+    /// only rates differ.
+    ///
+    /// # Errors
+    /// [`Anomaly::UnknownOperation`].
+    pub fn redefine(&mut self, id: OperationId, operation: Operation) -> Result<(), Anomaly> {
+        self.known(id)?;
+        let own = &mut self.operations[id.index()];
+        let described = Operation {
+            name: std::mem::take(&mut own.name),
+            tuples: std::mem::take(&mut own.tuples),
+            ..operation
+        };
+        let differs = Operation {
+            name: String::new(),
+            tuples: Vec::new(),
+            ..described.clone()
+        } != *own;
+        *own = described;
+        if differs {
+            self.solution = None;
+        }
+        self.replace(id, operation.tuples)
+    }
+
     /// Enables or disables an operation, and with it everything that only follows from it.
     ///
     /// # Errors
@@ -197,6 +222,11 @@ impl ReconfigurableScheduler {
             self.solution = None;
         }
         Ok(())
+    }
+
+    /// Returns all operations, in the order of their handles.
+    pub fn operations(&self) -> &[Operation] {
+        &self.operations
     }
 
     /// Returns what was decided for an operation; `None` for an unknown one, or before [`Self::compute`].

@@ -25,6 +25,38 @@ pub enum Strategy {
     Mlf,
 }
 
+/// Names as in TAO's documentation.
+const NAMES: [(&str, Strategy); 7] = [
+    ("RMS", Strategy::Rms),
+    ("RMS_FAIR", Strategy::RmsFair),
+    ("MUF", Strategy::Muf),
+    ("MUF_FAIR", Strategy::MufFair),
+    ("RMS_MLF", Strategy::RmsMlf),
+    ("EDF", Strategy::Edf),
+    ("MLF", Strategy::Mlf),
+];
+
+impl std::fmt::Display for Strategy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = NAMES.iter().find(|(_, strategy)| strategy == self);
+        f.write_str(name.map_or("", |(name, _)| name))
+    }
+}
+
+/// Upper or lower case; hyphens stand for underscores.
+impl std::str::FromStr for Strategy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wanted = text.to_uppercase().replace('-', "_");
+        let found = NAMES.iter().find(|(name, _)| *name == wanted);
+        let known = || NAMES.map(|(name, _)| name).join(", ");
+        found
+            .map(|(_, strategy)| *strategy)
+            .ok_or_else(|| format!("`{text}` is no strategy; there are {}", known()))
+    }
+}
+
 /// Key by which alternative rates are admitted: the smallest first.
 pub(super) type Key = (u32, Reverse<Criticality>, u64, u32, u32);
 

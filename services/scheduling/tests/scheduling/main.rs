@@ -3,4 +3,5 @@
 mod advice;
 mod files;
 mod reconfigurable;
+mod rtec;
 mod schedulers;

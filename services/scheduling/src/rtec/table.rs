@@ -1,0 +1,384 @@
+//! Operations and dependencies as clients have described them, and the schedule in force.
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::{Duration, Instant},
+};
+
+use super::{
+    idl::{
+        rtec_base::{DependencyEnabledTypeT, DependencyInfo, DependencyTypeT},
+        rtec_scheduler::{ConfigInfo, OsPriority, PreemptionPriorityT, RtInfo, RtInfoEnabledTypeT},
+    },
+    information::{Attributes, dispatching_type, period, units},
+    limits::SchedulerLimits,
+    refusal::Refusal,
+};
+use crate::reconfigurable::{Anomaly, Assignment, Operation, OperationId, ReconfigurableScheduler};
+
+/// State of a scheduler object.
+pub(super) struct Table {
+    pub(super) scheduler: ReconfigurableScheduler,
+    limits: SchedulerLimits,
+    /// What each operation was set to last; `enabled` as in its RT_Info.
+    described: Vec<(Attributes, RtInfoEnabledTypeT)>,
+    dependencies: Vec<DependencyInfo>,
+    /// What the last successful computation decided.
+    in_force: Option<InForce>,
+    /// What the last computation found.
+    pub(super) anomalies: Vec<Anomaly>,
+    pub(super) computations: u64,
+    pub(super) last_duration: Duration,
+}
+
+/// A schedule, which stands until another computation succeeds.
+struct InForce {
+    assignments: Vec<Assignment>,
+    levels: Vec<ConfigInfo>,
+    utilization: f64,
+}
+
+/// Priorities of an operation: of the OS, within its level, and the level.
+pub(super) type Priorities = (OsPriority, i32, PreemptionPriorityT);
+
+/// `preemption_priority` of an operation that does not run.
+const NOWHERE: i32 = -1;
+
+impl Table {
+    pub(super) fn new(scheduler: ReconfigurableScheduler, limits: SchedulerLimits) -> Self {
+        let described = scheduler.operations().iter();
+        Self {
+            described: described
+                .map(|_| (Attributes::unset(), RtInfoEnabledTypeT::RtInfoEnabled))
+                .collect(),
+            scheduler,
+            limits,
+            dependencies: Vec::new(),
+            in_force: None,
+            anomalies: Vec::new(),
+            computations: 0,
+            last_duration: Duration::ZERO,
+        }
+    }
+
+    pub(super) fn create(&mut self, name: &str) -> Result<i32, Refusal> {
+        if name.is_empty() {
+            return Err(Refusal::OutOfRange);
+        }
+        if self.described.len() >= self.limits.operations || name.len() > self.limits.name {
+            return Err(Refusal::Limit);
+        }
+        let mut operation = Attributes::unset().operation(Vec::new(), true);
+        operation.name = name.to_owned();
+        let id = self
+            .scheduler
+            .add(operation)
+            .map_err(|_| Refusal::DuplicateName)?;
+        self.described
+            .push((Attributes::unset(), RtInfoEnabledTypeT::RtInfoEnabled));
+        Ok(handle(id))
+    }
+
+    pub(super) fn lookup(&self, name: &str) -> Result<i32, Refusal> {
+        self.scheduler
+            .lookup(name)
+            .map(handle)
+            .ok_or(Refusal::UnknownTask)
+    }
+
+    /// Returns whether there is such an operation.
+    pub(super) fn lookup_handle(&self, handle: i32) -> Result<(), Refusal> {
+        self.id(handle).map(|_| ())
+    }
+
+    /// Adds a tuple, or replaces all.
+    pub(super) fn set(&mut self, handle: i32, attributes: Attributes, adds: bool) -> Result<(), Refusal> {
+        let id = self.id(handle)?;
+        let tuple = attributes.tuple()?;
+        let mut tuples = match adds {
+            true => self.operation(id).tuples.clone(),
+            false => Vec::new(),
+        };
+        if !tuples.contains(&tuple) {
+            tuples.push(tuple);
+        }
+        if tuples.len() > self.limits.tuples {
+            return Err(Refusal::Limit);
+        }
+        let enabled = self.operation(id).enabled;
+        self.described[id.0 as usize].0 = attributes;
+        self.redefine(id, attributes.operation(tuples, enabled))
+    }
+
+    /// Takes the tuples from all operations but these.
+    pub(super) fn clear_all_but(&mut self, kept: &HashSet<i32>) -> Result<(), Refusal> {
+        for number in 0..self.described.len() as u32 {
+            let id = OperationId(number);
+            if !kept.contains(&handle(id)) {
+                let enabled = self.operation(id).enabled;
+                self.described[number as usize].0 = Attributes::unset();
+                self.redefine(id, Attributes::unset().operation(Vec::new(), enabled))?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn enable(&mut self, handle: i32, enabled: RtInfoEnabledTypeT) -> Result<(), Refusal> {
+        let id = self.id(handle)?;
+        self.described[id.0 as usize].1 = enabled;
+        let runs = enabled != RtInfoEnabledTypeT::RtInfoDisabled;
+        self.scheduler.enable(id, runs).map_err(|_| Refusal::UnknownTask)
+    }
+
+    pub(super) fn add_dependency(&mut self, dependency: DependencyInfo) -> Result<(), Refusal> {
+        self.known_pair(&dependency)?;
+        if dependency.number_of_calls < 1 {
+            return Err(Refusal::OutOfRange);
+        }
+        if self.dependencies.len() >= self.limits.dependencies {
+            return Err(Refusal::Limit);
+        }
+        self.depend(&dependency)?;
+        self.dependencies.push(dependency);
+        Ok(())
+    }
+
+    /// Removes one dependency with these attributes, if there is one.
+    pub(super) fn remove_dependency(&mut self, dependency: &DependencyInfo) -> Result<(), Refusal> {
+        self.known_pair(dependency)?;
+        let found = self.dependencies.iter().position(|own| is_same(own, dependency));
+        if let Some(found) = found {
+            self.dependencies.remove(found);
+            self.depend_anew(dependency)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn enable_dependency(&mut self, dependency: &DependencyInfo) -> Result<(), Refusal> {
+        self.known_pair(dependency)?;
+        for own in &mut self.dependencies {
+            if is_same(own, dependency) {
+                own.enabled = dependency.enabled;
+            }
+        }
+        self.depend_anew(dependency)
+    }
+
+    /// Computes; the schedule comes into force unless it is refused.
+    pub(super) fn compute(&mut self, least: OsPriority, greatest: OsPriority) -> Result<(), Refusal> {
+        if least > greatest {
+            return Err(Refusal::OutOfRange);
+        }
+        let began = Instant::now();
+        self.anomalies = self.scheduler.compute();
+        self.last_duration = began.elapsed();
+        self.computations += 1;
+        self.check()?;
+        let priorities = i64::from(greatest) - i64::from(least) + 1;
+        let levels = self.scheduler.levels();
+        if levels.len() as i64 > priorities {
+            return Err(Refusal::InsufficientThreadPriorityLevels);
+        }
+        let levels = (0i32..).zip(levels).map(|(number, level)| ConfigInfo {
+            preemption_priority: number,
+            thread_priority: greatest - number,
+            dispatching_type: dispatching_type(level.queue),
+            timer_periods: level.periods.iter().map(|every| period(*every)).collect(),
+        });
+        let ids = (0u32..).take(self.described.len()).map(OperationId);
+        self.in_force = Some(InForce {
+            levels: levels.collect(),
+            assignments: ids
+                .map(|id| self.scheduler.assignment(id).unwrap_or_default())
+                .collect(),
+            utilization: self.scheduler.utilization(),
+        });
+        Ok(())
+    }
+
+    /// Finds what must not come into force: the gravest first.
+    fn check(&self) -> Result<(), Refusal> {
+        let operations = self.scheduler.operations();
+        let is_critical = |name: &str| {
+            let id = self.scheduler.lookup(name);
+            id.is_some_and(|id| operations[id.0 as usize].criticality.is_critical())
+        };
+        let refusal = self.anomalies.iter().find_map(|anomaly| match anomaly {
+            Anomaly::Cycle(_) => Some(Refusal::CyclicDependencies),
+            Anomaly::Unresolved { remote: false, .. } => Some(Refusal::UnresolvedLocalDependencies),
+            Anomaly::NotAdmitted(name) if is_critical(name) => Some(Refusal::UtilizationBoundExceeded),
+            _ => None,
+        });
+        let has_threads_only = |(described, operation): (&(Attributes, _), &Operation)| {
+            operation.enabled && described.0.threads > 0 && !operation.is_source()
+        };
+        match refusal {
+            Some(refusal) => Err(refusal),
+            None if self.described.iter().zip(operations).any(has_threads_only) => {
+                Err(Refusal::ThreadSpecification)
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn information(&self, handle: i32) -> Result<RtInfo, Refusal> {
+        let own = self.dependencies.iter().filter(|own| own.rt_info == handle);
+        self.information_with(handle, own.cloned().collect())
+    }
+
+    fn information_with(&self, handle: i32, dependencies: Vec<DependencyInfo>) -> Result<RtInfo, Refusal> {
+        let id = self.id(handle)?;
+        let (described, enabled) = self.described[id.0 as usize];
+        let operation = self.operation(id);
+        let assignment = self.assignment(id);
+        let running = assignment.and_then(|assignment| assignment.period);
+        let at_rate = running.and_then(|every| operation.tuples.iter().find(|tuple| tuple.period == every));
+        let (priority, preemption_subpriority, preemption_priority) =
+            self.priorities(handle).unwrap_or((0, 0, NOWHERE));
+        Ok(RtInfo {
+            entry_point: operation.name.clone(),
+            handle,
+            worst_case_execution_time: at_rate.map_or(described.worst, |tuple| units(tuple.wcet)),
+            typical_execution_time: described.typical,
+            cached_execution_time: described.cached,
+            period: running.map_or(described.period, period),
+            criticality: described.criticality,
+            importance: described.importance,
+            quantum: described.quantum,
+            threads: described.threads,
+            dependencies,
+            priority,
+            preemption_subpriority,
+            preemption_priority,
+            info_type: described.info_type,
+            enabled,
+            volatile_token: 0,
+        })
+    }
+
+    pub(super) fn all_information(&self) -> Vec<RtInfo> {
+        let mut dependencies: HashMap<i32, Vec<DependencyInfo>> = HashMap::new();
+        for own in &self.dependencies {
+            dependencies.entry(own.rt_info).or_default().push(own.clone());
+        }
+        let handles = 1..=self.described.len() as i32;
+        let informed = handles.filter_map(|handle| {
+            let dependencies = dependencies.remove(&handle).unwrap_or_default();
+            self.information_with(handle, dependencies).ok()
+        });
+        informed.collect()
+    }
+
+    pub(super) fn dependencies(&self) -> &[DependencyInfo] {
+        &self.dependencies
+    }
+
+    /// Returns the priorities of an operation that runs.
+    pub(super) fn priorities(&self, handle: i32) -> Result<Priorities, Refusal> {
+        let id = self.id(handle)?;
+        let assignment = self.assignment(id).ok_or(Refusal::NotScheduled)?;
+        let level = assignment.level.ok_or(Refusal::NotScheduled)?;
+        let level = &self.levels()?[level as usize];
+        let subpriority = i32::try_from(assignment.subpriority).unwrap_or(i32::MAX);
+        Ok((level.thread_priority, subpriority, level.preemption_priority))
+    }
+
+    /// Returns the levels in force, the first one first.
+    pub(super) fn levels(&self) -> Result<&[ConfigInfo], Refusal> {
+        let in_force = self.in_force.as_ref().ok_or(Refusal::NotScheduled)?;
+        Ok(&in_force.levels)
+    }
+
+    /// Returns the utilisation in force.
+    pub(super) fn utilization(&self) -> f64 {
+        self.in_force
+            .as_ref()
+            .map_or(0.0, |in_force| in_force.utilization)
+    }
+
+    fn assignment(&self, id: OperationId) -> Option<Assignment> {
+        let in_force = self.in_force.as_ref()?;
+        in_force.assignments.get(id.0 as usize).copied()
+    }
+
+    fn operation(&self, id: OperationId) -> &Operation {
+        &self.scheduler.operations()[id.0 as usize]
+    }
+
+    fn redefine(&mut self, id: OperationId, operation: Operation) -> Result<(), Refusal> {
+        self.scheduler
+            .redefine(id, operation)
+            .map_err(|_| Refusal::UnknownTask)
+    }
+
+    fn id(&self, handle: i32) -> Result<OperationId, Refusal> {
+        let number = u32::try_from(handle)
+            .ok()
+            .and_then(|handle| handle.checked_sub(1));
+        let known = number.filter(|number| (*number as usize) < self.described.len());
+        known.map(OperationId).ok_or(Refusal::UnknownTask)
+    }
+
+    fn known_pair(&self, dependency: &DependencyInfo) -> Result<(OperationId, OperationId), Refusal> {
+        Ok((
+            self.id(dependency.rt_info)?,
+            self.id(dependency.rt_info_depended_on)?,
+        ))
+    }
+
+    fn depend(&mut self, dependency: &DependencyInfo) -> Result<(), Refusal> {
+        let (operation, on) = self.known_pair(dependency)?;
+        if dependency.enabled == DependencyEnabledTypeT::DependencyDisabled {
+            return Ok(());
+        }
+        let times = u32::try_from(dependency.number_of_calls).map_err(|_| Refusal::OutOfRange)?;
+        self.scheduler
+            .depend(operation, on, times)
+            .map_err(|_| Refusal::UnknownTask)
+    }
+
+    /// Passes all dependencies of a pair of operations to the scheduler, after a change.
+    fn depend_anew(&mut self, of: &DependencyInfo) -> Result<(), Refusal> {
+        let (operation, on) = self.known_pair(of)?;
+        self.scheduler.remove_dependency(operation, on);
+        let pair = (of.rt_info, of.rt_info_depended_on);
+        let own = self.dependencies.iter();
+        let own = own.filter(|own| (own.rt_info, own.rt_info_depended_on) == pair);
+        for dependency in own.cloned().collect::<Vec<_>>() {
+            self.depend(&dependency)?;
+        }
+        Ok(())
+    }
+}
+
+fn handle(id: OperationId) -> i32 {
+    i32::try_from(id.0 + 1).unwrap_or(i32::MAX)
+}
+
+/// Creates the description of an enabled dependency.
+pub(super) fn dependency(
+    handle: i32,
+    on: i32,
+    number_of_calls: i32,
+    dependency_type: DependencyTypeT,
+) -> DependencyInfo {
+    DependencyInfo {
+        dependency_type,
+        number_of_calls,
+        rt_info: handle,
+        rt_info_depended_on: on,
+        enabled: DependencyEnabledTypeT::DependencyEnabled,
+    }
+}
+
+fn is_same(own: &DependencyInfo, other: &DependencyInfo) -> bool {
+    let key = |of: &DependencyInfo| {
+        (
+            of.rt_info,
+            of.rt_info_depended_on,
+            of.number_of_calls,
+            of.dependency_type,
+        )
+    };
+    key(own) == key(other)
+}
