@@ -1,0 +1,296 @@
+//! Contracts: regions, the transitions between them, and what is called then.
+
+use std::sync::Arc;
+
+use punctual_os::PiMutex;
+
+use crate::{Condition, Region};
+
+/// A contract between a program and its resources, as in Quality Objects: the first of its regions that
+/// contains the present values is the one in which the program operates.
+///
+/// [`Self::evaluate`] is called by whoever measures, or at fixed times; a contract has no thread of its own.
+/// Callbacks run on that thread, after the transition; they may evaluate other contracts, and read this one.
+///
+/// ```
+/// use punctual_qos::{Condition, Contract, Region};
+///
+/// let latency = Condition::new("latency_ms");
+/// let contract = Contract::builder("image")
+///     .region(Region::new("detailed").at_most(&latency, 50.0))
+///     .region(Region::new("coarse"))
+///     .on_transition(|transition| println!("{} -> {}", transition.from, transition.to))
+///     .build()?;
+/// assert_eq!(contract.region(), "coarse", "nothing is known yet");
+/// latency.set(20.0);
+/// assert_eq!(contract.evaluate().map(|transition| transition.to).as_deref(), Some("detailed"));
+/// assert!(contract.evaluate().is_none(), "nothing has changed");
+/// # Ok::<(), punctual_qos::ContractError>(())
+/// ```
+#[derive(Clone)]
+pub struct Contract(Arc<Shared>);
+
+struct Shared {
+    name: String,
+    regions: Vec<Region>,
+    conditions: Vec<Condition>,
+    settling: u32,
+    callbacks: Vec<Callback>,
+    state: PiMutex<State>,
+}
+
+type Callback = Box<dyn Fn(&Transition) + Send + Sync>;
+
+/// Where it is, and where it may be going.
+struct State {
+    region: usize,
+    /// Another region, and how many evaluations in succession have found it.
+    candidate: (usize, u32),
+    transitions: u64,
+    evaluations: u64,
+}
+
+/// A change of the region.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Transition {
+    /// Name of the contract.
+    pub contract: String,
+    /// Region that was left.
+    pub from: String,
+    /// Region that was entered.
+    pub to: String,
+    /// Number of the transition, from 1.
+    pub number: u64,
+}
+
+/// What a contract shows to viewers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContractState {
+    /// Name of the contract.
+    pub contract: String,
+    /// Its region.
+    pub region: String,
+    /// Number of transitions.
+    pub transitions: u64,
+    /// Number of evaluations.
+    pub evaluations: u64,
+    /// Names of its conditions and their values, if measured.
+    pub conditions: Vec<(String, Option<f64>)>,
+}
+
+/// A contract that cannot be kept.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum ContractError {
+    /// Values could lie in no region.
+    #[error("contract `{0}`: its last region has bounds, so that some values lie in none; add one without")]
+    NotExhaustive(String),
+    /// A region could never be entered.
+    #[error("contract `{contract}`: region `{region}` comes after one without bounds and is never entered")]
+    Unreachable {
+        /// Name of the contract.
+        contract: String,
+        /// Name of the region.
+        region: String,
+    },
+    /// Two regions, or two conditions, have the same name.
+    #[error("contract `{contract}`: two regions or conditions are named `{name}`")]
+    DuplicateName {
+        /// Name of the contract.
+        contract: String,
+        /// The name.
+        name: String,
+    },
+    /// A bound is met by no value.
+    #[error("contract `{contract}`: no value of `{condition}` meets its bound in region `{region}`")]
+    ImpossibleBound {
+        /// Name of the contract.
+        contract: String,
+        /// Name of the region.
+        region: String,
+        /// Name of the condition.
+        condition: String,
+    },
+}
+
+/// Description of a [`Contract`].
+pub struct ContractBuilder {
+    name: String,
+    regions: Vec<Region>,
+    settling: u32,
+    callbacks: Vec<Callback>,
+}
+
+impl Contract {
+    /// Begins the description of a contract.
+    pub fn builder(name: impl Into<String>) -> ContractBuilder {
+        ContractBuilder {
+            name: name.into(),
+            regions: Vec::new(),
+            settling: 1,
+            callbacks: Vec::new(),
+        }
+    }
+
+    /// Finds the region of the present values; enters it if it is another one. Returns the transition, after
+    /// all callbacks.
+    pub fn evaluate(&self) -> Option<Transition> {
+        let Self(shared) = self;
+        let found = shared.region_of_present();
+        let (from, number) = {
+            let mut state = shared.state.lock();
+            state.evaluations += 1;
+            let times = if state.candidate.0 == found { state.candidate.1 + 1 } else { 1 };
+            state.candidate = (found, times);
+            if found == state.region || times < shared.settling {
+                return None;
+            }
+            state.transitions += 1;
+            (std::mem::replace(&mut state.region, found), state.transitions)
+        };
+        let transition = Transition {
+            contract: shared.name.clone(),
+            from: shared.regions[from].name.clone(),
+            to: shared.regions[found].name.clone(),
+            number,
+        };
+        shared.callbacks.iter().for_each(|callback| callback(&transition));
+        Some(transition)
+    }
+
+    /// Returns the name of the region.
+    pub fn region(&self) -> &str {
+        let region = self.0.state.lock().region;
+        &self.0.regions[region].name
+    }
+
+    /// Finds one of the conditions that bound regions.
+    pub fn condition(&self, name: &str) -> Option<&Condition> {
+        self.0.conditions.iter().find(|condition| condition.name() == name)
+    }
+
+    /// Returns what viewers see.
+    pub fn state(&self) -> ContractState {
+        let Self(shared) = self;
+        let (region, transitions, evaluations) = {
+            let state = shared.state.lock();
+            (state.region, state.transitions, state.evaluations)
+        };
+        let conditions = shared.conditions.iter();
+        ContractState {
+            contract: shared.name.clone(),
+            region: shared.regions[region].name.clone(),
+            transitions,
+            evaluations,
+            conditions: conditions
+                .map(|condition| (condition.name().to_owned(), condition.value()))
+                .collect(),
+        }
+    }
+}
+
+impl Shared {
+    fn region_of_present(&self) -> usize {
+        let found = self.regions.iter().position(Region::contains_present);
+        // The last one contains everything.
+        found.unwrap_or(self.regions.len() - 1)
+    }
+}
+
+impl ContractBuilder {
+    /// Adds a region, after those that are preferred to it.
+    pub fn region(mut self, region: Region) -> Self {
+        self.regions.push(region);
+        self
+    }
+
+    /// Enters another region only after this number of evaluations in succession that found it, so that
+    /// values at a bound do not lead to a transition each. Default: 1.
+    pub fn settling(mut self, evaluations: u32) -> Self {
+        self.settling = evaluations.max(1);
+        self
+    }
+
+    /// Calls this at each transition, in the order of these calls.
+    pub fn on_transition(mut self, callback: impl Fn(&Transition) + Send + Sync + 'static) -> Self {
+        self.callbacks.push(Box::new(callback));
+        self
+    }
+
+    /// Calls this whenever a region of this name is entered.
+    pub fn on_enter(self, region: &str, callback: impl Fn() + Send + Sync + 'static) -> Self {
+        let region = region.to_owned();
+        self.on_transition(move |transition| {
+            if transition.to == region {
+                callback();
+            }
+        })
+    }
+
+    /// Creates the contract; its first region is that of the present values.
+    ///
+    /// # Errors
+    /// A [`ContractError`] if regions do not divide all values among them.
+    pub fn build(self) -> Result<Contract, ContractError> {
+        self.check()?;
+        let mut conditions: Vec<Condition> = Vec::new();
+        for condition in self.regions.iter().flat_map(Region::conditions) {
+            match conditions.iter().find(|own| own.name() == condition.name()) {
+                Some(own) if !own.is_same(condition) => return Err(self.duplicate(condition.name())),
+                Some(_) => {}
+                None => conditions.push(condition.clone()),
+            }
+        }
+        let mut shared = Shared {
+            name: self.name,
+            regions: self.regions,
+            conditions,
+            settling: self.settling,
+            callbacks: self.callbacks,
+            state: PiMutex::new(State {
+                region: 0,
+                candidate: (0, 0),
+                transitions: 0,
+                evaluations: 0,
+            }),
+        };
+        let region = shared.region_of_present();
+        shared.state.get_mut().region = region;
+        Ok(Contract(Arc::new(shared)))
+    }
+
+    fn check(&self) -> Result<(), ContractError> {
+        let Some((last, others)) = self.regions.split_last() else {
+            return Err(ContractError::NotExhaustive(self.name.clone()));
+        };
+        if last.is_bounded() {
+            return Err(ContractError::NotExhaustive(self.name.clone()));
+        }
+        for (number, region) in self.regions.iter().enumerate() {
+            let (contract, name) = (self.name.clone(), region.name.clone());
+            if self.regions[..number].iter().any(|other| other.name == name) {
+                return Err(self.duplicate(&name));
+            }
+            if let Some(condition) = region.impossible() {
+                return Err(ContractError::ImpossibleBound {
+                    contract,
+                    region: name,
+                    condition: condition.name().to_owned(),
+                });
+            }
+        }
+        match others.iter().position(|region| !region.is_bounded()) {
+            None => Ok(()),
+            Some(number) => Err(ContractError::Unreachable {
+                contract: self.name.clone(),
+                region: self.regions[number + 1].name.clone(),
+            }),
+        }
+    }
+
+    fn duplicate(&self, name: &str) -> ContractError {
+        ContractError::DuplicateName {
+            contract: self.name.clone(),
+            name: name.to_owned(),
+        }
+    }
+}

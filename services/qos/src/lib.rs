@@ -1,0 +1,31 @@
+//! Adaptive quality of service, as the layered resource managers of \[Gill 2004\] 3.3 and 4.
+//!
+//! Programs measure **conditions** of the system: latency, bandwidth, missed deadlines, use of the CPU. A
+//! **contract** divides their values into **regions** of operation, and calls back at each transition from
+//! one region to another. A **rate manager** narrows the rates of operations to those that serve their
+//! deadlines, and asks the reconfigurable scheduler which of these the processor has room for.
+//!
+//! | Task | Item |
+//! |---|---|
+//! | Measure | [`Condition`] |
+//! | Adapt to what is measured | [`Contract`] |
+//! | Let other hosts report and observe | [`ContractServant`], [`idl`] |
+//! | Choose rates | [`RateManager`] |
+
+mod condition;
+mod contract;
+mod rate_manager;
+mod region;
+mod servant;
+
+pub use condition::Condition;
+pub use contract::{Contract, ContractBuilder, ContractError, ContractState, Transition};
+pub use rate_manager::{Need, RateManager, RateManagerError, Selected};
+pub use region::Region;
+pub use servant::{ContractServant, ServantLimits};
+
+/// Generated from `idl/qos.idl`.
+#[allow(missing_docs, reason = "the IDL documents what needs it")]
+pub mod idl {
+    punctual::include_idl!("qos");
+}

@@ -1,0 +1,5 @@
+//! Contracts, their objects, and the manager of rates.
+
+mod contracts;
+mod feedback;
+mod rates;
