@@ -47,7 +47,11 @@ impl Condition {
     pub fn smooth(&self, value: f64, weight: f64) {
         let next = |bits| {
             let old = f64::from_bits(bits);
-            let mean = if old.is_nan() { value } else { old + (value - old) * weight };
+            let mean = if old.is_nan() {
+                value
+            } else {
+                old + (value - old) * weight
+            };
             Some(mean.to_bits())
         };
         // It always has a next value, so this cannot fail.

@@ -139,7 +139,11 @@ impl Contract {
         let (from, number) = {
             let mut state = shared.state.lock();
             state.evaluations += 1;
-            let times = if state.candidate.0 == found { state.candidate.1 + 1 } else { 1 };
+            let times = if state.candidate.0 == found {
+                state.candidate.1 + 1
+            } else {
+                1
+            };
             state.candidate = (found, times);
             if found == state.region || times < shared.settling {
                 return None;
@@ -165,7 +169,10 @@ impl Contract {
 
     /// Finds one of the conditions that bound regions.
     pub fn condition(&self, name: &str) -> Option<&Condition> {
-        self.0.conditions.iter().find(|condition| condition.name() == name)
+        self.0
+            .conditions
+            .iter()
+            .find(|condition| condition.name() == name)
     }
 
     /// Returns what viewers see.

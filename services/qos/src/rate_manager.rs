@@ -7,11 +7,11 @@ use std::{
 
 use punctual_scheduling::reconfigurable::{Anomaly, OperationId, RateTuple, ReconfigurableScheduler};
 
-/// Chooses among the rates of operations, as the Real-Time Adaptive Resource Manager of \[Gill 2004\] 3.3: it
-/// knows which rates an operation still needs, and the scheduler knows which the processor has room for.
+/// Chooses among the rates of operations, as the Real-Time Adaptive Resource Manager of \[Gill 2004\] 3.3:
+/// it knows which rates an operation still needs, and the scheduler which the processor has room for.
 ///
-/// Each operation begins with all its rates. A [`Need`] for more or less takes away those that do not meet it,
-/// and the scheduler chooses among the rest. The ranges only become narrower, so that computations get shorter
+/// Each operation begins with all its rates. A [`Need`] for more or less takes away those that do not meet
+/// it, and the scheduler chooses among the rest. The ranges only become narrower, so that computations get shorter
 /// and end: with one rate left, or none that helps, there is nothing to compute. [`Self::reopen`] begins anew
 /// when the circumstances have changed.
 ///
@@ -112,7 +112,10 @@ impl RateManager {
     /// # Errors
     /// [`RateManagerError`].
     pub fn adapt(&mut self, id: OperationId, need: Need) -> Result<Selected, RateManagerError> {
-        let operation = self.scheduler.operation(id).ok_or(Anomaly::UnknownOperation(id))?;
+        let operation = self
+            .scheduler
+            .operation(id)
+            .ok_or(Anomaly::UnknownOperation(id))?;
         if !operation.is_source() {
             return Err(RateManagerError::NoRate(operation.name.clone()));
         }
@@ -141,7 +144,11 @@ impl RateManager {
         let left: Vec<RateTuple> = tuples.into_iter().filter(|tuple| !serves(&tuple)).collect();
         self.scheduler.replace(id, left)?;
         let again = self.scheduler.compute();
-        debug_assert!(!again.iter().any(|anomaly| matches!(anomaly, Anomaly::UnknownOperation(_))));
+        debug_assert!(
+            !again
+                .iter()
+                .any(|anomaly| matches!(anomaly, Anomaly::UnknownOperation(_)))
+        );
         self.computations += 1;
         Ok(self.selected(id, Some(computed), false))
     }
@@ -152,7 +159,9 @@ impl RateManager {
     /// [`RateManagerError::Unknown`].
     pub fn reopen(&mut self, id: OperationId) -> Result<Selected, RateManagerError> {
         let Some(tuples) = self.described.remove(&id) else {
-            self.scheduler.operation(id).ok_or(Anomaly::UnknownOperation(id))?;
+            self.scheduler
+                .operation(id)
+                .ok_or(Anomaly::UnknownOperation(id))?;
             return Ok(self.selected(id, None, true));
         };
         self.scheduler.replace(id, tuples)?;
@@ -173,7 +182,9 @@ impl RateManager {
         let operations = self.scheduler.operations().iter().zip(0u32..);
         let mut critical = operations.filter(|(operation, _)| operation.criticality.is_critical());
         let runs = |scheduler: &ReconfigurableScheduler, id| {
-            scheduler.assignment(OperationId(id)).is_some_and(|own| own.period.is_some())
+            scheduler
+                .assignment(OperationId(id))
+                .is_some_and(|own| own.period.is_some())
         };
         critical.all(|(_, id)| !runs(&self.scheduler, id) || runs(candidate, id))
     }

@@ -65,7 +65,7 @@ impl Region {
     pub(crate) fn impossible(&self) -> Option<&Condition> {
         let mut bounds = self.bounds.iter();
         // Also if an end is not a number.
-        let found = bounds.find(|(_, range)| !(range.start() <= range.end()));
+        let found = bounds.find(|(_, range)| range.is_empty());
         found.map(|(condition, _)| condition)
     }
 }

@@ -12,9 +12,9 @@ use crate::{
 
 /// Object over a [`Contract`]: other hosts report conditions, read the state, and observe transitions.
 ///
-/// Observers are told by oneway calls from the thread that reports or evaluates through [`Self::evaluate`]. A
-/// call to an observer whose host takes no more octets ends at a timeout; an observer to which a call fails is
-/// forgotten. Thus a dead observer costs one timeout, and nothing later.
+/// Observers are told by oneway calls from the thread that reports or evaluates through [`Self::evaluate`].
+/// A call to an observer whose host takes no more octets ends at a timeout; an observer to which a call fails
+/// is forgotten. Thus a dead observer costs one timeout, and nothing later.
 ///
 /// ```
 /// use punctual::Orb;
@@ -130,7 +130,12 @@ impl qos::Contract for ContractServant {
     fn state(&self) -> Result<qos::ContractState, SystemException> {
         let state = self.contract.state();
         let measured = state.conditions.into_iter();
-        let readings = measured.filter_map(|(condition, value)| Some(qos::Reading { condition, value: value? }));
+        let readings = measured.filter_map(|(condition, value)| {
+            Some(qos::Reading {
+                condition,
+                value: value?,
+            })
+        });
         Ok(qos::ContractState {
             contract: state.contract,
             region: state.region,

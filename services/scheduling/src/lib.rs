@@ -16,6 +16,7 @@
 //! | Create the pools, adapters and objects of a server | [`ServerScheduler`] |
 //! | Check the deadlines, and find a change that meets them | [`Model`], [`Refusal`], [`Advice`] |
 //! | Choose among the rates of operations at run time | [`reconfigurable`] |
+//! | Dispatch operations as it decides, also after changes | [`ScheduledDispatcher`] |
 //! | The same as a CORBA object, for TAO's clients | [`rtec`] |
 //! | Simulate it | [`Schedule::to_scenario`] |
 //!
@@ -39,6 +40,7 @@ mod refusal;
 pub mod rtec;
 mod scenario;
 mod schedule;
+mod scheduled_dispatcher;
 mod server_scheduler;
 mod threads;
 
@@ -53,5 +55,6 @@ pub use pool::{Lane, Pool};
 pub use punctual_toml::{BadSpan, FileError, Span};
 pub use refusal::Refusal;
 pub use schedule::{Part, Parts, Schedule};
+pub use scheduled_dispatcher::{NotDispatched, ScheduledDispatcher, fifo};
 pub use server_scheduler::ServerScheduler;
 pub use threads::{Buffering, Class, Expired, Wait};

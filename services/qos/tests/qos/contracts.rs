@@ -35,7 +35,11 @@ fn the_first_region_that_contains_all_values_counts_and_callbacks_run_in_order()
         .unwrap();
     assert_eq!(contract.region(), "lost");
     latency.set(50.0);
-    assert_eq!(contract.evaluate().unwrap().to, "slow", "no bandwidth was measured");
+    assert_eq!(
+        contract.evaluate().unwrap().to,
+        "slow",
+        "no bandwidth was measured"
+    );
     bandwidth.set(100.0);
     assert_eq!(contract.evaluate().unwrap().number, 2);
     assert_eq!(contract.evaluate(), None);
@@ -51,10 +55,7 @@ fn the_first_region_that_contains_all_values_counts_and_callbacks_run_in_order()
     assert_eq!(*calls.lock().unwrap(), expected);
     let state = contract.state();
     assert_eq!((state.transitions, state.evaluations), (4, 5));
-    assert_eq!(
-        state.conditions[1],
-        ("bandwidth_kbit_s".to_owned(), Some(100.0))
-    );
+    assert_eq!(state.conditions[1], ("bandwidth_kbit_s".to_owned(), Some(100.0)));
 }
 
 #[test]

@@ -9,9 +9,7 @@ use punctual::{Interface, Orb, SystemException, SystemExceptionKind};
 use punctual_fixtures::eventually;
 use punctual_qos::{
     Condition, Contract, ContractServant, Region, ServantLimits,
-    idl::punctual_qos::{
-        self as qos, ContractRef, ObserverRef, Reading, UnknownCondition, contract::*,
-    },
+    idl::punctual_qos::{self as qos, ContractRef, ObserverRef, Reading, UnknownCondition, contract::*},
 };
 
 /// An ORB with a thread of its own.
@@ -92,8 +90,11 @@ fn another_host_reports_and_a_third_one_observes() {
     let report = |readings: &[Reading]| reporter.report(readings);
     assert_eq!(report(&[reading("misses", 0.0)]).as_deref(), Ok("late"));
     assert_eq!(report(&[reading("cpu", 0.5)]).as_deref(), Ok("in time"));
-    assert_eq!(report(&[reading("misses", 3.0), reading("cpu", 0.6)]).as_deref(), Ok("late"));
-    assert!(eventually(|| texts.lock().unwrap().len() == 2));
+    assert_eq!(
+        report(&[reading("misses", 3.0), reading("cpu", 0.6)]).as_deref(),
+        Ok("late")
+    );
+    eventually("both transitions arrive", || texts.lock().unwrap().len() == 2);
     let expected = ["1: tiles late > in time", "2: tiles in time > late"];
     assert_eq!(*texts.lock().unwrap(), expected);
     let state = watched.state().unwrap();
@@ -126,12 +127,10 @@ fn dead_and_surplus_observers_are_dropped() {
     let full = contract.observe(Some(&observer));
     assert!(matches!(full, Err(ObserveError::TooManyObservers(_))));
     let nil = contract.observe(None);
-    assert!(
-        matches!(nil, Err(ObserveError::System(error)) if error.kind == SystemExceptionKind::BadParam)
-    );
+    assert!(matches!(nil, Err(ObserveError::System(error)) if error.kind == SystemExceptionKind::BadParam));
     drop(dying);
     // The connection may accept one more message before its end is noticed.
-    assert!(eventually(|| {
+    eventually("the dead observers are forgotten", || {
         let misses = f64::from(servant.evaluate().is_none());
         contract
             .report(&[reading("misses", misses), reading("cpu", 0.1)])
@@ -140,6 +139,9 @@ fn dead_and_surplus_observers_are_dropped() {
             .report(&[reading("misses", 1.0 - misses), reading("cpu", 0.1)])
             .unwrap();
         servant.observers() == 0
-    }));
-    assert_eq!(contract.report(&[reading("misses", 0.0)]).as_deref(), Ok("in time"));
+    });
+    assert_eq!(
+        contract.report(&[reading("misses", 0.0)]).as_deref(),
+        Ok("in time")
+    );
 }

@@ -11,9 +11,9 @@ fn ms(milliseconds: u64) -> Duration {
 
 fn source(name: &str, criticality: Criticality, periods: &[u64], wcet: u64) -> Operation {
     let operation = Operation::new(name, criticality);
-    periods
-        .iter()
-        .fold(operation, |operation, every| operation.tuple(ms(*every), ms(wcet)))
+    periods.iter().fold(operation, |operation, every| {
+        operation.tuple(ms(*every), ms(wcet))
+    })
 }
 
 #[test]
@@ -36,7 +36,10 @@ fn ranges_narrow_to_the_rate_that_serves_and_computations_end() {
         selected.push(manager.adapt(tiles, need).unwrap());
     }
     assert_eq!(manager.period(tiles), Some(ms(80)));
-    let computed: Vec<bool> = selected.iter().map(|selected| selected.computed.is_some()).collect();
+    let computed: Vec<bool> = selected
+        .iter()
+        .map(|selected| selected.computed.is_some())
+        .collect();
     assert_eq!(computed[..3], [true; 3], "10, 20, 40 were too much");
     assert!(computed[3..].iter().all(|computed| !computed));
     let choices: Vec<usize> = selected.iter().map(|selected| selected.choices).collect();
@@ -75,7 +78,9 @@ fn critical_operations_are_not_displaced() {
     let greedy = scheduler
         .add(source("greedy", Criticality::VeryHigh, &[40], 8))
         .unwrap();
-    let other = scheduler.add(source("other", Criticality::High, &[10], 7)).unwrap();
+    let other = scheduler
+        .add(source("other", Criticality::High, &[10], 7))
+        .unwrap();
     let mut tuples = scheduler.operation(greedy).unwrap().tuples.clone();
     let mut manager = RateManager::new(scheduler.clone());
     assert!(manager.period(greedy).is_some() && manager.period(other).is_some());
@@ -97,7 +102,9 @@ fn critical_operations_are_not_displaced() {
 #[test]
 fn unknown_operations_and_those_without_rates_are_refused() {
     let mut scheduler = ReconfigurableScheduler::new(Strategy::Rms);
-    let source = scheduler.add(source("source", Criticality::Low, &[10], 1)).unwrap();
+    let source = scheduler
+        .add(source("source", Criticality::Low, &[10], 1))
+        .unwrap();
     let follower = Operation::new("follower", Criticality::Low).passive(ms(1));
     let follower = scheduler.add(follower).unwrap();
     scheduler.depend(follower, source, 1).unwrap();

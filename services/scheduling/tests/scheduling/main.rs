@@ -1,6 +1,7 @@
 //! The scheduling service: files, their check, and the threads and pools that it sets up.
 
 mod advice;
+mod dispatching;
 mod files;
 mod reconfigurable;
 mod rtec;
