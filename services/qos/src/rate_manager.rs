@@ -11,9 +11,9 @@ use punctual_scheduling::reconfigurable::{Anomaly, OperationId, RateTuple, Recon
 /// it knows which rates an operation still needs, and the scheduler which the processor has room for.
 ///
 /// Each operation begins with all its rates. A [`Need`] for more or less takes away those that do not meet
-/// it, and the scheduler chooses among the rest. The ranges only become narrower, so that computations get shorter
-/// and end: with one rate left, or none that helps, there is nothing to compute. [`Self::reopen`] begins anew
-/// when the circumstances have changed.
+/// it, and the scheduler chooses among the rest. The ranges only become narrower, so that computations get
+/// shorter and end: with one rate left, or none that helps, there is nothing to compute. [`Self::reopen`]
+/// begins anew when the circumstances have changed.
 ///
 /// ```
 /// use std::time::Duration;
