@@ -109,13 +109,25 @@ impl<H: ServingSlot> Worker<'_, H> {
             NoRoom::TooLarge => (SystemExceptionKind::ImpLimit, Minor::REQUEST_LARGER_THAN_QUEUE),
         };
         let exception = SystemException::new(kind, minor, Completion::No);
+        self.refuse_queued(connection, header, char_set, &exception)
+    }
+
+    /// Answers the request in the buffers, for which no queue has room. `false`: the connection is of no
+    /// further use.
+    pub(crate) fn refuse_queued(
+        &mut self,
+        connection: &Arc<Connection<H>>,
+        header: &MessageHeader,
+        char_set: CharSet,
+        exception: &SystemException,
+    ) -> bool {
         let arrival = Arrival {
             read_at: None,
             may_move: false,
             char_set,
         };
         let refused = self.with_request(connection, header, arrival, |lane, handler, request, _, reply| {
-            handler.refuse_request(lane, request, &exception, reply)
+            handler.refuse_request(lane, request, exception, reply)
         });
         match refused {
             Ok(true) => self.send_reply(connection, header, None),

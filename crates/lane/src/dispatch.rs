@@ -134,6 +134,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             Ok(Disposition::Unserved(reply, reason)) => {
                 self.after_unserved(connection, header, reply, reason)
             }
+            Ok(Disposition::Hold(limits)) => self.hold(connection, header, arrival, limits),
             Ok(Disposition::Redispatch(target)) => self.redispatch(connection, header, arrival, target),
             Err(MessageError) => self.reject(connection, header.version),
         }

@@ -68,6 +68,9 @@ pub trait RequestHandler: Send + Sync + Sized + 'static {
         reply: &mut Vec<u8>,
     ) -> Result<bool, MessageError>;
 
+    /// Whether a request that was just put aside by [`Disposition::Hold`] should still be held.
+    fn is_held(&self, request: &RequestMessage<'_, Self>) -> bool;
+
     /// Data for a connection from `peer`, accepted at an endpoint with this highest accepted priority.
     fn accepted(lane: &Self::LaneData, peer: Peer, highest_priority: Priority) -> Self::PeerData;
 
@@ -137,6 +140,9 @@ pub enum Disposition {
     Reply(Option<Priority>),
     /// Nothing: the client expects no reply.
     NoReply,
+    /// Keeps the request, which has not been served, until [`crate::Lane::release_held`]; refuses it with TRANSIENT if
+    /// these limits leave no room.
+    Hold(QueueLimits),
     /// Passes the request, which has not been served, to another lane.
     Redispatch(Redispatch),
     /// Sends the reply to a request that has not been served, if there is one, as [`Self::Reply`] does, and

@@ -25,6 +25,7 @@ use crate::{
     descriptors::DescriptorShare,
     mode::Mode,
     pending_work::PendingWork,
+    held::HeldRequests,
     request_queue::{QueuedRequest, RequestQueue},
     self_waits::SelfWaits,
     threads::LaneThreads,
@@ -57,6 +58,8 @@ pub struct Lane<H: RequestHandler> {
     /// Requests that wait for a thread; without capacity unless the lane buffers or other lanes redispatch to
     /// it.
     pub(crate) queue: Arc<RequestQueue<H>>,
+    /// Requests that wait for [`Self::release_held`].
+    pub(crate) held: HeldRequests<H>,
     pub(crate) self_waits: SelfWaits,
     pub(crate) pending_work: PendingWork,
     pub(crate) call_timeouts: DeadlineTimer,
@@ -109,6 +112,7 @@ impl<H: RequestHandler> Lane<H> {
             poller,
             handed_over: PiMutex::new(VecDeque::with_capacity(16)),
             queue: Arc::new(queue),
+            held: HeldRequests::default(),
             self_waits: SelfWaits::new(&config.name),
             pending_work: PendingWork::default(),
             call_timeouts,
@@ -244,6 +248,7 @@ impl<H: RequestHandler> Lane<H> {
         self.connections.close_all();
         self.unserved.clear();
         self.queue.clear();
+        self.held.clear();
     }
 
     /// Gives a connection with something to read to another thread of the lane. It waits once, however often

@@ -27,6 +27,7 @@ mod descriptors;
 mod dispatch;
 mod error;
 mod handler;
+mod held;
 mod housekeeping;
 mod inbound;
 mod kept_memory;

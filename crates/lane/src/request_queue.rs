@@ -145,6 +145,43 @@ impl<H: RequestHandler> RequestQueue<H> {
         state.waiting.reserve(more);
     }
 
+    /// Provides this much more capacity.
+    pub(crate) fn extend(&self, by: QueueLimits) {
+        let before = self.state.lock().limits;
+        let (requests, octets) = before.map_or((0, 0), |before| (before.requests, before.octets));
+        self.provide(QueueLimits {
+            requests: requests.saturating_add(by.requests),
+            octets: octets.saturating_add(by.octets),
+        });
+    }
+
+    /// Moves what waits now to another queue, as far as it has room; returns the number of requests.
+    pub(crate) fn move_to(&self, other: &Self) -> usize {
+        let (mut message, mut fragment_starts) = (Vec::new(), Vec::new());
+        let waiting = self.state.lock().waiting.len();
+        for moved in 0..waiting {
+            let mut state = self.state.lock();
+            let taken = state.take(&mut message, &mut fragment_starts);
+            self.publish(&state);
+            let limits = other.state_limits();
+            drop(state);
+            let Some(request) = taken else { return moved };
+            let connection = Arc::clone(&request.connection);
+            let octets = &message[..request.header.total_size()];
+            // Fails only if the lane has ended: its clients have been told.
+            let _ = other.push(limits, request, octets, &fragment_starts);
+            // The other queue counts it, too.
+            connection.state.end_request();
+        }
+        waiting
+    }
+
+    fn state_limits(&self) -> QueueLimits {
+        let requests = self.counters.limit_requests.load(Ordering::Relaxed);
+        let octets = self.counters.limit_octets.load(Ordering::Relaxed);
+        QueueLimits { requests, octets }
+    }
+
     /// Admits a request within these limits. The connection owes its reply from then on.
     pub(crate) fn push(
         &self,
@@ -221,7 +258,7 @@ impl<H: RequestHandler> RequestQueue<H> {
             }
             return Taken::Asked;
         }
-        let taken = state.take(buffers);
+        let taken = state.take(&mut buffers.message, &mut buffers.fragment_starts);
         self.publish(&state);
         taken.map_or(Taken::TimedOut, Taken::Request)
     }
@@ -257,7 +294,7 @@ impl<H: RequestHandler> RequestQueue<H> {
         if state.closed {
             return (None, false);
         }
-        let taken = state.take(buffers);
+        let taken = state.take(&mut buffers.message, &mut buffers.fragment_starts);
         self.publish(&state);
         (taken, !state.waiting.is_empty())
     }
@@ -346,13 +383,9 @@ impl<H: RequestHandler> RequestQueue<H> {
 
     /// Statistics, read without the lock: a request may be counted in one place and not yet in another.
     pub(crate) fn statistics(&self) -> QueueStatistics {
-        let requests = self.counters.limit_requests.load(Ordering::Relaxed);
-        let limits = QueueLimits {
-            requests,
-            octets: self.counters.limit_octets.load(Ordering::Relaxed),
-        };
+        let limits = self.state_limits();
         QueueStatistics {
-            limits: (requests > 0).then_some(limits),
+            limits: (limits.requests > 0).then_some(limits),
             requests: self.requests.load(Ordering::Relaxed),
             octets: self.counters.octets.load(Ordering::Relaxed),
             most_requests: self.counters.most_requests.load(Ordering::Relaxed),
@@ -364,14 +397,14 @@ impl<H: RequestHandler> RequestQueue<H> {
 }
 
 impl<H: RequestHandler> State<H> {
-    fn take(&mut self, buffers: &mut WorkerBuffers<H>) -> Option<QueuedRequest<H>> {
+    fn take(&mut self, octets: &mut Vec<u8>, fragment_starts: &mut Vec<usize>) -> Option<QueuedRequest<H>> {
         let Waiting {
             request,
             message: stored,
         } = self.waiting.pop_front()?;
         self.octets -= stored.size();
         self.messages
-            .take(stored, &mut buffers.message, &mut buffers.fragment_starts);
+            .take(stored, octets, fragment_starts);
         Some(request)
     }
 }

@@ -10,7 +10,7 @@ use punctual_os::{Scheduling, SchedulingClass, scheduling};
 use punctual_stub::PolicyOverrides;
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use crate::{client, configuration::Configuration, notice, object_transform::ObjectTransform};
+use crate::{client, configuration::Configuration, notice, object_transform::ObjectTransform, stand_in};
 
 /// Real-time CORBA view of the calling thread, `RTCORBA::Current`.
 ///
@@ -126,6 +126,22 @@ impl<'o> Current<'o> {
     /// ```
     pub fn policies(&self) -> PolicyOverrides {
         client::of_thread()
+    }
+}
+
+impl Current<'_> {
+    /// Returns the id of the object that this thread serves through a default servant or a servant locator,
+    /// `PortableServer::Current::get_object_id`; the innermost one, if such upcalls are nested. `None` outside
+    /// them: an object with a servant of its own needs no id to be told apart.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// let orb = Orb::builder().build()?;
+    /// assert_eq!(orb.current().object_id(), None);
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn object_id(&self) -> Option<Vec<u8>> {
+        stand_in::current_id()
     }
 }
 

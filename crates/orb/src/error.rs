@@ -83,6 +83,9 @@ pub enum OrbError {
         "the operation waits for upcalls to end, so it must not be called inside one; call it on another thread"
     )]
     InUpcall,
+    /// The adapter's manager has been deactivated, which is final (`POAManager::AdapterInactive`).
+    #[error("the adapter's manager has been deactivated for ever; create another adapter")]
+    ManagerInactive,
     /// The thread pool has been destroyed, or its ORB no longer exists (`RTCORBA::RTORB::InvalidThreadpool`).
     #[error("the thread pool has been destroyed; create another one with `Orb::threadpool`")]
     InvalidThreadPool,
@@ -204,6 +207,7 @@ impl OrbError {
             Self::Full => (Kind::ImpLimit, Minor::NONE),
             Self::StackTooSmall { .. } => (Kind::NoResources, Minor::NONE),
             Self::AdapterDestroyed => (Kind::ObjectNotExist, Minor::NONE),
+            Self::ManagerInactive => (Kind::BadInvOrder, Minor::NONE),
             Self::ShutDown => (Kind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN),
             Self::InUpcall => (Kind::BadInvOrder, Minor::OMG_WOULD_DEADLOCK),
             Self::AlreadyActive => (Kind::BadInvOrder, Minor::ALREADY_ACTIVE),

@@ -3,6 +3,7 @@
 //! the same ORB goes from `client/` to `server/` directly, on the calling thread.
 
 mod accepted_priorities;
+mod adapter_index;
 mod admission;
 mod bound_band;
 mod client;
@@ -19,6 +20,7 @@ mod limits;
 mod mutex;
 mod notice;
 mod object_ids;
+mod object_search;
 mod object_transform;
 mod objects;
 mod orb;
@@ -26,12 +28,15 @@ mod orb_core;
 mod poa;
 mod poa_core;
 mod poa_defaults;
+mod poa_manager;
 mod pool_info;
 mod pools;
 mod profiles;
 mod published;
+mod request_processing;
 mod server;
 mod settings;
+mod stand_in;
 mod threadpool;
 
 pub use accepted_priorities::Peers;
@@ -44,7 +49,10 @@ pub use invalid_policy::InvalidPolicy;
 pub use limits::{Limits, OnExcess};
 pub use mutex::{LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound};
 pub use orb::{Orb, OrbBuilder};
-pub use poa::{ObjectBuilder, Poa, PoaBuilder, ReferenceBuilder};
+pub use poa::{
+    AdapterActivator, AnyServant, Declined, ObjectBuilder, Poa, PoaBuilder, PoaManager, PoaManagerState,
+    ReferenceBuilder, ServantActivator, ServantLocator,
+};
 pub use punctual_inspect::{InspectedAt, Inspection};
 pub use punctual_lane::{
     LaneStatistics, QueueLimits, QueueStatistics, SocketOptions, StackUse, ThreadLifetime,

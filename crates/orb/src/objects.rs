@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU32, Ordering, fence},
     },
     time::{Duration, Instant},
@@ -11,12 +11,14 @@ use std::{
 
 use punctual_cdr::{CharSet, Ior, TaggedComponent};
 use punctual_os::{PiCondvar, PiMutex};
-use punctual_poa::{ObjectKey, ObjectTable, SlotId, Slots};
+use punctual_poa::{InFlight, ObjectKey, ObjectTable, SlotId, Slots};
 use punctual_stub::Servant;
 use punctual_types::Priority;
 
 use crate::{
-    Limits, OrbError, PriorityModel, current,
+    Limits, OrbError, PriorityModel,
+    adapter_index::AdapterIndex,
+    current,
     object_ids::ObjectIds,
     poa_core::{PoaCore, id_of_slot},
     published::Published,
@@ -36,6 +38,9 @@ pub(crate) struct Objects {
     activation: PiMutex<Activation>,
     ids: ObjectIds,
     published: Published,
+    /// Adapters that can serve objects which are not active.
+    pub(crate) managed: AdapterIndex,
+    root: OnceLock<Arc<PoaCore>>,
     /// Code set that references state as the native one.
     native_code_set: Option<CharSet>,
     /// Components of all references that are made from now on.
@@ -77,6 +82,8 @@ impl Objects {
             }),
             ids: ObjectIds::new(),
             published: Published::new(),
+            managed: AdapterIndex::default(),
+            root: OnceLock::new(),
             native_code_set,
             components: PiMutex::new(Vec::new()),
         }
@@ -105,6 +112,33 @@ impl Objects {
         };
         slot.and_then(|slot| self.table.enter(slot))
             .map_or(Demultiplexed::Unknown, Demultiplexed::Object)
+    }
+
+    pub(crate) fn boot(&self) -> u64 {
+        self.boot
+    }
+
+    /// The adapter at the top, once it is known.
+    pub(crate) fn root(&self) -> Option<Arc<PoaCore>> {
+        self.root.get().cloned()
+    }
+
+    pub(crate) fn set_root(&self, root: &Arc<PoaCore>) {
+        self.root.get_or_init(|| Arc::clone(root));
+    }
+
+    /// Has requests for objects of the adapter that are not active, and for adapters below it, searched.
+    pub(crate) fn manage(&self, poa: &Arc<PoaCore>) {
+        self.managed.insert(poa);
+    }
+
+    pub(crate) fn enter(&self, slot: SlotId) -> Option<InFlight<'_, ActiveObject>> {
+        self.table.enter(slot)
+    }
+
+    /// Whether an object may have this key.
+    pub(crate) fn is_short(&self, key: &[u8]) -> bool {
+        key.len() <= self.max_key
     }
 
     /// Publishes a reference under a key.
@@ -138,6 +172,25 @@ impl Objects {
         servant: Arc<dyn Servant>,
         priority: Option<Priority>,
     ) -> Result<Ior, OrbError> {
+        self.activate_slot(id, poa, servant, priority).map(|(_, ior)| ior)
+    }
+
+    /// Activates an object that stands for those of an adapter that are not active.
+    pub(crate) fn activate_stand_in(
+        &self,
+        poa: &Arc<PoaCore>,
+        servant: Arc<dyn Servant>,
+    ) -> Result<SlotId, OrbError> {
+        self.activate_slot(None, poa, servant, None).map(|(slot, _)| slot)
+    }
+
+    fn activate_slot(
+        &self,
+        id: Option<&[u8]>,
+        poa: &Arc<PoaCore>,
+        servant: Arc<dyn Servant>,
+        priority: Option<Priority>,
+    ) -> Result<(SlotId, Ior), OrbError> {
         self.reclaim();
         let mut ior = Ior::default();
         let components = self.components.lock().clone();
@@ -176,7 +229,7 @@ impl Objects {
         if let Some(id) = id {
             self.ids.insert(adapter.path, id, slot);
         }
-        Ok(ior)
+        Ok((slot, ior))
     }
 
     /// Priority model of the object with this id in the adapter; `None` if it is not active.
@@ -218,6 +271,17 @@ impl Objects {
         .map_err(OrbError::Reference)
     }
 
+    /// Reference to the object with this key that `object` serves, which may stand for others.
+    pub(crate) fn reference_of(&self, object: &ActiveObject, key: &[u8]) -> Ior {
+        let named = match ObjectKey::parse(key) {
+            Some(ObjectKey::Named { id, .. }) if *key != *object.key => {
+                self.reference(&object.poa, object.servant.repository_id(), id, None).ok()
+            }
+            _ => None,
+        };
+        named.unwrap_or_else(|| object.ior.clone())
+    }
+
     pub(crate) fn deactivate(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Result<(), OrbError> {
         let slot = self.forget(poa, key).ok_or(OrbError::NotActive)?;
         if current::is_in_upcall() {
@@ -243,6 +307,7 @@ impl Objects {
         for child in poa.close() {
             self.destroy(root, &child);
         }
+        self.managed.remove(poa);
         for key in self.keys_of(poa) {
             // Another thread may have been faster.
             let _ = self.deactivate(poa, &key);

@@ -12,7 +12,7 @@ use punctual_transport::{Protocol, Transports};
 use punctual_types::Priority;
 
 use crate::{
-    ExpiredRequests, InvalidPolicy, OrbError,
+    ExpiredRequests, InvalidPolicy, OrbError, QueueLimits,
     client::{ClientCore, ClientParts, ConnectionCache},
     configuration::Configuration,
     lane::Lane,
@@ -70,12 +70,15 @@ impl OrbCore {
         }
         let pool = Arc::new(PoolCore::default_pool(lane, endpoints.clone()));
         let root = PoaCore::root(Arc::clone(&pool.info), configuration.server_protocols.clone());
+        let root = Arc::new(root);
+        root.processing.manager.add(&root);
         let pools = Arc::new(Pools::new(pool, endpoints));
         let objects = Arc::new(Objects::new(
             RandomState::new().build_hasher().finish(),
             &configuration.limits,
             settings.native_code_set,
         ));
+        objects.set_root(&root);
         let interceptors = Arc::new(settings.interceptors);
         let parts = ClientParts {
             configuration: Arc::clone(&configuration),
@@ -98,7 +101,7 @@ impl OrbCore {
             dispatcher: Arc::new(dispatcher),
             mutexes: Mutexes::default(),
             poa_defaults: PiMutex::new(settings.poa_defaults),
-            root: Arc::new(root),
+            root,
             inspector: inspector.map_or_else(OnceLock::new, OnceLock::from),
         });
         if let Some(inspector) = core.inspector.get() {
@@ -170,6 +173,19 @@ impl OrbCore {
         } else {
             Ok(())
         }
+    }
+
+    /// Provides memory for held requests at the lanes of a pool.
+    pub(crate) fn provide_held(&self, pool: u32, limits: QueueLimits) -> Result<(), OrbError> {
+        for lane in self.pools.lanes_of(pool) {
+            lane.provide_held(limits)?;
+        }
+        Ok(())
+    }
+
+    /// Lets the lanes of a pool serve what they hold.
+    pub(crate) fn release_held(&self, pool: u32) {
+        self.pools.lanes_of(pool).iter().for_each(|lane| lane.release_held());
     }
 
     /// Removes a pool that no adapter uses.

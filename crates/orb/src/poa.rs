@@ -2,10 +2,18 @@
 
 mod builder;
 mod destroy;
+mod manager;
 mod object;
 mod reference;
+mod servants;
 
-pub use self::{builder::PoaBuilder, object::ObjectBuilder, reference::ReferenceBuilder};
+pub use self::{
+    builder::PoaBuilder,
+    manager::{PoaManager, PoaManagerState},
+    object::ObjectBuilder,
+    reference::ReferenceBuilder,
+    servants::{AdapterActivator, AnyServant, Declined, ServantActivator, ServantLocator},
+};
 
 use std::sync::Arc;
 
@@ -38,9 +46,13 @@ pub struct Poa {
 
 impl Poa {
     pub(crate) fn root(orb: &Arc<OrbCore>) -> Self {
+        Self::of(orb, &orb.root)
+    }
+
+    pub(crate) fn of(orb: &Arc<OrbCore>, core: &Arc<PoaCore>) -> Self {
         Self {
             orb: Arc::clone(orb),
-            core: Arc::clone(&orb.root),
+            core: Arc::clone(core),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc,
+        Arc, OnceLock, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
@@ -18,14 +18,17 @@ use punctual_transport::ProtocolPolicy;
 use punctual_types::{Completion, Minor, Priority, PriorityBand, SystemException, SystemExceptionKind};
 
 use crate::{
-    OnExcess, OrbError, PriorityModel, QueueLimits,
+    AnyServant, OnExcess, OrbError, PriorityModel, QueueLimits,
     accepted_priorities::AcceptedPriorities,
     admission::Admission,
     configuration::Configuration,
     lane_data::LaneContext,
     object_transform::ObjectTransform,
+    orb_core::OrbCore,
+    poa_manager::ManagerCore,
     pool_info::{DEFAULT_POOL, PoolInfo},
     profiles::profiles,
+    request_processing::RequestProcessing,
 };
 
 /// An adapter as its objects know it.
@@ -47,6 +50,9 @@ pub(crate) struct PoaCore {
     pub(crate) server_protocols: ProtocolPolicy,
     pub(crate) client_protocols: ProtocolPolicy,
     pub(crate) pool: Arc<PoolInfo>,
+    pub(crate) processing: RequestProcessing,
+    /// Its ORB, for what servant managers are given.
+    pub(crate) orb: OnceLock<Weak<OrbCore>>,
     pub(crate) children: PiMutex<Vec<Arc<PoaCore>>>,
     pub(crate) destroyed: AtomicBool,
     /// How many ids it has chosen for references without an active object.
@@ -82,6 +88,8 @@ impl PoaCore {
             redispatch: None,
             server_protocols: ProtocolPolicy::default(),
             client_protocols: ProtocolPolicy::default(),
+            processing: RequestProcessing::new(pool.id, ManagerCore::new()),
+            orb: OnceLock::new(),
             pool,
             children: PiMutex::new(Vec::new()),
             destroyed: AtomicBool::new(false),
@@ -114,6 +122,30 @@ impl PoaCore {
         }
         children.push(Arc::clone(&child));
         Ok(child)
+    }
+
+    /// The adapter of this name directly below.
+    pub(crate) fn child(&self, name: &str) -> Option<Arc<Self>> {
+        let children = self.children.lock();
+        let own = |child: &&Arc<Self>| {
+            let path = child.path.as_str();
+            path.rsplit_once('/').map_or(path, |(_, name)| name) == name
+        };
+        children.iter().find(own).cloned()
+    }
+
+    /// Fails with OBJ_ADAPTER if the stacks of its threads are too small for the servant.
+    pub(crate) fn check_servant(&self, servant: &AnyServant) -> Result<(), SystemException> {
+        Self::check_servant_of(&self.pool, servant)
+    }
+
+    /// Fails with OBJ_ADAPTER if the stacks of the pool's threads are too small for the servant.
+    pub(crate) fn check_servant_of(pool: &PoolInfo, servant: &AnyServant) -> Result<(), SystemException> {
+        pool.check_stacks(servant.repository_id(), servant.values_on_stack)
+            .map_err(|_| {
+                let (kind, minor) = (SystemExceptionKind::ObjAdapter, Minor::SERVANT_MANAGER_FAILED);
+                SystemException::new(kind, minor, Completion::No)
+            })
     }
 
     pub(crate) fn pool_id(&self) -> u32 {

@@ -73,6 +73,16 @@ impl Pools {
         pools.iter().find(|pool| pool.info.id == id).cloned()
     }
 
+    /// Lanes of the pool with this number.
+    pub(crate) fn lanes_of(&self, id: u32) -> Vec<Arc<Lane>> {
+        let pool = if id == DEFAULT_POOL {
+            Some(Arc::clone(&self.default))
+        } else {
+            self.get(id)
+        };
+        pool.map_or_else(Vec::new, |pool| pool.lanes.clone())
+    }
+
     pub(crate) fn contain(&self, pool: &Arc<PoolCore>) -> bool {
         self.others.lock().iter().any(|other| Arc::ptr_eq(other, pool))
     }

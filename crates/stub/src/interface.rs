@@ -154,6 +154,11 @@ pub trait Servant: Send + Sync {
     /// Returns whether the servant supports the interface with this id.
     fn is_a(&self, repository_id: &str) -> bool;
 
+    /// Returns whether it executes the operations of `CORBA::Object` itself, in place of the ORB.
+    fn executes_object_operations(&self) -> bool {
+        false
+    }
+
     /// Executes a request: see [`Skeleton::dispatch`].
     fn dispatch(&self, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException>;
 }

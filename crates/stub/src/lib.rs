@@ -23,7 +23,7 @@ pub use object_ref::ObjectRef;
 pub use policies::{ExposedPolicies, PoliciesInForce, PolicyConflict, PolicyOverrides};
 pub use reset::{Reset, ReusePool};
 pub use target::{Call, Orb, OrbContext, PendingCall, Phase, Response, Target, WaitMode};
-pub use upcall::{Outcome, Upcall};
+pub use upcall::{Outcome, RequestOrigin, Upcall};
 pub use wait_strategy::WaitStrategy;
 
 /// Names for generated code, under one path.

@@ -18,8 +18,17 @@ pub struct Upcall<'m, 'l> {
     body_alignment: usize,
     response_expected: bool,
     outcome: Outcome,
-    peer: Option<Peer>,
+    origin: Option<&'m dyn RequestOrigin>,
     pool: &'l mut ReusePool,
+}
+
+/// Where a request comes from and leads to, as an ORB knows it.
+pub trait RequestOrigin {
+    /// Returns the sender according to its connection; `None` for a caller in the same ORB.
+    fn peer(&self) -> Option<Peer>;
+
+    /// Returns the key of the object; `None` if the request names it otherwise.
+    fn object_key(&self) -> Option<&[u8]>;
 }
 
 /// Content of the reply.
@@ -53,20 +62,25 @@ impl<'m, 'l> Upcall<'m, 'l> {
             body_alignment,
             response_expected,
             outcome: Outcome::NoException,
-            peer: None,
+            origin: None,
             pool,
         }
     }
 
-    /// For the ORB: sets the sender of the request.
-    pub fn from_peer(mut self, peer: Peer) -> Self {
-        self.peer = Some(peer);
+    /// For the ORB: sets where the request comes from and leads to.
+    pub fn from_origin(mut self, origin: &'m dyn RequestOrigin) -> Self {
+        self.origin = Some(origin);
         self
     }
 
     /// Returns the sender of the request according to its connection; `None` for a caller in the same ORB.
     pub fn peer(&self) -> Option<Peer> {
-        self.peer
+        self.origin?.peer()
+    }
+
+    /// Returns the key of the object that the request is for; `None` if the request names it otherwise.
+    pub fn object_key(&self) -> Option<&'m [u8]> {
+        self.origin?.object_key()
     }
 
     /// Returns the name of the operation in IDL; attributes are `_get_name` and `_set_name`.

@@ -27,6 +27,8 @@ pub struct Minor(pub u32);
 impl Minor {
     /// No detail.
     pub const NONE: Self = Self(0);
+    /// TRANSIENT: the adapter's manager discards requests.
+    pub const OMG_REQUEST_DISCARDED: Self = Self(OMG_VMCID | 1);
     /// DATA_CONVERSION: the priority cannot be mapped to a native one.
     pub const OMG_PRIORITY_UNMAPPABLE: Self = Self(OMG_VMCID | 2);
     /// BAD_INV_ORDER: the operation would deadlock, such as waiting for a shutdown inside an upcall.
@@ -188,6 +190,10 @@ table! {
         "the request is larger than the lane's whole queue; raise the server's `QueueLimits::octets`";
     REQUEST_EXPIRED = 72, Timeout,
         "the deadline of the call had passed before the server started to execute it";
+    HELD_REQUESTS_FULL = 73, Transient,
+        "the adapter's manager holds requests, and there is no room for this one; retry later, or give \
+         `PoaManager::hold` larger `QueueLimits` (collocated calls, and lanes with `LaneWait::Blocking`, \
+         have no room)";
     BAND_MISSING = 80, BadParam,
         "a request that binds its connection to a band names no band: service context 11 is missing";
     BAND_NOT_OFFERED = 81, InvPolicy,
@@ -239,6 +245,14 @@ table! {
         "an interceptor panicked; the standard error of its process has the message";
     TOO_MANY_SERVICE_CONTEXTS = 111, ImpLimit,
         "interceptors added more than 16 service contexts to a message";
+    ADAPTER_INACTIVE = 115, ObjAdapter,
+        "the adapter's manager was deactivated, and its adapters serve no further request";
+    ADAPTER_NOT_FOUND = 116, ObjectNotExist,
+        "the object's adapter does not exist, and no adapter activator has made it; check that the server \
+         creates it";
+    SERVANT_MANAGER_FAILED = 117, ObjAdapter,
+        "the servant manager or adapter activator panicked, called an object that needs it again, or gave a \
+         servant that the adapter's threads have too little stack for; the server's standard error may say more";
     NO_DISTRIBUTABLE_THREAD = 120, BadInvOrder,
         "the calling thread carries no distributable thread; begin a scheduling segment first";
     SEGMENT_NAME_WRONG = 121, BadParam, "the innermost scheduling segment has another name; it remains open";

@@ -1,9 +1,9 @@
 //! Calls to objects of the same ORB: encoded and decoded like other calls, but on the calling thread and
 //! without a connection. A servant cannot distinguish them, and caller and servant never share arguments.
 
-use punctual_cdr::{CharSet, Decode, Decoder, Encoder, Endian};
+use punctual_cdr::{CharSet, Decode, Decoder, Encoder, Endian, Ior};
 use punctual_poa::InFlight;
-use punctual_stub::{Call, OrbContext, Outcome, Phase, Response, ReusePool, Upcall};
+use punctual_stub::{Call, OrbContext, Outcome, Phase, RequestOrigin, Response, ReusePool, Upcall};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
@@ -11,10 +11,11 @@ use super::{
     reference::Reference, route::Route,
 };
 use crate::{
-    current,
+    PoaManagerState, current,
     interception::{
         AddedContexts, CallKind, Contexts, SeenRequest, ServerEnd, ServerFlow, ServerRequest, enter_slots,
     },
+    object_search::{Search, not_serving},
     server::{ActiveObject, Demultiplexed, Placement, run_servant},
 };
 
@@ -40,7 +41,7 @@ impl Reference {
         matches!(
             self.core.objects.demultiplex(&route.object_key),
             Demultiplexed::Object(_)
-        )
+        ) || self.core.objects.might_serve(&route.object_key)
     }
 }
 
@@ -79,7 +80,11 @@ fn call_on_this_thread(
     };
     let arguments = local.reader(request).with_arena(arena);
     let outcome = if core.interceptors.server.is_empty() {
-        local.serve(arguments, reply, pool)?
+        match local.serve(arguments, reply, pool) {
+            Ok(outcome) => outcome,
+            Err(NotServed::Failed(exception)) => return Err(exception),
+            Err(NotServed::Forward(ior)) => return Ok(Attempt::Forward(ior)),
+        }
     } else {
         let seen = &mut seen.get_or_insert_default().served;
         match local.serve_intercepted(arguments, (reply, pool), (added, seen))? {
@@ -88,7 +93,7 @@ fn call_on_this_thread(
             ServerEnd::Failed(exception) => Err(exception),
             ServerEnd::Forward(ior) => return Ok(Attempt::Forward(ior)),
             // No lane is involved.
-            ServerEnd::Redispatched(_) => return Err(not_exist()),
+            ServerEnd::Moved(_) => return Err(not_exist()),
         }
     };
     match outcome {
@@ -116,7 +121,7 @@ impl<'c> Local<'c> {
         arguments: Decoder<'_>,
         reply: &mut Vec<u8>,
         pool: &mut ReusePool,
-    ) -> Result<Result<Outcome, SystemException>, SystemException> {
+    ) -> Result<Result<Outcome, SystemException>, NotServed> {
         reply.clear();
         let (object, placement) = self.find()?;
         let _native = placement.enter();
@@ -137,12 +142,35 @@ impl<'c> Local<'c> {
     }
 
     #[inline(always)]
-    fn find(&self) -> Result<(InFlight<'c, ActiveObject>, Placement), SystemException> {
-        let Demultiplexed::Object(object) = self.core.objects.demultiplex(self.key) else {
-            return Err(not_exist());
+    fn find(&self) -> Result<(InFlight<'c, ActiveObject>, Placement), NotServed> {
+        let object = match self.core.objects.demultiplex(self.key) {
+            Demultiplexed::Object(object) => object,
+            Demultiplexed::Unknown => self.search()?,
+            Demultiplexed::Published(_) => return Err(not_exist().into()),
         };
+        let processing = &object.poa.processing;
+        if processing.serving_pool() != object.poa.pool_id()
+            && processing.manager.state() != PoaManagerState::Active
+        {
+            return Err(not_serving(&object.poa).into());
+        }
         let placement = object.placement_collocated(&self.core.configuration)?;
         Ok((object, placement))
+    }
+
+    /// Searches for an object that is not active.
+    #[cold]
+    fn search(&self) -> Result<InFlight<'c, ActiveObject>, NotServed> {
+        let holder = self.core.objects.holder(self.key);
+        if let Some(poa) = holder.filter(|poa| poa.processing.manager.state() != PoaManagerState::Active) {
+            return Err(not_serving(&poa).into());
+        }
+        match self.core.objects.search(self.key) {
+            Search::Object(object) => Ok(object),
+            Search::Forward(ior) => Err(NotServed::Forward(ior)),
+            Search::Failed(exception) if exception.minor == Minor::TARGET_KEY_UNKNOWN => Err(not_exist().into()),
+            Search::Failed(exception) => Err(exception.into()),
+        }
     }
 
     /// Serves the request with interceptors.
@@ -181,7 +209,8 @@ impl<'c> Local<'c> {
         }
         let (object, placement) = match self.find() {
             Ok(found) => found,
-            Err(exception) => {
+            Err(NotServed::Forward(ior)) => return Ok(flow.end(ServerEnd::Forward(ior), None)),
+            Err(NotServed::Failed(exception)) => {
                 return match flow.end(ServerEnd::Failed(exception), None) {
                     ServerEnd::Failed(exception) => Err(exception),
                     end => Ok(end),
@@ -210,8 +239,31 @@ impl<'c> Local<'c> {
         let results = Encoder::new(reply, Endian::NATIVE)
             .with_char_set(CharSet::Utf8)
             .with_limit(self.core.configuration.limits.max_message_size);
-        let mut upcall = Upcall::new(self.operation, arguments, results, 1, self.two_way, pool);
+        let upcall = Upcall::new(self.operation, arguments, results, 1, self.two_way, pool);
+        let mut upcall = upcall.from_origin(self);
         run_servant(&*object.servant, &mut upcall).map(|()| upcall.outcome())
+    }
+}
+
+impl RequestOrigin for Local<'_> {
+    fn peer(&self) -> Option<punctual_giop::Peer> {
+        None
+    }
+
+    fn object_key(&self) -> Option<&[u8]> {
+        Some(self.key)
+    }
+}
+
+/// Why a collocated call reaches no servant.
+enum NotServed {
+    Failed(SystemException),
+    Forward(Ior),
+}
+
+impl From<SystemException> for NotServed {
+    fn from(exception: SystemException) -> Self {
+        Self::Failed(exception)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Flow of one incoming request through the server interceptors.
 
 use punctual_cdr::{Decoder, Ior};
-use punctual_lane::Redispatch;
+use punctual_lane::Disposition;
 use punctual_stub::Outcome;
 use punctual_types::{Completion, SystemException};
 
@@ -32,8 +32,8 @@ pub(crate) enum ServerEnd {
     Failed(SystemException),
     /// The request is forwarded to another reference.
     Forward(Ior),
-    /// The request is passed to another lane, where it starts again.
-    Redispatched(Redispatch),
+    /// The request is passed to another lane or held, and starts again there.
+    Moved(Disposition),
 }
 
 /// Request that passes through the interceptors.
@@ -131,7 +131,7 @@ impl<'a> ServerFlow<'a> {
             let result = flow::call_point(Completion::Maybe, || match &end {
                 ServerEnd::Replied => Ok(interceptor.send_reply(&mut info)?),
                 ServerEnd::Raised | ServerEnd::Failed(_) => interceptor.send_exception(&mut info),
-                ServerEnd::Forward(_) | ServerEnd::Redispatched(_) => interceptor.send_other(&mut info),
+                ServerEnd::Forward(_) | ServerEnd::Moved(_) => interceptor.send_other(&mut info),
             });
             if let Err(interrupt) = result {
                 end = interrupt.into();
@@ -176,7 +176,7 @@ impl ServerEnd {
                 ending.forward = Some(ior);
                 ReplyStatus::LocationForward
             }
-            Self::Redispatched(_) => ReplyStatus::TransportRetry,
+            Self::Moved(_) => ReplyStatus::TransportRetry,
         });
         ending
     }

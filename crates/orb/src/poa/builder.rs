@@ -4,19 +4,25 @@ use std::sync::Arc;
 
 use punctual_poa::{IdAssignment, Lifespan};
 use punctual_sched::PriorityTransform;
+use punctual_stub::Servant;
 use punctual_transport::ProtocolPolicy;
 use punctual_types::{Priority, PriorityBand};
 
 use super::Poa;
 use crate::{
-    InvalidPolicy, OnExcess, OrbError, Peers, PriorityModel, QueueLimits, ThreadPool,
+    AnyServant, InvalidPolicy, OnExcess, OrbError, Peers, PoaManager, PriorityModel, QueueLimits,
+    ServantActivator, ServantLocator, ThreadPool,
     accepted_priorities::AcceptedPriorities,
     admission::Admission,
     limits::checked_queue_limits,
     notice,
+    orb_core::OrbCore,
     poa_core::PoaCore,
     poa_defaults::PoaDefaults,
+    poa_manager::ManagerCore,
     pool_info::{DEFAULT_POOL, PoolInfo},
+    request_processing::{RequestProcessing, ServantSource},
+    stand_in::{DefaultServant, LocatedServant},
 };
 
 /// Makes a [`Poa`]; from [`Poa::child`].
@@ -47,6 +53,35 @@ pub struct PoaBuilder {
     redispatch: Option<QueueLimits>,
     server_protocols: ProtocolPolicy,
     client_protocols: ProtocolPolicy,
+    processing: Processing,
+}
+
+/// What the builder says about how requests are served.
+#[derive(Default)]
+struct Processing {
+    manager: Option<Arc<ManagerCore>>,
+    single_thread: bool,
+    source: Source,
+}
+
+impl Processing {
+    /// As an adapter of this pool has it, and where its servants come from.
+    fn of_pool(self, pool: u32) -> (RequestProcessing, Source) {
+        let mut processing = RequestProcessing::new(pool, self.manager.unwrap_or_else(ManagerCore::new));
+        processing.retains = !matches!(self.source, Source::Locator(_));
+        processing.single_thread = self.single_thread.then(Arc::default);
+        (processing, self.source)
+    }
+}
+
+/// Where servants come from: RequestProcessingPolicy and ServantRetentionPolicy.
+#[derive(Default)]
+enum Source {
+    #[default]
+    ActiveObjects,
+    DefaultServant(AnyServant),
+    Activator(Arc<dyn ServantActivator>),
+    Locator(Arc<dyn ServantLocator>),
 }
 
 impl PoaBuilder {
@@ -60,6 +95,7 @@ impl PoaBuilder {
             redispatch: None,
             server_protocols: ProtocolPolicy::default(),
             client_protocols: ProtocolPolicy::default(),
+            processing: Processing::default(),
         }
     }
 
@@ -344,6 +380,65 @@ impl PoaBuilder {
         self
     }
 
+    /// Shares the manager of other adapters of this ORB. Default: its own, active.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// let orb = Orb::builder().build()?;
+    /// let first = orb.root_poa().child("first").build()?;
+    /// let second = orb.root_poa().child("second").manager(&first.manager()).build()?;
+    /// first.manager().discard()?;
+    /// assert_eq!(second.manager().state(), first.manager().state());
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn manager(mut self, manager: &PoaManager) -> Self {
+        self.processing.manager = Some(Arc::clone(&manager.core));
+        self
+    }
+
+    /// Serves its requests one after the other, whatever threads its pool has: ThreadPolicy SINGLE_THREAD_MODEL.
+    /// A servant may still call objects of the adapter in the same ORB. Default: ORB_CTRL_MODEL.
+    ///
+    /// Threads wait for each other at a lock that inherits priority. For MAIN_THREAD_MODEL, use the ORB's own pool
+    /// and call `Orb::run` on the main thread only.
+    pub fn single_thread(mut self) -> Self {
+        self.processing.single_thread = true;
+        self
+    }
+
+    /// Serves all objects that are not active by this servant: RequestProcessingPolicy USE_DEFAULT_SERVANT.
+    /// `Current::object_id` tells it which object is meant.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::{AnyServant, Orb};
+    /// let orb = Orb::builder().build()?;
+    /// let servant = AnyServant::new::<DoublerRef, _>(Doubler);
+    /// let poa = orb.root_poa().child("files").user_ids().default_servant(servant).build()?;
+    /// let file: DoublerRef = poa.reference().id("/etc/hosts").create()?;
+    /// assert_eq!(file.twice(4).unwrap(), 8);
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn default_servant(mut self, servant: AnyServant) -> Self {
+        self.processing.source = Source::DefaultServant(servant);
+        self
+    }
+
+    /// Makes objects active when they are first called: USE_SERVANT_MANAGER with RETAIN. In place of a default
+    /// servant or locator.
+    pub fn servant_activator(mut self, activator: impl ServantActivator) -> Self {
+        self.processing.source = Source::Activator(Arc::new(activator));
+        self
+    }
+
+    /// Finds a servant for each request: USE_SERVANT_MANAGER with NON_RETAIN. In place of a default servant or
+    /// activator; the adapter has no active objects.
+    pub fn servant_locator(mut self, locator: impl ServantLocator) -> Self {
+        self.processing.source = Source::Locator(Arc::new(locator));
+        self
+    }
+
     /// Makes the adapter. Fails for a name that is taken or malformed, and for policies that contradict each
     /// other.
     ///
@@ -407,7 +502,9 @@ impl PoaBuilder {
             passes_on: redispatch.is_some(),
         });
         pool.add_admission(&admission);
+        let (processing, source) = self.processing.of_pool(pool.id);
         let core = self.parent.core.add_child(&self.name, |path| PoaCore {
+            processing,
             lifespan: self.lifespan,
             ids: self.ids,
             model,
@@ -427,8 +524,43 @@ impl PoaBuilder {
         {
             pool.lanes.iter().for_each(|lane| lane.provide_queue(limits));
         }
+        install(source, &orb, &core).inspect_err(|_| orb.objects.destroy(&orb.root, &core))?;
         Ok(Poa { orb, core })
     }
+}
+
+/// Gives an adapter its manager and its source of servants.
+fn install(source: Source, orb: &Arc<OrbCore>, core: &Arc<PoaCore>) -> Result<(), OrbError> {
+    core.orb.get_or_init(|| Arc::downgrade(orb));
+    core.processing.manager.add(core);
+    if let Some(limits) = core.processing.manager.holds() {
+        orb.provide_held(core.pool_id(), limits)?;
+    }
+    let stand_in: Arc<dyn Servant> = match source {
+        Source::ActiveObjects => return Ok(()),
+        Source::Activator(activator) => {
+            core.processing.source.get_or_init(|| ServantSource::Activator(activator));
+            orb.objects.manage(core);
+            return Ok(());
+        }
+        Source::DefaultServant(AnyServant { servant, values_on_stack }) => {
+            core.pool.check_stacks(servant.repository_id(), values_on_stack)?;
+            Arc::new(DefaultServant(servant))
+        }
+        Source::Locator(locator) => {
+            let (adapter, checked) = (Arc::downgrade(core), Arc::clone(&core.pool));
+            Arc::new(LocatedServant {
+                locator,
+                poa: Box::new(move || adapter.upgrade()?.handle()),
+                check: Box::new(move |servant| PoaCore::check_servant_of(&checked, servant)),
+            })
+        }
+    };
+    orb.ensure_listening(core)?;
+    let slot = orb.objects.activate_stand_in(core, core.processing.serialized(stand_in))?;
+    core.processing.source.get_or_init(|| ServantSource::StandIn(slot));
+    orb.objects.manage(core);
+    Ok(())
 }
 
 /// The highest priority that the configuration of an adapter names, so that requests may be expected to have

@@ -61,7 +61,7 @@ impl<'p, S: Send + Sync + 'static> ObjectBuilder<'p, S> {
     /// interface.
     ///
     /// # Errors
-    /// - [`OrbError::WrongPolicy`] if the adapter chooses ids and has made no reference with this one, if it
+    /// - [`OrbError::WrongPolicy`] if the adapter has a servant locator, if it chooses ids and has made no reference with this one, if it
     ///   expects an id and none is set, or if a priority is set and the adapter's model is not
     ///   SERVER_DECLARED;
     /// - [`OrbError::AlreadyActive`] if the id is taken, [`OrbError::PriorityTaken`] if a reference to the
@@ -88,7 +88,13 @@ impl<'p, S: Send + Sync + 'static> ObjectBuilder<'p, S> {
         let priority = agreed_priority(priority, id.and_then(|id| poa.core.declared(id)))?;
         // The default pool listens when the first object needs it.
         poa.orb.ensure_listening(&poa.core)?;
-        let servant = servant::<R, S>(implementation);
+        if !poa.core.processing.retains {
+            return Err(OrbError::WrongPolicy(
+                "its servants come from a servant locator for each request (ServantRetentionPolicy NON_RETAIN): \
+                 make a `reference`, or build it with `servant_activator`",
+            ));
+        }
+        let servant = poa.core.processing.serialized(servant::<R, S>(implementation));
         let ior = poa.orb.objects.activate(id, &poa.core, servant, priority)?;
         poa.bind(ior)
     }

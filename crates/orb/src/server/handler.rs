@@ -66,6 +66,10 @@ impl RequestHandler for RequestDispatcher {
         request::refuse_request(self, lane, request, exception, reply)
     }
 
+    fn is_held(&self, request: &RequestMessage<'_, Self>) -> bool {
+        request::is_held(self, request)
+    }
+
     fn accepted(lane: &LaneData, peer: Peer, highest: Priority) -> Origin {
         Origin {
             peer,

@@ -83,7 +83,8 @@ impl Serving<'_> {
                         flow.end(end, self.body(reply_header, reply, orb).as_ref())
                     }
                     Resolved::Bound => flow.end(ServerEnd::Replied, None),
-                    Resolved::Redispatch(target) => flow.end(ServerEnd::Redispatched(target), None),
+                    Resolved::Moved(disposition) => flow.end(ServerEnd::Moved(disposition), None),
+                    Resolved::NotServing(exception) => flow.end(ServerEnd::Failed(exception), None),
                     Resolved::Forward(ior) => {
                         unserved = Some(Unserved::Elsewhere);
                         flow.end(ServerEnd::Forward(ior), None)
@@ -192,7 +193,7 @@ impl Serving<'_> {
         let response = self.incoming.header.response;
         let mut encoder = self.resume(reply);
         let written = match end {
-            ServerEnd::Redispatched(target) => return Ok(Disposition::Redispatch(target)),
+            ServerEnd::Moved(disposition) => return Ok(disposition),
             _ if called && self.is_answered_early() => return Ok(Disposition::NoReply),
             ServerEnd::Replied => finish(encoder, response),
             ServerEnd::Raised => {

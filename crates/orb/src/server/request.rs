@@ -84,11 +84,15 @@ impl Serving<'_> {
         let (encoder, reply_header) = self.begin_reply(reply)?;
         let (object, placement) = match self.resolve() {
             Resolved::Here(object, placement) => (object, placement),
-            Resolved::Redispatch(target) => return Ok(Disposition::Redispatch(target)),
+            Resolved::Moved(disposition) => return Ok(disposition),
             Resolved::Bound => return sent_at(self.lane.priority(), finish(encoder, response)),
             Resolved::Forward(ior) => {
                 let written = forward(encoder, reply_header, &ior, response);
                 return unserved(self.lane.priority(), written, Unserved::Elsewhere);
+            }
+            Resolved::NotServing(exception) => {
+                let written = fail(encoder, reply_header, &exception, response);
+                return sent_at(self.lane.priority(), written);
             }
             Resolved::Refused(exception, reason) => {
                 let written = fail(encoder, reply_header, &exception, response);
@@ -155,4 +159,13 @@ pub(super) fn refuse_request(
     let (request, _) = RequestHeader::decode(message.octets, header).map_err(|_| MessageError)?;
     let (encoder, reply_header) = begin_reply(dispatcher, lane, message.char_set, &request, header, reply)?;
     fail(encoder, reply_header, exception, request.response)
+}
+
+/// Whether the adapter of the request's object holds its requests.
+pub(super) fn is_held(dispatcher: &RequestDispatcher, message: &RequestMessage<'_, RequestDispatcher>) -> bool {
+    let Ok((request, _)) = RequestHeader::decode(message.octets, message.header) else {
+        return false;
+    };
+    let key = request.target.object_key().unwrap_or_default();
+    dispatcher.objects.holder(key).is_some_and(|poa| poa.processing.manager.holds().is_some())
 }

@@ -2,10 +2,10 @@
 
 use punctual_cdr::{Decoder, Encoder, Ior};
 use punctual_flight::{Event, Record, model, record};
-use punctual_giop::{BIND_PRIORITY_BAND, IncomingRequest, ResponseFlags, Version};
-use punctual_lane::{MessageError, Redispatch, RequestMessage, Unserved};
+use punctual_giop::{BIND_PRIORITY_BAND, IncomingRequest, Peer, ResponseFlags, Version};
+use punctual_lane::{Disposition, MessageError, RequestMessage, Unserved};
 use punctual_poa::InFlight;
-use punctual_stub::{Outcome, ReusePool, Servant, Upcall};
+use punctual_stub::{Outcome, RequestOrigin, ReusePool, Servant, Upcall};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
@@ -13,7 +13,12 @@ use super::{
     reply::{ReplyHeaderAt, begin_reply},
     run_servant,
 };
-use crate::{PriorityModel, lane_data::LaneContext};
+use crate::{
+    PoaManagerState, PriorityModel,
+    lane_data::LaneContext,
+    object_search::{Search, not_serving},
+    poa_core::PoaCore,
+};
 
 /// Request that is being served.
 pub(super) struct Serving<'r> {
@@ -29,10 +34,12 @@ pub(super) enum Resolved<'c> {
     Here(InFlight<'c, ActiveObject>, Placement),
     /// The request has bound its connection to a band, and is complete.
     Bound,
-    /// Another lane of the pool should serve the request.
-    Redispatch(Redispatch),
+    /// The request moves to another lane, or is held.
+    Moved(Disposition),
     /// The client should send the request to another reference.
     Forward(Ior),
+    /// The adapter does not serve it now, through no fault of its sender.
+    NotServing(SystemException),
     /// The request is refused, and its connection is charged for it.
     Refused(SystemException, Unserved),
 }
@@ -56,15 +63,16 @@ impl<'r> Serving<'r> {
         {
             Some(Demultiplexed::Object(object)) => object,
             Some(Demultiplexed::Published(ior)) => return Resolved::Forward((*ior).clone()),
-            Some(Demultiplexed::Unknown) | None => {
-                let (kind, minor) = (SystemExceptionKind::ObjectNotExist, Minor::TARGET_KEY_UNKNOWN);
-                let exception = SystemException::new(kind, minor, Completion::No);
-                return Resolved::Refused(exception, Unserved::Refused);
-            }
+            Some(Demultiplexed::Unknown) => match self.search() {
+                Ok(object) => object,
+                Err(instead) => return instead,
+            },
+            None => return Resolved::Refused(no_object(), Unserved::Refused),
         };
-        if object.poa.pool_id() != lane.pool() {
-            // An outdated or hand-made reference: the object belongs to another pool.
-            return Resolved::Forward(object.ior.clone());
+        if object.poa.processing.serving_pool() != lane.pool()
+            && let Some(instead) = self.not_here(&object)
+        {
+            return instead;
         }
         // Adapters without a priority model leave this operation to their servants, which do not support it.
         if request.operation == BIND_PRIORITY_BAND && object.model.is_some() {
@@ -91,7 +99,7 @@ impl<'r> Serving<'r> {
             }
         };
         if let Some(target) = placement.elsewhere.take() {
-            return Resolved::Redispatch(target);
+            return Resolved::Moved(Disposition::Redispatch(target));
         }
         record(|| {
             let model = match object.model {
@@ -103,6 +111,38 @@ impl<'r> Serving<'r> {
             Record::new(Event::Placed).priority(priority).detail(model)
         });
         Resolved::Here(object, placement)
+    }
+
+    /// Searches for an object that is not active.
+    #[cold]
+    fn search(&self) -> Result<InFlight<'r, ActiveObject>, Resolved<'r>> {
+        let key = self.incoming.header.target.object_key().unwrap_or_default();
+        let holder = self.dispatcher.objects.holder(key);
+        if let Some(instead) = holder.and_then(|poa| not_served(&poa)) {
+            return Err(instead);
+        }
+        match self.dispatcher.objects.search(key) {
+            Search::Object(object) => Ok(object),
+            Search::Forward(ior) => Err(Resolved::Forward(ior)),
+            Search::Failed(exception) if exception.kind == SystemExceptionKind::ObjectNotExist => {
+                Err(Resolved::Refused(exception, Unserved::Refused))
+            }
+            Search::Failed(exception) => Err(Resolved::NotServing(exception)),
+        }
+    }
+
+    /// What to do about a request that no lane of this pool serves now. `None`: the adapter's manager has become
+    /// active.
+    #[cold]
+    fn not_here(&self, object: &ActiveObject) -> Option<Resolved<'r>> {
+        not_served(&object.poa).or_else(|| {
+            // An outdated or hand-made reference: the object belongs to another pool.
+            let elsewhere = object.poa.pool_id() != self.lane.pool();
+            elsewhere.then(|| {
+                let key = self.incoming.header.target.object_key().unwrap_or_default();
+                Resolved::Forward(self.dispatcher.objects.reference_of(object, key))
+            })
+        })
     }
 
     /// Calls the servant, which writes its results after the reply's header.
@@ -122,7 +162,7 @@ impl<'r> Serving<'r> {
         };
         let two_way = request.response == ResponseFlags::WithTarget;
         let mut upcall = Upcall::new(request.operation, arguments, reply, alignment, two_way, pool)
-            .from_peer(self.message.peer.peer);
+            .from_origin(self);
         let result = run_servant(servant, &mut upcall);
         let outcome = upcall.outcome();
         (result.map(|()| outcome), upcall.into_reply())
@@ -149,4 +189,31 @@ impl<'r> Serving<'r> {
             reply,
         )
     }
+}
+
+/// What to do about a request whose adapter's manager is not active.
+fn not_served<'r>(poa: &PoaCore) -> Option<Resolved<'r>> {
+    match poa.processing.manager.state() {
+        PoaManagerState::Active => None,
+        PoaManagerState::Holding(limits) => Some(Resolved::Moved(Disposition::Hold(limits))),
+        PoaManagerState::Discarding | PoaManagerState::Inactive => {
+            Some(Resolved::NotServing(not_serving(poa)))
+        }
+    }
+}
+
+impl RequestOrigin for Serving<'_> {
+    fn peer(&self) -> Option<Peer> {
+        Some(self.message.peer.peer)
+    }
+
+    fn object_key(&self) -> Option<&[u8]> {
+        self.incoming.header.target.object_key()
+    }
+}
+
+/// The object does not exist.
+pub(crate) fn no_object() -> SystemException {
+    let (kind, minor) = (SystemExceptionKind::ObjectNotExist, Minor::TARGET_KEY_UNKNOWN);
+    SystemException::new(kind, minor, Completion::No)
 }

@@ -15,6 +15,7 @@ pub(crate) fn run_servant(servant: &dyn Servant, upcall: &mut Upcall<'_, '_>) ->
     // Operations of `CORBA::Object` begin with an underscore; so do attributes, which `object_operation`
     // leaves alone.
     if upcall.operation().starts_with('_')
+        && !servant.executes_object_operations()
         && let Some(result) = object_operation(servant, upcall)
     {
         return result;

@@ -8,6 +8,7 @@ mod connection_cache;
 mod explicit_binding;
 mod inspection;
 mod interceptors;
+mod poa;
 mod private_connection;
 mod profile_and_endpoint_selection;
 mod rtcorba;

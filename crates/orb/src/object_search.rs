@@ -1,0 +1,226 @@
+//! The way to an object that is not active: adapter activators, servant activators, default servants and locators.
+
+use std::sync::Arc;
+
+use punctual_cdr::Ior;
+use punctual_poa::{InFlight, ObjectKey};
+use punctual_stub::Servant;
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+use crate::{
+    Declined, Poa, ServantActivator,
+    objects::Objects,
+    poa_core::PoaCore,
+    request_processing::ServantSource,
+    server::{ActiveObject, Demultiplexed},
+};
+
+/// Result of [`Objects::search`].
+pub(crate) enum Search<'t> {
+    Object(InFlight<'t, ActiveObject>),
+    Forward(Ior),
+    Failed(SystemException),
+}
+
+impl Objects {
+    /// Searches for an object that [`Self::demultiplex`] did not find. Calls user code if an adapter has a servant
+    /// activator, or one above it an adapter activator; bounded work otherwise.
+    ///
+    /// Source: CORBA 3.3 part 1, 15.2.4 and 15.3.
+    #[cold]
+    pub(crate) fn search(&self, key: &[u8]) -> Search<'_> {
+        let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key).filter(|_| self.may_search(key))
+        else {
+            return Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN));
+        };
+        let poa = match self.managed.get(adapter.path) {
+            Some(poa) if poa.processing.source.get().is_some() => poa,
+            _ => match self.activate_adapters(adapter.path) {
+                Ok(true) => return self.search_again(key),
+                Ok(false) => return Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN)),
+                Err(exception) => return Search::Failed(exception),
+            },
+        };
+        self.ask(&poa, key, id)
+    }
+
+    /// Whether the object with this key, which is not active, might be served.
+    pub(crate) fn might_serve(&self, key: &[u8]) -> bool {
+        let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key).filter(|_| self.may_search(key))
+        else {
+            return false;
+        };
+        self.managed.get(adapter.path).is_some_and(|poa| {
+            poa.processing.source.get().is_some()
+                && poa.adapter(self.boot()) == adapter
+                && poa.check_identity(Some(id)).is_ok()
+        })
+    }
+
+    /// Adapter of the object with this key.
+    pub(crate) fn holder(&self, key: &[u8]) -> Option<Arc<PoaCore>> {
+        if let Demultiplexed::Object(object) = self.demultiplex(key) {
+            return Some(Arc::clone(&object.poa));
+        }
+        match ObjectKey::parse(key)? {
+            ObjectKey::Named { adapter, .. } => self.managed.get(adapter.path),
+            ObjectKey::Slot { .. } => None,
+        }
+    }
+
+    fn may_search(&self, key: &[u8]) -> bool {
+        !self.managed.is_empty() && self.issued(key) != Some(false) && self.is_short(key)
+    }
+
+    /// After adapters have been made.
+    fn search_again(&self, key: &[u8]) -> Search<'_> {
+        if let Demultiplexed::Object(object) = self.demultiplex(key) {
+            return Search::Object(object);
+        }
+        let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key) else {
+            return Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN));
+        };
+        match self.managed.get(adapter.path) {
+            Some(poa) => self.ask(&poa, key, id),
+            None => Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN)),
+        }
+    }
+
+    fn ask(&self, poa: &Arc<PoaCore>, key: &[u8], id: &[u8]) -> Search<'_> {
+        // Another lifespan, or an id that the adapter did not make.
+        let Some(source) = poa.processing.source.get().filter(|_| self.might_serve(key)) else {
+            return Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN));
+        };
+        match source {
+            ServantSource::StandIn(slot) => match self.enter(*slot) {
+                Some(object) => Search::Object(object),
+                None => Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN)),
+            },
+            ServantSource::Activator(activator) => self.incarnate(poa, activator, key, id),
+        }
+    }
+
+    fn incarnate(
+        &self,
+        poa: &Arc<PoaCore>,
+        activator: &Arc<dyn ServantActivator>,
+        key: &[u8],
+        id: &[u8],
+    ) -> Search<'_> {
+        let Some(handle) = poa.handle() else {
+            return Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN));
+        };
+        let incarnated = poa.processing.manage(|| {
+            // Another thread may have been faster.
+            if matches!(self.demultiplex(key), Demultiplexed::Object(_)) {
+                return Ok(());
+            }
+            let servant = activator.incarnate(id, &handle)?;
+            poa.check_servant(&servant)?;
+            let servant: Arc<dyn Servant> = Arc::new(Incarnated {
+                servant: servant.servant,
+                activator: Arc::clone(activator),
+                poa: Arc::clone(poa),
+                id: id.into(),
+            });
+            let servant = poa.processing.serialized(servant);
+            let activated = self.activate(Some(id), poa, servant, poa.declared(id));
+            activated.map_err(|_| Declined::from(failed()))?;
+            Ok(())
+        });
+        match incarnated {
+            None => Search::Failed(failed()),
+            Some(Err(Declined::Forward(object))) => Search::Forward(object.ior().clone()),
+            Some(Err(Declined::Exception(exception))) => Search::Failed(exception),
+            Some(Ok(())) => match self.demultiplex(key) {
+                Demultiplexed::Object(object) => Search::Object(object),
+                _ => Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN)),
+            },
+        }
+    }
+
+    /// Has the adapters of this path made that do not exist. `false`: it exists already.
+    fn activate_adapters(&self, path: &[u8]) -> Result<bool, SystemException> {
+        let (Some(root), Ok(path)) = (self.root(), std::str::from_utf8(path)) else {
+            return Err(unknown(Minor::ADAPTER_NOT_FOUND));
+        };
+        let (mut poa, mut made) = (root, false);
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            if let Some(child) = poa.child(name) {
+                poa = child;
+                continue;
+            }
+            let activator = poa.processing.adapter_activator.lock().clone();
+            let (Some(activator), Some(parent)) = (activator, poa.handle()) else {
+                return Err(unknown(Minor::ADAPTER_NOT_FOUND));
+            };
+            let answer = poa.processing.manage(|| {
+                // Another thread may have been faster.
+                poa.child(name).is_some() || activator.unknown_adapter(&parent, name)
+            });
+            match answer {
+                None => return Err(failed()),
+                Some(false) => return Err(unknown(Minor::ADAPTER_NOT_FOUND)),
+                Some(true) => made = true,
+            }
+            poa = poa.child(name).ok_or_else(|| unknown(Minor::ADAPTER_NOT_FOUND))?;
+        }
+        Ok(made)
+    }
+}
+
+/// Why requests of the adapter are not served now.
+#[cold]
+pub(crate) fn not_serving(poa: &PoaCore) -> SystemException {
+    let (kind, minor) = match poa.processing.manager.state() {
+        crate::PoaManagerState::Discarding => (SystemExceptionKind::Transient, Minor::OMG_REQUEST_DISCARDED),
+        crate::PoaManagerState::Inactive => (SystemExceptionKind::ObjAdapter, Minor::ADAPTER_INACTIVE),
+        _ => (SystemExceptionKind::Transient, Minor::HELD_REQUESTS_FULL),
+    };
+    SystemException::new(kind, minor, Completion::No)
+}
+
+fn unknown(minor: Minor) -> SystemException {
+    SystemException::new(SystemExceptionKind::ObjectNotExist, minor, Completion::No)
+}
+
+fn failed() -> SystemException {
+    let (kind, minor) = (SystemExceptionKind::ObjAdapter, Minor::SERVANT_MANAGER_FAILED);
+    SystemException::new(kind, minor, Completion::No)
+}
+
+/// A servant of an activator, which learns of its end.
+struct Incarnated {
+    servant: Arc<dyn Servant>,
+    activator: Arc<dyn ServantActivator>,
+    poa: Arc<PoaCore>,
+    id: Box<[u8]>,
+}
+
+impl Servant for Incarnated {
+    fn repository_id(&self) -> &'static str {
+        self.servant.repository_id()
+    }
+
+    fn is_a(&self, repository_id: &str) -> bool {
+        self.servant.is_a(repository_id)
+    }
+
+    fn dispatch(&self, upcall: &mut punctual_stub::Upcall<'_, '_>) -> Result<(), SystemException> {
+        self.servant.dispatch(upcall)
+    }
+}
+
+impl Drop for Incarnated {
+    fn drop(&mut self) {
+        self.activator.etherealize(&self.id, self.poa.is_destroyed());
+    }
+}
+
+impl PoaCore {
+    /// The user's handle, as long as the ORB exists.
+    pub(crate) fn handle(self: &Arc<Self>) -> Option<Poa> {
+        let orb = self.orb.get()?.upgrade()?;
+        Some(Poa::of(&orb, self))
+    }
+}

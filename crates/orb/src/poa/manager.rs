@@ -1,0 +1,131 @@
+//! Managers: whether adapters serve their requests, hold them, discard them, or refuse them for good.
+
+use std::sync::Arc;
+
+use punctual_lane::QueueLimits;
+
+use super::Poa;
+use crate::{OrbError, limits::checked_queue_limits, orb_core::OrbCore, poa_manager::ManagerCore};
+
+/// What the adapters of a [`PoaManager`] do with requests: `PortableServer::POAManager::State`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum PoaManagerState {
+    /// They serve them. The state of a new manager.
+    Active,
+    /// They keep them, within these limits for each lane, until the manager is active. TRANSIENT without room.
+    Holding(QueueLimits),
+    /// They refuse them with TRANSIENT.
+    Discarding,
+    /// They refuse them with OBJ_ADAPTER, for ever.
+    Inactive,
+}
+
+/// Controls whether adapters serve their requests: `PortableServer::POAManager`. From [`Poa::manager`].
+///
+/// Each adapter has its own unless [`PoaBuilder::manager`](crate::PoaBuilder::manager) gives it that of others.
+/// Unlike CORBA's, a new manager is active: an adapter without objects serves nothing, so that a server which
+/// wants to start all at once holds before it activates objects.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use punctual_orb::{Orb, OrbError, PoaManagerState};
+/// use punctual_types::SystemExceptionKind;
+///
+/// let orb = Orb::builder().build()?;
+/// let poa = orb.root_poa().child("numbers").build()?;
+/// let doubler: DoublerRef = poa.activate(Doubler)?;
+/// let manager = poa.manager();
+/// manager.discard()?;
+/// assert_eq!(doubler.twice(3).unwrap_err().kind, SystemExceptionKind::Transient);
+/// manager.activate()?;
+/// assert_eq!(doubler.twice(3).unwrap(), 6);
+/// manager.deactivate();
+/// assert_eq!(doubler.twice(3).unwrap_err().kind, SystemExceptionKind::ObjAdapter);
+/// assert_eq!(manager.state(), PoaManagerState::Inactive);
+/// assert!(matches!(manager.activate(), Err(OrbError::ManagerInactive)));
+/// # Ok::<(), OrbError>(())
+/// ```
+#[derive(Clone)]
+pub struct PoaManager {
+    orb: Arc<OrbCore>,
+    pub(super) core: Arc<ManagerCore>,
+}
+
+impl Poa {
+    /// Returns the adapter's manager.
+    pub fn manager(&self) -> PoaManager {
+        PoaManager {
+            orb: Arc::clone(&self.orb),
+            core: Arc::clone(&self.core.processing.manager),
+        }
+    }
+}
+
+impl PoaManager {
+    /// Returns the state.
+    pub fn state(&self) -> PoaManagerState {
+        self.core.state()
+    }
+
+    /// Serves requests, those that were held first.
+    ///
+    /// # Errors
+    /// [`OrbError::ManagerInactive`] after [`Self::deactivate`].
+    pub fn activate(&self) -> Result<(), OrbError> {
+        self.enter(PoaManagerState::Active)
+    }
+
+    /// Keeps requests until [`Self::activate`], within these limits for each lane of the adapters' pools; further
+    /// ones are refused with TRANSIENT. Requests that are being served are completed. Collocated calls, and
+    /// requests to lanes with [`crate::LaneWait::Blocking`], are refused, because nobody else could serve them.
+    ///
+    /// The memory is allocated here and kept.
+    ///
+    /// # Errors
+    /// [`OrbError::ManagerInactive`] after [`Self::deactivate`], [`OrbError::QueueWithoutRoom`] for limits of 0,
+    /// and [`OrbError::Os`] if the system refuses a descriptor.
+    ///
+    /// ```
+    /// use punctual_orb::{Orb, PoaManagerState, QueueLimits};
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// let poa = orb.root_poa().child("numbers").build()?;
+    /// let limits = QueueLimits { requests: 16, octets: 64 << 10 };
+    /// poa.manager().hold(limits)?;
+    /// assert_eq!(poa.manager().state(), PoaManagerState::Holding(limits));
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn hold(&self, limits: QueueLimits) -> Result<(), OrbError> {
+        let limits = checked_queue_limits(limits)?;
+        for poa in self.core.adapters() {
+            self.orb.provide_held(poa.pool_id(), limits)?;
+        }
+        self.enter(PoaManagerState::Holding(limits))
+    }
+
+    /// Refuses requests with TRANSIENT (minor code 1 of the OMG), those that were held, too.
+    ///
+    /// # Errors
+    /// [`OrbError::ManagerInactive`] after [`Self::deactivate`].
+    pub fn discard(&self) -> Result<(), OrbError> {
+        self.enter(PoaManagerState::Discarding)
+    }
+
+    /// Refuses requests with OBJ_ADAPTER from now on. Requests that are being served are completed; objects
+    /// remain until [`Poa::deactivate`] or [`Poa::destroy`].
+    pub fn deactivate(&self) {
+        // It is final, so entering it again changes nothing.
+        let _ = self.enter(PoaManagerState::Inactive);
+    }
+
+    fn enter(&self, state: PoaManagerState) -> Result<(), OrbError> {
+        if !self.core.set(state) {
+            return Err(OrbError::ManagerInactive);
+        }
+        for poa in self.core.adapters() {
+            self.orb.release_held(poa.pool_id());
+        }
+        Ok(())
+    }
+}

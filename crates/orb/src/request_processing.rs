@@ -1,0 +1,136 @@
+//! How an adapter finds the servant of a request, and whether it serves requests at all.
+
+use std::{
+    cell::Cell,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU32, AtomicUsize, Ordering},
+    },
+};
+
+use punctual_os::PiMutex;
+use punctual_poa::SlotId;
+use punctual_stub::{Servant, Upcall};
+use punctual_types::SystemException;
+
+use crate::{AdapterActivator, ServantActivator, poa_manager::ManagerCore};
+
+/// How an adapter finds the servant of a request, and whether it serves requests at all.
+pub(crate) struct RequestProcessing {
+    /// Pool whose lanes serve its requests: the adapter's, while its manager is active.
+    pub(crate) serving_pool: AtomicU32,
+    pub(crate) manager: Arc<ManagerCore>,
+    /// Whether it may have active objects: ServantRetentionPolicy RETAIN.
+    pub(crate) retains: bool,
+    /// Its requests are served one after the other.
+    pub(crate) single_thread: Option<Arc<SingleThread>>,
+    /// Source of servants for ids without an active object.
+    pub(crate) source: OnceLock<ServantSource>,
+    pub(crate) adapter_activator: PiMutex<Option<Arc<dyn AdapterActivator>>>,
+    /// Held while its servant manager or adapter activator is called.
+    managing: PiMutex<()>,
+}
+
+/// Source of servants for ids without an active object.
+pub(crate) enum ServantSource {
+    /// One object that stands for all ids: a default servant, or a servant locator.
+    StandIn(SlotId),
+    /// Makes the object active.
+    Activator(Arc<dyn ServantActivator>),
+}
+
+impl RequestProcessing {
+    pub(crate) fn new(pool: u32, manager: Arc<ManagerCore>) -> Self {
+        Self {
+            serving_pool: AtomicU32::new(pool),
+            manager,
+            retains: true,
+            single_thread: None,
+            source: OnceLock::new(),
+            adapter_activator: PiMutex::new(None),
+            managing: PiMutex::new(()),
+        }
+    }
+
+    /// Pool whose lanes serve its requests; that of none unless its manager is active.
+    #[inline(always)]
+    pub(crate) fn serving_pool(&self) -> u32 {
+        self.serving_pool.load(Ordering::Relaxed)
+    }
+
+    /// Calls a servant manager or adapter activator; one thread at a time does. `None`: the calling thread is
+    /// inside such a call already, or the user code has panicked.
+    pub(crate) fn manage<R>(&self, call: impl FnOnce() -> R) -> Option<R> {
+        thread_local!(static MANAGING: Cell<bool> = const { Cell::new(false) });
+        if MANAGING.replace(true) {
+            return None;
+        }
+        let _managing = scopeguard::guard((), |()| MANAGING.set(false));
+        let _turn = self.managing.lock();
+        // As in a servant: what is reclaimed on the way is bounded, and nothing waits for the own request.
+        let _upcall = crate::current::during_upcall(crate::current::explicit_priority(), None);
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).ok()
+    }
+
+    /// The servant as the adapter's thread policy wants it called.
+    pub(crate) fn serialized(&self, servant: Arc<dyn Servant>) -> Arc<dyn Servant> {
+        match &self.single_thread {
+            None => servant,
+            Some(thread) => Arc::new(Serialized {
+                servant,
+                thread: Arc::clone(thread),
+            }),
+        }
+    }
+}
+
+/// Lets one thread at a time in; the same thread may enter again, as calls from servant to servant do.
+#[derive(Default)]
+pub(crate) struct SingleThread {
+    /// Thread that is inside; 0: none.
+    owner: AtomicUsize,
+    entrance: PiMutex<()>,
+}
+
+impl SingleThread {
+    fn run<R>(&self, job: impl FnOnce() -> R) -> R {
+        let own = this_thread();
+        // Only this thread sets it to its own number.
+        if self.owner.load(Ordering::Relaxed) == own {
+            return job();
+        }
+        let _inside = self.entrance.lock();
+        self.owner.store(own, Ordering::Relaxed);
+        let _leaving = scopeguard::guard((), |()| self.owner.store(0, Ordering::Relaxed));
+        job()
+    }
+}
+
+/// A number that no other living thread has.
+fn this_thread() -> usize {
+    thread_local!(static PLACE: u8 = const { 0 });
+    PLACE.with(|place| std::ptr::from_ref(place).addr())
+}
+
+struct Serialized {
+    servant: Arc<dyn Servant>,
+    thread: Arc<SingleThread>,
+}
+
+impl Servant for Serialized {
+    fn repository_id(&self) -> &'static str {
+        self.servant.repository_id()
+    }
+
+    fn is_a(&self, repository_id: &str) -> bool {
+        self.servant.is_a(repository_id)
+    }
+
+    fn executes_object_operations(&self) -> bool {
+        self.servant.executes_object_operations()
+    }
+
+    fn dispatch(&self, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
+        self.thread.run(|| self.servant.dispatch(upcall))
+    }
+}

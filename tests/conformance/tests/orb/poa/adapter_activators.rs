@@ -1,0 +1,109 @@
+//! Adapters that are made when they are needed, also those of persistent objects after a restart.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use punctual::{
+    AdapterActivator, AnyServant, Completion, Interface as _, Minor, Orb, Poa, SystemException,
+    SystemExceptionKind as Kind, ThreadPool,
+};
+use punctual_fixtures::{
+    conformance::ProbeRef,
+    server::{Server, client},
+};
+
+/// Makes `north` and whatever is below it, with a default servant.
+struct Regions {
+    pool: ThreadPool,
+    servant: AnyServant,
+    calls: Arc<AtomicUsize>,
+}
+
+impl AdapterActivator for Regions {
+    fn unknown_adapter(&self, parent: &Poa, name: &str) -> bool {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        let child = parent.child(name).threadpool(&self.pool).user_ids().persistent();
+        let child = match name {
+            "north" => child.build(),
+            "one" => child.default_servant(self.servant.clone()).build(),
+            "panics" => panic!("expected: the activator of a test"),
+            _ => return false,
+        };
+        child.is_ok_and(|child| {
+            child.set_adapter_activator(Self {
+                pool: self.pool.clone(),
+                servant: self.servant.clone(),
+                calls: Arc::clone(&self.calls),
+            });
+            true
+        })
+    }
+}
+
+fn regions(server: &Server) -> Regions {
+    Regions {
+        pool: server.pool.clone(),
+        servant: AnyServant::new::<ProbeRef, _>(server.servant()),
+        calls: Arc::default(),
+    }
+}
+
+/// A reference to a persistent object of the adapters with these names, which exist only while it is made.
+fn reference(server: &Server, names: &[&str], client: &Orb) -> ProbeRef {
+    let mut poas = vec![server.orb.root_poa()];
+    for name in names {
+        let parent = poas.last().unwrap();
+        let child = parent.child(name).threadpool(&server.pool).user_ids().persistent();
+        poas.push(child.build().unwrap());
+    }
+    let made: ProbeRef = poas.last().unwrap().reference().id("probe").create().unwrap();
+    poas[1].destroy().unwrap();
+    client.resolve(&made.to_ior()).unwrap()
+}
+
+fn no_adapter() -> SystemException {
+    SystemException::new(Kind::ObjectNotExist, Minor::ADAPTER_NOT_FOUND, Completion::No)
+}
+
+#[test]
+fn adapters_are_made_from_the_top_to_the_one_that_is_needed() {
+    let server = Server::start();
+    let client = client();
+    let wanted = reference(&server, &["north", "one"], &client);
+    let unwanted = reference(&server, &["north", "two"], &client);
+    let panics = reference(&server, &["panics"], &client);
+    let regions = regions(&server);
+    let calls = Arc::clone(&regions.calls);
+    assert!(wanted.twice(1).is_err(), "nobody makes it yet");
+    server.orb.root_poa().set_adapter_activator(regions);
+    assert_eq!(wanted.twice(4), Ok(8));
+    assert_eq!(calls.load(Ordering::SeqCst), 2, "north, and one below it");
+    assert_eq!(wanted.twice(5), Ok(10));
+    assert_eq!(calls.load(Ordering::SeqCst), 2, "they exist now");
+    assert_eq!(unwanted.twice(1), Err(no_adapter()));
+    assert_eq!(calls.load(Ordering::SeqCst), 3);
+    let failed = SystemException::new(Kind::ObjAdapter, Minor::SERVANT_MANAGER_FAILED, Completion::No);
+    assert_eq!(panics.twice(1), Err(failed));
+    let north = server.orb.root_poa().find("north").expect("it exists");
+    assert_eq!(north.children().iter().map(Poa::name).collect::<Vec<_>>(), ["one"]);
+    assert!(server.orb.root_poa().find("south").is_none());
+    assert_eq!(calls.load(Ordering::SeqCst), 5, "panics, south");
+}
+
+#[test]
+fn keys_without_an_adapter_cost_no_more_than_a_refusal() {
+    let server = Server::start();
+    let client = client();
+    let deep: Vec<String> = (0..20).map(|depth| format!("d{depth}")).collect();
+    let deep: Vec<&str> = deep.iter().map(String::as_str).collect();
+    let probe = reference(&server, &deep, &client);
+    let regions = regions(&server);
+    let calls = Arc::clone(&regions.calls);
+    server.orb.root_poa().set_adapter_activator(regions);
+    for call in 1..=3 {
+        assert_eq!(probe.twice(1), Err(no_adapter()));
+        assert_eq!(calls.load(Ordering::SeqCst), call, "the first name only");
+    }
+}
