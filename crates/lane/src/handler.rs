@@ -140,8 +140,8 @@ pub enum Disposition {
     Reply(Option<Priority>),
     /// Nothing: the client expects no reply.
     NoReply,
-    /// Keeps the request, which has not been served, until [`crate::Lane::release_held`]; refuses it with TRANSIENT if
-    /// these limits leave no room.
+    /// Keeps the request, which has not been served, until [`crate::Lane::release_held`]; refuses it with
+    /// TRANSIENT if these limits leave no room.
     Hold(QueueLimits),
     /// Passes the request, which has not been served, to another lane.
     Redispatch(Redispatch),

@@ -1,41 +1,17 @@
 //! Held requests: a request whose handler does not want it yet waits, within limits, until it is released.
 //!
-//! It keeps its place among the held requests of its lane. On release it goes to the end of the lane's queue, as
-//! a redispatched request does. A client cannot cancel a request that is held: it is served.
+//! It keeps its place among the held requests of its lane. On release it goes to the end of the lane's queue,
+//! as a redispatched request does. A client cannot cancel a request that is held: it is served.
 
-use std::{
-    sync::{Arc, OnceLock},
-    time::Instant,
-};
+use std::{sync::Arc, time::Instant};
 
 use punctual_giop::{MessageHeader, RequestHeader};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    Lane, LaneError, MessageError, QueueLimits, RequestHandler, ServingSlot,
-    connection::Connection,
-    dispatch::Arrival,
-    request_queue::{QueuedRequest, RequestQueue},
-    worker::Worker,
+    Lane, LaneError, MessageError, QueueLimits, ServingSlot, connection::Connection, dispatch::Arrival,
+    request_queue::QueuedRequest, worker::Worker,
 };
-
-/// Requests of a lane that are held; without memory until a limit is provided.
-pub(crate) struct HeldRequests<H: RequestHandler>(OnceLock<RequestQueue<H>>);
-
-impl<H: RequestHandler> Default for HeldRequests<H> {
-    fn default() -> Self {
-        Self(OnceLock::new())
-    }
-}
-
-impl<H: RequestHandler> HeldRequests<H> {
-    /// Drops what is held: its clients were told that it is not handled.
-    pub(crate) fn clear(&self) {
-        if let Some(held) = self.0.get() {
-            held.clear();
-        }
-    }
-}
 
 impl<H: ServingSlot> Lane<H> {
     /// Provides memory for held requests within these limits, and room for them in the queue.
@@ -43,13 +19,7 @@ impl<H: ServingSlot> Lane<H> {
     /// # Errors
     /// [`LaneError::Os`] if the system refuses a descriptor.
     pub fn provide_held(&self, limits: QueueLimits) -> Result<(), LaneError> {
-        let held = match self.held.0.get() {
-            Some(held) => held,
-            None => {
-                let new = RequestQueue::new()?;
-                self.held.0.get_or_init(|| new)
-            }
-        };
+        let held = self.held.queue_or_new()?;
         let before = held.statistics().limits;
         let (requests, octets) = before.map_or((0, 0), |before| (before.requests, before.octets));
         held.provide(limits);
@@ -60,9 +30,10 @@ impl<H: ServingSlot> Lane<H> {
         Ok(())
     }
 
-    /// Lets the lane serve the requests that it holds. A request that its handler still wants held is held again.
+    /// Lets the lane serve the requests that it holds. A request that its handler still wants held is held
+    /// again.
     pub fn release_held(&self) {
-        let Some(held) = self.held.0.get() else { return };
+        let Some(held) = self.held.queue() else { return };
         for _ in 0..held.move_to(&self.queue) {
             self.wake_for_queue();
         }
@@ -92,7 +63,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             char_set: arrival.char_set,
         };
         // A connection of another lane stays with its request, and a dedicated one with its thread.
-        let held = self.lane.held.0.get();
+        let held = self.lane.held.queue();
         let held = held.filter(|_| arrival.may_move && !connection.state.is_dedicated());
         let starts = &self.buffers.fragment_starts;
         if held.is_none_or(|held| held.push(limits, queued, message, starts).is_err()) {

@@ -28,6 +28,7 @@ mod dispatch;
 mod error;
 mod handler;
 mod held;
+mod held_requests;
 mod housekeeping;
 mod inbound;
 mod kept_memory;

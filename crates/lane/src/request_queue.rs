@@ -403,8 +403,7 @@ impl<H: RequestHandler> State<H> {
             message: stored,
         } = self.waiting.pop_front()?;
         self.octets -= stored.size();
-        self.messages
-            .take(stored, octets, fragment_starts);
+        self.messages.take(stored, octets, fragment_starts);
         Some(request)
     }
 }

@@ -6,8 +6,8 @@ use arc_swap::ArcSwapOption;
 
 use crate::poa_core::PoaCore;
 
-/// Adapters with a servant source or an adapter activator. Lanes look them up without a lock; adding one copies
-/// the map.
+/// Adapters with a servant source or an adapter activator. Lanes look them up without a lock; adding one
+/// copies the map.
 #[derive(Default)]
 pub(crate) struct AdapterIndex(ArcSwapOption<HashMap<Arc<str>, Arc<PoaCore>>>);
 
@@ -29,7 +29,10 @@ impl AdapterIndex {
     }
 
     pub(crate) fn remove(&self, poa: &Arc<PoaCore>) {
-        if self.get(poa.path.as_bytes()).is_some_and(|known| Arc::ptr_eq(&known, poa)) {
+        if self
+            .get(poa.path.as_bytes())
+            .is_some_and(|known| Arc::ptr_eq(&known, poa))
+        {
             self.change(|adapters| {
                 adapters.remove(poa.path.as_str());
             });

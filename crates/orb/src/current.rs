@@ -10,7 +10,7 @@ use punctual_os::{Scheduling, SchedulingClass, scheduling};
 use punctual_stub::PolicyOverrides;
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use crate::{client, configuration::Configuration, notice, object_transform::ObjectTransform, stand_in};
+use crate::{client, configuration::Configuration, notice, object_transform::ObjectTransform, served_id};
 
 /// Real-time CORBA view of the calling thread, `RTCORBA::Current`.
 ///
@@ -131,8 +131,8 @@ impl<'o> Current<'o> {
 
 impl Current<'_> {
     /// Returns the id of the object that this thread serves through a default servant or a servant locator,
-    /// `PortableServer::Current::get_object_id`; the innermost one, if such upcalls are nested. `None` outside
-    /// them: an object with a servant of its own needs no id to be told apart.
+    /// `PortableServer::Current::get_object_id`; the innermost one, if such upcalls are nested. `None`
+    /// outside them: an object with a servant of its own needs no id to be told apart.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -141,7 +141,7 @@ impl Current<'_> {
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn object_id(&self) -> Option<Vec<u8>> {
-        stand_in::current_id()
+        served_id::current_id()
     }
 }
 

@@ -5,10 +5,12 @@
 mod accepted_priorities;
 mod adapter_index;
 mod admission;
+mod any_servant;
 mod bound_band;
 mod client;
 mod configuration;
 mod current;
+mod default_servant;
 mod endpoint;
 mod error;
 mod expired_requests;
@@ -34,12 +36,13 @@ mod pools;
 mod profiles;
 mod published;
 mod request_processing;
+mod served_id;
 mod server;
 mod settings;
-mod stand_in;
 mod threadpool;
 
 pub use accepted_priorities::Peers;
+pub use any_servant::{AnyServant, Declined};
 pub use client::swap_call_deadline;
 pub use current::Current;
 pub use endpoint::Endpoint;
@@ -50,9 +53,10 @@ pub use limits::{Limits, OnExcess};
 pub use mutex::{LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound};
 pub use orb::{Orb, OrbBuilder};
 pub use poa::{
-    AdapterActivator, AnyServant, Declined, ObjectBuilder, Poa, PoaBuilder, PoaManager, PoaManagerState,
-    ReferenceBuilder, ServantActivator, ServantLocator,
+    AdapterActivator, ObjectBuilder, Poa, PoaBuilder, PoaManager, ReferenceBuilder, ServantActivator,
+    ServantLocator,
 };
+pub use poa_manager::PoaManagerState;
 pub use punctual_inspect::{InspectedAt, Inspection};
 pub use punctual_lane::{
     LaneStatistics, QueueLimits, QueueStatistics, SocketOptions, StackUse, ThreadLifetime,

@@ -1,4 +1,4 @@
-//! The way to an object that is not active: adapter activators, servant activators, default servants and locators.
+//! The way to an object that is not active: adapter activators, servant managers, default servants.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use punctual_stub::Servant;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    Declined, Poa, ServantActivator,
+    Declined, current,
     objects::Objects,
     poa_core::PoaCore,
-    request_processing::ServantSource,
+    request_processing::{Incarnate, ServantSource},
     server::{ActiveObject, Demultiplexed},
 };
 
@@ -23,8 +23,8 @@ pub(crate) enum Search<'t> {
 }
 
 impl Objects {
-    /// Searches for an object that [`Self::demultiplex`] did not find. Calls user code if an adapter has a servant
-    /// activator, or one above it an adapter activator; bounded work otherwise.
+    /// Searches for an object that [`Self::demultiplex`] did not find. Calls user code if an adapter has a
+    /// servant activator, or one above it an adapter activator; bounded work otherwise.
     ///
     /// Source: CORBA 3.3 part 1, 15.2.4 and 15.3.
     #[cold]
@@ -103,19 +103,18 @@ impl Objects {
     fn incarnate(
         &self,
         poa: &Arc<PoaCore>,
-        activator: &Arc<dyn ServantActivator>,
+        activator: &Arc<dyn Incarnate>,
         key: &[u8],
         id: &[u8],
     ) -> Search<'_> {
-        let Some(handle) = poa.handle() else {
-            return Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN));
-        };
+        // As in a servant: what is reclaimed on the way is bounded.
+        let _upcall = current::during_upcall(current::explicit_priority(), None);
         let incarnated = poa.processing.manage(|| {
             // Another thread may have been faster.
             if matches!(self.demultiplex(key), Demultiplexed::Object(_)) {
                 return Ok(());
             }
-            let servant = activator.incarnate(id, &handle)?;
+            let servant = activator.incarnate(id)?;
             poa.check_servant(&servant)?;
             let servant: Arc<dyn Servant> = Arc::new(Incarnated {
                 servant: servant.servant,
@@ -144,6 +143,7 @@ impl Objects {
         let (Some(root), Ok(path)) = (self.root(), std::str::from_utf8(path)) else {
             return Err(unknown(Minor::ADAPTER_NOT_FOUND));
         };
+        let _upcall = current::during_upcall(current::explicit_priority(), None);
         let (mut poa, mut made) = (root, false);
         for name in path.split('/').filter(|name| !name.is_empty()) {
             if let Some(child) = poa.child(name) {
@@ -151,12 +151,12 @@ impl Objects {
                 continue;
             }
             let activator = poa.processing.adapter_activator.lock().clone();
-            let (Some(activator), Some(parent)) = (activator, poa.handle()) else {
+            let Some(activator) = activator else {
                 return Err(unknown(Minor::ADAPTER_NOT_FOUND));
             };
             let answer = poa.processing.manage(|| {
                 // Another thread may have been faster.
-                poa.child(name).is_some() || activator.unknown_adapter(&parent, name)
+                poa.child(name).is_some() || activator.make(name)
             });
             match answer {
                 None => return Err(failed()),
@@ -192,7 +192,7 @@ fn failed() -> SystemException {
 /// A servant of an activator, which learns of its end.
 struct Incarnated {
     servant: Arc<dyn Servant>,
-    activator: Arc<dyn ServantActivator>,
+    activator: Arc<dyn Incarnate>,
     poa: Arc<PoaCore>,
     id: Box<[u8]>,
 }
@@ -214,13 +214,5 @@ impl Servant for Incarnated {
 impl Drop for Incarnated {
     fn drop(&mut self) {
         self.activator.etherealize(&self.id, self.poa.is_destroyed());
-    }
-}
-
-impl PoaCore {
-    /// The user's handle, as long as the ORB exists.
-    pub(crate) fn handle(self: &Arc<Self>) -> Option<Poa> {
-        let orb = self.orb.get()?.upgrade()?;
-        Some(Poa::of(&orb, self))
     }
 }

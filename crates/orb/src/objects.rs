@@ -274,9 +274,9 @@ impl Objects {
     /// Reference to the object with this key that `object` serves, which may stand for others.
     pub(crate) fn reference_of(&self, object: &ActiveObject, key: &[u8]) -> Ior {
         let named = match ObjectKey::parse(key) {
-            Some(ObjectKey::Named { id, .. }) if *key != *object.key => {
-                self.reference(&object.poa, object.servant.repository_id(), id, None).ok()
-            }
+            Some(ObjectKey::Named { id, .. }) if *key != *object.key => self
+                .reference(&object.poa, object.servant.repository_id(), id, None)
+                .ok(),
             _ => None,
         };
         named.unwrap_or_else(|| object.ior.clone())

@@ -71,7 +71,7 @@ impl OrbCore {
         let pool = Arc::new(PoolCore::default_pool(lane, endpoints.clone()));
         let root = PoaCore::root(Arc::clone(&pool.info), configuration.server_protocols.clone());
         let root = Arc::new(root);
-        root.processing.manager.add(&root);
+        root.processing.manager.add(&root.processing.serving_pool);
         let pools = Arc::new(Pools::new(pool, endpoints));
         let objects = Arc::new(Objects::new(
             RandomState::new().build_hasher().finish(),
@@ -185,7 +185,10 @@ impl OrbCore {
 
     /// Lets the lanes of a pool serve what they hold.
     pub(crate) fn release_held(&self, pool: u32) {
-        self.pools.lanes_of(pool).iter().for_each(|lane| lane.release_held());
+        self.pools
+            .lanes_of(pool)
+            .iter()
+            .for_each(|lane| lane.release_held());
     }
 
     /// Removes a pool that no adapter uses.

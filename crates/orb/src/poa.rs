@@ -1,18 +1,20 @@
 //! Object adapters as their users hold them.
 
+mod bound;
 mod builder;
 mod destroy;
 mod manager;
 mod object;
 mod reference;
 mod servants;
+mod tree;
 
 pub use self::{
     builder::PoaBuilder,
-    manager::{PoaManager, PoaManagerState},
+    manager::PoaManager,
     object::ObjectBuilder,
     reference::ReferenceBuilder,
-    servants::{AdapterActivator, AnyServant, Declined, ServantActivator, ServantLocator},
+    servants::{AdapterActivator, ServantActivator, ServantLocator},
 };
 
 use std::sync::Arc;

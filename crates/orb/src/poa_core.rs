@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, OnceLock, Weak,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
@@ -24,7 +24,6 @@ use crate::{
     configuration::Configuration,
     lane_data::LaneContext,
     object_transform::ObjectTransform,
-    orb_core::OrbCore,
     poa_manager::ManagerCore,
     pool_info::{DEFAULT_POOL, PoolInfo},
     profiles::profiles,
@@ -51,8 +50,6 @@ pub(crate) struct PoaCore {
     pub(crate) client_protocols: ProtocolPolicy,
     pub(crate) pool: Arc<PoolInfo>,
     pub(crate) processing: RequestProcessing,
-    /// Its ORB, for what servant managers are given.
-    pub(crate) orb: OnceLock<Weak<OrbCore>>,
     pub(crate) children: PiMutex<Vec<Arc<PoaCore>>>,
     pub(crate) destroyed: AtomicBool,
     /// How many ids it has chosen for references without an active object.
@@ -89,7 +86,6 @@ impl PoaCore {
             server_protocols: ProtocolPolicy::default(),
             client_protocols: ProtocolPolicy::default(),
             processing: RequestProcessing::new(pool.id, ManagerCore::new()),
-            orb: OnceLock::new(),
             pool,
             children: PiMutex::new(Vec::new()),
             destroyed: AtomicBool::new(false),
@@ -136,12 +132,8 @@ impl PoaCore {
 
     /// Fails with OBJ_ADAPTER if the stacks of its threads are too small for the servant.
     pub(crate) fn check_servant(&self, servant: &AnyServant) -> Result<(), SystemException> {
-        Self::check_servant_of(&self.pool, servant)
-    }
-
-    /// Fails with OBJ_ADAPTER if the stacks of the pool's threads are too small for the servant.
-    pub(crate) fn check_servant_of(pool: &PoolInfo, servant: &AnyServant) -> Result<(), SystemException> {
-        pool.check_stacks(servant.repository_id(), servant.values_on_stack)
+        self.pool
+            .check_stacks(servant.repository_id(), servant.values_on_stack)
             .map_err(|_| {
                 let (kind, minor) = (SystemExceptionKind::ObjAdapter, Minor::SERVANT_MANAGER_FAILED);
                 SystemException::new(kind, minor, Completion::No)

@@ -2,9 +2,10 @@
 
 use std::{
     cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicU32, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
 };
 
@@ -13,12 +14,14 @@ use punctual_poa::SlotId;
 use punctual_stub::{Servant, Upcall};
 use punctual_types::SystemException;
 
-use crate::{AdapterActivator, ServantActivator, poa_manager::ManagerCore};
+use crate::{
+    AnyServant, Declined,
+    poa_manager::{ManagerCore, ServingPool},
+};
 
 /// How an adapter finds the servant of a request, and whether it serves requests at all.
 pub(crate) struct RequestProcessing {
-    /// Pool whose lanes serve its requests: the adapter's, while its manager is active.
-    pub(crate) serving_pool: AtomicU32,
+    pub(crate) serving_pool: Arc<ServingPool>,
     pub(crate) manager: Arc<ManagerCore>,
     /// Whether it may have active objects: ServantRetentionPolicy RETAIN.
     pub(crate) retains: bool,
@@ -26,9 +29,22 @@ pub(crate) struct RequestProcessing {
     pub(crate) single_thread: Option<Arc<SingleThread>>,
     /// Source of servants for ids without an active object.
     pub(crate) source: OnceLock<ServantSource>,
-    pub(crate) adapter_activator: PiMutex<Option<Arc<dyn AdapterActivator>>>,
+    pub(crate) adapter_activator: PiMutex<Option<Arc<dyn MakeAdapter>>>,
     /// Held while its servant manager or adapter activator is called.
     managing: PiMutex<()>,
+}
+
+/// A servant activator.
+pub(crate) trait Incarnate: Send + Sync {
+    fn incarnate(&self, id: &[u8]) -> Result<AnyServant, Declined>;
+
+    fn etherealize(&self, id: &[u8], cleanup: bool);
+}
+
+/// An adapter activator.
+pub(crate) trait MakeAdapter: Send + Sync {
+    /// Makes the child of this name, and returns whether it has.
+    fn make(&self, name: &str) -> bool;
 }
 
 /// Source of servants for ids without an active object.
@@ -36,13 +52,13 @@ pub(crate) enum ServantSource {
     /// One object that stands for all ids: a default servant, or a servant locator.
     StandIn(SlotId),
     /// Makes the object active.
-    Activator(Arc<dyn ServantActivator>),
+    Activator(Arc<dyn Incarnate>),
 }
 
 impl RequestProcessing {
     pub(crate) fn new(pool: u32, manager: Arc<ManagerCore>) -> Self {
         Self {
-            serving_pool: AtomicU32::new(pool),
+            serving_pool: ServingPool::new(pool),
             manager,
             retains: true,
             single_thread: None,
@@ -55,7 +71,7 @@ impl RequestProcessing {
     /// Pool whose lanes serve its requests; that of none unless its manager is active.
     #[inline(always)]
     pub(crate) fn serving_pool(&self) -> u32 {
-        self.serving_pool.load(Ordering::Relaxed)
+        self.serving_pool.now()
     }
 
     /// Calls a servant manager or adapter activator; one thread at a time does. `None`: the calling thread is
@@ -67,9 +83,7 @@ impl RequestProcessing {
         }
         let _managing = scopeguard::guard((), |()| MANAGING.set(false));
         let _turn = self.managing.lock();
-        // As in a servant: what is reclaimed on the way is bounded, and nothing waits for the own request.
-        let _upcall = crate::current::during_upcall(crate::current::explicit_priority(), None);
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).ok()
+        catch_unwind(AssertUnwindSafe(call)).ok()
     }
 
     /// The servant as the adapter's thread policy wants it called.

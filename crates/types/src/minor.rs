@@ -252,7 +252,8 @@ table! {
          creates it";
     SERVANT_MANAGER_FAILED = 117, ObjAdapter,
         "the servant manager or adapter activator panicked, called an object that needs it again, or gave a \
-         servant that the adapter's threads have too little stack for; the server's standard error may say more";
+         servant that the adapter's threads have too little stack for; the server's standard error may say \
+         more";
     NO_DISTRIBUTABLE_THREAD = 120, BadInvOrder,
         "the calling thread carries no distributable thread; begin a scheduling segment first";
     SEGMENT_NAME_WRONG = 121, BadParam, "the innermost scheduling segment has another name; it remains open";

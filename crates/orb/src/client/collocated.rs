@@ -168,7 +168,9 @@ impl<'c> Local<'c> {
         match self.core.objects.search(self.key) {
             Search::Object(object) => Ok(object),
             Search::Forward(ior) => Err(NotServed::Forward(ior)),
-            Search::Failed(exception) if exception.minor == Minor::TARGET_KEY_UNKNOWN => Err(not_exist().into()),
+            Search::Failed(exception) if exception.minor == Minor::TARGET_KEY_UNKNOWN => {
+                Err(not_exist().into())
+            }
             Search::Failed(exception) => Err(exception.into()),
         }
     }

@@ -8,12 +8,13 @@ use punctual_stub::Servant;
 use punctual_transport::ProtocolPolicy;
 use punctual_types::{Priority, PriorityBand};
 
-use super::Poa;
+use super::{Poa, bound::Bound};
 use crate::{
     AnyServant, InvalidPolicy, OnExcess, OrbError, Peers, PoaManager, PriorityModel, QueueLimits,
     ServantActivator, ServantLocator, ThreadPool,
     accepted_priorities::AcceptedPriorities,
     admission::Admission,
+    default_servant::DefaultServant,
     limits::checked_queue_limits,
     notice,
     orb_core::OrbCore,
@@ -22,7 +23,6 @@ use crate::{
     poa_manager::ManagerCore,
     pool_info::{DEFAULT_POOL, PoolInfo},
     request_processing::{RequestProcessing, ServantSource},
-    stand_in::{DefaultServant, LocatedServant},
 };
 
 /// Makes a [`Poa`]; from [`Poa::child`].
@@ -396,11 +396,12 @@ impl PoaBuilder {
         self
     }
 
-    /// Serves its requests one after the other, whatever threads its pool has: ThreadPolicy SINGLE_THREAD_MODEL.
-    /// A servant may still call objects of the adapter in the same ORB. Default: ORB_CTRL_MODEL.
+    /// Serves its requests one after the other, whatever threads its pool has: ThreadPolicy
+    /// SINGLE_THREAD_MODEL. A servant may still call objects of the adapter in the same ORB. Default:
+    /// ORB_CTRL_MODEL.
     ///
-    /// Threads wait for each other at a lock that inherits priority. For MAIN_THREAD_MODEL, use the ORB's own pool
-    /// and call `Orb::run` on the main thread only.
+    /// Threads wait for each other at a lock that inherits priority. For MAIN_THREAD_MODEL, use the ORB's own
+    /// pool and call `Orb::run` on the main thread only.
     pub fn single_thread(mut self) -> Self {
         self.processing.single_thread = true;
         self
@@ -425,15 +426,15 @@ impl PoaBuilder {
         self
     }
 
-    /// Makes objects active when they are first called: USE_SERVANT_MANAGER with RETAIN. In place of a default
-    /// servant or locator.
+    /// Makes objects active when they are first called: USE_SERVANT_MANAGER with RETAIN. In place of a
+    /// default servant or locator.
     pub fn servant_activator(mut self, activator: impl ServantActivator) -> Self {
         self.processing.source = Source::Activator(Arc::new(activator));
         self
     }
 
-    /// Finds a servant for each request: USE_SERVANT_MANAGER with NON_RETAIN. In place of a default servant or
-    /// activator; the adapter has no active objects.
+    /// Finds a servant for each request: USE_SERVANT_MANAGER with NON_RETAIN. In place of a default servant
+    /// or activator; the adapter has no active objects.
     pub fn servant_locator(mut self, locator: impl ServantLocator) -> Self {
         self.processing.source = Source::Locator(Arc::new(locator));
         self
@@ -531,34 +532,36 @@ impl PoaBuilder {
 
 /// Gives an adapter its manager and its source of servants.
 fn install(source: Source, orb: &Arc<OrbCore>, core: &Arc<PoaCore>) -> Result<(), OrbError> {
-    core.orb.get_or_init(|| Arc::downgrade(orb));
-    core.processing.manager.add(core);
+    core.processing.manager.add(&core.processing.serving_pool);
     if let Some(limits) = core.processing.manager.holds() {
         orb.provide_held(core.pool_id(), limits)?;
     }
     let stand_in: Arc<dyn Servant> = match source {
         Source::ActiveObjects => return Ok(()),
         Source::Activator(activator) => {
-            core.processing.source.get_or_init(|| ServantSource::Activator(activator));
+            let activator = Arc::new(Bound::new(activator, orb, core));
+            core.processing
+                .source
+                .get_or_init(|| ServantSource::Activator(activator));
             orb.objects.manage(core);
             return Ok(());
         }
-        Source::DefaultServant(AnyServant { servant, values_on_stack }) => {
+        Source::DefaultServant(AnyServant {
+            servant,
+            values_on_stack,
+        }) => {
             core.pool.check_stacks(servant.repository_id(), values_on_stack)?;
             Arc::new(DefaultServant(servant))
         }
-        Source::Locator(locator) => {
-            let (adapter, checked) = (Arc::downgrade(core), Arc::clone(&core.pool));
-            Arc::new(LocatedServant {
-                locator,
-                poa: Box::new(move || adapter.upgrade()?.handle()),
-                check: Box::new(move |servant| PoaCore::check_servant_of(&checked, servant)),
-            })
-        }
+        Source::Locator(locator) => Arc::new(Bound::new(locator, orb, core)),
     };
     orb.ensure_listening(core)?;
-    let slot = orb.objects.activate_stand_in(core, core.processing.serialized(stand_in))?;
-    core.processing.source.get_or_init(|| ServantSource::StandIn(slot));
+    let slot = orb
+        .objects
+        .activate_stand_in(core, core.processing.serialized(stand_in))?;
+    core.processing
+        .source
+        .get_or_init(|| ServantSource::StandIn(slot));
     orb.objects.manage(core);
     Ok(())
 }

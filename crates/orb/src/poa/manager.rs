@@ -5,26 +5,15 @@ use std::sync::Arc;
 use punctual_lane::QueueLimits;
 
 use super::Poa;
-use crate::{OrbError, limits::checked_queue_limits, orb_core::OrbCore, poa_manager::ManagerCore};
-
-/// What the adapters of a [`PoaManager`] do with requests: `PortableServer::POAManager::State`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum PoaManagerState {
-    /// They serve them. The state of a new manager.
-    Active,
-    /// They keep them, within these limits for each lane, until the manager is active. TRANSIENT without room.
-    Holding(QueueLimits),
-    /// They refuse them with TRANSIENT.
-    Discarding,
-    /// They refuse them with OBJ_ADAPTER, for ever.
-    Inactive,
-}
+use crate::{
+    OrbError, PoaManagerState, limits::checked_queue_limits, orb_core::OrbCore, poa_manager::ManagerCore,
+};
 
 /// Controls whether adapters serve their requests: `PortableServer::POAManager`. From [`Poa::manager`].
 ///
-/// Each adapter has its own unless [`PoaBuilder::manager`](crate::PoaBuilder::manager) gives it that of others.
-/// Unlike CORBA's, a new manager is active: an adapter without objects serves nothing, so that a server which
-/// wants to start all at once holds before it activates objects.
+/// Each adapter has its own unless [`PoaBuilder::manager`](crate::PoaBuilder::manager) gives it that of
+/// others. Unlike CORBA's, a new manager is active: an adapter without objects serves nothing, so that a
+/// server which wants to start all at once holds before it activates objects.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -76,15 +65,16 @@ impl PoaManager {
         self.enter(PoaManagerState::Active)
     }
 
-    /// Keeps requests until [`Self::activate`], within these limits for each lane of the adapters' pools; further
-    /// ones are refused with TRANSIENT. Requests that are being served are completed. Collocated calls, and
-    /// requests to lanes with [`crate::LaneWait::Blocking`], are refused, because nobody else could serve them.
+    /// Keeps requests until [`Self::activate`], within these limits for each lane of the adapters' pools;
+    /// further ones are refused with TRANSIENT. Requests that are being served are completed. Collocated
+    /// calls, and requests to lanes with [`crate::LaneWait::Blocking`], are refused, because nobody else
+    /// could serve them.
     ///
     /// The memory is allocated here and kept.
     ///
     /// # Errors
-    /// [`OrbError::ManagerInactive`] after [`Self::deactivate`], [`OrbError::QueueWithoutRoom`] for limits of 0,
-    /// and [`OrbError::Os`] if the system refuses a descriptor.
+    /// [`OrbError::ManagerInactive`] after [`Self::deactivate`], [`OrbError::QueueWithoutRoom`] for limits of
+    /// 0, and [`OrbError::Os`] if the system refuses a descriptor.
     ///
     /// ```
     /// use punctual_orb::{Orb, PoaManagerState, QueueLimits};
@@ -98,8 +88,8 @@ impl PoaManager {
     /// ```
     pub fn hold(&self, limits: QueueLimits) -> Result<(), OrbError> {
         let limits = checked_queue_limits(limits)?;
-        for poa in self.core.adapters() {
-            self.orb.provide_held(poa.pool_id(), limits)?;
+        for pool in self.core.pools() {
+            self.orb.provide_held(pool, limits)?;
         }
         self.enter(PoaManagerState::Holding(limits))
     }
@@ -123,8 +113,8 @@ impl PoaManager {
         if !self.core.set(state) {
             return Err(OrbError::ManagerInactive);
         }
-        for poa in self.core.adapters() {
-            self.orb.release_held(poa.pool_id());
+        for pool in self.core.pools() {
+            self.orb.release_held(pool);
         }
         Ok(())
     }

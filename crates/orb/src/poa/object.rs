@@ -61,9 +61,9 @@ impl<'p, S: Send + Sync + 'static> ObjectBuilder<'p, S> {
     /// interface.
     ///
     /// # Errors
-    /// - [`OrbError::WrongPolicy`] if the adapter has a servant locator, if it chooses ids and has made no reference with this one, if it
-    ///   expects an id and none is set, or if a priority is set and the adapter's model is not
-    ///   SERVER_DECLARED;
+    /// - [`OrbError::WrongPolicy`] if the adapter has a servant locator, if it chooses ids and has made no
+    ///   reference with this one, if it expects an id and none is set, or if a priority is set and the
+    ///   adapter's model is not SERVER_DECLARED;
     /// - [`OrbError::AlreadyActive`] if the id is taken, [`OrbError::PriorityTaken`] if a reference to the
     ///   object has another priority;
     /// - [`OrbError::PriorityNotServed`] and [`OrbError::PriorityUnmappable`] if no lane or band has the

@@ -32,7 +32,10 @@ pub(super) fn answer_locate(
         Some(Demultiplexed::Object(object)) => (LocateStatus::ObjectForward, Some(object.ior.clone())),
         Some(Demultiplexed::Published(ior)) => (LocateStatus::ObjectForward, Some((*ior).clone())),
         Some(Demultiplexed::Unknown)
-            if request.target.object_key().is_some_and(|key| dispatcher.objects.might_serve(key)) =>
+            if request
+                .target
+                .object_key()
+                .is_some_and(|key| dispatcher.objects.might_serve(key)) =>
         {
             (LocateStatus::ObjectHere, None)
         }

@@ -15,7 +15,6 @@ mod upcall;
 
 pub(crate) use active_object::{ActiveObject, Demultiplexed, Placement};
 pub(crate) use dispatcher::RequestDispatcher;
-pub(crate) use serving::no_object;
 pub(crate) use upcall::run_servant;
 
 use punctual_cdr::Arena;

@@ -162,10 +162,16 @@ pub(super) fn refuse_request(
 }
 
 /// Whether the adapter of the request's object holds its requests.
-pub(super) fn is_held(dispatcher: &RequestDispatcher, message: &RequestMessage<'_, RequestDispatcher>) -> bool {
+pub(super) fn is_held(
+    dispatcher: &RequestDispatcher,
+    message: &RequestMessage<'_, RequestDispatcher>,
+) -> bool {
     let Ok((request, _)) = RequestHeader::decode(message.octets, message.header) else {
         return false;
     };
     let key = request.target.object_key().unwrap_or_default();
-    dispatcher.objects.holder(key).is_some_and(|poa| poa.processing.manager.holds().is_some())
+    dispatcher
+        .objects
+        .holder(key)
+        .is_some_and(|poa| poa.processing.manager.holds().is_some())
 }

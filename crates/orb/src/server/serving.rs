@@ -6,7 +6,7 @@ use punctual_giop::{BIND_PRIORITY_BAND, IncomingRequest, Peer, ResponseFlags, Ve
 use punctual_lane::{Disposition, MessageError, RequestMessage, Unserved};
 use punctual_poa::InFlight;
 use punctual_stub::{Outcome, RequestOrigin, ReusePool, Servant, Upcall};
-use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Priority, SystemException, SystemExceptionKind};
 
 use super::{
     ActiveObject, Demultiplexed, Placement, RequestDispatcher, band_binding,
@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     PoaManagerState, PriorityModel,
+    any_servant::no_object,
     lane_data::LaneContext,
     object_search::{Search, not_serving},
     poa_core::PoaCore,
@@ -131,8 +132,8 @@ impl<'r> Serving<'r> {
         }
     }
 
-    /// What to do about a request that no lane of this pool serves now. `None`: the adapter's manager has become
-    /// active.
+    /// What to do about a request that no lane of this pool serves now. `None`: the adapter's manager has
+    /// become active.
     #[cold]
     fn not_here(&self, object: &ActiveObject) -> Option<Resolved<'r>> {
         not_served(&object.poa).or_else(|| {
@@ -161,8 +162,8 @@ impl<'r> Serving<'r> {
             1
         };
         let two_way = request.response == ResponseFlags::WithTarget;
-        let mut upcall = Upcall::new(request.operation, arguments, reply, alignment, two_way, pool)
-            .from_origin(self);
+        let mut upcall =
+            Upcall::new(request.operation, arguments, reply, alignment, two_way, pool).from_origin(self);
         let result = run_servant(servant, &mut upcall);
         let outcome = upcall.outcome();
         (result.map(|()| outcome), upcall.into_reply())
@@ -210,10 +211,4 @@ impl RequestOrigin for Serving<'_> {
     fn object_key(&self) -> Option<&[u8]> {
         self.incoming.header.target.object_key()
     }
-}
-
-/// The object does not exist.
-pub(crate) fn no_object() -> SystemException {
-    let (kind, minor) = (SystemExceptionKind::ObjectNotExist, Minor::TARGET_KEY_UNKNOWN);
-    SystemException::new(kind, minor, Completion::No)
 }

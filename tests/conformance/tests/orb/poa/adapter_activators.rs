@@ -6,8 +6,8 @@ use std::sync::{
 };
 
 use punctual::{
-    AdapterActivator, AnyServant, Completion, Interface as _, Minor, Orb, Poa, SystemException,
-    SystemExceptionKind as Kind, ThreadPool,
+    AdapterActivator, AnyServant, Completion, Minor, Orb, Poa, SystemException, SystemExceptionKind as Kind,
+    ThreadPool,
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
@@ -55,7 +55,11 @@ fn reference(server: &Server, names: &[&str], client: &Orb) -> ProbeRef {
     let mut poas = vec![server.orb.root_poa()];
     for name in names {
         let parent = poas.last().unwrap();
-        let child = parent.child(name).threadpool(&server.pool).user_ids().persistent();
+        let child = parent
+            .child(name)
+            .threadpool(&server.pool)
+            .user_ids()
+            .persistent();
         poas.push(child.build().unwrap());
     }
     let made: ProbeRef = poas.last().unwrap().reference().id("probe").create().unwrap();
@@ -87,7 +91,10 @@ fn adapters_are_made_from_the_top_to_the_one_that_is_needed() {
     let failed = SystemException::new(Kind::ObjAdapter, Minor::SERVANT_MANAGER_FAILED, Completion::No);
     assert_eq!(panics.twice(1), Err(failed));
     let north = server.orb.root_poa().find("north").expect("it exists");
-    assert_eq!(north.children().iter().map(Poa::name).collect::<Vec<_>>(), ["one"]);
+    assert_eq!(
+        north.children().iter().map(Poa::name).collect::<Vec<_>>(),
+        ["one"]
+    );
     assert!(server.orb.root_poa().find("south").is_none());
     assert_eq!(calls.load(Ordering::SeqCst), 5, "panics, south");
 }

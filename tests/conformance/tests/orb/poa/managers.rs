@@ -3,7 +3,7 @@
 use std::thread;
 
 use punctual::{
-    Completion, Interface as _, Minor, OrbError, Poa, PoaManagerState, QueueLimits, SystemException,
+    Completion, Minor, OrbError, Poa, PoaManagerState, QueueLimits, SystemException,
     SystemExceptionKind as Kind,
 };
 use punctual_fixtures::{
@@ -42,7 +42,10 @@ fn each_state_has_its_answer() {
     }
     manager.deactivate();
     for probe in [&remote, &server.probe] {
-        assert_eq!(probe.twice(1), Err(exception(Kind::ObjAdapter, Minor::ADAPTER_INACTIVE)));
+        assert_eq!(
+            probe.twice(1),
+            Err(exception(Kind::ObjAdapter, Minor::ADAPTER_INACTIVE))
+        );
     }
     assert!(matches!(manager.activate(), Err(OrbError::ManagerInactive)));
     assert!(matches!(manager.discard(), Err(OrbError::ManagerInactive)));
@@ -55,7 +58,13 @@ fn each_state_has_its_answer() {
 fn held_requests_are_served_in_their_order_and_others_meanwhile() {
     let server = Server::start();
     let client = client();
-    let free = server.orb.root_poa().child("free").threadpool(&server.pool).build().unwrap();
+    let free = server
+        .orb
+        .root_poa()
+        .child("free")
+        .threadpool(&server.pool)
+        .build()
+        .unwrap();
     let free: ProbeRef = client.resolve(&server.another_in(&free).to_ior()).unwrap();
     let probe = server.reference_for(&client);
     server.poa.manager().hold(LIMITS).unwrap();
@@ -79,7 +88,7 @@ fn held_requests_are_served_in_their_order_and_others_meanwhile() {
 fn a_caller_waits_while_its_request_is_held() {
     for pool in [
         |pool: punctual::ThreadPoolBuilder| pool,
-        |pool: punctual::ThreadPoolBuilder| pool.request_queue(LIMITS).threads(2),
+        |pool: punctual::ThreadPoolBuilder| pool.request_buffering(LIMITS).threads(2),
     ] {
         let server = Setup {
             pool,
@@ -91,7 +100,11 @@ fn a_caller_waits_while_its_request_is_held() {
         let manager = server.poa.manager();
         manager.hold(LIMITS).unwrap();
         let collocated = exception(Kind::Transient, Minor::HELD_REQUESTS_FULL);
-        assert_eq!(server.probe.twice(1), Err(collocated), "its caller could not wait for itself");
+        assert_eq!(
+            server.probe.twice(1),
+            Err(collocated),
+            "its caller could not wait for itself"
+        );
         thread::scope(|scope| {
             let call = scope.spawn(|| probe.twice(4));
             eventually("it has arrived", || server.seen(0).requests == 1);
@@ -138,7 +151,10 @@ fn adapters_share_a_manager_or_have_their_own() {
     // An adapter that comes later follows the state, too.
     let later = child("later").manager(&server.poa.manager()).build().unwrap();
     let works = |poa: &Poa| server.another_in(poa).twice(1).is_ok();
-    assert_eq!([&own, &shared, &later, &server.poa].map(works), [true, false, false, false]);
+    assert_eq!(
+        [&own, &shared, &later, &server.poa].map(works),
+        [true, false, false, false]
+    );
     server.poa.manager().activate().unwrap();
     assert_eq!([&own, &shared, &later, &server.poa].map(works), [true; 4]);
 }
@@ -146,6 +162,12 @@ fn adapters_share_a_manager_or_have_their_own() {
 #[test]
 fn limits_without_room_are_refused() {
     let server = Server::start();
-    let none = QueueLimits { requests: 0, octets: 1 };
-    assert!(matches!(server.poa.manager().hold(none), Err(OrbError::QueueWithoutRoom)));
+    let none = QueueLimits {
+        requests: 0,
+        octets: 1,
+    };
+    assert!(matches!(
+        server.poa.manager().hold(none),
+        Err(OrbError::QueueWithoutRoom)
+    ));
 }

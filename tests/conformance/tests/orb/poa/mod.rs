@@ -1,4 +1,5 @@
-//! The rules of the object adapter, CORBA 3.3 part 1, clause 15, each as a test: over the wire and collocated.
+//! The rules of the object adapter, CORBA 3.3 part 1, clause 15, each as a test: over the wire and
+//! collocated.
 
 mod adapter_activators;
 mod managers;

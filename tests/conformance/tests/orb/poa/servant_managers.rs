@@ -23,7 +23,12 @@ fn any(server: &Server) -> AnyServant {
 }
 
 fn adapter(server: &Server, name: &str) -> PoaBuilder {
-    server.orb.root_poa().child(name).threadpool(&server.pool).user_ids()
+    server
+        .orb
+        .root_poa()
+        .child(name)
+        .threadpool(&server.pool)
+        .user_ids()
 }
 
 /// A reference to the object with this id, here and at a client.
@@ -48,7 +53,10 @@ fn taken(log: &Log) -> Vec<String> {
 fn a_default_servant_serves_what_is_not_active() {
     let server = Server::start();
     let client = client();
-    let poa = adapter(&server, "default").default_servant(any(&server)).build().unwrap();
+    let poa = adapter(&server, "default")
+        .default_servant(any(&server))
+        .build()
+        .unwrap();
     for probe in references(&poa, &client, b"any") {
         assert_eq!(probe.twice(4), Ok(8));
         assert_eq!(probe.non_existent(), Ok(false));
@@ -103,9 +111,16 @@ fn a_servant_activator_is_asked_once_for_each_object() {
         log: Arc::clone(&log),
         in_incarnate: AtomicBool::new(false),
     };
-    let poa = adapter(&server, "activated").servant_activator(activator).build().unwrap();
+    let poa = adapter(&server, "activated")
+        .servant_activator(activator)
+        .build()
+        .unwrap();
     let [here, there] = references(&poa, &client, b"radar");
-    assert_eq!(there.as_object().validate_connection().ok(), Some(()), "it might exist");
+    assert_eq!(
+        there.as_object().validate_connection().ok(),
+        Some(()),
+        "it might exist"
+    );
     assert_eq!(taken(&log), [""; 0], "locating an object does not activate it");
     std::thread::scope(|scope| {
         for probe in [&here, &there, &here, &there] {
@@ -143,11 +158,15 @@ fn an_activator_is_not_asked_for_ids_that_its_adapter_did_not_make() {
         in_incarnate: AtomicBool::new(false),
     };
     let root = server.orb.root_poa();
-    let poa = root.child("activated").servant_activator(activator).build().unwrap();
+    let poa = root.child("activated").threadpool(&server.pool);
+    let poa = poa.servant_activator(activator).build().unwrap();
     let made: ProbeRef = poa.reference().create().unwrap();
     assert_eq!(made.twice(1).unwrap_err().kind, Kind::ObjectNotExist);
     assert_eq!(taken(&log).len(), 1, "the activator has declined");
-    assert!(matches!(poa.reference().id("forged").create::<ProbeRef>(), Err(OrbError::WrongPolicy(_))));
+    assert!(matches!(
+        poa.reference().id("forged").create::<ProbeRef>(),
+        Err(OrbError::WrongPolicy(_))
+    ));
     // The same key with another number at its end, as a peer may send it.
     let forged = forged(&made);
     let client = client();
@@ -161,7 +180,11 @@ fn forged(made: &ProbeRef) -> punctual::Ior {
     let mut ior = made.as_object().ior().clone();
     let path = b"activated";
     for profile in &mut ior.profiles {
-        let at = profile.data.windows(path.len()).position(|window| window == path).unwrap();
+        let at = profile
+            .data
+            .windows(path.len())
+            .position(|window| window == path)
+            .unwrap();
         // The id: a mark and eight octets of a number.
         profile.data[at + path.len() + 8] = 77;
     }
@@ -197,7 +220,10 @@ fn a_servant_locator_is_asked_for_each_request() {
         servant: any(&server),
         log: Arc::clone(&log),
     };
-    let poa = adapter(&server, "located").servant_locator(locator).build().unwrap();
+    let poa = adapter(&server, "located")
+        .servant_locator(locator)
+        .build()
+        .unwrap();
     for probe in references(&poa, &client, b"file") {
         assert_eq!(probe.twice(4), Ok(8));
         assert_eq!(taken(&log), ["twice file", "after twice file"]);
@@ -212,5 +238,8 @@ fn a_servant_locator_is_asked_for_each_request() {
         assert_eq!(taken(&log), ["twice absent"], "what did not begin does not end");
     }
     let activated = poa.object(server.servant()).id("mine").activate::<ProbeRef>();
-    assert!(matches!(activated, Err(OrbError::WrongPolicy(_))), "it retains no servant");
+    assert!(
+        matches!(activated, Err(OrbError::WrongPolicy(_))),
+        "it retains no servant"
+    );
 }

@@ -24,7 +24,9 @@ fn requests_of_a_single_threaded_adapter_are_served_one_after_the_other() {
         let poa = if single { poa.single_thread() } else { poa }.build().unwrap();
         let clients = [client(), client()];
         let own = server.another_in(&poa);
-        let probes = clients.each_ref().map(|client| -> ProbeRef { client.resolve(&own.to_ior()).unwrap() });
+        let probes = clients
+            .each_ref()
+            .map(|client| -> ProbeRef { client.resolve(&own.to_ior()).unwrap() });
         thread::scope(|scope| {
             let first = scope.spawn(|| probes[0].wait_at_gate(1));
             server.hooks.await_at_gate(1);

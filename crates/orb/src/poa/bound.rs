@@ -1,0 +1,82 @@
+//! Servant managers and adapter activators of the user's, with the adapter that calls them.
+
+use std::sync::{Arc, Weak};
+
+use punctual_stub::{Servant, Upcall};
+use punctual_types::{CORBA_OBJECT, SystemException};
+
+use super::Poa;
+use crate::{
+    AdapterActivator, AnyServant, Declined, ServantActivator, ServantLocator,
+    any_servant::no_object,
+    orb_core::OrbCore,
+    poa_core::PoaCore,
+    request_processing::{Incarnate, MakeAdapter},
+    served_id::{id_of, serving_id},
+    server::run_servant,
+};
+
+/// A `T` of the user's, and the adapter that it is given.
+pub(super) struct Bound<T> {
+    user: T,
+    orb: Weak<OrbCore>,
+    core: Weak<PoaCore>,
+}
+
+impl<T> Bound<T> {
+    pub(super) fn new(user: T, orb: &Arc<OrbCore>, core: &Arc<PoaCore>) -> Self {
+        let (orb, core) = (Arc::downgrade(orb), Arc::downgrade(core));
+        Self { user, orb, core }
+    }
+
+    /// The adapter, as long as its ORB exists.
+    fn poa(&self) -> Option<Poa> {
+        Some(Poa::of(&self.orb.upgrade()?, &self.core.upgrade()?))
+    }
+}
+
+impl Incarnate for Bound<Arc<dyn ServantActivator>> {
+    fn incarnate(&self, id: &[u8]) -> Result<AnyServant, Declined> {
+        let poa = self.poa().ok_or_else(Declined::no_object)?;
+        self.user.incarnate(id, &poa)
+    }
+
+    fn etherealize(&self, id: &[u8], cleanup: bool) {
+        self.user.etherealize(id, cleanup);
+    }
+}
+
+impl<A: AdapterActivator> MakeAdapter for Bound<A> {
+    fn make(&self, name: &str) -> bool {
+        self.poa()
+            .is_some_and(|parent| self.user.unknown_adapter(&parent, name))
+    }
+}
+
+/// Asks the locator for the servant of each request.
+impl Servant for Bound<Arc<dyn ServantLocator>> {
+    fn repository_id(&self) -> &'static str {
+        CORBA_OBJECT
+    }
+
+    fn is_a(&self, repository_id: &str) -> bool {
+        repository_id == CORBA_OBJECT
+    }
+
+    fn executes_object_operations(&self) -> bool {
+        true
+    }
+
+    fn dispatch(&self, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {
+        let poa = self.poa().ok_or_else(no_object)?;
+        let (id, operation) = (id_of(upcall), upcall.operation());
+        let _id = serving_id(id);
+        let (servant, cookie) = self.user.preinvoke(id, &poa, operation)?;
+        // Also if the servant panics: it is caught above.
+        let _after = scopeguard::guard((), |()| {
+            self.user.postinvoke(id, &poa, operation, cookie, &servant);
+        });
+        poa.core.check_servant(&servant)?;
+        run_servant(&*servant.servant, upcall)
+    }
+}
