@@ -4,12 +4,12 @@
 //! recursion. [`tree`] evaluates it, with a depth that has been checked.
 
 mod dependencies;
-mod tree;
+pub(crate) mod tree;
 
 use std::time::Duration;
 
 pub use dependencies::{Designator, RESERVED_TYPES};
-pub(crate) use tree::{FilterTree, Stimulus, TimerSpec};
+pub(crate) use tree::{FilterTree, Stimulus};
 
 /// Type of an event. Types of applications begin with [`EventType::FIRST_USER`].
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -216,15 +216,15 @@ impl Filter {
     /// # Errors
     /// The limit that it exceeds.
     pub fn check(&self, limits: &FilterLimits) -> Result<(), FilterError> {
-        let elements = self.items.len();
-        if elements > limits.elements {
-            let limit = limits.elements;
-            return Err(FilterError::TooLong { elements, limit });
-        }
         let depth = self.depth();
         if depth > limits.depth {
             let limit = limits.depth;
             return Err(FilterError::TooDeep { depth, limit });
+        }
+        let elements = self.items.len();
+        if elements > limits.elements {
+            let limit = limits.elements;
+            return Err(FilterError::TooLong { elements, limit });
         }
         for item in &self.items {
             if let Item::Timeout(_, interval) = *item
@@ -251,6 +251,15 @@ impl Filter {
             Item::Event { event_type, .. } => Some(event_type),
             _ => None,
         }))
+    }
+
+    /// The filter without timeouts: what suppliers elsewhere may have to send.
+    pub(crate) fn events_only(&self) -> Self {
+        let is_leaf = |item: &&Item| matches!(item, Item::Event { .. } | Item::Masked { .. });
+        match self.event_types() {
+            Some(_) => Self::any_of(self.items.iter().filter(is_leaf).map(|item| Self::leaf(*item))),
+            None => Self::every_event(),
+        }
     }
 
     fn leaf(item: Item) -> Self {

@@ -1,7 +1,65 @@
-//! Real-time event service.
+//! Real-time event service: suppliers push events to a channel, which filters them and delivers them to
+//! consumers by priority. It corresponds to TAO's real-time event service ([Gill 2004] section 2), whose
+//! clients can use it.
+//!
+//! ```
+//! use punctual::Priority;
+//! use punctual_events::{EventChannel, topic};
+//! # use punctual_events::rtec::rtec_event_comm::EventHeader as Track;
+//!
+//! // `Track` is a struct from IDL.
+//! topic!(Track = 16);
+//!
+//! let channel = EventChannel::builder().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
+//! let tracks = channel.subscribe::<Track>().source(7).receiver()?;
+//! let alarm = channel.subscribe::<Track>().priority(Priority::MAX).each(|track: Track| {
+//!     assert_eq!(track.ttl, 3);
+//! })?;
+//!
+//! channel.publish::<Track>().source(7).push(&Track { ttl: 3, ..Track::default() })?;
+//! assert_eq!(tracks.recv().unwrap().ttl, 3);
+//! # Ok::<(), punctual_events::EventError>(())
+//! ```
+//!
+//! | Question | File |
+//! |---|---|
+//! | Which events does a consumer get? | `filter.rs`; evaluation `filter/tree.rs`, on the wire `filter/dependencies.rs` |
+//! | How does an event travel? | `channel.rs`, `routes.rs`; `consumer.rs` with its queue; threads `dispatching.rs` |
+//! | When do timeouts fire? | `timers.rs` |
+//! | What do programs call? | `topic.rs`, `publisher.rs`, `subscription.rs` |
+//! | How do other processes take part? | `servants.rs`; as a client `remote.rs`; observers `observers.rs` |
 
-#[allow(missing_docs)]
+mod channel;
+mod consumer;
+mod dispatching;
+mod error;
+mod filter;
+mod observers;
+mod pool;
+mod publisher;
+mod remote;
+mod routes;
+mod servants;
+mod settings;
+mod statistics;
+mod subscription;
+pub mod time;
+mod timers;
+mod topic;
+
+#[allow(missing_docs, clippy::all)]
 pub mod rtec {
     //! Rust generated from `idl/rtec.idl`.
     punctual::include_idl!("rtec");
 }
+
+pub use channel::{ChannelBuilder, EventChannel};
+pub use error::EventError;
+pub use filter::{Bits, Designator, EventType, Filter, FilterError, FilterLimits, RESERVED_TYPES, SourceId};
+pub use publisher::Publisher;
+pub use remote::{RemoteChannel, RemoteSubscription, RemoteSupplier};
+pub use servants::Served;
+pub use settings::{ChannelLimits, Dispatching, Lane, Overflow};
+pub use statistics::{ChannelStatistics, ConsumerStatistics};
+pub use subscription::{Content, Events, Receiver, Subscription, SubscriptionBuilder, Values};
+pub use topic::{Encoding, Topic};

@@ -3,13 +3,12 @@
 //! Prefix notation: a group's `source` is the number of its operands. Basic notation: it is 0, and the group
 //! extends to the next group; groups are alternatives. Both are TAO's.
 
-use std::time::Duration;
-
 use crate::{
     EventType, Filter, FilterError, SourceId,
     filter::{Bits, Group, Item, Timeout},
     rtec::rtec_event_channel_admin::{Dependency, DependencyView},
     rtec::rtec_event_comm::EventHeader,
+    time::{duration, units},
 };
 
 /// Number of event types that the service reserves.
@@ -262,13 +261,4 @@ impl Reader<'_> {
             source: header.source,
         })
     }
-}
-
-/// A duration in units of 100 ns.
-fn units(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos() / 100).unwrap_or(u64::MAX)
-}
-
-fn duration(units: u64) -> Duration {
-    Duration::from_nanos(units.saturating_mul(100))
 }

@@ -1,0 +1,329 @@
+//! The channel: events in, filtered and queued for each consumer.
+
+mod builder;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+};
+
+use punctual_os::{PiMutex, Scheduling};
+
+use crate::{
+    ChannelLimits, ChannelStatistics, EventError, EventType, Filter,
+    consumer::{Consumer, ConsumerQos, Delivered, Exit, Offered},
+    dispatching::{Delivery, Threads},
+    filter::{FilterTree, Stimulus},
+    observers::Observers,
+    pool::EventPool,
+    routes::{Routes, Subscription},
+    rtec::rtec_event_comm::Event,
+    time,
+    timers::Timers,
+};
+
+pub use builder::ChannelBuilder;
+
+/// A real-time event channel in this process. A handle: clones refer to the same channel.
+///
+/// Suppliers [publish](Self::publish), consumers [subscribe](Self::subscribe), and [`serve`](Self::serve) makes
+/// it an object of an ORB for those of other processes.
+///
+/// ```
+/// use punctual_events::{EventChannel, Filter, EventType};
+///
+/// let channel = EventChannel::builder().build()?;
+/// let alarms = channel.subscribe_to(Filter::event(EventType(17))).receiver()?;
+/// channel.push_octets(EventType(17), b"hot")?;
+/// assert_eq!(alarms.try_recv().unwrap().data.payload, b"hot");
+/// # Ok::<(), punctual_events::EventError>(())
+/// ```
+#[derive(Clone)]
+pub struct EventChannel {
+    pub(crate) core: Arc<Core>,
+}
+
+pub(crate) struct Core {
+    pub(crate) name: String,
+    pub(crate) limits: ChannelLimits,
+    pub(crate) default_queue: usize,
+    pub(crate) default_overflow: crate::Overflow,
+    pub(crate) timer_scheduling: Scheduling,
+    pub(crate) threads: Threads,
+    pub(crate) timers: Arc<Timers>,
+    pub(crate) pool: EventPool,
+    pub(crate) observers: Observers,
+    subscriptions: PiMutex<Vec<Subscription>>,
+    routes: PiMutex<Arc<Routes>>,
+    is_destroyed: AtomicBool,
+    next_id: AtomicU64,
+    counters: Counters,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    received: AtomicU64,
+    unmatched: AtomicU64,
+    refused: AtomicU64,
+    timeouts: AtomicU64,
+    disconnected: AtomicU64,
+    suppliers: AtomicU64,
+}
+
+impl EventChannel {
+    /// Begins to build a channel.
+    pub fn builder() -> ChannelBuilder {
+        ChannelBuilder::new()
+    }
+
+    /// Pushes an event with octets as its payload, from source 0. Returns the number of consumers that will get
+    /// it.
+    ///
+    /// # Errors
+    /// The channel has been destroyed, or the payload exceeds its limit.
+    pub fn push_octets(&self, event_type: EventType, payload: &[u8]) -> Result<usize, EventError> {
+        self.core.push(|event| {
+            event.header.r#type = event_type.0;
+            event.data.payload.extend_from_slice(payload);
+            Ok(())
+        })
+    }
+
+    /// Pushes a copy of an event as it is, but for the time of its receipt. Returns the number of consumers
+    /// that will get it.
+    ///
+    /// # Errors
+    /// The channel has been destroyed, or the payload exceeds its limit.
+    pub fn push_event(&self, source: &Event) -> Result<usize, EventError> {
+        self.core.push(|event| {
+            event.header.clone_from(&source.header);
+            event.data.pad1 = source.data.pad1;
+            event.data.payload.extend_from_slice(&source.data.payload);
+            event.data.any_value.clone_from(&source.data.any_value);
+            Ok(())
+        })
+    }
+
+    /// Returns counters of the channel and of each consumer.
+    pub fn statistics(&self) -> ChannelStatistics {
+        self.core.statistics()
+    }
+
+    /// Disconnects all consumers and ends all threads of the channel.
+    pub fn destroy(&self) {
+        self.core.destroy();
+    }
+
+    /// Whether the channel has been destroyed.
+    pub fn is_destroyed(&self) -> bool {
+        self.core.is_destroyed()
+    }
+}
+
+impl Core {
+    /// Fills an event and routes it. Its header is empty before, but for the times.
+    pub(crate) fn push(
+        self: &Arc<Self>,
+        fill: impl FnOnce(&mut Event) -> Result<(), EventError>,
+    ) -> Result<usize, EventError> {
+        if self.is_destroyed() {
+            return Err(EventError::Destroyed);
+        }
+        let event = self.pool.fill(|event| {
+            let now = time::now();
+            event.header = Default::default();
+            event.header.ttl = 1;
+            event.header.creation_time = now;
+            fill(event)?;
+            event.header.ec_recv_time = now;
+            if event.data.payload.len() > self.limits.payload {
+                self.counters.refused.fetch_add(1, Relaxed);
+                return Err(EventError::Call(crate::error::limit_exceeded()));
+            }
+            Ok(())
+        })?;
+        Ok(self.route(&event))
+    }
+
+    fn route(self: &Arc<Self>, event: &Arc<Event>) -> usize {
+        self.counters.received.fetch_add(1, Relaxed);
+        let routes = Arc::clone(&self.routes.lock());
+        let mut queued = 0;
+        let stimulus = Stimulus { event, timer: None };
+        for consumer in routes.consumers(EventType(event.header.r#type)) {
+            queued += usize::from(self.offer(consumer, stimulus));
+        }
+        if queued == 0 {
+            self.counters.unmatched.fetch_add(1, Relaxed);
+        }
+        queued
+    }
+
+    /// Offers an event to a consumer; returns whether it was queued.
+    pub(crate) fn offer(self: &Arc<Self>, consumer: &Arc<Consumer>, stimulus: Stimulus<'_>) -> bool {
+        match consumer.offer(stimulus, &self.limits) {
+            Offered::Ignored | Offered::Lost => false,
+            Offered::Queued => true,
+            Offered::Schedule => {
+                self.schedule(consumer);
+                true
+            }
+            Offered::Disconnect => {
+                self.expel(consumer);
+                false
+            }
+        }
+    }
+
+    fn schedule(self: &Arc<Self>, consumer: &Arc<Consumer>) {
+        let delivery = Delivery {
+            channel: Arc::downgrade(self),
+            consumer: Arc::clone(consumer),
+        };
+        if let Some(delivery) = self.threads.schedule(delivery) {
+            self.serve(&delivery.consumer, usize::MAX);
+        }
+    }
+
+    /// Delivers up to `turn` sets or batches to a consumer.
+    pub(crate) fn serve(self: &Arc<Self>, consumer: &Arc<Consumer>, turn: usize) {
+        for _ in 0..turn {
+            match consumer.deliver(&self.limits) {
+                Delivered::More => {}
+                Delivered::Nothing => return,
+                Delivered::Disconnect => return self.expel(consumer),
+            }
+        }
+        self.schedule(consumer);
+    }
+
+    /// Adds a consumer.
+    pub(crate) fn subscribe(
+        self: &Arc<Self>,
+        filter: Filter,
+        qos: ConsumerQos,
+        exit: Exit,
+    ) -> Result<Arc<Consumer>, EventError> {
+        filter.check(&self.limits.filter)?;
+        if qos.queue == 0 || qos.queue > self.limits.queue {
+            let (requested, limit) = (qos.queue, self.limits.queue);
+            return Err(EventError::Queue { requested, limit });
+        }
+        let id = self.next_id.fetch_add(1, Relaxed);
+        let place = match exit {
+            Exit::Receiver => (0, None),
+            Exit::Sink(_) => self.threads.place(&self.name, qos.priority)?,
+        };
+        let consumer = Arc::new(Consumer::new(id, qos, place, FilterTree::new(&filter), exit));
+        {
+            let mut subscriptions = self.subscriptions.lock();
+            if self.is_destroyed() {
+                return Err(EventError::Destroyed);
+            }
+            if subscriptions.len() >= self.limits.consumers {
+                return Err(EventError::TooManyConsumers(self.limits.consumers));
+            }
+            subscriptions.push(Subscription {
+                consumer: Arc::clone(&consumer),
+                filter,
+            });
+            *self.routes.lock() = Arc::new(Routes::new(&subscriptions));
+        }
+        if consumer.timers() > 0 {
+            Timers::add(self, &consumer)?;
+        }
+        self.tell_observers();
+        Ok(consumer)
+    }
+
+    /// Removes a consumer, without telling it.
+    pub(crate) fn unsubscribe(&self, consumer: &Arc<Consumer>) {
+        consumer.disconnect();
+        let mut subscriptions = self.subscriptions.lock();
+        let before = subscriptions.len();
+        subscriptions.retain(|one| one.consumer.id != consumer.id);
+        if subscriptions.len() < before {
+            *self.routes.lock() = Arc::new(Routes::new(&subscriptions));
+            drop(subscriptions);
+            self.tell_observers();
+        }
+    }
+
+    /// Removes a consumer that exceeded a limit.
+    fn expel(&self, consumer: &Arc<Consumer>) {
+        if consumer.disconnect() {
+            self.counters.disconnected.fetch_add(1, Relaxed);
+            self.unsubscribe(consumer);
+        }
+    }
+
+    /// What the consumers that are no gateways subscribe to.
+    pub(crate) fn demand(&self) -> Filter {
+        let subscriptions = self.subscriptions.lock();
+        let own = subscriptions.iter().filter(|one| !one.consumer.qos.is_gateway);
+        Filter::any_of(own.map(|one| one.filter.events_only()))
+    }
+
+    fn tell_observers(&self) {
+        if !self.observers.is_empty() {
+            self.observers.tell_consumers(&self.demand());
+        }
+    }
+
+    pub(crate) fn count_timeout(&self) {
+        self.counters.timeouts.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn count_supplier(&self, connected: bool) {
+        match connected {
+            true => self.counters.suppliers.fetch_add(1, Relaxed),
+            false => self.counters.suppliers.fetch_sub(1, Relaxed),
+        };
+    }
+
+    pub(crate) fn is_destroyed(&self) -> bool {
+        self.is_destroyed.load(Relaxed)
+    }
+
+    fn destroy(&self) {
+        let subscriptions = {
+            let mut subscriptions = self.subscriptions.lock();
+            self.is_destroyed.store(true, Relaxed);
+            *self.routes.lock() = Arc::default();
+            std::mem::take(&mut *subscriptions)
+        };
+        for subscription in &subscriptions {
+            if subscription.consumer.disconnect()
+                && let Exit::Sink(sink) = &subscription.consumer.exit
+            {
+                sink.disconnected();
+            }
+        }
+        self.timers.end();
+        self.threads.shutdown();
+    }
+
+    fn statistics(&self) -> ChannelStatistics {
+        let mut consumers: Vec<_> = {
+            let subscriptions = self.subscriptions.lock();
+            subscriptions.iter().map(|one| one.consumer.statistics()).collect()
+        };
+        consumers.sort_by_key(|one| (std::cmp::Reverse(one.priority), one.id));
+        ChannelStatistics {
+            received: self.counters.received.load(Relaxed),
+            unmatched: self.counters.unmatched.load(Relaxed),
+            refused: self.counters.refused.load(Relaxed),
+            timeouts: self.counters.timeouts.load(Relaxed),
+            disconnected: self.counters.disconnected.load(Relaxed),
+            suppliers: self.counters.suppliers.load(Relaxed),
+            observers: self.observers.number() as u64,
+            consumers,
+        }
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        self.destroy();
+    }
+}

@@ -1,0 +1,131 @@
+//! Construction of channels.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64},
+};
+
+use punctual::Priority;
+use punctual_os::PiMutex;
+
+use super::{Core, Counters, EventChannel};
+use crate::{
+    ChannelLimits, Dispatching, EventError, Lane, Overflow,
+    dispatching::{self, Threads},
+    observers::Observers,
+    pool::EventPool,
+    timers,
+};
+
+/// Builder of an [`EventChannel`].
+///
+/// ```
+/// use punctual::Priority;
+/// use punctual_events::{EventChannel, Overflow};
+///
+/// // Consumers of priority 20000 and above share a thread, all others another.
+/// let channel = EventChannel::builder()
+///     .name("plant")
+///     .lane(Priority::MIN, 1)
+///     .lane(Priority::new(20_000)?, 1)
+///     .queue(256, Overflow::DropOldest)
+///     .build()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ChannelBuilder {
+    name: String,
+    dispatching: Dispatching,
+    queue: usize,
+    overflow: Overflow,
+    limits: ChannelLimits,
+    timer_priority: Option<Priority>,
+}
+
+impl ChannelBuilder {
+    /// Length of consumers' queues unless builder or subscription state another.
+    pub const DEFAULT_QUEUE: usize = 256;
+
+    pub(crate) fn new() -> Self {
+        Self {
+            name: "events".to_owned(),
+            dispatching: Dispatching::default(),
+            queue: Self::DEFAULT_QUEUE,
+            overflow: Overflow::default(),
+            limits: ChannelLimits::default(),
+            timer_priority: None,
+        }
+    }
+
+    /// Sets the name, with which the names of threads begin. Default: `events`.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Sets on which threads consumers receive their events. Default: on those of suppliers.
+    pub fn dispatching(mut self, dispatching: Dispatching) -> Self {
+        self.dispatching = dispatching;
+        self
+    }
+
+    /// Adds a lane with this number of threads, and with it [`Dispatching::Lanes`].
+    pub fn lane(mut self, priority: Priority, threads: usize) -> Self {
+        let lane = Lane { priority, threads };
+        match &mut self.dispatching {
+            Dispatching::Lanes(lanes) => lanes.push(lane),
+            other => *other = Dispatching::Lanes(vec![lane]),
+        }
+        self
+    }
+
+    /// Sets length and overflow rule of the queues of consumers that state no others.
+    pub fn queue(mut self, events: usize, overflow: Overflow) -> Self {
+        self.queue = events;
+        self.overflow = overflow;
+        self
+    }
+
+    /// Sets the limits.
+    pub fn limits(mut self, limits: ChannelLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the priority of the thread of timeouts. Default: that of ordinary threads.
+    pub fn timer_priority(mut self, priority: Priority) -> Self {
+        self.timer_priority = Some(priority);
+        self
+    }
+
+    /// Builds the channel and starts the threads of its lanes.
+    ///
+    /// # Errors
+    /// A lane without threads, two lanes with the same priority, a thread that cannot be started, or a queue
+    /// outside the limits.
+    pub fn build(self) -> Result<EventChannel, EventError> {
+        if self.queue == 0 || self.queue > self.limits.queue {
+            let (requested, limit) = (self.queue, self.limits.queue);
+            return Err(EventError::Queue { requested, limit });
+        }
+        let threads = Threads::start(&self.name, self.dispatching, self.limits.consumers)?;
+        let scheduling = self.timer_priority.map(dispatching::scheduling);
+        let core = Core {
+            observers: Observers::new(self.limits.observers, self.limits.send_timeout),
+            name: self.name,
+            limits: self.limits,
+            default_queue: self.queue,
+            default_overflow: self.overflow,
+            timer_scheduling: scheduling.unwrap_or(timers::DEFAULT_SCHEDULING),
+            threads,
+            timers: Arc::default(),
+            pool: EventPool::default(),
+            subscriptions: PiMutex::default(),
+            routes: PiMutex::default(),
+            is_destroyed: AtomicBool::new(false),
+            next_id: AtomicU64::new(1),
+            counters: Counters::default(),
+        };
+        Ok(EventChannel { core: Arc::new(core) })
+    }
+}

@@ -1,0 +1,393 @@
+//! A consumer in the channel: its filter, its bounded queue, and its delivery.
+
+mod queue;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    task::Waker,
+    time::Instant,
+};
+
+use punctual::{Priority, SystemException};
+use punctual_dispatch::Dispatcher;
+use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
+
+use crate::{
+    ChannelLimits, ConsumerStatistics, Overflow,
+    dispatching::Delivery,
+    filter::{FilterTree, Stimulus},
+    rtec::rtec_event_comm::Event,
+};
+
+use queue::Queue;
+
+/// Where a consumer's events go.
+pub(crate) trait Sink: Send + Sync {
+    /// Delivers a set. The thread is one of the channel's, or the supplier's under reactive dispatching.
+    fn deliver(&self, events: &[Arc<Event>]) -> Result<(), SystemException>;
+
+    /// The channel has disconnected the consumer.
+    fn disconnected(&self) {}
+}
+
+/// How a consumer gets its events.
+pub(crate) enum Exit {
+    Sink(Box<dyn Sink>),
+    /// It takes them from the queue.
+    Receiver,
+}
+
+/// What a subscription states besides its filter.
+#[derive(Clone, Debug)]
+pub(crate) struct ConsumerQos {
+    pub(crate) name: String,
+    pub(crate) priority: Priority,
+    pub(crate) queue: usize,
+    pub(crate) overflow: Overflow,
+    pub(crate) is_gateway: bool,
+}
+
+pub(crate) struct Consumer {
+    pub(crate) id: u64,
+    pub(crate) qos: ConsumerQos,
+    /// Preemption priority of its lane.
+    pub(crate) level: u32,
+    pub(crate) exit: Exit,
+    /// Its own thread, under [`Dispatching::ThreadPerConsumer`](crate::Dispatching::ThreadPerConsumer).
+    pub(crate) thread: Option<Dispatcher<Delivery>>,
+    state: PiMutex<State>,
+    room: PiCondvar,
+    arrived: PiCondvar,
+    counters: Counters,
+}
+
+struct State {
+    tree: FilterTree,
+    /// When each timer of the tree fires next.
+    due: Vec<Option<Instant>>,
+    queue: Queue,
+    /// Events of the filter's last answer.
+    passed: Vec<Arc<Event>>,
+    /// Events that are being delivered; `None` while a thread has them.
+    delivering: Option<Vec<Arc<Event>>>,
+    is_suspended: bool,
+    is_connected: bool,
+    failures: u32,
+    /// Number of consecutive lost events.
+    lost: u64,
+    waker: Option<Waker>,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    queued: AtomicU64,
+    delivered: AtomicU64,
+    lost: AtomicU64,
+    failed: AtomicU64,
+    sets: AtomicU64,
+}
+
+/// What became of an event that was offered to a consumer.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Offered {
+    /// The filter did not accept it, or the consumer is suspended.
+    Ignored,
+    Queued,
+    /// Queued, and a thread must deliver it.
+    Schedule,
+    Lost,
+    /// Exceeds a limit: the consumer must be disconnected.
+    Disconnect,
+}
+
+impl Consumer {
+    pub(crate) fn new(
+        id: u64,
+        qos: ConsumerQos,
+        (level, thread): (u32, Option<Dispatcher<Delivery>>),
+        mut tree: FilterTree,
+        exit: Exit,
+    ) -> Self {
+        let now = Instant::now();
+        let due = tree.timers().iter().map(|timer| Some(now + timer.interval)).collect();
+        let state = State {
+            tree,
+            due,
+            queue: Queue::new(qos.queue),
+            passed: Vec::new(),
+            delivering: Some(Vec::new()),
+            is_suspended: false,
+            is_connected: true,
+            failures: 0,
+            lost: 0,
+            waker: None,
+        };
+        Self {
+            id,
+            qos,
+            level,
+            exit,
+            thread,
+            state: PiMutex::new(state),
+            room: PiCondvar::new(),
+            arrived: PiCondvar::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Filters an event, and queues what passes.
+    pub(crate) fn offer(&self, stimulus: Stimulus<'_>, limits: &ChannelLimits) -> Offered {
+        let mut state = self.state.lock();
+        if !state.is_connected || state.is_suspended {
+            return Offered::Ignored;
+        }
+        let mut passed = std::mem::take(&mut state.passed);
+        let offered = if state.tree.pass(stimulus, &mut passed) {
+            state.rearm();
+            self.enqueue(&mut state, &mut passed, limits)
+        } else {
+            Offered::Ignored
+        };
+        passed.clear();
+        state.passed = passed;
+        offered
+    }
+
+    fn enqueue(
+        &self,
+        state: &mut PiMutexGuard<'_, State>,
+        passed: &mut Vec<Arc<Event>>,
+        limits: &ChannelLimits,
+    ) -> Offered {
+        let number = passed.len();
+        let mut lost = 0;
+        if state.queue.room() < number {
+            match self.qos.overflow {
+                Overflow::DropOldest => lost = state.queue.make_room(number),
+                Overflow::Block(timeout) => {
+                    let deadline = Instant::now() + timeout;
+                    let _ = self.room.wait_while_until(state, deadline, |state| {
+                        state.is_connected && state.queue.room() < number
+                    });
+                }
+                Overflow::DropNewest => {}
+                Overflow::Disconnect => {
+                    self.counters.lost.fetch_add(number as u64, Relaxed);
+                    return Offered::Disconnect;
+                }
+            }
+        }
+        let fits = state.is_connected && state.queue.room() >= number;
+        if !fits {
+            lost += number;
+        }
+        if lost > 0 {
+            self.counters.lost.fetch_add(lost as u64, Relaxed);
+            state.lost += lost as u64;
+            if state.lost > limits.lost {
+                return Offered::Disconnect;
+            }
+        }
+        if !fits {
+            return Offered::Lost;
+        }
+        self.counters.queued.fetch_add(number as u64, Relaxed);
+        state.queue.push_set(passed);
+        match self.exit {
+            Exit::Receiver => {
+                if let Some(waker) = state.waker.take() {
+                    waker.wake();
+                }
+                self.arrived.notify_one();
+                Offered::Queued
+            }
+            Exit::Sink(_) => match std::mem::replace(&mut state.queue.is_scheduled, true) {
+                true => Offered::Queued,
+                false => Offered::Schedule,
+            },
+        }
+    }
+
+    /// Delivers one set or batch. Returns whether more is queued; the caller then continues, or schedules the
+    /// consumer again.
+    pub(crate) fn deliver(&self, limits: &ChannelLimits) -> Delivered {
+        let mut state = self.state.lock();
+        let Some(mut events) = state.delivering.take() else {
+            return Delivered::Nothing;
+        };
+        if !state.is_connected || !state.queue.take(limits.batch, &mut events) {
+            state.queue.is_scheduled = false;
+            state.delivering = Some(events);
+            return Delivered::Nothing;
+        }
+        drop(state);
+        self.room.notify_all();
+        let result = match &self.exit {
+            Exit::Sink(sink) => {
+                let deliver = std::panic::AssertUnwindSafe(|| sink.deliver(&events));
+                std::panic::catch_unwind(deliver).is_ok_and(|result| result.is_ok())
+            }
+            Exit::Receiver => true,
+        };
+        let number = events.len() as u64;
+        self.counters.sets.fetch_add(1, Relaxed);
+        events.clear();
+        let mut state = self.state.lock();
+        state.delivering = Some(events);
+        if result {
+            self.counters.delivered.fetch_add(number, Relaxed);
+            state.failures = 0;
+            state.lost = 0;
+        } else {
+            self.counters.failed.fetch_add(number, Relaxed);
+            state.failures += 1;
+            if state.failures >= limits.failures {
+                return Delivered::Disconnect;
+            }
+        }
+        if state.queue.is_empty() || !state.is_connected {
+            state.queue.is_scheduled = false;
+            return Delivered::Nothing;
+        }
+        Delivered::More
+    }
+
+    /// Takes one event of a [receiver](Exit::Receiver), waiting until the deadline; `None`: none came.
+    pub(crate) fn receive(&self, deadline: Option<Instant>) -> Option<Arc<Event>> {
+        let mut state = self.state.lock();
+        let waits = |state: &mut State| state.is_connected && state.queue.is_empty();
+        match deadline {
+            Some(deadline) => {
+                let _ = self.arrived.wait_while_until(&mut state, deadline, waits);
+            }
+            None => self.arrived.wait_while(&mut state, waits),
+        }
+        self.take_one(&mut state)
+    }
+
+    /// Takes one event, or leaves a waker for the next one.
+    pub(crate) fn poll_receive(&self, waker: &Waker) -> std::task::Poll<Option<Arc<Event>>> {
+        let mut state = self.state.lock();
+        match self.take_one(&mut state) {
+            None if state.is_connected => {
+                state.waker = Some(waker.clone());
+                std::task::Poll::Pending
+            }
+            event => std::task::Poll::Ready(event),
+        }
+    }
+
+    fn take_one(&self, state: &mut State) -> Option<Arc<Event>> {
+        let event = state.queue.take_one()?;
+        state.lost = 0;
+        self.counters.delivered.fetch_add(1, Relaxed);
+        self.room.notify_all();
+        Some(event)
+    }
+
+    pub(crate) fn suspend(&self, suspended: bool) {
+        self.state.lock().is_suspended = suspended;
+    }
+
+    /// Accepts and delivers nothing from now on; returns whether it was connected.
+    pub(crate) fn disconnect(&self) -> bool {
+        let mut state = self.state.lock();
+        state.queue.clear();
+        let was_connected = std::mem::replace(&mut state.is_connected, false);
+        let waker = state.waker.take();
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        self.room.notify_all();
+        self.arrived.notify_all();
+        was_connected
+    }
+
+    /// Number of timers of its filter.
+    pub(crate) fn timers(&self) -> usize {
+        self.state.lock().due.len()
+    }
+
+    /// Asks whether a timer fires now: the element of the filter that fires, and the next point in time.
+    pub(crate) fn timer(&self, timer: usize, now: Instant) -> TimerState {
+        self.state.lock().timer(timer, now)
+    }
+
+    pub(crate) fn statistics(&self) -> ConsumerStatistics {
+        let state = self.state.lock();
+        ConsumerStatistics {
+            id: self.id,
+            name: self.qos.name.clone(),
+            priority: self.qos.priority,
+            waiting: state.queue.len(),
+            capacity: self.qos.queue,
+            high_water: state.queue.high_water(),
+            is_suspended: state.is_suspended,
+            is_gateway: self.qos.is_gateway,
+            queued: self.counters.queued.load(Relaxed),
+            delivered: self.counters.delivered.load(Relaxed),
+            sets: self.counters.sets.load(Relaxed),
+            lost: self.counters.lost.load(Relaxed),
+            failed: self.counters.failed.load(Relaxed),
+        }
+    }
+}
+
+/// What [`Consumer::deliver`] leaves to do.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Delivered {
+    Nothing,
+    More,
+    Disconnect,
+}
+
+/// State of a timer at a point in time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum TimerState {
+    /// It has been re-armed.
+    Later(Instant),
+    Fires {
+        /// Element of the filter.
+        node: usize,
+        event_type: crate::EventType,
+        next: Option<Instant>,
+    },
+    Over,
+}
+
+impl State {
+    /// Re-arms the deadlines whose groups have fired.
+    fn rearm(&mut self) {
+        for (timer, due) in self.tree.timers().iter_mut().zip(&mut self.due) {
+            if std::mem::take(&mut timer.rearm) && timer.timeout == crate::filter::Timeout::Deadline {
+                *due = Some(Instant::now() + timer.interval);
+            }
+        }
+    }
+
+    fn timer(&mut self, index: usize, now: Instant) -> TimerState {
+        use crate::filter::Timeout;
+        let Some(due) = self.due[index].filter(|_| self.is_connected) else {
+            return TimerState::Over;
+        };
+        if due > now {
+            return TimerState::Later(due);
+        }
+        let timer = self.tree.timers()[index];
+        let next = match timer.timeout {
+            Timeout::Once => None,
+            // Without a burst for what was missed.
+            Timeout::Interval | Timeout::Deadline => Some((due + timer.interval).max(now)),
+        };
+        self.due[index] = next;
+        TimerState::Fires {
+            node: timer.node,
+            event_type: timer.timeout.event_type(),
+            next,
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Errors of channels, and their form on the wire.
+
+use punctual::{Completion, OrbError, SystemException, SystemExceptionKind, any::AnyError};
+use punctual_dispatch::DispatchError;
+
+use crate::FilterError;
+
+/// An operation of a channel that failed.
+#[derive(Debug, thiserror::Error)]
+pub enum EventError {
+    /// The filter of a subscription cannot be used.
+    #[error("subscription refused: {0}")]
+    Filter(#[from] FilterError),
+    /// The channel has too many consumers.
+    #[error("the channel has {0} consumers, its limit; disconnect some, or raise `ChannelLimits::consumers`")]
+    TooManyConsumers(usize),
+    /// A queue is longer than the channel permits.
+    #[error("a queue of {requested} events is outside 1 to {limit}, `ChannelLimits::queue`")]
+    Queue {
+        /// Number of events.
+        requested: usize,
+        /// Limit of the channel.
+        limit: usize,
+    },
+    /// The channel has been destroyed.
+    #[error("the channel has been destroyed")]
+    Destroyed,
+    /// The threads that deliver events could not be started.
+    #[error("threads of the channel: {0}")]
+    Dispatch(#[from] DispatchError),
+    /// A thread could not be started.
+    #[error("the thread of timeouts could not be started: {0}")]
+    Timer(#[source] std::io::Error),
+    /// A value could not be encoded, or an event does not contain one of the expected type.
+    #[error("content of an event: {0}")]
+    Content(#[from] AnyError),
+    /// The ORB refused an object.
+    #[error(transparent)]
+    Orb(#[from] OrbError),
+    /// A call to a channel or from it failed.
+    #[error(transparent)]
+    Call(#[from] SystemException),
+    /// A channel refused a subscription or publication.
+    #[error("the channel refused: {0}")]
+    Refused(String),
+}
+
+/// The exception of an operation that exceeded a limit of the channel.
+pub(crate) fn limit_exceeded() -> SystemException {
+    SystemException::new(SystemExceptionKind::ImpLimit, 0, Completion::No)
+}
+
+/// The exception of an operation on a channel or proxy that no longer exists.
+pub(crate) fn gone() -> SystemException {
+    SystemException::new(SystemExceptionKind::ObjectNotExist, 0, Completion::No)
+}

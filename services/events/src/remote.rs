@@ -1,0 +1,177 @@
+//! A channel of another process, as its suppliers and consumers use it.
+
+use punctual::{Interface, Poa, SystemException};
+
+use crate::{
+    EventError, Filter,
+    rtec::rtec_event_channel_admin::{
+        ConsumerQos, EventChannelRef, ProxyPushConsumerRef, ProxyPushSupplierRef, Publication, SupplierQos,
+    },
+    rtec::rtec_event_comm::{Event, EventView, PushConsumer, PushConsumerRef},
+};
+
+/// A channel of another process.
+///
+/// ```no_run
+/// use punctual::Orb;
+/// use punctual_events::{Filter, EventType, RemoteChannel};
+///
+/// let orb = Orb::builder().listen("iiop://localhost").build()?;
+/// let channel = RemoteChannel::new(orb.resolve("corbaloc::localhost:2830/Events")?);
+/// let alarms = channel.subscribe(&orb.root_poa(), &Filter::event(EventType(17)), |events| {
+///     println!("{} alarms", events.len());
+/// })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct RemoteChannel {
+    reference: EventChannelRef,
+}
+
+impl RemoteChannel {
+    /// Wraps a reference.
+    pub fn new(reference: EventChannelRef) -> Self {
+        Self { reference }
+    }
+
+    /// Subscribes to the events that a filter accepts. An object of `poa` receives them, on the threads of its
+    /// pool; the channel delivers them with the priority of the calling thread.
+    ///
+    /// # Errors
+    /// The channel refuses the filter or another consumer, or a call fails.
+    pub fn subscribe(
+        &self,
+        poa: &Poa,
+        filter: &Filter,
+        callback: impl Fn(&[EventView<'_>]) + Send + Sync + 'static,
+    ) -> Result<RemoteSubscription, EventError> {
+        self.connect(poa, filter, false, callback)
+    }
+
+    /// As [`subscribe`](Self::subscribe), as a gateway: observers do not hear of it.
+    pub(crate) fn connect(
+        &self,
+        poa: &Poa,
+        filter: &Filter,
+        is_gateway: bool,
+        callback: impl Fn(&[EventView<'_>]) + Send + Sync + 'static,
+    ) -> Result<RemoteSubscription, EventError> {
+        let admin = self.reference.for_consumers()?.ok_or_else(nil)?;
+        let proxy = admin.obtain_push_supplier()?.ok_or_else(nil)?;
+        let consumer: PushConsumerRef = poa.activate(Callback(callback))?;
+        let qos = ConsumerQos {
+            dependencies: filter.to_dependencies(),
+            is_gateway,
+        };
+        let subscription = RemoteSubscription {
+            proxy,
+            poa: poa.clone(),
+            consumer: consumer.clone(),
+        };
+        let connected = subscription.proxy.connect_push_consumer(Some(&consumer), &qos);
+        connected.map_err(|error| EventError::Refused(error.to_string()))?;
+        Ok(subscription)
+    }
+
+    /// Connects as a supplier of events of these types; none: of any type.
+    ///
+    /// # Errors
+    /// The channel refuses another supplier, or a call fails.
+    pub fn supplier(&self, types: &[crate::EventType]) -> Result<RemoteSupplier, EventError> {
+        let admin = self.reference.for_suppliers()?.ok_or_else(nil)?;
+        let proxy = admin.obtain_push_consumer()?.ok_or_else(nil)?;
+        let publication = |event_type: &crate::EventType| {
+            let mut publication = Publication::default();
+            publication.event.header.r#type = event_type.0;
+            publication
+        };
+        let qos = SupplierQos {
+            publications: types.iter().map(publication).collect(),
+            is_gateway: false,
+        };
+        let connected = proxy.connect_push_supplier(None, &qos);
+        connected.map_err(|error| EventError::Refused(error.to_string()))?;
+        Ok(RemoteSupplier { proxy })
+    }
+}
+
+fn nil() -> EventError {
+    EventError::Refused("it returned no object".to_owned())
+}
+
+struct Callback<F>(F);
+
+impl<F: Fn(&[EventView<'_>]) + Send + Sync + 'static> PushConsumer for Callback<F> {
+    fn push(&self, events: &[EventView<'_>]) -> Result<(), SystemException> {
+        (self.0)(events);
+        Ok(())
+    }
+
+    fn disconnect_push_consumer(&self) -> Result<(), SystemException> {
+        Ok(())
+    }
+}
+
+/// A subscription to a channel of another process; dropping it ends it.
+#[must_use = "the subscription ends when this is dropped"]
+pub struct RemoteSubscription {
+    proxy: ProxyPushSupplierRef,
+    poa: Poa,
+    consumer: PushConsumerRef,
+}
+
+impl RemoteSubscription {
+    /// Receives nothing until [`resume`](Self::resume).
+    ///
+    /// # Errors
+    /// The call fails.
+    pub fn suspend(&self) -> Result<(), EventError> {
+        Ok(self.proxy.suspend_connection()?)
+    }
+
+    /// Receives events again.
+    ///
+    /// # Errors
+    /// The call fails.
+    pub fn resume(&self) -> Result<(), EventError> {
+        Ok(self.proxy.resume_connection()?)
+    }
+}
+
+impl Drop for RemoteSubscription {
+    fn drop(&mut self) {
+        // The channel may have ended, and so may the ORB.
+        let _ = self.proxy.disconnect_push_supplier();
+        let _ = self.poa.deactivate(&self.consumer);
+    }
+}
+
+/// A supplier of a channel of another process; dropping it disconnects it.
+pub struct RemoteSupplier {
+    proxy: ProxyPushConsumerRef,
+}
+
+impl RemoteSupplier {
+    /// Pushes a set of events; returns when they have been sent.
+    ///
+    /// # Errors
+    /// They could not be sent.
+    pub fn push(&self, events: &[Event]) -> Result<(), SystemException> {
+        self.proxy.push(events)
+    }
+
+    /// Waits until the channel has received what was pushed before.
+    ///
+    /// # Errors
+    /// The channel does not answer.
+    pub fn flush(&self) -> Result<(), SystemException> {
+        self.proxy.as_object().non_existent().map(drop)
+    }
+}
+
+impl Drop for RemoteSupplier {
+    fn drop(&mut self) {
+        // The channel may have ended.
+        let _ = self.proxy.disconnect_push_consumer();
+    }
+}

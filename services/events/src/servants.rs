@@ -1,0 +1,154 @@
+//! The channel as CORBA objects: admins, proxies, observers.
+
+mod proxies;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use punctual::{Orb, Poa, Priority, SystemException};
+use punctual_os::PiMutex;
+
+use crate::{
+    EventChannel, EventError,
+    error::{gone, limit_exceeded},
+    rtec::rtec_event_channel_admin::{
+        ConsumerAdmin, ConsumerAdminRef, EventChannel as ChannelServant, EventChannelRef, ObserverRef,
+        ProxyPushConsumerRef, ProxyPushSupplierRef, SupplierAdmin, SupplierAdminRef,
+        event_channel::{AppendObserverError, CantAppendObserver, CantRemoveObserver, RemoveObserverError},
+    },
+};
+
+use proxies::{PushConsumerProxy, PushSupplierProxy};
+
+impl EventChannel {
+    /// Makes the channel an object of an ORB, for suppliers and consumers of other processes. Push operations
+    /// are served by the threads of the adapter's pool; consumers get the priority at which they connect.
+    ///
+    /// # Errors
+    /// The adapter refuses an object.
+    ///
+    /// ```
+    /// use punctual::Orb;
+    /// use punctual_events::EventChannel;
+    ///
+    /// let orb = Orb::builder().listen("iiop://localhost").build()?;
+    /// let channel = EventChannel::builder().build()?;
+    /// let served = channel.serve(&orb, &orb.root_poa())?;
+    /// orb.publish("Events", served.reference())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn serve(&self, orb: &Orb, poa: &Poa) -> Result<Served, EventError> {
+        let host = Arc::new(Host {
+            channel: self.clone(),
+            orb: orb.clone(),
+            poa: poa.clone(),
+            proxies: AtomicUsize::new(0),
+        });
+        let consumers: ConsumerAdminRef = poa.activate(ForConsumers(Arc::clone(&host)))?;
+        let suppliers: SupplierAdminRef = poa.activate(ForSuppliers(Arc::clone(&host)))?;
+        let servant = Channel {
+            host,
+            consumers: PiMutex::new(Some(consumers)),
+            suppliers: PiMutex::new(Some(suppliers)),
+        };
+        let reference: EventChannelRef = poa.activate(servant)?;
+        Ok(Served { reference })
+    }
+}
+
+/// A channel that is an object of an ORB.
+#[derive(Clone, Debug)]
+pub struct Served {
+    reference: EventChannelRef,
+}
+
+impl Served {
+    /// Returns the reference for clients.
+    pub fn reference(&self) -> &EventChannelRef {
+        &self.reference
+    }
+}
+
+/// What all servants of a channel share.
+struct Host {
+    channel: EventChannel,
+    orb: Orb,
+    poa: Poa,
+    /// Number of active proxies of both kinds.
+    proxies: AtomicUsize,
+}
+
+impl Host {
+    /// Counts a new proxy, unless there are too many.
+    fn admit_proxy(&self) -> Result<(), SystemException> {
+        if self.channel.is_destroyed() {
+            return Err(gone());
+        }
+        let limit = 2 * self.channel.core.limits.consumers;
+        let admitted = self.proxies.fetch_update(Relaxed, Relaxed, |number| (number < limit).then_some(number + 1));
+        admitted.map(drop).map_err(|_| limit_exceeded())
+    }
+
+    fn release_proxy(&self) {
+        self.proxies.fetch_sub(1, Relaxed);
+    }
+
+    /// Priority of the request that is being served.
+    fn caller_priority(&self) -> Priority {
+        self.orb.current().priority().unwrap_or(Priority::MIN)
+    }
+}
+
+struct Channel {
+    host: Arc<Host>,
+    consumers: PiMutex<Option<ConsumerAdminRef>>,
+    suppliers: PiMutex<Option<SupplierAdminRef>>,
+}
+
+impl ChannelServant for Channel {
+    fn for_consumers(&self) -> Result<Option<ConsumerAdminRef>, SystemException> {
+        Ok(self.consumers.lock().clone())
+    }
+
+    fn for_suppliers(&self) -> Result<Option<SupplierAdminRef>, SystemException> {
+        Ok(self.suppliers.lock().clone())
+    }
+
+    fn destroy(&self) -> Result<(), SystemException> {
+        self.host.channel.destroy();
+        Ok(())
+    }
+
+    fn append_observer(&self, observer: Option<ObserverRef>) -> Result<u32, AppendObserverError> {
+        let core = &self.host.channel.core;
+        let handle = observer.and_then(|observer| core.observers.append(observer, &core.demand()));
+        handle.ok_or_else(|| CantAppendObserver {}.into())
+    }
+
+    fn remove_observer(&self, handle: u32) -> Result<(), RemoveObserverError> {
+        match self.host.channel.core.observers.remove(handle) {
+            true => Ok(()),
+            false => Err(CantRemoveObserver {}.into()),
+        }
+    }
+}
+
+struct ForConsumers(Arc<Host>);
+
+impl ConsumerAdmin for ForConsumers {
+    fn obtain_push_supplier(&self) -> Result<Option<ProxyPushSupplierRef>, SystemException> {
+        self.0.admit_proxy()?;
+        PushSupplierProxy::activate(&self.0).map(Some).inspect_err(|_| self.0.release_proxy())
+    }
+}
+
+struct ForSuppliers(Arc<Host>);
+
+impl SupplierAdmin for ForSuppliers {
+    fn obtain_push_consumer(&self) -> Result<Option<ProxyPushConsumerRef>, SystemException> {
+        self.0.admit_proxy()?;
+        PushConsumerProxy::activate(&self.0).map(Some).inspect_err(|_| self.0.release_proxy())
+    }
+}

@@ -1,0 +1,246 @@
+//! Proxies: the channel's side of a connected consumer or supplier.
+
+use std::sync::Arc;
+
+use punctual::{Interface, SystemException, SystemExceptionKind};
+use punctual_os::PiMutex;
+
+use super::Host;
+use crate::{
+    EventError, EventType, Filter,
+    consumer::{Consumer, ConsumerQos, Exit, Sink},
+    error::{gone, limit_exceeded},
+    rtec::rtec_event_channel_admin::{
+        AlreadyConnected, ConsumerQosView, ProxyPushConsumer, ProxyPushConsumerRef, ProxyPushSupplier,
+        ProxyPushSupplierRef, SupplierQosView, TypeError, proxy_push_consumer::ConnectPushSupplierError,
+        proxy_push_supplier::ConnectPushConsumerError,
+    },
+    rtec::rtec_event_comm::{
+        Event, EventView, PushConsumer, PushConsumerRef, PushSupplier, PushSupplierRef,
+    },
+    time,
+};
+
+/// The proxy that a consumer connects to.
+pub(super) struct PushSupplierProxy {
+    host: Arc<Host>,
+    state: PiMutex<SupplierState>,
+}
+
+#[derive(Default)]
+struct SupplierState {
+    reference: Option<ProxyPushSupplierRef>,
+    consumer: Option<Arc<Consumer>>,
+    is_suspended: bool,
+}
+
+impl PushSupplierProxy {
+    pub(super) fn activate(host: &Arc<Host>) -> Result<ProxyPushSupplierRef, SystemException> {
+        let proxy = Arc::new(Self {
+            host: Arc::clone(host),
+            state: PiMutex::default(),
+        });
+        let reference: ProxyPushSupplierRef =
+            host.poa.activate(SupplierHandle(Arc::clone(&proxy))).map_err(|_| limit_exceeded())?;
+        proxy.state.lock().reference = Some(reference.clone());
+        Ok(reference)
+    }
+}
+
+struct SupplierHandle(Arc<PushSupplierProxy>);
+
+impl PushSupplier for SupplierHandle {
+    fn disconnect_push_supplier(&self) -> Result<(), SystemException> {
+        let Self(proxy) = self;
+        let state = std::mem::take(&mut *proxy.state.lock());
+        let reference = state.reference.ok_or_else(gone)?;
+        if let Some(consumer) = state.consumer {
+            proxy.host.channel.core.unsubscribe(&consumer);
+        }
+        proxy.host.release_proxy();
+        // Inside an upcall this does not wait.
+        let _ = proxy.host.poa.deactivate(&reference);
+        Ok(())
+    }
+}
+
+impl ProxyPushSupplier for SupplierHandle {
+    fn connect_push_consumer(
+        &self,
+        consumer: Option<PushConsumerRef>,
+        qos: ConsumerQosView<'_>,
+    ) -> Result<(), ConnectPushConsumerError> {
+        let Self(proxy) = self;
+        let core = &proxy.host.channel.core;
+        let consumer = consumer.ok_or(TypeError {})?;
+        let filter = Filter::from_dependencies(qos.dependencies).map_err(|_| TypeError {})?;
+        if proxy.state.lock().consumer.is_some() {
+            return Err(AlreadyConnected {}.into());
+        }
+        let settings = ConsumerQos {
+            name: "remote".to_owned(),
+            priority: proxy.host.caller_priority(),
+            queue: core.default_queue,
+            overflow: core.default_overflow,
+            is_gateway: qos.is_gateway,
+        };
+        let timed = consumer.as_object().with_timeout(core.limits.send_timeout);
+        let exit = Exit::Sink(Box::new(RemoteConsumer(PushConsumerRef::from_object(timed))));
+        let consumer = core.subscribe(filter, settings, exit).map_err(|error| match error {
+            EventError::Filter(_) => TypeError {}.into(),
+            EventError::Destroyed => ConnectPushConsumerError::from(gone()),
+            _ => limit_exceeded().into(),
+        })?;
+        let mut state = proxy.state.lock();
+        if state.consumer.is_some() || state.reference.is_none() {
+            drop(state);
+            core.unsubscribe(&consumer);
+            return Err(AlreadyConnected {}.into());
+        }
+        consumer.suspend(state.is_suspended);
+        state.consumer = Some(consumer);
+        Ok(())
+    }
+
+    fn suspend_connection(&self) -> Result<(), SystemException> {
+        self.suspend(true)
+    }
+
+    fn resume_connection(&self) -> Result<(), SystemException> {
+        self.suspend(false)
+    }
+}
+
+impl SupplierHandle {
+    fn suspend(&self, suspended: bool) -> Result<(), SystemException> {
+        let mut state = self.0.state.lock();
+        state.is_suspended = suspended;
+        if let Some(consumer) = &state.consumer {
+            consumer.suspend(suspended);
+        }
+        Ok(())
+    }
+}
+
+/// A consumer in another process.
+struct RemoteConsumer(PushConsumerRef);
+
+impl Sink for RemoteConsumer {
+    fn deliver(&self, events: &[Arc<Event>]) -> Result<(), SystemException> {
+        use punctual::rt::{Encode, Phase};
+        let sent = time::now();
+        // As the generated `push`, without a copy of the events into one sequence.
+        self.0.as_object().oneway("push", |phase| {
+            let Phase::Arguments(encoder) = phase else {
+                return Ok(());
+            };
+            encoder.length(events.len())?;
+            for event in events {
+                let mut header = event.header.clone();
+                header.ec_send_time = sent;
+                header.encode(encoder)?;
+                event.data.encode(encoder)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn disconnected(&self) {
+        // It may have ended: nobody else has to know.
+        let _ = self.0.disconnect_push_consumer();
+    }
+}
+
+/// The proxy that a supplier connects to and pushes to.
+pub(super) struct PushConsumerProxy {
+    host: Arc<Host>,
+    state: PiMutex<ConsumerState>,
+}
+
+#[derive(Default)]
+struct ConsumerState {
+    reference: Option<ProxyPushConsumerRef>,
+    /// Types that it has announced; `None`: not connected.
+    published: Option<Vec<EventType>>,
+}
+
+impl PushConsumerProxy {
+    pub(super) fn activate(host: &Arc<Host>) -> Result<ProxyPushConsumerRef, SystemException> {
+        let proxy = Arc::new(Self {
+            host: Arc::clone(host),
+            state: PiMutex::default(),
+        });
+        let reference: ProxyPushConsumerRef =
+            host.poa.activate(ConsumerHandle(Arc::clone(&proxy))).map_err(|_| limit_exceeded())?;
+        proxy.state.lock().reference = Some(reference.clone());
+        Ok(reference)
+    }
+}
+
+struct ConsumerHandle(Arc<PushConsumerProxy>);
+
+impl PushConsumer for ConsumerHandle {
+    fn push(&self, data: &[EventView<'_>]) -> Result<(), SystemException> {
+        for view in data {
+            let pushed = self.0.host.channel.core.push(|event| {
+                event.header.clone_from(&view.header);
+                event.data.pad1 = view.data.pad1;
+                event.data.payload.extend_from_slice(view.data.payload);
+                if view.data.any_value.type_code().kind() != Ok(punctual::any::Kind::Null) {
+                    event.data.any_value = view.data.any_value.to_owned();
+                }
+                Ok(())
+            });
+            match pushed {
+                Ok(_) => {}
+                Err(EventError::Destroyed) => return Err(gone()),
+                // Counted; the other events of the set do not suffer.
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn disconnect_push_consumer(&self) -> Result<(), SystemException> {
+        let Self(proxy) = self;
+        let state = std::mem::take(&mut *proxy.state.lock());
+        let reference = state.reference.ok_or_else(gone)?;
+        let core = &proxy.host.channel.core;
+        if let Some(types) = state.published {
+            core.observers.publishes_no_more(types.into_iter());
+            core.count_supplier(false);
+        }
+        proxy.host.release_proxy();
+        // Inside an upcall this does not wait.
+        let _ = proxy.host.poa.deactivate(&reference);
+        Ok(())
+    }
+}
+
+impl ProxyPushConsumer for ConsumerHandle {
+    fn connect_push_supplier(
+        &self,
+        _: Option<PushSupplierRef>,
+        qos: SupplierQosView<'_>,
+    ) -> Result<(), ConnectPushSupplierError> {
+        let Self(proxy) = self;
+        let core = &proxy.host.channel.core;
+        if qos.publications.len() > core.limits.filter.elements {
+            return Err(SystemException::new(SystemExceptionKind::ImpLimit, 0, punctual::Completion::No).into());
+        }
+        let types: Vec<EventType> = match qos.is_gateway {
+            true => Vec::new(),
+            false => qos.publications.iter().map(|one| EventType(one.event.header.r#type)).collect(),
+        };
+        {
+            let mut state = proxy.state.lock();
+            if state.published.is_some() {
+                return Err(AlreadyConnected {}.into());
+            }
+            state.published = Some(types.clone());
+        }
+        core.count_supplier(true);
+        core.observers.publishes(types.into_iter());
+        Ok(())
+    }
+}

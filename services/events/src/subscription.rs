@@ -1,0 +1,262 @@
+//! Subscribing: callbacks, receivers and futures.
+
+use std::{
+    future::poll_fn,
+    marker::PhantomData,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use punctual::{Priority, SystemException};
+
+use crate::{
+    EventChannel, EventError, Filter, Overflow, SourceId,
+    channel::Core,
+    consumer::{Consumer, ConsumerQos, Exit, Sink},
+    rtec::rtec_event_comm::Event,
+    topic::{self, Topic},
+};
+
+impl EventChannel {
+    /// Begins a subscription to the values of a topic.
+    pub fn subscribe<T: Topic>(&self) -> SubscriptionBuilder<Values<T>> {
+        SubscriptionBuilder::new(self, Filter::event(T::EVENT_TYPE))
+    }
+
+    /// Begins a subscription to the events that a filter accepts.
+    pub fn subscribe_to(&self, filter: Filter) -> SubscriptionBuilder<Events> {
+        SubscriptionBuilder::new(self, filter)
+    }
+}
+
+/// What a consumer gets for each event.
+pub trait Content: 'static {
+    /// Its type.
+    type Item: 'static;
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// The event does not contain it.
+    fn read(event: Arc<Event>) -> Result<Self::Item, EventError>;
+}
+
+/// Values of a topic.
+pub struct Values<T>(PhantomData<T>);
+
+/// Events with header and content.
+pub struct Events;
+
+impl<T: Topic> Content for Values<T> {
+    type Item = T;
+
+    fn read(event: Arc<Event>) -> Result<T, EventError> {
+        Ok(topic::read(&event.data)?)
+    }
+}
+
+impl Content for Events {
+    type Item = Arc<Event>;
+
+    fn read(event: Arc<Event>) -> Result<Arc<Event>, EventError> {
+        Ok(event)
+    }
+}
+
+/// Settings of a subscription.
+#[must_use = "a subscription begins with `each`, `sets` or `receiver`"]
+pub struct SubscriptionBuilder<C> {
+    core: Arc<Core>,
+    filter: Filter,
+    qos: ConsumerQos,
+    content: PhantomData<fn() -> C>,
+}
+
+impl<C: Content> SubscriptionBuilder<C> {
+    fn new(channel: &EventChannel, filter: Filter) -> Self {
+        let core = Arc::clone(&channel.core);
+        let qos = ConsumerQos {
+            name: "local".to_owned(),
+            priority: Priority::MIN,
+            queue: core.default_queue,
+            overflow: core.default_overflow,
+            is_gateway: false,
+        };
+        let content = PhantomData;
+        Self { core, filter, qos, content }
+    }
+
+    /// Accepts events of this source only.
+    pub fn source(mut self, source: i32) -> Self {
+        self.filter = self.filter.from(SourceId(source));
+        self
+    }
+
+    /// Sets the priority with which events are delivered. Default: 0.
+    pub fn priority(mut self, priority: Priority) -> Self {
+        self.qos.priority = priority;
+        self
+    }
+
+    /// Sets length and overflow rule of the queue. Default: the channel's.
+    pub fn queue(mut self, events: usize, overflow: Overflow) -> Self {
+        self.qos.queue = events;
+        self.qos.overflow = overflow;
+        self
+    }
+
+    /// Sets the name that statistics show.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.qos.name = name.into();
+        self
+    }
+
+    /// Excludes the subscription from what observers are told.
+    pub fn gateway(mut self) -> Self {
+        self.qos.is_gateway = true;
+        self
+    }
+
+    /// Calls `callback` for each event, on a thread of the channel. Events without the expected content count
+    /// as failed, a panic as well; [`ChannelLimits::failures`](crate::ChannelLimits::failures) such deliveries
+    /// in a row end the subscription.
+    ///
+    /// # Errors
+    /// The filter or the length of the queue exceeds a limit, or there are too many consumers.
+    pub fn each(
+        self,
+        callback: impl Fn(C::Item) + Send + Sync + 'static,
+    ) -> Result<Subscription, EventError> {
+        self.sets(move |events| {
+            for event in events {
+                let item = C::read(Arc::clone(event)).map_err(|_| malformed())?;
+                callback(item);
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `callback` for each set of events: what a conjunction has collected, or events that had to wait
+    /// for the consumer.
+    ///
+    /// # Errors
+    /// The filter or the length of the queue exceeds a limit, or there are too many consumers.
+    pub fn sets(
+        self,
+        callback: impl Fn(&[Arc<Event>]) -> Result<(), SystemException> + Send + Sync + 'static,
+    ) -> Result<Subscription, EventError> {
+        let exit = Exit::Sink(Box::new(Callback(callback)));
+        let consumer = self.core.subscribe(self.filter, self.qos, exit)?;
+        Ok(Subscription {
+            core: self.core,
+            consumer,
+        })
+    }
+
+    /// Lets the program take the events when it likes; no thread of the channel is involved.
+    ///
+    /// # Errors
+    /// The filter or the length of the queue exceeds a limit, or there are too many consumers.
+    pub fn receiver(self) -> Result<Receiver<C>, EventError> {
+        let consumer = self.core.subscribe(self.filter, self.qos, Exit::Receiver)?;
+        Ok(Receiver {
+            subscription: Subscription {
+                core: self.core,
+                consumer,
+            },
+            content: PhantomData,
+        })
+    }
+}
+
+struct Callback<F>(F);
+
+impl<F: Fn(&[Arc<Event>]) -> Result<(), SystemException> + Send + Sync> Sink for Callback<F> {
+    fn deliver(&self, events: &[Arc<Event>]) -> Result<(), SystemException> {
+        (self.0)(events)
+    }
+}
+
+fn malformed() -> SystemException {
+    use punctual::{Completion, SystemExceptionKind};
+    SystemException::new(SystemExceptionKind::Marshal, 0, Completion::No)
+}
+
+/// A subscription; dropping it ends it.
+#[must_use = "the subscription ends when this is dropped"]
+pub struct Subscription {
+    core: Arc<Core>,
+    pub(crate) consumer: Arc<Consumer>,
+}
+
+impl Subscription {
+    /// Ignores events until [`resume`](Self::resume). What is queued is delivered.
+    pub fn suspend(&self) {
+        self.consumer.suspend(true);
+    }
+
+    /// Accepts events again.
+    pub fn resume(&self) {
+        self.consumer.suspend(false);
+    }
+
+    /// Returns the counters of the consumer.
+    pub fn statistics(&self) -> crate::ConsumerStatistics {
+        self.consumer.statistics()
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.core.unsubscribe(&self.consumer);
+    }
+}
+
+/// A subscription whose events the program takes itself; dropping it ends the subscription.
+pub struct Receiver<C> {
+    subscription: Subscription,
+    content: PhantomData<fn() -> C>,
+}
+
+impl<C: Content> Receiver<C> {
+    /// Waits for the next event without a deadline; `None`: the channel has ended. Events without the expected
+    /// content are skipped.
+    pub fn recv(&self) -> Option<C::Item> {
+        self.next(|consumer| consumer.receive(None))
+    }
+
+    /// Waits for the next event; `None`: none came in this time.
+    pub fn recv_timeout(&self, timeout: Duration) -> Option<C::Item> {
+        let deadline = Instant::now() + timeout;
+        self.next(|consumer| consumer.receive(Some(deadline)))
+    }
+
+    /// Takes the next event if there is one.
+    pub fn try_recv(&self) -> Option<C::Item> {
+        self.recv_timeout(Duration::ZERO)
+    }
+
+    /// The next event, as a future for any executor; `None`: the channel has ended.
+    pub async fn recv_async(&self) -> Option<C::Item> {
+        loop {
+            let consumer = &self.subscription.consumer;
+            let event = poll_fn(|context| consumer.poll_receive(context.waker())).await?;
+            if let Ok(item) = C::read(event) {
+                return Some(item);
+            }
+        }
+    }
+
+    /// The subscription, for its counters and its suspension.
+    pub fn subscription(&self) -> &Subscription {
+        &self.subscription
+    }
+
+    fn next(&self, receive: impl Fn(&Consumer) -> Option<Arc<Event>>) -> Option<C::Item> {
+        loop {
+            if let Ok(item) = C::read(receive(&self.subscription.consumer)?) {
+                return Some(item);
+            }
+        }
+    }
+}

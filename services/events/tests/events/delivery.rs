@@ -1,0 +1,238 @@
+//! What consumers get, in which order, and what full queues lose.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
+    },
+    time::Duration,
+};
+
+use punctual::Priority;
+use punctual_events::{
+    ChannelLimits, Dispatching, EventChannel, EventError, EventType, Filter, Lane, Overflow, SourceId, Values,
+    Receiver,
+};
+use punctual_fixtures::{LONG, eventually};
+
+use crate::{ALARM, TRACK, Track, track};
+
+fn channel() -> EventChannel {
+    EventChannel::builder().build().unwrap()
+}
+
+fn lanes() -> EventChannel {
+    let (low, high) = (Priority::MIN, Priority::MAX);
+    EventChannel::builder().lane(low, 1).lane(high, 1).build().unwrap()
+}
+
+fn numbers(receiver: &Receiver<Values<Track>>) -> Vec<i32> {
+    std::iter::from_fn(|| receiver.try_recv()).map(|track| track.number_of_calls).collect()
+}
+
+#[test]
+fn a_subscriber_gets_the_values_of_its_topic_and_source() {
+    let channel = channel();
+    let of_seven = channel.subscribe::<Track>().source(7).receiver().unwrap();
+    let all = channel.subscribe::<Track>().receiver().unwrap();
+    for source in [7, 8] {
+        let publisher = channel.publish::<Track>().source(source);
+        publisher.push(&track(source)).unwrap();
+        publisher.as_any().push(&track(source + 10)).unwrap();
+    }
+    assert_eq!(channel.push_octets(ALARM, b"hot").unwrap(), 0, "nobody subscribes to it");
+    assert_eq!(numbers(&of_seven), [7, 17]);
+    assert_eq!(numbers(&all), [7, 17, 8, 18]);
+    let statistics = channel.statistics();
+    assert_eq!((statistics.received, statistics.unmatched), (5, 1));
+}
+
+#[test]
+fn content_of_another_type_is_skipped_by_receivers_and_fails_callbacks() {
+    let channel = channel();
+    let tracks = channel.subscribe::<Track>().receiver().unwrap();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let callback = channel.subscribe::<Track>().each(move |_| drop(counted.fetch_add(1, SeqCst))).unwrap();
+    channel.push_octets(TRACK, b"\x01 not a track").unwrap();
+    channel.publish::<Track>().push(&track(1)).unwrap();
+    assert_eq!(numbers(&tracks), [1]);
+    assert_eq!((calls.load(SeqCst), callback.statistics().failed), (1, 1));
+}
+
+#[test]
+fn each_rule_loses_the_events_that_it_states() {
+    let limits = ChannelLimits { lost: 100, ..ChannelLimits::default() };
+    // Rule, what is received after ten events in a queue of four, how many are lost.
+    let short = Duration::from_millis(1);
+    let rules = [
+        (Overflow::DropOldest, vec![6, 7, 8, 9], 6),
+        (Overflow::DropNewest, vec![0, 1, 2, 3], 6),
+        (Overflow::Block(short), vec![0, 1, 2, 3], 6),
+        (Overflow::Disconnect, vec![], 1),
+    ];
+    for (rule, expected, lost) in rules {
+        let channel = EventChannel::builder().limits(limits.clone()).build().unwrap();
+        let receiver = channel.subscribe::<Track>().queue(4, rule).receiver().unwrap();
+        for number in 0..10 {
+            channel.publish::<Track>().push(&track(number)).unwrap();
+        }
+        let statistics = receiver.subscription().statistics();
+        assert_eq!((numbers(&receiver), statistics.lost), (expected, lost), "{rule:?}");
+        let disconnected = u64::from(rule == Overflow::Disconnect);
+        assert_eq!(channel.statistics().disconnected, disconnected);
+    }
+}
+
+#[test]
+fn a_set_of_a_conjunction_stays_together() {
+    let channel = channel();
+    let (sender, sets) = mpsc::channel();
+    let pair = Filter::all_of([Filter::event(TRACK), Filter::event(ALARM)]);
+    let _pairs = channel
+        .subscribe_to(pair)
+        .sets(move |set| {
+            sender.send(set.iter().map(|event| event.header.r#type).collect::<Vec<_>>()).unwrap();
+            Ok(())
+        })
+        .unwrap();
+    for event_type in [ALARM, ALARM, TRACK, TRACK] {
+        channel.push_octets(event_type, b"").unwrap();
+    }
+    assert_eq!(sets.try_iter().collect::<Vec<_>>(), [[16, 17]]);
+}
+
+#[test]
+fn under_the_blocking_rule_no_event_is_lost_while_the_consumer_continues() {
+    let channel = lanes();
+    let received = Arc::new(Mutex::new(Vec::new()));
+    let list = Arc::clone(&received);
+    let each = channel.subscribe::<Track>().queue(3, Overflow::Block(LONG));
+    let subscription = each.each(move |track: Track| list.lock().unwrap().push(track.number_of_calls)).unwrap();
+    let publisher = channel.publish::<Track>();
+    for number in 0..5_000 {
+        publisher.push(&track(number)).unwrap();
+    }
+    eventually("all are delivered", || subscription.statistics().delivered == 5_000);
+    assert_eq!(*received.lock().unwrap(), (0..5_000).collect::<Vec<_>>());
+    assert!(subscription.statistics().high_water <= 3);
+}
+
+#[test]
+fn a_consumer_that_blocks_delays_nobody_in_another_lane() {
+    let channel = lanes();
+    let (release, blocked) = mpsc::channel::<()>();
+    let blocked = Mutex::new(blocked);
+    let low = channel.subscribe::<Track>().queue(8, Overflow::DropOldest);
+    let low = low.each(move |_| drop(blocked.lock().unwrap().recv())).unwrap();
+    let (sender, received) = mpsc::channel();
+    let high = channel.subscribe::<Track>().priority(Priority::MAX).queue(64, Overflow::DropOldest);
+    let _high = high.each(move |track: Track| sender.send(track.number_of_calls).unwrap()).unwrap();
+    for number in 0..40 {
+        channel.publish::<Track>().push(&track(number)).unwrap();
+        assert_eq!(received.recv_timeout(LONG), Ok(number));
+    }
+    let statistics = low.statistics();
+    assert_eq!(statistics.waiting, 8, "the queue is bounded");
+    assert!((31..=32).contains(&statistics.lost), "{statistics:?}");
+    drop(release);
+}
+
+#[test]
+fn a_consumer_that_panics_is_disconnected_and_the_others_are_not() {
+    let channel = lanes();
+    let _broken = channel.subscribe::<Track>().each(|_| panic!("expected by the test")).unwrap();
+    let sound = channel.subscribe::<Track>().receiver().unwrap();
+    for number in 0..3 {
+        channel.publish::<Track>().push(&track(number)).unwrap();
+        eventually("delivered", || {
+            channel.statistics().consumers.iter().all(|one| one.name != "local" || one.failed + one.delivered + one.waiting as u64 > 0)
+        });
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    eventually("disconnected", || channel.statistics().disconnected <= 1);
+    assert_eq!(numbers(&sound), [0, 1, 2]);
+}
+
+#[test]
+fn a_suspended_consumer_gets_nothing_until_it_resumes() {
+    let channel = channel();
+    let tracks = channel.subscribe::<Track>().receiver().unwrap();
+    for (number, suspended) in [(1, false), (2, true), (3, false)] {
+        match suspended {
+            true => tracks.subscription().suspend(),
+            false => tracks.subscription().resume(),
+        }
+        channel.publish::<Track>().push(&track(number)).unwrap();
+    }
+    assert_eq!(numbers(&tracks), [1, 3]);
+}
+
+#[test]
+fn every_consumer_may_have_a_thread_of_its_own() {
+    let channel = EventChannel::builder().dispatching(Dispatching::ThreadPerConsumer).build().unwrap();
+    let threads = Arc::new(Mutex::new(Vec::new()));
+    let mut subscriptions = Vec::new();
+    for _ in 0..3 {
+        let threads = Arc::clone(&threads);
+        let note = move |_: Track| threads.lock().unwrap().push(std::thread::current().id());
+        subscriptions.push(channel.subscribe::<Track>().each(note).unwrap());
+    }
+    channel.publish::<Track>().push(&track(1)).unwrap();
+    eventually("three deliveries", || threads.lock().unwrap().len() == 3);
+    let mut threads = threads.lock().unwrap().clone();
+    threads.sort_by_key(|id| format!("{id:?}"));
+    threads.dedup();
+    assert_eq!(threads.len(), 3);
+}
+
+#[test]
+fn a_future_is_woken_by_the_next_event_and_by_the_end() {
+    use std::{pin::pin, task::{Context, Poll, Waker}};
+    let channel = channel();
+    let tracks = channel.subscribe::<Track>().receiver().unwrap();
+    let mut context = Context::from_waker(Waker::noop());
+    {
+        let mut next = pin!(tracks.recv_async());
+        assert!(next.as_mut().poll(&mut context).is_pending());
+        channel.publish::<Track>().push(&track(5)).unwrap();
+        assert_eq!(next.as_mut().poll(&mut context), Poll::Ready(Some(track(5))));
+    }
+    channel.destroy();
+    assert_eq!(pin!(tracks.recv_async()).poll(&mut context), Poll::Ready(None));
+    assert!(matches!(channel.push_octets(TRACK, b""), Err(EventError::Destroyed)));
+    assert!(matches!(channel.subscribe::<Track>().receiver().err(), Some(EventError::Destroyed)));
+}
+
+#[test]
+fn limits_refuse_consumers_queues_and_payloads() {
+    let limits = ChannelLimits { consumers: 2, queue: 10, payload: 4, ..ChannelLimits::default() };
+    let builder = EventChannel::builder().limits(limits).queue(5, Overflow::DropOldest);
+    let channel = builder.build().unwrap();
+    let long = channel.subscribe_to(Filter::every_event()).queue(11, Overflow::DropOldest).receiver().err();
+    assert!(matches!(long, Some(EventError::Queue { requested: 11, limit: 10 })));
+    let _two = [0, 1].map(|_| channel.subscribe_to(Filter::event(EventType(99))).receiver().unwrap());
+    let third = channel.subscribe_to(Filter::every_event()).receiver().err().unwrap();
+    assert!(third.to_string().contains("2 consumers, its limit"), "{third}");
+    assert!(channel.push_octets(TRACK, b"12345").is_err());
+    assert_eq!(channel.statistics().refused, 1);
+}
+
+#[test]
+fn consumers_are_served_by_the_lane_at_or_below_their_priority() {
+    let priority = |value| Priority::new(value).unwrap();
+    let lane = |value, threads| Lane { priority: priority(value), threads };
+    let dispatching = Dispatching::Lanes(vec![lane(100, 1), lane(200, 1)]);
+    let channel = EventChannel::builder().name("t").dispatching(dispatching).build().unwrap();
+    for (consumer, thread) in [(50, "100"), (150, "100"), (200, "200"), (300, "200")] {
+        let (sender, threads) = mpsc::channel();
+        let send = move |_: Track| sender.send(std::thread::current().name().map(str::to_owned)).unwrap();
+        let _one = channel.subscribe::<Track>().priority(priority(consumer)).each(send).unwrap();
+        let _source = SourceId::ANY;
+        channel.publish::<Track>().push(&track(1)).unwrap();
+        let name = threads.recv_timeout(LONG).unwrap().unwrap();
+        let level = if thread == "200" { "0" } else { "1" };
+        assert!(name.contains(level), "{consumer} on {name}");
+    }
+}
