@@ -1,5 +1,6 @@
-//! Compiles the IDL of the event service to Rust.
+//! Compiles the IDL of the event service, and a topic for its tests, to Rust.
 
 fn main() -> Result<(), punctual_build::Error> {
-    punctual_build::compile("idl/rtec.idl")
+    punctual_build::compile("idl/rtec.idl")?;
+    punctual_build::compile("tests/idl/track.idl")
 }

@@ -8,6 +8,7 @@ use core::fmt;
 
 use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder, Endian};
 
+use self::view::Found;
 pub use self::{value::Value, view::AnyView};
 use crate::{AnyError, Enclosing, Kind, TypeCode, Typed, walk};
 
@@ -121,7 +122,7 @@ impl Any {
         let value = Decoder::new(&self.octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
         AnyView {
             type_code: self.type_code.view(),
-            value: value.at(self.start),
+            place: value.at(self.start).place(),
             octets: &self.octets[self.start..],
             passed: walk::Passed::default(),
         }
@@ -156,9 +157,9 @@ impl<'a> Decode<'a> for Any {
 
     fn decode_into(&mut self, decoder: &mut Decoder<'a>) -> Result<(), CdrError> {
         let start = decoder.position();
-        let lent = AnyView::decode(decoder)?;
+        let found = Found::decode(decoder)?;
         decoder.reserve(decoder.position() - start)?;
-        lent.copy_to(self)
+        found.copy_to(self)
     }
 }
 

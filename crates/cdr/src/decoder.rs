@@ -91,7 +91,71 @@ pub struct Decoder<'a> {
     values: Option<Rc<Received<'a>>>,
 }
 
+/// A place in a message at which a [`Decoder`] can begin again. Owns nothing: views can be lent with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    octets: &'a [u8],
+    at: usize,
+    endian: Endian,
+    char_set: CharSet,
+    arena: Option<&'a Arena>,
+    depth_left: u16,
+    decoded: usize,
+    max_decoded: usize,
+    context: Option<&'a (dyn Any + Send + Sync)>,
+    fragments: &'a [usize],
+}
+
+impl<'a> Place<'a> {
+    /// Creates a decoder that begins here. It does not know the value types before it.
+    pub fn decoder(&self) -> Decoder<'a> {
+        Decoder {
+            octets: self.octets,
+            at: self.at,
+            endian: self.endian,
+            char_set: self.char_set,
+            arena: self.arena,
+            depth_left: self.depth_left,
+            decoded: self.decoded,
+            max_decoded: self.max_decoded,
+            context: self.context,
+            fragments: self.fragments,
+            values: None,
+        }
+    }
+}
+
 impl<'a> Decoder<'a> {
+    /// Returns the present place.
+    pub fn place(&self) -> Place<'a> {
+        Place {
+            octets: self.octets,
+            at: self.at,
+            endian: self.endian,
+            char_set: self.char_set,
+            arena: self.arena,
+            depth_left: self.depth_left,
+            decoded: self.decoded,
+            max_decoded: self.max_decoded,
+            context: self.context,
+            fragments: self.fragments,
+        }
+    }
+
+    /// Returns whether value types have been decoded, to which later ones may refer.
+    pub fn knows_values(&self) -> bool {
+        self.values.is_some()
+    }
+
+    /// Copies octets to the arena.
+    ///
+    /// # Errors
+    /// They exceed the limit of decoded octets.
+    pub fn lend_copy(&mut self, octets: &[u8]) -> Result<&'a [u8], CdrError> {
+        self.reserve(octets.len())?;
+        Ok(self.arena()?.alloc_slice_copy(octets))
+    }
+
     /// Default of [`Self::with_nesting_limit`].
     pub const DEFAULT_NESTING_LIMIT: u16 = 64;
 
@@ -342,6 +406,11 @@ impl<'a> Decoder<'a> {
             values: None,
             ..self.clone()
         }
+    }
+
+    /// Creates a decoder for other octets, with text in UTF-8, and this one's limits and ORB.
+    pub fn beginning_with(&self, octets: &'a [u8], endian: Endian) -> Self {
+        self.inside(octets, endian, 0).with_char_set(CharSet::Utf8)
     }
 
     /// Returns an error at the current position, for generated code.

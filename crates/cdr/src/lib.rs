@@ -43,7 +43,7 @@ mod wide;
 pub use array::{boxed_array, filled_array};
 pub use bounded::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, TooLong};
 pub use char_set::CharSet;
-pub use decoder::{Decode, Decoder, ValueHeader, ValueTag};
+pub use decoder::{Decode, Decoder, Place, ValueHeader, ValueTag};
 pub use encapsulation::{decode_encapsulation, encode_encapsulation};
 pub use encoder::{Encode, Encoder};
 pub use endian::Endian;

@@ -261,7 +261,7 @@ impl Core {
     pub(crate) fn demand(&self) -> Filter {
         let subscriptions = self.subscriptions.lock();
         let own = subscriptions.iter().filter(|one| !one.consumer.qos.is_gateway);
-        Filter::any_of(own.map(|one| one.filter.events_only()))
+        Filter::any_of(own.flat_map(|one| one.filter.wanted()))
     }
 
     fn tell_observers(&self) {
@@ -306,7 +306,10 @@ impl Core {
     fn statistics(&self) -> ChannelStatistics {
         let mut consumers: Vec<_> = {
             let subscriptions = self.subscriptions.lock();
-            subscriptions.iter().map(|one| one.consumer.statistics()).collect()
+            subscriptions
+                .iter()
+                .map(|one| one.consumer.statistics())
+                .collect()
         };
         consumers.sort_by_key(|one| (std::cmp::Reverse(one.priority), one.id));
         ChannelStatistics {

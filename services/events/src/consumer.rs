@@ -112,7 +112,11 @@ impl Consumer {
         exit: Exit,
     ) -> Self {
         let now = Instant::now();
-        let due = tree.timers().iter().map(|timer| Some(now + timer.interval)).collect();
+        let due = tree
+            .timers()
+            .iter()
+            .map(|timer| Some(now + timer.interval))
+            .collect();
         let state = State {
             tree,
             due,

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use punctual::{LinearMapping, Priority, PriorityMapping};
-use punctual_dispatch::{Cancellation, Command, Dispatcher, Execution, Hopeless, Level, LevelStatistics, Qos};
+use punctual_dispatch::{Cancellation, Command, Dispatcher, Execution, Hopeless, Level, Qos};
 use punctual_os::Scheduling;
 
 use crate::{Dispatching, EventError, Lane, channel::Core, consumer::Consumer};
@@ -89,13 +89,6 @@ impl Threads {
         // Refused only by a channel that ends: each consumer has room for its one command.
         let _ = dispatcher.dispatch(delivery, qos);
         None
-    }
-
-    pub(crate) fn statistics(&self) -> Vec<LevelStatistics> {
-        match self {
-            Self::Lanes { dispatcher, .. } => dispatcher.statistics(),
-            _ => Vec::new(),
-        }
     }
 
     pub(crate) fn shutdown(&self) {

@@ -61,14 +61,8 @@ pub struct Filter {
 /// An element of a filter, followed by its children.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Item {
-    Event {
-        event_type: EventType,
-        source: SourceId,
-    },
-    Masked {
-        mask: Bits,
-        value: Bits,
-    },
+    Event { event_type: EventType, source: SourceId },
+    Masked { mask: Bits, value: Bits },
     Timeout(Timeout, Duration),
     Nothing,
     Bitmask(Bits),
@@ -253,13 +247,17 @@ impl Filter {
         }))
     }
 
-    /// The filter without timeouts: what suppliers elsewhere may have to send.
-    pub(crate) fn events_only(&self) -> Self {
-        let is_leaf = |item: &&Item| matches!(item, Item::Event { .. } | Item::Masked { .. });
-        match self.event_types() {
-            Some(_) => Self::any_of(self.items.iter().filter(is_leaf).map(|item| Self::leaf(*item))),
-            None => Self::every_event(),
+    /// Alternatives that include all events that can pass: what suppliers elsewhere may have to send.
+    pub(crate) fn wanted(&self) -> Vec<Self> {
+        if self.event_types().is_none() {
+            return vec![Self::every_event()];
         }
+        let is_event = |item: &&Item| matches!(item, Item::Event { .. });
+        self.items
+            .iter()
+            .filter(is_event)
+            .map(|item| Self::leaf(*item))
+            .collect()
     }
 
     fn leaf(item: Item) -> Self {
@@ -354,7 +352,9 @@ pub enum FilterError {
         missing: usize,
     },
     /// A group announces a negative number of operands.
-    #[error("element {element} announces {children} operands; a group has at least 1, or 0 in basic notation")]
+    #[error(
+        "element {element} announces {children} operands; a group has at least 1, or 0 in basic notation"
+    )]
     Children {
         /// Index of the element.
         element: usize,

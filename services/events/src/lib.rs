@@ -5,7 +5,7 @@
 //! ```
 //! use punctual::Priority;
 //! use punctual_events::{EventChannel, topic};
-//! # use punctual_events::rtec::rtec_event_comm::EventHeader as Track;
+//! # punctual::include_idl!("track");
 //!
 //! // `Track` is a struct from IDL.
 //! topic!(Track = 16);
@@ -13,11 +13,11 @@
 //! let channel = EventChannel::builder().lane(Priority::MIN, 1).lane(Priority::MAX, 1).build()?;
 //! let tracks = channel.subscribe::<Track>().source(7).receiver()?;
 //! let alarm = channel.subscribe::<Track>().priority(Priority::MAX).each(|track: Track| {
-//!     assert_eq!(track.ttl, 3);
+//!     assert_eq!(track.number, 3);
 //! })?;
 //!
-//! channel.publish::<Track>().source(7).push(&Track { ttl: 3, ..Track::default() })?;
-//! assert_eq!(tracks.recv().unwrap().ttl, 3);
+//! channel.publish::<Track>().source(7).push(&Track { number: 3, ..Track::default() })?;
+//! assert_eq!(tracks.recv().unwrap().number, 3);
 //! # Ok::<(), punctual_events::EventError>(())
 //! ```
 //!

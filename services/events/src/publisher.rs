@@ -2,7 +2,11 @@
 
 use std::{marker::PhantomData, sync::Arc};
 
-use crate::{EventChannel, EventError, SourceId, channel::Core, topic::{self, Encoding, Topic}};
+use crate::{
+    EventChannel, EventError, SourceId,
+    channel::Core,
+    topic::{self, Encoding, Topic},
+};
 
 impl EventChannel {
     /// Begins to publish values of a topic.

@@ -17,8 +17,11 @@ use crate::{
 /// use punctual_events::{Filter, EventType, RemoteChannel};
 ///
 /// let orb = Orb::builder().listen("iiop://localhost").build()?;
+/// // The thread that receives events.
+/// let pool = orb.threadpool().threads(1).build()?;
+/// let poa = orb.root_poa().child("consumers").threadpool(&pool).build()?;
 /// let channel = RemoteChannel::new(orb.resolve("corbaloc::localhost:2830/Events")?);
-/// let alarms = channel.subscribe(&orb.root_poa(), &Filter::event(EventType(17)), |events| {
+/// let alarms = channel.subscribe(&poa, &Filter::event(EventType(17)), |events| {
 ///     println!("{} alarms", events.len());
 /// })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -87,7 +87,9 @@ impl Host {
             return Err(gone());
         }
         let limit = 2 * self.channel.core.limits.consumers;
-        let admitted = self.proxies.fetch_update(Relaxed, Relaxed, |number| (number < limit).then_some(number + 1));
+        let admitted = self
+            .proxies
+            .fetch_update(Relaxed, Relaxed, |number| (number < limit).then_some(number + 1));
         admitted.map(drop).map_err(|_| limit_exceeded())
     }
 
@@ -140,7 +142,9 @@ struct ForConsumers(Arc<Host>);
 impl ConsumerAdmin for ForConsumers {
     fn obtain_push_supplier(&self) -> Result<Option<ProxyPushSupplierRef>, SystemException> {
         self.0.admit_proxy()?;
-        PushSupplierProxy::activate(&self.0).map(Some).inspect_err(|_| self.0.release_proxy())
+        PushSupplierProxy::activate(&self.0)
+            .map(Some)
+            .inspect_err(|_| self.0.release_proxy())
     }
 }
 
@@ -149,6 +153,8 @@ struct ForSuppliers(Arc<Host>);
 impl SupplierAdmin for ForSuppliers {
     fn obtain_push_consumer(&self) -> Result<Option<ProxyPushConsumerRef>, SystemException> {
         self.0.admit_proxy()?;
-        PushConsumerProxy::activate(&self.0).map(Some).inspect_err(|_| self.0.release_proxy())
+        PushConsumerProxy::activate(&self.0)
+            .map(Some)
+            .inspect_err(|_| self.0.release_proxy())
     }
 }

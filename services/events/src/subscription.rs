@@ -83,7 +83,12 @@ impl<C: Content> SubscriptionBuilder<C> {
             is_gateway: false,
         };
         let content = PhantomData;
-        Self { core, filter, qos, content }
+        Self {
+            core,
+            filter,
+            qos,
+            content,
+        }
     }
 
     /// Accepts events of this source only.

@@ -15,13 +15,13 @@ pub trait Topic: Typed + Encode + for<'a> Decode<'a> + Send + 'static {
 ///
 /// ```
 /// // `Track` comes from IDL in programs.
-/// # use punctual_events::rtec::rtec_event_comm::EventHeader as Track;
+/// # punctual::include_idl!("track");
 /// punctual_events::topic!(Track = 16);
 /// ```
 ///
 /// Types below 16 are the service's own:
 /// ```compile_fail
-/// # use punctual_events::rtec::rtec_event_comm::EventHeader as Track;
+/// # punctual::include_idl!("track");
 /// punctual_events::topic!(Track = 4);
 /// ```
 #[macro_export]
@@ -47,7 +47,11 @@ pub enum Encoding {
 }
 
 /// Writes a value to the content of an event, whose payload and `any` are empty.
-pub(crate) fn write<T: Topic>(value: &T, encoding: Encoding, data: &mut RtecEventData) -> Result<(), AnyError> {
+pub(crate) fn write<T: Topic>(
+    value: &T,
+    encoding: Encoding,
+    data: &mut RtecEventData,
+) -> Result<(), AnyError> {
     match encoding {
         Encoding::Any => data.any_value = Any::new(value)?,
         Encoding::Octets => {
@@ -68,6 +72,8 @@ pub(crate) fn read<T: Topic>(data: &RtecEventData) -> Result<T, AnyError> {
         0 => Endian::Big,
         _ => Endian::Little,
     };
-    let mut decoder = Decoder::new(&data.payload, endian).with_char_set(CharSet::Utf8).at(1);
+    let mut decoder = Decoder::new(&data.payload, endian)
+        .with_char_set(CharSet::Utf8)
+        .at(1);
     Ok(T::decode(&mut decoder)?)
 }

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use alloc::{string::ToString, vec::Vec};
-use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian};
+use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian, Place};
 
 use super::{Any, Value};
 use crate::{AnyError, Enclosing, TypeCode, TypeCodeView, Typed, walk};
@@ -24,8 +24,8 @@ use crate::{AnyError, Enclosing, TypeCode, TypeCodeView, Typed, walk};
 #[derive(Clone)]
 pub struct AnyView<'a> {
     pub(super) type_code: TypeCodeView<'a>,
-    /// At the value.
-    pub(super) value: Decoder<'a>,
+    /// Where the value begins.
+    pub(super) place: Place<'a>,
     /// Octets of the value, with the padding before it.
     pub(super) octets: &'a [u8],
     pub(super) passed: walk::Passed,
@@ -54,7 +54,7 @@ impl<'a> AnyView<'a> {
                 wanted: wanted.to_string(),
             });
         }
-        Ok(T::decode(&mut self.value.clone())?)
+        Ok(T::decode(&mut self.place.decoder())?)
     }
 
     /// Decodes the value as its type code describes it.
@@ -62,22 +62,78 @@ impl<'a> AnyView<'a> {
     /// # Errors
     /// Type code or value are malformed.
     pub fn value(&self) -> Result<Value, AnyError> {
-        Ok(Value::decode(&self.type_code, &mut self.value.clone())?)
+        Ok(Value::decode(&self.type_code, &mut self.place.decoder())?)
     }
 
     /// Sets the ORB to which object references in the value are bound (see `punctual-stub`).
     #[doc(hidden)]
     pub fn with_context(mut self, context: &'a (dyn core::any::Any + Send + Sync)) -> Self {
-        self.value = self.value.with_context(context);
+        self.place = self.place.decoder().with_context(context).place();
         self
     }
 
     /// Copies it, so that it outlives the upcall.
     pub fn to_owned(&self) -> Any {
         let mut any = Any::default();
-        let copied = self.copy_to(&mut any);
+        let found = Found {
+            type_code: self.type_code,
+            value: self.place.decoder(),
+            octets: self.octets,
+            passed: self.passed,
+        };
+        let copied = found.copy_to(&mut any);
         debug_assert!(copied.is_ok(), "what was passed over can be copied: {copied:?}");
         any
+    }
+
+    fn has_form(&self, endian: Endian, char_set: CharSet) -> bool {
+        has_form(&self.place.decoder(), self.octets, self.passed, endian, char_set)
+    }
+}
+
+/// An `any` in a message, with what its decoder knows about earlier values.
+pub(super) struct Found<'a> {
+    type_code: TypeCodeView<'a>,
+    /// At the value.
+    value: Decoder<'a>,
+    octets: &'a [u8],
+    passed: walk::Passed,
+}
+
+impl<'a> Found<'a> {
+    /// Passes over it.
+    pub(super) fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let type_code = TypeCodeView::decode(decoder)?;
+        let value = decoder.clone();
+        let passed = walk::skip(&type_code, decoder)?;
+        let octets = decoder.passed(value.position());
+        let is_native = has_form(&value, octets, passed, Endian::NATIVE, CharSet::Utf8);
+        if passed.is_opaque && !is_native {
+            return Err(decoder.error(CdrErrorKind::TypeUnsupported));
+        }
+        Ok(Self {
+            type_code,
+            value,
+            octets,
+            passed,
+        })
+    }
+
+    /// Lends it. What refers to values before it is copied to the arena.
+    fn lend(mut self, decoder: &mut Decoder<'a>) -> Result<AnyView<'a>, CdrError> {
+        if self.passed.refers_outside && self.value.knows_values() {
+            let mut any = Any::default();
+            self.copy_to(&mut any)?;
+            self.octets = decoder.lend_copy(&any.octets)?;
+            self.value = self.value.beginning_with(self.octets, Endian::NATIVE);
+            self.passed.refers_outside = false;
+        }
+        Ok(AnyView {
+            type_code: self.type_code,
+            place: self.value.place(),
+            octets: self.octets,
+            passed: self.passed,
+        })
     }
 
     /// Copies it into an `any`, whose memory is reused.
@@ -86,7 +142,13 @@ impl<'a> AnyView<'a> {
             any.type_code = self.type_code.to_owned()?;
         }
         any.octets.clear();
-        if self.has_form(Endian::NATIVE, CharSet::Utf8) {
+        if has_form(
+            &self.value,
+            self.octets,
+            self.passed,
+            Endian::NATIVE,
+            CharSet::Utf8,
+        ) {
             any.start = self.value.position() % ALIGNMENT;
             any.octets.resize(any.start, 0);
             any.octets.extend_from_slice(self.octets);
@@ -96,13 +158,19 @@ impl<'a> AnyView<'a> {
         let mut encoder = Encoder::new(&mut any.octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
         walk::copy(&self.type_code, &mut self.value.clone(), &mut encoder)
     }
+}
 
-    /// Whether the octets are what another message of this form would contain.
-    fn has_form(&self, endian: Endian, char_set: CharSet) -> bool {
-        let same_text = self.value.char_set() == char_set || self.octets.is_ascii();
-        let is_whole = !self.value.is_fragmented() && !self.passed.refers_outside;
-        self.value.endian() == endian && same_text && is_whole
-    }
+/// Whether the octets of a value are what another message of this form would contain.
+fn has_form(
+    value: &Decoder<'_>,
+    octets: &[u8],
+    passed: walk::Passed,
+    endian: Endian,
+    char_set: CharSet,
+) -> bool {
+    let same_text = value.char_set() == char_set || octets.is_ascii();
+    let is_whole = !value.is_fragmented() && !passed.refers_outside;
+    value.endian() == endian && same_text && is_whole
 }
 
 /// Largest alignment of a value.
@@ -112,32 +180,19 @@ impl<'a> Decode<'a> for AnyView<'a> {
     const MIN_SIZE: usize = 4;
 
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
-        let type_code = TypeCodeView::decode(decoder)?;
-        let value = decoder.clone();
-        let passed = walk::skip(&type_code, decoder)?;
-        let octets = decoder.passed(value.position());
-        let lent = Self {
-            type_code,
-            value,
-            octets,
-            passed,
-        };
-        if passed.is_opaque && !lent.has_form(Endian::NATIVE, CharSet::Utf8) {
-            return Err(decoder.error(CdrErrorKind::TypeUnsupported));
-        }
-        Ok(lent)
+        Found::decode(decoder)?.lend(decoder)
     }
 }
 
 impl Encode for AnyView<'_> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         self.type_code.encode(encoder)?;
-        let same_place = encoder.position() % ALIGNMENT == self.value.position() % ALIGNMENT;
+        let same_place = encoder.position() % ALIGNMENT == self.place.decoder().position() % ALIGNMENT;
         let same_place = same_place && !encoder.has_fixed_wide_form();
         if same_place && self.has_form(encoder.endian(), encoder.char_set()) {
             return encoder.octets(self.octets);
         }
-        walk::copy(&self.type_code, &mut self.value.clone(), encoder)
+        walk::copy(&self.type_code, &mut self.place.decoder(), encoder)
     }
 }
 
@@ -167,7 +222,7 @@ impl PartialEq for AnyView<'_> {
 fn canonical(any: &AnyView<'_>) -> Result<Vec<u8>, CdrError> {
     let mut octets = Vec::new();
     let mut encoder = Encoder::new(&mut octets, Endian::Little).with_char_set(CharSet::Utf8);
-    walk::copy(&any.type_code, &mut any.value.clone(), &mut encoder)?;
+    walk::copy(&any.type_code, &mut any.place.decoder(), &mut encoder)?;
     Ok(octets)
 }
 
@@ -176,3 +231,6 @@ impl Typed for AnyView<'_> {
         Any::describe(enclosing)
     }
 }
+
+/// Sequences of them are lent from an arena, which drops nothing.
+const _: () = assert!(!core::mem::needs_drop::<AnyView<'_>>());

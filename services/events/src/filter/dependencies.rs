@@ -66,7 +66,9 @@ impl Filter {
         };
         let alternatives = reader.read_all()?;
         if alternatives > 1 {
-            reader.items.insert(0, Item::Group(Group::Disjunction, alternatives));
+            reader
+                .items
+                .insert(0, Item::Group(Group::Disjunction, alternatives));
         }
         Ok(Self { items: reader.items })
     }

@@ -36,7 +36,9 @@ fn pass(tree: &mut FilterTree, (event_type, source): (i32, i32), timer: Option<u
     let mut out = Vec::new();
     let passes = tree.pass(Stimulus { event: &event, timer }, &mut out);
     assert_eq!(passes, !out.is_empty(), "what passes is not empty");
-    out.iter().map(|event| (event.header.r#type, event.header.source)).collect()
+    out.iter()
+        .map(|event| (event.header.r#type, event.header.source))
+        .collect()
 }
 
 #[test]
@@ -66,7 +68,11 @@ fn single_events_pass_by_type_source_and_bits() {
         (&kind(A).negated().negated(), (A, 1), true),
     ];
     for (filter, event, passes) in rules {
-        assert_eq!(passed(filter, &[event])[0].len(), usize::from(passes), "{filter:?} {event:?}");
+        assert_eq!(
+            passed(filter, &[event])[0].len(),
+            usize::from(passes),
+            "{filter:?} {event:?}"
+        );
     }
 }
 
@@ -74,19 +80,42 @@ fn single_events_pass_by_type_source_and_bits() {
 fn groups_pass_alternatives_intersections_and_sets() {
     let a_or_b = Filter::any_of([kind(A), kind(B), kind(A)]);
     let (one, none) = (vec![(A, 1)], vec![]);
-    assert_eq!(passed(&a_or_b, &[(A, 1), (C, 1)]), [one.clone(), none.clone()], "once, though two accept");
+    assert_eq!(
+        passed(&a_or_b, &[(A, 1), (C, 1)]),
+        [one.clone(), none.clone()],
+        "once, though two accept"
+    );
 
     let a_not_7 = Filter::each_of([kind(A), Filter::every_event().from(SourceId(7)).negated()]);
-    assert_eq!(passed(&a_not_7, &[(A, 1), (A, 7), (B, 1)]), [one, none.clone(), none.clone()]);
+    assert_eq!(
+        passed(&a_not_7, &[(A, 1), (A, 7), (B, 1)]),
+        [one, none.clone(), none.clone()]
+    );
 
     let pair = Filter::all_of([kind(A), kind(B)]);
     let events = [(A, 1), (A, 2), (B, 3), (B, 4), (A, 5)];
-    let sets = [none.clone(), none.clone(), vec![(A, 1), (B, 3)], none.clone(), vec![(A, 5), (B, 4)]];
-    assert_eq!(passed(&pair, &events), sets, "the first of each, then from the beginning");
+    let sets = [
+        none.clone(),
+        none.clone(),
+        vec![(A, 1), (B, 3)],
+        none.clone(),
+        vec![(A, 5), (B, 4)],
+    ];
+    assert_eq!(
+        passed(&pair, &events),
+        sets,
+        "the first of each, then from the beginning"
+    );
 
-    let nested = Filter::any_of([kind(C), Filter::all_of([kind(A), Filter::any_of([kind(B), kind(C)])])]);
+    let nested = Filter::any_of([
+        kind(C),
+        Filter::all_of([kind(A), Filter::any_of([kind(B), kind(C)])]),
+    ]);
     let events = [(A, 1), (C, 2), (B, 3)];
-    assert_eq!(passed(&nested, &events), [none.clone(), vec![(C, 2), (A, 1), (C, 2)], none]);
+    assert_eq!(
+        passed(&nested, &events),
+        [none.clone(), vec![(C, 2), (A, 1), (C, 2)], none]
+    );
 }
 
 #[test]
@@ -104,14 +133,22 @@ fn timeouts_pass_their_own_element_only_and_groups_rearm_deadlines() {
     let mut tree = FilterTree::new(&filter);
     let timeout = EventType::DEADLINE_TIMEOUT.0;
     assert_eq!(pass(&mut tree, (timeout, 0), Some(2)), [(timeout, 0)]);
-    assert_eq!(pass(&mut tree, (timeout, 0), None), [], "a supplier cannot forge it");
+    assert_eq!(
+        pass(&mut tree, (timeout, 0), None),
+        [],
+        "a supplier cannot forge it"
+    );
     tree.timers()[0].rearm = false;
     pass(&mut tree, (B, 1), None);
     assert!(!tree.timers()[0].rearm, "the group has not fired");
     pass(&mut tree, (A, 1), None);
     assert!(tree.timers()[0].rearm);
     let negated = Filter::any_of([kind(A).negated(), Filter::every(Duration::from_secs(1))]);
-    assert_eq!(pass(&mut FilterTree::new(&negated), (timeout, 0), Some(9)), [], "another's timeout");
+    assert_eq!(
+        pass(&mut FilterTree::new(&negated), (timeout, 0), Some(9)),
+        [],
+        "another's timeout"
+    );
 }
 
 #[test]
@@ -119,16 +156,34 @@ fn limits_refuse_what_is_too_deep_long_or_frequent() {
     let limits = FilterLimits::default();
     let deep = (0..10_000).fold(kind(A), |filter, _| filter.negated());
     let error = deep.check(&limits).unwrap_err();
-    assert_eq!(error, FilterError::TooDeep { depth: 10_001, limit: 32 });
-    assert!(error.to_string().contains("10001 levels deep, and the channel permits 32"), "{error}");
+    assert_eq!(
+        error,
+        FilterError::TooDeep {
+            depth: 10_001,
+            limit: 32
+        }
+    );
+    assert!(
+        error
+            .to_string()
+            .contains("10001 levels deep, and the channel permits 32"),
+        "{error}"
+    );
     let long = Filter::any_of((0..2_000).map(kind));
-    let too_long = FilterError::TooLong { elements: 2_001, limit: 1_024 };
+    let too_long = FilterError::TooLong {
+        elements: 2_001,
+        limit: 1_024,
+    };
     assert_eq!(long.check(&limits), Err(too_long));
     let often = Filter::every(Duration::from_micros(10)).check(&limits);
     assert!(matches!(often, Err(FilterError::TooFrequent { .. })), "{often:?}");
     let deepest = (0..31).fold(kind(A), |filter, _| filter.negated());
     assert_eq!(deepest.check(&limits), Ok(()));
-    assert_eq!(passed(&deepest, &[(B, 1)])[0].len(), 1, "an odd number of negations");
+    assert_eq!(
+        passed(&deepest, &[(B, 1)])[0].len(),
+        1,
+        "an odd number of negations"
+    );
 }
 
 /// Reads dependencies of these types and sources.
@@ -170,21 +225,46 @@ fn subscriptions_are_read_in_both_notations() {
     assert_eq!(read(&[(8, 2), (A, 0), (B, 0)]).as_ref(), Ok(&pair), "prefix");
     assert_eq!(read(&[(8, 0), (A, 0), (B, 0)]).as_ref(), Ok(&pair), "basic");
     let alternatives = Filter::any_of([pair, Filter::any_of([kind(C)])]);
-    assert_eq!(read(&[(8, 0), (A, 0), (B, 0), (9, 0), (C, 0)]).as_ref(), Ok(&alternatives));
-    assert_eq!(read(&[(A, 0), (B, 0)]), Ok(Filter::any_of([kind(A), kind(B)])), "no group");
+    assert_eq!(
+        read(&[(8, 0), (A, 0), (B, 0), (9, 0), (C, 0)]).as_ref(),
+        Ok(&alternatives)
+    );
+    assert_eq!(
+        read(&[(A, 0), (B, 0)]),
+        Ok(Filter::any_of([kind(A), kind(B)])),
+        "no group"
+    );
     assert_eq!(read(&[]).map(|filter| filter.is_empty()), Ok(true));
     let masked = Filter::masked(bits(0xf0, 1), bits(0x10, 2));
     assert_eq!(read(&[(13, 0), (0xf0, 1), (0x10, 2)]), Ok(masked));
-    assert_eq!(read(&[(12, 0), (1, 2), (10, 0), (A, 0)]), Ok(kind(A).negated().with_bits(bits(1, 2))));
+    assert_eq!(
+        read(&[(12, 0), (1, 2), (10, 0), (A, 0)]),
+        Ok(kind(A).negated().with_bits(bits(1, 2)))
+    );
 
     let incomplete = |element, missing| Err(FilterError::Incomplete { element, missing });
     assert_eq!(read(&[(8, 2), (A, 0)]), incomplete(0, 1));
     assert_eq!(read(&[(8, 1), (10, 0)]), incomplete(1, 1));
     assert_eq!(read(&[(12, 0)]), incomplete(0, 2));
     assert_eq!(read(&[(13, 0), (1, 1)]), incomplete(0, 1));
-    assert_eq!(read(&[(8, i32::MAX), (A, 0)]), incomplete(0, i32::MAX as usize - 1));
-    assert_eq!(read(&[(9, -1)]), Err(FilterError::Children { element: 0, children: -1 }));
-    assert_eq!(read(&[(9, 1), (8, 0)]), Err(FilterError::Children { element: 1, children: 0 }));
+    assert_eq!(
+        read(&[(8, i32::MAX), (A, 0)]),
+        incomplete(0, i32::MAX as usize - 1)
+    );
+    assert_eq!(
+        read(&[(9, -1)]),
+        Err(FilterError::Children {
+            element: 0,
+            children: -1
+        })
+    );
+    assert_eq!(
+        read(&[(9, 1), (8, 0)]),
+        Err(FilterError::Children {
+            element: 1,
+            children: 0
+        })
+    );
     let deep: Vec<(i32, i32)> = (0..10_000).map(|_| (10, 0)).chain([(A, 0)]).collect();
     assert_eq!(read(&deep).unwrap().depth(), 10_001);
 }
@@ -253,14 +333,19 @@ fn events() -> impl Strategy<Value = Vec<(i32, i32)>> {
 
 /// A filter without conjunctions, and what it means.
 fn stateless() -> impl Strategy<Value = Meaning> {
-    let leaf = (A..C + 1).prop_map(|event_type| Meaning::new(kind(event_type), move |event| event.0 == event_type));
+    let leaf =
+        (A..C + 1).prop_map(|event_type| Meaning::new(kind(event_type), move |event| event.0 == event_type));
     leaf.prop_recursive(4, 20, 2, |inner| {
         prop_oneof![
             (inner.clone(), inner.clone()).prop_map(|(one, other)| {
-                Meaning::new(Filter::any_of([one.0, other.0]), move |event| (one.1)(event) || (other.1)(event))
+                Meaning::new(Filter::any_of([one.0, other.0]), move |event| {
+                    (one.1)(event) || (other.1)(event)
+                })
             }),
             (inner.clone(), inner.clone()).prop_map(|(one, other)| {
-                Meaning::new(Filter::each_of([one.0, other.0]), move |event| (one.1)(event) && (other.1)(event))
+                Meaning::new(Filter::each_of([one.0, other.0]), move |event| {
+                    (one.1)(event) && (other.1)(event)
+                })
             }),
             inner.prop_map(|one| Meaning::new(one.0.negated(), move |event| !(one.1)(event))),
         ]

@@ -152,7 +152,11 @@ impl FilterTree {
             let before = out.len();
             passes |= self.pass_at(child, stimulus, out);
             let is_alone = out.len() == before + 1;
-            if is_alone && out[first..before].iter().any(|event| Arc::ptr_eq(event, stimulus.event)) {
+            if is_alone
+                && out[first..before]
+                    .iter()
+                    .any(|event| Arc::ptr_eq(event, stimulus.event))
+            {
                 out.truncate(before);
             }
             child = self.nodes[child].end;

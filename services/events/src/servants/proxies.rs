@@ -15,9 +15,7 @@ use crate::{
         ProxyPushSupplierRef, SupplierQosView, TypeError, proxy_push_consumer::ConnectPushSupplierError,
         proxy_push_supplier::ConnectPushConsumerError,
     },
-    rtec::rtec_event_comm::{
-        Event, EventView, PushConsumer, PushConsumerRef, PushSupplier, PushSupplierRef,
-    },
+    rtec::rtec_event_comm::{Event, EventView, PushConsumer, PushConsumerRef, PushSupplier, PushSupplierRef},
     time,
 };
 
@@ -40,8 +38,10 @@ impl PushSupplierProxy {
             host: Arc::clone(host),
             state: PiMutex::default(),
         });
-        let reference: ProxyPushSupplierRef =
-            host.poa.activate(SupplierHandle(Arc::clone(&proxy))).map_err(|_| limit_exceeded())?;
+        let reference: ProxyPushSupplierRef = host
+            .poa
+            .activate(SupplierHandle(Arc::clone(&proxy)))
+            .map_err(|_| limit_exceeded())?;
         proxy.state.lock().reference = Some(reference.clone());
         Ok(reference)
     }
@@ -86,11 +86,13 @@ impl ProxyPushSupplier for SupplierHandle {
         };
         let timed = consumer.as_object().with_timeout(core.limits.send_timeout);
         let exit = Exit::Sink(Box::new(RemoteConsumer(PushConsumerRef::from_object(timed))));
-        let consumer = core.subscribe(filter, settings, exit).map_err(|error| match error {
-            EventError::Filter(_) => TypeError {}.into(),
-            EventError::Destroyed => ConnectPushConsumerError::from(gone()),
-            _ => limit_exceeded().into(),
-        })?;
+        let consumer = core
+            .subscribe(filter, settings, exit)
+            .map_err(|error| match error {
+                EventError::Filter(_) => TypeError {}.into(),
+                EventError::Destroyed => ConnectPushConsumerError::from(gone()),
+                _ => limit_exceeded().into(),
+            })?;
         let mut state = proxy.state.lock();
         if state.consumer.is_some() || state.reference.is_none() {
             drop(state);
@@ -170,8 +172,10 @@ impl PushConsumerProxy {
             host: Arc::clone(host),
             state: PiMutex::default(),
         });
-        let reference: ProxyPushConsumerRef =
-            host.poa.activate(ConsumerHandle(Arc::clone(&proxy))).map_err(|_| limit_exceeded())?;
+        let reference: ProxyPushConsumerRef = host
+            .poa
+            .activate(ConsumerHandle(Arc::clone(&proxy)))
+            .map_err(|_| limit_exceeded())?;
         proxy.state.lock().reference = Some(reference.clone());
         Ok(reference)
     }
@@ -226,11 +230,17 @@ impl ProxyPushConsumer for ConsumerHandle {
         let Self(proxy) = self;
         let core = &proxy.host.channel.core;
         if qos.publications.len() > core.limits.filter.elements {
-            return Err(SystemException::new(SystemExceptionKind::ImpLimit, 0, punctual::Completion::No).into());
+            return Err(
+                SystemException::new(SystemExceptionKind::ImpLimit, 0, punctual::Completion::No).into(),
+            );
         }
         let types: Vec<EventType> = match qos.is_gateway {
             true => Vec::new(),
-            false => qos.publications.iter().map(|one| EventType(one.event.header.r#type)).collect(),
+            false => qos
+                .publications
+                .iter()
+                .map(|one| EventType(one.event.header.r#type))
+                .collect(),
         };
         {
             let mut state = proxy.state.lock();

@@ -2,11 +2,11 @@
 
 use std::{sync::mpsc, time::Duration};
 
-use punctual::{Interface, Orb, Priority, SystemExceptionKind};
+use punctual::{Orb, Poa, Priority, SystemExceptionKind};
 use punctual_events::{
     EventChannel, EventError, EventType, Filter, RemoteChannel,
     rtec::{
-        rtec_event_channel_admin::{ConsumerQos, Observer, ObserverRef, ConsumerQosView, SupplierQosView},
+        rtec_event_channel_admin::{ConsumerQos, ConsumerQosView, Observer, ObserverRef, SupplierQosView},
         rtec_event_comm::{Event, PushConsumerRef},
     },
 };
@@ -17,22 +17,36 @@ use crate::{ALARM, TRACK};
 pub struct Host {
     pub channel: EventChannel,
     pub address: String,
-    pub orb: Orb,
+    /// It serves the channel.
+    _orb: Orb,
 }
 
 pub fn host(channel: EventChannel) -> Host {
+    let Client { orb, poa } = client();
+    let served = channel.serve(&orb, &poa).unwrap();
+    let address = served.reference().to_ior();
+    Host {
+        channel,
+        address,
+        _orb: orb,
+    }
+}
+
+/// An ORB with one thread for the objects of `poa`.
+pub struct Client {
+    pub orb: Orb,
+    pub poa: Poa,
+}
+
+pub fn client() -> Client {
     let orb = Orb::builder().listen("iiop://localhost").build().unwrap();
-    let served = channel.serve(&orb, &orb.root_poa()).unwrap();
-    let address = orb.publish("Events", served.reference()).unwrap();
-    Host { channel, address, orb }
+    let pool = orb.threadpool().threads(1).build().unwrap();
+    let poa = orb.root_poa().child("clients").threadpool(&pool).build().unwrap();
+    Client { orb, poa }
 }
 
-pub fn client() -> Orb {
-    Orb::builder().listen("iiop://localhost").build().unwrap()
-}
-
-pub fn remote(orb: &Orb, host: &Host) -> RemoteChannel {
-    RemoteChannel::new(orb.resolve(&host.address).unwrap())
+pub fn remote(client: &Client, host: &Host) -> RemoteChannel {
+    RemoteChannel::new(client.orb.resolve(&host.address).unwrap())
 }
 
 pub fn event(event_type: EventType, payload: &[u8]) -> Event {
@@ -48,19 +62,31 @@ fn events_travel_from_a_supplier_through_the_channel_to_a_consumer() {
     let host = host(EventChannel::builder().lane(Priority::MIN, 1).build().unwrap());
     let (consumer, supplier) = (client(), client());
     let (sender, received) = mpsc::channel();
-    let subscription = remote(&consumer, &host).subscribe(&consumer.root_poa(), &Filter::event(TRACK), move |events| {
-        for event in events {
-            sender.send((event.data.payload.to_vec(), event.data.any_value.to_owned(), event.header.clone())).unwrap();
-        }
-    });
+    let subscription =
+        remote(&consumer, &host).subscribe(&consumer.poa, &Filter::event(TRACK), move |events| {
+            for event in events {
+                sender
+                    .send((
+                        event.data.payload.to_vec(),
+                        event.data.any_value.to_owned(),
+                        event.header.clone(),
+                    ))
+                    .unwrap();
+            }
+        });
     let subscription = subscription.unwrap();
     let pushes = remote(&supplier, &host).supplier(&[TRACK]).unwrap();
     let mut with_any = event(TRACK, b"two");
     with_any.data.any_value = punctual::any::Any::new(&2.5_f64).unwrap();
-    pushes.push(&[event(TRACK, b"one"), event(ALARM, b"no"), with_any]).unwrap();
+    pushes
+        .push(&[event(TRACK, b"one"), event(ALARM, b"no"), with_any])
+        .unwrap();
     let (first, _, header) = received.recv_timeout(LONG).unwrap();
     let (second, any, _) = received.recv_timeout(LONG).unwrap();
-    assert_eq!((&first[..], &second[..], any.get::<f64>().ok()), (&b"one"[..], &b"two"[..], Some(2.5)));
+    assert_eq!(
+        (&first[..], &second[..], any.get::<f64>().ok()),
+        (&b"one"[..], &b"two"[..], Some(2.5))
+    );
     assert!(header.ec_send_time >= header.ec_recv_time && header.ec_recv_time > 0);
 
     subscription.suspend().unwrap();
@@ -79,15 +105,27 @@ fn a_second_consumer_at_one_proxy_and_a_bad_filter_are_refused() {
     let host = host(EventChannel::builder().build().unwrap());
     let orb = client();
     let deep = (0..100).fold(Filter::event(TRACK), |filter, _| filter.negated());
-    let refused = remote(&orb, &host).subscribe(&orb.root_poa(), &deep, |_| {}).err().unwrap();
+    let refused = remote(&orb, &host)
+        .subscribe(&orb.poa, &deep, |_| {})
+        .err()
+        .unwrap();
     assert!(refused.to_string().contains("TypeError"), "{refused}");
     let channel: punctual_events::rtec::rtec_event_channel_admin::EventChannelRef =
-        orb.resolve(&host.address).unwrap();
-    let proxy = channel.for_consumers().unwrap().unwrap().obtain_push_supplier().unwrap().unwrap();
-    let qos = ConsumerQos { dependencies: Filter::event(TRACK).to_dependencies(), is_gateway: false };
+        orb.orb.resolve(&host.address).unwrap();
+    let proxy = channel
+        .for_consumers()
+        .unwrap()
+        .unwrap()
+        .obtain_push_supplier()
+        .unwrap()
+        .unwrap();
+    let qos = ConsumerQos {
+        dependencies: Filter::event(TRACK).to_dependencies(),
+        is_gateway: false,
+    };
     let nil = proxy.connect_push_consumer(None, &qos).unwrap_err();
     assert!(nil.to_string().contains("TypeError"), "{nil}");
-    let consumer: PushConsumerRef = orb.root_poa().reference().create().unwrap();
+    let consumer: PushConsumerRef = orb.poa.reference().create().unwrap();
     proxy.connect_push_consumer(Some(&consumer), &qos).unwrap();
     let again = proxy.connect_push_consumer(Some(&consumer), &qos).unwrap_err();
     assert!(again.to_string().contains("AlreadyConnected"), "{again}");
@@ -101,17 +139,25 @@ fn a_destroyed_channel_tells_its_consumers_and_refuses_new_ones() {
     let host = host(EventChannel::builder().build().unwrap());
     let orb = client();
     let channel = remote(&orb, &host);
-    let _subscription = channel.subscribe(&orb.root_poa(), &Filter::event(TRACK), |_| {}).unwrap();
+    let _subscription = channel
+        .subscribe(&orb.poa, &Filter::event(TRACK), |_| {})
+        .unwrap();
     host.channel.destroy();
-    let refused = channel.subscribe(&orb.root_poa(), &Filter::event(TRACK), |_| {}).err();
-    assert!(matches!(refused, Some(EventError::Call(error)) if error.kind == SystemExceptionKind::ObjectNotExist));
+    let refused = channel.subscribe(&orb.poa, &Filter::event(TRACK), |_| {}).err();
+    assert!(
+        matches!(refused, Some(EventError::Call(error)) if error.kind == SystemExceptionKind::ObjectNotExist)
+    );
 }
 
 struct Told(mpsc::Sender<Vec<i32>>);
 
 impl Observer for Told {
     fn update_consumer(&self, qos: ConsumerQosView<'_>) -> Result<(), punctual::SystemException> {
-        let types = qos.dependencies.iter().map(|one| one.event.header.r#type).collect();
+        let types = qos
+            .dependencies
+            .iter()
+            .map(|one| one.event.header.r#type)
+            .collect();
         self.0.send(types).unwrap();
         Ok(())
     }
@@ -126,14 +172,23 @@ fn observers_hear_of_subscriptions_except_those_of_gateways() {
     let host = host(EventChannel::builder().build().unwrap());
     let orb = client();
     let (sender, told) = mpsc::channel();
-    let observer: ObserverRef = orb.root_poa().activate(Told(sender)).unwrap();
+    let observer: ObserverRef = orb.poa.activate(Told(sender)).unwrap();
     let channel: punctual_events::rtec::rtec_event_channel_admin::EventChannelRef =
-        orb.resolve(&host.address).unwrap();
+        orb.orb.resolve(&host.address).unwrap();
     let handle = channel.append_observer(Some(&observer)).unwrap();
     assert_eq!(told.recv_timeout(LONG).unwrap(), [14], "nothing is wanted yet");
-    let one = host.channel.subscribe_to(Filter::event(TRACK)).receiver().unwrap();
+    let one = host
+        .channel
+        .subscribe_to(Filter::event(TRACK))
+        .receiver()
+        .unwrap();
     assert_eq!(told.recv_timeout(LONG).unwrap(), [9, 16]);
-    let gateway = host.channel.subscribe_to(Filter::every_event()).gateway().receiver().unwrap();
+    let gateway = host
+        .channel
+        .subscribe_to(Filter::every_event())
+        .gateway()
+        .receiver()
+        .unwrap();
     assert_eq!(told.recv_timeout(LONG).unwrap(), [9, 16], "no loop");
     drop((one, gateway));
     channel.remove_observer(handle).unwrap();
@@ -144,10 +199,16 @@ fn observers_hear_of_subscriptions_except_those_of_gateways() {
 fn a_consumer_that_has_died_is_disconnected_and_the_others_get_everything() {
     let host = host(EventChannel::builder().lane(Priority::MIN, 2).build().unwrap());
     let dying = client();
-    let subscription = remote(&dying, &host).subscribe(&dying.root_poa(), &Filter::event(TRACK), |_| {}).unwrap();
-    let sound = host.channel.subscribe_to(Filter::event(TRACK)).receiver().unwrap();
+    let subscription = remote(&dying, &host)
+        .subscribe(&dying.poa, &Filter::event(TRACK), |_| {})
+        .unwrap();
+    let sound = host
+        .channel
+        .subscribe_to(Filter::event(TRACK))
+        .receiver()
+        .unwrap();
     std::mem::forget(subscription);
-    dying.shutdown_and_wait().unwrap();
+    dying.orb.shutdown_and_wait().unwrap();
     drop(dying);
     let mut pushed = 0;
     eventually("disconnected", || {

@@ -15,7 +15,12 @@ fn an_interval_fires_again_and_again_and_a_delay_once() {
     let filter = Filter::any_of([Filter::every(SHORT), Filter::after(SHORT)]);
     let timeouts = channel.subscribe_to(filter).receiver().unwrap();
     let mut types = Vec::new();
-    while types.iter().filter(|one| **one == EventType::INTERVAL_TIMEOUT).count() < 5 {
+    while types
+        .iter()
+        .filter(|one| **one == EventType::INTERVAL_TIMEOUT)
+        .count()
+        < 5
+    {
         types.push(EventType(timeouts.recv_timeout(LONG).unwrap().header.r#type));
     }
     let once = types.iter().filter(|one| **one == EventType::TIMEOUT).count();
@@ -44,5 +49,7 @@ fn nothing_fires_after_the_subscription_has_ended() {
     let fired = channel.statistics().timeouts;
     let other = channel.subscribe_to(Filter::after(SHORT * 4)).receiver().unwrap();
     other.recv_timeout(LONG).unwrap();
-    eventually("at most one was on its way", || channel.statistics().timeouts <= fired + 2);
+    eventually("at most one was on its way", || {
+        channel.statistics().timeouts <= fired + 2
+    });
 }
