@@ -3,31 +3,31 @@
 mod builder;
 
 use std::sync::{
-    Arc,
+    Arc, Weak,
     atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
 };
 
-use punctual_os::{PiMutex, Scheduling};
+use punctual_os::{PiMutex, Scheduling, ThreadSpec};
 
 use crate::{
     ChannelLimits, ChannelStatistics, EventError, EventType, Filter,
     consumer::{Consumer, ConsumerQos, Delivered, Exit, Offered},
-    dispatching::{Delivery, Threads},
+    dispatching::{Delivery, Serve, Threads},
     filter::{FilterTree, Stimulus},
     observers::Observers,
     pool::EventPool,
     routes::{Routes, Subscription},
-    rtec::rtec_event_comm::Event,
+    rtec::rtec_event_comm::{Event, EventHeader},
     time,
-    timers::Timers,
+    timers::{TimeoutSource, Timers},
 };
 
 pub use builder::ChannelBuilder;
 
 /// A real-time event channel in this process. A handle: clones refer to the same channel.
 ///
-/// Suppliers [publish](Self::publish), consumers [subscribe](Self::subscribe), and [`serve`](Self::serve) makes
-/// it an object of an ORB for those of other processes.
+/// Suppliers [publish](Self::publish), consumers [subscribe](Self::subscribe), and [`serve`](Self::serve)
+/// makes it an object of an ORB for those of other processes.
 ///
 /// ```
 /// use punctual_events::{EventChannel, Filter, EventType};
@@ -76,8 +76,8 @@ impl EventChannel {
         ChannelBuilder::new()
     }
 
-    /// Pushes an event with octets as its payload, from source 0. Returns the number of consumers that will get
-    /// it.
+    /// Pushes an event with octets as its payload, from source 0. Returns the number of consumers that will
+    /// get it.
     ///
     /// # Errors
     /// The channel has been destroyed, or the payload exceeds its limit.
@@ -176,25 +176,14 @@ impl Core {
     }
 
     fn schedule(self: &Arc<Self>, consumer: &Arc<Consumer>) {
+        let channel: Weak<Self> = Arc::downgrade(self);
         let delivery = Delivery {
-            channel: Arc::downgrade(self),
+            channel,
             consumer: Arc::clone(consumer),
         };
         if let Some(delivery) = self.threads.schedule(delivery) {
-            self.serve(&delivery.consumer, usize::MAX);
+            Arc::clone(self).serve(&delivery.consumer, usize::MAX);
         }
-    }
-
-    /// Delivers up to `turn` sets or batches to a consumer.
-    pub(crate) fn serve(self: &Arc<Self>, consumer: &Arc<Consumer>, turn: usize) {
-        for _ in 0..turn {
-            match consumer.deliver(&self.limits) {
-                Delivered::More => {}
-                Delivered::Nothing => return,
-                Delivered::Disconnect => return self.expel(consumer),
-            }
-        }
-        self.schedule(consumer);
     }
 
     /// Adds a consumer.
@@ -210,11 +199,8 @@ impl Core {
             return Err(EventError::Queue { requested, limit });
         }
         let id = self.next_id.fetch_add(1, Relaxed);
-        let place = match exit {
-            Exit::Receiver => (0, None),
-            Exit::Sink(_) => self.threads.place(&self.name, qos.priority)?,
-        };
-        let consumer = Arc::new(Consumer::new(id, qos, place, FilterTree::new(&filter), exit));
+        let level = self.threads.level(qos.priority);
+        let consumer = Arc::new(Consumer::new(id, qos, level, FilterTree::new(&filter), exit));
         {
             let mut subscriptions = self.subscriptions.lock();
             if self.is_destroyed() {
@@ -223,6 +209,9 @@ impl Core {
             if subscriptions.len() >= self.limits.consumers {
                 return Err(EventError::TooManyConsumers(self.limits.consumers));
             }
+            if let Exit::Sink(_) = consumer.exit {
+                self.threads.admit(&self.name, &consumer)?;
+            }
             subscriptions.push(Subscription {
                 consumer: Arc::clone(&consumer),
                 filter,
@@ -230,7 +219,10 @@ impl Core {
             *self.routes.lock() = Arc::new(Routes::new(&subscriptions));
         }
         if consumer.timers() > 0 {
-            Timers::add(self, &consumer)?;
+            let source: Weak<Self> = Arc::downgrade(self);
+            self.timers.add(source, &consumer, || {
+                ThreadSpec::new(format!("{}-timer", self.name)).scheduling(self.timer_scheduling)
+            })?;
         }
         self.tell_observers();
         Ok(consumer)
@@ -245,6 +237,7 @@ impl Core {
         if subscriptions.len() < before {
             *self.routes.lock() = Arc::new(Routes::new(&subscriptions));
             drop(subscriptions);
+            self.threads.release(consumer);
             self.tell_observers();
         }
     }
@@ -268,10 +261,6 @@ impl Core {
         if !self.observers.is_empty() {
             self.observers.tell_consumers(&self.demand());
         }
-    }
-
-    pub(crate) fn count_timeout(&self) {
-        self.counters.timeouts.fetch_add(1, Relaxed);
     }
 
     pub(crate) fn count_supplier(&self, connected: bool) {
@@ -322,6 +311,38 @@ impl Core {
             observers: self.observers.number() as u64,
             consumers,
         }
+    }
+}
+
+impl Serve for Core {
+    fn serve(self: Arc<Self>, consumer: &Arc<Consumer>, turn: usize) {
+        for _ in 0..turn {
+            match consumer.deliver(&self.limits) {
+                Delivered::More => {}
+                Delivered::Nothing => return,
+                Delivered::Disconnect => return self.expel(consumer),
+            }
+        }
+        self.schedule(consumer);
+    }
+}
+
+impl TimeoutSource for Core {
+    fn time_out(self: Arc<Self>, consumer: &Arc<Consumer>, event_type: EventType, node: usize) {
+        let filled = self.pool.fill(|event| {
+            let now = time::now();
+            event.header = EventHeader {
+                r#type: event_type.0,
+                creation_time: now,
+                ec_recv_time: now,
+                ..EventHeader::default()
+            };
+            Ok::<_, std::convert::Infallible>(())
+        });
+        let Ok(event) = filled;
+        self.counters.timeouts.fetch_add(1, Relaxed);
+        let timer = Some(node);
+        self.offer(consumer, Stimulus { event: &event, timer });
     }
 }
 

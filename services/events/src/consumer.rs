@@ -12,12 +12,10 @@ use std::{
 };
 
 use punctual::{Priority, SystemException};
-use punctual_dispatch::Dispatcher;
 use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
 
 use crate::{
     ChannelLimits, ConsumerStatistics, Overflow,
-    dispatching::Delivery,
     filter::{FilterTree, Stimulus},
     rtec::rtec_event_comm::Event,
 };
@@ -56,8 +54,6 @@ pub(crate) struct Consumer {
     /// Preemption priority of its lane.
     pub(crate) level: u32,
     pub(crate) exit: Exit,
-    /// Its own thread, under [`Dispatching::ThreadPerConsumer`](crate::Dispatching::ThreadPerConsumer).
-    pub(crate) thread: Option<Dispatcher<Delivery>>,
     state: PiMutex<State>,
     room: PiCondvar,
     arrived: PiCondvar,
@@ -104,13 +100,7 @@ pub(crate) enum Offered {
 }
 
 impl Consumer {
-    pub(crate) fn new(
-        id: u64,
-        qos: ConsumerQos,
-        (level, thread): (u32, Option<Dispatcher<Delivery>>),
-        mut tree: FilterTree,
-        exit: Exit,
-    ) -> Self {
+    pub(crate) fn new(id: u64, qos: ConsumerQos, level: u32, mut tree: FilterTree, exit: Exit) -> Self {
         let now = Instant::now();
         let due = tree
             .timers()
@@ -134,7 +124,6 @@ impl Consumer {
             qos,
             level,
             exit,
-            thread,
             state: PiMutex::new(state),
             room: PiCondvar::new(),
             arrived: PiCondvar::new(),

@@ -1,12 +1,15 @@
 //! Delivery on threads: which thread serves a consumer, and for how long.
 
-use std::sync::{Arc, Weak};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+};
 
 use punctual::{LinearMapping, Priority, PriorityMapping};
 use punctual_dispatch::{Cancellation, Command, Dispatcher, Execution, Hopeless, Level, Qos};
-use punctual_os::Scheduling;
+use punctual_os::{PiMutex, Scheduling};
 
-use crate::{Dispatching, EventError, Lane, channel::Core, consumer::Consumer};
+use crate::{Dispatching, EventError, Lane, consumer::Consumer};
 
 /// Number of sets or batches that a thread delivers to a consumer before others of its lane get a turn.
 const TURN: usize = 16;
@@ -19,19 +22,26 @@ pub(crate) enum Threads {
         lanes: Vec<Lane>,
         dispatcher: Dispatcher<Delivery>,
     },
-    ThreadPerConsumer,
+    /// By the number of the consumer.
+    ThreadPerConsumer(PiMutex<HashMap<u64, Dispatcher<Delivery>>>),
+}
+
+/// What delivers to a consumer: the channel.
+pub(crate) trait Serve: Send + Sync {
+    /// Delivers up to `turn` sets or batches.
+    fn serve(self: Arc<Self>, consumer: &Arc<Consumer>, turn: usize);
 }
 
 /// The command that delivers what a consumer's queue holds. A consumer has at most one.
 pub(crate) struct Delivery {
-    pub(crate) channel: Weak<Core>,
+    pub(crate) channel: Weak<dyn Serve>,
     pub(crate) consumer: Arc<Consumer>,
 }
 
 impl Command for Delivery {
     fn execute(&mut self, _: &Execution) -> Result<(), Hopeless> {
-        if let Some(core) = self.channel.upgrade() {
-            core.serve(&self.consumer, TURN);
+        if let Some(channel) = self.channel.upgrade() {
+            channel.serve(&self.consumer, TURN);
         }
         Ok(())
     }
@@ -44,7 +54,7 @@ impl Threads {
     pub(crate) fn start(name: &str, dispatching: Dispatching, consumers: usize) -> Result<Self, EventError> {
         let mut lanes = match dispatching {
             Dispatching::Reactive => return Ok(Self::Reactive),
-            Dispatching::ThreadPerConsumer => return Ok(Self::ThreadPerConsumer),
+            Dispatching::ThreadPerConsumer => return Ok(Self::ThreadPerConsumer(PiMutex::default())),
             Dispatching::Lanes(lanes) => lanes,
         };
         lanes.sort_by_key(|lane| std::cmp::Reverse(lane.priority));
@@ -58,43 +68,67 @@ impl Threads {
         Ok(Self::Lanes { lanes, dispatcher })
     }
 
-    /// The level of a consumer of this priority, and a thread of its own if it gets one.
-    pub(crate) fn place(
-        &self,
-        name: &str,
-        priority: Priority,
-    ) -> Result<(u32, Option<Dispatcher<Delivery>>), EventError> {
-        match self {
-            Self::Reactive => Ok((0, None)),
-            Self::Lanes { lanes, .. } => {
-                let fitting = lanes.iter().position(|lane| lane.priority <= priority);
-                let level = fitting.unwrap_or(lanes.len() - 1);
-                Ok((u32::try_from(level).unwrap_or(u32::MAX), None))
-            }
-            Self::ThreadPerConsumer => {
-                let level = Level::new(0).scheduling(scheduling(priority)).capacity(2);
-                Ok((0, Some(Dispatcher::builder().name(name).level(level).build()?)))
-            }
+    /// The level of a consumer of this priority.
+    pub(crate) fn level(&self, priority: Priority) -> u32 {
+        let Self::Lanes { lanes, .. } = self else {
+            return 0;
+        };
+        let fitting = lanes.iter().position(|lane| lane.priority <= priority);
+        u32::try_from(fitting.unwrap_or(lanes.len() - 1)).unwrap_or(u32::MAX)
+    }
+
+    /// Starts the thread of a consumer, if it gets one of its own.
+    pub(crate) fn admit(&self, name: &str, consumer: &Consumer) -> Result<(), EventError> {
+        if let Self::ThreadPerConsumer(threads) = self {
+            let level = Level::new(0)
+                .scheduling(scheduling(consumer.qos.priority))
+                .capacity(2);
+            let name = format!("{name}-{}", consumer.id);
+            let dispatcher = Dispatcher::builder().name(name).level(level).build()?;
+            threads.lock().insert(consumer.id, dispatcher);
+        }
+        Ok(())
+    }
+
+    /// Ends the thread of a consumer.
+    pub(crate) fn release(&self, consumer: &Consumer) {
+        if let Self::ThreadPerConsumer(threads) = self {
+            let dispatcher = threads.lock().remove(&consumer.id);
+            // Waits for the thread, without the lock.
+            drop(dispatcher);
         }
     }
 
     /// Has a thread deliver; under reactive dispatching, returns the command to the supplier's thread.
     pub(crate) fn schedule(&self, delivery: Delivery) -> Option<Delivery> {
-        let consumer = Arc::clone(&delivery.consumer);
-        let qos = Qos::new(consumer.level).importance(i32::from(consumer.qos.priority.value()));
-        let dispatcher = match (self, &consumer.thread) {
-            (Self::Lanes { dispatcher, .. }, _) | (_, Some(dispatcher)) => dispatcher,
-            _ => return Some(delivery),
-        };
-        // Refused only by a channel that ends: each consumer has room for its one command.
-        let _ = dispatcher.dispatch(delivery, qos);
+        // A command is refused only by what ends: each consumer has room for its one command.
+        match self {
+            Self::Reactive => return Some(delivery),
+            Self::Lanes { dispatcher, .. } => {
+                let importance = i32::from(delivery.consumer.qos.priority.value());
+                let qos = Qos::new(delivery.consumer.level).importance(importance);
+                let _ = dispatcher.dispatch(delivery, qos);
+            }
+            Self::ThreadPerConsumer(threads) => {
+                if let Some(dispatcher) = threads.lock().get(&delivery.consumer.id) {
+                    let _ = dispatcher.dispatch(delivery, Qos::new(0));
+                }
+            }
+        }
         None
     }
 
     pub(crate) fn shutdown(&self) {
-        if let Self::Lanes { dispatcher, .. } = self {
-            // Events that are still queued are lost with the channel.
-            let _ = dispatcher.shutdown(std::time::Duration::ZERO);
+        match self {
+            Self::Reactive => {}
+            Self::Lanes { dispatcher, .. } => {
+                // Events that are still queued are lost with the channel.
+                let _ = dispatcher.shutdown(std::time::Duration::ZERO);
+            }
+            Self::ThreadPerConsumer(threads) => {
+                let threads = std::mem::take(&mut *threads.lock());
+                drop(threads);
+            }
         }
     }
 }

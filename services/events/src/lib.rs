@@ -5,7 +5,8 @@
 //! ```
 //! use punctual::Priority;
 //! use punctual_events::{EventChannel, topic};
-//! # punctual::include_idl!("track");
+//! # mod idl { punctual::include_idl!("track"); }
+//! # use idl::Track;
 //!
 //! // `Track` is a struct from IDL.
 //! topic!(Track = 16);

@@ -37,8 +37,8 @@ impl RemoteChannel {
         Self { reference }
     }
 
-    /// Subscribes to the events that a filter accepts. An object of `poa` receives them, on the threads of its
-    /// pool; the channel delivers them with the priority of the calling thread.
+    /// Subscribes to the events that a filter accepts. An object of `poa` receives them, on the threads of
+    /// its pool; the channel delivers them with the priority of the calling thread.
     ///
     /// # Errors
     /// The channel refuses the filter or another consumer, or a call fails.

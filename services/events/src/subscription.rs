@@ -123,8 +123,8 @@ impl<C: Content> SubscriptionBuilder<C> {
     }
 
     /// Calls `callback` for each event, on a thread of the channel. Events without the expected content count
-    /// as failed, a panic as well; [`ChannelLimits::failures`](crate::ChannelLimits::failures) such deliveries
-    /// in a row end the subscription.
+    /// as failed, a panic as well; so many failed deliveries in a row as
+    /// [`ChannelLimits::failures`](crate::ChannelLimits::failures) states end the subscription.
     ///
     /// # Errors
     /// The filter or the length of the queue exceeds a limit, or there are too many consumers.
@@ -224,8 +224,8 @@ pub struct Receiver<C> {
 }
 
 impl<C: Content> Receiver<C> {
-    /// Waits for the next event without a deadline; `None`: the channel has ended. Events without the expected
-    /// content are skipped.
+    /// Waits for the next event without a deadline; `None`: the channel has ended. Events without the
+    /// expected content are skipped.
     pub fn recv(&self) -> Option<C::Item> {
         self.next(|consumer| consumer.receive(None))
     }

@@ -10,11 +10,8 @@ use std::{
 use punctual_os::{PiCondvar, PiMutex, Scheduling, Thread, ThreadSpec};
 
 use crate::{
-    EventError,
-    channel::Core,
+    EventError, EventType,
     consumer::{Consumer, TimerState},
-    filter::Stimulus,
-    time,
 };
 
 /// The thread and what it waits for. It starts with the first subscription to a timeout.
@@ -37,12 +34,22 @@ struct Entry {
     timer: usize,
 }
 
+/// What sends the events of timeouts: the channel.
+pub(crate) trait TimeoutSource: Send + Sync {
+    /// Sends an event of this type to a consumer, from this element of its filter.
+    fn time_out(self: Arc<Self>, consumer: &Arc<Consumer>, event_type: EventType, node: usize);
+}
+
 impl Timers {
-    /// Arms the timers of a consumer.
-    pub(crate) fn add(core: &Arc<Core>, consumer: &Arc<Consumer>) -> Result<(), EventError> {
-        let timers = &core.timers;
+    /// Arms the timers of a consumer. `thread` describes the thread that fires them, unless it runs already.
+    pub(crate) fn add(
+        self: &Arc<Self>,
+        source: Weak<dyn TimeoutSource>,
+        consumer: &Arc<Consumer>,
+        thread: impl FnOnce() -> ThreadSpec,
+    ) -> Result<(), EventError> {
         let now = Instant::now();
-        let mut state = timers.state.lock();
+        let mut state = self.state.lock();
         for timer in 0..consumer.timers() {
             if let TimerState::Later(due) = consumer.timer(timer, now - std::time::Duration::from_nanos(1)) {
                 let consumer = Arc::downgrade(consumer);
@@ -50,19 +57,16 @@ impl Timers {
             }
         }
         if state.thread.is_none() && !state.heap.is_empty() {
-            let weak = Arc::downgrade(core);
-            let shared = Arc::clone(timers);
-            let thread = ThreadSpec::new(format!("{}-timer", core.name))
-                .scheduling(core.timer_scheduling)
-                .spawn(move || shared.run(&weak));
+            let shared = Arc::clone(self);
+            let thread = thread().spawn(move || shared.run(&source));
             state.thread = Some(thread.map_err(EventError::Timer)?);
         }
         drop(state);
-        timers.changed.notify_one();
+        self.changed.notify_one();
         Ok(())
     }
 
-    fn run(&self, core: &Weak<Core>) {
+    fn run(&self, source: &Weak<dyn TimeoutSource>) {
         let mut state = self.state.lock();
         while !state.ends {
             let Some(Reverse(next)) = state.heap.peek() else {
@@ -79,7 +83,7 @@ impl Timers {
                 continue;
             };
             drop(state);
-            let again = fire(core, entry, now);
+            let again = fire(source, entry, now);
             state = self.state.lock();
             state.heap.extend(again.map(Reverse));
         }
@@ -100,8 +104,8 @@ impl Timers {
 }
 
 /// Fires a timer, or finds out that it is not due yet; returns when to ask again.
-fn fire(core: &Weak<Core>, entry: Entry, now: Instant) -> Option<Entry> {
-    let (core, consumer) = (core.upgrade()?, entry.consumer.upgrade()?);
+fn fire(source: &Weak<dyn TimeoutSource>, entry: Entry, now: Instant) -> Option<Entry> {
+    let (source, consumer) = (source.upgrade()?, entry.consumer.upgrade()?);
     let due = match consumer.timer(entry.timer, now) {
         TimerState::Over => return None,
         TimerState::Later(due) => Some(due),
@@ -110,18 +114,7 @@ fn fire(core: &Weak<Core>, entry: Entry, now: Instant) -> Option<Entry> {
             event_type,
             next,
         } => {
-            let filled = core.pool.fill(|event| {
-                event.header.r#type = event_type.0;
-                event.header.source = 0;
-                event.header.ttl = 0;
-                event.header.creation_time = time::now();
-                event.header.ec_recv_time = event.header.creation_time;
-                Ok::<_, std::convert::Infallible>(())
-            });
-            let Ok(event) = filled;
-            core.count_timeout();
-            let timer = Some(node);
-            core.offer(&consumer, Stimulus { event: &event, timer });
+            source.time_out(&consumer, event_type, node);
             next
         }
     };

@@ -15,13 +15,15 @@ pub trait Topic: Typed + Encode + for<'a> Decode<'a> + Send + 'static {
 ///
 /// ```
 /// // `Track` comes from IDL in programs.
-/// # punctual::include_idl!("track");
+/// # mod idl { punctual::include_idl!("track"); }
+/// # use idl::Track;
 /// punctual_events::topic!(Track = 16);
 /// ```
 ///
 /// Types below 16 are the service's own:
 /// ```compile_fail
-/// # punctual::include_idl!("track");
+/// # mod idl { punctual::include_idl!("track"); }
+/// # use idl::Track;
 /// punctual_events::topic!(Track = 4);
 /// ```
 #[macro_export]

@@ -320,7 +320,9 @@ proptest! {
     }
 
     #[test]
-    fn any_dependencies_are_a_filter_or_an_error(elements in proptest::collection::vec((-2..20, -2..5), 0..40)) {
+    fn any_dependencies_are_a_filter_or_an_error(
+        elements in proptest::collection::vec((-2..20, -2..5), 0..40)
+    ) {
         if let Ok(filter) = read(&elements) && filter.check(&FilterLimits::default()).is_ok() {
             passed(&filter, &[(A, 1), (B, 2), (C, 0)]);
         }

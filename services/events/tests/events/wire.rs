@@ -11,7 +11,8 @@ use punctual_events::{
 };
 
 /// Body of `push`: one event of type 16 from source 1. Its times are uninitialised memory of TAO's.
-const PUSH: &str = "010000001000000001000000010000006d652053657276696365205377697463682066756e6374696f6e616c00000000\
+const PUSH: &str = "
+    010000001000000001000000010000006d652053657276696365205377697463682066756e6374696f6e616c00000000
                     00000000";
 
 /// The second parameter of `connect_push_consumer`, after four octets to its alignment.
