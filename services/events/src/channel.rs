@@ -220,9 +220,10 @@ impl Core {
         }
         if consumer.timers() > 0 {
             let source: Weak<Self> = Arc::downgrade(self);
-            self.timers.add(source, &consumer, || {
+            let armed = self.timers.add(source, &consumer, || {
                 ThreadSpec::new(format!("{}-timer", self.name)).scheduling(self.timer_scheduling)
-            })?;
+            });
+            armed.inspect_err(|_| self.unsubscribe(&consumer))?;
         }
         self.tell_observers();
         Ok(consumer)

@@ -30,11 +30,10 @@ pub trait Topic: Typed + Encode + for<'a> Decode<'a> + Send + 'static {
 macro_rules! topic {
     ($type:ty = $event_type:expr) => {
         impl $crate::Topic for $type {
-            const EVENT_TYPE: $crate::EventType = {
-                assert!($event_type >= 16, "types of events below 16 are reserved");
-                $crate::EventType($event_type)
-            };
+            const EVENT_TYPE: $crate::EventType = $crate::EventType($event_type);
         }
+
+        const _: () = assert!($event_type >= 16, "types of events below 16 are reserved");
     };
 }
 
