@@ -1,6 +1,6 @@
 //! The list of all benchmarks, and the roles of their child processes.
 
-use crate::{attacks, benchmark::Benchmark, cubit, dynamic, inversion, load, orb, os, role::Role, rt};
+use crate::{attacks, benchmark::Benchmark, case, cubit, dynamic, inversion, load, orb, os, role::Role, rt};
 
 /// Returns all benchmarks, in the order in which they are listed and run.
 pub fn benchmarks() -> impl Iterator<Item = &'static Benchmark> {
@@ -10,6 +10,7 @@ pub fn benchmarks() -> impl Iterator<Item = &'static Benchmark> {
         orb::BENCHMARKS,
         rt::BENCHMARKS,
         dynamic::BENCHMARKS,
+        case::BENCHMARKS,
     ];
     SUITES.iter().copied().flatten()
 }
@@ -17,6 +18,7 @@ pub fn benchmarks() -> impl Iterator<Item = &'static Benchmark> {
 /// The roles of child processes, by the first word of their command line.
 const ROLES: &[&[(&str, Role)]] = &[
     attacks::ROLES,
+    case::ROLES,
     cubit::ROLES,
     dynamic::ROLES,
     load::ROLES,
