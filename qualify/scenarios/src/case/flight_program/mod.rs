@@ -28,8 +28,8 @@ pub(super) struct FlightProgramCase;
 
 impl Experiment for FlightProgramCase {
     const NAME: &'static str = "case.flight-program";
-    const ABOUT: &'static str = "70 operations on scheduler and dispatcher in overload: MUF and RMS, with and \
-                                 without cancellation";
+    const ABOUT: &'static str = "70 operations on scheduler and dispatcher in overload: MUF and RMS, with \
+                                 and without cancellation";
     const PAGE: &'static str = include_str!("page.toml");
     const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&claims::ALL);
     const CONTROLS: &'static [Control] = &[UNDERLOAD, BY_RATE, NEVER, PESSIMISTIC, GREATER_LOAD];
