@@ -10,6 +10,7 @@ fn main() -> Result<(), punctual_build::Error> {
             "idl/cubit.idl",
             "idl/features.idl",
             "idl/large_arrays.idl",
+            "idl/local.idl",
             "idl/names.idl",
             "idl/scopes.idl",
             "idl/values.idl",

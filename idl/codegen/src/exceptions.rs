@@ -136,14 +136,14 @@ fn wire_impl(rt: &TokenStream, name: &Ident, raised: &[(TokenStream, Ident)]) ->
     }
 }
 
-/// `Display` and `Error` of the error enum, delegated to the exceptions.
+/// `Display` and `Error` of the error enum, delegated to the exceptions: what it displays is no source of it.
 fn error_impls(name: &Ident, raised: &[(TokenStream, Ident)]) -> TokenStream {
     let display = raised
         .iter()
         .map(|(_, variant)| quote!(Self::#variant(exception) => ::core::fmt::Display::fmt(exception, f),));
     let source = raised
         .iter()
-        .map(|(_, variant)| quote!(Self::#variant(exception) => Some(exception),));
+        .map(|(_, variant)| quote!(Self::#variant(exception) => ::core::error::Error::source(exception),));
     quote! {
         impl ::core::fmt::Display for #name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -165,7 +165,7 @@ fn error_impls(name: &Ident, raised: &[(TokenStream, Ident)]) -> TokenStream {
             fn source(&self) -> ::core::option::Option<&(dyn ::core::error::Error + 'static)> {
                 match self {
                     #(#source)*
-                    Self::System(exception) => Some(exception),
+                    Self::System(exception) => ::core::error::Error::source(exception),
                 }
             }
         }

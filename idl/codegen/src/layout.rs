@@ -85,7 +85,7 @@ impl Model {
         match &self.named(id).shape {
             Shape::Alias(aliased) => self.layout(aliased),
             Shape::Enum(_) => scalar(4),
-            Shape::Interface => POINTER,
+            Shape::Interface | Shape::Local => POINTER,
             Shape::Value => Layout {
                 size: 2 * POINTER.size,
                 ..POINTER

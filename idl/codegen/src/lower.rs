@@ -9,7 +9,9 @@ mod values;
 
 use std::{cell::Cell, collections::HashMap};
 
-use punctual_idl::hir::{self, ConstantValue, DefinitionId, DefinitionKind, Specification};
+use punctual_idl::hir::{
+    self, ConstantValue, DefinitionId, DefinitionKind, InterfaceFlavour, Specification,
+};
 
 use crate::{
     model::{
@@ -90,7 +92,10 @@ impl Lowering<'_> {
             }
             if !matches!(
                 definition.kind,
-                DefinitionKind::Module(_) | DefinitionKind::Constant(_) | DefinitionKind::Accepted(_)
+                DefinitionKind::Module(_)
+                    | DefinitionKind::Constant(_)
+                    | DefinitionKind::Native
+                    | DefinitionKind::Accepted(_)
             ) {
                 self.types.insert(definition.id, TypeId(self.types.len()));
             }
@@ -114,6 +119,7 @@ impl Lowering<'_> {
                     may_be_empty: item.has_implicit_default,
                 },
                 DefinitionKind::Enum(item) => Shape::Enum(enumerator_names(item)),
+                DefinitionKind::Interface(item) if item.flavour == InterfaceFlavour::Local => Shape::Local,
                 DefinitionKind::Interface(_) => Shape::Interface,
                 DefinitionKind::ValueType(_) | DefinitionKind::ValueBox(_) => Shape::Value,
                 other => unreachable!("refused before: {other:?}"),
@@ -176,6 +182,7 @@ impl Lowering<'_> {
                 Item::Value(Box::new(self.value_type(definition, item, names)))
             }
             DefinitionKind::ValueBox(item) => Item::Value(Box::new(self.value_box(definition, item, names))),
+            DefinitionKind::Native => return Vec::new(),
             other => unreachable!("refused before: {other:?}"),
         };
         [Some(item), inner].into_iter().flatten().collect()

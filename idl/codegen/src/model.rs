@@ -88,6 +88,8 @@ pub enum Shape {
     },
     /// An object reference.
     Interface,
+    /// A local interface; in use, a shared object or none. Never encoded.
+    Local,
     /// A value type, of any kind; in use, a shared value or null.
     Value,
 }

@@ -85,7 +85,10 @@ impl Model {
     pub fn is_worth_reusing(&self, of: &Type) -> bool {
         let is_reference = match self.resolved(of) {
             Type::Object => true,
-            Type::Named(id) => matches!(self.named(*id).shape, Shape::Interface | Shape::Value),
+            Type::Named(id) => matches!(
+                self.named(*id).shape,
+                Shape::Interface | Shape::Local | Shape::Value
+            ),
             _ => false,
         };
         let is_array = matches!(self.resolved(of), Type::Array { .. });
@@ -121,6 +124,7 @@ impl Model {
             Shape::Alias(aliased) => self.min_size(aliased),
             Shape::Enum(_) => 4,
             Shape::Interface => REFERENCE,
+            Shape::Local => 0,
             // The null value.
             Shape::Value => 4,
             Shape::Struct(members) => members
@@ -147,7 +151,7 @@ impl Model {
         match &self.named(id).shape {
             Shape::Alias(aliased) => std::slice::from_ref(aliased),
             Shape::Struct(members) | Shape::Union { members, .. } => members,
-            Shape::Enum(_) | Shape::Interface | Shape::Value => &[],
+            Shape::Enum(_) | Shape::Interface | Shape::Local | Shape::Value => &[],
         }
     }
 }

@@ -231,7 +231,10 @@ impl Resolver<'_> {
             Entity::Definition(id) => matches!(self.spec[id].kind, DefinitionKind::Accepted(_)),
             _ => false,
         });
-        let clashes = construct == "import" && self.declared_here(name).is_some();
+        let is_known = self.spec.definitions.iter().any(|definition| {
+            definition.repository_id == *name.name || definition.scoped_name.to_string() == *name.name
+        });
+        let clashes = construct == "import" && (is_known || self.declared_here(name).is_some());
         if !again && !clashes {
             self.define(
                 name,

@@ -27,6 +27,11 @@ pub mod large_arrays {
     include!(concat!(env!("OUT_DIR"), "/large_arrays.rs"));
 }
 
+/// From `idl/local.idl`.
+pub mod local {
+    include!(concat!(env!("OUT_DIR"), "/local.rs"));
+}
+
 /// From `idl/names.idl`.
 pub mod names {
     include!(concat!(env!("OUT_DIR"), "/names.rs"));

@@ -11,15 +11,19 @@ use quote::quote;
 use crate::{
     docs::doc,
     exceptions, items,
-    model::{Interface, Mode, Model, Operation, Parameter, Type},
+    model::{Interface, Mode, Model, Operation, Parameter, Shape, Type},
     names::identifier,
     nested_module,
     types::Place,
 };
 
-/// An interface with all generated items.
+/// An interface with all generated items; a local one is only its trait, and what belongs to it.
 pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     let servant = servant::generate(place, interface);
+    if matches!(place.model.named(interface.reference).shape, Shape::Local) {
+        let scope = scope(place, interface, &interface.operations);
+        return quote!(#servant #scope);
+    }
     let client = client::generate(place, interface);
     let skeleton = skeleton::generate(place, interface);
     let scope = scope(place, interface, &interface.operations);

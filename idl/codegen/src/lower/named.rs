@@ -1,6 +1,6 @@
 //! Second pass: Rust name and module of every definition.
 
-use punctual_idl::hir::{DefinitionId, DefinitionKind};
+use punctual_idl::hir::{DefinitionId, DefinitionKind, InterfaceFlavour};
 
 use super::{Lowering, Names};
 use crate::{
@@ -51,6 +51,8 @@ impl Lowering<'_> {
                 _ => Vec::new(),
             };
             let is_interface = self.interfaces.contains_key(&id);
+            let is_local = matches!(&self.definition(id).kind, DefinitionKind::Interface(item)
+                if item.flavour == InterfaceFlavour::Local);
             if names.name.is_empty() {
                 names.name = scope.claim(&upper_camel(&idl));
             }
@@ -69,7 +71,7 @@ impl Lowering<'_> {
                 } else {
                     String::new()
                 };
-                let reference = is_interface.then(|| scope.claim(&format!("{}Ref", upper_camel(&idl))));
+                let reference = (is_interface && !is_local).then(|| scope.claim(&format!("{}Ref", upper_camel(&idl))));
                 let named = &mut self.model.types[type_id.0];
                 named.module = module.to_vec();
                 named.name = reference.unwrap_or_else(|| names.name.clone());

@@ -228,8 +228,8 @@ pub mod door {
             &self,
         ) -> ::core::option::Option<&(dyn ::core::error::Error + 'static)> {
             match self {
-                Self::Refused(exception) => Some(exception),
-                Self::System(exception) => Some(exception),
+                Self::Refused(exception) => ::core::error::Error::source(exception),
+                Self::System(exception) => ::core::error::Error::source(exception),
             }
         }
     }

@@ -2,15 +2,16 @@
 
 use std::collections::HashSet;
 
-use super::{Definition, DefinitionKind, InterfaceFlavour, Specification};
+use super::{Attribute, Definition, DefinitionKind, InterfaceFlavour, Operation, Specification, Type};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 /// One diagnostic, naming the construct, for every use of a construct that is not generated yet, in the main
-/// file and in included files.
+/// file and in included files. The declaration of a native type is none: only its uses need code.
 pub fn not_generated_yet(specification: &Specification) -> Vec<Diagnostic> {
     let mut check = Check {
+        specification,
         found: Vec::new(),
         seen: HashSet::new(),
     };
@@ -20,13 +21,14 @@ pub fn not_generated_yet(specification: &Specification) -> Vec<Diagnostic> {
     check.found
 }
 
-struct Check {
+struct Check<'s> {
+    specification: &'s Specification,
     found: Vec<Diagnostic>,
     /// One report per place and construct.
     seen: HashSet<(Span, &'static str)>,
 }
 
-impl Check {
+impl Check<'_> {
     fn report(&mut self, span: Span, construct: &'static str, user: &str) {
         if self.seen.insert((span, construct)) {
             self.found.push(
@@ -45,15 +47,79 @@ impl Check {
         let span = definition.span;
         let name = definition.scoped_name.to_string();
         match &definition.kind {
-            DefinitionKind::Interface(interface) => match interface.flavour {
-                InterfaceFlavour::Plain => {}
-                InterfaceFlavour::Abstract => self.report(span, "an abstract interface", &name),
-                InterfaceFlavour::Local => self.report(span, "a local interface", &name),
-            },
-            DefinitionKind::Native => self.report(span, "`native`", &name),
-            DefinitionKind::ValueType(value) if value.is_event => self.report(span, "`eventtype`", &name),
+            DefinitionKind::Interface(interface) => {
+                if interface.flavour == InterfaceFlavour::Abstract {
+                    self.report(span, "an abstract interface", &name);
+                }
+                self.exports(&interface.operations, &interface.attributes);
+            }
+            DefinitionKind::Struct(item) => {
+                let members = item.members.iter();
+                members.for_each(|member| self.sent(member.span, &member.ty, &member.name));
+            }
+            DefinitionKind::Exception(item) => {
+                let members = item.members.iter();
+                members.for_each(|member| self.sent(member.span, &member.ty, &member.name));
+            }
+            DefinitionKind::Union(item) => {
+                let members = item.cases.iter().map(|case| &case.member);
+                members.for_each(|member| self.sent(member.span, &member.ty, &member.name));
+            }
+            DefinitionKind::Typedef(typedef) => self.native(span, &typedef.target, &name),
+            DefinitionKind::ValueBox(value) => self.sent(span, &value.content, &name),
+            DefinitionKind::ValueType(value) => {
+                if value.is_event {
+                    self.report(span, "`eventtype`", &name);
+                }
+                let members = value.state.iter().map(|(_, member)| member);
+                members.for_each(|member| self.sent(member.span, &member.ty, &member.name));
+                self.exports(&value.operations, &value.attributes);
+                self.exports(&value.factories, &[]);
+            }
             DefinitionKind::Accepted(accepted) => self.report(span, accepted.construct, &name),
             _ => {}
+        }
+    }
+
+    fn exports(&mut self, operations: &[Operation], attributes: &[Attribute]) {
+        for operation in operations {
+            self.native(operation.span, &operation.result, &operation.name);
+            for parameter in &operation.parameters {
+                self.native(parameter.span, &parameter.ty, &parameter.name);
+            }
+        }
+        for attribute in attributes {
+            self.native(attribute.span, &attribute.ty, &attribute.name);
+        }
+    }
+
+    /// Checks a type whose values are encoded.
+    fn sent(&mut self, span: Span, ty: &Type, user: &str) {
+        self.native(span, ty, user);
+        if let Some(DefinitionKind::Interface(interface)) = self.innermost(ty)
+            && interface.flavour == InterfaceFlavour::Local
+        {
+            self.report(span, "a local type in a constructed type", user);
+        }
+    }
+
+    fn native(&mut self, span: Span, ty: &Type, user: &str) {
+        if matches!(self.innermost(ty), Some(DefinitionKind::Native)) {
+            self.report(span, "a native type", user);
+        }
+    }
+
+    /// The definition of a type, of its elements, or of what it is another name for.
+    fn innermost<'t>(&'t self, mut ty: &'t Type) -> Option<&'t DefinitionKind> {
+        loop {
+            match ty {
+                Type::Sequence { element, .. } | Type::Array { element, .. } => ty = element,
+                Type::Ref(id) => match &self.specification.definitions[id.0 as usize].kind {
+                    DefinitionKind::Typedef(typedef) => ty = &typedef.target,
+                    kind => return Some(kind),
+                },
+                _ => return None,
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ mod any;
 mod asynchronous;
 mod calls;
 mod large_arrays;
+mod local;
 mod round_trips;
 mod values;
 mod wide;

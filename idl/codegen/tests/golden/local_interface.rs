@@ -1,0 +1,175 @@
+// Generated from IDL by Punctual; changes here are lost.
+
+/// What a policy of an ORB looks like.
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+pub trait Policy: ::core::marker::Send + ::core::marker::Sync + 'static {
+    /// IDL `attribute Policy::kind`.
+    fn kind(&self) -> ::core::result::Result<i32, ::punctual::rt::SystemException>;
+    /// IDL `Policy::copy`.
+    fn copy(
+        &self,
+    ) -> ::core::result::Result<
+        ::core::option::Option<::std::sync::Arc<dyn Policy>>,
+        ::punctual::rt::SystemException,
+    >;
+}
+/// IDL `typedef PolicyList`.
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+pub type PolicyList = ::std::vec::Vec<
+    ::core::option::Option<::std::sync::Arc<dyn Policy>>,
+>;
+/// IDL `exception Refused`.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+pub struct Refused {
+    /// IDL `Refused::reason`.
+    pub reason: ::std::string::String,
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::Encode for Refused {
+    fn encode(
+        &self,
+        encoder: &mut ::punctual::rt::Encoder<'_>,
+    ) -> ::core::result::Result<(), ::punctual::rt::CdrError> {
+        ::punctual::rt::Encode::encode(&self.reason, encoder)?;
+        Ok(())
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl<'a> ::punctual::rt::Decode<'a> for Refused {
+    const MIN_SIZE: usize = 4;
+    fn decode(
+        decoder: &mut ::punctual::rt::Decoder<'a>,
+    ) -> ::core::result::Result<Self, ::punctual::rt::CdrError> {
+        Ok(Self {
+            reason: ::punctual::rt::Decode::decode(decoder)?,
+        })
+    }
+    fn decode_into(
+        &mut self,
+        decoder: &mut ::punctual::rt::Decoder<'a>,
+    ) -> ::core::result::Result<(), ::punctual::rt::CdrError> {
+        ::punctual::rt::Decode::decode_into(&mut self.reason, decoder)?;
+        Ok(())
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::Typed for Refused {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        static CODE: ::std::sync::OnceLock<::punctual::rt::TypeCode> = ::std::sync::OnceLock::new();
+        let build = || <Self as ::punctual::rt::Typed>::describe(
+            &mut ::core::default::Default::default(),
+        );
+        ::punctual::rt::TypeCode::shared(CODE.get_or_init(build))
+    }
+    fn describe(enclosing: &mut ::punctual::rt::Enclosing) -> ::punctual::rt::TypeCode {
+        enclosing
+            .exception(
+                "IDL:Refused:1.0",
+                "Refused",
+                &[("reason", <::std::string::String as ::punctual::rt::Typed>::describe)],
+            )
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::UserException for Refused {
+    const REPOSITORY_ID: &'static str = "IDL:Refused:1.0";
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::core::fmt::Display for Refused {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("Refused").field("reason", &self.reason).finish()
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::core::error::Error for Refused {}
+/// IDL `interface Maker`.
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+pub trait Maker: Policy {
+    /// IDL `Maker::create`.
+    fn create(
+        &self,
+        bases: &[::core::option::Option<::std::sync::Arc<dyn Policy>>],
+        name: &str,
+    ) -> ::core::result::Result<
+        (::core::option::Option<::std::sync::Arc<dyn Policy>>, i32),
+        maker::CreateError,
+    >;
+    /// IDL `Maker::visit`.
+    fn visit(
+        &self,
+        one: &mut ::core::option::Option<::std::sync::Arc<dyn Policy>>,
+    ) -> ::core::result::Result<(), ::punctual::rt::SystemException>;
+}
+/// What belongs to the interface `Maker`.
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+pub mod maker {
+    /// What [`create`](super::Maker::create) may fail with.
+    #[derive(Clone, PartialEq)]
+    pub enum CreateError {
+        /// See [`super::Refused`].
+        Refused(super::Refused),
+        /// The call itself failed.
+        System(::punctual::rt::SystemException),
+    }
+    impl ::core::convert::From<super::Refused> for CreateError {
+        fn from(exception: super::Refused) -> Self {
+            Self::Refused(exception)
+        }
+    }
+    impl ::core::convert::From<::punctual::rt::SystemException> for CreateError {
+        fn from(exception: ::punctual::rt::SystemException) -> Self {
+            Self::System(exception)
+        }
+    }
+    impl ::punctual::rt::OperationError for CreateError {
+        fn raise(
+            self,
+            upcall: &mut ::punctual::rt::Upcall<'_, '_>,
+        ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
+            match self {
+                Self::Refused(exception) => upcall.raise(&exception),
+                Self::System(exception) => Err(exception),
+            }
+        }
+        fn decode(
+            repository_id: &str,
+            decoder: &mut ::punctual::rt::Decoder<'_>,
+        ) -> ::core::result::Result<
+            ::core::option::Option<Self>,
+            ::punctual::rt::CdrError,
+        > {
+            match repository_id {
+                <super::Refused as ::punctual::rt::UserException>::REPOSITORY_ID => {
+                    ::punctual::rt::Decode::decode(decoder)
+                        .map(|exception| Some(Self::Refused(exception)))
+                }
+                _ => Ok(None),
+            }
+        }
+    }
+    impl ::core::fmt::Display for CreateError {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            match self {
+                Self::Refused(exception) => ::core::fmt::Display::fmt(exception, f),
+                Self::System(exception) => ::core::fmt::Display::fmt(exception, f),
+            }
+        }
+    }
+    /// What `fn main() -> Result<…>` prints: the message.
+    impl ::core::fmt::Debug for CreateError {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Display::fmt(self, f)
+        }
+    }
+    impl ::core::error::Error for CreateError {
+        fn source(
+            &self,
+        ) -> ::core::option::Option<&(dyn ::core::error::Error + 'static)> {
+            match self {
+                Self::Refused(exception) => ::core::error::Error::source(exception),
+                Self::System(exception) => ::core::error::Error::source(exception),
+            }
+        }
+    }
+}
