@@ -22,7 +22,10 @@ impl Model {
         // The types of a cycle come after those to which they refer, and have the same facts.
         for cycle in cycles.into_iter().rev() {
             let parts = || cycle.iter().flat_map(|id| self.parts(TypeId(*id)));
-            let is_interface = matches!(self.types[cycle[0]].shape, Shape::Interface | Shape::Local | Shape::Value);
+            let is_interface = matches!(
+                self.types[cycle[0]].shape,
+                Shape::Interface | Shape::Local | Shape::Value
+            );
             let variable = is_interface || parts().any(|part| !self.is_fixed(part));
             let reference = is_interface || parts().any(|part| self.has_reference(part));
             let recursive = cycle.len() > 1 || all[cycle[0]].contains(&cycle[0]);

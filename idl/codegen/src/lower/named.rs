@@ -71,7 +71,8 @@ impl Lowering<'_> {
                 } else {
                     String::new()
                 };
-                let reference = (is_interface && !is_local).then(|| scope.claim(&format!("{}Ref", upper_camel(&idl))));
+                let has_reference = is_interface && !is_local;
+                let reference = has_reference.then(|| scope.claim(&format!("{}Ref", upper_camel(&idl))));
                 let named = &mut self.model.types[type_id.0];
                 named.module = module.to_vec();
                 named.name = reference.unwrap_or_else(|| names.name.clone());

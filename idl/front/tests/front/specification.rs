@@ -215,8 +215,12 @@ fn value_types() {
 #[test]
 fn what_is_not_generated_yet_is_named() {
     for (text, construct) in [
-        ("native N;", "`native`"),
-        ("local interface L {};", "a local interface"),
+        ("native N; local interface L { void f(in N x); };", "a native type"),
+        ("native N; typedef sequence<N> T;", "a native type"),
+        (
+            "local interface L {}; typedef sequence<L> T; struct S { T x; };",
+            "a local type",
+        ),
         ("abstract interface A {};", "an abstract interface"),
         ("eventtype V { public long a; };", "`eventtype`"),
         ("component C {};", "component"),
@@ -233,7 +237,8 @@ fn what_is_not_generated_yet_is_named() {
         assert_eq!(found[0].code, punctual_idl::Code::NotGeneratedYet);
     }
     let generated = accepted(
-        "module M { enum E { a }; union U switch (E) { case a: long double x; }; exception X { sequence<U, 3> list; any more; };\n\
+        "native N; local interface L { L f(inout L x); };\n\
+         module M { enum E { a }; union U switch (E) { case a: long double x; }; exception X { sequence<U, 3> list; any more; };\n\
          abstract valuetype Shown { void show(); }; valuetype Text wstring<3>; const fixed F = 1.5d;\n\
          valuetype Held : Shown { private Held next; factory make(in ValueBase any_value); };\n\
          interface I { Object f(in string<4> s, out I other) raises (X); attribute boolean b; };\n\
