@@ -238,7 +238,8 @@ fn what_is_not_generated_yet_is_named() {
     }
     let generated = accepted(
         "native N; local interface L { L f(inout L x); };\n\
-         module M { enum E { a }; union U switch (E) { case a: long double x; }; exception X { sequence<U, 3> list; any more; };\n\
+         module M { enum E { a }; union U switch (E) { case a: long double x; }; \n\
+         exception X { sequence<U, 3> list; any more; };\n\
          abstract valuetype Shown { void show(); }; valuetype Text wstring<3>; const fixed F = 1.5d;\n\
          valuetype Held : Shown { private Held next; factory make(in ValueBase any_value); };\n\
          interface I { Object f(in string<4> s, out I other) raises (X); attribute boolean b; };\n\
