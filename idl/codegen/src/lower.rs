@@ -9,9 +9,7 @@ mod values;
 
 use std::{cell::Cell, collections::HashMap};
 
-use punctual_idl::hir::{
-    self, ConstantValue, DefinitionId, DefinitionKind, InterfaceFlavour, Specification,
-};
+use punctual_idl::hir::{self, ConstantValue, DefinitionId, DefinitionKind, InterfaceFlavour, Specification};
 
 use crate::{
     model::{

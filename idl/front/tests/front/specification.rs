@@ -215,7 +215,10 @@ fn value_types() {
 #[test]
 fn what_is_not_generated_yet_is_named() {
     for (text, construct) in [
-        ("native N; local interface L { void f(in N x); };", "a native type"),
+        (
+            "native N; local interface L { void f(in N x); };",
+            "a native type",
+        ),
         ("native N; typedef sequence<N> T;", "a native type"),
         (
             "local interface L {}; typedef sequence<L> T; struct S { T x; };",

@@ -39,7 +39,11 @@ impl Maker for Kind {
 #[test]
 fn local_objects_travel_as_parameters_results_and_elements() {
     let maker: Arc<dyn Maker> = Arc::new(Kind(3));
-    let bases = [maker.copy().unwrap(), None, Some(Arc::new(Kind(7)) as Arc<dyn Policy>)];
+    let bases = [
+        maker.copy().unwrap(),
+        None,
+        Some(Arc::new(Kind(7)) as Arc<dyn Policy>),
+    ];
     let (made, count) = maker.create(&bases, "last").unwrap();
     assert_eq!((made.unwrap().kind(), count), (Ok(7), 3));
     let mut one = None;
