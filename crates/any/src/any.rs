@@ -40,10 +40,15 @@ impl Any {
     /// # Errors
     /// The value cannot be represented on the wire, such as a string with a NUL in it.
     pub fn new<T: Typed + Encode + ?Sized>(value: &T) -> Result<Self, AnyError> {
-        let mut octets = Vec::new();
-        value.encode(&mut native(&mut octets))?;
+        let (mut octets, type_code) = (Vec::new(), T::type_code());
+        let mut encoder = native(&mut octets);
+        if type_code.kind()? == Kind::Except {
+            // As in a reply: which exception it is precedes its members.
+            type_code.view().id()?.encode(&mut encoder)?;
+        }
+        value.encode(&mut encoder)?;
         Ok(Self {
-            type_code: T::type_code(),
+            type_code,
             octets,
             start: 0,
         })

@@ -36,6 +36,15 @@ impl JacOrb {
 
     /// Starts a server with these properties; with a target it passes all calls on to that `Peer`.
     pub fn server(&self, properties: &[(&str, &str)], target: Option<&str>) -> Server {
+        self.start("Server", properties, target)
+    }
+
+    /// As [`Self::server`], of an `Exchange`.
+    pub fn exchange(&self, properties: &[(&str, &str)], target: Option<&str>) -> Server {
+        self.start("DynamicsServer", properties, target)
+    }
+
+    fn start(&self, class: &str, properties: &[(&str, &str)], target: Option<&str>) -> Server {
         let mut command = Command::new("java");
         // It lives for seconds.
         command.args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]);
@@ -43,7 +52,7 @@ impl JacOrb {
             .arg("-cp")
             .arg(format!("{}:{JARS}/*", self.folder.join("classes").display()));
         command.args(properties.iter().map(|(name, value)| format!("-D{name}={value}")));
-        command.arg("Server");
+        command.arg(class);
         if let Some(target) = target {
             command.args(["--proxy", target]);
         }

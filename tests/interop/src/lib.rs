@@ -3,6 +3,7 @@
 //! The tests put them together.
 
 pub mod checks;
+pub mod exchange;
 pub mod jacorb;
 pub mod omniorb;
 pub mod omniorbpy;
@@ -12,3 +13,10 @@ pub mod sample;
 pub mod server;
 
 punctual::include_idl!("interop");
+
+/// From `idl/dynamics.idl`.
+mod generated_dynamics {
+    punctual::include_idl!("dynamics");
+}
+
+pub use generated_dynamics::dynamics;

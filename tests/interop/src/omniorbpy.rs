@@ -36,9 +36,18 @@ impl OmniOrbPy {
 
     /// Starts a server with these options; with a target it passes all calls on to that `Peer`.
     pub fn server(&self, options: &[&str], target: Option<&str>) -> Server {
+        self.start("server.py", options, target)
+    }
+
+    /// As [`Self::server`], of an `Exchange`.
+    pub fn exchange(&self, options: &[&str], target: Option<&str>) -> Server {
+        self.start("dynamics.py", options, target)
+    }
+
+    fn start(&self, script: &str, options: &[&str], target: Option<&str>) -> Server {
         let mut command = Command::new("python3");
         command.env("PYTHONPATH", format!("{PACKAGES}:{}", self.folder.display()));
-        command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/omniorbpy/server.py"));
+        command.arg(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/omniorbpy")).join(script));
         command.args(options);
         if let Some(target) = target {
             command.args(["--proxy", target]);

@@ -3,10 +3,10 @@
 use core::fmt;
 
 use alloc::{string::ToString, vec::Vec};
-use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian, Place};
+use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian, Place, Text};
 
 use super::{Any, Value};
-use crate::{AnyError, Enclosing, TypeCode, TypeCodeView, Typed, walk};
+use crate::{AnyError, Enclosing, Kind, TypeCode, TypeCodeView, Typed, walk};
 
 /// An `any` as lent to a servant for the time of an upcall: nothing is copied or decoded until it is asked
 /// for.
@@ -54,7 +54,11 @@ impl<'a> AnyView<'a> {
                 wanted: wanted.to_string(),
             });
         }
-        Ok(T::decode(&mut self.place.decoder())?)
+        let mut value = self.place.decoder();
+        if wanted.kind()? == Kind::Except {
+            Text::decode(&mut value)?;
+        }
+        Ok(T::decode(&mut value)?)
     }
 
     /// Decodes the value as its type code describes it.
@@ -215,7 +219,9 @@ impl PartialEq for AnyView<'_> {
     /// Whether types and values are equal; numbers that are not numbers equal themselves here.
     fn eq(&self, other: &Self) -> bool {
         self.type_code.equivalent(&other.type_code)
-            && matches!((canonical(self), canonical(other)), (Ok(one), Ok(two)) if one == two)
+            && (matches!((canonical(self), canonical(other)), (Ok(one), Ok(two)) if one == two)
+                // Equivalent type codes inside may have different octets.
+                || matches!((self.value(), other.value()), (Ok(one), Ok(two)) if one == two))
     }
 }
 

@@ -4,6 +4,7 @@
 mod byte_order;
 mod capture;
 mod code_sets;
+mod exchange;
 mod interceptors;
 mod jacorb;
 mod matrix;

@@ -1,0 +1,84 @@
+//! Any, value types, wide text and fixed: with ourselves, JacORB and omniORBpy, in both directions.
+
+use punctual_interop::{
+    dynamics::ExchangeRef,
+    exchange::{ExchangeServer, check},
+    jacorb::JacOrb,
+    omniorbpy::OmniOrbPy,
+    process,
+};
+
+use crate::matrix::Row;
+
+const SIZE_OF_FIXED: (&str, &str) = ("short_fixed", "JacORB sends no leading zeros of a `fixed`");
+const ENDS_AT_WIDE_TEXT: &str = "the interpreter ends at wide text, in an assertion of omniORBpy";
+
+const WHAT: &str = "Any, value types, wide text, fixed";
+
+/// What omniORBpy cannot do.
+fn wide() -> Vec<(&'static str, &'static str)> {
+    ["wchar", "wstring", "loaded", "any_wide"]
+        .map(|check| (check, ENDS_AT_WIDE_TEXT))
+        .to_vec()
+}
+
+fn served(row: Row, server: process::Server, skipped: &[(&str, &str)]) {
+    let passed = check(&server.reference, skipped);
+    let orb = punctual::Orb::builder().build().expect("an ORB");
+    let exchange: ExchangeRef = orb.resolve(&server.reference).expect("the server's reference");
+    exchange.shutdown().expect("the server answers before it ends");
+    server.ends();
+    row.record(passed, skipped);
+}
+
+#[test]
+fn with_ourselves() {
+    let server = ExchangeServer::start();
+    assert_eq!(check(&server.exchange.to_ior(), &[]), 21);
+}
+
+#[test]
+fn jacorb_server() {
+    let Some(jacorb) = JacOrb::build(env!("CARGO_TARGET_TMPDIR")) else {
+        return;
+    };
+    let row = Row::described("JacORB 3.9", "server", WHAT);
+    served(row, jacorb.exchange(&[], None), &[SIZE_OF_FIXED]);
+}
+
+#[test]
+fn jacorb_client() {
+    let Some(jacorb) = JacOrb::build(env!("CARGO_TARGET_TMPDIR")) else {
+        return;
+    };
+    let ours = ExchangeServer::start();
+    let row = Row::described("JacORB 3.9", "client", WHAT);
+    served(
+        row,
+        jacorb.exchange(&[], Some(&ours.exchange.to_ior())),
+        &[SIZE_OF_FIXED],
+    );
+}
+
+#[test]
+fn omniorbpy_server() {
+    let Some(omniorbpy) = OmniOrbPy::build(env!("CARGO_TARGET_TMPDIR")) else {
+        return;
+    };
+    let row = Row::described("omniORBpy 4.2.5", "server", WHAT);
+    served(row, omniorbpy.exchange(&[], None), &wide());
+}
+
+#[test]
+fn omniorbpy_client() {
+    let Some(omniorbpy) = OmniOrbPy::build(env!("CARGO_TARGET_TMPDIR")) else {
+        return;
+    };
+    let ours = ExchangeServer::start();
+    let row = Row::described("omniORBpy 4.2.5", "client", WHAT);
+    served(
+        row,
+        omniorbpy.exchange(&[], Some(&ours.exchange.to_ior())),
+        &wide(),
+    );
+}
