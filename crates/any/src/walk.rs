@@ -207,9 +207,6 @@ impl Walk {
         for id in &header.ids {
             ids.push(core::str::from_utf8(id).map_err(|_| from.error(CdrErrorKind::ValueMalformed))?);
         }
-        if ids.is_empty() {
-            ids.push(code.id()?);
-        }
         to.value(from.address(header.position), &ids, header.is_chunked, |to| {
             from.value_state(&header, false, |from| self.state(code, from, &mut Some(to)))
         })

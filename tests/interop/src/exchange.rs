@@ -1,5 +1,5 @@
-//! Values that carry their type, are shared, or are wide: a servant of `Dynamics::Exchange`, and a client that
-//! checks such a server.
+//! Values that carry their type, are shared, or are wide: a servant of `Dynamics::Exchange`, and a client
+//! that checks such a server.
 
 use std::{fmt::Debug, thread, time::Duration};
 
@@ -156,6 +156,7 @@ const CHECKS: &[(&str, Check)] = &[
         )
     }),
     ("any_value", any_value),
+    ("any_boxed", any_boxed),
     ("wchar", wchar),
     ("wstring", wstring),
     ("fixed", fixed),
@@ -164,6 +165,8 @@ const CHECKS: &[(&str, Check)] = &[
     ("boxed", boxed),
     ("node", node),
     ("truncatable", truncatable),
+    ("truncatable_with_null", truncatable_with_null),
+    ("truncatable_in_truncatable", truncatable_in_truncatable),
     ("sharing", sharing),
 ];
 
@@ -245,12 +248,23 @@ fn any_nested(exchange: &ExchangeRef) -> Result<(), String> {
 }
 
 fn any_value(exchange: &ExchangeRef) -> Result<(), String> {
-    let values = [
-        any(&Some(chain(1))),
-        any(&Some(chain(3))),
-        any(&None::<Shared<Node>>),
-    ];
-    rotated(exchange, ExchangeRef::rotate_any, values.each_ref())?;
+    let mut inout = any(&Some(chain(3)));
+    let (result, d) = exchange
+        .rotate_any(&any(&Some(chain(1))), &mut inout, &any(&None::<Shared<Node>>))
+        .map_err(|error| error.to_string())?;
+    for (any, length) in [(result, 1), (d, 3)] {
+        let node = any.get().map_err(|error| error.to_string())?;
+        if described(&node) != described(&Some(chain(length))) {
+            return Err(described(&node));
+        }
+    }
+    match inout.get::<Option<Shared<Node>>>() {
+        Ok(None) => Ok(()),
+        other => Err(format!("{other:?}, not null")),
+    }
+}
+
+fn any_boxed(exchange: &ExchangeRef) -> Result<(), String> {
     let label = |text: &str| any(&Some(Shared::new(Label(text.into()))));
     rotated(
         exchange,
@@ -381,14 +395,19 @@ fn special(id: i32, tag: Option<&str>, next: Option<Shared<Node>>) -> Shared<Nod
 }
 
 fn truncatable(exchange: &ExchangeRef) -> Result<(), String> {
+    let values = [1, 2, 3].map(|id| Some(special(id, Some("red"), None)));
+    nodes(exchange, values)
+}
+
+fn truncatable_with_null(exchange: &ExchangeRef) -> Result<(), String> {
+    nodes(exchange, [Some(special(1, None, None)), None, Some(chain(1))])
+}
+
+fn truncatable_in_truncatable(exchange: &ExchangeRef) -> Result<(), String> {
     let inner = special(2, Some("inner"), Some(chain(2)));
     nodes(
         exchange,
-        [
-            Some(special(1, Some("red"), None)),
-            Some(special(3, None, Some(inner))),
-            Some(chain(1)),
-        ],
+        [Some(special(3, Some("outer"), Some(inner))), None, None],
     )
 }
 

@@ -66,7 +66,7 @@ impl<'a> Decoder<'a> {
     /// Between chunks, a tag or the size of the next chunk follows. Returns whether it is a tag.
     pub(super) fn before_value_tag(&mut self) -> Result<bool, CdrError> {
         self.received();
-        if self.level() == 0 || self.remaining() > 0 {
+        if self.level() == 0 || self.remaining() > self.padding() {
             return Ok(false);
         }
         let tag = self.next_number()?;
@@ -75,6 +75,11 @@ impl<'a> Decoder<'a> {
         }
         self.outside_chunks();
         Ok(true)
+    }
+
+    /// Octets to the next tag: some peers count them to the chunk before.
+    fn padding(&self) -> usize {
+        self.at.next_multiple_of(4) - self.at
     }
 
     /// Sees the whole message: tags and what belongs to them are in no chunk.
@@ -189,12 +194,10 @@ impl<'a> Decoder<'a> {
     /// Passes over chunks and values up to the end tag of the value at this level.
     fn end_of_chunks(&mut self, level: usize, is_truncated: bool) -> Result<(), CdrError> {
         let malformed = self.error(CdrErrorKind::ValueMalformed);
-        if self.remaining() > 0 {
-            if !is_truncated {
-                return Err(malformed);
-            }
-            self.at = self.octets.len();
+        if self.remaining() > self.padding() && !is_truncated {
+            return Err(malformed);
         }
+        self.at = self.octets.len();
         self.outside_chunks();
         let mut inside = level;
         loop {

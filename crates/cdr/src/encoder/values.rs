@@ -18,6 +18,8 @@ pub(crate) struct Sent {
     level: i32,
     /// Where the present chunk's size is, and where the octets before it end.
     chunk: Option<(usize, usize)>,
+    /// Where the last end tag begins and ends.
+    ended: Option<(usize, usize)>,
     /// Values around the present position.
     depth: u16,
 }
@@ -30,7 +32,7 @@ impl Sent {
     pub(crate) fn truncate(&mut self, position: usize) {
         self.values.retain(|_, at| *at < position);
         self.ids.retain(|_, at| *at < position);
-        (self.level, self.chunk, self.depth) = (0, None, 0);
+        (self.level, self.chunk, self.ended, self.depth) = (0, None, None, 0);
     }
 }
 
@@ -45,8 +47,8 @@ impl Encoder<'_> {
     }
 
     /// Appends a value: its type, of which `ids` are the repository id and those to which it may be
-    /// truncated, and the state that `write` appends. A value with an `identity`, its address, that was
-    /// appended before is referred to.
+    /// truncated (none if it is the declared one), and the state that `write` appends. A value with an
+    /// `identity`, its address, that was appended before is referred to.
     pub fn value(
         &mut self,
         identity: usize,
@@ -62,13 +64,21 @@ impl Encoder<'_> {
         self.end_chunk();
         self.align(4)?;
         let position = self.position();
-        let types = if ids.len() > 1 { ID_LIST } else { ONE_ID };
+        let types = match ids.len() {
+            0 => 0,
+            1 => ONE_ID,
+            _ => ID_LIST,
+        };
         (TAG | types | if is_chunked { CHUNKED } else { 0 }).encode(self)?;
         self.sent().values.insert(identity, position);
-        if ids.len() > 1 {
-            self.length(ids.len())?;
+        match ids {
+            [id] => self.repository_id(id)?,
+            [] => {}
+            ids => {
+                self.length(ids.len())?;
+                ids.iter().try_for_each(|id| self.repository_id(id))?;
+            }
         }
-        ids.iter().try_for_each(|id| self.repository_id(id))?;
         if self.sent().depth >= MOST_NESTED {
             return Err(self.error(CdrErrorKind::NestingTooDeep));
         }
@@ -79,7 +89,7 @@ impl Encoder<'_> {
             write(self)?;
             self.end_chunk();
             let level = self.sent().level;
-            (-level).encode(self)?;
+            self.end_tag(level)?;
             self.sent().level -= 1;
             if level > 1 {
                 self.begin_chunk()?;
@@ -107,6 +117,21 @@ impl Encoder<'_> {
         let offset =
             i32::try_from(self.position() - position).map_err(|_| self.error(CdrErrorKind::TooLarge))?;
         (-offset).encode(self)
+    }
+
+    /// Ends the value at this level, and with the same tag a value that ends there in it: omniORB fails at two
+    /// tags.
+    fn end_tag(&mut self, level: i32) -> Result<(), CdrError> {
+        if let Some((begin, end)) = self.sent().ended
+            && end == self.position()
+        {
+            self.discard(begin);
+        }
+        let begin = self.position();
+        (-level).encode(self)?;
+        let end = self.position();
+        self.sent().ended = Some((begin, end));
+        Ok(())
     }
 
     fn begin_chunk(&mut self) -> Result<(), CdrError> {

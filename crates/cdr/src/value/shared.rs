@@ -165,7 +165,12 @@ impl<T: ValueType> Encode for Option<Shared<T>> {
         };
         let object = &shared.object;
         let identity = Arc::as_ptr(object).cast::<()>() as usize;
-        encoder.value(identity, object.ids(), object.is_chunked(), |encoder| {
+        // Of the declared type, a value needs no id; JacORB reads boxes without one only.
+        let ids = match object.ids() {
+            [own, ..] if *own == T::REPOSITORY_ID => &[],
+            ids => ids,
+        };
+        encoder.value(identity, ids, object.is_chunked(), |encoder| {
             object.encode_state(encoder)
         })
     }

@@ -148,16 +148,16 @@ fn refused<T: for<'a> Decode<'a>>(octets: &[u8]) -> CdrErrorKind {
 #[test]
 fn a_value_has_a_tag_its_id_and_its_state() {
     let octets = encoded(&Some(node(7, None)), Endian::Big);
-    let expected = [
+    let short = [0x7f, 0xff, 0xff, 0, 0, 0, 0, 7, 0, 0, 0, 0];
+    assert_eq!(octets, short, "of the declared type, it needs no id");
+    let with_id = [
         &[0x7f, 0xff, 0xff, 0x02, 0, 0, 0, 10][..],
         b"IDL:N:1.0\0\0\0",
         &[0, 0, 0, 7, 0, 0, 0, 0],
     ];
-    assert_eq!(octets, expected.concat());
+    let octets = with_id.concat();
     let back: Option<Shared<Node>> = decoded(&octets, Endian::Big).unwrap();
     assert_eq!(back.unwrap().id, 7);
-    // Of the declared type, the id may be left out.
-    let short = [0x7f, 0xff, 0xff, 0, 0, 0, 0, 7, 0, 0, 0, 0];
     assert_eq!(
         decoded::<Option<Shared<Node>>>(&short, Endian::Big)
             .unwrap()
@@ -174,18 +174,15 @@ fn a_value_has_a_tag_its_id_and_its_state() {
 
 #[test]
 fn a_truncatable_value_is_in_chunks() {
-    let value = Some(special(1, None));
+    let value: Option<Shared<Node>> = Some(special(1, None).widen());
     let octets = encoded(&value, Endian::Big);
     let expected: &[&[u8]] = &[
         &[0x7f, 0xff, 0xff, 0x0e, 0, 0, 0, 2, 0, 0, 0, 10],
         b"IDL:S:1.0\0\0\0",
         &[0, 0, 0, 10],
         b"IDL:N:1.0\0\0\0",
-        // A chunk with the id; the nested value, whose id is at octet 28; its chunk and end.
-        &[0, 0, 0, 4, 0, 0, 0, 1],
-        &[
-            0x7f, 0xff, 0xff, 0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xe0,
-        ],
+        // A chunk with the id; the nested value; its chunk and end.
+        &[0, 0, 0, 4, 0, 0, 0, 1, 0x7f, 0xff, 0xff, 0x08],
         &[0, 0, 0, 8, 0, 0, 0, 2, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xfe],
         // A chunk with text, weight and null; the end.
         &[0, 0, 0, 20, 0, 0, 0, 4, b'a', b'b', b'c', 0],
@@ -205,7 +202,7 @@ fn a_truncatable_value_is_in_chunks() {
 
 #[test]
 fn a_value_of_an_unknown_type_is_truncated() {
-    let far = special(5, Some(special(8, Some(node(10, None))).widen()));
+    let far: Shared<Node> = special(5, Some(special(8, Some(node(10, None))).widen())).widen();
     let octets = encoded(&(Some(far), 77_i32), Endian::Big);
     let mut decoder = Decoder::new(&octets, Endian::Big);
     let base = Option::<Shared<Plain>>::decode(&mut decoder).unwrap().unwrap();
@@ -256,6 +253,42 @@ fn data_may_be_split_between_chunks() {
     assert_eq!((&*value.text, value.weight, decoder.remaining()), ("abc", 0.5, 0));
 }
 
+/// As omniORB sends it.
+#[test]
+fn padding_may_belong_to_a_chunk_and_one_tag_may_end_all_values() {
+    let octets: &[&[u8]] = &[
+        &[
+            8, 0xff, 0xff, 0x7f, 12, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, b'n', b'2', 0, 0xe8,
+        ],
+        &[
+            8, 0xff, 0xff, 0x7f, 11, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, b'n', b'1', 0, 0,
+        ],
+        &[4, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff],
+    ];
+    let back: Option<Shared<Text>> = decoded(&octets.concat(), Endian::Little).unwrap();
+    let back = back.unwrap();
+    assert_eq!((back.id, &*back.text), (2, "n2"));
+    let next = back.next.as_ref().unwrap();
+    assert_eq!((next.id, &*next.text, next.next.is_none()), (1, "n1", true));
+}
+
+#[derive(Clone, Debug, Default)]
+struct Text {
+    id: i32,
+    text: String,
+    next: Option<Shared<Text>>,
+}
+
+value!(
+    Text,
+    "IDL:T:1.0",
+    ["IDL:T:1.0"],
+    false,
+    [Text],
+    |_value, wanted| None,
+    [id, text, next]
+);
+
 #[test]
 fn circles_are_refused() {
     let octets: &[&[u8]] = &[
@@ -292,7 +325,7 @@ fn indirections_lead_to_values_of_the_type_only() {
         );
     }
     // To a node where a special one is expected.
-    let octets = encoded(&(Some(node(1, None)), u32::MAX, -32_i32), Endian::Big);
+    let octets = encoded(&(Some(node(1, None)), u32::MAX, -16_i32), Endian::Big);
     let mut decoder = Decoder::new(&octets, Endian::Big);
     Option::<Shared<Node>>::decode(&mut decoder).unwrap();
     let error = Option::<Shared<Special>>::decode(&mut decoder).unwrap_err();
@@ -301,13 +334,17 @@ fn indirections_lead_to_values_of_the_type_only() {
 
 #[test]
 fn unknown_types_are_refused_without_chunks() {
-    let mut octets = encoded(&Some(node(7, None)), Endian::Big);
-    octets[12] = b'X';
+    let octets = [
+        &[0x7f, 0xff, 0xff, 0x02, 0, 0, 0, 10][..],
+        b"IDL:X:1.0\0\0\0",
+        &[0, 0, 0, 7, 0, 0, 0, 0],
+    ];
+    let octets = octets.concat();
     assert_eq!(
         refused::<Option<Shared<Node>>>(&octets),
         CdrErrorKind::ValueTypeUnknown
     );
-    let octets = encoded(&Some(special(7, None)), Endian::Big);
+    let octets = encoded(&Some(special(7, None).widen::<Node>()), Endian::Big);
     assert_eq!(
         refused::<Option<Shared<Only>>>(&octets),
         CdrErrorKind::ValueTypeUnknown
@@ -331,7 +368,8 @@ value!(
 
 #[test]
 fn false_lengths_and_tags_are_refused() {
-    let octets = encoded(&Some(special(1, Some(special(5, None).widen()))), Endian::Big);
+    let value: Shared<Node> = special(1, Some(special(5, None).widen())).widen();
+    let octets = encoded(&Some(value), Endian::Big);
     for at in (0..octets.len()).step_by(4) {
         for number in [
             0_u32,
