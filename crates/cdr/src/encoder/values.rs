@@ -119,8 +119,8 @@ impl Encoder<'_> {
         (-offset).encode(self)
     }
 
-    /// Ends the value at this level, and with the same tag a value that ends there in it: omniORB fails at two
-    /// tags.
+    /// Ends the value at this level, and with the same tag a value that ends there in it: omniORB fails at
+    /// two tags.
     fn end_tag(&mut self, level: i32) -> Result<(), CdrError> {
         if let Some((begin, end)) = self.sent().ended
             && end == self.position()
