@@ -7,6 +7,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
 };
 
+use punctual::any::Kind;
 use punctual_os::{PiMutex, Scheduling, ThreadSpec};
 
 use crate::{
@@ -17,7 +18,7 @@ use crate::{
     observers::Observers,
     pool::EventPool,
     routes::{Routes, Subscription},
-    rtec::rtec_event_comm::{Event, EventHeader},
+    rtec::rtec_event_comm::{Event, EventHeader, EventView},
     time,
     timers::{TimeoutSource, Timers},
 };
@@ -143,6 +144,20 @@ impl Core {
             Ok(())
         })?;
         Ok(self.route(&event))
+    }
+
+    /// Routes a copy of a received event, with this `ttl`.
+    pub(crate) fn push_view(self: &Arc<Self>, view: &EventView<'_>, ttl: i32) -> Result<usize, EventError> {
+        self.push(|event| {
+            event.header.clone_from(&view.header);
+            event.header.ttl = ttl;
+            event.data.pad1 = view.data.pad1;
+            event.data.payload.extend_from_slice(view.data.payload);
+            if view.data.any_value.type_code().kind() != Ok(Kind::Null) {
+                event.data.any_value = view.data.any_value.to_owned();
+            }
+            Ok(())
+        })
     }
 
     fn route(self: &Arc<Self>, event: &Arc<Event>) -> usize {

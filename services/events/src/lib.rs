@@ -28,13 +28,14 @@
 //! | How does an event travel? | `channel.rs`, `routes.rs`; `consumer.rs` with its queue; threads `dispatching.rs` |
 //! | When do timeouts fire? | `timers.rs` |
 //! | What do programs call? | `topic.rs`, `publisher.rs`, `subscription.rs` |
-//! | How do other processes take part? | `servants.rs`; as a client `remote.rs`; observers `observers.rs` |
+//! | How do other processes take part? | `servants.rs`; as a client `remote.rs`, `gateway.rs`; observers `observers.rs` |
 
 mod channel;
 mod consumer;
 mod dispatching;
 mod error;
 mod filter;
+mod gateway;
 mod observers;
 mod pool;
 mod publisher;
@@ -57,6 +58,7 @@ pub mod rtec {
 pub use channel::{ChannelBuilder, EventChannel};
 pub use error::EventError;
 pub use filter::{Bits, Designator, EventType, Filter, FilterError, FilterLimits, RESERVED_TYPES, SourceId};
+pub use gateway::Gateway;
 pub use publisher::Publisher;
 pub use remote::{RemoteChannel, RemoteSubscription, RemoteSupplier};
 pub use servants::Served;

@@ -186,15 +186,7 @@ struct ConsumerHandle(Arc<PushConsumerProxy>);
 impl PushConsumer for ConsumerHandle {
     fn push(&self, data: &[EventView<'_>]) -> Result<(), SystemException> {
         for view in data {
-            let pushed = self.0.host.channel.core.push(|event| {
-                event.header.clone_from(&view.header);
-                event.data.pad1 = view.data.pad1;
-                event.data.payload.extend_from_slice(view.data.payload);
-                if view.data.any_value.type_code().kind() != Ok(punctual::any::Kind::Null) {
-                    event.data.any_value = view.data.any_value.to_owned();
-                }
-                Ok(())
-            });
+            let pushed = self.0.host.channel.core.push_view(view, view.header.ttl);
             match pushed {
                 Ok(_) => {}
                 Err(EventError::Destroyed) => return Err(gone()),

@@ -220,3 +220,31 @@ fn a_consumer_that_has_died_is_disconnected_and_the_others_get_everything() {
     let received = std::iter::from_fn(|| sound.try_recv()).count() as u64;
     assert_eq!(received + sound.subscription().statistics().lost, pushed);
 }
+
+#[test]
+fn gateways_in_both_directions_pass_an_event_on_as_often_as_its_ttl_states() {
+    let hosts = [0, 1].map(|_| host(EventChannel::builder().lane(Priority::MIN, 1).build().unwrap()));
+    let orb = client();
+    let all = Filter::event(TRACK);
+    let to_second = hosts[1]
+        .channel
+        .import(&remote(&orb, &hosts[0]), &orb.poa, &all)
+        .unwrap();
+    let to_first = hosts[0]
+        .channel
+        .import(&remote(&orb, &hosts[1]), &orb.poa, &all)
+        .unwrap();
+    let received = || [0, 1].map(|index: usize| hosts[index].channel.statistics().received);
+    let mut once = event(TRACK, b"once");
+    hosts[0].channel.push_event(&once).unwrap();
+    eventually("it came back and ended", || to_first.ended() == 1);
+    assert_eq!(
+        (received(), to_second.passed(), to_first.passed()),
+        ([1, 1], 1, 0)
+    );
+    once.header.ttl = 3;
+    hosts[0].channel.push_event(&once).unwrap();
+    eventually("it ended", || to_first.ended() == 2);
+    assert_eq!(received(), [3, 3]);
+    assert!(hosts[0].channel.statistics().consumers[0].is_gateway);
+}
