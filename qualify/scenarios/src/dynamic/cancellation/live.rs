@@ -17,8 +17,8 @@ use crate::{
     testbed::Testbed,
 };
 
-/// Time before the first and after the last second of a run.
-pub(super) const START: Duration = Duration::from_millis(300 + 1_000 * super::TAIL_SECONDS);
+/// Time before the first and after the last second of a run, in which the cost of arrivals is measured, too.
+pub(super) const START: Duration = Duration::from_millis(1_600 + 1_000 * super::TAIL_SECONDS);
 
 /// The measured process, and its responses.
 pub(super) struct Live {
@@ -46,7 +46,8 @@ impl Live {
         // Queues drain after the last arrival.
         let seconds = self.seconds + super::TAIL_SECONDS;
         let lead = LEAD + LEAD_PER_SECOND * self.seconds as u32;
-        let expected = lead + Duration::from_secs(seconds).mul_f64(FlightProgram::load_of_the_paper());
+        let cost = LEAD + LEAD_PER_SECOND + Duration::from_secs(1);
+        let expected = cost + lead + Duration::from_secs(seconds).mul_f64(FlightProgram::load_of_the_paper());
         let response = self.subject.ask(&command, expected)?;
         self.responses.push((case, response));
         Ok(())
@@ -128,6 +129,7 @@ fn evaluate(case: Case, seconds: u64, response: &Response, recorded: &[Hole]) ->
         offered,
         holes: response.holes.len(),
         not_admitted: response.not_admitted,
+        cost_us: response.cost_ns as f64 / 1e3,
         holes_ms: response.holes.iter().map(|hole| hole.1).sum::<u64>() as f64 / 1e6,
     }
 }

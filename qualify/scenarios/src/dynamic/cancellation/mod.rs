@@ -147,6 +147,9 @@ struct Ran {
     holes: usize,
     /// Total length of the holes.
     holes_ms: f64,
+    /// Cost of an arrival on this machine, contained in the execution times, in microseconds; 0 in a
+    /// simulation, whose model states its costs.
+    cost_us: f64,
     /// Operations that the kernel did not admit, so that none of their arrivals was dispatched.
     not_admitted: usize,
 }
@@ -224,6 +227,7 @@ impl Ran {
             )
             .with("holes", self.holes)
             .with("holes_ms", self.holes_ms)
+            .with("cost_us", self.cost_us)
             .with("operations_not_admitted", self.not_admitted);
         outcome.row(total);
     }

@@ -1,5 +1,7 @@
 //! The measured process: operations as distributable threads on one CPU.
 
+mod costs;
+
 use std::{
     sync::{
         Arc,
@@ -64,6 +66,8 @@ pub(super) struct Response {
     pub(super) not_admitted: usize,
     /// Why the kernel refused SCHED_DEADLINE for this process; nothing was run then.
     pub(super) refused: Option<String>,
+    /// Processor time that the machine needs for an arrival, beyond the operation's own work.
+    pub(super) cost_ns: u64,
 }
 
 pub(crate) fn child(_: &[String]) -> Result<(), Error> {
@@ -84,19 +88,59 @@ fn run(endsystem: &Arc<Endsystem>, Command { case, seconds }: Command) -> Result
     } else {
         endsystem.install(case.scheduler)?;
     }
+    let cost_ns = costs::of_an_arrival(endsystem, case)?;
+    let flight = fly(
+        endsystem,
+        case,
+        seconds + super::TAIL_SECONDS,
+        Work::All { cost_ns },
+    )?;
+    let mut arrivals = flight.arrivals;
+    arrivals.retain(|arrival| arrival.release < seconds * 1_000_000_000);
+    Ok(Response {
+        origin_ns: flight.origin_ns,
+        arrivals,
+        holes: flight.holes,
+        not_admitted: flight.not_admitted,
+        refused: None,
+        cost_ns,
+    })
+}
+
+/// What operations do.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Work {
+    /// Nothing: they arrive, are dispatched, and end.
+    Nothing,
+    /// They use the processor for their execution times, in which the cost of an arrival is contained.
+    All { cost_ns: u64 },
+}
+
+/// The results of one run.
+struct Flight {
+    origin_ns: u64,
+    arrivals: Vec<Arrival>,
+    holes: Vec<(u64, u64)>,
+    not_admitted: usize,
+    /// Processor time that threads of the lowest priority did not get between the first and the last
+    /// arrival.
+    used_ns: u64,
+}
+
+fn fly(endsystem: &Arc<Endsystem>, case: Case, seconds: u64, work: Work) -> Result<Flight, Error> {
     let lead = LEAD + LEAD_PER_SECOND * seconds as u32;
     let origin_ns = now_ns() + lead.as_nanos() as u64;
-    let processor = Processor::with_room_for(MARKS_PER_SECOND * (seconds + super::TAIL_SECONDS + 1) as usize);
+    let processor = Processor::with_room_for(MARKS_PER_SECOND * (seconds + 1) as usize);
     processor.begin(origin_ns);
-    let seconds_of_arrivals = seconds + super::TAIL_SECONDS;
     let queued = match case.overrun() {
-        Overrun::Queue => QUEUED_PER_SECOND * seconds_of_arrivals as usize,
+        Overrun::Queue => QUEUED_PER_SECOND * seconds as usize,
         Overrun::Skip => 0,
     };
     let program = Arc::new(Program {
         case,
+        work,
         workers: Workers::new(queued),
-        seconds: seconds_of_arrivals,
+        seconds,
         model: case.model(),
         processor,
         endsystem: Arc::clone(endsystem),
@@ -120,6 +164,9 @@ fn run(endsystem: &Arc<Endsystem>, Command { case, seconds }: Command) -> Result
         spec.spawn(move || program.serve(number))
     });
     let workers: Vec<_> = workers.collect::<Result<_, _>>()?;
+    let spare = (work == Work::Nothing)
+        .then(|| costs::spare_time(origin_ns, origin_ns + seconds * 1_000_000_000))
+        .transpose()?;
     // Busy until the start, because a sleeping process would look like a hole.
     while now_ns() < origin_ns {
         std::hint::spin_loop();
@@ -132,15 +179,18 @@ fn run(endsystem: &Arc<Endsystem>, Command { case, seconds }: Command) -> Result
     for worker in workers {
         arrivals.extend(joined(worker)?);
     }
+    let used_ns = match spare {
+        Some(spare) => (seconds * 1_000_000_000).saturating_sub(crate::os::joined(spare)?),
+        None => 0,
+    };
     let record = program.processor.record(1);
     let record = record.ok_or("the record was too small for the events")?;
-    arrivals.retain(|arrival| arrival.release < seconds * 1_000_000_000);
-    Ok(Response {
+    Ok(Flight {
         origin_ns,
         arrivals,
         holes: record.holes,
         not_admitted: program.not_admitted.load(Ordering::Relaxed),
-        refused: None,
+        used_ns,
     })
 }
 
@@ -152,6 +202,7 @@ impl Response {
             holes: Vec::new(),
             not_admitted: 0,
             refused: Some(error.to_string()),
+            cost_ns: 0,
         }
     }
 }
@@ -165,6 +216,7 @@ struct Job {
 
 struct Program {
     case: Case,
+    work: Work,
     /// Seconds in which operations arrive.
     seconds: u64,
     model: Model,
@@ -235,7 +287,7 @@ impl Program {
         let over = Time(self.processor.origin() + (self.seconds + 1) * 1_000_000_000);
         let work = |_: &Current<'_>| {
             let arrivals = self.arrivals(number, &operation, |release, share| {
-                let amount = operation.amount_ns(share);
+                let amount = self.amount_ns(&operation, share);
                 let end = self.processor.work(operation.name, amount, Counted::OwnTime);
                 let made = end <= release + operation.period_ns;
                 Ok(if made { Fate::Made } else { Fate::Missed })
@@ -292,6 +344,14 @@ impl Program {
         Ok(arrivals)
     }
 
+    /// Returns how long an operation works at one arrival.
+    fn amount_ns(&self, operation: &Operation, share: f64) -> u64 {
+        match self.work {
+            Work::Nothing => 0,
+            Work::All { cost_ns } => operation.amount_ns(share).saturating_sub(cost_ns),
+        }
+    }
+
     /// Runs one arrival of an operation as a distributable thread.
     fn dispatch(&self, operation: &Operation, task: &Task, release: u64, share: f64) -> Result<Fate, String> {
         let parameters = task.parameters.ok_or("the operation has no parameters")?;
@@ -303,7 +363,7 @@ impl Program {
             is_critical: parameters.is_critical(),
         };
         let work = || {
-            let amount = operation.amount_ns(share);
+            let amount = self.amount_ns(operation, share);
             Ok::<_, SchedulingError>(self.processor.work(operation.name, amount, Counted::OwnTime))
         };
         match self.endsystem.timed_segment(

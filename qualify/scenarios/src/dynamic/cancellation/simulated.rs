@@ -35,6 +35,7 @@ pub(super) fn run(case: Case, seconds: u64) -> Result<Ran, Error> {
         offered,
         holes: 0,
         holes_ms: 0.0,
+        cost_us: 0.0,
         not_admitted: 0,
     })
 }
