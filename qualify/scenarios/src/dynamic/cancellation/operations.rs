@@ -5,7 +5,7 @@ mod costs;
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -110,8 +110,8 @@ fn run(endsystem: &Arc<Endsystem>, Command { case, seconds }: Command) -> Result
 /// What operations do.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Work {
-    /// Nothing: they arrive, are dispatched, and end.
-    Nothing,
+    /// They use the processor for half of their execution times, so that it has time to spare.
+    Half,
     /// They use the processor for their execution times, in which the cost of an arrival is contained.
     All { cost_ns: u64 },
 }
@@ -122,9 +122,8 @@ struct Flight {
     arrivals: Vec<Arrival>,
     holes: Vec<(u64, u64)>,
     not_admitted: usize,
-    /// Processor time that threads of the lowest priority did not get between the first and the last
-    /// arrival.
-    used_ns: u64,
+    /// Processor time that was neither work nor left to threads of the lowest priority.
+    cost_ns: u64,
 }
 
 fn fly(endsystem: &Arc<Endsystem>, case: Case, seconds: u64, work: Work) -> Result<Flight, Error> {
@@ -139,6 +138,7 @@ fn fly(endsystem: &Arc<Endsystem>, case: Case, seconds: u64, work: Work) -> Resu
     let program = Arc::new(Program {
         case,
         work,
+        worked: AtomicU64::new(0),
         workers: Workers::new(queued),
         seconds,
         model: case.model(),
@@ -164,7 +164,7 @@ fn fly(endsystem: &Arc<Endsystem>, case: Case, seconds: u64, work: Work) -> Resu
         spec.spawn(move || program.serve(number))
     });
     let workers: Vec<_> = workers.collect::<Result<_, _>>()?;
-    let spare = (work == Work::Nothing)
+    let spare = (work == Work::Half)
         .then(|| costs::spare_time(origin_ns, origin_ns + seconds * 1_000_000_000))
         .transpose()?;
     // Busy until the start, because a sleeping process would look like a hole.
@@ -179,8 +179,11 @@ fn fly(endsystem: &Arc<Endsystem>, case: Case, seconds: u64, work: Work) -> Resu
     for worker in workers {
         arrivals.extend(joined(worker)?);
     }
-    let used_ns = match spare {
-        Some(spare) => (seconds * 1_000_000_000).saturating_sub(crate::os::joined(spare)?),
+    let cost_ns = match spare {
+        Some(spare) => {
+            let used = (seconds * 1_000_000_000).saturating_sub(crate::os::joined(spare)?);
+            used.saturating_sub(program.worked.load(Ordering::Relaxed))
+        }
         None => 0,
     };
     let record = program.processor.record(1);
@@ -190,7 +193,7 @@ fn fly(endsystem: &Arc<Endsystem>, case: Case, seconds: u64, work: Work) -> Resu
         arrivals,
         holes: record.holes,
         not_admitted: program.not_admitted.load(Ordering::Relaxed),
-        used_ns,
+        cost_ns,
     })
 }
 
@@ -217,6 +220,8 @@ struct Job {
 struct Program {
     case: Case,
     work: Work,
+    /// Work of all operations that were dispatched, in nanoseconds.
+    worked: AtomicU64,
     /// Seconds in which operations arrive.
     seconds: u64,
     model: Model,
@@ -346,10 +351,12 @@ impl Program {
 
     /// Returns how long an operation works at one arrival.
     fn amount_ns(&self, operation: &Operation, share: f64) -> u64 {
-        match self.work {
-            Work::Nothing => 0,
+        let amount = match self.work {
+            Work::Half => operation.amount_ns(share) / 2,
             Work::All { cost_ns } => operation.amount_ns(share).saturating_sub(cost_ns),
-        }
+        };
+        self.worked.fetch_add(amount, Ordering::Relaxed);
+        amount
     }
 
     /// Runs one arrival of an operation as a distributable thread.

@@ -16,10 +16,11 @@ const SECONDS: u64 = 1;
 /// A longer time between two readings of the clock was used by others.
 const OWN_STEP_NS: u64 = 1_500;
 
-/// Measures the processor time of an arrival, in nanoseconds, with operations that do no work.
+/// Measures the processor time of an arrival, in nanoseconds, with operations that do half of their work, so
+/// that arrivals preempt each other as later, and the processor has time to spare.
 pub(super) fn of_an_arrival(endsystem: &Arc<Endsystem>, case: Case) -> Result<u64, Error> {
-    let flight = fly(endsystem, case, SECONDS, Work::Nothing)?;
-    Ok(flight.used_ns / (flight.arrivals.len() as u64).max(1))
+    let flight = fly(endsystem, case, SECONDS, Work::Half)?;
+    Ok(flight.cost_ns / (flight.arrivals.len() as u64).max(1))
 }
 
 /// Starts a thread below all others of the processor, which measures how much time they leave it.
