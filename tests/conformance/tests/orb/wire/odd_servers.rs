@@ -394,10 +394,13 @@ fn connections_that_ended_threads_left_are_given_up_together() {
     );
 }
 
-fn forward_to(port: u16) -> impl Fn(Dialect, u32) -> Vec<u8> {
+const LOCATION_FORWARD: u32 = 3;
+const LOCATION_FORWARD_PERM: u32 = 4;
+
+fn forward_to(status: u32, port: u16) -> impl Fn(Dialect, u32) -> Vec<u8> {
     move |dialect, id| {
         let ior = reference([1, 2], port, KEY, &[]);
-        dialect.reply(id, 3, |body| {
+        dialect.reply(id, status, |body| {
             body.string(ior.type_id.as_bytes())
                 .u32(1)
                 .u32(0)
@@ -408,13 +411,18 @@ fn forward_to(port: u16) -> impl Fn(Dialect, u32) -> Vec<u8> {
 
 #[test]
 fn forwards_are_followed_remembered_and_forgotten_when_they_lead_nowhere() {
+    follow_a_forward(LOCATION_FORWARD);
+    follow_a_forward(LOCATION_FORWARD_PERM);
+}
+
+fn follow_a_forward(status: u32) {
     let elsewhere = Listener::open();
     let port = elsewhere.port;
     playing(
         2,
         |listener| {
             let mut first = listener.accept();
-            answer(&mut first, forward_to(port));
+            answer(&mut first, forward_to(status, port));
             let mut second = elsewhere.accept();
             answer(&mut second, forty_two);
             answer(&mut second, forty_two);
@@ -438,7 +446,7 @@ fn forwards_in_a_circle_end() {
     thread::scope(|scope| {
         scope.spawn(|| {
             let mut peer = listener.accept();
-            (0..4).for_each(|_| drop(answer(&mut peer, forward_to(listener.port))));
+            (0..4).for_each(|_| drop(answer(&mut peer, forward_to(LOCATION_FORWARD, listener.port))));
             assert_eq!(peer.receive().unwrap().message_type, CLOSE_CONNECTION);
             assert!(peer.is_closed());
         });
