@@ -162,5 +162,6 @@ fn rerun_if_changed(files: &[SourceFile]) {
     files
         .iter()
         .skip(1)
+        .filter(|file| file.name != SourceFile::BUILT_IN)
         .for_each(|file| println!("cargo:rerun-if-changed={}", file.name));
 }

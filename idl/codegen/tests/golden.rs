@@ -61,6 +61,19 @@ fn first_difference(golden: &Path, expected: &str, actual: &str) -> String {
 }
 
 #[test]
+fn the_built_in_file_is_generated() {
+    let idl = "#include <orb.idl>\nlocal interface Mine : CORBA::Policy { CORBA::PolicyList all(); };";
+    let outcome = punctual_idl::compile_text("mine.idl", idl, &Options::default());
+    let rust = generate(&outcome.specification.unwrap(), &Settings::default()).unwrap();
+    syn::parse_file(&rust).unwrap();
+    assert!(rust.contains("pub trait Mine: corba::Policy"), "{rust}");
+    assert!(
+        rust.contains("pub trait PolicyCurrent: PolicyManager + Current"),
+        "{rust}"
+    );
+}
+
+#[test]
 fn all_output_is_rust_without_unsafe_code() {
     let mut seen = 0;
     for entry in fs::read_dir(idl_folder()).unwrap() {

@@ -3,6 +3,7 @@
 //! It never fails: it returns the definitions that it could parse, and diagnostics. After an error it
 //! continues after the next `;` or at the `}` that closes the construct.
 
+mod annotation;
 mod component;
 mod definition;
 mod expression;
@@ -11,7 +12,7 @@ mod literal;
 mod types;
 mod value;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::Limits;
@@ -35,8 +36,10 @@ pub(crate) fn parse(tokens: &[Token], limits: &Limits) -> Outcome {
         last_error: None,
         too_deep: false,
         quiet: false,
+        annotations: HashMap::new(),
         out: Outcome::default(),
     };
+    parser.skip_annotations();
     parser.out.definitions = parser.specification();
     parser.out
 }
@@ -71,6 +74,8 @@ struct Parser<'a> {
     too_deep: bool,
     /// Set after a missing `;`: errors up to the next `;` are consequences of it.
     quiet: bool,
+    /// Comments and annotations of IDL 4 before a token, by its index; a parsed text does not contain them.
+    annotations: HashMap<usize, String>,
     out: Outcome,
 }
 
@@ -94,13 +99,19 @@ impl<'a> Parser<'a> {
     }
 
     fn doc(&self) -> String {
-        self.token().doc.as_deref().unwrap_or_default().to_owned()
+        let comment = self.token().doc.as_deref().unwrap_or_default();
+        match self.annotations.get(&self.at) {
+            Some(annotations) if comment.is_empty() => annotations.clone(),
+            Some(annotations) => format!("{annotations}\n{comment}"),
+            None => comment.to_owned(),
+        }
     }
 
     fn bump(&mut self) -> &'a Token {
         let token = self.token();
         self.quiet &= !matches!(&*token.text, ";" | "}");
         self.at = (self.at + 1).min(self.tokens.len() - 1);
+        self.skip_annotations();
         token
     }
 
@@ -172,6 +183,17 @@ impl<'a> Parser<'a> {
             return Err(Failed);
         }
         let token = self.token();
+        if token.kind == Kind::End
+            && let Some(brace) = self.unclosed_brace()
+        {
+            self.error(
+                Diagnostic::new(Code::Syntax, brace, "this `{` is not closed")
+                    .here("opened here")
+                    .with_label(token.span, format!("the file ends here; expected {expected}"))
+                    .with_help("add the missing `}`, or remove this `{`"),
+            );
+            return Err(Failed);
+        }
         let found = match token.kind {
             Kind::End => "the end of the file".to_owned(),
             Kind::Word if is_keyword(&token.text) => format!("the keyword `{}`", token.text),
@@ -186,6 +208,19 @@ impl<'a> Parser<'a> {
         diagnostic.help = syntax_help(token, expected);
         self.error(diagnostic);
         Err(Failed)
+    }
+
+    /// The innermost `{` without a `}`.
+    fn unclosed_brace(&self) -> Option<Span> {
+        let mut open = Vec::new();
+        for token in self.tokens {
+            match &*token.text {
+                "{" => open.push(token.span),
+                "}" => drop(open.pop()),
+                _ => {}
+            }
+        }
+        open.pop()
     }
 
     /// Skips a definition that could not be parsed and began at `first`: to after its `;`, or to the `}` that
@@ -343,7 +378,6 @@ fn syntax_help(token: &Token, expected: &str) -> Option<String> {
     let keyword = token.kind == Kind::Word && is_keyword(&token.text);
     Some(match &*token.text {
         _ if token.kind == Kind::End => "check that every `{` has its `}`".to_owned(),
-        "@" => "annotations belong to IDL 4, which is not supported".to_owned(),
         word if keyword && expected.contains("identifier") => {
             format!("to use a keyword as a name, write `_{word}`")
         }

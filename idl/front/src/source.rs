@@ -46,6 +46,9 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
+    /// Name of the file that is part of the compiler: what `#include <orb.idl>` finds if no folder has it.
+    pub const BUILT_IN: &str = "<built-in>/orb.idl";
+
     /// The line and column, both from 1, of a byte of the text; columns count characters.
     pub fn line_and_column(&self, offset: u32) -> (usize, usize) {
         let mut offset = (offset as usize).min(self.text.len());

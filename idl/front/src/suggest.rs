@@ -30,6 +30,11 @@ pub(crate) fn word_of_idl(word: &str) -> Option<String> {
 
 /// A help line that names the candidate nearest to `word`, if one is near enough.
 pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(word, candidates).map(|candidate| format!("did you mean `{candidate}`?"))
+}
+
+/// The candidate nearest to `word`, if one is near enough.
+pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Words of two letters resemble everything.
     if word.len() < 3 {
         return None;
@@ -41,7 +46,7 @@ pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = 
         .map(|candidate| (distance(word, candidate), candidate))
         .filter(|(distance, _)| *distance <= allowed)
         .min()
-        .map(|(_, candidate)| format!("did you mean `{candidate}`?"))
+        .map(|(_, candidate)| candidate)
 }
 
 /// The number of insertions, deletions, replacements and swaps of neighbours between two words, regardless of

@@ -7,7 +7,22 @@ use super::Preprocessor;
 use super::expand::Piece;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::source::Span;
+use crate::source::{SourceFile, Span};
+
+/// The text of [`SourceFile::BUILT_IN`].
+const ORB_IDL: &str = include_str!("../orb.idl");
+
+/// The names by which ORBs include what [`ORB_IDL`] declares; a file that is found is preferred.
+const BUILT_IN: [&str; 8] = [
+    "orb.idl",
+    "orb.pidl",
+    "tao/orb.idl",
+    "tao/Policy.pidl",
+    "tao/Policy_Current.pidl",
+    "tao/Policy_Manager.pidl",
+    "tao/TypeCode.pidl",
+    "tao/StringSeq.pidl",
+];
 
 impl Preprocessor<'_> {
     pub(super) fn include(&mut self, name: &Piece, operands: &[Piece], whole: Span) {
@@ -63,31 +78,37 @@ impl Preprocessor<'_> {
         self.includes += 1;
         match self.find(target, quoted, whole.file) {
             Ok(Some(file)) => self.file(file),
-            Ok(None) => {
-                let directories: Vec<String> = self
-                    .options
-                    .include_dirs
-                    .iter()
-                    .map(|dir| format!("`{}`", dir.display()))
-                    .collect();
-                let looked = match (quoted, directories.is_empty()) {
-                    (true, true) => "beside the including file (no include directory is set)".to_owned(),
-                    (true, false) => format!("next to the including file and in {}", directories.join(", ")),
-                    (false, true) => "nowhere: no include directory is set".to_owned(),
-                    (false, false) => format!("in {}", directories.join(", ")),
-                };
-                self.report(
-                    Diagnostic::new(Code::IncludeNotFound, whole, format!("cannot find `{target}`"))
-                        .here(format!("searched {looked}"))
-                        .with_help("add the directory that contains it with `-I DIR` (`include_dirs`)"),
-                );
+            Ok(None) if BUILT_IN.contains(&target) => {
+                let file = self.add_file(Path::new(SourceFile::BUILT_IN), ORB_IDL.to_owned());
+                self.file(file);
             }
+            Ok(None) => self.not_found(target, quoted, whole),
             Err((path, error)) => self.report(Diagnostic::new(
                 Code::UnreadableFile,
                 whole,
                 format!("cannot read `{}`: {error}", path.display()),
             )),
         }
+    }
+
+    fn not_found(&mut self, target: &str, quoted: bool, whole: Span) {
+        let directories: Vec<String> = self
+            .options
+            .include_dirs
+            .iter()
+            .map(|dir| format!("`{}`", dir.display()))
+            .collect();
+        let looked = match (quoted, directories.is_empty()) {
+            (true, true) => "beside the including file (no include directory is set)".to_owned(),
+            (true, false) => format!("next to the including file and in {}", directories.join(", ")),
+            (false, true) => "nowhere: no include directory is set".to_owned(),
+            (false, false) => format!("in {}", directories.join(", ")),
+        };
+        self.report(
+            Diagnostic::new(Code::IncludeNotFound, whole, format!("cannot find `{target}`"))
+                .here(format!("searched {looked}"))
+                .with_help("add the directory that contains it with `-I DIR` (`include_dirs`)"),
+        );
     }
 
     /// Finds an included file: next to the including one if its name is in quotes, then in the include

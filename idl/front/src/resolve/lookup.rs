@@ -9,7 +9,7 @@ use crate::ast::{Ident, Name};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{DefinitionId, DefinitionKind};
-use crate::suggest::{did_you_mean, word_of_idl};
+use crate::suggest::{did_you_mean, nearest, word_of_idl};
 use crate::token::TYPE_KEYWORDS;
 
 impl Resolver<'_> {
@@ -115,14 +115,30 @@ impl Resolver<'_> {
         None
     }
 
-    /// A definition of that name somewhere else.
+    /// Whether an unqualified name has a meaning here.
+    pub(super) fn is_visible(&self, name: &Ident) -> bool {
+        let key = name.name.to_lowercase();
+        let mut at = Some(self.current);
+        while let Some(scope) = at {
+            if !self.find_entries(scope, &key).is_empty() {
+                return true;
+            }
+            at = self.scopes[scope.0].parent;
+        }
+        false
+    }
+
+    /// A definition of that name, or of nearly that name, somewhere else.
     fn qualified_suggestion(&self, name: &Ident) -> Option<String> {
-        let found = self
-            .spec
-            .definitions
-            .iter()
-            .find(|definition| *definition.name == *name.name)?;
-        Some(format!("did you mean `{}`?", found.scoped_name))
+        let definitions = || self.spec.definitions.iter();
+        let same = definitions().find(|definition| *definition.name == *name.name);
+        if let Some(found) = same {
+            return Some(format!("did you mean `::{}`?", found.scoped_name));
+        }
+        let names = definitions().map(|definition| definition.name.as_str());
+        let near = nearest(&name.name, names)?;
+        let found = definitions().find(|definition| definition.name == near)?;
+        Some(format!("did you mean `::{}`?", found.scoped_name))
     }
 
     /// Finds a name in a scope and, for an interface or value type, in its bases.

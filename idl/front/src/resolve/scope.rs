@@ -194,6 +194,14 @@ impl Resolver<'_> {
     fn absolute(&self, entry: &Entry) -> String {
         match entry.entity {
             Entity::Definition(id) => format!("::{}", self.spec[id].scoped_name),
+            // An enumerator belongs to the scope around its enumeration; an operation, to its interface.
+            Entity::Enumerator { enumeration, .. } => match self.spec[enumeration].parent {
+                Some(parent) => format!("::{}::{}", self.spec[parent].scoped_name, entry.name),
+                None => format!("::{}", entry.name),
+            },
+            Entity::Operation(owner, _) | Entity::Attribute(owner, _) => {
+                format!("::{}::{}", self.spec[owner].scoped_name, entry.name)
+            }
             _ => format!("::{}", entry.name),
         }
     }

@@ -76,6 +76,9 @@ impl Resolver<'_> {
     }
 
     fn named_type(&mut self, name: &Name) -> Option<Type> {
+        if let Some(integer) = self.integer_of_idl_4(name) {
+            return Some(integer);
+        }
         let entity = self.lookup(name)?;
         if let Entity::Definition(id) = entity {
             match &self.spec[id].kind {
@@ -85,6 +88,25 @@ impl Resolver<'_> {
         }
         self.wrong_kind(name, entity, "a type");
         None
+    }
+
+    /// The integer types of IDL 4.2 (clause 7.4.13), unless the specification gives their names to its own
+    /// types, as older ones do. `int8` has no form on the wire of GIOP.
+    fn integer_of_idl_4(&self, name: &Name) -> Option<Type> {
+        let [only] = name.parts.as_slice() else {
+            return None;
+        };
+        let integer = match &*only.name {
+            "uint8" => Type::Octet,
+            "int16" => Type::Short,
+            "uint16" => Type::UShort,
+            "int32" => Type::Long,
+            "uint32" => Type::ULong,
+            "int64" => Type::LongLong,
+            "uint64" => Type::ULongLong,
+            _ => return None,
+        };
+        (!name.absolute && !self.is_visible(only)).then_some(integer)
     }
 
     /// Refuses a struct or union that is not defined yet, or is being defined.

@@ -113,7 +113,11 @@ const REFUSED: &[(&str, &[&str])] = &[
     // Syntax.
     ("interface I { void f() };", &["IDL0030 1:23"]),
     ("struct S { long a; }", &["IDL0030 1:21"]),
-    ("interface I {", &["IDL0030 1:14"]),
+    ("interface I {", &["IDL0030 1:13"]),
+    (
+        "module M {\n  struct S { long a;\n  interface J { void f(); };\n",
+        &["IDL0030 2:12", "IDL0030 3:3"],
+    ),
     ("long x;", &["IDL0030 1:1"]),
     ("interface I { void f(long x); };", &["IDL0030 1:22"]),
     ("interface I { interface J {}; };", &["IDL0030 1:15"]),
@@ -365,7 +369,7 @@ fn near_names_are_suggested() {
     assert_eq!(help("typedef strig T;"), "did you mean `string`?");
     assert_eq!(
         help("module M { typedef long Deep; }; typedef Deep T;"),
-        "did you mean `M::Deep`?"
+        "did you mean `::M::Deep`?"
     );
     assert_eq!(help("#inclde \"x\""), "did you mean `include`?");
 }

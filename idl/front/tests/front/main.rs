@@ -5,6 +5,7 @@ mod constants;
 mod errors;
 mod grammar;
 mod hostile;
+mod idl4;
 mod preprocessor;
 mod repository_ids;
 mod specification;

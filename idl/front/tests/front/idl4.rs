@@ -1,0 +1,94 @@
+//! What IDL 4.2 adds and CORBA can carry: integer types and annotations; and the built-in `orb.idl`.
+
+use punctual_idl::hir::{DefinitionKind, Type};
+
+use super::support::{accepted, findings, outcome};
+
+fn members(idl: &str, name: &str) -> Vec<(Type, String)> {
+    let specification = accepted(idl);
+    match &specification.find(name).unwrap().kind {
+        DefinitionKind::Struct(item) => {
+            let members = item.members.iter();
+            members
+                .map(|member| (member.ty.clone(), member.doc.clone()))
+                .collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn integers_are_named_by_their_size_unless_the_names_are_taken() {
+    let types = members(
+        "struct S { uint8 a; int16 b; uint16 c; int32 d; uint32 e; int64 f; uint64 g; };",
+        "S",
+    );
+    let types: Vec<Type> = types.into_iter().map(|(ty, _)| ty).collect();
+    let expected = [
+        Type::Octet,
+        Type::Short,
+        Type::UShort,
+        Type::Long,
+        Type::ULong,
+        Type::LongLong,
+        Type::ULongLong,
+    ];
+    assert_eq!(types, expected);
+    let own = members("typedef string uint16; struct S { uint16 a; };", "S");
+    assert!(matches!(own[0].0, Type::Ref(_)), "{own:?}");
+    assert_eq!(findings(&outcome("struct S { ::uint16 a; };")), ["IDL0040 1:14"]);
+}
+
+#[test]
+fn annotations_are_kept_with_the_comments() {
+    let members = members(
+        "struct S {\n// Above.\n@unit(\"m\") @range(min = 0, max = 1)\n// Below.\nlong a; };",
+        "S",
+    );
+    assert_eq!(
+        members[0].1,
+        "Above.\n`@unit(\"m\")`\n`@range(min= 0, max= 1)`\nBelow."
+    );
+    let specification = accepted("@final @nested(TRUE) struct S { long a; };");
+    assert_eq!(specification.find("S").unwrap().doc, "`@final`\n`@nested(TRUE)`");
+    // An annotation that does not end.
+    assert!(
+        outcome("@unit(\"m\" struct S { long a; };")
+            .specification
+            .is_some()
+    );
+}
+
+#[test]
+fn orb_idl_is_built_in() {
+    for name in ["<orb.idl>", "\"orb.idl\"", "\"tao/Policy.pidl\""] {
+        let specification = accepted(&format!(
+            "#include {name}\n#include {name}\nmodule M {{ local interface Mine : CORBA::Policy {{}}; }};"
+        ));
+        let policy = specification.find("CORBA::Policy").unwrap();
+        assert_eq!(policy.repository_id, "IDL:omg.org/CORBA/Policy:1.0");
+        assert!(!policy.in_main_file);
+    }
+    let uses = outcome("#include <orb.idl>\ninterface I { void f(in CORBA::PolicyList x); };");
+    assert_eq!(findings(&uses), ["IDL0089 2:43"]);
+}
+
+#[test]
+fn help_names_what_is_meant_in_full() {
+    let help = |idl: &str| outcome(idl).diagnostics[0].help.clone().unwrap_or_default();
+    assert!(help("module A { struct Track { long a; }; }; typedef Trakc T;").contains("`::A::Track`"));
+    let redefined = "module N { enum E { red, green }; interface I { const E d = red; void red(); }; };";
+    assert!(help(redefined).contains("`::N::red`"), "{}", help(redefined));
+    assert!(help("modul M { };").contains("module"));
+    assert!(help("namespace M { };").contains("module"));
+}
+
+#[test]
+fn an_import_of_what_is_known_declares_nothing() {
+    let specification = accepted("module A { typedef long T; }; import ::A; import ::A::T; typedef A::T U;");
+    let none = specification
+        .definitions
+        .iter()
+        .all(|definition| !matches!(definition.kind, DefinitionKind::Accepted(_)));
+    assert!(none);
+}
