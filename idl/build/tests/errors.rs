@@ -77,12 +77,12 @@ fn places_in_two_files_are_both_shown() {
 #[test]
 fn constructs_that_are_not_generated_yet_are_named() {
     let text = failure(&[(
-        "wide.idl",
-        "interface Sink {\n  void put(in wstring value);\n};\n",
+        "native.idl",
+        "native Cookie;\nlocal interface Jar { void put(in Cookie one); };\n",
     )]);
-    shows(&text, &["IDL0100", "wstring", "wide.idl:2:"]);
-    let text = failure(&[("value.idl", "valuetype Point { public long x; };\n")]);
-    shows(&text, &["IDL0100", "valuetype", "value.idl:1:"]);
+    shows(&text, &["IDL0100", "a native type", "native.idl:2:"]);
+    let text = failure(&[("event.idl", "eventtype Point { public long x; };\n")]);
+    shows(&text, &["IDL0100", "eventtype", "event.idl:1:"]);
 }
 
 #[test]
