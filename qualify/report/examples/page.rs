@@ -39,11 +39,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .contents()
         .chapter(
             &Chapter::new("Throughput")
-                .paper(
-                    "[Pyarali 2002] experiment 5",
-                    "with lanes the high-priority client keeps its rate",
-                    Some(true),
-                )
                 .figure(&lanes)
                 .table(table)
                 .command("punctual bench rt.5"),
@@ -71,7 +66,6 @@ fn kinds_of_figures() -> Chapter {
         (f64::from(n) / 2000.0, 1.8 + noise + spike * noise)
     });
     Chapter::new("Kinds of figures")
-        .paper("[Fayyad-Kazan 2013]", "inheritance bounds the wait", None)
         .figure(
             Figure::new("Duration of calls")
                 .caption("Each nine takes the same space.")

@@ -8,11 +8,6 @@ use crate::{Figure, Table};
 /// use punctual_report::{Chapter, Page, Table};
 /// let rows = [serde_json::json!({"threads": 2, "p50_us": 1.8})];
 /// let chapter = Chapter::new("Thread switches")
-///     .paper(
-///         "[Fayyad-Kazan 2013] figure 2",
-///         "the time of a switch does not depend on the number of threads",
-///         Some(true),
-///     )
 ///     .paragraph("Threads of one priority give the CPU to each other.")
 ///     .command("punctual bench os.thread-switch")
 ///     .table(Table::of(rows.iter().filter_map(|row| row.as_object())).title("By number of threads"));
@@ -34,29 +29,8 @@ pub struct Chapter {
 pub(crate) enum Part {
     Paragraph(String),
     Note(String),
-    Paper(PaperClaim),
     Table(Table),
     Figure(Figure),
-}
-
-/// Claim of a paper, and whether this run confirms it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PaperClaim {
-    pub(crate) source: String,
-    pub(crate) claim: String,
-    /// `None`: not determined by this run.
-    pub(crate) holds: Option<bool>,
-}
-
-impl PaperClaim {
-    /// Returns the verdict, as part of a sentence.
-    pub(crate) fn verdict(&self) -> &'static str {
-        match self.holds {
-            Some(true) => "✓ confirmed here",
-            Some(false) => "✗ not confirmed here",
-            None => "not determined by this run",
-        }
-    }
 }
 
 impl Chapter {
@@ -85,17 +59,6 @@ impl Chapter {
     #[must_use]
     pub fn figure(self, figure: impl Into<Figure>) -> Self {
         self.with(Part::Figure(figure.into()))
-    }
-
-    /// Adds the claim of a paper, a sentence without its full stop, and whether it holds here; `None` if this
-    /// run does not determine it. `source` names the paper and its section.
-    #[must_use]
-    pub fn paper(self, source: impl Into<String>, claim: impl Into<String>, holds: Option<bool>) -> Self {
-        self.with(Part::Paper(PaperClaim {
-            source: source.into(),
-            claim: claim.into(),
-            holds,
-        }))
     }
 
     /// Sets the command that repeats the measurement, shown at the end.
@@ -142,11 +105,10 @@ impl Chapter {
         &self.heading
     }
 
-    /// Returns its tables and the papers' claims, for the terminal.
+    /// Returns its tables, for the terminal.
     pub fn to_text(&self) -> String {
         let parts = self.parts.iter().filter_map(|part| match part {
             Part::Table(table) => Some(table.to_text()),
-            Part::Paper(paper) => Some(format!("{}: {}: {}", paper.source, paper.claim, paper.verdict())),
             Part::Paragraph(_) | Part::Note(_) | Part::Figure(_) => None,
         });
         parts.collect::<Vec<_>>().join("\n\n")
@@ -163,18 +125,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_terminal_shows_tables_and_verdicts() {
+    fn the_terminal_shows_tables_only() {
+        let rows = [serde_json::json!({"threads": 2})];
         let chapter = Chapter::new("x")
-            .paper("[Schmidt 2002] 3.1", "priorities are kept", Some(false))
-            .paper("[Levine 1999]", "it is fast", None)
+            .paragraph("a text")
+            .table(Table::of(rows.iter().filter_map(|row| row.as_object())))
             .note("30 rounds")
             .command("punctual bench x")
             .command("punctual bench x --quick");
         assert_eq!(chapter.command.as_deref(), Some("punctual bench x --quick"));
-        assert_eq!(
-            chapter.to_text(),
-            "[Schmidt 2002] 3.1: priorities are kept: ✗ not confirmed here\n\n\
-                         [Levine 1999]: it is fast: not determined by this run"
+        let text = chapter.to_text();
+        assert!(
+            text.contains("threads") && !text.contains("a text") && !text.contains("rounds"),
+            "{text}"
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::chapter::{PaperClaim, Part};
+use crate::chapter::Part;
 use crate::escape::escaped;
 use crate::svg::FigureError;
 use crate::{Chapter, Figure, Table};
@@ -156,7 +156,6 @@ impl Page {
             Part::Paragraph(text) => Ok(page.paragraph(text)),
             Part::Table(table) => Ok(page.table(table)),
             Part::Note(text) => Ok(page.note(text)),
-            Part::Paper(paper) => Ok(page.paper(paper)),
             Part::Figure(figure) => match figure.to_svg() {
                 Err(error @ FigureError::NoData(_)) => Ok(page.paragraph(error.to_string())),
                 _ => page.figure(figure),
@@ -166,19 +165,6 @@ impl Page {
             Some(command) => page.command(command),
             None => page,
         })
-    }
-
-    fn paper(self, paper: &PaperClaim) -> Self {
-        let class = match paper.holds {
-            Some(true) => "good",
-            Some(false) => "bad",
-            None => "doubtful",
-        };
-        let [source, claim] = [&paper.source, &paper.claim].map(|text| escaped(text));
-        let verdict = paper.verdict();
-        self.with(&format!(
-            "<p class=\"paper {class}\"><cite>{source}</cite>: {claim}: <strong>{verdict}</strong>.</p>\n"
-        ))
     }
 
     /// Adds data that the reader can save under a name.
@@ -291,7 +277,7 @@ mod tests {
             .contents()
             .section(nasty)
             .paragraph(nasty)
-            .chapter(&Chapter::new(nasty).paper(nasty, nasty, None).command(nasty))
+            .chapter(&Chapter::new(nasty).note(nasty).command(nasty))
             .unwrap()
             .data(nasty, &json!({ "a": nasty }))
             .to_html();

@@ -42,10 +42,9 @@ pub(super) struct Record {
 pub(super) enum Counted {
     /// The time in which the thread itself read the clock.
     OwnTime,
-    /// Also the time of switches to this thread, of the kernel and of the host, and idle time since the
-    /// thread became ready, which is given: the work of an ideal processor. So the schedule does not drift on
-    /// the clock.
-    AllSince(u64),
+    /// Also holes, in which the kernel or the host let no thread run, but not the time of switches to this
+    /// thread, nor idle time: what a dispatcher takes delays the schedule.
+    AlsoHoles,
 }
 
 /// An event on the processor.
@@ -89,7 +88,7 @@ impl Processor {
         clock::sleep_until(Instant::now() + Duration::from_nanos(left));
     }
 
-    /// Works for this number of nanoseconds in the thread `name`; returns the nominal end.
+    /// Works for this number of nanoseconds in the thread `name`; returns the end.
     pub(super) fn work(&self, name: u8, amount_ns: u64, counted: Counted) -> u64 {
         let mut done = 0;
         let mut begun = false;
@@ -112,10 +111,9 @@ impl Processor {
                 self.mark(name, Mark::Hole((gap / 1_000_000) as u32), seen);
             }
             done += match counted {
-                Counted::OwnTime if uninterrupted && !is_hole => gap,
-                Counted::OwnTime => 0,
-                Counted::AllSince(ready) if !begun => now.saturating_sub(seen.max(ready)),
-                Counted::AllSince(_) => gap,
+                Counted::OwnTime if is_hole => 0,
+                _ if uninterrupted => gap,
+                _ => 0,
             };
             begun = true;
             if done >= amount_ns {
@@ -227,7 +225,7 @@ mod tests {
     fn uninterrupted_work_is_one_run_of_its_length() {
         let processor = processor();
         let began = processor.now();
-        let end = processor.work(1, 3 * MS, Counted::AllSince(began));
+        let end = processor.work(1, 3 * MS, Counted::AlsoHoles);
         assert!(end >= began + 3 * MS && processor.now() >= end);
         let record = processor.record(2).unwrap();
         let [run] = record.runs[..] else {
@@ -237,18 +235,17 @@ mod tests {
     }
 
     #[test]
-    fn idle_time_counts_from_when_the_thread_is_ready() {
+    fn idle_time_and_switches_are_not_work() {
         let processor = processor();
-        processor.work(1, MS, Counted::OwnTime);
-        // Ready 2 ms before it begins: these count as work.
-        let ready = processor.now();
-        while processor.now() < ready + 2 * MS {}
-        assert_eq!(
-            processor.work(2, 2 * MS, Counted::AllSince(ready)),
-            ready + 2 * MS
-        );
-        let ready = processor.now();
-        assert!(processor.work(3, MS, Counted::AllSince(ready)) >= ready + MS);
+        for (name, counted) in [
+            (1, Counted::OwnTime),
+            (2, Counted::AlsoHoles),
+            (3, Counted::AlsoHoles),
+        ] {
+            let idle_until = processor.now() + 2 * MS;
+            while processor.now() < idle_until {}
+            assert!(processor.work(name, MS, counted) >= idle_until + MS);
+        }
     }
 
     #[test]

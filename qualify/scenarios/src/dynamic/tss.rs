@@ -6,6 +6,7 @@
 mod access;
 mod creation;
 mod page;
+mod table;
 
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use self::{
 };
 use crate::{
     benchmark::{Benchmark, Findings},
+    control::Control,
     error::Error,
     length::Length,
     os::{Interrupts, Subject, serve, shortened},
@@ -30,10 +32,16 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
             tables 3 and 4)",
     expected: |length| Extent::of(length).expected() * Extent::of(length).processes as u32,
     run: measure,
-    controls: &[],
+    controls: &[SEARCHED],
 };
 
 pub(crate) const ROLE: &str = "__dyn-tss";
+
+const SEARCHED: Control = Control {
+    id: "searched",
+    about: "a locked table that is searched from its start in the place of our storage",
+    breaks: &["creation", "read-*", "write-*"],
+};
 
 const PRIORITY: i16 = 60;
 /// Number of our keys; the paper created 500.
@@ -120,7 +128,8 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         let text = format!("process {} of {}", process + 1, extent.processes);
         testbed.progress.stage(text, extent.expected());
         let mut subject = Subject::start(testbed, ROLE, extent.expected() * 10, Interrupts::Ignored)?;
-        measured.add_process(&mut subject, extent)?;
+        let searched = testbed.is_under(&SEARCHED);
+        measured.add_process(&mut subject, extent, searched)?;
         subject.finish(&mut outcome)?;
     }
     creation::evaluate(&measured.creations, &mut outcome);
@@ -131,18 +140,18 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
 }
 
 impl Measured {
-    fn add_process(&mut self, subject: &mut Subject, extent: Extent) -> Result<(), Error> {
+    fn add_process(&mut self, subject: &mut Subject, extent: Extent, searched: bool) -> Result<(), Error> {
         // First, because the slots of keys are reused later.
-        for more in creations(subject, extent.rounds)? {
+        for more in creations(subject, extent.rounds, searched)? {
             match self.creations.iter_mut().find(|all| all.maker == more.maker) {
                 Some(all) => all.passes.extend(more.passes),
                 None => self.creations.push(more),
             }
         }
         let kinds = Storage::ALL.map(|storage| (storage, 1));
-        add(&mut self.accesses, alternate(subject, &kinds, extent)?);
+        add(&mut self.accesses, alternate(subject, &kinds, extent, searched)?);
         let kinds = NUMBERS_OF_KEYS.map(|keys| (Storage::Word, keys));
-        add(&mut self.over_keys, alternate(subject, &kinds, extent)?);
+        add(&mut self.over_keys, alternate(subject, &kinds, extent, searched)?);
         Ok(())
     }
 }
@@ -156,8 +165,8 @@ fn add(all: &mut Vec<(Access, Vec<Block>)>, more: Vec<(Access, Vec<Block>)>) {
     }
 }
 
-/// Measures the creation of keys by each maker.
-fn creations(subject: &mut Subject, rounds: usize) -> Result<Vec<Creation>, Error> {
+/// Measures the creation of keys by each maker; `searched`: in a table in the place of ours.
+fn creations(subject: &mut Subject, rounds: usize, searched: bool) -> Result<Vec<Creation>, Error> {
     let expected = Duration::from_millis(5);
     let stamp_ns = subject.stamp_ns() as f64;
     let mut create = |maker: Maker| match subject.ask(&Command::Create(maker, maker.keys()), expected)? {
@@ -166,7 +175,7 @@ fn creations(subject: &mut Subject, rounds: usize) -> Result<Vec<Creation>, Erro
         }
         Response::Accessed(_) => Err(unexpected_response()),
     };
-    let first = create(Maker::First)?;
+    let first = create(if searched { Maker::Searched } else { Maker::First })?;
     let again = interleave(&[Maker::Again, Maker::Posix], rounds, |maker, _| create(maker))?;
     let again = [Maker::Again, Maker::Posix].into_iter().zip(again);
     let first = [(Maker::First, vec![first])];
@@ -179,6 +188,7 @@ fn alternate(
     subject: &mut Subject,
     kinds: &[(Storage, usize)],
     extent: Extent,
+    searched: bool,
 ) -> Result<Vec<(Access, Vec<Block>)>, Error> {
     let expected = Duration::from_nanos(6 * (extent.batches * access::BATCH) as u64);
     let of_operation = |operation| {
@@ -188,7 +198,8 @@ fn alternate(
     let kinds: Vec<_> = Operation::ALL.into_iter().flat_map(of_operation).collect();
     let stamp_ns = subject.stamp_ns() as f64;
     let blocks = interleave(&kinds, extent.rounds, |access, _| {
-        match subject.ask(&Command::Access(access), expected)? {
+        let used = if searched { access.searched() } else { access };
+        match subject.ask(&Command::Access(used), expected)? {
             Response::Accessed(block) => Ok(block.without(stamp_ns)),
             Response::Created(_) => Err(unexpected_response()),
         }

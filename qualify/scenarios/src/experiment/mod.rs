@@ -2,8 +2,8 @@
 //! measures.
 //!
 //! - **Data.** The TOML file beside the experiment (`page.rs` documents its format) has the text of the
-//!   chapter, its tables and figures as selections of rows, the figures that the papers published, and the
-//!   claims of papers with the ids of the claims or verdicts that decide them.
+//!   chapter, its tables and figures as selections of rows, the figures that the papers published. What
+//!   the papers state is in `qualify/claims`.
 //! - **Parameters** are a small `Extent` by [`Length`] in the code that uses them.
 //! - **Measuring.** [`Experiment::measure`] gets a [`Trial`]: the prepared machine and the outcome. It runs
 //!   its phases with an engine (`load` for servers with clients, `os::Subject` for threads without an ORB),
@@ -23,8 +23,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-#[allow(unused_imports, reason = "until the pages of orb.* are data")]
-pub(crate) use self::trial::{Trial, Verdict};
+pub(crate) use self::trial::Trial;
 use crate::{
     benchmark::{Benchmark, Findings},
     control::Control,

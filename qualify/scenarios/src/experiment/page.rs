@@ -1,12 +1,10 @@
 //! Pages: the chapter of an experiment as data.
 //!
 //! A page is a TOML file with a `heading` and a list of `[[part]]`, each of which is one of `text`, `note`,
-//! `paper`, `table` and `figure`. Tables and figures select rows of the outcome by the values of columns:
+//! `table` and `figure`. Tables and figures select rows of the outcome by the values of columns:
 //!
 //! ```toml
 //! heading = "Context switches of a call"
-//! [[part]]
-//! paper = { source = "[Schmidt 2002] 4", claim = "switches contribute little", verdict = "little" }
 //! [[part]]
 //! table = { title = "By pool", where = { kind = "curve" }, columns = [["pool", "pool"], ["p50_us", "µs"]] }
 //! [[part]]
@@ -19,12 +17,8 @@ use punctual_harness::Row;
 use punctual_report::{Chapter, Table};
 use serde::Deserialize;
 
-use super::{
-    figure::FigureSpec,
-    selection::Selection,
-    trial::{Trial, Verdict},
-};
-use crate::{control::matches, error::Error};
+use super::{figure::FigureSpec, selection::Selection, trial::Trial};
+use crate::error::Error;
 
 /// The chapter of an experiment.
 #[derive(Debug, Deserialize)]
@@ -40,25 +34,8 @@ enum Part {
     /// A paragraph, in which `{id}` is replaced by a text of the experiment.
     Text(String),
     Note(String),
-    Paper(Paper),
     Table(TableSpec),
     Figure(FigureSpec),
-}
-
-/// The claim of a paper, and what decides it.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Paper {
-    source: String,
-    claim: String,
-    /// Id of the experiment's verdict.
-    verdict: Option<String>,
-    /// Ids of claims that all have to hold; `*` stands for any characters.
-    #[serde(default)]
-    claims: Vec<String>,
-    /// Whether it is decided only with real-time rights.
-    #[serde(default)]
-    realtime: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -99,35 +76,12 @@ impl Page {
                 chapter.paragraph(texts.fold(text.clone(), replace))
             }
             Part::Note(text) => chapter.note(text.as_str()),
-            Part::Paper(paper) => {
-                chapter.paper(paper.source.as_str(), paper.claim.as_str(), paper.verdict(trial))
-            }
             Part::Table(table) => match table.of(trial) {
                 Some(table) => chapter.table(table),
                 None => chapter,
             },
             Part::Figure(figure) => chapter.figure(figure.of(trial)),
         })
-    }
-}
-
-impl Paper {
-    fn verdict(&self, trial: &Trial<'_>) -> Verdict {
-        let outcome = &trial.outcome;
-        if self.realtime && !outcome.machine().is_realtime() {
-            return None;
-        }
-        if let Some(id) = &self.verdict {
-            return trial.verdicts.get(id.as_str()).copied().flatten();
-        }
-        let held = self.claims.iter().map(|pattern| {
-            let chosen = outcome
-                .claims()
-                .iter()
-                .filter(|claim| matches(pattern, &claim.id));
-            chosen.map(|claim| claim.holds()).reduce(|all, one| all && one)
-        });
-        held.reduce(|all, one| Some(all? && one?)).flatten()
     }
 }
 

@@ -7,9 +7,6 @@ use punctual_report::Table;
 
 use crate::{error::Error, length::Length, testbed::Testbed};
 
-/// Whether the claim of a paper holds here; `None` if this run does not determine it.
-pub(crate) type Verdict = Option<bool>;
-
 /// A curve of a figure that no row contains.
 pub(super) struct Curve {
     pub(super) group: &'static str,
@@ -23,7 +20,6 @@ pub(crate) struct Trial<'t> {
     pub(crate) outcome: Outcome,
     pub(super) curves: Vec<Curve>,
     pub(super) rows: Vec<(&'static str, Row)>,
-    pub(super) verdicts: BTreeMap<&'static str, Verdict>,
     pub(super) texts: BTreeMap<&'static str, String>,
     /// Tables of the analysis of a trace, which follow the page.
     pub(crate) tables: Vec<Table>,
@@ -37,7 +33,6 @@ impl<'t> Trial<'t> {
             outcome,
             curves: Vec::new(),
             rows: Vec::new(),
-            verdicts: BTreeMap::new(),
             texts: BTreeMap::new(),
             tables: Vec::new(),
         }
@@ -77,12 +72,6 @@ impl<'t> Trial<'t> {
     /// Adds a row that only a table of the page shows, which selects it by its group.
     pub(crate) fn shown_row(&mut self, group: &'static str, row: Row) {
         self.rows.push((group, row));
-    }
-
-    /// Sets whether the claim of a paper holds, to which the page refers by id.
-    #[allow(dead_code, reason = "until the pages of orb.* are data")]
-    pub(crate) fn verdict(&mut self, id: &'static str, verdict: Verdict) {
-        self.verdicts.insert(id, verdict);
     }
 
     /// Sets the text that replaces `{id}` in the page's paragraphs.

@@ -25,6 +25,7 @@ use self::counts::{Counts, Sample};
 use super::disciplines::Named;
 use crate::{
     benchmark::{Benchmark, Findings},
+    control::Control,
     error::Error,
     length::Length,
     rights::no_rights,
@@ -38,10 +39,41 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             cancellation",
     expected: |length| (Duration::from_secs(live_seconds(length)) + live::START) * (CASES.len() as u32 + 1),
     run: measure,
-    controls: &[],
+    controls: &[RMS_FOR_MUF, EXCHANGED, EDF_FOR_MAU, HALF, DOUBLE],
 };
 
 pub(super) use operations::{ROLE, child};
+
+const RMS_FOR_MUF: Control = Control {
+    id: "rms-for-muf",
+    about: "RMS in the place of MUF",
+    breaks: &["*.muf.critical"],
+};
+const EXCHANGED: Control = Control {
+    id: "exchanged",
+    about: "cancellation in the runs without it, and none in those with it",
+    breaks: &["*.muf.wasted", "*.muf.not-more"],
+};
+const EDF_FOR_MAU: Control = Control {
+    id: "edf-for-mau",
+    about: "EDF in the place of MAU, and MAU in the place of EDF",
+    breaks: &["*.mau.utility"],
+};
+const HALF: Control = Control {
+    id: "half",
+    about: "half the load",
+    breaks: &["*.rms.critical", "*.rms.cancelling"],
+};
+const DOUBLE: Control = Control {
+    id: "double",
+    about: "twice the load",
+    breaks: &[
+        "*.muf.made",
+        "*.rms.critical-most",
+        "*.rms.cancelling-most",
+        "*.muf.additional",
+    ],
+};
 
 const HEADING: &str = "Cancelling operations under overload";
 
@@ -63,6 +95,15 @@ pub(crate) struct Case {
     cancels: bool,
     /// The kernel dispatches with SCHED_DEADLINE.
     by_kernel: bool,
+    load: Load,
+}
+
+/// The load, in multiples of the [paper's](FlightProgram::load_of_the_paper).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+enum Load {
+    Paper,
+    Half,
+    Double,
 }
 
 const fn case(scheduler: Named, cancels: bool) -> Case {
@@ -70,6 +111,7 @@ const fn case(scheduler: Named, cancels: bool) -> Case {
         scheduler,
         cancels,
         by_kernel: false,
+        load: Load::Paper,
     }
 }
 
@@ -89,6 +131,31 @@ const KERNEL: Case = Case {
 };
 
 impl Case {
+    /// Returns the case that is run in the place of this one under the control of this run.
+    fn under(self, testbed: &Testbed) -> Self {
+        let mut used = self;
+        if testbed.is_under(&RMS_FOR_MUF) && self.scheduler == Named::Muf {
+            used.scheduler = Named::Rms;
+        }
+        if testbed.is_under(&EXCHANGED) && matches!(self.scheduler, Named::Muf | Named::Rms) {
+            used.cancels = !self.cancels;
+        }
+        if testbed.is_under(&EDF_FOR_MAU) {
+            used.scheduler = match self.scheduler {
+                Named::Edf => Named::Mau,
+                Named::Mau => Named::Edf,
+                other => other,
+            };
+        }
+        if testbed.is_under(&HALF) {
+            used.load = Load::Half;
+        }
+        if testbed.is_under(&DOUBLE) {
+            used.load = Load::Double;
+        }
+        used
+    }
+
     fn name(self) -> String {
         let how = if self.cancels {
             "with cancellation"
@@ -123,7 +190,12 @@ impl Case {
 
     fn model(self) -> Model {
         let program = FlightProgram {
-            load: FlightProgram::load_of_the_paper(),
+            load: FlightProgram::load_of_the_paper()
+                * match self.load {
+                    Load::Paper => 1.0,
+                    Load::Half => 0.5,
+                    Load::Double => 2.0,
+                },
             overrun: self.overrun(),
             shedding: self.policy(),
             ..FlightProgram::default()
@@ -178,17 +250,23 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         testbed
             .progress
             .stage(format!("{}, simulated", case.name()), Duration::from_millis(100));
-        ran.push(simulated::run(case, SIMULATED_SECONDS)?);
+        let used = case.under(testbed);
+        ran.push(Ran {
+            case,
+            ..simulated::run(used, SIMULATED_SECONDS)?
+        });
     }
     if not_permitted.is_none() {
         let mut live = live::Live::start(testbed, seconds, CASES.len())?;
         for case in CASES {
             let expected = Duration::from_secs(seconds) + live::START;
             testbed.progress.stage(format!("{}, live", case.name()), expected);
-            live.run(case)?;
+            live.run(case, case.under(testbed))?;
         }
         ran.extend(live.finish(&mut outcome)?);
-        ran.extend(live::by_kernel(testbed, seconds, &mut outcome)?);
+        if testbed.control.is_none() {
+            ran.extend(live::by_kernel(testbed, seconds, &mut outcome)?);
+        }
     }
     for one in &ran {
         one.rows(&mut outcome);

@@ -11,15 +11,6 @@ use crate::{rows::is_kind, studies::FlightProgram};
 
 /// Creates the chapter of the report.
 pub(super) fn chapter(outcome: &Outcome, ran: &[Ran]) -> Chapter {
-    // Both simulated and live claims, if available.
-    let holds = |ids: &[&str]| {
-        let claims = || {
-            let selected = |id: &str| ids.iter().any(|end| id.ends_with(end));
-            outcome.claims().iter().filter(move |claim| selected(&claim.id))
-        };
-        claims().next()?;
-        Some(claims().all(|claim| claim.holds()))
-    };
     let load = FlightProgram::load_of_the_paper();
     let rows = outcome.rows().iter().filter(|row| is_kind(row, "total"));
     let chapter = Chapter::new(HEADING)
@@ -43,32 +34,6 @@ pub(super) fn chapter(outcome: &Outcome, ran: &[Ran]) -> Chapter {
              arrivals, with its stated execution time and its period. Operations beyond the bandwidth of \
              real-time threads are not admitted, and none of their arrivals is dispatched.",
         )
-        .paper(
-            "[Gill 2004] 3.2",
-            "MUF met all critical deadlines",
-            holds(&["muf.critical"]),
-        )
-        .paper(
-            "[Gill 2004] 3.2",
-            FIGURE_7,
-            holds(&["muf.wasted", "muf.made", "muf.not-more"]),
-        )
-        .paper(
-            "[Gill 2004] 3.2",
-            "RMS missed 2 to 6 critical operations per \
-                                   sample",
-            holds(&["rms.critical", "rms.critical-most"]),
-        )
-        .paper(
-            "[Gill 2004] 3.2",
-            "cancellation made matters worse with RMS: 6 to 7 critical misses per sample",
-            holds(&["rms.cancelling", "rms.cancelling-most"]),
-        )
-        .paper(
-            "[Gill 2004] 3.2",
-            "MUF dispatched additional non-critical operations",
-            holds(&["muf.additional"]),
-        )
         .table(
             Table::of(rows.map(Row::as_map))
                 .columns(COLUMNS)
@@ -82,9 +47,6 @@ pub(super) fn chapter(outcome: &Outcome, ran: &[Ran]) -> Chapter {
     });
     chapter.figure(utility(ran))
 }
-
-const FIGURE_7: &str = "cancellation limits the operations that are dispatched and then miss, and the number \
-                        in time remains comparable";
 
 const COLUMNS: &[(&str, &str)] = &[
     ("place", "place"),

@@ -40,6 +40,8 @@ pub(super) struct Spec {
     pub(super) linked: bool,
     pub(super) scheduler: Named,
     pub(super) unit_ns: u64,
+    /// How long a thread keeps its turn after its work; zero except under a control.
+    pub(super) stall: Duration,
 }
 
 /// A command of the driver.
@@ -85,6 +87,7 @@ pub(crate) fn child(arguments: &[String]) -> Result<(), Error> {
     let executor = Arc::new(Executor {
         host: spec.host,
         scheduler: spec.scheduler,
+        stall: spec.stall,
         processor: Processor::with_room_for(4096),
         model,
         endsystem,
@@ -116,6 +119,7 @@ pub(crate) fn child(arguments: &[String]) -> Result<(), Error> {
 struct Executor {
     host: usize,
     scheduler: Named,
+    stall: Duration,
     processor: Processor,
     model: Model,
     endsystem: Endsystem,
@@ -160,33 +164,34 @@ impl Executor {
         }
         self.processor.sleep_until(begin);
         let from = Time(self.processor.origin() + begin);
-        let work = |_: &Current<'_>| Ok::<_, SchedulingError>(self.steps(number, &task.steps, begin)?);
+        let work = |_: &Current<'_>| Ok::<_, SchedulingError>(self.steps(number, &task.steps)?);
         let ended = self
             .endsystem
             .segment(self.scheduler, &task.name, &parameters, from, work);
         ended.map(|_| ()).map_err(|error| describe(&error))
     }
 
-    /// Executes steps of a thread on this host, from `ready` on; returns the nominal end.
-    fn steps(&self, task: usize, steps: &[Step], mut ready: u64) -> Result<u64, SystemException> {
+    /// Executes steps of a thread on this host.
+    fn steps(&self, task: usize, steps: &[Step]) -> Result<(), SystemException> {
         for (number, step) in steps.iter().enumerate() {
-            ready = match step {
+            match step {
                 Step::Compute(work) => {
                     let amount = work.time.as_nanos() as u64;
+                    self.processor.work(task as u8 + 1, amount, Counted::AlsoHoles);
                     self.processor
-                        .work(task as u8 + 1, amount, Counted::AllSince(ready))
+                        .sleep_until(self.processor.now() + self.stall.as_nanos() as u64);
                 }
                 Step::Call(_) => {
                     let other = self
                         .other
                         .get()
                         .ok_or_else(|| not_supported("a call from this host"))?;
-                    other.work(task as u32, number as u32, ready)?
+                    other.work(task as u32, number as u32)?;
                 }
                 _ => return Err(not_supported("this kind of step")),
-            };
+            }
         }
-        Ok(ready)
+        Ok(())
     }
 }
 
@@ -207,7 +212,7 @@ fn begin_ns(task: &Task) -> Option<u64> {
 struct Upcalls(Arc<Executor>);
 
 impl Host for Upcalls {
-    fn work(&self, task: u32, step: u32, ready: u64) -> Result<u64, SystemException> {
+    fn work(&self, task: u32, step: u32) -> Result<(), SystemException> {
         let executor = &self.0;
         let number = task as usize;
         let step = executor
@@ -216,7 +221,7 @@ impl Host for Upcalls {
             .get(number)
             .and_then(|task| task.steps.get(step as usize));
         match step {
-            Some(Step::Call(call)) => executor.steps(number, &call.steps, ready),
+            Some(Step::Call(call)) => executor.steps(number, &call.steps),
             _ => Err(not_supported("an upcall for a step that is not a call")),
         }
     }

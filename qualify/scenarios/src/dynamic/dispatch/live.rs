@@ -19,6 +19,15 @@ const START: Duration = Duration::from_secs(20);
 /// Time between the command and the start, enough for both hosts to start their threads.
 const LEAD: Duration = Duration::from_millis(150);
 
+/// How to run the model.
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    pub(super) scheduler: Named,
+    pub(super) unit: Duration,
+    /// How long a thread keeps its turn after its work.
+    pub(super) stall: Duration,
+}
+
 /// The result of a live run.
 pub(super) struct LiveRun {
     pub(super) schedule: Schedule,
@@ -28,14 +37,15 @@ pub(super) struct LiveRun {
     pub(super) network: String,
 }
 
-/// Runs the model under a scheduler. It uses the two CPUs completely, above the default class.
-pub(super) fn run(places: &Places, scheduler: Named, unit: Duration) -> Result<LiveRun, Error> {
-    let mut hosts = match start(places, scheduler, unit, true) {
+/// Runs the model. It uses the two CPUs completely, above the default class.
+pub(super) fn run(places: &Places, how: How) -> Result<LiveRun, Error> {
+    let unit = how.unit;
+    let mut hosts = match start(places, how, true) {
         Ok(hosts) => hosts,
         Err(error) => match refusal(&error) {
             Some(reason) => Hosts {
                 network: format!("loopback: {reason}"),
-                ..start(places, scheduler, unit, false)?
+                ..start(places, how, false)?
             },
             None => return Err(error),
         },
@@ -79,13 +89,14 @@ struct Hosts {
     network: String,
 }
 
-fn start(places: &Places, scheduler: Named, unit: Duration, linked: bool) -> Result<Hosts, Error> {
+fn start(places: &Places, how: How, linked: bool) -> Result<Hosts, Error> {
     let child = |host: usize, cpus: &CpuSet| -> Result<(Child, String), Error> {
         let spec = Spec {
             host,
             linked,
-            scheduler,
-            unit_ns: unit.as_nanos() as u64,
+            scheduler: how.scheduler,
+            unit_ns: how.unit.as_nanos() as u64,
+            stall: how.stall,
         };
         let child = ChildSpec::new(format!("host {}", host + 1), ROLE).affinity(cpus.clone());
         Ok(child.argument(serde_json::to_string(&spec)?).spawn(START)?)

@@ -17,6 +17,7 @@ use punctual_harness::{Claim, Outcome, Row};
 use super::{disciplines::Named, schedule::Schedule};
 use crate::{
     benchmark::{Benchmark, Findings},
+    control::Control,
     error::Error,
     length::Length,
     rights::no_rights,
@@ -34,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             .sum()
     },
     run: measure,
-    controls: &[],
+    controls: &[REVERSED, LATE, EXCHANGED],
 };
 
 pub(super) use host::{ROLE, child};
@@ -42,6 +43,26 @@ pub(super) use host::{ROLE, child};
 const HEADING: &str = "Dispatching of distributable threads";
 
 const SOURCE: &str = "Punctual's limit, after [Gill 2004] figure 6";
+
+const REVERSED: Control = Control {
+    id: "reversed",
+    about: "a simulator in which the least important thread runs first",
+    breaks: &["*.simulated", "*.live", "*.deviation"],
+};
+const LATE: Control = Control {
+    id: "late",
+    about: "threads that keep the processor for 2 ms after their work",
+    breaks: &["*.deviation"],
+};
+const EXCHANGED: Control = Control {
+    id: "exchanged",
+    about: "live, TP in the place of MIF, and MIF in the place of TP",
+    breaks: &["mif.delay"],
+};
+const LATE_BY: Duration = Duration::from_millis(2);
+
+/// The largest acceptable deviation of an event from the simulator, which has no costs, in milliseconds.
+const DEVIATION_MS: f64 = 0.4;
 
 /// The schedulers whose schedule is in the paper.
 const PAPERS: [Named; 2] = [Named::Mif, Named::Tp];
@@ -95,14 +116,18 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
         );
     }
     let mut dispatched = Vec::new();
-    for scheduler in Named::ALL {
+    let schedulers = match testbed.control {
+        None => &Named::ALL[..],
+        Some(_) => &PAPERS[..],
+    };
+    for &scheduler in schedulers {
         let unit = unit(scheduler, testbed.length);
         let title = format!("{}, units of {} ms", scheduler.name(), unit.as_millis());
         testbed.progress.stage(title, expected(scheduler, testbed.length));
-        let simulated = model::simulated(scheduler, unit)?;
+        let simulated = model::simulated(scheduler, unit, testbed.is_under(&REVERSED))?;
         let live = match not_permitted {
             Some(_) => None,
-            None => Some(live::run(&testbed.places, scheduler, unit)?),
+            None => Some(live::run(&testbed.places, how(testbed, scheduler, unit))?),
         };
         dispatched.push(Dispatched {
             scheduler,
@@ -117,8 +142,60 @@ fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
             one.claims(&mut outcome);
         }
     }
+    claim_delay(&dispatched, &mut outcome);
     let chapter = page::chapter(&outcome, &dispatched);
     Ok(Findings { outcome, chapter })
+}
+
+/// Returns how a scheduler runs live, under the control of this run.
+fn how(testbed: &Testbed, scheduler: Named, unit: Duration) -> live::How {
+    let exchanged = testbed.is_under(&EXCHANGED);
+    let scheduler = match scheduler {
+        Named::Mif if exchanged => Named::Tp,
+        Named::Tp if exchanged => Named::Mif,
+        other => other,
+    };
+    let stall = if testbed.is_under(&LATE) {
+        LATE_BY
+    } else {
+        Duration::ZERO
+    };
+    live::How {
+        scheduler,
+        unit,
+        stall,
+    }
+}
+
+/// Claims the paper's delay: the last switch on host 1, from DT3 to DT2, takes longer with MIF, which
+/// switches in the middleware, than with TP.
+fn claim_delay(dispatched: &[Dispatched], outcome: &mut Outcome) {
+    let delay_us = |scheduler| {
+        let of = dispatched.iter().find(|one| one.scheduler == scheduler)?;
+        last_switch_us(&of.live.as_ref()?.schedule)
+    };
+    if let (Some(mif), Some(tp)) = (delay_us(Named::Mif), delay_us(Named::Tp)) {
+        outcome.claim(Claim::new(
+            "mif.delay",
+            format!(
+                "the last switch on host 1, from DT3 to DT2, takes longer with MIF ({mif:.1} µs) than with \
+                 TP ({tp:.1} µs), times"
+            ),
+            "[Gill 2004] 3.1, figure 6",
+            mif / tp,
+            1.0,
+            mif > tp,
+        ));
+    }
+}
+
+/// Returns the time between the last two runs on host 1, in microseconds.
+fn last_switch_us(schedule: &Schedule) -> Option<f64> {
+    let runs: Vec<_> = schedule.runs().iter().filter(|run| run.host == 1).collect();
+    match runs[..] {
+        [.., before, last] => Some(last.from.saturating_sub(before.to) as f64 / 1e3),
+        _ => None,
+    }
 }
 
 impl Dispatched {
@@ -152,6 +229,7 @@ impl Dispatched {
                     "largest_deviation_ms",
                     largest_deviation_ms(&live.schedule, simulated),
                 )
+                .with("last_switch_us", last_switch_us(&live.schedule))
                 .with("holes", live.holes.len())
                 .with(
                     "holes_ms",
@@ -225,6 +303,16 @@ impl Dispatched {
                 SOURCE,
                 differences(&live.schedule, &self.simulated),
                 0.0,
+            ));
+            outcome.claim(Claim::at_most(
+                format!("{id}.deviation"),
+                format!(
+                    "{name}: largest deviation of an event of the live run from the simulator, in which \
+                     nothing costs time (ms)"
+                ),
+                SOURCE,
+                largest_deviation_ms(&live.schedule, &self.simulated),
+                DEVIATION_MS,
             ));
         }
     }

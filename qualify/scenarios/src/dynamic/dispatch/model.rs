@@ -25,11 +25,15 @@ pub(super) fn figure_6(unit: Duration) -> Model {
     studies::figure_6(unit, unit / LATE)
 }
 
-/// Simulates the model and returns its schedule.
-pub(super) fn simulated(scheduler: Named, unit: Duration) -> Result<Schedule, Error> {
+/// Simulates the model, in the order of importance or the reverse, and returns its schedule.
+pub(super) fn simulated(scheduler: Named, unit: Duration, reversed: bool) -> Result<Schedule, Error> {
     let mut events: Vec<Event> = Vec::new();
     let until = Time((unit * paper::UNITS as u32 * 2).as_nanos() as u64);
-    let model = figure_6(unit);
+    let mut model = figure_6(unit);
+    if reversed {
+        let parameters = model.tasks.iter_mut().filter_map(|task| task.parameters.as_mut());
+        parameters.for_each(|parameters| parameters.importance = -parameters.importance);
+    }
     let mut simulation = Simulation::new(&model, 0, |_| scheduler.scheduler())?;
     simulation.run_until(until, &mut events)?;
     let runs = dispatch_graph(&events, until, false);
@@ -51,10 +55,20 @@ mod tests {
     fn the_simulated_schedule_is_that_of_the_paper() {
         let unit = Duration::from_secs(1);
         for scheduler in super::super::PAPERS {
-            let differences = simulated(scheduler, unit)
+            let differences = simulated(scheduler, unit, false)
                 .unwrap()
                 .differences(&paper::schedule(unit.as_nanos() as u64));
             assert_eq!(differences, [""; 0], "{scheduler:?}");
+        }
+    }
+
+    #[test]
+    fn the_reversed_order_is_another_schedule() {
+        let unit = Duration::from_secs(1);
+        for scheduler in super::super::PAPERS {
+            let [as_is, reversed] =
+                [false, true].map(|reversed| simulated(scheduler, unit, reversed).unwrap());
+            assert!(!as_is.differences(&reversed).is_empty(), "{scheduler:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Decisions of a scheduler, without threads.
 
-use std::time::Duration;
+use std::{hint::black_box, time::Duration};
 
 use punctual_os::alloc_counter;
 use punctual_sched::{
@@ -28,15 +28,33 @@ pub(super) struct Decided {
     pub(super) allocations: u64,
 }
 
+/// How many decisions to make.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) struct Batches {
+    pub(super) batches: usize,
+    /// Number of decisions of a batch.
+    pub(super) batch: usize,
+    /// Whether each decision copies the list of ready threads and inspects each of them.
+    pub(super) copies: bool,
+}
+
 /// Makes batches of decisions with this number of ready threads: the running one changes its parameters, and
 /// the scheduler selects one.
-pub(super) fn decide(named: Named, ready: usize, batches: usize, batch: usize) -> Result<Decided, Error> {
+pub(super) fn decide(named: Named, ready: usize, extent: Batches) -> Result<Decided, Error> {
     run(fifo("decides", PRIORITY), move || {
-        measure(named.scheduler(), ready, batches, batch)
+        measure(named.scheduler(), ready, extent)
     })
 }
 
-fn measure(mut scheduler: Box<dyn Scheduler>, ready: usize, batches: usize, batch: usize) -> Decided {
+fn measure(
+    mut scheduler: Box<dyn Scheduler>,
+    ready: usize,
+    Batches {
+        batches,
+        batch,
+        copies,
+    }: Batches,
+) -> Decided {
     let mut random = Random::new(ready as u64);
     let kind = scheduler.kind();
     let mut parameters = || random_parameters(&mut random).at(kind, Time(0));
@@ -46,6 +64,7 @@ fn measure(mut scheduler: Box<dyn Scheduler>, ready: usize, batches: usize, batc
     for slot in 0..ready as u32 {
         scheduler.ready(Slot(slot), &parameters(), Duration::ZERO, Time(0));
     }
+    let all: Vec<u32> = (0..ready as u32).collect();
     let mut chosen = Vec::with_capacity(1);
     let mut batches_ns = Vec::with_capacity(batches);
     let mut now = 0;
@@ -53,6 +72,11 @@ fn measure(mut scheduler: Box<dyn Scheduler>, ready: usize, batches: usize, batc
         let began = now_ns();
         for parameters in &drawn {
             now += 1;
+            if copies {
+                all.clone().iter().for_each(|slot| {
+                    black_box(slot);
+                });
+            }
             chosen.clear();
             scheduler.choose(1, Time(now), &|_| Duration::ZERO, &mut chosen);
             scheduler.update(chosen[0], parameters, Duration::ZERO, Time(now));
@@ -92,9 +116,14 @@ mod tests {
 
     #[test]
     fn every_scheduler_decides_among_few_and_many_threads() {
+        let extent = Batches {
+            batches: 3,
+            batch: 10,
+            copies: false,
+        };
         for named in Named::ALL {
             for ready in [1, 2, 500] {
-                let decided = measure(named.scheduler(), ready, 3, 10);
+                let decided = measure(named.scheduler(), ready, extent);
                 assert_eq!(decided.batches_ns.len(), 3, "{named:?}");
                 assert!(decided.batches_ns.iter().all(|time| *time > 0.0));
             }

@@ -1,8 +1,11 @@
 //! Hand-overs between two threads on one CPU, each timed.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use punctual::NativePriority;
@@ -34,14 +37,19 @@ pub(super) fn scheduling() -> Result<RtScheduling, Error> {
     Ok(builder.processors(1).build()?)
 }
 
-/// Measures about this number of hand-overs of one kind.
-pub(super) fn hand_over(scheduling: &RtScheduling, way: Way, switches: usize) -> Result<Vec<Sample>, Error> {
+/// Measures about this number of hand-overs of one kind, each after a stall.
+pub(super) fn hand_over(
+    scheduling: &RtScheduling,
+    way: Way,
+    switches: usize,
+    stall: Duration,
+) -> Result<Vec<Sample>, Error> {
     let each = switches / 2;
     let dispatched = |named: Named, mechanism: Mechanism| {
         scheduling.manager().install(named.scheduler(), mechanism)?;
         let scheduling = scheduling.clone();
         pair(1, each, move |pair, number| {
-            less_and_less_important(&scheduling, pair, number, each)
+            less_and_less_important(&scheduling, pair, number, (each, stall))
         })
     };
     match way {
@@ -56,7 +64,7 @@ fn less_and_less_important(
     scheduling: &RtScheduling,
     pair: &Pair,
     number: usize,
-    each: usize,
+    (each, stall): (usize, Duration),
 ) -> Result<(), Error> {
     let mut importance = -(number as i32);
     let parameters = SchedulingParameters::Importance { importance };
@@ -64,6 +72,8 @@ fn less_and_less_important(
         for step in 0..each {
             importance -= 2;
             pair.give_way(number, step + 1 == each, || {
+                let until = now_ns() + stall.as_nanos() as u64;
+                while now_ns() < until {}
                 segment.update(SchedulingParameters::Importance { importance })
             })?;
         }

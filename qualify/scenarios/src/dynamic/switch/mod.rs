@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::disciplines::Named;
 use crate::{
     benchmark::{Benchmark, Findings},
+    control::Control,
     error::Error,
     length::Length,
     os::{Disturbances, Interrupts, Sample, Subject, serve, shortened},
@@ -30,8 +31,20 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             threads",
     expected: |length| Extent::of(length).expected(),
     run: measure,
-    controls: &[],
+    controls: &[STALLED, COPYING],
 };
+
+const STALLED: Control = Control {
+    id: "stalled",
+    about: "a pause of 50 µs before each hand-over through the ready queue",
+    breaks: &["hand-over", "hand-over.bare"],
+};
+const COPYING: Control = Control {
+    id: "copying",
+    about: "a copy of the list of ready threads, and a look at each, with each decision",
+    breaks: &["growth", "allocations"],
+};
+const STALL: Duration = Duration::from_micros(50);
 
 const HEADING: &str = "Switches between distributable threads";
 
@@ -94,13 +107,16 @@ impl Way {
 #[derive(Debug, Deserialize, Serialize)]
 enum Command {
     /// Measure about this number of hand-overs.
-    HandOver { way: Way, switches: usize },
+    HandOver {
+        way: Way,
+        switches: usize,
+        stall: Duration,
+    },
     /// Measure batches of decisions.
     Decide {
         scheduler: Named,
         ready: usize,
-        batches: usize,
-        batch: usize,
+        extent: decision::Batches,
     },
 }
 
@@ -137,15 +153,14 @@ pub(super) fn child(_: &[String]) -> Result<(), Error> {
     let scheduling = hand_over::scheduling()?;
     serve(|command: Command| {
         Ok(match command {
-            Command::HandOver { way, switches } => {
-                Response::HandedOver(hand_over::hand_over(&scheduling, way, switches)?)
+            Command::HandOver { way, switches, stall } => {
+                Response::HandedOver(hand_over::hand_over(&scheduling, way, switches, stall)?)
             }
             Command::Decide {
                 scheduler,
                 ready,
-                batches,
-                batch,
-            } => Response::Decided(decision::decide(scheduler, ready, batches, batch)?),
+                extent,
+            } => Response::Decided(decision::decide(scheduler, ready, extent)?),
         })
     })
 }
@@ -225,6 +240,10 @@ fn ask(
             let command = Command::HandOver {
                 way: one.way,
                 switches: extent.switches,
+                stall: match one.way {
+                    Way::ReadyQueue if testbed.is_under(&STALLED) => STALL,
+                    _ => Duration::ZERO,
+                },
             };
             match subject.ask(&command, block)? {
                 Response::HandedOver(samples) => one.add(&samples),
@@ -246,12 +265,15 @@ fn ask(
             let command = Command::Decide {
                 scheduler,
                 ready,
-                batches: if inspects_all {
-                    extent.batches / 10
-                } else {
-                    extent.batches
+                extent: decision::Batches {
+                    batches: if inspects_all {
+                        extent.batches / 10
+                    } else {
+                        extent.batches
+                    },
+                    batch: if inspects_all { BATCH / 10 } else { BATCH },
+                    copies: testbed.is_under(&COPYING),
                 },
-                batch: if inspects_all { BATCH / 10 } else { BATCH },
             };
             match subject.ask(&command, Duration::from_secs(1))? {
                 Response::Decided(decided) => decisions.push(Decision {

@@ -8,10 +8,6 @@ use crate::rows::is_kind;
 
 /// Creates the chapter of the report.
 pub(super) fn chapter(outcome: &Outcome, switched: &[Switched], stamp_ns: u64) -> Chapter {
-    let holds = |id: &str| {
-        let claim = outcome.claims().iter().find(|claim| claim.id == id);
-        claim.map(|claim| claim.holds())
-    };
     let chapter = Chapter::new(HEADING).paragraph(
         "Two distributable threads on one processor lower their own importance in turn. Each time the \
          scheduler selects the other one: through the ready queue (MIF), the other one is woken and this one \
@@ -22,7 +18,6 @@ pub(super) fn chapter(outcome: &Outcome, switched: &[Switched], stamp_ns: u64) -
     let chapter = match switched {
         [] => chapter,
         switched => chapter
-            .paper("[Gill 2004] 2.4", CLAIM, holds("hand-over"))
             .table(table(outcome, "hand-over", HAND_OVERS, "Decision and hand-over"))
             .table(table(
                 outcome,
@@ -36,9 +31,6 @@ pub(super) fn chapter(outcome: &Outcome, switched: &[Switched], stamp_ns: u64) -
         .table(table(outcome, "decision", DECISIONS, "The decision alone"))
         .figure(growth(outcome))
 }
-
-const CLAIM: &str = "dispatching in the middleware needs less expensive system calls: its hand-over takes at \
-                     most 1.5 times as long as one by native priorities";
 
 const HAND_OVERS: &[(&str, &str)] = &[
     ("way", "way"),

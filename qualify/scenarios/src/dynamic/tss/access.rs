@@ -11,7 +11,7 @@ use punctual_rtsched::storage::{ObjectKey, StorageKey, ThreadStorage, WordKey};
 use punctual_system::PosixKey;
 use serde::{Deserialize, Serialize};
 
-use super::{KEYS, PRIORITY, SOURCE};
+use super::{KEYS, PRIORITY, SOURCE, table::Table};
 use crate::{
     error::Error,
     os::{fifo, now_ns, run as run_in},
@@ -40,6 +40,8 @@ pub(super) enum Storage {
     Object,
     /// Rust's `thread_local!`, a `Cell`.
     ThreadLocal,
+    /// [`Table`], in the place of ours under a control.
+    Searched,
 }
 
 /// A block of batches.
@@ -101,20 +103,36 @@ impl Storage {
             Self::Typed => "Punctual, a typed word",
             Self::Object => "Punctual, an object",
             Self::ThreadLocal => "thread_local! of Rust",
+            Self::Searched => "a table that is searched",
         }
     }
 
-    /// Id of the claim, if there is one.
-    fn id(self) -> Option<&'static str> {
-        match self {
-            Self::Word => Some("word"),
-            Self::Typed => Some("typed"),
-            Self::Posix | Self::Object | Self::ThreadLocal => None,
+    /// Id of the claim about an operation, if there is one.
+    fn id(self, operation: Operation) -> Option<&'static str> {
+        match (self, operation) {
+            (Self::Word, Operation::Read) => Some("read-word"),
+            (Self::Word, Operation::Write) => Some("write-word"),
+            (Self::Typed, Operation::Read) => Some("read-typed"),
+            (Self::Typed, Operation::Write) => Some("write-typed"),
+            (Self::Posix | Self::Object | Self::ThreadLocal | Self::Searched, _) => None,
         }
     }
 }
 
 impl Access {
+    /// Returns the access that is measured in the place of this one if ours are searched. It takes longer, so
+    /// there are fewer batches.
+    pub(super) fn searched(self) -> Self {
+        match self.storage {
+            Storage::Word | Storage::Typed => Self {
+                storage: Storage::Searched,
+                batches: (self.batches / 40).max(1),
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     pub(super) fn of(operation: Operation, storage: Storage, keys: usize, batches: usize) -> Self {
         Self {
             operation,
@@ -186,6 +204,14 @@ pub(super) fn run(access: Access) -> Result<Block, Error> {
                 key.delete()?;
                 Ok(block)
             }
+            Storage::Searched => {
+                let table = Table::with_room_for(access.keys);
+                let key = (0..access.keys).map(|_| table.create()).max().unwrap_or(0);
+                Ok(match access.operation {
+                    Operation::Read => block(access, || table.get(black_box(key))),
+                    Operation::Write => block(access, || table.set(black_box(key), black_box(2))),
+                })
+            }
             Storage::ThreadLocal => Ok(match access.operation {
                 Operation::Read => block(access, || CELL.get()),
                 Operation::Write => block(access, || CELL.set(black_box(2))),
@@ -246,10 +272,10 @@ pub(super) fn evaluate(accesses: &[(Access, Vec<Block>)], outcome: &mut Outcome)
             let ratio = median_ratio(&medians(blocks), &native);
             let name = access.storage.name();
             outcome.row(with_ratio(row("access", operation, name, blocks), ratio));
-            if let (Some(id), Some(ratio)) = (access.storage.id(), ratio) {
+            if let (Some(id), Some(ratio)) = (access.storage.id(operation), ratio) {
                 let operation = operation.name();
                 outcome.claim(Claim::at_most(
-                    format!("{operation}-{id}"),
+                    id,
                     format!("{name}: time of a {operation} over that of POSIX"),
                     SOURCE,
                     ratio.median,

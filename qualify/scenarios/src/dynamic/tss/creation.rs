@@ -8,7 +8,7 @@ use punctual_rtsched::storage::StorageKey;
 use punctual_system::PosixKey;
 use serde::{Deserialize, Serialize};
 
-use super::{KEYS, POSIX_KEYS, PRIORITY, SOURCE};
+use super::{KEYS, POSIX_KEYS, PRIORITY, SOURCE, table::Table};
 use crate::{
     error::Error,
     os::{fifo, now_ns, run},
@@ -23,6 +23,8 @@ pub(super) enum Maker {
     Again,
     /// `pthread_key_create`.
     Posix,
+    /// Keys of a [`Table`], in the place of ours under a control.
+    Searched,
 }
 
 impl Maker {
@@ -31,12 +33,13 @@ impl Maker {
             Self::First => "Punctual, the first time",
             Self::Again => "Punctual, again",
             Self::Posix => "POSIX",
+            Self::Searched => "a table that is searched",
         }
     }
 
     pub(super) fn keys(self) -> usize {
         match self {
-            Self::First | Self::Again => KEYS,
+            Self::First | Self::Again | Self::Searched => KEYS,
             Self::Posix => POSIX_KEYS,
         }
     }
@@ -58,6 +61,10 @@ pub(super) fn create(maker: Maker, keys: usize) -> Result<Vec<u64>, Error> {
                 key.delete()?;
             }
             Ok(ns)
+        }
+        Maker::Searched => {
+            let table = Table::with_room_for(keys);
+            timed(keys, || Ok(table.create())).map(|(_, ns)| ns)
         }
         Maker::Posix => timed(keys, || PosixKey::new().map_err(Error::from)).map(|(_, ns)| ns),
     })?
@@ -189,7 +196,7 @@ mod tests {
 
     #[test]
     fn keys_are_created_and_deleted() {
-        for maker in [Maker::First, Maker::Again, Maker::Posix, Maker::Posix] {
+        for maker in [Maker::First, Maker::Again, Maker::Posix, Maker::Searched] {
             assert_eq!(create(maker, 200).unwrap().len(), 200);
         }
     }

@@ -23,11 +23,6 @@ pub(super) fn chapter(outcome: &Outcome, creations: &[Creation]) -> Chapter {
              single accesses on a computer of 2003: its emulation takes 9.7 times as long as the system for \
              reads, and 16.7 times for writes.",
         )
-        .paper(
-            "[Gill 2004] 3.1",
-            "the cost of reads and writes does not grow",
-            holds(outcome, &["read-keys", "write-keys"]),
-        )
         .table(
             table("access")
                 .title("Reads and writes ([Gill 2004] table 4)")
@@ -70,13 +65,6 @@ pub(super) fn chapter(outcome: &Outcome, creations: &[Creation]) -> Chapter {
              come from a free list; memory is allocated for 64 keys at a time. Lines are fitted by least \
              squares to the medians of 50 keys each.",
         )
-}
-
-/// Returns whether all of these claims hold; `None` if one is missing.
-fn holds(outcome: &Outcome, claims: &[&str]) -> Option<bool> {
-    let find = |id: &&str| outcome.claims().iter().find(|claim| claim.id == *id);
-    let found: Option<Vec<_>> = claims.iter().map(find).collect();
-    Some(found?.iter().all(|claim| claim.holds()))
 }
 
 fn ratios(outcome: &Outcome) -> Figure {

@@ -8,16 +8,18 @@ mod operation;
 
 use std::time::Duration;
 
-use punctual_harness::{MedianEstimate, Outcome, Row, Watchdog, interleave};
+use punctual_harness::{Claim, MedianEstimate, Outcome, Row, Watchdog, interleave};
 use punctual_os::CpuSet;
 
 pub(crate) use self::client::{Measured, State, TimedBlock};
 use self::operation::Operation;
 use crate::{
+    control::Control,
     cubit,
     error::Error,
-    experiment::{Experiment, Trial, Verdict},
+    experiment::{Experiment, Trial},
     length::Length,
+    testbed::Places,
 };
 
 pub(crate) struct Throughput;
@@ -53,6 +55,7 @@ impl Experiment for Throughput {
     const NAME: &'static str = "orb.throughput";
     const ABOUT: &'static str = "calls and octets per second of one client, by type of argument (IDL_Cubit)";
     const PAGE: &'static str = include_str!("throughput.toml");
+    const CONTROLS: &'static [Control] = &[ONE_TYPE];
 
     fn expected(length: Length) -> Duration {
         Extent::of(length).expected()
@@ -61,6 +64,7 @@ impl Experiment for Throughput {
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
         let places = trial.testbed.places.clone();
         let extent = Extent::of(trial.length());
+        let all_void = trial.testbed.is_under(&ONE_TYPE);
         trial.outcome.parameter("rounds", extent.rounds);
         trial
             .outcome
@@ -75,26 +79,67 @@ impl Experiment for Throughput {
         }
         for (name, of_client) in placements {
             trial.stage(name, extent.of_placement());
-            let rounds = blocks(&places.pinned, of_client, &places.driver, extent)?;
+            let rounds = blocks(&places, of_client, extent, all_void)?;
             rows(name, rounds, &mut trial.outcome);
         }
         let rows = trial.outcome.rows();
         let errors: f64 = rows.iter().filter_map(|row| row.number("errors")).sum();
-        trial.verdict("depends", depends_on_type(&trial.outcome));
+        claims(&mut trial.outcome);
         trial.claim_no_errors("[Schmidt 2002] 3.2", errors as u64);
         Ok(())
     }
 }
 
-/// Returns whether performance depends "dramatically" on the type: the slowest type allows at most half as
-/// many calls as the fastest.
-fn depends_on_type(outcome: &Outcome) -> Verdict {
-    let rows = outcome.rows().iter();
-    let twoway = rows.filter(|row| row.get("mode").is_some_and(|mode| mode == "twoway"));
-    let rates: Vec<f64> = twoway.filter_map(|row| row.number("calls_per_s")).collect();
-    let fastest = rates.iter().copied().reduce(f64::max)?;
-    let slowest = rates.iter().copied().reduce(f64::min)?;
-    Some(slowest <= fastest / 2.0)
+const ONE_TYPE: Control = Control {
+    id: "one-type",
+    about: "a two-way call without arguments in the place of each operation",
+    breaks: &["by-type", "oneway-faster"],
+};
+
+/// "Dramatically" in the paper: the slowest type allows at most this share of the calls of the fastest.
+const DRAMATICALLY: f64 = 0.5;
+
+/// Claims that throughput depends on the type, and that one-way calls avoid the cost of replies. Values that
+/// are not numbers, of operations without calls, do not hold.
+fn claims(outcome: &mut Outcome) {
+    let of = |mode: &str, column: &str| -> Vec<f64> {
+        let rows = outcome.rows().iter();
+        let of_mode = rows.filter(|row| row.get("mode").is_some_and(|its| its == mode));
+        of_mode.filter_map(|row| row.number(column)).collect()
+    };
+    // The rows of a placement follow each other, two-way operations first.
+    const TWOWAY: usize = Operation::ALL.len() - 1;
+    let rates = of("twoway", "calls_per_s");
+    let most = |rates: &[f64]| rates.iter().copied().fold(f64::NAN, f64::max);
+    let least = |rates: &[f64]| rates.iter().copied().fold(f64::NAN, f64::min);
+    let by_type: Vec<f64> = rates
+        .chunks(TWOWAY)
+        .map(|rates| least(rates) / most(rates))
+        .collect();
+    let by_type = Claim::at_most(
+        "by-type",
+        "two-way calls per second of the slowest type over those of the fastest, larger of both placements",
+        "[Schmidt 2002] 3.2",
+        most(&by_type),
+        DRAMATICALLY,
+    );
+    // The first row of a placement is that of the operation without arguments.
+    let void = of("twoway", "calls_per_s_high");
+    let void = void.iter().step_by(TWOWAY);
+    let oneway = of("oneway", "calls_per_s_low");
+    let ratios: Vec<f64> = oneway.iter().zip(void).map(|(one, two)| one / two).collect();
+    let smallest = least(&ratios);
+    let faster = Claim::new(
+        "oneway-faster",
+        "one-way over two-way calls per second without arguments, at least (limits of the medians), over \
+         the placements",
+        "[Schmidt 2002] 3.2",
+        smallest,
+        1.0,
+        smallest > 1.0,
+    );
+    outcome.claim(by_type);
+    outcome.claim(faster);
 }
 
 /// Returns the calls per second that the paper's text states, on Linux, QNX and VxWorks; its figure states no
@@ -105,18 +150,21 @@ fn paper(operation: Operation) -> [Option<f64>; 3] {
     [10_000.0, 6_000.0, 5_500.0].map(|calls_per_s| simple.then_some(calls_per_s))
 }
 
-/// Measures all operations in turn, in each round.
+/// Measures all operations in turn, in each round; if `all_void`, the first one in the place of each.
 fn blocks(
-    of_server: &CpuSet,
+    places: &Places,
     of_client: &CpuSet,
-    driver: &CpuSet,
     extent: Extent,
+    all_void: bool,
 ) -> Result<Vec<Vec<Measured>>, Error> {
-    let (server, ready) = cubit::server::spawn_tcp(of_server, START)?;
+    let (server, ready) = cubit::server::spawn_tcp(&places.pinned, START)?;
     let mut client = cubit::client::spawn(&ready, of_client, &[], START)?;
     let limit = extent.of_placement() * 4 + START;
-    let _watchdog = Watchdog::start(limit, vec![server.killer()?, client.killer()?], driver)?;
-    let mut ask = |operation, length| client.perform(&TimedBlock { operation, length }, START);
+    let _watchdog = Watchdog::start(limit, vec![server.killer()?, client.killer()?], &places.driver)?;
+    let mut ask = |operation, length| {
+        let operation = if all_void { Operation::Void } else { operation };
+        client.perform(&TimedBlock { operation, length }, START)
+    };
     // Warm-up: buffers reach their final size.
     for operation in Operation::ALL {
         ask(operation, Duration::from_millis(5))?;
@@ -192,6 +240,47 @@ mod tests {
         close("served_per_s", 5_000.0);
         close("octets_per_s", 80_000.0);
         close("client_cpu_us_per_call", 50.0);
+    }
+
+    fn claimed(calls: impl Fn(usize) -> u64) -> Vec<(f64, bool)> {
+        let machine = punctual_harness::MachineFacts::read(&CpuSet::single(0));
+        let mut outcome = Outcome::new(Throughput::NAME, machine);
+        let block = |number| Measured {
+            calls: calls(number),
+            errors: 0,
+            elapsed: Duration::from_millis(10),
+            until_served: Duration::from_millis(10),
+            cpu: Duration::from_millis(5),
+            octets_per_call: 8.0,
+        };
+        for scale in [1, 3] {
+            let scaled = |number| Measured {
+                calls: block(number).calls * scale,
+                ..block(number)
+            };
+            let blocks = (0..Operation::ALL.len()).map(|number| vec![scaled(number); 6]);
+            rows("a placement", blocks.collect(), &mut outcome);
+        }
+        claims(&mut outcome);
+        let claims = outcome.claims().iter();
+        claims
+            .map(|claim| {
+                let measured = claim.measured.as_f64().unwrap();
+                ((measured * 1e6).round() / 1e6, claim.holds())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn types_are_compared_within_a_placement() {
+        assert_eq!(claimed(|_| 100), [(1.0, false), (1.0, false)]);
+        let oneway = Operation::ALL.len() - 1;
+        let calls = |number| match number {
+            5 => 40,
+            _ if number == oneway => 200,
+            _ => 100,
+        };
+        assert_eq!(claimed(calls), [(0.4, true), (2.0, true)]);
     }
 
     #[test]
