@@ -26,6 +26,13 @@ use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
 pub struct Fixed<const D: u8, const S: u8>(i128);
 
 /// A number is not one of a `fixed` type: it has too many digits, or is none.
+///
+/// ```
+/// use punctual_cdr::{Fixed, FixedOverflow};
+///
+/// let overflow = Fixed::<4, 2>::new(12_345).unwrap_err();
+/// assert_eq!(overflow, FixedOverflow { digits: 4, scale: 2 });
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FixedOverflow {
     /// Digits of the type.

@@ -42,6 +42,16 @@ impl AnyServant {
 }
 
 /// Why a [`ServantActivator`](crate::ServantActivator) gives no servant.
+///
+/// ```
+/// use punctual_orb::Declined;
+/// use punctual_types::SystemExceptionKind;
+///
+/// let Declined::Exception(exception) = Declined::no_object() else {
+///     unreachable!("it is not elsewhere")
+/// };
+/// assert_eq!(exception.kind, SystemExceptionKind::ObjectNotExist);
+/// ```
 #[derive(Clone, Debug)]
 pub enum Declined {
     /// The object is elsewhere: `PortableServer::ForwardRequest`, LOCATION_FORWARD.

@@ -13,6 +13,15 @@ use punctual_os::PiMutex;
 
 /// What the adapters of a [`PoaManager`](crate::PoaManager) do with requests:
 /// `PortableServer::POAManager::State`.
+///
+/// ```
+/// use punctual_orb::{Orb, PoaManagerState};
+///
+/// let orb = Orb::builder().build()?;
+/// let poa = orb.root_poa().child("numbers").build()?;
+/// assert_eq!(poa.manager().state(), PoaManagerState::Active);
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PoaManagerState {
     /// They serve them. The state of a new manager.

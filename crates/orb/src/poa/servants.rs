@@ -87,6 +87,22 @@ pub trait ServantLocator: Send + Sync + 'static {
 
 /// Makes adapters when one of their objects is first called: `PortableServer::AdapterActivator`, from
 /// [`Poa::set_adapter_activator`].
+///
+/// ```
+/// use punctual_orb::{AdapterActivator, Orb, Poa};
+///
+/// struct Regions;
+///
+/// impl AdapterActivator for Regions {
+///     fn unknown_adapter(&self, parent: &Poa, name: &str) -> bool {
+///         name.starts_with("region-") && parent.child(name).build().is_ok()
+///     }
+/// }
+///
+/// let orb = Orb::builder().build()?;
+/// orb.root_poa().set_adapter_activator(Regions);
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
 pub trait AdapterActivator: Send + Sync + 'static {
     /// Makes the child `name` of `parent`, and returns whether it has. The request then goes on to it.
     ///

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         explain::a_thread_that_keeps_the_cpu_from_a_call_is_named_with_its_priority,
         explain::benchmarks_without_single_latencies_refuse_at_once,
         explain::what_is_traced,
-        orb_benchmarks::throughput_has_every_type_on_each_placement_and_names_what_is_not_available,
+        orb_benchmarks::throughput_has_every_type_on_each_placement,
         orb_benchmarks::context_switches_are_counted_for_each_number_of_clients,
         orb_benchmarks::footprint_knows_the_layers_and_servers_grow_with_their_lanes,
         scheduling_benchmarks::mif_and_tp_give_the_papers_schedule,
