@@ -9,8 +9,9 @@ use crate::{Condition, Region};
 /// A contract between a program and its resources, as in Quality Objects: the first of its regions that
 /// contains the present values is the one in which the program operates.
 ///
-/// [`Self::evaluate`] is called by whoever measures, or at fixed times; a contract has no thread of its own.
-/// Callbacks run on that thread, after the transition; they may evaluate other contracts, and read this one.
+/// [`Self::evaluate`] is called by the code that measures, or at fixed times; a contract has no thread of its
+/// own. Callbacks run on that thread, after the transition; they may evaluate other contracts, and read this
+/// one.
 ///
 /// ```
 /// use punctual_qos::{Condition, Contract, Region};

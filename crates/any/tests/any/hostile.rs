@@ -159,7 +159,7 @@ fn reading_labels_counts_as_work() {
 
 #[test]
 fn passing_over_values_reads_no_names() {
-    // A name of 1 MB that is not text: it would be found by whoever reads it.
+    // A name of 1 MB that is not text: reading it would find this.
     let name = "n".repeat(1 << 20);
     let one = TypeCode::structure("", &name, [(&*name, TypeCode::basic(Kind::Octet))]);
     let union = TypeCode::union(
