@@ -10,8 +10,14 @@ pub use generated::hello;
 
 #[cfg(doctest)]
 mod pages {
+    #[doc = include_str!("../../../docs/events.md")]
+    mod all_about_events {}
+    #[doc = include_str!("../../../docs/guide/events.md")]
+    mod events {}
     #[doc = include_str!("../../../docs/guide/first-call.md")]
     mod first_call {}
+    #[doc = include_str!("../../../docs/inspection.md")]
+    mod inspection {}
     #[doc = include_str!("../../../docs/guide/lanes.md")]
     mod lanes {}
     #[doc = include_str!("../../../docs/guide/stable-references.md")]
@@ -19,3 +25,6 @@ mod pages {
     #[doc = include_str!("../../../docs/guide/transports.md")]
     mod transports {}
 }
+
+#[cfg(test)]
+mod tests;
