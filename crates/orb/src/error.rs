@@ -246,7 +246,7 @@ impl OrbError {
 #[non_exhaustive]
 pub enum ResolveError {
     /// A call to the object, or to an object that leads to it, failed.
-    #[error("{}{exception}", quoted(.text))]
+    #[error("{}{exception}{}", quoted(.text), hint(*.exception))]
     Call {
         /// The text that was to be resolved, if it is a URL.
         text: String,
@@ -289,6 +289,16 @@ impl ResolveError {
             },
             other => other,
         }
+    }
+}
+
+/// What to try next.
+fn hint(exception: SystemException) -> &'static str {
+    match exception.kind {
+        SystemExceptionKind::Timeout => {
+            "; the server may be busy, or no thread of it serves the address: has it called `Orb::run`?"
+        }
+        _ => "",
     }
 }
 

@@ -124,6 +124,9 @@ limits! {
     max_nested_calls: usize = 32,
     /// Timeout for opening a connection, over all addresses of a host. Default 5 s.
     connect_timeout: Duration = Duration::from_secs(5),
+    /// Longest time for which [`crate::Orb::resolve`] waits for the server of a URL, whatever the timeouts of
+    /// calls: nobody answers if no thread of the server has called [`crate::Orb::run`] yet. Default 20 s.
+    resolve_timeout: Duration = Duration::from_secs(20),
     /// Longest time for which [`crate::Poa::deactivate`] waits for the requests that the object is executing.
     /// Default 30 s.
     deactivation: Duration = Duration::from_secs(30),

@@ -141,6 +141,11 @@ impl Objects {
         key.len() <= self.max_key
     }
 
+    /// The reference that is published under a key.
+    pub(crate) fn published(&self, key: &[u8]) -> Option<Arc<Ior>> {
+        self.is_short(key).then(|| self.published.get(key)).flatten()
+    }
+
     /// Publishes a reference under a key.
     pub(crate) fn publish(&self, key: &[u8], ior: Ior) -> Result<(), OrbError> {
         self.check_length(key)?;

@@ -4,7 +4,11 @@ mod builder;
 mod initializer;
 mod mutexes;
 
-use std::sync::Arc;
+use std::{
+    borrow::Cow,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use punctual_any::{Any, AnyError, Typed};
 use punctual_cdr::{Decode, Endian, Ior, TaggedComponent};
@@ -14,7 +18,7 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
     Current, InspectedAt, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder, ThreadPoolId,
-    client::{Located, Reference},
+    client::{Located, Reference, swap_call_deadline},
     current,
     interception::PiCurrent,
     orb_core::OrbCore,
@@ -447,9 +451,10 @@ impl Orb {
     fn resolved(&self, text: &str) -> Result<ObjectRef, ResolveError> {
         let (ior, complete) = match text.parse::<ObjectUrl>()? {
             ObjectUrl::Ior(ior) => (ior, true),
-            ObjectUrl::Corbaloc { addresses, key } => {
-                (corbaloc_reference(self.core(), &addresses, &key)?, false)
-            }
+            ObjectUrl::Corbaloc { addresses, key } => match published_here(self.core(), &addresses, &key) {
+                Some(published) => (published, true),
+                None => (corbaloc_reference(self.core(), &addresses, &key)?, false),
+            },
             ObjectUrl::Rir { name } => return Err(ResolveError::UnknownInitialReference(name)),
         };
         if ior.is_nil() {
@@ -459,7 +464,10 @@ impl Orb {
         if complete {
             return Ok(ObjectRef::new(reference));
         }
-        match reference.locate_once()? {
+        let located = within(self.core().configuration.limits.resolve_timeout, || {
+            reference.locate_once()
+        });
+        match located? {
             Located::Here => Ok(ObjectRef::new(reference)),
             Located::There(ior) => Ok(ObjectRef::new(Reference::new(&self.core().client, ior)?)),
             Located::Nowhere => {
@@ -571,23 +579,52 @@ fn url_address(scheme: &str, address: &str) -> UrlAddress {
     }
 }
 
+/// Makes calls that end after this time at the latest.
+fn within<R>(timeout: Duration, calls: impl FnOnce() -> R) -> R {
+    let end = Instant::now() + timeout;
+    let before = swap_call_deadline(Some(end));
+    let _restored = scopeguard::guard(before, |before| {
+        swap_call_deadline(before);
+    });
+    if before.is_some_and(|before| before < end) {
+        swap_call_deadline(before);
+    }
+    calls()
+}
+
+/// Scheme, version and address of an address in a URL.
+fn parts(url: &UrlAddress) -> (&str, Version, Cow<'_, str>) {
+    match url {
+        UrlAddress::Iiop(IiopAddress { version, host, port }) => {
+            let (open, close) = if host.contains(':') { ("[", "]") } else { ("", "") };
+            ("iiop", *version, format!("{open}{host}{close}:{port}").into())
+        }
+        UrlAddress::Other {
+            protocol,
+            version,
+            address,
+        } => (protocol, *version, address.into()),
+    }
+}
+
+/// The reference that this ORB itself has published under the key. It needs no thread that serves.
+fn published_here(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> Option<Ior> {
+    let listens = |url: &UrlAddress| {
+        let (scheme, _, address) = parts(url);
+        let transport = core.configuration.transports.with_scheme(scheme);
+        transport.is_some_and(|transport| core.pools.listen_at(transport.profile_tag(), &address))
+    };
+    let published = addresses.iter().any(listens).then(|| core.objects.published(key));
+    Some(Ior::clone(&*published.flatten()?))
+}
+
 /// A reference with nothing but addresses and a key: enough to ask the object for its real one.
 ///
 /// Fails where the ORB has none of the protocols.
 fn corbaloc_reference(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> Result<Ior, ResolveError> {
     let mut profiles = Vec::new();
     for url in addresses {
-        let (scheme, version, address) = match url {
-            UrlAddress::Iiop(IiopAddress { version, host, port }) => {
-                let (open, close) = if host.contains(':') { ("[", "]") } else { ("", "") };
-                ("iiop", *version, &format!("{open}{host}{close}:{port}"))
-            }
-            UrlAddress::Other {
-                protocol,
-                version,
-                address,
-            } => (protocol.as_str(), *version, address),
-        };
+        let (scheme, version, address) = parts(url);
         let Some(transport) = core.configuration.transports.with_scheme(scheme) else {
             continue;
         };
@@ -599,7 +636,7 @@ fn corbaloc_reference(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> R
             components: Vec::new(),
         };
         let profile = profile.encode_with(Endian::NATIVE, |address, encoder| {
-            transport.encode_address(address, encoder)
+            transport.encode_address(&address, encoder)
         });
         profiles.push(profile.map_err(|error| error.system_exception(Completion::No))?);
     }

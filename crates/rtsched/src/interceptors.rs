@@ -189,10 +189,7 @@ impl ServerRequestInterceptor for SchedulingInterceptor {
     }
 
     fn send_reply(&self, _: &mut ServerRequestInfo<'_>) -> Result<(), SystemException> {
-        activations::end_request(&self.0).map_err(|exception| SystemException {
-            completed: Completion::Yes,
-            ..exception
-        })
+        activations::end_request(&self.0).map_err(|exception| exception.with_completion(Completion::Yes))
     }
 
     fn send_exception(&self, _: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
@@ -211,10 +208,7 @@ impl SchedulingInterceptor {
 
     /// A scheduling point of the caller, whose head has not been away.
     fn pass(&self, completed: Completion) -> Result<(), SystemException> {
-        activations::pass_if_any(&self.0).map_err(|exception| SystemException {
-            completed,
-            ..exception
-        })
+        activations::pass_if_any(&self.0).map_err(|exception| exception.with_completion(completed))
     }
 
     /// Returns the thread that a call without a waiting caller spawns.
@@ -361,10 +355,7 @@ fn clocks() -> Clocks {
 
 /// Exception of a call that has not been sent, or not executed.
 fn unsent(exception: SystemException) -> SystemException {
-    SystemException {
-        completed: Completion::No,
-        ..exception
-    }
+    exception.with_completion(Completion::No)
 }
 
 /// Sets the deadline of parameters that have one.

@@ -5,6 +5,7 @@
 
 extern crate alloc;
 
+mod detail;
 mod distributable_thread_id;
 mod log_linear;
 mod minor;
@@ -17,6 +18,7 @@ mod split_mix;
 mod system_exception;
 mod system_exception_kind;
 
+pub use detail::Detail;
 pub use distributable_thread_id::DistributableThreadId;
 pub use log_linear::LogLinear;
 pub use minor::{Minor, OMG_VMCID, PUNCTUAL_VMCID, TAO_VMCID};

@@ -2,7 +2,10 @@
 
 use core::fmt;
 
-use crate::{Minor, SystemExceptionKind};
+use crate::{
+    Detail, Minor, SystemExceptionKind,
+    detail::{self, DetailId},
+};
 
 /// A failure reported by this ORB or a peer: kind, detail, and whether the operation had run.
 ///
@@ -13,7 +16,7 @@ use crate::{Minor, SystemExceptionKind};
 /// let late = SystemException::new(SystemExceptionKind::Timeout, 0, Completion::Maybe);
 /// assert_eq!(late.repository_id(), "IDL:omg.org/CORBA/TIMEOUT:1.0");
 /// ```
-#[derive(Clone, Copy, Eq, PartialEq)]
+#[derive(Clone, Copy)]
 pub struct SystemException {
     /// The kind of exception.
     pub kind: SystemExceptionKind,
@@ -21,6 +24,8 @@ pub struct SystemException {
     pub minor: Minor,
     /// Whether the operation had completed when the exception was raised.
     pub completed: Completion,
+    /// What it concerns, for its text only.
+    detail: Option<DetailId>,
 }
 
 crate::debug_as_display!(SystemException);
@@ -46,6 +51,41 @@ impl SystemException {
             kind,
             minor: minor.into(),
             completed,
+            detail: None,
+        }
+    }
+
+    /// Returns the same exception with another completion status.
+    ///
+    /// ```
+    /// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+    ///
+    /// let lost = SystemException::new(SystemExceptionKind::CommFailure, 0, Completion::No);
+    /// assert_eq!(lost.with_completion(Completion::Maybe).completed, Completion::Maybe);
+    /// ```
+    #[must_use]
+    pub fn with_completion(self, completed: Completion) -> Self {
+        Self { completed, ..self }
+    }
+
+    /// Adds what it concerns to its text, such as an address. Neither comparisons nor messages contain this.
+    /// The latest 64 details of a process are kept: print an exception soon.
+    ///
+    /// ```
+    /// use punctual_types::{Completion, Detail, Minor, SystemException, SystemExceptionKind};
+    ///
+    /// let refused =
+    ///     SystemException::new(SystemExceptionKind::Transient, Minor::CONNECT_REFUSED, Completion::No);
+    /// let detailed = refused.with_detail(&Detail::address("iiop", "radar:2809"));
+    /// assert!(detailed.to_string().ends_with("(at iiop://radar:2809)"));
+    /// assert_eq!(detailed, refused);
+    /// ```
+    #[cold]
+    #[must_use]
+    pub fn with_detail(self, detail: &Detail) -> Self {
+        Self {
+            detail: detail::keep(detail),
+            ..self
         }
     }
 
@@ -69,9 +109,21 @@ impl fmt::Display for SystemException {
                 "the ORB has been shut down, or its last handle was dropped"
             }
             (kind, minor) => minor.text().unwrap_or(kind.text()),
-        })
+        })?;
+        match self.detail.and_then(detail::kept) {
+            Some(detail) => write!(f, " ({detail})"),
+            None => Ok(()),
+        }
     }
 }
+
+impl PartialEq for SystemException {
+    fn eq(&self, other: &Self) -> bool {
+        (self.kind, self.minor, self.completed) == (other.kind, other.minor, other.completed)
+    }
+}
+
+impl Eq for SystemException {}
 
 impl core::error::Error for SystemException {}
 
@@ -135,5 +187,10 @@ mod tests {
             assert_eq!(Completion::from_wire(status as u32), Some(status));
         }
         assert_eq!(Completion::from_wire(3), None);
+    }
+
+    #[test]
+    fn a_detail_costs_no_memory_in_the_exception() {
+        assert_eq!(size_of::<SystemException>(), 12);
     }
 }

@@ -3,7 +3,9 @@
 //! Source: RTCORBA 1.2, clause 5; where it leaves a choice, the behaviour of TAO's clients.
 
 use punctual_stub::{PoliciesInForce, PolicyConflict};
-use punctual_types::{Completion, Minor, Priority, PriorityModel, SystemException, SystemExceptionKind};
+use punctual_types::{
+    Completion, Detail, Minor, Priority, PriorityBand, PriorityModel, SystemException, SystemExceptionKind,
+};
 
 use super::{connection_key::Band, route::Route};
 
@@ -30,11 +32,16 @@ impl Route {
         };
         match RULES.iter().find_map(|rule| rule(&banding)) {
             None => Ok(banding.band()),
-            Some(PolicyConflict { reason, .. }) => Err(SystemException::new(
-                SystemExceptionKind::InvPolicy,
-                reason,
-                Completion::No,
-            )),
+            Some(PolicyConflict { reason, .. }) => {
+                let (kind, completed) = (SystemExceptionKind::InvPolicy, Completion::No);
+                let exception = SystemException::new(kind, reason, completed);
+                Err(match (reason, Priority::new(banding.priority)) {
+                    (Minor::PRIORITY_OUTSIDE_BANDS, Ok(own)) => {
+                        exception.with_detail(&Detail::bands(own, banding.valid_bands()))
+                    }
+                    _ => exception,
+                })
+            }
         }
     }
 
@@ -91,6 +98,16 @@ impl Banding<'_> {
         let own = self.policies.priority_bands.iter();
         own.map(|band| (band.low.value(), band.high.value()))
             .chain(self.route.bands.iter().copied())
+    }
+
+    /// Those that a reference or a client may have.
+    fn valid_bands(&self) -> impl Iterator<Item = PriorityBand> {
+        self.bands().filter_map(|(low, high)| {
+            Some(PriorityBand::new(
+                Priority::new(low).ok()?,
+                Priority::new(high).ok()?,
+            ))
+        })
     }
 
     /// The first band that contains the priority.

@@ -362,7 +362,7 @@ pub(super) fn connect(
             io::ErrorKind::ConnectionRefused => (SystemExceptionKind::Transient, Minor::CONNECT_REFUSED),
             _ => (SystemExceptionKind::Transient, Minor::HOST_UNKNOWN),
         };
-        failure(kind, minor, Completion::No)
+        failure(kind, minor, Completion::No).with_detail(&endpoint.detail())
     })
 }
 

@@ -16,6 +16,7 @@ use std::{
 use punctual_cdr::CharSet;
 use punctual_giop::{PUNCTUAL_ORB_TYPE, TAO_ORB_TYPE};
 use punctual_transport::{ProtocolPolicy, ProtocolProperties, Stream, Transport};
+use punctual_types::Detail;
 
 /// An address that requests are sent to.
 ///
@@ -114,6 +115,12 @@ impl Endpoint {
     /// Notes that its server does not support binding connections to bands.
     pub(super) fn set_binds_no_bands(&self) {
         self.binds_no_bands.store(true, Ordering::Relaxed);
+    }
+
+    /// Its address, for the texts of exceptions.
+    #[cold]
+    pub(super) fn detail(&self) -> Detail {
+        Detail::address(self.transport.scheme(), &self.key.address)
     }
 
     /// How its connections are set up.

@@ -143,6 +143,7 @@ impl Reference {
                 Ok(None)
             }
             Err(error) => {
+                let error = error.with_detail(&connection.endpoint().detail());
                 if error.kind == SystemExceptionKind::Timeout {
                     self.core.count_late_reply();
                     self.cancel(connection, request_id);

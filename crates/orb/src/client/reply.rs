@@ -6,7 +6,7 @@ use punctual_giop::{
     connection::ReplyBody, decode_system_exception,
 };
 use punctual_stub::{Call, Phase};
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Detail, Minor, SystemException, SystemExceptionKind};
 
 use super::{
     attempts::{Attempt, broken},
@@ -47,7 +47,10 @@ impl Reference {
                         Err(SystemException::new(kind, minor, Completion::Yes))
                     }
                 }
-                ReplyStatus::SystemException => Err(decode_system_exception(&mut decoder)?),
+                ReplyStatus::SystemException => {
+                    let exception = decode_system_exception(&mut decoder)?;
+                    Err(with_key(exception, &route.object_key))
+                }
                 ReplyStatus::LocationForward | ReplyStatus::LocationForwardPerm => {
                     Ok(Attempt::Forward(Ior::decode(&mut decoder)?))
                 }
@@ -57,6 +60,17 @@ impl Reference {
             })
         };
         decode().unwrap_or_else(|error: CdrError| Err(error.system_exception(Completion::Yes)))
+    }
+}
+
+/// Adds the object key to the text of OBJECT_NOT_EXIST, if people can read it.
+#[cold]
+fn with_key(exception: SystemException, key: &[u8]) -> SystemException {
+    let is_readable = key.iter().all(u8::is_ascii_graphic);
+    if exception.kind == SystemExceptionKind::ObjectNotExist && is_readable {
+        exception.with_detail(&Detail::key(key))
+    } else {
+        exception
     }
 }
 

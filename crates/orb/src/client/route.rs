@@ -15,7 +15,9 @@ use punctual_giop::{
 };
 use punctual_stub::PoliciesInForce;
 use punctual_transport::{Reach, Transport, host_id};
-use punctual_types::{Completion, Minor, Priority, PriorityModel, SystemException, SystemExceptionKind};
+use punctual_types::{
+    Completion, Detail, Minor, Priority, PriorityModel, SystemException, SystemExceptionKind,
+};
 
 use super::{addressing::Addressing, connection_key::Band, core::ClientCore, endpoint::Endpoint};
 use crate::profiles::TAG_HOST;
@@ -239,7 +241,10 @@ impl Route {
             } else {
                 Minor::NO_ENDPOINT_FOR_PRIORITY
             };
-            return Err(error(SystemExceptionKind::InvPolicy, minor));
+            let offered = self.endpoints.iter().map(|endpoint| endpoint.priority);
+            let offered = offered.filter_map(|priority| Priority::new(priority).ok());
+            let detail = Detail::priorities(priority, offered);
+            return Err(error(SystemExceptionKind::InvPolicy, minor).with_detail(&detail));
         }
         Ok(endpoints)
     }

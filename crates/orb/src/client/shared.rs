@@ -325,11 +325,11 @@ impl Reference {
         request_id: u32,
         outcome: Outcome,
     ) -> Result<Attempt<ReceivedReply>, SystemException> {
-        match outcome {
+        let failed = match outcome {
             Outcome::Arrived(reply) => {
                 let link = shared.link();
                 record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
-                Ok(Attempt::Done(reply))
+                return Ok(Attempt::Done(reply));
             }
             Outcome::Ended(end) => {
                 // The lane thread may not have removed it yet.
@@ -345,7 +345,8 @@ impl Reference {
                 cancel(shared, request_id);
                 Err(maybe(Kind::Timeout, Minor::REQUEST_TIMED_OUT))
             }
-        }
+        };
+        failed.map_err(|error| error.with_detail(&shared.purpose().endpoint().detail()))
     }
 }
 

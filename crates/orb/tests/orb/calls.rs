@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use punctual_orb::{Orb, OrbError, PriorityModel, ResolveError};
+use punctual_orb::{Limits, Orb, OrbError, PriorityModel, ResolveError};
 use punctual_stub::rt::*;
 use punctual_stub::{self as stub};
 use punctual_types::Priority;
@@ -273,6 +273,8 @@ fn a_corbaloc_client_at_the_highest_priority_runs_in_the_highest_lane() {
             (unset.kind, unset.minor),
             (SystemExceptionKind::InvPolicy, Minor::NO_ENDPOINT_FOR_PRIORITY)
         );
+        let expected = format!("(this thread has priority 0, the reference offers {low}, 32767)");
+        assert!(unset.to_string().ends_with(&expected), "{unset}");
         client.current().set_priority(Priority::MAX).unwrap();
         assert_eq!(echo.twice(1).unwrap(), 2);
         client.current().set_priority(low).unwrap();
@@ -289,6 +291,64 @@ fn a_corbaloc_client_at_the_highest_priority_runs_in_the_highest_lane() {
     assert_eq!(requests, [(Some(low), 2), (Some(Priority::MAX), 1)]);
     server.shutdown();
     run.join().unwrap();
+}
+
+#[test]
+fn exceptions_name_the_address_and_the_key() {
+    let server = Orb::builder().listen("iiop://127.0.0.1:0").build().unwrap();
+    let pool = server.threadpool().build().unwrap();
+    let poa = server.root_poa().child("echo").threadpool(&pool).build().unwrap();
+    let object: EchoRef = poa.activate(Servant::default()).unwrap();
+    let url = server.publish("Echo", &object).unwrap().to_string();
+    let runner = server.clone();
+    let run = thread::spawn(move || runner.run());
+    let client = Orb::builder().build().unwrap();
+    let unknown = client
+        .resolve::<EchoRef>(&url.replace("/Echo", "/Ecko"))
+        .unwrap_err();
+    let echo: EchoRef = client.resolve(&url).unwrap();
+    assert_eq!(echo.twice(1), Ok(2));
+    server.shutdown_and_wait().unwrap();
+    run.join().unwrap();
+    let refused = echo.twice(1).unwrap_err();
+    assert_eq!(refused.minor, Minor::CONNECT_REFUSED);
+    let port = refused
+        .to_string()
+        .rsplit_once("(at iiop://127.0.0.1:")
+        .unwrap()
+        .1
+        .to_owned();
+    assert!(port.trim_end_matches(')').parse::<u16>().is_ok(), "{refused}");
+    assert!(unknown.to_string().contains("Ecko"), "{unknown}");
+}
+
+#[test]
+fn resolving_ends_if_nobody_serves() {
+    let server = Orb::builder().listen("iiop://127.0.0.1:0").build().unwrap();
+    let object: EchoRef = server.root_poa().activate(Servant::default()).unwrap();
+    let url = server.publish("Echo", &object).unwrap().to_string();
+    let limits = Limits::default().resolve_timeout(Duration::from_millis(50));
+    let client = Orb::builder().limits(limits).build().unwrap();
+    let refused = client.resolve::<EchoRef>(&url).unwrap_err().to_string();
+    assert!(
+        refused.contains("CORBA::TIMEOUT") && refused.ends_with("has it called `Orb::run`?"),
+        "{refused}"
+    );
+}
+
+/// Its default pool is served by no thread yet.
+#[test]
+fn an_orb_resolves_its_own_names_before_it_runs() {
+    let orb = Orb::builder().listen("iiop://127.0.0.1:0").build().unwrap();
+    let object: EchoRef = orb.root_poa().activate(Servant::default()).unwrap();
+    let url = orb.publish("Echo", &object).unwrap().to_string();
+    let (sender, resolved) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        let echo = orb.resolve::<EchoRef>(&url);
+        let _ = sender.send(echo.map(|echo| echo.twice(2)));
+    });
+    let resolved = resolved.recv_timeout(Duration::from_secs(20)).expect("a result");
+    assert_eq!(resolved.unwrap(), Ok(4));
 }
 
 #[test]

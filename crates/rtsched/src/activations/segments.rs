@@ -103,10 +103,7 @@ fn begin_nested(
                 .change(point, at, outer.parameters, outer.began_at);
         }
         let exception = interrupted_at_point(interrupted);
-        SystemException {
-            completed: not_begun(interrupted),
-            ..exception
-        }
+        exception.with_completion(not_begun(interrupted))
     })?;
     Ok(handle)
 }

@@ -135,8 +135,7 @@ fn block(
             Ok(blocked) => blocked,
             Err(error) => {
                 // The request is under way.
-                let completed = Completion::Maybe;
-                return Err((ticket, Some(SystemException { completed, ..error })));
+                return Err((ticket, Some(error.with_completion(Completion::Maybe))));
             }
         },
         // Its time is limited.

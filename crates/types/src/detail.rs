@@ -1,0 +1,314 @@
+//! Details of system exceptions: the numbers and names that their texts mention.
+//!
+//! A [`SystemException`](crate::SystemException) is small, and is created on threads that must neither
+//! allocate nor format. So the thread that creates one writes what it concerns into a place of a fixed table,
+//! and the text is made when somebody prints the exception. The table keeps the latest [`PLACES`] details; an
+//! older exception prints without its detail.
+
+use core::{
+    fmt,
+    num::NonZeroU16,
+    sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering, fence},
+};
+
+use crate::{Priority, PriorityBand};
+
+/// What a system exception concerns. Its text follows that of the minor code.
+///
+/// ```
+/// use punctual_types::{Completion, Detail, Minor, Priority, SystemException, SystemExceptionKind};
+///
+/// let (own, lanes) = (Priority::MIN, [Priority::MAX]);
+/// let detail = Detail::priorities(own, lanes);
+/// let exception = SystemException::new(
+///     SystemExceptionKind::InvPolicy,
+///     Minor::NO_ENDPOINT_FOR_PRIORITY,
+///     Completion::No,
+/// );
+/// let text = exception.with_detail(&detail).to_string();
+/// assert!(text.ends_with("(this thread has priority 0, the reference offers 32767)"));
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Detail {
+    kind: Kind,
+    /// Number of octets in use.
+    length: usize,
+    octets: [u8; OCTETS],
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Kind {
+    /// The caller's priority, then those that are offered.
+    Priorities,
+    /// The caller's priority, then lower and upper bounds.
+    Bands,
+    /// The address of the peer.
+    Address,
+    /// An object key.
+    Key,
+}
+
+const KINDS: [Kind; 4] = [Kind::Priorities, Kind::Bands, Kind::Address, Kind::Key];
+
+/// Octets of a detail; what is longer is cut.
+const OCTETS: usize = 88;
+const WORDS: usize = OCTETS / 8;
+/// Number of details that are kept at one time.
+const PLACES: usize = 64;
+
+impl Detail {
+    /// The caller's priority, and those that a reference offers.
+    pub fn priorities(own: Priority, offered: impl IntoIterator<Item = Priority>) -> Self {
+        let mut detail = Self::new(Kind::Priorities);
+        detail.number(own);
+        offered.into_iter().for_each(|priority| detail.number(priority));
+        detail
+    }
+
+    /// The caller's priority, and the bands that do not contain it.
+    pub fn bands(own: Priority, bands: impl IntoIterator<Item = PriorityBand>) -> Self {
+        let mut detail = Self::new(Kind::Bands);
+        detail.number(own);
+        for band in bands {
+            if detail.length + 4 <= OCTETS {
+                detail.number(band.low);
+                detail.number(band.high);
+            }
+        }
+        detail
+    }
+
+    /// The address of the peer: the scheme of its transport, such as `iiop`, and what follows `://`.
+    pub fn address(scheme: &str, address: &str) -> Self {
+        let mut detail = Self::new(Kind::Address);
+        for part in [scheme, "://", address] {
+            detail.text(part.as_bytes());
+        }
+        detail
+    }
+
+    /// An object key.
+    pub fn key(key: &[u8]) -> Self {
+        let mut detail = Self::new(Kind::Key);
+        detail.text(key);
+        detail
+    }
+
+    fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            length: 0,
+            octets: [0; OCTETS],
+        }
+    }
+
+    fn number(&mut self, priority: Priority) {
+        if let Some(place) = self.octets.get_mut(self.length..self.length + 2) {
+            place.copy_from_slice(&priority.value().to_ne_bytes());
+            self.length += 2;
+        }
+    }
+
+    fn text(&mut self, octets: &[u8]) {
+        let place = &mut self.octets[self.length..];
+        let length = octets.len().min(place.len());
+        place[..length].copy_from_slice(&octets[..length]);
+        self.length += length;
+    }
+
+    fn used(&self) -> &[u8] {
+        &self.octets[..self.length]
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = i16> {
+        self.used()
+            .chunks_exact(2)
+            .map(|pair| i16::from_ne_bytes([pair[0], pair[1]]))
+    }
+}
+
+impl fmt::Display for Detail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut numbers = self.numbers();
+        match self.kind {
+            Kind::Priorities => {
+                let own = numbers.next().unwrap_or_default();
+                write!(f, "this thread has priority {own}, the reference offers ")?;
+                let mut none = true;
+                for priority in numbers {
+                    write!(f, "{}{priority}", if none { "" } else { ", " })?;
+                    none = false;
+                }
+                if none { f.write_str("none") } else { Ok(()) }
+            }
+            Kind::Bands => {
+                let own = numbers.next().unwrap_or_default();
+                write!(f, "the priority is {own}, the bands are ")?;
+                let mut before = "";
+                while let Some((low, high)) = numbers.next().zip(numbers.next()) {
+                    write!(f, "{before}{low} to {high}")?;
+                    before = ", ";
+                }
+                Ok(())
+            }
+            Kind::Address => write!(f, "at {}", self.used().escape_ascii()),
+            Kind::Key => write!(f, "the key is `{}`", self.used().escape_ascii()),
+        }
+    }
+}
+
+/// Identifies a kept detail.
+pub(crate) type DetailId = NonZeroU16;
+
+/// Keeps a detail; `None` if another thread writes to the same place.
+pub(crate) fn keep(detail: &Detail) -> Option<DetailId> {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let id = NonZeroU16::new(NEXT.fetch_add(1, Ordering::Relaxed).max(1))?;
+    TABLE[usize::from(id.get()) % PLACES]
+        .write(id, detail)
+        .then_some(id)
+}
+
+/// Returns a detail, unless others have replaced it.
+pub(crate) fn kept(id: DetailId) -> Option<Detail> {
+    TABLE[usize::from(id.get()) % PLACES].read(id)
+}
+
+static TABLE: [Place; PLACES] = [const { Place::empty() }; PLACES];
+
+/// A detail that one thread writes while others may read: a sequence lock that nobody waits for.
+struct Place {
+    /// The id of the detail; 0: it is being written, or was never.
+    id: AtomicU32,
+    /// Kind and length.
+    head: AtomicU64,
+    words: [AtomicU64; WORDS],
+}
+
+/// An id that no detail has, while a thread writes.
+const WRITING: u32 = u32::MAX;
+
+impl Place {
+    const fn empty() -> Self {
+        Self {
+            id: AtomicU32::new(0),
+            head: AtomicU64::new(0),
+            words: [const { AtomicU64::new(0) }; WORDS],
+        }
+    }
+
+    fn write(&self, id: DetailId, detail: &Detail) -> bool {
+        if self.id.swap(WRITING, Ordering::Acquire) == WRITING {
+            return false;
+        }
+        fence(Ordering::Release);
+        let kind = KINDS
+            .iter()
+            .position(|kind| *kind == detail.kind)
+            .unwrap_or_default();
+        let head = (kind as u64) << 32 | detail.length as u64;
+        self.head.store(head, Ordering::Relaxed);
+        let (words, _) = detail.octets.as_chunks::<8>();
+        for (place, word) in self.words.iter().zip(words) {
+            place.store(u64::from_ne_bytes(*word), Ordering::Relaxed);
+        }
+        self.id.store(id.get().into(), Ordering::Release);
+        true
+    }
+
+    fn read(&self, id: DetailId) -> Option<Detail> {
+        let is_current = |order| self.id.load(order) == u32::from(id.get());
+        if !is_current(Ordering::Acquire) {
+            return None;
+        }
+        let head = self.head.load(Ordering::Relaxed);
+        let mut detail = Detail::new(*KINDS.get((head >> 32) as usize)?);
+        detail.length = (head as u32 as usize).min(OCTETS);
+        let (words, _) = detail.octets.as_chunks_mut::<8>();
+        for (word, place) in words.iter_mut().zip(&self.words) {
+            *word = place.load(Ordering::Relaxed).to_ne_bytes();
+        }
+        fence(Ordering::Acquire);
+        is_current(Ordering::Relaxed).then_some(detail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::{format, string::ToString, vec::Vec};
+
+    use super::*;
+
+    fn priority(value: i16) -> Priority {
+        Priority::new(value).unwrap()
+    }
+
+    #[test]
+    fn a_detail_is_kept_until_others_replace_it() {
+        let place = Place::empty();
+        let [one, other] = [7, 71].map(|id| DetailId::new(id).unwrap());
+        let first = Detail::address("iiop", "radar:2809");
+        assert_eq!(place.read(one), None);
+        assert!(place.write(one, &first));
+        assert_eq!(place.read(one), Some(first));
+        assert!(place.write(other, &Detail::key(b"radar")));
+        assert_eq!(
+            (place.read(one), place.read(other)),
+            (None, Some(Detail::key(b"radar")))
+        );
+    }
+
+    #[test]
+    fn two_threads_do_not_write_at_one_time() {
+        let place = Place::empty();
+        place.id.store(WRITING, Ordering::Relaxed);
+        let id = DetailId::new(7).unwrap();
+        assert!(!place.write(id, &Detail::key(b"")) && place.read(id).is_none());
+    }
+
+    #[test]
+    fn readers_see_whole_details() {
+        let place = Place::empty();
+        let detail = |id: u16| Detail::priorities(priority(id as i16), [priority(id as i16); 40]);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for id in 1..20_000 {
+                    place.write(DetailId::new(id).unwrap(), &detail(id));
+                }
+            });
+            for _ in 0..20_000 {
+                let current = place.id.load(Ordering::Acquire);
+                let Ok(Some(id)) = u16::try_from(current).map(DetailId::new) else {
+                    continue;
+                };
+                if let Some(read) = place.read(id) {
+                    assert_eq!(read, detail(id.get()));
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn texts_name_numbers_and_are_cut() {
+        let lanes = [10, 20].map(priority);
+        let text = Detail::priorities(priority(7), lanes).to_string();
+        assert_eq!(text, "this thread has priority 7, the reference offers 10, 20");
+        let none = Detail::priorities(priority(7), []).to_string();
+        assert!(none.ends_with("offers none"), "{none}");
+        let bands = [PriorityBand::new(priority(1), priority(2)); 100];
+        let text = Detail::bands(priority(7), bands).to_string();
+        assert!(
+            text.starts_with("the priority is 7, the bands are 1 to 2, 1 to 2, "),
+            "{text}"
+        );
+        assert_eq!(text.matches(" to ").count(), (OCTETS - 2) / 4);
+        assert_eq!(Detail::key(b"a\n").to_string(), "the key is `a\\n`");
+        let long: Vec<u8> = (0..200).map(|_| b'x').collect();
+        assert_eq!(
+            Detail::key(&long).to_string(),
+            format!("the key is `{}`", "x".repeat(OCTETS))
+        );
+    }
+}
