@@ -2,6 +2,7 @@
 
 mod command;
 mod cycles;
+mod dist;
 mod gallery;
 mod interop;
 mod layers;
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test", ref steps @ ..] => return test::run(steps),
         ["cycles", ref packages @ ..] => cycles::run(packages),
+        ["dist"] => dist::run(),
         ["gallery", ref arguments @ ..] => gallery::run(arguments),
         ["interop"] => interop::run(),
         [] | ["help" | "--help" | "-h"] => {
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
 fn usage() -> String {
     let mut text = String::from(
         "cargo xtask cycles [PACKAGE...]   import cycles, with the imports that form them\n\
+         cargo xtask dist                  a static binary with all that belongs to it, in an archive\n\
          cargo xtask gallery               draws the README's figure from a demo run, or --from FILE.json\n\
          cargo xtask interop               tables of docs/interoperability.md, from the last tests\n\
          cargo xtask test                  all checks and tests that a change has to pass\n\

@@ -16,6 +16,7 @@ pub struct Metadata {
     pub packages: Vec<Package>,
     workspace_members: BTreeSet<String>,
     workspace_root: PathBuf,
+    target_directory: PathBuf,
 }
 
 /// One package.
@@ -24,6 +25,8 @@ pub struct Package {
     id: String,
     /// Its name.
     pub name: String,
+    /// Its version.
+    pub version: String,
     /// An SPDX expression.
     pub license: Option<String>,
     /// The path of its Cargo.toml.
@@ -81,6 +84,19 @@ impl Metadata {
         self.packages
             .iter()
             .filter(|package| !self.workspace_members.contains(&package.id))
+    }
+
+    /// Where Cargo puts what it builds.
+    pub fn target_folder(&self) -> &Path {
+        &self.target_directory
+    }
+
+    /// The version of a member.
+    pub fn version_of(&self, name: &str) -> Result<&str, String> {
+        let member = self.members().find(|member| member.name == name);
+        member
+            .map(|member| member.version.as_str())
+            .ok_or_else(|| format!("there is no package `{name}`"))
     }
 
     /// The folder of a member, from the root of the workspace.

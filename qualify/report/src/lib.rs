@@ -5,6 +5,7 @@
 //! | Content | Module |
 //! |---|---|
 //! | Tables of rows, for terminals and pages | [`table`] |
+//! | Text that fits the terminal | [`terminal`] |
 //! | Figures: curves, samples, bars, percentiles (SVG) | [`svg`] |
 //! | Chapters: text, tables and figures of one measurement | [`chapter`] |
 //! | Self-contained HTML pages | [`html`] |
@@ -15,6 +16,7 @@ mod escape;
 pub mod html;
 pub mod svg;
 pub mod table;
+pub mod terminal;
 
 pub use chapter::Chapter;
 pub use html::{Page, Tone};

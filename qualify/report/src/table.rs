@@ -4,8 +4,6 @@ mod text;
 
 use serde_json::{Map, Value};
 
-pub use text::terminal_width;
-
 /// Table whose columns are the fields of its rows.
 ///
 /// ```

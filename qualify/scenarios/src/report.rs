@@ -6,7 +6,7 @@ pub(crate) mod output_file;
 use std::{path::PathBuf, process::ExitCode};
 
 use punctual_harness::Outcome;
-use punctual_report::{Page, Tone};
+use punctual_report::{Page, Tone, terminal::fitted};
 use punctual_system::signals::Termination;
 
 use crate::error::Error;
@@ -30,7 +30,7 @@ impl Files {
     /// Writes the requested files, prints the verdict, and returns its exit code.
     pub(crate) fn finish(&self, outcome: &Outcome, html: impl FnOnce() -> Result<String, Error>) -> ExitCode {
         let written = self.write(outcome, html);
-        println!("{}", outcome.verdict());
+        println!("{}", fitted(&outcome.verdict().to_string()));
         match written {
             Ok(()) => interrupted().unwrap_or_else(|| outcome.verdict().into()),
             Err(error) => {

@@ -10,6 +10,7 @@ use clap::{
 use punctual_scenarios::benchmarks;
 
 use crate::{
+    completions::{Completions, Manual},
     doctor, explain,
     measuring::{Bench, Demo, Qualify, Trace},
     new, plan, top,
@@ -29,14 +30,14 @@ pub enum Command {
     ///
     /// The package builds at once: an interface, a servant with a lane for each of two priorities at fixed
     /// ports, a server that ends in good order on SIGINT and SIGTERM, a client, and tests.
-    #[command(verbatim_doc_comment, after_help = NEW)]
+    #[command(after_help = NEW)]
     New(new::Options),
     /// Show what lanes do for calls under overload, in under a minute
     ///
     /// A server and three clients (75, 50 and 25 calls per second; high, medium and low priority) share one
     /// CPU, and the work per call grows until the CPU cannot do all of it: first with a pool without lanes,
     /// then with one lane per priority. Only with lanes does the high-priority client meet its deadlines.
-    #[command(verbatim_doc_comment, after_help = DEMO)]
+    #[command(after_help = DEMO)]
     Demo(Demo),
     /// Measure the ORB on this machine
     #[command(after_help = BENCH)]
@@ -52,7 +53,7 @@ pub enum Command {
     /// Runs the benchmarks of the operating system (os.), the ORB (orb.), Real-time CORBA (rt.) and dynamic
     /// scheduling (dyn.), reports for each claim whether it holds, and writes one page with the papers'
     /// figures, redrawn with this machine's data. docs/qualify.md explains the page.
-    #[command(verbatim_doc_comment, after_help = QUALIFY)]
+    #[command(after_help = QUALIFY)]
     Qualify(Qualify),
     /// Show what ran while something more important waited
     ///
@@ -61,7 +62,7 @@ pub enum Command {
     /// arrived request waited while a CPU that it may use ran something less important: what, where, how
     /// long. Time that the kernel or the host withheld is listed separately. If the kernel may not be traced
     /// (not root), only the records of ORBs are used.
-    #[command(verbatim_doc_comment, after_help = TRACE)]
+    #[command(after_help = TRACE)]
     Trace(Trace),
     /// Check IDL, or compile it to Rust
     #[command(subcommand)]
@@ -71,14 +72,14 @@ pub enum Command {
     /// Reads the activities of a system: hosts, steps, execution times and periods. Bounds the response time
     /// of each activity, end to end over all hosts (response-time analysis; jitter is propagated along chains
     /// of calls), and shows the margin to its deadline.
-    #[command(verbatim_doc_comment, after_help = PLAN)]
+    #[command(after_help = PLAN)]
     Plan(plan::Options),
     /// Check whether this machine is ready for real time, and print fixes
     ///
     /// Checks rights, limits, the kernel and its settings, CPUs, clock and memory. Prints for each check
     /// whether it passed (✓), failed (✗) or could not be made (?), why it matters, and the command that fixes
     /// it. Changes nothing.
-    #[command(verbatim_doc_comment, after_help = DOCTOR)]
+    #[command(after_help = DOCTOR)]
     Doctor(doctor::Options),
     /// Watch a running ORB: lanes, threads, queues, response times, refusals
     ///
@@ -86,11 +87,17 @@ pub enum Command {
     /// percentile and maximum of the time from reading a request to writing its reply, missed deadlines and
     /// refusals. Inspection is off by default: `Orb::builder().inspection(..)` in the program or
     /// PUNCTUAL_INSPECTION=FOLDER in its environment turns it on.
-    #[command(verbatim_doc_comment, after_help = TOP)]
+    #[command(after_help = TOP)]
     Top(top::Options),
     /// Explain a minor code of a system exception
     #[command(after_help = EXPLAIN)]
     Explain(explain::Options),
+    /// Print the script with which a shell completes this program's commands
+    #[command(after_help = COMPLETIONS)]
+    Completions(Completions),
+    /// Print or write the manual pages
+    #[command(after_help = MAN)]
+    Man(Manual),
 }
 
 #[derive(Debug, Subcommand)]
@@ -99,13 +106,13 @@ pub enum Idl {
     ///
     /// Accepts the complete grammar of OMG IDL 3.5, including constructs that `compile` does not generate
     /// yet.
-    #[command(verbatim_doc_comment, after_help = CHECK)]
+    #[command(after_help = CHECK)]
     Check(Sources),
     /// Compile IDL to Rust
     ///
     /// Writes NAME.rs for NAME.idl. In a Cargo package, one line in build.rs does the same:
     /// `punctual_build::compile("idl/NAME.idl")`.
-    #[command(verbatim_doc_comment, after_help = COMPILE)]
+    #[command(after_help = COMPILE)]
     Compile(Compile),
 }
 
@@ -162,7 +169,7 @@ Start with:
   punctual doctor                     is this machine ready for real time?
   punctual demo                       see lanes at work
   punctual bench cubit                what does one call cost here?
-  punctual qualify --quick            what can this machine do, compared with the papers?
+  punctual qualify --quick            what can this machine do?
   punctual trace -- COMMAND           what waits for what while COMMAND runs?
   punctual idl check FILE.idl         is this IDL correct?
   punctual plan FILE.toml             are all deadlines met?
@@ -174,7 +181,8 @@ Examples:
   punctual new ~/src/valve --checkout ~/src/punctual
   punctual new valve --published
 
-Exit code: 0 created; 2 the folder exists or cannot be written, or the name is not valid.";
+Exit code: 0 created; 2 the folder exists or cannot be written, or the name is
+not valid.";
 
 const EXPLAIN: &str = "\
 Examples:
@@ -184,40 +192,58 @@ Examples:
 
 Exit code: 0 explained; 2 no such code.";
 
+const COMPLETIONS: &str = "\
+Examples:
+  punctual completions bash > ~/.local/share/bash-completion/completions/punctual
+  punctual completions zsh > ~/.zfunc/_punctual     with fpath+=~/.zfunc
+  punctual completions fish > ~/.config/fish/completions/punctual.fish
+
+Exit code: 0 printed; 2 unknown shell.";
+
+const MAN: &str = "\
+Examples:
+  punctual man | man -l -
+  punctual man --out-dir ~/.local/share/man/man1     then: man punctual-bench
+
+Exit code: 0 written; 2 the folder cannot be written.";
+
 const DEMO: &str = "\
 Examples:
   punctual demo                       about 40 seconds; writes punctual-demo.html
   punctual demo --quick               three loads instead of six
   punctual demo --json demo.json --html demo.html
 
-Real-time scheduling requires a right. Without it the same run is made and marked \"not real-time\". Run as
-root, or:
+Real-time scheduling requires a right. Without it the same run is made and
+marked \"not real-time\". Run as root, or:
   sudo setcap cap_sys_nice,cap_ipc_lock+ep target/release/punctual
 
-Exit code: 0 all claims about lanes hold; 1 a claim fails; 2 the demo could not run, or the machine is unfit
-for it; 3 it ran without real-time rights; 130 after Ctrl-C.";
+Exit code: 0 all claims about lanes hold; 1 a claim fails; 2 the demo could not
+run, or the machine is unfit for it; 3 it ran without real-time rights; 130
+after Ctrl-C.";
 
 const BENCH: &str = "\
 Examples:
   punctual bench list
   punctual bench cubit --quick --json cubit.json
   punctual bench orb.latency --html latency.html
-  punctual bench orb.latency --quick --explain-over 200    where calls above 200 microseconds spent their time
+  punctual bench orb.latency --quick --explain-over 200    why calls are slow
   punctual bench inversion --perfetto timeline.json
 
-Exit code: 0 every claim holds; 1 a claim fails; 2 the benchmark could not run, or the machine is unfit for
-it; 3 it ran without real-time rights; 130 after Ctrl-C.";
+Exit code: 0 every claim holds; 1 a claim fails; 2 the benchmark could not run,
+or the machine is unfit for it; 3 it ran without real-time rights; 130 after
+Ctrl-C.";
 
 const QUALIFY: &str = "\
 Examples:
-  punctual qualify --quick --html report.html              a first impression, about 6 minutes
-  punctual qualify --json now.json --html report.html      everything, about 45 minutes
-  punctual qualify --only os,rt.5 --json now.json          one group of benchmarks and a single benchmark
-  punctual qualify --baseline before.json --json now.json  changes since an earlier run
-  punctual qualify --bounds bounds.toml --junit junit.xml  for continuous integration
+  punctual qualify --quick --html report.html              about 6 minutes
+  punctual qualify --json now.json --html report.html      about 45 minutes
+  punctual qualify --only os,rt.5 --json now.json          a group and a benchmark
+  punctual qualify --baseline before.json --json now.json  what has changed
+  punctual qualify --bounds bounds.toml --junit junit.xml  on a build server
 
---bounds reads limits, each for the measured value of a claim or for a column of a benchmark's rows (all
-rows, or those with the values in `where`; the worst row decides). They become claims named bounds.…:
+--bounds reads limits, each for the measured value of a claim or for a column
+of a benchmark's rows (all rows, or those with the values in `where`; the worst
+row decides). They become claims named bounds.…:
   [[limit]]
   claim = \"os.semaphore.growth\"
   at_most = 1.2
@@ -228,49 +254,53 @@ rows, or those with the values in `where`; the worst row decides). They become c
   column = \"p99_us\"
   at_most = 20
   at_least = 0.5
-A limit for a skipped measurement is reported as not measured; an unknown name is an error.
+A limit for a skipped measurement is reported as not measured; an unknown name
+is an error.
 
-Ctrl-C ends the run: results so far are written and marked as interrupted, and the machine is restored.
+Ctrl-C ends the run: results so far are written and marked as interrupted, and
+the machine is restored.
 
-Exit code: 0 every claim and limit holds; 1 one fails; 2 it could not run, or the machine is unfit for it; 3
-it ran without real-time rights; 130 after Ctrl-C.";
+Exit code: 0 every claim and limit holds; 1 one fails; 2 it could not run, or
+the machine is unfit for it; 3 it ran without real-time rights; 130 after
+Ctrl-C.";
 
 const TRACE: &str = "\
 Examples:
   punctual trace -- target/release/my-system
-  punctual trace --seconds 10 --cpu 1 --json waits.json --perfetto timeline.json -- punctual demo --quick
-  punctual trace --seconds 5 --over 50     the whole machine, waits of more than 50 microseconds
-  punctual trace --explain-over 500 -- target/release/my-system     why calls took more than 500 microseconds
+  punctual trace --cpu 1 --perfetto timeline.json -- punctual demo --quick
+  punctual trace --seconds 5 --over 50     the whole machine, waits above 50 µs
+  punctual trace --explain-over 500 -- target/release/my-system  slow calls
 
-ORBs that the command starts write their records to a folder in main memory, which is passed to them in
-PUNCTUAL_FLIGHT_RECORDER and removed at the end. Levels: 1 to 99 are real-time priorities, 0 is every
-ordinary thread.
+ORBs that the command starts write their records to a folder in main memory,
+which is passed to them in PUNCTUAL_FLIGHT_RECORDER and removed at the end.
+Levels: 1 to 99 are real-time priorities, 0 is every ordinary thread.
 
---explain-over adds a time budget for each of the 20 slowest calls: its spans (encode, send, wait in lane,
-wake-up, read, decode, upcall, reply), what happened in each, and the main causes over all of them. See
-docs/tracing.md.
+--explain-over adds a time budget for each of the 20 slowest calls: its spans
+(encode, send, wait in lane, wake-up, read, decode, upcall, reply), what
+happened in each, and the main causes over all of them. See docs/tracing.md.
 
-Exit code: 0 nothing waited longer than --over; 1 something did; 2 it could not run, or events were lost; 3
-it ran without real-time rights.";
+Exit code: 0 nothing waited longer than --over; 1 something did; 2 it could not
+run, or events were lost; 3 it ran without real-time rights.";
 
 const CHECK: &str = "\
 Examples:
   punctual idl check examples/01-hello/idl/hello.idl
   punctual idl check -I FOLDER -D VERSION=2 FILE.idl OTHER.idl
 
-Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read, or the command line is wrong.";
+Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read, or the
+command line is wrong.";
 
 const COMPILE: &str = "\
 Examples:
   punctual idl compile examples/01-hello/idl/hello.idl --out-dir FOLDER
   punctual idl compile -I FOLDER FILE.idl --runtime-path ::my_runtime::rt
 
-Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read or written, or the command line is
-wrong.";
+Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read or
+written, or the command line is wrong.";
 
 const PLAN: &str = "\
-A schedule, in short (docs/planning.md explains it, the documentation of the crate punctual-scheduling has
-every key):
+A schedule, in short (docs/planning.md explains it, the documentation of the
+crate punctual-scheduling has every key):
   hosts = [\"console\", \"radar\"]
 
   [[pool]]
@@ -288,31 +318,36 @@ every key):
     { pool = \"tracks\", wcet = \"1.5 ms\", delay = \"200 us\", blocking = \"50 us\" },
   ]
 
-A lane can also set properties of its threads (dynamic_threads, wait, stack_bytes, prefault_bytes, cpus,
-class), and a pool allow_borrowing or request_buffering.
+A lane can also set properties of its threads (dynamic_threads, wait,
+stack_bytes, prefault_bytes, cpus, class), and a pool allow_borrowing or
+request_buffering.
 
-Durations are a number and a unit: ns, us, ms, s, min. wcet is the worst-case execution time on an idle
-CPU, bcet the best case; delay is the longest transmission time of the message to the step, least_delay the
-shortest. Critical sections are named, and blocking is derived from them:
+Durations are a number and a unit: ns, us, ms, s, min. wcet is the worst-case
+execution time on an idle CPU, bcet the best case; delay is the longest
+transmission time of the message to the step, least_delay the shortest.
+Critical sections are named, and blocking is derived from them:
   [[resource]]
   name = \"log\"
   protocol = \"ceiling\"                    or \"inheritance\", the default
-with `locks = [{ resource = \"log\", length = \"100 us\" }]` in the steps that use it; blocking is any other
-delay by lower priorities. Steps run one after the other. A servant that calls another object (calls, after)
-occupies its lane's thread meanwhile.
+with `locks = [{ resource = \"log\", length = \"100 us\" }]` in the steps that use
+it; blocking is any other delay by lower priorities. Steps run one after the
+other. A servant that calls another object (calls, after) occupies its lane's
+thread meanwhile.
 
-Each host has one CPU for this work, under SCHED_FIFO, or several to which threads are bound one by one, or
-serves the earliest deadline first:
+Each host has one CPU for this work, under SCHED_FIFO, or several to which
+threads are bound one by one, or serves the earliest deadline first:
   hosts = [\"console\", { name = \"radar\", cpus = [2, 3] }, { name = \"edge\", order = \"deadline\" }]
-with `cpu` in the steps on such a host, and `cpus` with one number in its lanes.
+with `cpu` in the steps on such a host, and `cpus` with one number in its
+lanes.
 
-Late activities are explained: who interferes, who blocks, how late the step is released. The bar of an
-activity shows the same at a glance. Execution times that just meet all deadlines are given for all
-activities together and for each one alone.
+Late activities are explained: who interferes, who blocks, how late the step is
+released. The bar of an activity shows the same at a glance. Execution times
+that just meet all deadlines are given for all activities together and for each
+one alone.
 
-The rate-monotonic and the hyperbolic bound are shown for hosts to which they apply: every activity has one
-step without blocking, jitter and delay, its deadline is its period, and shorter periods have higher
-priorities.
+The rate-monotonic and the hyperbolic bound are shown for hosts to which they
+apply: every activity has one step without blocking, jitter and delay, its
+deadline is its period, and shorter periods have higher priorities.
 
 A scenario for --simulate, in short (docs/simulation.md has every key):
   scheduler = \"MUF\"
@@ -335,16 +370,18 @@ A scenario for --simulate, in short (docs/simulation.md has every key):
 
 Examples:
   punctual plan services/scheduling/radar.toml
-  punctual plan services/scheduling/radar.toml --lanes radar-lanes.toml --json plan.json
-  punctual plan services/scheduling/radar.toml --explain track --export scenario.toml
+  punctual plan services/scheduling/radar.toml --lanes radar-lanes.toml
+  punctual plan services/scheduling/radar.toml --json plan.json
+  punctual plan services/scheduling/radar.toml --explain track
+  punctual plan services/scheduling/radar.toml --export scenario.toml
   punctual plan --simulate docs/simulation/figure-6.toml --html figure-6.html
-  punctual plan --simulate docs/simulation/fleet.toml --scheduler EDF --seed 7 --until \"60 s\"
+  punctual plan --simulate docs/simulation/fleet.toml --scheduler EDF --seed 7
 
---lanes writes the same file format, with the changes that make the schedule feasible; the ORB reads it
-(ServerScheduler).
+--lanes writes the same file format, with the changes that make the schedule
+feasible; the ORB reads it (ServerScheduler).
 
-Exit code: 0 every deadline is met; 1 a deadline is missed, or a call would not be served; 2 the file could
-not be read.";
+Exit code: 0 every deadline is met; 1 a deadline is missed, or a call would not
+be served; 2 the file could not be read.";
 
 const DOCTOR: &str = "\
 Examples:
@@ -352,9 +389,11 @@ Examples:
   punctual doctor --json > endsystem.json
   punctual doctor --fix > fix.sh      read it, then: sudo sh fix.sh
 
-Every user can run it, also in containers; root sees more. Rights are those of the user who runs it.
+Every user can run it, also in containers; root sees more. Rights are those of
+the user who runs it.
 
-Exit code: 0 all checks passed; 1 a check failed; 2 no check failed, but some could not be made.";
+Exit code: 0 all checks passed; 1 a check failed; 2 no check failed, but some
+could not be made.";
 
 const TOP: &str = "\
 Examples:
@@ -363,12 +402,13 @@ Examples:
   punctual top /run/radar.inspect --once
   punctual top --json > radar.json
 
-Keys: q, Esc or Ctrl-C quits, + and - change the interval. Times are in microseconds, rounded up by at most
-a sixteenth. `fifo 40!`: SCHED_FIFO was requested and denied. Prometheus reads the same data from `GET
-/metrics` on the socket, or over TCP if the program sets `Inspection::metrics_at`.
+Keys: q, Esc or Ctrl-C quits, + and - change the interval. Times are in
+microseconds, rounded up by at most a sixteenth. `fifo 40!`: SCHED_FIFO was
+requested and denied. Prometheus reads the same data from `GET /metrics` on the
+socket, or over TCP if the program sets `Inspection::metrics_at`.
 
-Exit code: 0 shown; 1 the ORB ended meanwhile; 2 no ORB or several ORBs were found, or the ORB did not
-answer.";
+Exit code: 0 shown; 1 the ORB ended meanwhile; 2 no ORB or several ORBs were
+found, or the ORB did not answer.";
 
 #[cfg(test)]
 mod documents;
@@ -382,6 +422,20 @@ mod tests {
     #[test]
     fn command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn help_fits_80_columns() {
+        let mut commands = vec![Cli::command().term_width(80)];
+        while let Some(mut command) = commands.pop() {
+            let subcommands = command.get_subcommands().cloned();
+            commands.extend(subcommands.map(|command| command.term_width(80)));
+            for help in [command.render_help(), command.render_long_help()] {
+                for line in help.to_string().lines() {
+                    assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+                }
+            }
+        }
     }
 
     #[test]

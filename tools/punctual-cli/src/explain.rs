@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use punctual::Minor;
+use punctual_report::terminal::fitted;
 
 /// Settings of `punctual explain`.
 #[derive(Debug, Args)]
@@ -27,11 +28,9 @@ pub fn run(options: &Options) -> ExitCode {
     }
     for minor in found {
         let kind = minor.kind().map_or("", |kind| kind.name());
-        println!(
-            "{minor} ({:#x}, CORBA::{kind}): {}",
-            minor.0,
-            minor.text().unwrap_or_default()
-        );
+        let text = minor.text().unwrap_or_default();
+        let line = format!("{minor} ({:#x}, CORBA::{kind}): {text}", minor.0);
+        println!("{}", fitted(&line));
     }
     ExitCode::SUCCESS
 }

@@ -1,6 +1,7 @@
 //! Punctual: the command line tool.
 
 mod cli;
+mod completions;
 mod doctor;
 mod explain;
 mod idl;
@@ -12,7 +13,8 @@ mod top;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
+use punctual_report::terminal;
 use punctual_scenarios::{bench, benchmarks, demo, qualify, trace};
 
 use cli::{Cli, Command};
@@ -40,12 +42,16 @@ fn main() -> ExitCode {
         Command::Doctor(options) => doctor::run(&options),
         Command::Top(options) => top::run(&options),
         Command::Explain(options) => explain::run(&options),
+        Command::Completions(options) => completions::complete(Cli::command(), &options),
+        Command::Man(options) => completions::manual(Cli::command(), &options),
     }
 }
 
 fn list_benchmarks() -> ExitCode {
+    let width = terminal::width().unwrap_or(usize::MAX);
     for benchmark in benchmarks() {
-        println!("{:<24} {}", benchmark.name, benchmark.about);
+        let name = format!("{:<24} ", benchmark.name);
+        println!("{}", terminal::hanging(&name, benchmark.about, width));
     }
     println!("\nRun one with `punctual bench NAME`; `punctual bench --help` lists the settings.");
     ExitCode::SUCCESS

@@ -13,7 +13,7 @@ use std::{
 use clap::Args;
 use punctual_harness::{Claim, MachineFacts, Outcome, Row};
 use punctual_os::affinity;
-use punctual_report::Table;
+use punctual_report::{Table, terminal::fitted};
 use punctual_sched::analysis::{self, Analysis};
 use punctual_scheduling::{Activity, Advice, HostOrder, Model, Part, Processor, Refusal, Schedule, Span};
 use punctual_simulation::Scenario;
@@ -201,26 +201,30 @@ impl<'s> Plan<'s> {
                 println!("{}", self.budgets.explanation(task, activity));
             }
         }
-        println!("{}", self.budgets.growth_text());
+        println!("{}", fitted(&self.budgets.growth_text()));
         for activity in self.skipped() {
-            println!("{}", self.not_included(activity));
+            println!("{}", fitted(&self.not_included(activity)));
         }
         for refusal in &self.refusals {
-            println!("{refusal}.");
+            println!("{}", fitted(&format!("{refusal}.")));
         }
         if self.is_feasible() {
             println!("Feasible: {}.", self.verdict());
             return;
         }
-        println!("Not feasible: {}.", self.reason());
+        println!("{}", fitted(&format!("Not feasible: {}.", self.reason())));
         match &self.advice {
             Some(advice) => {
                 println!("These changes make it feasible:");
-                advice.changes.iter().for_each(|change| println!("  - {change}"));
+                let changes = advice.changes.iter().map(|change| format!("  - {change}"));
+                changes.for_each(|change| println!("{}", fitted(&change)));
             }
             None => println!(
-                "No lanes and priorities were found that make it feasible: shorten a step, lengthen a \
-                 period, or move a step to another host."
+                "{}",
+                fitted(
+                    "No lanes and priorities were found that make it feasible: shorten a step, lengthen a \
+                     period, or move a step to another host."
+                )
             ),
         }
     }

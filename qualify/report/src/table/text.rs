@@ -1,17 +1,16 @@
 //! Tables as text for a terminal, no wider than it.
 
-use std::io;
-
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
 
 use super::{Table, shown};
+use crate::terminal;
 
 impl Table {
     /// Returns text for the terminal, without colours, no wider than the terminal, where standard output is
     /// one: headings are broken at spaces, and columns that do not fit follow in a second table, with the
     /// first columns repeated.
     pub fn to_text(&self) -> String {
-        self.to_text_within(terminal_width().unwrap_or(usize::MAX))
+        self.to_text_within(terminal::width().unwrap_or(usize::MAX))
     }
 
     /// Returns text whose lines have at most this number of characters, if that is possible.
@@ -95,12 +94,6 @@ impl Table {
 const GAP: usize = 3;
 /// Texts with more characters may be wrapped.
 const LONGEST: usize = 36;
-
-/// Columns of the terminal that standard output is; `None`: it is a file or a pipe.
-pub fn terminal_width() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
-    Some(size.ws_col.into()).filter(|columns| *columns > 0)
-}
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,7 @@
 
 use punctual_harness::Outcome;
 use punctual_os::rights;
+use punctual_report::terminal::fitted;
 
 use crate::load::{Importance, Pool};
 
@@ -10,14 +11,11 @@ pub(super) fn print(outcome: &Outcome) {
         println!("{}\n", chart(outcome, pool));
     }
     for claim in outcome.claims() {
-        println!(
-            "{} {}: {}",
-            claim.state.sign(),
-            claim.text,
-            punctual_report::table::shown(&claim.measured)
-        );
+        let measured = punctual_report::table::shown(&claim.measured);
+        let line = format!("{} {}: {measured}", claim.state.sign(), claim.text);
+        println!("{}", fitted(&line));
     }
-    println!("\n{}", result(outcome));
+    println!("\n{}", fitted(&result(outcome)));
     if let Some(remedy) = rights::probe().advice().first() {
         println!("Measured without real-time rights: other programs may have interfered. To grant them:");
         println!("  {remedy}");
@@ -64,8 +62,8 @@ fn result(outcome: &Outcome) -> String {
     };
     match (worst(Pool::Lanes), worst(Pool::WithoutLanes)) {
         (Some(with), Some(without)) => format!(
-            "With lanes the {} Hz client met at least {with:.0} % of its deadlines at every load; in a pool\nwithout \
-             lanes {without:.0} % at the worst.",
+            "With lanes the {} Hz client met at least {with:.0} % of its deadlines at every load; in a pool \
+             without lanes {without:.0} % at the worst.",
             Importance::High.rate()
         ),
         _ => "Not all loads were measured.".to_owned(),
@@ -135,7 +133,7 @@ mod tests {
     #[test]
     fn one_sentence_states_the_result() {
         assert_eq!(
-            result(&outcome()).replace('\n', " "),
+            result(&outcome()),
             "With lanes the 75 Hz client met at least 100 % of its deadlines at every load; in a pool without lanes \
              44 % at the worst."
         );

@@ -30,17 +30,20 @@ pub enum State {
 /// How to fix something.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Remedy {
-    /// One command, effective at once, or advice if no command fixes it.
-    pub now: String,
+    /// One command, effective at once; empty if there is none.
+    pub command: String,
+    /// What else to do or to know, and all there is to do if there is no command.
+    pub advice: String,
     /// Idempotent shell lines for root, with comments.
     pub script: String,
 }
 
 impl Remedy {
     /// A command that takes effect now, and lines that make it permanent if possible.
-    pub fn lasting(now: impl Into<String>, script: impl Into<String>) -> Self {
+    pub fn lasting(command: impl Into<String>, script: impl Into<String>) -> Self {
         Self {
-            now: now.into(),
+            command: command.into(),
+            advice: String::new(),
             script: script.into(),
         }
     }
@@ -48,8 +51,33 @@ impl Remedy {
     /// A fix that only people can make.
     pub fn advice(advice: impl Into<String>) -> Self {
         Self {
-            now: advice.into(),
-            script: String::new(),
+            advice: advice.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds what else to do or to know.
+    pub fn and(self, advice: impl Into<String>) -> Self {
+        Self {
+            advice: advice.into(),
+            ..self
+        }
+    }
+
+    /// Adds lines for the script.
+    pub fn with_script(self, script: impl Into<String>) -> Self {
+        Self {
+            script: script.into(),
+            ..self
+        }
+    }
+
+    /// Command and advice in one line.
+    pub fn now(&self) -> String {
+        match (&self.command[..], &self.advice[..]) {
+            (command, "") => command.to_owned(),
+            ("", advice) => advice.to_owned(),
+            (command, advice) => format!("{command}   ({advice})"),
         }
     }
 }

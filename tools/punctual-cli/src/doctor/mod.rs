@@ -14,6 +14,7 @@ use clap::Args;
 
 use self::{
     finding::{Finding, State},
+    report::Appearance,
     system::System,
 };
 
@@ -37,7 +38,7 @@ pub fn run(options: &Options) -> ExitCode {
     } else if options.json {
         println!("{}", report::json(&system, &findings));
     } else {
-        print!("{}", report::text(&system, &findings));
+        print!("{}", report::text(&system, &findings, Appearance::of_stdout()));
     }
     ExitCode::from(verdict(&findings))
 }

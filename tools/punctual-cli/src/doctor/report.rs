@@ -1,5 +1,6 @@
 //! The report of `doctor`, as text and as JSON.
 
+use punctual_report::terminal;
 use serde_json::{Value, json};
 
 use super::{
@@ -8,33 +9,52 @@ use super::{
     verdict,
 };
 
+/// How the report looks.
+#[derive(Clone, Copy)]
+pub struct Appearance {
+    /// Columns.
+    pub width: usize,
+    pub is_coloured: bool,
+}
+
+impl Appearance {
+    /// That of the terminal, or of a page of 80 columns. Wider lines would be hard to read.
+    pub fn of_stdout() -> Self {
+        Self {
+            width: terminal::width().unwrap_or(80).min(100),
+            is_coloured: terminal::is_coloured(),
+        }
+    }
+
+    fn painted(self, text: &str, colour: &str) -> String {
+        if self.is_coloured {
+            format!("\x1b[{colour}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
 /// The report for people.
-pub fn text(system: &System, findings: &[Finding]) -> String {
+pub fn text(system: &System, findings: &[Finding], appearance: Appearance) -> String {
     let (release, _) = system.kernel();
     let place = if system.is_container() {
         ", in a container"
     } else {
         ""
     };
-    let mut text = format!(
-        "Real-time readiness of this machine: Linux {release}, {} CPUs{place}\n",
+    let title = format!(
+        "Real-time readiness of this machine: Linux {release}, {} CPUs{place}",
         system.online_cpus().len()
     );
+    let mut text = terminal::hanging("", &title, appearance.width) + "\n";
     let mut had_passed = false;
     for finding in findings {
         let passed = finding.state == State::Passed;
         // Checks that passed are listed without blank lines.
         text += if passed && had_passed { "" } else { "\n" };
         had_passed = passed;
-        text += &format!("{} {}: {}\n", mark(finding.state), finding.title, finding.found);
-        if passed {
-            continue;
-        }
-        text += &paragraph("why", finding.why);
-        if !finding.remedy.now.is_empty() {
-            // Not wrapped: it is copied by users.
-            text += &format!("    {:<5} {}\n", "fix", finding.remedy.now);
-        }
+        text += &entry(finding, appearance);
     }
     let count = |state: State| findings.iter().filter(|finding| finding.state == state).count();
     let (failed, unknown) = (count(State::Failed), count(State::Unknown));
@@ -50,10 +70,82 @@ pub fn text(system: &System, findings: &[Finding]) -> String {
         text += "Kernel settings belong to the host and are changed there.\n";
     }
     if verdict(findings) != 0 {
-        text +=
-            "`punctual doctor --fix` prints a script with all fixes; read it before you run it as root.\n";
+        let hint =
+            "`punctual doctor --fix` prints a script with all fixes; read it before you run it as root.";
+        text += &(terminal::hanging("", hint, appearance.width) + "\n");
     }
     text
+}
+
+/// A check, why it matters and how to fix it.
+fn entry(finding: &Finding, appearance: Appearance) -> String {
+    let (mark, colour) = match finding.state {
+        State::Passed => ("✓", GREEN),
+        State::Failed => ("✗", RED),
+        State::Unknown => ("?", YELLOW),
+    };
+    let line = format!("{}: {}", finding.title, finding.found);
+    let line = terminal::hanging("  ", &line, appearance.width);
+    let line = line.replacen(finding.title, &appearance.painted(finding.title, BOLD), 1);
+    let mut text = format!("{}{}\n", appearance.painted(mark, colour), &line[1..]);
+    if finding.state == State::Passed {
+        return text;
+    }
+    let why = terminal::hanging("    why   ", finding.why, appearance.width);
+    text += &(appearance.painted(&why, FAINT) + "\n");
+    let remedy = &finding.remedy;
+    let mut label = "    fix   ";
+    if !remedy.command.is_empty() {
+        text += &(shell_command(label, &remedy.command, appearance.width) + "\n");
+        label = "          ";
+    }
+    if !remedy.advice.is_empty() {
+        text += &(terminal::hanging(label, &remedy.advice, appearance.width) + "\n");
+    }
+    text
+}
+
+const BOLD: &str = "1";
+const FAINT: &str = "2";
+const RED: &str = "1;31";
+const GREEN: &str = "32";
+const YELLOW: &str = "1;33";
+
+/// A command after a label. Where it is divided, lines end with a backslash, so that it can be copied.
+fn shell_command(label: &str, command: &str, width: usize) -> String {
+    let indent = " ".repeat(label.len());
+    let (mut lines, mut line) = (Vec::new(), label.to_owned());
+    for word in shell_words(command) {
+        let is_first = line.len() == label.len();
+        // Room for the space and the backslash.
+        if !is_first && line.chars().count() + 1 + word.chars().count() + 2 > width {
+            lines.push(line + " \\");
+            line = indent.clone();
+        } else if !is_first {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines.join("\n")
+}
+
+/// The parts of a command between spaces that are not quoted.
+fn shell_words(command: &str) -> Vec<&str> {
+    let (mut words, mut start, mut quote) = (Vec::new(), 0, None);
+    for (place, letter) in command.char_indices() {
+        match (quote, letter) {
+            (None, ' ') => {
+                words.push(&command[start..place]);
+                start = place + 1;
+            }
+            (None, '\'' | '"') => quote = Some(letter),
+            (Some(open), _) if open == letter => quote = None,
+            _ => {}
+        }
+    }
+    words.push(&command[start..]);
+    words
 }
 
 /// The report for programs.
@@ -70,7 +162,7 @@ pub fn json(system: &System, findings: &[Finding]) -> Value {
             },
             "found": finding.found,
             "why": finding.why,
-            "mend": finding.remedy.now,
+            "mend": finding.remedy.now(),
             "script": finding.remedy.script,
         })
     });
@@ -82,32 +174,4 @@ pub fn json(system: &System, findings: &[Finding]) -> Value {
         "container": system.is_container(),
         "findings": findings.collect::<Vec<_>>(),
     })
-}
-
-fn mark(state: State) -> char {
-    match state {
-        State::Passed => '✓',
-        State::Failed => '✗',
-        State::Unknown => '?',
-    }
-}
-
-/// Words after a label, in lines of 100 characters.
-fn paragraph(label: &str, words: &str) -> String {
-    const WIDTH: usize = 90;
-    let mut lines = vec![String::new()];
-    for word in words.split_whitespace() {
-        let last = lines.last_mut().expect("it starts with one line");
-        if last.chars().count() + word.chars().count() >= WIDTH && !last.is_empty() {
-            lines.push(word.to_owned());
-        } else {
-            last.push_str(if last.is_empty() { "" } else { " " });
-            last.push_str(word);
-        }
-    }
-    let labels = std::iter::once(label).chain(std::iter::repeat(""));
-    let lines = lines.iter().zip(labels);
-    lines
-        .map(|(line, label)| format!("    {label:<5} {line}\n"))
-        .collect()
 }

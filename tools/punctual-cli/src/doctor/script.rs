@@ -26,7 +26,7 @@ pub fn of(system: &System, findings: &[Finding]) -> String {
     for finding in &wanted {
         script += &format!("\n# --- {}: {}\n", finding.title, comment(&finding.found));
         if finding.remedy.script.is_empty() {
-            script += &format!("# Manually: {}\n", comment(&finding.remedy.now));
+            script += &format!("# Manually: {}\n", comment(&finding.remedy.now()));
         } else {
             script += &finding.remedy.script;
             script += "\n";

@@ -11,9 +11,16 @@ use std::{
 use super::{
     checks::examine,
     finding::{Finding, State, quoted},
-    report, script,
+    report::{self, Appearance},
+    script,
     system::{Rights, System},
     verdict,
+};
+
+/// As in a file.
+const PLAIN: Appearance = Appearance {
+    width: 80,
+    is_coloured: false,
 };
 
 /// A folder that imitates a machine; removed when dropped.
@@ -134,7 +141,7 @@ fn a_good_machine_passes_all_checks() {
     assert_eq!(verdict(&findings), 0);
     let ids: HashSet<_> = findings.iter().map(|finding| finding.id).collect();
     assert_eq!((findings.len(), ids.len()), (15, 15));
-    assert!(report::text(&system, &findings).contains("All checks passed."));
+    assert!(report::text(&system, &findings, PLAIN).contains("All checks passed."));
     assert!(script::of(&system, &findings).contains("All checks passed."));
 }
 
@@ -394,7 +401,7 @@ fn each_problem_is_found_with_its_fix() {
         let finding = of(&findings, id);
         assert_eq!(finding.state, *state, "{files:?}: {finding:#?}");
         assert!(finding.found.contains(found), "{files:?}: {finding:#?}");
-        assert!(finding.remedy.now.contains(mend), "{files:?}: {finding:#?}");
+        assert!(finding.remedy.now().contains(mend), "{files:?}: {finding:#?}");
         // No other check fails.
         let failed = findings
             .iter()
@@ -467,14 +474,14 @@ fn the_way_of_a_packet_is_examined() {
     assert_eq!(states(&bad), [Failed; 3], "{bad:#?}");
     assert_eq!(bad[0].found, "24 of eth0 to CPUs 0-3");
     assert!(
-        bad[0].remedy.now.contains("/proc/irq/24/smp_affinity_list"),
+        bad[0].remedy.now().contains("/proc/irq/24/smp_affinity_list"),
         "{bad:#?}"
     );
     assert!(
         bad[1].found.contains("irq/25-eth0-rx-0 runs at priority 50"),
         "{bad:#?}"
     );
-    assert_eq!(bad[1].remedy.now, "sudo chrt --fifo --pid 90 70");
+    assert_eq!(bad[1].remedy.now(), "sudo chrt --fifo --pid 90 70");
     assert!(
         bad[2].found.contains("napi/eth0-8193 is an ordinary thread"),
         "{bad:#?}"
@@ -482,7 +489,7 @@ fn the_way_of_a_packet_is_examined() {
     let shared = examined("2", Some("0"), &[]);
     assert_eq!(states(&shared), [Passed, Passed, Failed], "{shared:#?}");
     assert!(
-        shared[2].remedy.now.contains("/sys/class/net/eth0/threaded"),
+        shared[2].remedy.now().contains("/sys/class/net/eth0/threaded"),
         "{shared:#?}"
     );
 }
@@ -500,7 +507,7 @@ fn rights_are_those_that_were_tried() {
         let finding = of(&findings, id);
         assert_eq!(finding.state, State::Failed, "{id}");
         assert!(
-            finding.found.contains(found) && finding.remedy.now.contains(mend),
+            finding.found.contains(found) && finding.remedy.now().contains(mend),
             "{finding:#?}"
         );
     }
@@ -517,7 +524,7 @@ fn rights_are_those_that_were_tried() {
     assert!(
         of(&findings, "memory-lock")
             .remedy
-            .now
+            .now()
             .contains("docker run --cap-add=SYS_NICE")
     );
 }
@@ -545,7 +552,7 @@ fn checks_that_cannot_be_made_are_unknown() {
         "clock-source",
     ];
     assert_eq!(unknown, expected);
-    assert!(report::text(&system, &findings).contains("8 unknown"));
+    assert!(report::text(&system, &findings, PLAIN).contains("8 unknown"));
 }
 
 #[test]
@@ -562,7 +569,7 @@ fn text_and_json_agree() {
     let tree = Tree::new(&[]);
     let system = tree.system_with(no_rights());
     let findings = examine(&system);
-    let text = report::text(&system, &findings);
+    let text = report::text(&system, &findings, PLAIN);
     assert!(
         text.contains("✗ Real-time priorities: no real-time class"),
         "{text}"
@@ -654,4 +661,77 @@ fn the_script_is_valid_shell_for_any_group_name() {
         .output()
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&shown.stdout), folder);
+}
+
+/// A machine on which everything fails.
+fn everything_fails() -> Tree {
+    Tree::fine_but(&[
+        ("/proc/self/cgroup", "1:cpu,cpuacct:/user.slice"),
+        (&format!("{CPU}/user.slice/cpu.rt_runtime_us"), "0"),
+        ("/proc/sys/kernel/sched_rt_runtime_us", "950000"),
+        ("/sys/devices/system/cpu/isolated", ""),
+        ("/sys/kernel/realtime", "0"),
+        ("/proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC"),
+        ("/proc/sys/kernel/osrelease", "6.18"),
+        ("/sys/kernel/debug/sched/fair_server/cpu0/runtime", "50000000"),
+        ("/proc/self/timerslack_ns", "60000"),
+        (
+            "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+            "hpet",
+        ),
+        ("/proc/swaps", "Filename Type\n/swapfile file 8 0 -2"),
+        ("/sys/class/net/eth0/device/msi_irqs/24", "msix"),
+        ("/sys/class/net/eth0/threaded", "0"),
+        ("/proc/irq/24/smp_affinity_list", "0-3"),
+    ])
+}
+
+#[test]
+fn the_report_fits_the_terminal_and_its_commands_can_be_copied() {
+    let tree = everything_fails();
+    let system = tree.system_with(no_rights());
+    let findings = examine(&system);
+    let failed = findings.iter().filter(|finding| finding.state == State::Failed);
+    assert!(failed.count() >= 10, "{findings:#?}");
+    for width in [60, 80, 100] {
+        let appearance = Appearance { width, ..PLAIN };
+        let text = report::text(&system, &findings, appearance);
+        for line in text.lines() {
+            // A single word may be longer than the narrowest terminal.
+            let is_word = line.trim_end_matches(" \\").split_whitespace().count() <= 2 && width < 80;
+            assert!(line.chars().count() <= width || is_word, "{width}: {line}");
+        }
+        // As the shell joins the lines.
+        let joined = text.replace(" \\\n          ", " ");
+        for finding in findings.iter().filter(|finding| finding.state == State::Failed) {
+            assert!(
+                joined.contains(&finding.remedy.command),
+                "{width}: {finding:#?}\n{text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn colours_change_no_text() {
+    let tree = everything_fails();
+    let system = tree.system_with(no_rights());
+    let findings = examine(&system);
+    let coloured = Appearance {
+        is_coloured: true,
+        ..PLAIN
+    };
+    let text = report::text(&system, &findings, coloured);
+    assert!(
+        text.contains("\x1b[1;31m✗\x1b[0m \x1b[1mReal-time priorities\x1b[0m: "),
+        "{text}"
+    );
+    let without: String = text
+        .split('\x1b')
+        .map(|part| {
+            part.strip_prefix('[')
+                .map_or(part, |part| part.split_once('m').unwrap().1)
+        })
+        .collect();
+    assert_eq!(without, report::text(&system, &findings, PLAIN));
 }

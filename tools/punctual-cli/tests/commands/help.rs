@@ -7,7 +7,18 @@ fn help_names_every_command() {
     let (code, text) = punctual(&["--help"]);
     assert_eq!(code, 0);
     for command in [
-        "new", "doctor", "demo", "bench", "qualify", "trace", "idl", "plan", "top", "explain",
+        "new",
+        "doctor",
+        "demo",
+        "bench",
+        "qualify",
+        "trace",
+        "idl",
+        "plan",
+        "top",
+        "explain",
+        "completions",
+        "man",
     ] {
         assert!(
             text.lines().any(|line| line.trim_start().starts_with(command)),
@@ -31,6 +42,8 @@ fn help_of_each_command_has_examples_and_exit_codes() {
         &["top"],
         &["new"],
         &["explain"],
+        &["completions", "bash"],
+        &["man"],
     ] {
         let (code, text) = punctual(&[command, &["--help"]].concat());
         assert_eq!(code, 0, "{command:?}");

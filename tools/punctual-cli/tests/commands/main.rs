@@ -1,6 +1,7 @@
 //! Commands of `punctual` that measure nothing: what they write, and with which exit code they end.
 
 mod command;
+mod completions;
 mod doctor;
 mod explain;
 mod help;
@@ -9,3 +10,4 @@ mod new;
 mod plan;
 mod printing;
 mod simulate;
+mod terminal;

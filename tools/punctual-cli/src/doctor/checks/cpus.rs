@@ -47,10 +47,11 @@ pub fn isolated(system: &System) -> Finding {
 
 fn isolate(cpu: u32) -> Remedy {
     let options = format!("isolcpus=managed_irq,domain,{cpu} nohz_full={cpu} rcu_nocbs={cpu}");
-    Remedy::lasting(
-        format!("add `{options}` to the kernel's command line and restart"),
-        format!(
-            "# From the next boot on, CPU {cpu} runs only threads that are pinned to it.\n\
+    Remedy::advice(format!(
+        "add `{options}` to the kernel's command line and restart"
+    ))
+    .with_script(format!(
+        "# From the next boot on, CPU {cpu} runs only threads that are pinned to it.\n\
              # Choose another CPU if important interrupts go to it.\n\
              if [ -d /etc/default/grub.d ]; then\n    \
              echo 'GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT {options}\"' \
@@ -60,8 +61,7 @@ fn isolate(cpu: u32) -> Remedy {
              else\n    \
              echo 'add to the kernel command line: {options}'\n\
              fi"
-        ),
-    )
+    ))
 }
 
 /// Checks the frequency governors of the CPUs.

@@ -57,16 +57,13 @@ pub fn fair_server(system: &System) -> Finding {
               which an ordinary thread has waited for long, independently of throttling. One ordinary \
               thread on the CPU of a busy real-time thread is enough.",
     };
-    let remedy = |now: &str| {
-        Remedy::lasting(
-            now,
-            format!(
-                "# Until the next boot. Refused by a locked-down kernel: keep ordinary threads off the CPU.\n\
+    let remedy = |remedy: Remedy| {
+        remedy.with_script(format!(
+            "# Until the next boot. Refused by a locked-down kernel: keep ordinary threads off the CPU.\n\
                  for runtime in {FOLDER}/cpu*/runtime; do\n    \
                  if [ -e \"$runtime\" ]; then\n        \
                  echo 0 > \"$runtime\" || echo \"refused: $runtime\" >&2\n    fi\ndone"
-            ),
-        )
+        ))
     };
     let all = "for f in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do echo 0 | sudo tee \"$f\"; done";
     let cpus = system.list(FOLDER);
@@ -83,7 +80,7 @@ pub fn fair_server(system: &System) -> Finding {
                 *nanoseconds as f64 / 1e6,
                 on.len()
             ),
-            remedy(all),
+            remedy(Remedy::lasting(all, "")),
         ),
         ([], _) if !runtimes.is_empty() => subject.passed("off on every CPU"),
         ([], Some(version)) if version < (6, 12) => {
@@ -91,7 +88,9 @@ pub fn fair_server(system: &System) -> Finding {
         }
         ([], Some(_)) => subject.unknown(
             "state unknown: readable by root only, with debugfs mounted and without lockdown",
-            remedy("keep ordinary threads off the CPUs of real-time threads; then it has no effect"),
+            remedy(Remedy::advice(
+                "keep ordinary threads off the CPUs of real-time threads; then it has no effect",
+            )),
         ),
         ([], None) => subject.unknown("the kernel version cannot be read", Remedy::advice("mount /proc")),
     }
@@ -107,12 +106,13 @@ pub fn preemption(system: &System) -> Finding {
               `voluntary` and `none` are made for throughput and do not bound it.",
     };
     let remedy = Remedy::lasting(
-        "sudo apt install linux-image-rt-amd64, then reboot   (Ubuntu: sudo pro enable realtime-kernel)",
+        "sudo apt install linux-image-rt-amd64",
         "# Install and boot another kernel. Debian: apt install linux-image-rt-amd64\n\
          # Ubuntu: pro enable realtime-kernel. Fedora, RHEL: dnf install kernel-rt\n\
          # Until then, the best model of this kernel, if it can be selected:\n\
          model=/sys/kernel/debug/sched/preempt; if [ -w $model ]; then echo full > $model || true; fi",
-    );
+    )
+    .and("then reboot; on Ubuntu: sudo pro enable realtime-kernel");
     let (_, version) = system.kernel();
     if system.read("/sys/kernel/realtime").as_deref() == Ok("1") || version.contains("PREEMPT_RT") {
         return subject.passed("PREEMPT_RT");
@@ -155,10 +155,11 @@ pub fn timer_slack(system: &System) -> Finding {
         Ok(slack) if slack > COARSE => subject.failed(
             format!("{} µs, more than the default", slack as f64 / 1e3),
             Remedy::lasting(
-                "echo 1 > /proc/$$/timerslack_ns   (for programs that this shell starts)",
+                "echo 1 > /proc/$$/timerslack_ns",
                 "# A setting of each process, inherited by its children: there is no global switch.\n\
                  # In a systemd unit file: TimerSlackNSec=1",
-            ),
+            )
+            .and("for programs that this shell starts"),
         ),
         Ok(slack) if system.rights.priority.is_some() => subject.passed(format!(
             "{} µs for ordinary threads, none for real-time threads",

@@ -53,16 +53,14 @@ pub fn interrupts(system: &System) -> Finding {
     subject.failed(
         found.join("; "),
         Remedy::lasting(
-            format!(
-                "echo CPU | sudo tee /proc/irq/{first}/smp_affinity_list, with the CPU of the lane that \
-                 serves the device, or one that no lane uses"
-            ),
+            format!("echo CPU | sudo tee /proc/irq/{first}/smp_affinity_list"),
             format!(
                 "# Until the next boot. Choose the CPU of the lane that serves the device, or one that no\n\
                  # lane uses; `irqbalance` must not run.\n{}",
                 script.join("\n")
             ),
-        ),
+        )
+        .and("with the CPU of the lane that serves the device, or one that no lane uses"),
     )
 }
 
@@ -109,14 +107,13 @@ pub fn napi(system: &System) -> Finding {
         return subject.failed(
             format!("{} polls in interrupts and `ksoftirqd`", names.join(", ")),
             Remedy::lasting(
-                format!(
-                    "echo 1 | sudo tee /sys/class/net/{first}/threaded, then run `punctual doctor` again"
-                ),
+                format!("echo 1 | sudo tee /sys/class/net/{first}/threaded"),
                 format!(
                     "# Until the next boot; the threads then need a priority.\n{}",
                     script.join("\n")
                 ),
-            ),
+            )
+            .and("then run `punctual doctor` again"),
         );
     }
     let of_device = |name: &str| {

@@ -74,7 +74,7 @@ fn limit(system: &System, item: &str, value: &str, capability: &str) -> Remedy {
         _ => "LimitMEMLOCK=infinity",
     };
     Remedy::lasting(
-        format!("echo \"$USER - {item} {value}\" | sudo tee {file}   (then log in again)"),
+        format!("echo \"$USER - {item} {value}\" | sudo tee {file}"),
         format!(
             "# For all programs that this user starts after the next login.\n\
              echo \"${{SUDO_USER:-root}} - {item} {value}\" > {file}\n\
@@ -82,6 +82,7 @@ fn limit(system: &System, item: &str, value: &str, capability: &str) -> Remedy {
              # For a single program, after each build: setcap {capability}+ep PROGRAM"
         ),
     )
+    .and("then log in again")
 }
 
 /// Checks whether memory can be swapped out.
