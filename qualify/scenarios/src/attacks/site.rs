@@ -178,6 +178,7 @@ fn workers() -> Vec<Worker> {
         priority: Some(lane.priority),
         pace: Pace::Hertz(CALLS_PER_SECOND),
         request: Request::Work(0),
+        ..Worker::default()
     };
     LANES.iter().map(client).collect()
 }

@@ -91,6 +91,7 @@ fn capacity(deployment: &mut Deployment, seconds: f64) -> Result<f64, Error> {
         priority: Some(Importance::High.priority()),
         pace: Pace::Continuous,
         request: Request::Work(REFERENCE_WORK),
+        ..Worker::default()
     };
     let result = deployment.run(0, seconds, &[worker])?;
     let report = result.reports.first().ok_or("the client sent no report")?;

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use punctual::Orb;
+use punctual::{Orb, PolicyOverrides};
 use punctual_harness::{
     Span,
     child::{self, Role, TaskEntry},
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     network,
-    task::{Pace, Report, Request, Task, TaskResult},
+    task::{Pace, Report, Task, TaskResult},
     worker::{Start, WorkerContext},
 };
 use crate::{error::Error, idl::load::bench::LoadRef, os::joined};
@@ -88,14 +88,16 @@ fn run(client: &Client, task: Task) -> Result<TaskResult, Error> {
     let start = Arc::new(Start::of(task.workers.len(), delay));
     let mut threads = Vec::with_capacity(task.workers.len());
     for (number, worker) in task.workers.into_iter().enumerate() {
-        let servant = match worker.request {
-            Request::Cube { servant } => servant,
-            Request::Work(_) | Request::Octets(_) => 0,
+        let servant = servants.get(worker.servant).ok_or("unknown servant")?;
+        let load = if worker.private_connection {
+            servant.with_policies(PolicyOverrides::new().private_connection(true)).unchecked()
+        } else {
+            servant.clone()
         };
         let is_watching = number == 0 && matches!(worker.pace, Pace::Pausing { .. });
         let context = WorkerContext {
             orb: client.orb.clone(),
-            load: servants.get(servant).ok_or("unknown servant")?.clone(),
+            load,
             watched: server.filter(|_| is_watching),
             rounds: task.rounds,
             seconds: task.seconds,

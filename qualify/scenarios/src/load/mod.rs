@@ -5,7 +5,7 @@
 //!
 //! | What | File |
 //! |---|---|
-//! | The server process: pools, and a servant for each | `server.rs` |
+//! | The server process: pools, each with servants | `server.rs`, `policies.rs` |
 //! | Tasks of the client process, and its reports | `task.rs` |
 //! | The client process and its threads | `client.rs`, `worker.rs`, `pacing.rs`, `slices.rs` |
 //! | Both processes on their CPUs and networks | `deployment.rs`, `network.rs` |
@@ -19,6 +19,7 @@ mod deadlines;
 mod deployment;
 pub(crate) mod network;
 mod pacing;
+mod policies;
 mod server;
 mod session;
 mod slices;
@@ -28,6 +29,7 @@ mod worker;
 pub(crate) use calibration::{CAPACITY, REFERENCE_WORK};
 pub(crate) use deadlines::{Counting, Share};
 pub(crate) use deployment::{Deployment, Placement, Setup};
+pub(crate) use policies::Policy;
 pub(crate) use server::{PoolSpec, SMALL_STACK_BYTES, Server, ServerSetup, ServerSpec};
 pub(crate) use session::{COLUMNS, Client, Engine, Phase, PhaseResult, Session, expected};
 pub(crate) use slices::Slices;
@@ -117,6 +119,7 @@ impl Importance {
             priority: Some(self.priority()),
             pace: Pace::Hertz(rate),
             request: Request::Work(work),
+            ..Worker::default()
         }
     }
 }
@@ -129,6 +132,7 @@ pub(crate) fn clients(work: u32, best_effort: usize) -> Vec<Worker> {
         priority: Some(priority::BEST_EFFORT),
         pace: Pace::Continuous,
         request: Request::Work(work),
+        ..Worker::default()
     });
     paced.chain(continuous).collect()
 }

@@ -11,7 +11,7 @@ use punctual_os::clock;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use super::network;
+use super::{network, policies::Policy};
 use crate::{
     cubit::cube::cube,
     error::Error,
@@ -23,6 +23,8 @@ use crate::{
 pub(crate) struct ServerSpec {
     /// The pools, each with its servants.
     pub(crate) pools: Vec<PoolSpec>,
+    /// Further pools, behind the others. Each has a servant for the important client and one for the rest.
+    pub(crate) policies: Vec<Policy>,
     /// Whether the threads run under SCHED_FIFO, not in the default class.
     pub(crate) realtime: bool,
     /// Whether it also listens in shared memory, and may open as many files as usual: [`USUAL_FILES`].
@@ -43,6 +45,7 @@ impl ServerSpec {
     pub(crate) fn new(pools: Vec<PoolSpec>, realtime: bool) -> Self {
         Self {
             pools,
+            policies: Vec::new(),
             realtime,
             exposed: false,
             stalls: false,
@@ -127,14 +130,18 @@ impl Role for Server {
         }
         let orb = builder.build()?;
         let mut references = Vec::new();
+        let activate = |poa: &Poa| -> Result<String, Error> {
+            let stall = spec.stalls.then(Stall::default);
+            let servant: LoadRef = poa.activate(Servant { stall })?;
+            Ok(servant.to_ior())
+        };
         for (number, pool) in spec.pools.iter().enumerate() {
             let poa = poa(&orb, &format!("pool-{number}"), pool, spec.stack_bytes)?;
-            let activate = |_| -> Result<String, Error> {
-                let stall = spec.stalls.then(Stall::default);
-                let servant: LoadRef = poa.activate(Servant { stall })?;
-                Ok(servant.to_ior())
-            };
-            references.push((0..spec.servants).map(activate).collect::<Result<_, _>>()?);
+            references.push((0..spec.servants).map(|_| activate(&poa)).collect::<Result<_, _>>()?);
+        }
+        for (number, policy) in spec.policies.iter().enumerate() {
+            let adapters = policy.adapters(&orb, &format!("policy-{number}"))?;
+            references.push(adapters.iter().map(activate).collect::<Result<_, _>>()?);
         }
         Ok((Self { _orb: orb }, references))
     }
@@ -314,5 +321,15 @@ mod tests {
             load.swallow(&[0; 1000]).unwrap();
         }
         assert!(poa(&orb, "none", &PoolSpec::Lanes(Vec::new()), None).is_err());
+        client
+            .current()
+            .set_priority(Priority::new(super::super::priority::HIGH).unwrap())
+            .unwrap();
+        for policy in Policy::ALL {
+            let [important, _] = policy.adapters(&orb, policy.name()).unwrap();
+            let reference: LoadRef = important.activate(Servant::default()).unwrap();
+            let load: LoadRef = client.resolve(&reference.to_ior()).unwrap();
+            assert_eq!(load.cube_octet(3), Ok(27), "{}", policy.name());
+        }
     }
 }

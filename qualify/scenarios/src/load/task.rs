@@ -31,7 +31,7 @@ pub(crate) struct Tolerance {
 }
 
 /// One thread of the client process.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Worker {
     pub(crate) name: String,
     /// CORBA priority; without one the thread stays in the default scheduling class, and its calls carry no
@@ -39,6 +39,10 @@ pub(crate) struct Worker {
     pub(crate) priority: Option<i16>,
     pub(crate) pace: Pace,
     pub(crate) request: Request,
+    /// Index of the servant in the task's pool.
+    pub(crate) servant: usize,
+    /// Whether it has a connection of its own.
+    pub(crate) private_connection: bool,
 }
 
 impl Worker {
@@ -51,11 +55,12 @@ impl Worker {
 }
 
 /// When a worker calls.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Pace {
     /// Once in each period; the number of periods per second.
     Hertz(u32),
     /// As soon as the previous call has returned.
+    #[default]
     Continuous,
     /// With a pause after each call, such that there are this many calls per second, as in MT_Cubit.
     Pausing {
@@ -75,11 +80,14 @@ pub(crate) enum Request {
     Work(u32),
     /// A request of this many octets.
     Octets(usize),
-    /// The cube of an octet, from one of the pool's servants. It is checked.
-    Cube {
-        /// Index of the servant.
-        servant: usize,
-    },
+    /// The cube of an octet. It is checked.
+    Cube,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self::Work(0)
+    }
 }
 
 /// The result of a task.

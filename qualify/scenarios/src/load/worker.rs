@@ -39,14 +39,14 @@ impl WorkerContext {
     pub(super) fn run(&self, worker: &Worker, start: &Start) -> Result<(Report, u64), Error> {
         let payload = match worker.request {
             Request::Octets(octets) => vec![0x5a; octets],
-            Request::Work(_) | Request::Cube { .. } => Vec::new(),
+            Request::Work(_) | Request::Cube => Vec::new(),
         };
         let mut argument = 0_u8;
         let call = || {
             let result = match worker.request {
                 Request::Work(work) => self.load.method(work, self.rounds, PRIME).map(|()| true),
                 Request::Octets(_) => self.load.swallow(&payload).map(|()| true),
-                Request::Cube { .. } => {
+                Request::Cube => {
                     argument = argument.wrapping_add(1);
                     self.load
                         .cube_octet(argument)
@@ -95,7 +95,7 @@ impl WorkerContext {
             return Ok(());
         }
         let first = || match worker.request {
-            Request::Cube { .. } => self.load.cube_octet(0).map(|_| ()),
+            Request::Cube => self.load.cube_octet(0).map(|_| ()),
             Request::Work(_) | Request::Octets(_) => self.load.method(1, 1, PRIME),
         };
         let Some(Tolerance { timeout, .. }) = self.tolerance else {

@@ -35,7 +35,9 @@ pub(super) fn client(name: impl Into<String>, number: usize, hz: u32) -> Worker 
         name: name.into(),
         priority: Some(priority(number)),
         pace: Pace::Pausing { hz, slices: None },
-        request: Request::Cube { servant: number },
+        request: Request::Cube,
+        servant: number,
+        ..Worker::default()
     }
 }
 

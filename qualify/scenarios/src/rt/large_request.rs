@@ -78,6 +78,7 @@ fn workers(large: bool) -> Vec<Worker> {
         priority: Some(priority::LOW),
         pace: Pace::Continuous,
         request: Request::Octets(OCTETS),
+        ..Worker::default()
     };
     let low = std::iter::repeat_n(low, if large { LOW_CLIENTS } else { 0 });
     std::iter::once(medium).chain(low).collect()

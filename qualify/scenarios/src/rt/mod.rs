@@ -9,6 +9,7 @@
 //! | 7, 8: three clients over best-effort threads, with and without lanes | `best_effort/` |
 //! | 9: a pool without lanes that propagates priorities | `propagated.rs` |
 //! | 9, note: the effect of large requests | `large_request.rs` |
+//! | the other policies beside CLIENT_PROPAGATED | `policies.rs`, `policies.toml` |
 //!
 //! All experiments run through one driver (`load/`), with work in a unit that is calibrated once per run. For
 //! the figures with two machines, server and clients are in separate network namespaces with a link between
@@ -22,6 +23,7 @@ mod concurrency;
 mod increasing_work;
 mod invocation_rate;
 mod large_request;
+mod policies;
 mod propagated;
 mod tao;
 mod throughput;
@@ -31,6 +33,7 @@ use punctual_report::{Figure, Series, Table};
 
 use crate::{
     benchmark::Benchmark,
+    experiment::benchmark,
     length::Length,
     load::{self, Pace, PhaseResult, Request, Worker},
 };
@@ -47,6 +50,7 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
     best_effort::LANES,
     propagated::BENCHMARK,
     large_request::BENCHMARK,
+    benchmark::<policies::Policies>(),
 ];
 
 /// Indices of an experiment's deployments: server and clients on one CPU, and as on two machines.
@@ -70,6 +74,7 @@ fn ordinary(name: impl Into<String>, pace: Pace, work: u32) -> Worker {
         priority: None,
         pace,
         request: Request::Work(work),
+        ..Worker::default()
     }
 }
 

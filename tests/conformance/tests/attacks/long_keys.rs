@@ -1,10 +1,10 @@
 //! Requests with object keys that are longer than any object's.
 
-use punctual::{Limits, OrbError};
+use punctual::{AnyServant, Limits, OrbError};
 use punctual_fixtures::{
     conformance::ProbeRef,
     peer::Peer,
-    server::{Server, Setup, client},
+    server::{Profile, Server, Setup, client},
     wire::COMMON,
 };
 
@@ -62,4 +62,22 @@ fn a_request_with_a_key_above_the_limit_finds_nothing_and_others_go_on() {
     let mut body = located.reader();
     assert_eq!((body.u32(), body.u32()), (7, 2), "OBJECT_FORWARD");
     assert_eq!(server.reference_for(&client()).twice(4), Ok(8));
+}
+
+#[test]
+fn a_default_servant_serves_no_key_above_the_limit() {
+    let server = server();
+    let adapter = server.orb.root_poa().child("default").threadpool(&server.pool);
+    let adapter = adapter.user_ids();
+    let adapter = adapter.default_servant(AnyServant::new::<ProbeRef, _>(server.servant()));
+    let any: ProbeRef = adapter.build().unwrap().reference().id("x").create().unwrap();
+    let key = Profile::of(any.as_object()).key;
+    let mut peer = Peer::connect(server.port());
+    for octets in [key.len(), LONGEST, LONGEST + 1] {
+        let mut key = key.clone();
+        key.resize(octets, b'x');
+        peer.send(&COMMON.request(1, &key, "twice", |body| body.i32(21)));
+        let served = peer.receive().unwrap().reply().status == 0;
+        assert_eq!(served, octets <= LONGEST, "a key of {octets} octets");
+    }
 }
