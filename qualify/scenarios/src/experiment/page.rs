@@ -52,12 +52,21 @@ struct TableSpec {
     published: Vec<Row>,
     /// Names and headings.
     columns: Vec<(String, String)>,
-    /// Whether the columns of evaluated samples follow these.
-    #[serde(default)]
-    samples: bool,
+    /// The columns that follow these.
+    standard: Option<Standard>,
     /// The columns after those.
     #[serde(default)]
     last: Vec<(String, String)>,
+}
+
+/// Columns of rows that engines make.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Standard {
+    /// Of evaluated samples in `os/`.
+    Samples,
+    /// Of the clients of a phase.
+    Clients,
 }
 
 impl Page {
@@ -107,8 +116,12 @@ impl TableSpec {
             .last
             .iter()
             .map(|(name, heading)| (name.as_str(), heading.as_str()));
-        let samples = SAMPLE_COLUMNS.iter().copied().filter(|_| self.samples);
-        let columns: Vec<_> = columns.chain(samples).chain(last).collect();
+        let standard = match self.standard {
+            None => &[],
+            Some(Standard::Samples) => SAMPLE_COLUMNS,
+            Some(Standard::Clients) => CLIENT_COLUMNS,
+        };
+        let columns: Vec<_> = columns.chain(standard.iter().copied()).chain(last).collect();
         let table = (!rows.is_empty()).then(|| Table::of(rows).columns(&columns))?;
         Some(if self.title.is_empty() {
             table
@@ -129,6 +142,20 @@ const SAMPLE_COLUMNS: &[(&str, &str)] = &[
     ("disturbed", "interrupted"),
     ("undisturbed_max_us", "max of others (µs)"),
     ("raw_p50_us", "raw p50 (µs)"),
+];
+
+/// The columns of clients' rows in `load/`, after those that describe the phase.
+const CLIENT_COLUMNS: &[(&str, &str)] = &[
+    ("priority", "priority"),
+    ("asked_hz", "requested (Hz)"),
+    ("achieved_hz", "achieved (Hz)"),
+    ("deadlines_made_percent", "started in time (%)"),
+    ("deadlines_lost_to_kernel_percent", "lost to the kernel (%)"),
+    ("ends_made_percent", "ended in time (%)"),
+    ("ends_lost_to_kernel_percent", "lost to the kernel (%)"),
+    ("mean_us", "mean (µs)"),
+    ("max_us", "max (µs)"),
+    ("max_cause", "cause of max"),
 ];
 
 #[cfg(test)]

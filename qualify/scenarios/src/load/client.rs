@@ -90,7 +90,9 @@ fn run(client: &Client, task: Task) -> Result<TaskResult, Error> {
     for (number, worker) in task.workers.into_iter().enumerate() {
         let servant = servants.get(worker.servant).ok_or("unknown servant")?;
         let load = if worker.private_connection {
-            servant.with_policies(PolicyOverrides::new().private_connection(true)).unchecked()
+            servant
+                .with_policies(PolicyOverrides::new().private_connection(true))
+                .unchecked()
         } else {
             servant.clone()
         };

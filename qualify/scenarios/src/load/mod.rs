@@ -31,7 +31,7 @@ pub(crate) use deadlines::{Counting, Share};
 pub(crate) use deployment::{Deployment, Placement, Setup};
 pub(crate) use policies::Policy;
 pub(crate) use server::{PoolSpec, SMALL_STACK_BYTES, Server, ServerSetup, ServerSpec};
-pub(crate) use session::{COLUMNS, Client, Engine, Phase, PhaseResult, Session, expected};
+pub(crate) use session::{Client, Engine, Phase, PhaseResult, Session, expected};
 pub(crate) use slices::Slices;
 pub(crate) use task::{Pace, Report, Request, Tolerance, Worker};
 

@@ -137,7 +137,11 @@ impl Role for Server {
         };
         for (number, pool) in spec.pools.iter().enumerate() {
             let poa = poa(&orb, &format!("pool-{number}"), pool, spec.stack_bytes)?;
-            references.push((0..spec.servants).map(|_| activate(&poa)).collect::<Result<_, _>>()?);
+            references.push(
+                (0..spec.servants)
+                    .map(|_| activate(&poa))
+                    .collect::<Result<_, _>>()?,
+            );
         }
         for (number, policy) in spec.policies.iter().enumerate() {
             let adapters = policy.adapters(&orb, &format!("policy-{number}"))?;

@@ -376,20 +376,6 @@ impl Client {
     }
 }
 
-/// The columns of a table of such rows, after the caller's columns.
-pub(crate) const COLUMNS: &[(&str, &str)] = &[
-    ("priority", "priority"),
-    ("asked_hz", "requested (Hz)"),
-    ("achieved_hz", "achieved (Hz)"),
-    ("deadlines_made_percent", "started in time (%)"),
-    ("deadlines_lost_to_kernel_percent", "lost to the kernel (%)"),
-    ("ends_made_percent", "ended in time (%)"),
-    ("ends_lost_to_kernel_percent", "lost to the kernel (%)"),
-    ("mean_us", "mean (µs)"),
-    ("max_us", "max (µs)"),
-    ("max_cause", "cause of max"),
-];
-
 /// A phase with its result, before correction for holes.
 struct Measured<K> {
     phase: Phase<K>,

@@ -1,30 +1,20 @@
 //! `rt.3`: increasing concurrency. 1 to 20 continuous clients, work 30, default class; one server thread on
 //! one CPU, two threads on one CPU, and two on two. Source: [Pyarali 2002] figure 13.
 
-use punctual_harness::{Claim, Outcome, Row};
-use punctual_report::{Chapter, Series, Table};
+use std::time::Duration;
 
-use super::{claims::largest_deviation, figure, ordinary, shortened};
+use punctual_harness::{Claim, Outcome, Row};
+
+use super::{claims::largest_deviation, ordinary, run};
 use crate::{
-    benchmark::{Benchmark, Findings},
     control::Control,
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
-    load::{
-        self, Pace, Phase, PhaseResult, Placement, PoolSpec, REFERENCE_WORK, STALLED, ServerSpec, Session,
-        Setup,
-    },
-    testbed::Testbed,
+    load::{self, Pace, Phase, PhaseResult, Placement, PoolSpec, REFERENCE_WORK, STALLED, ServerSpec, Setup},
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "rt.3",
-    about: "[Pyarali 2002] experiment 3: throughput over clients, one and two server threads, one and two \
-            CPUs",
-    expected: |length| load::expected(&phases(length)),
-    run: measure,
-    controls: &[ONE_CPU, GROWING_WORK, STALLED],
-};
+pub(crate) struct IncreasingConcurrency;
 
 const ONE_CPU: Control = Control {
     id: "one-cpu",
@@ -90,49 +80,53 @@ struct Measured {
     points: Vec<(usize, f64)>,
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let length = testbed.length;
-    let mut session = Session::begin(testbed, BENCHMARK.name)?;
-    let pool = |threads| PoolSpec::SinglePriority { threads, priority: 0 };
-    let server = ServerSpec::new(vec![pool(1), pool(2)], false);
-    let two = Setup::new(server.clone(), Placement::AllCpus);
-    let setups = [
-        Setup::new(server, Placement::OneCpu),
-        two.or_skip("two server threads on two CPUs", &["two-cpus"]),
-    ];
-    let mut phases = phases(length);
-    for phase in &mut phases {
-        if session.testbed.is_under(&ONE_CPU) {
-            phase.deployment = 0;
-        }
-        if session.testbed.is_under(&GROWING_WORK) {
-            let clients = phase.key.clients as u32;
-            phase
-                .workers
-                .iter_mut()
-                .for_each(|worker| worker.add_work(clients));
-        }
+impl Experiment for IncreasingConcurrency {
+    const NAME: &'static str = "rt.3";
+    const ABOUT: &'static str = "[Pyarali 2002] experiment 3: throughput over clients, one and two server \
+                                 threads, one and two CPUs";
+    const PAGE: &'static str = include_str!("concurrency.toml");
+    const CONTROLS: &'static [Control] = &[ONE_CPU, GROWING_WORK, STALLED];
+
+    fn expected(length: Length) -> Duration {
+        load::expected(&phases(length))
     }
-    let results = session.run(&setups, phases)?;
-    let outcome = &mut session.outcome;
-    shortened(outcome, length, "3, 5, 10 and 15 clients; 2 s for each");
-    let measured = CONFIGURATIONS.map(|configuration| Measured::of(configuration, &results, outcome));
-    claim(&measured, outcome);
-    let others = results
-        .iter()
-        .filter_map(|phase| phase.others)
-        .fold(0.0, f64::max);
-    if others > LARGEST_SHARE_OF_OTHERS {
-        outcome.unfit(format!(
-            "other programs used {:.0} % of the two CPUs while throughput on both was measured (limit {:.0} \
-             %): stop them and run it again",
-            others * 100.0,
-            LARGEST_SHARE_OF_OTHERS * 100.0
-        ));
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let pool = |threads| PoolSpec::SinglePriority { threads, priority: 0 };
+        let server = ServerSpec::new(vec![pool(1), pool(2)], false);
+        let two = Setup::new(server.clone(), Placement::AllCpus);
+        let setups = [
+            Setup::new(server, Placement::OneCpu),
+            two.or_skip("two server threads on two CPUs", &["two-cpus"]),
+        ];
+        let mut phases = phases(trial.length());
+        for phase in &mut phases {
+            if trial.testbed.is_under(&ONE_CPU) {
+                phase.deployment = 0;
+            }
+            if trial.testbed.is_under(&GROWING_WORK) {
+                let clients = phase.key.clients as u32;
+                let workers = phase.workers.iter_mut();
+                workers.for_each(|worker| worker.add_work(clients));
+            }
+        }
+        let results = run::<Self, _>(trial, &setups, phases)?;
+        trial.shortened("3, 5, 10 and 15 clients; 2 s for each");
+        let outcome = &mut trial.outcome;
+        let measured = CONFIGURATIONS.map(|configuration| Measured::of(configuration, &results, outcome));
+        claim(&measured, outcome);
+        let others = results.iter().filter_map(|phase| phase.others);
+        let others = others.fold(0.0, f64::max);
+        if others > LARGEST_SHARE_OF_OTHERS {
+            outcome.unfit(format!(
+                "other programs used {:.0} % of the two CPUs while throughput on both was measured (limit \
+                 {:.0} %): stop them and run it again",
+                others * 100.0,
+                LARGEST_SHARE_OF_OTHERS * 100.0
+            ));
+        }
+        Ok(())
     }
-    let outcome = session.end()?;
-    let chapter = chapter(&outcome, &measured);
-    Ok(Findings { outcome, chapter })
 }
 
 impl Configuration {
@@ -159,6 +153,7 @@ impl Measured {
         {
             let corrected = phase.collective_hz_corrected().unwrap_or_default();
             let row = Row::new()
+                .with("configuration", configuration.name())
                 .with("server_threads", configuration.threads)
                 .with("cpus", configuration.cpus)
                 .with("clients", phase.key.clients)
@@ -200,39 +195,4 @@ fn claim(measured: &[Measured; 3], outcome: &mut Outcome) {
                     smallest ratio";
         outcome.claim(Claim::at_least("two-cpus", text, SOURCE, least, 1.8));
     }
-}
-
-fn chapter(outcome: &Outcome, measured: &[Measured]) -> Chapter {
-    let series = measured.iter().map(|of| Series {
-        name: of.configuration.name(),
-        points: of
-            .points
-            .iter()
-            .map(|&(clients, hz)| (clients as f64, hz))
-            .collect(),
-    });
-    let caption = "With one CPU, more clients or a second server thread do not change throughput; with two \
-                   CPUs, the second client engages the second thread and throughput doubles. [Pyarali 2002] \
-                   figure 13.";
-    let columns = [
-        ("server_threads", "server threads"),
-        ("cpus", "CPUs"),
-        ("clients", "clients"),
-        ("achieved_hz", "calls/s"),
-        ("achieved_hz_without_holes", "calls/s without holes"),
-        ("other_programs_percent", "other programs (% of both CPUs)"),
-    ];
-    Chapter::new("Experiment 3: increasing concurrency")
-        .paragraph("Clients call continuously at work 30, in the default scheduling class.")
-        .figure(figure(
-            "Throughput of all clients together",
-            caption,
-            "clients",
-            series.collect(),
-        ))
-        .table(
-            Table::of(outcome.rows().iter().map(Row::as_map))
-                .columns(&columns)
-                .title("Throughput over clients"),
-        )
 }

@@ -1,29 +1,23 @@
 //! `rt.2`: increasing rate. One server thread, one client with a rate, work 30, default class, one CPU.
 //! Source: [Pyarali 2002] figure 11.
 
-use punctual_harness::{Claim, Outcome, Row};
-use punctual_report::{Chapter, Figure};
+use std::time::Duration;
 
-use super::{claims::claim_deadlines_met, ordinary, shortened, table};
+use punctual_harness::{Claim, Outcome, Row};
+
+use super::{claims::claim_deadlines_met, ordinary, run};
 use crate::{
-    benchmark::{Benchmark, Findings},
     control::Control,
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
     load::{
         self, Counting, Pace, Phase, PhaseResult, Placement, PoolSpec, REFERENCE_WORK, STALLED, ServerSpec,
-        Session, Setup,
+        Setup,
     },
-    testbed::Testbed,
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "rt.2",
-    about: "[Pyarali 2002] experiment 2: deadlines met as a client's rate grows beyond the capacity",
-    expected: |length| load::expected(&phases(length)),
-    run: measure,
-    controls: &[OTHER_CAPACITY, STALLED],
-};
+pub(crate) struct IncreasingRate;
 
 const OTHER_CAPACITY: Control = Control {
     id: "other-capacity",
@@ -72,42 +66,51 @@ fn formula(capacity: f64, rate: u32) -> f64 {
     (100.0 * capacity / f64::from(rate)).min(100.0)
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let length = testbed.length;
-    let mut session = Session::begin(testbed, BENCHMARK.name)?;
-    let threads = PoolSpec::SinglePriority {
-        threads: 1,
-        priority: 0,
-    };
-    let server = ServerSpec::new(vec![threads], false);
-    let mut phases = phases(length);
-    if session.testbed.is_under(&OTHER_CAPACITY) {
-        let workers = phases.iter_mut().skip(1).flat_map(|phase| &mut phase.workers);
-        workers.for_each(|worker| worker.add_work(REFERENCE_WORK));
+impl Experiment for IncreasingRate {
+    const NAME: &'static str = "rt.2";
+    const ABOUT: &'static str =
+        "[Pyarali 2002] experiment 2: deadlines met as a client's rate grows beyond the capacity";
+    const PAGE: &'static str = include_str!("invocation_rate.toml");
+    const CONTROLS: &'static [Control] = &[OTHER_CAPACITY, STALLED];
+
+    fn expected(length: Length) -> Duration {
+        load::expected(&phases(length))
     }
-    let results = session.run(&[Setup::new(server, Placement::OneCpu)], phases)?;
-    let outcome = &mut session.outcome;
-    let (first, rates) = results.split_first().ok_or("nothing was measured")?;
-    let capacity = first.client("client").throughput();
-    let capacity = capacity.ok_or("fewer than two calls returned while the capacity was measured")?;
-    outcome.parameter("capacity_hz", capacity);
-    shortened(outcome, length, "rates 175, 225 and 250 Hz; 4 s for each");
-    let rates: Vec<_> = rates
-        .iter()
-        .filter_map(|phase| match phase.key {
-            Point::Rate(rate) => Some((rate, phase)),
-            Point::Capacity => None,
-        })
-        .collect();
-    for (rate, phase) in &rates {
-        let front = Row::new().with("rate", *rate);
-        let front = front.with("formula_percent", formula(capacity, *rate));
-        phase.rows(&front).into_iter().for_each(|row| outcome.row(row));
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let threads = PoolSpec::SinglePriority {
+            threads: 1,
+            priority: 0,
+        };
+        let server = ServerSpec::new(vec![threads], false);
+        let mut phases = phases(trial.length());
+        if trial.testbed.is_under(&OTHER_CAPACITY) {
+            let workers = phases.iter_mut().skip(1).flat_map(|phase| &mut phase.workers);
+            workers.for_each(|worker| worker.add_work(REFERENCE_WORK));
+        }
+        let results = run::<Self, _>(trial, &[Setup::new(server, Placement::OneCpu)], phases)?;
+        let (first, rates) = results.split_first().ok_or("nothing was measured")?;
+        let capacity = first.client("client").throughput();
+        let capacity = capacity.ok_or("fewer than two calls returned while the capacity was measured")?;
+        trial.outcome.parameter("capacity_hz", capacity);
+        trial.text("capacity", format!("{capacity:.1}"));
+        trial.shortened("rates 175, 225 and 250 Hz; 4 s for each");
+        let rates: Vec<_> = rates
+            .iter()
+            .filter_map(|phase| match phase.key {
+                Point::Rate(rate) => Some((rate, phase)),
+                Point::Capacity => None,
+            })
+            .collect();
+        for (rate, phase) in &rates {
+            let front = Row::new().with("rate", *rate);
+            let front = front.with("formula_percent", formula(capacity, *rate));
+            let rows = phase.rows(&front).into_iter();
+            rows.for_each(|row| trial.outcome.row(row));
+        }
+        claim(&rates, capacity, &mut trial.outcome);
+        Ok(())
     }
-    claim(&rates, capacity, outcome);
-    let chapter = chapter(&session.outcome, &rates, capacity);
-    let outcome = session.end()?;
-    Ok(Findings { outcome, chapter })
 }
 
 fn claim(rates: &[(u32, &PhaseResult<Point>)], capacity: f64, outcome: &mut Outcome) {
@@ -124,37 +127,6 @@ fn claim(rates: &[(u32, &PhaseResult<Point>)], capacity: f64, outcome: &mut Outc
     let text =
         "above it: largest difference between the share of deadlines met and 100·P/E (points), at most 3";
     outcome.claim(Claim::at_most("above-capacity", text, SOURCE, off, 3.0));
-}
-
-fn chapter(outcome: &Outcome, rates: &[(u32, &PhaseResult<Point>)], capacity: f64) -> Chapter {
-    let curve = |of: &dyn Fn(u32, &PhaseResult<Point>) -> f64| -> Vec<(f64, f64)> {
-        let point = |&(rate, phase): &(u32, &PhaseResult<Point>)| (f64::from(rate), of(rate, phase));
-        rates.iter().map(point).collect()
-    };
-    let met = |phase: &PhaseResult<Point>, counting| phase.client("client").deadlines_met(counting).raw;
-    let figure = Figure::new("Deadlines met over rate")
-        .caption(format!(
-            "Up to the capacity (here {capacity:.1} calls per second at work 30) all deadlines are met; \
-             above it the share is P ÷ E, where P is the capacity and E the requested rate. [Pyarali 2002] \
-             figure 11."
-        ))
-        .x("requested rate (Hz)")
-        .y("deadlines met (%)")
-        .line(
-            "started in their period",
-            curve(&|_, phase| met(phase, Counting::Start)),
-        )
-        .line("100 · P / E", curve(&|rate, _| formula(capacity, rate)))
-        .line("also ended in it", curve(&|_, phase| met(phase, Counting::End)));
-    let front = [("rate", "rate"), ("formula_percent", "100 · P / E")];
-    Chapter::new("Experiment 2: increasing rate")
-        .paragraph(
-            "One client calls once in each period, and one server thread serves it, in the default \
-             scheduling class on one CPU. A deadline is met if the call starts in its period; the stricter \
-             count requires that it also ends there.",
-        )
-        .figure(figure)
-        .table(table(outcome, &front).title("Deadlines over rate"))
 }
 
 #[cfg(test)]

@@ -2,29 +2,23 @@
 //! In a pool without lanes whose threads wait at high priority, a thread reads the large request first; with
 //! lanes, this does not happen. Source: [Pyarali 2002], "Notes on using Real-time CORBA without lanes".
 
-use punctual_harness::{Claim, Latencies, Outcome, Row};
-use punctual_report::{Chapter, Table};
+use std::time::Duration;
 
-use super::{increasing_work::realtime, shortened};
+use punctual_harness::{Claim, Latencies, Outcome, Row};
+
+use super::{increasing_work::realtime, run};
 use crate::{
-    benchmark::{Benchmark, Findings},
     control::Control,
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
     load::{
-        self, Client, Importance, Pace, Phase, PhaseResult, Placement, PoolSpec, Request, STALLED, Session,
-        Setup, Worker, priority,
+        self, Client, Importance, Pace, Phase, PhaseResult, Placement, PoolSpec, Request, STALLED, Setup,
+        Worker, priority,
     },
-    testbed::Testbed,
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "rt.9-large-request",
-    about: "[Pyarali 2002] experiment 9, note: large low-priority requests, pools with and without lanes",
-    expected: |length| load::expected(&phases(length)),
-    run: measure,
-    controls: &[EXCHANGED, STALLED],
-};
+pub(crate) struct LargeRequests;
 
 const EXCHANGED: Control = Control {
     id: "exchanged",
@@ -84,34 +78,43 @@ fn workers(large: bool) -> Vec<Worker> {
     std::iter::once(medium).chain(low).collect()
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let length = testbed.length;
-    let mut session = Session::begin(testbed, BENCHMARK.name)?;
-    let mut pools = vec![
-        PoolSpec::Propagated {
-            threads: LOW_CLIENTS + 1,
-            priority: priority::HIGH,
-        },
-        PoolSpec::Lanes(vec![priority::HIGH, priority::MEDIUM, priority::LOW]),
-    ];
-    if session.testbed.is_under(&EXCHANGED) {
-        pools.reverse();
+impl Experiment for LargeRequests {
+    const NAME: &'static str = "rt.9-large-request";
+    const ABOUT: &'static str = "[Pyarali 2002] experiment 9, note: large low-priority requests, pools with \
+                                 and without lanes";
+    const PAGE: &'static str = include_str!("large_request.toml");
+    const CONTROLS: &'static [Control] = &[EXCHANGED, STALLED];
+
+    fn expected(length: Length) -> Duration {
+        load::expected(&phases(length))
     }
-    // The clients run on another CPU: on the same one, a low-priority client could not send while the server
-    // works.
-    let setup = Setup::new(realtime(pools), Placement::Apart);
-    let claims = ["no-lanes.interrupted", "lanes.undisturbed"];
-    let setup = setup.or_skip("large requests from another CPU", &claims);
-    let results = session.run(&[setup], phases(length))?;
-    let outcome = &mut session.outcome;
-    shortened(outcome, length, "1.5 s for each of the four, not 5 s");
-    outcome.parameter("large_request_octets", OCTETS);
-    outcome.parameter("large_request_clients", LOW_CLIENTS);
-    add_rows(outcome, &results);
-    claim(outcome, &results);
-    let outcome = session.end()?;
-    let chapter = chapter(&outcome);
-    Ok(Findings { outcome, chapter })
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let mut pools = vec![
+            PoolSpec::Propagated {
+                threads: LOW_CLIENTS + 1,
+                priority: priority::HIGH,
+            },
+            PoolSpec::Lanes(vec![priority::HIGH, priority::MEDIUM, priority::LOW]),
+        ];
+        if trial.testbed.is_under(&EXCHANGED) {
+            pools.reverse();
+        }
+        // The clients run on another CPU: on the same one, a low-priority client could not send while the
+        // server works.
+        let setup = Setup::new(realtime(pools), Placement::Apart);
+        let claims = ["no-lanes.interrupted", "lanes.undisturbed"];
+        let setup = setup.or_skip("large requests from another CPU", &claims);
+        let phases = phases(trial.length());
+        let results = run::<Self, _>(trial, &[setup], phases)?;
+        trial.shortened("1.5 s for each of the four, not 5 s");
+        let outcome = &mut trial.outcome;
+        outcome.parameter("large_request_octets", OCTETS);
+        outcome.parameter("large_request_clients", LOW_CLIENTS);
+        add_rows(outcome, &results);
+        claim(outcome, &results);
+        Ok(())
+    }
 }
 
 fn medium_client(phase: &PhaseResult<Point>) -> &Client {
@@ -177,30 +180,4 @@ fn claim(outcome: &mut Outcome, results: &[PhaseResult<Point>]) {
         lanes,
         UNDISTURBED,
     ));
-}
-
-fn chapter(outcome: &Outcome) -> Chapter {
-    let columns = [
-        ("pool", "pool"),
-        ("large_requests", "large requests"),
-        ("large_requests_hz", "large requests per second"),
-        ("p50_us", "p50 (µs)"),
-        ("p99_us", "p99 (µs)"),
-        ("max_us", "max (µs)"),
-        ("max_outside_holes_us", "max outside holes (µs)"),
-    ];
-    Chapter::new("Experiment 9, note: large low-priority requests")
-        .paragraph(format!(
-            "A medium-priority client calls {MEDIUM_RATE} times per second with 10 ms of work per call; \
-             {LOW_CLIENTS} low-priority clients send requests of {} MB continuously from another CPU. The \
-             threads of a pool without lanes wait at high priority: one of them reads each large request \
-             before it adopts its low priority, while the medium request in progress waits. This priority \
-             inversion lasts as long as the reading. With lanes, the large request is read at low priority.",
-            OCTETS / 1_000_000
-        ))
-        .table(
-            Table::of(outcome.rows().iter().map(Row::as_map))
-                .columns(&columns)
-                .title("Calls of the medium client"),
-        )
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use punctual_harness::{Claim, Latencies, Row, statistics::median};
 
+use super::run;
 use crate::{
     control::Control,
     error::Error,
@@ -13,9 +14,10 @@ use crate::{
     length::Length,
     load::{
         self, Client, Deployment, Importance, Pace, Phase, PhaseResult, Placement, Policy, PoolSpec,
-        REFERENCE_WORK, Request, ServerSpec, Session, Setup, Worker, priority,
+        REFERENCE_WORK, Request, ServerSpec, Setup, Worker, priority,
     },
     orb::Memory,
+    testbed::Places,
 };
 
 pub(crate) struct Policies;
@@ -49,7 +51,7 @@ struct Point {
 
 /// Returns the number of rounds, and the seconds of each phase.
 fn extent(length: Length) -> (usize, f64) {
-    length.pick((3, 0.3), (8, 1.0), (10, 2.0))
+    length.pick((2, 0.25), (8, 1.0), (10, 2.0))
 }
 
 /// Returns the phases; `extra` is the additional work of all policies but CLIENT_PROPAGATED.
@@ -65,7 +67,11 @@ fn phases(length: Length, extra: u32) -> Vec<Phase<Point>> {
                     ..Importance::High.client(HZ, work)
                 }];
                 workers.extend((0..if loaded { BEST_EFFORT } else { 0 }).map(|_| best_effort()));
-                let beside = if loaded { ", beside best-effort clients" } else { "" };
+                let beside = if loaded {
+                    ", beside best-effort clients"
+                } else {
+                    ""
+                };
                 phases.push(Phase {
                     key: Point { policy, loaded },
                     title: format!("{}{beside}", policy.name()),
@@ -113,8 +119,8 @@ fn server_with_one_thread() -> ServerSpec {
 
 impl Experiment for Policies {
     const NAME: &'static str = "rt.policies";
-    const ABOUT: &'static str = "bands, SERVER_DECLARED, private connections, buffering, borrowing and socket \
-                                 options beside CLIENT_PROPAGATED";
+    const ABOUT: &'static str = "bands, SERVER_DECLARED, private connections, buffering, borrowing and \
+                                 socket options beside CLIENT_PROPAGATED";
     const PAGE: &'static str = include_str!("policies.toml");
     const CONTROLS: &'static [Control] = &[ONE_THREAD, MORE_WORK, load::STALLED];
 
@@ -123,19 +129,17 @@ impl Experiment for Policies {
     }
 
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
-        let length = trial.length();
         let extra = u32::from(trial.testbed.is_under(&MORE_WORK));
-        let mut session = Session::begin(trial.testbed, Self::NAME)?;
-        let server = if session.testbed.is_under(&ONE_THREAD) {
+        let server = if trial.testbed.is_under(&ONE_THREAD) {
             server_with_one_thread()
         } else {
             server(&Policy::ALL)
         };
         let setup = Setup::new(server, Placement::OneCpu);
-        let results = session.run(&[setup], phases(length, extra))?;
-        let memory = memory(&session)?;
-        trial.outcome = session.end()?;
-        trial.shortened("3 rounds of 0.3 s for each policy instead of 8 of 1 s");
+        let phases = phases(trial.length(), extra);
+        let results = run::<Self, _>(trial, &[setup], phases)?;
+        let memory = memory(&trial.testbed.places)?;
+        trial.shortened("2 rounds of 0.25 s for each policy instead of 8 of 1 s");
         trial.outcome.parameter("best_effort_clients", BEST_EFFORT);
         evaluate(trial, &results, &memory);
         Ok(())
@@ -143,11 +147,11 @@ impl Experiment for Policies {
 }
 
 /// Returns the resident memory of a server with one pool, in KiB, for each policy.
-fn memory(session: &Session<'_>) -> Result<Vec<u64>, Error> {
+fn memory(places: &Places) -> Result<Vec<u64>, Error> {
     let resident = |policy| -> Result<u64, Error> {
         let setup = Setup::new(server(&[policy]), Placement::OneCpu);
         let limit = Duration::from_secs(60);
-        let mut deployment = Deployment::start(&session.testbed.places, &setup, 1, limit)?;
+        let mut deployment = Deployment::start(places, &setup, 1, limit)?;
         deployment.run(0, 0.05, &[Importance::High.client(HZ, 0)])?;
         let memory = Memory::of(deployment.processes()[0])?;
         deployment.stop()?;
@@ -162,7 +166,10 @@ fn evaluate(trial: &mut Trial<'_>, results: &[PhaseResult<Point>], memory: &[u64
     let mut longest_of_all = 0_f64;
     for (policy, resident) in Policy::ALL.into_iter().zip(memory) {
         let medians = medians(results, policy);
-        let ratios = medians.iter().zip(&reference).map(|(of, reference)| of / reference);
+        let ratios = medians
+            .iter()
+            .zip(&reference)
+            .map(|(of, reference)| of / reference);
         let ratio = median(&ratios.collect::<Vec<_>>());
         for loaded in [false, true] {
             let clients = important(results, Point { policy, loaded });

@@ -1,33 +1,24 @@
 //! `rt.9`: a pool without lanes whose threads adopt the priority of the request. They wait at low, medium and
 //! high priority: [Pyarali 2002] figures 28, 29 and 30.
 
+use std::time::Duration;
+
 use punctual_harness::{Claim, Outcome, Row};
-use punctual_report::Chapter;
 
 use super::{
-    WORK_AXIS, achieved,
     claims::{claim_deadlines_met, claim_order, largest_ratio, lead_over_least},
-    figure,
     increasing_work::{ALIKE, At, Works, add_rows, rates_ratio, realtime, shares},
-    shortened, table,
+    run,
 };
 use crate::{
-    benchmark::{Benchmark, Findings},
     control::Control,
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
-    load::{self, Importance, Phase, PhaseResult, Placement, PoolSpec, STALLED, Session, Setup},
-    testbed::Testbed,
+    load::{self, Importance, Phase, PhaseResult, Placement, PoolSpec, STALLED, Setup},
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "rt.9",
-    about: "[Pyarali 2002] experiment 9: clients of three rates as work grows, pool without lanes at three \
-            priorities",
-    expected: |length| load::expected(&phases(length)),
-    run: measure,
-    controls: &[ALL_HIGH, ALL_LOW, STALLED],
-};
+pub(crate) struct Propagated;
 
 const ALL_HIGH: Control = Control {
     id: "all-high",
@@ -61,34 +52,41 @@ fn phases(length: Length) -> Vec<Phase<u32>> {
     pools.flat_map(of).collect()
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let length = testbed.length;
-    let (all_high, all_low) = (testbed.is_under(&ALL_HIGH), testbed.is_under(&ALL_LOW));
-    let mut session = Session::begin(testbed, BENCHMARK.name)?;
-    let pools = PAPER_ORDER.map(|of| PoolSpec::Propagated {
-        threads: 3,
-        priority: pool_priority(match of {
-            _ if all_high => Importance::High,
-            _ if all_low => Importance::Low,
-            of => of,
-        }),
-    });
-    let setup = Setup::new(realtime(pools.into()), Placement::OneCpu);
-    let results = session.run(&[setup], phases(length))?;
-    let outcome = &mut session.outcome;
-    shortened(outcome, length, "works other than 50 and 70");
-    let mut measured = Vec::new();
-    for (number, pool) in PAPER_ORDER.into_iter().enumerate() {
-        let of_pool = results.iter().filter(|phase| phase.pool == number).cloned();
-        let of_pool: Vec<_> = of_pool.collect();
-        let front = Row::new().with("pool_priority", pool.name());
-        add_rows(outcome, &of_pool, &front);
-        claim(pool, &of_pool, outcome);
-        measured.push((pool, of_pool));
+impl Experiment for Propagated {
+    const NAME: &'static str = "rt.9";
+    const ABOUT: &'static str = "[Pyarali 2002] experiment 9: clients of three rates as work grows, pool \
+                                 without lanes at three priorities";
+    const PAGE: &'static str = include_str!("propagated.toml");
+    const CONTROLS: &'static [Control] = &[ALL_HIGH, ALL_LOW, STALLED];
+
+    fn expected(length: Length) -> Duration {
+        load::expected(&phases(length))
     }
-    let outcome = session.end()?;
-    let chapter = chapter(&outcome, &measured);
-    Ok(Findings { outcome, chapter })
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let testbed = &*trial.testbed;
+        let (all_high, all_low) = (testbed.is_under(&ALL_HIGH), testbed.is_under(&ALL_LOW));
+        let pools = PAPER_ORDER.map(|of| PoolSpec::Propagated {
+            threads: 3,
+            priority: pool_priority(match of {
+                _ if all_high => Importance::High,
+                _ if all_low => Importance::Low,
+                of => of,
+            }),
+        });
+        let setup = Setup::new(realtime(pools.into()), Placement::OneCpu);
+        let phases = phases(trial.length());
+        let results = run::<Self, _>(trial, &[setup], phases)?;
+        trial.shortened("works other than 50 and 70");
+        for (number, pool) in PAPER_ORDER.into_iter().enumerate() {
+            let of_pool = results.iter().filter(|phase| phase.pool == number).cloned();
+            let of_pool: Vec<_> = of_pool.collect();
+            let front = Row::new().with("pool_priority", pool.name());
+            add_rows(&mut trial.outcome, &of_pool, &front);
+            claim(pool, &of_pool, &mut trial.outcome);
+        }
+        Ok(())
+    }
 }
 
 /// Returns the priority at which the threads of a pool wait: just below the client with the same name. TAO's
@@ -155,36 +153,4 @@ fn claim(pool: Importance, results: &[PhaseResult<u32>], outcome: &mut Outcome) 
             claim_deadlines_met(outcome, "high.high", text, SOURCE, high);
         }
     }
-}
-
-fn chapter(outcome: &Outcome, measured: &[(Importance, Vec<PhaseResult<u32>>)]) -> Chapter {
-    let chapter = Chapter::new("Experiment 9: increasing work, a pool without lanes").paragraph(
-        "The clients of experiment 4. Three server threads wait just below the priority of the client after \
-         which the pool is named, and adopt the priority of each request. All run on one CPU under \
-         SCHED_FIFO.",
-    );
-    let chapter = chapter;
-    let chapter = measured.iter().fold(chapter, |chapter, (pool, results)| {
-        let (title, caption) = match pool {
-            Importance::Low => (
-                "Pool of low priority",
-                "No thread can preempt a request in progress to read a new one, so all clients are treated \
-                 alike. [Pyarali 2002] figure 28.",
-            ),
-            Importance::Medium => (
-                "Pool of medium priority",
-                "Requests of the high and the medium client preempt those of the low one. A medium request \
-                 in progress is not preempted by a high one, which waits. [Pyarali 2002] figure 29.",
-            ),
-            Importance::High => (
-                "Pool of high priority",
-                "Every request is read at once and then served by priority: all three clients are in order. \
-                 [Pyarali 2002] figure 30.",
-            ),
-        };
-        let series = achieved(results, |work| f64::from(*work));
-        chapter.figure(figure(title, caption, WORK_AXIS, series))
-    });
-    let front = [("pool_priority", "pool"), ("work", "work")];
-    chapter.table(table(outcome, &front).title("Pools without lanes"))
 }

@@ -131,7 +131,9 @@ fn a_request_that_waits_for_its_turn_is_served() {
     let mut peer = Peer::connect(server.port());
     serving_thread(&mut peer, &server);
     let locate = COMMON.locate_request(1, &server.key());
+    let begun = Instant::now();
     while server.seen(0).put_off == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no message is put off");
         peer.send(&locate);
         peer.receive().unwrap();
     }

@@ -1,31 +1,25 @@
 //! `rt.8`: three clients and best-effort threads with lanes: on one CPU at the capacity ([Pyarali 2002]
 //! figure 24) and slightly below it (figure 25), and as on two machines (figure 26).
 
-use punctual_harness::{Claim, MedianEstimate, Outcome, Row, blocks::median_ratio};
-use punctual_report::Chapter;
+use std::time::Duration;
 
-use super::{FRONT, MOST_THREADS, Point, add_rows, as_tao, at, of_work, over_threads, phase, server};
+use punctual_harness::{Claim, MedianEstimate, Outcome, Row, blocks::median_ratio};
+
+use super::{MOST_THREADS, Point, add_rows, as_tao, at, of_work, phase, server};
 use crate::{
-    benchmark::{Benchmark, Findings},
     control::Control,
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
-    load::{self, Importance, Phase, PhaseResult, Placement, Pool, REFERENCE_WORK, STALLED, Session, Setup},
+    load::{self, Importance, Phase, PhaseResult, Placement, Pool, REFERENCE_WORK, STALLED, Setup},
     rt::{
-        BEST_EFFORT_AXIS, LOCAL, REMOTE, achieved, claims::claim_deadlines_met, figure, on_deployment,
-        point_seconds, shortened, table, tao,
+        LOCAL, REMOTE, TAO_BEST_EFFORT_THREADS, TAO_BEST_EFFORT_WORK, claims::claim_deadlines_met,
+        compare_with_tao, on_deployment, point_seconds, run,
     },
-    testbed::Testbed,
 };
 
-pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
-    name: "rt.8",
-    about: "[Pyarali 2002] experiment 8: clients of three rates and best-effort threads, lanes; also \
-            across two network namespaces",
-    expected: |length| load::expected(&phases(length)),
-    run: measure,
-    controls: &[WITHOUT_LANES, NO_SLACK, LOCAL_CLIENTS, STALLED],
-};
+/// Lanes, with one for best effort.
+pub(in crate::rt) struct Lanes;
 
 const WITHOUT_LANES: Control = Control {
     id: "without-lanes",
@@ -88,49 +82,57 @@ fn phases(length: Length) -> Vec<Phase<Point>> {
     phases
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let length = testbed.length;
-    let mut session = Session::begin(testbed, BENCHMARK.name)?;
-    let pool = if session.testbed.is_under(&WITHOUT_LANES) {
-        Pool::WithoutLanes
-    } else {
-        Pool::Lanes
-    };
-    let remote = Setup::new(server(pool), Placement::Linked);
-    let mut setups = [
-        Setup::new(server(pool), Placement::OneCpu),
-        remote.or_skip("figure 26: remote", &[REMOTE_CLAIM]),
-    ];
-    let mut phases = phases(length);
-    if session.testbed.is_under(&LOCAL_CLIENTS) {
-        setups[REMOTE].placement = Placement::OneCpu;
+impl Experiment for Lanes {
+    const NAME: &'static str = "rt.8";
+    const ABOUT: &'static str = "[Pyarali 2002] experiment 8: clients of three rates and best-effort \
+                                 threads, lanes; also across two network namespaces";
+    const PAGE: &'static str = include_str!("lanes.toml");
+    const CONTROLS: &'static [Control] = &[WITHOUT_LANES, NO_SLACK, LOCAL_CLIENTS, STALLED];
+
+    fn expected(length: Length) -> Duration {
+        load::expected(&phases(length))
     }
-    if session.testbed.is_under(&NO_SLACK) {
-        phases.retain(|phase| phase.key.work == SLACK_WORK);
-        let workers = phases.iter_mut().flat_map(|phase| &mut phase.workers);
-        workers.for_each(|worker| worker.add_work(2 * (REFERENCE_WORK - SLACK_WORK)));
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let pool = if trial.testbed.is_under(&WITHOUT_LANES) {
+            Pool::WithoutLanes
+        } else {
+            Pool::Lanes
+        };
+        let remote = Setup::new(server(pool), Placement::Linked);
+        let mut setups = [
+            Setup::new(server(pool), Placement::OneCpu),
+            remote.or_skip("figure 26: remote", &[REMOTE_CLAIM]),
+        ];
+        let mut phases = phases(trial.length());
+        if trial.testbed.is_under(&LOCAL_CLIENTS) {
+            setups[REMOTE].placement = Placement::OneCpu;
+        }
+        if trial.testbed.is_under(&NO_SLACK) {
+            phases.retain(|phase| phase.key.work == SLACK_WORK);
+            let workers = phases.iter_mut().flat_map(|phase| &mut phase.workers);
+            workers.for_each(|worker| worker.add_work(2 * (REFERENCE_WORK - SLACK_WORK)));
+        }
+        let results = run::<Self, _>(trial, &setups, phases)?;
+        trial.shortened(
+            "numbers of best-effort threads other than 1 and 10, at work 30 other than 0 and 10; the load of \
+             TAO's figures",
+        );
+        let (local, remote) = (on_deployment(&results, LOCAL), on_deployment(&results, REMOTE));
+        let outcome = &mut trial.outcome;
+        for (place, results) in [("local", &local), ("remote", &remote)] {
+            add_rows(
+                outcome,
+                results,
+                &Row::new().with("pool", "lanes").with("place", place),
+            );
+        }
+        claim(&local, outcome);
+        claim_remote(&local, &remote, outcome);
+        let nearest = at(&local, TAO_BEST_EFFORT_WORK, TAO_BEST_EFFORT_THREADS);
+        compare_with_tao(trial, nearest, TAO_BEST_EFFORT_WORK);
+        Ok(())
     }
-    let results = session.run(&setups, phases)?;
-    let (local, remote) = (on_deployment(&results, LOCAL), on_deployment(&results, REMOTE));
-    let outcome = &mut session.outcome;
-    let what = "numbers of best-effort threads other than 1 and 10, at work 30 other than 0 and 10; the \
-                load of TAO's figures";
-    shortened(outcome, length, what);
-    add_rows(
-        outcome,
-        &local,
-        &Row::new().with("pool", "lanes").with("place", "local"),
-    );
-    add_rows(
-        outcome,
-        &remote,
-        &Row::new().with("pool", "lanes").with("place", "remote"),
-    );
-    claim(&local, outcome);
-    claim_remote(&local, &remote, outcome);
-    let outcome = session.end()?;
-    let chapter = chapter(&outcome, &local, &remote);
-    Ok(Findings { outcome, chapter })
 }
 
 fn claim(results: &[PhaseResult<Point>], outcome: &mut Outcome) {
@@ -237,35 +239,4 @@ fn claim_remote(local: &[PhaseResult<Point>], remote: &[PhaseResult<Point>], out
     let source = "Punctual's limit, after [Pyarali 2002] figure 26";
     let holds = growth.low > 1.0;
     outcome.claim(Claim::new(REMOTE_CLAIM, text, source, growth.low, 1.0, holds));
-}
-
-fn chapter(outcome: &Outcome, local: &[PhaseResult<Point>], remote: &[PhaseResult<Point>]) -> Chapter {
-    let figure = |title, caption, results: Vec<PhaseResult<Point>>| {
-        figure(title, caption, BEST_EFFORT_AXIS, achieved(&results, over_threads))
-    };
-    let front: Vec<_> = [("place", "place")].iter().chain(FRONT).copied().collect();
-    let nearest = at(local, tao::BEST_EFFORT_WORK, tao::BEST_EFFORT_THREADS);
-    Chapter::new("Experiment 8: increasing best-effort work, lanes")
-        .paragraph(
-            "The clients of experiment 7. The server has a lane of one thread for each priority, including \
-             best effort. At work 30 the clients with rates use the whole CPU; at work 28 a little remains.",
-        )
-        .figure(figure(
-            "Lanes at capacity (work 30), same machine",
-            "Best-effort threads do not affect the clients with rates. [Pyarali 2002] figure 24.",
-            of_work(local, REFERENCE_WORK),
-        ))
-        .figure(figure(
-            "Lanes slightly below capacity (work 28), same machine",
-            "Best effort uses the remaining time; more threads do not gain. [Pyarali 2002] figure 25.",
-            of_work(local, SLACK_WORK),
-        ))
-        .figure(figure(
-            "Lanes slightly below capacity (work 28), remote",
-            "The clients' own work is done on the other CPU, so more remains for best effort. [Pyarali 2002] \
-             figure 26.",
-            remote.to_vec(),
-        ))
-        .table(tao::LANES_BEST_EFFORT.compared(nearest, tao::BEST_EFFORT_WORK))
-        .table(table(outcome, &front).title("Lanes, best-effort threads"))
 }

@@ -4,11 +4,11 @@
 mod lanes;
 mod single_priority;
 
-pub(super) use self::{lanes::BENCHMARK as LANES, single_priority::BENCHMARK as SINGLE_PRIORITY};
+pub(super) use self::{lanes::Lanes, single_priority::WithoutLanes};
 
 use punctual_harness::{Outcome, Row};
 
-use super::{LOCAL, increasing_work::realtime, point_seconds, tao};
+use super::{LOCAL, TAO_BEST_EFFORT_THREADS, TAO_BEST_EFFORT_WORK, increasing_work::realtime, point_seconds};
 use crate::{
     length::Length,
     load::{self, Phase, PhaseResult, ServerSpec},
@@ -40,8 +40,8 @@ fn phase(deployment: usize, title: &str, point: Point, seconds: f64) -> Phase<Po
 /// Returns the phase with the load of TAO's results, for comparison; not in a quick run.
 fn as_tao(length: Length, title: &str) -> Option<Phase<Point>> {
     let point = Point {
-        work: tao::BEST_EFFORT_WORK,
-        threads: tao::BEST_EFFORT_THREADS,
+        work: TAO_BEST_EFFORT_WORK,
+        threads: TAO_BEST_EFFORT_THREADS,
     };
     (length != Length::Quick).then(|| phase(LOCAL, title, point, point_seconds(length, false)))
 }
@@ -68,9 +68,3 @@ fn of_work(results: &[PhaseResult<Point>], work: u32) -> Vec<PhaseResult<Point>>
     let of_work = results.iter().filter(|phase| phase.key.work == work);
     of_work.cloned().collect()
 }
-
-fn over_threads(point: &Point) -> f64 {
-    point.threads as f64
-}
-
-const FRONT: &[(&str, &str)] = &[("work", "work"), ("best_effort", "best-effort threads")];

@@ -1,27 +1,21 @@
 //! `rt.7`: three clients and best-effort threads with a pool without lanes. Source: [Pyarali 2002] figure 22.
 
-use punctual_harness::{Claim, Outcome, Row};
-use punctual_report::Chapter;
+use std::time::Duration;
 
-use super::{FRONT, MOST_THREADS, Point, add_rows, as_tao, at, of_work, over_threads, phase, server};
+use punctual_harness::{Claim, Outcome, Row};
+
+use super::{MOST_THREADS, Point, add_rows, as_tao, at, of_work, phase, server};
 use crate::{
-    benchmark::{Benchmark, Findings},
     control::Control,
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
-    load::{self, Importance, Phase, PhaseResult, Placement, Pool, REFERENCE_WORK, STALLED, Session, Setup},
-    rt::{BEST_EFFORT_AXIS, LOCAL, achieved, figure, point_seconds, shortened, table, tao},
-    testbed::Testbed,
+    load::{self, Importance, Phase, PhaseResult, Placement, Pool, REFERENCE_WORK, STALLED, Setup},
+    rt::{LOCAL, TAO_BEST_EFFORT_THREADS, TAO_BEST_EFFORT_WORK, compare_with_tao, point_seconds, run},
 };
 
-pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
-    name: "rt.7",
-    about: "[Pyarali 2002] experiment 7: clients of three rates and best-effort threads, pool without \
-            lanes",
-    expected: |length| load::expected(&phases(length)),
-    run: measure,
-    controls: &[LANES, STALLED],
-};
+/// A pool without lanes.
+pub(in crate::rt) struct WithoutLanes;
 
 const LANES: Control = Control {
     id: "lanes",
@@ -47,27 +41,34 @@ fn phases(length: Length) -> Vec<Phase<Point>> {
     phases.chain(as_tao(length, POOL.title())).collect()
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let length = testbed.length;
-    let mut session = Session::begin(testbed, BENCHMARK.name)?;
-    let pool = if session.testbed.is_under(&LANES) {
-        Pool::Lanes
-    } else {
-        POOL
-    };
-    let setup = Setup::new(server(pool), Placement::OneCpu);
-    let results = session.run(&[setup], phases(length))?;
-    let outcome = &mut session.outcome;
-    shortened(
-        outcome,
-        length,
-        "numbers of best-effort threads other than 0, 1, 3 and 10; the load of TAO's figures",
-    );
-    add_rows(outcome, &results, &Row::new().with("pool", POOL.name()));
-    claim(&results, outcome);
-    let outcome = session.end()?;
-    let chapter = chapter(&outcome, &results);
-    Ok(Findings { outcome, chapter })
+impl Experiment for WithoutLanes {
+    const NAME: &'static str = "rt.7";
+    const ABOUT: &'static str = "[Pyarali 2002] experiment 7: clients of three rates and best-effort \
+                                 threads, pool without lanes";
+    const PAGE: &'static str = include_str!("single_priority.toml");
+    const CONTROLS: &'static [Control] = &[LANES, STALLED];
+
+    fn expected(length: Length) -> Duration {
+        load::expected(&phases(length))
+    }
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let pool = if trial.testbed.is_under(&LANES) {
+            Pool::Lanes
+        } else {
+            POOL
+        };
+        let phases = phases(trial.length());
+        let results = run::<Self, _>(trial, &[Setup::new(server(pool), Placement::OneCpu)], phases)?;
+        trial
+            .shortened("numbers of best-effort threads other than 0, 1, 3 and 10; the load of TAO's figures");
+        let outcome = &mut trial.outcome;
+        add_rows(outcome, &results, &Row::new().with("pool", POOL.name()));
+        claim(&results, outcome);
+        let nearest = at(&results, TAO_BEST_EFFORT_WORK, TAO_BEST_EFFORT_THREADS);
+        compare_with_tao(trial, nearest, TAO_BEST_EFFORT_WORK);
+        Ok(())
+    }
 }
 
 fn claim(results: &[PhaseResult<Point>], outcome: &mut Outcome) {
@@ -99,25 +100,4 @@ fn claim(results: &[PhaseResult<Point>], outcome: &mut Outcome) {
         1.0,
         least > 1.0,
     ));
-}
-
-fn chapter(outcome: &Outcome, results: &[PhaseResult<Point>]) -> Chapter {
-    let caption = "The pool treats all requests alike, so best-effort threads gain at the expense of the \
-                   clients with deadlines. [Pyarali 2002] figure 22.";
-    let series = achieved(&of_work(results, REFERENCE_WORK), over_threads);
-    let nearest = at(results, tao::BEST_EFFORT_WORK, tao::BEST_EFFORT_THREADS);
-    Chapter::new("Experiment 7: increasing best-effort work, pool without lanes")
-        .paragraph(
-            "Three clients call at 75, 50 and 25 Hz with work 30, which uses the whole CPU; best-effort \
-             threads call continuously at the lowest client's priority. Four server threads, which run \
-             below all clients, serve all requests in order of arrival.",
-        )
-        .figure(figure(
-            "Pool without lanes, best-effort threads",
-            caption,
-            BEST_EFFORT_AXIS,
-            series,
-        ))
-        .table(tao::NO_LANES_BEST_EFFORT.compared(nearest, tao::BEST_EFFORT_WORK))
-        .table(table(outcome, FRONT).title("Pool without lanes, best-effort threads"))
 }

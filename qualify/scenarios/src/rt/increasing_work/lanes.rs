@@ -1,32 +1,26 @@
 //! `rt.5`: three clients over work with lanes, where more important clients have higher rates: on one CPU
 //! ([Pyarali 2002] figure 17), and as on two machines (figure 18).
 
+use std::time::Duration;
+
 use punctual_harness::{Claim, Outcome, Row};
-use punctual_report::Chapter;
 
 use super::{At, Works, add_rows, at, realtime, share, shares};
 use crate::{
-    benchmark::{Benchmark, Findings},
     control::Control,
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
-    load::{self, Importance, Phase, PhaseResult, Placement, Pool, STALLED, Session, Setup},
+    load::{self, Importance, Phase, PhaseResult, Placement, Pool, STALLED, Setup},
     rt::{
-        LOCAL, PAPER_WORKS, REMOTE, WORK_AXIS, achieved,
+        LOCAL, PAPER_WORKS, REMOTE, TAO_OVERLOAD_WORK,
         claims::{claim_deadlines_met, claim_losses, claim_order},
-        figure, on_deployment, shortened, table, tao,
+        compare_with_tao, on_deployment, run,
     },
-    testbed::Testbed,
 };
 
-pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
-    name: "rt.5",
-    about: "[Pyarali 2002] experiment 5: clients of three rates as work grows, lanes; also across two \
-            network namespaces",
-    expected: |length| load::expected(&phases(length)),
-    run: measure,
-    controls: &[WITHOUT_LANES, LOCAL_CLIENTS, STALLED],
-};
+/// Lanes, where more important clients have higher rates.
+pub(in crate::rt) struct Lanes;
 
 const WITHOUT_LANES: Control = Control {
     id: "without-lanes",
@@ -64,48 +58,50 @@ fn phases(length: Length) -> Vec<Phase<u32>> {
     phases
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let length = testbed.length;
-    let pool = if testbed.is_under(&WITHOUT_LANES) {
-        Pool::WithoutLanes
-    } else {
-        Pool::Lanes
-    };
-    let server = realtime(vec![pool.spec(false)]);
-    let mut session = Session::begin(testbed, BENCHMARK.name)?;
-    let remote = Setup::new(server.clone(), Placement::Linked);
-    let mut setups = [
-        Setup::new(server, Placement::OneCpu),
-        remote.or_skip("figure 18: remote", &[REMOTE_CLAIM, REMOTE_ORDER_CLAIM]),
-    ];
-    let mut phases = phases(length);
-    if session.testbed.is_under(&LOCAL_CLIENTS) {
-        phases.retain(|phase| phase.deployment == REMOTE);
-        setups[REMOTE].placement = Placement::OneCpu;
+impl Experiment for Lanes {
+    const NAME: &'static str = "rt.5";
+    const ABOUT: &'static str = "[Pyarali 2002] experiment 5: clients of three rates as work grows, lanes; \
+                                 also across two network namespaces";
+    const PAGE: &'static str = include_str!("lanes.toml");
+    const CONTROLS: &'static [Control] = &[WITHOUT_LANES, LOCAL_CLIENTS, STALLED];
+
+    fn expected(length: Length) -> Duration {
+        load::expected(&phases(length))
     }
-    let results = session.run(&setups, phases)?;
-    let (local, remote) = (on_deployment(&results, LOCAL), on_deployment(&results, REMOTE));
-    let outcome = &mut session.outcome;
-    shortened(
-        outcome,
-        length,
-        "works other than 25, 33, 45, 55 and 85; remote, work 65 only",
-    );
-    add_rows(
-        outcome,
-        &local,
-        &Row::new().with("pool", "lanes").with("place", "local"),
-    );
-    add_rows(
-        outcome,
-        &remote,
-        &Row::new().with("pool", "lanes").with("place", "remote"),
-    );
-    claim(&local, outcome);
-    claim_remote(&remote, outcome);
-    let outcome = session.end()?;
-    let chapter = chapter(&outcome, &local, &remote);
-    Ok(Findings { outcome, chapter })
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let pool = if trial.testbed.is_under(&WITHOUT_LANES) {
+            Pool::WithoutLanes
+        } else {
+            Pool::Lanes
+        };
+        let server = realtime(vec![pool.spec(false)]);
+        let remote = Setup::new(server.clone(), Placement::Linked);
+        let mut setups = [
+            Setup::new(server, Placement::OneCpu),
+            remote.or_skip("figure 18: remote", &[REMOTE_CLAIM, REMOTE_ORDER_CLAIM]),
+        ];
+        let mut phases = phases(trial.length());
+        if trial.testbed.is_under(&LOCAL_CLIENTS) {
+            phases.retain(|phase| phase.deployment == REMOTE);
+            setups[REMOTE].placement = Placement::OneCpu;
+        }
+        let results = run::<Self, _>(trial, &setups, phases)?;
+        trial.shortened("works other than 25, 33, 45, 55 and 85; remote, work 65 only");
+        let (local, remote) = (on_deployment(&results, LOCAL), on_deployment(&results, REMOTE));
+        let outcome = &mut trial.outcome;
+        for (place, results) in [("local", &local), ("remote", &remote)] {
+            add_rows(
+                outcome,
+                results,
+                &Row::new().with("pool", "lanes").with("place", place),
+            );
+        }
+        claim(&local, outcome);
+        claim_remote(&remote, outcome);
+        compare_with_tao(trial, at(&local, TAO_OVERLOAD_WORK), TAO_OVERLOAD_WORK);
+        Ok(())
+    }
 }
 
 fn claim(results: &[PhaseResult<u32>], outcome: &mut Outcome) {
@@ -154,34 +150,4 @@ fn claim_remote(results: &[PhaseResult<u32>], outcome: &mut Outcome) {
     let points = claimed.map(|phase| vec![share(phase, Importance::High), share(phase, Importance::Medium)]);
     let text = "remote, at every work from 33 on, of the 75 and the 50 Hz client";
     claim_order(outcome, REMOTE_ORDER_CLAIM, text, source, points);
-}
-
-fn chapter(outcome: &Outcome, local: &[PhaseResult<u32>], remote: &[PhaseResult<u32>]) -> Chapter {
-    let work = |work: &u32| f64::from(*work);
-    let series = achieved(local, work);
-    let here = "Beyond work 30 the least important client loses first, then the medium one; the most \
-                important one keeps its rate until it alone uses the whole CPU (work 60). [Pyarali 2002] \
-                figure 17.";
-    let there = "As on one machine, but between a reply to the high client and its next request the server \
-                 can do some of the medium client's work. [Pyarali 2002] figure 18. Only the order is \
-                 claimed.";
-    Chapter::new("Experiment 5: increasing work, lanes, increasing priority with increasing rate")
-        .paragraph(
-            "The clients of experiment 4. The server has a lane of one thread for each priority. All run on \
-             one CPU under SCHED_FIFO; then server and clients run on a CPU each, in two network namespaces \
-             connected by a cable (veth) that carries 100 Mbit/s, as the paper's network did.",
-        )
-        .figure(tao::LANES.add_to(
-            figure(
-                "Lanes, same \
-                                               machine",
-                here,
-                WORK_AXIS,
-                series,
-            ),
-            Importance::rate,
-        ))
-        .figure(figure("Lanes, remote", there, WORK_AXIS, achieved(remote, work)))
-        .table(tao::LANES.compared(at(local, tao::OVERLOAD_WORK), tao::OVERLOAD_WORK))
-        .table(table(outcome, &[("place", "place"), ("work", "work")]).title("Lanes"))
 }

@@ -4,10 +4,7 @@ mod decreasing;
 mod lanes;
 mod single_priority;
 
-pub(super) use self::{
-    decreasing::BENCHMARK as DECREASING, lanes::BENCHMARK as LANES,
-    single_priority::BENCHMARK as SINGLE_PRIORITY,
-};
+pub(super) use self::{decreasing::DecreasingRates, lanes::Lanes, single_priority::WithoutLanes};
 
 use punctual_harness::{Outcome, Row};
 

@@ -1,30 +1,25 @@
 //! `rt.4`: three clients over work with a pool without lanes. Source: [Pyarali 2002] figure 15.
 
+use std::time::Duration;
+
 use punctual_harness::{Claim, Outcome, Row};
-use punctual_report::Chapter;
 
 use super::{ALIKE, At, Works, add_rows, at, rates_ratio, realtime, shares};
 use crate::{
-    benchmark::{Benchmark, Findings},
     control::Control,
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
-    load::{self, Importance, Phase, PhaseResult, Placement, Pool, STALLED, Session, Setup},
+    load::{self, Importance, Phase, PhaseResult, Placement, Pool, STALLED, Setup},
     rt::{
-        PAPER_WORKS, WORK_AXIS, achieved,
+        PAPER_WORKS, TAO_OVERLOAD_WORK,
         claims::{claim_deadlines_met, claim_losses, lead_over_least},
-        figure, shortened, table, tao,
+        compare_with_tao, run,
     },
-    testbed::Testbed,
 };
 
-pub(in crate::rt) const BENCHMARK: Benchmark = Benchmark {
-    name: "rt.4",
-    about: "[Pyarali 2002] experiment 4: clients of three rates as work grows, pool without lanes",
-    expected: |length| load::expected(&phases(length)),
-    run: measure,
-    controls: &[LANES, STALLED],
-};
+/// A pool without lanes.
+pub(in crate::rt) struct WithoutLanes;
 
 const LANES: Control = Control {
     id: "lanes",
@@ -46,23 +41,33 @@ fn phases(length: Length) -> Vec<Phase<u32>> {
     WORKS.phases(length, POOL.title(), At::pool(0), Importance::rate)
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let length = testbed.length;
-    let pool = if testbed.is_under(&LANES) {
-        Pool::Lanes
-    } else {
-        POOL
-    };
-    let mut session = Session::begin(testbed, BENCHMARK.name)?;
-    let setup = Setup::new(realtime(vec![pool.spec(false)]), Placement::OneCpu);
-    let results = session.run(&[setup], phases(length))?;
-    let outcome = &mut session.outcome;
-    shortened(outcome, length, "works other than 25, 30, 35, 45 and 85");
-    add_rows(outcome, &results, &Row::new().with("pool", POOL.name()));
-    claim(&results, outcome);
-    let outcome = session.end()?;
-    let chapter = chapter(&outcome, &results);
-    Ok(Findings { outcome, chapter })
+impl Experiment for WithoutLanes {
+    const NAME: &'static str = "rt.4";
+    const ABOUT: &'static str =
+        "[Pyarali 2002] experiment 4: clients of three rates as work grows, pool without lanes";
+    const PAGE: &'static str = include_str!("single_priority.toml");
+    const CONTROLS: &'static [Control] = &[LANES, STALLED];
+
+    fn expected(length: Length) -> Duration {
+        load::expected(&phases(length))
+    }
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let pool = if trial.testbed.is_under(&LANES) {
+            Pool::Lanes
+        } else {
+            POOL
+        };
+        let setup = Setup::new(realtime(vec![pool.spec(false)]), Placement::OneCpu);
+        let phases = phases(trial.length());
+        let results = run::<Self, _>(trial, &[setup], phases)?;
+        trial.shortened("works other than 25, 30, 35, 45 and 85");
+        let outcome = &mut trial.outcome;
+        add_rows(outcome, &results, &Row::new().with("pool", POOL.name()));
+        claim(&results, outcome);
+        compare_with_tao(trial, at(&results, TAO_OVERLOAD_WORK), TAO_OVERLOAD_WORK);
+        Ok(())
+    }
 }
 
 fn claim(results: &[PhaseResult<u32>], outcome: &mut Outcome) {
@@ -80,7 +85,7 @@ fn claim(results: &[PhaseResult<u32>], outcome: &mut Outcome) {
     let order = [Importance::High, Importance::Medium, Importance::Low];
     let text = "the most important client is affected first, then the medium one, finally the low one";
     claim_losses(outcome, "losses", text, source, results, &order, &[]);
-    let low = at(results, tao::OVERLOAD_WORK).map(|phase| phase.client(Importance::Low.name()));
+    let low = at(results, TAO_OVERLOAD_WORK).map(|phase| phase.client(Importance::Low.name()));
     let text = "work 45 (1.5 times the capacity): the 25 Hz client, which asks for less than its third";
     claim_deadlines_met(outcome, "low.45", text, source, low);
     let most = results.iter().map(|phase| phase.key).max();
@@ -94,22 +99,4 @@ fn claim(results: &[PhaseResult<u32>], outcome: &mut Outcome) {
         alike.unwrap_or(f64::NAN),
         ALIKE,
     ));
-}
-
-fn chapter(outcome: &Outcome, results: &[PhaseResult<u32>]) -> Chapter {
-    let series = achieved(results, |work| f64::from(*work));
-    let caption = "Beyond work 30 the pool treats all alike, and the most important client loses first. \
-                   [Pyarali 2002] figure 15.";
-    Chapter::new("Experiment 4: increasing work, pool without lanes")
-        .paragraph(
-            "Three clients call at 75, 50 and 25 Hz with high, medium and low priority; three server threads \
-             serve them in order of arrival. All run on one CPU under SCHED_FIFO. As in TAO's Thread_Pool \
-             test, with which the paper's figures were measured, the threads run below all clients.",
-        )
-        .figure(tao::NO_LANES.add_to(
-            figure(POOL.heading(), caption, WORK_AXIS, series),
-            Importance::rate,
-        ))
-        .table(tao::NO_LANES.compared(at(results, tao::OVERLOAD_WORK), tao::OVERLOAD_WORK))
-        .table(table(outcome, &[("work", "work")]).title(POOL.heading()))
 }
