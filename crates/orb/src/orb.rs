@@ -636,7 +636,7 @@ fn corbaloc_reference(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> R
             components: Vec::new(),
         };
         let profile = profile.encode_with(Endian::NATIVE, |address, encoder| {
-            transport.encode_address(&address, encoder)
+            transport.encode_address(address, encoder)
         });
         profiles.push(profile.map_err(|error| error.system_exception(Completion::No))?);
     }
