@@ -25,7 +25,7 @@ pub fn text(metadata: &Metadata, triple: &str) -> Result<String, String> {
     let linked: BTreeSet<(&str, &str)> = tree.lines().filter_map(name_and_version).collect();
     let mut text = String::from(
         "This program contains the Rust standard library (Apache-2.0 OR MIT), the GNU C library \
-         (LGPL-2.1-or-later; the source of the program is public, so that it can be linked with another version), \
+         (LGPL-2.1-or-later; as the program's source is public, it can be linked with another one), \
          and these packages:\n",
     );
     let foreign = metadata.foreign();
