@@ -1,7 +1,7 @@
 //! One connection in a lane's poller, accepted or opened by this side.
 
 use std::{
-    io,
+    io, mem,
     sync::{
         Arc,
         atomic::{AtomicU8, Ordering},
@@ -22,7 +22,7 @@ use crate::{
     connection_state::ConnectionState,
     inbound::Inbound,
     kept_memory::{KeptMemory, LaneMemory},
-    outbound::Outbound,
+    outbound::{Outbound, Wrote},
     time_budget::Unpaid,
 };
 
@@ -99,7 +99,7 @@ impl<H: RequestHandler> Connection<H> {
             token,
             link: Link::of(stream.as_fd()),
             inbound: PiMutex::new(Inbound::new(role.protocol(), limits)),
-            outbound: PiMutex::new(Outbound::new(role.protocol(), limits.message_completion)),
+            outbound: PiMutex::new(Outbound::new(role.protocol(), limits)),
             role,
             state: ConnectionState::default(),
             budgets: Budgets::new(limits),
@@ -187,38 +187,35 @@ impl<H: RequestHandler> Connection<H> {
     /// While something is kept no further request is read, so at most one reply for each thread of the lane
     /// is kept. `true`: it has begun to be kept.
     pub(crate) fn send(&self, message: &[u8], version: Version) -> Result<bool, Broken> {
-        self.send_locked(&mut self.outbound.lock(), message, version)
+        self.send_copied(self.outbound.lock(), message, version)
     }
 
     /// As [`Self::send`]; a large message loses its memory if it has to be kept.
     pub(crate) fn send_owned(&self, message: &mut Vec<u8>, version: Version) -> Result<bool, Broken> {
         let mut outbound = self.outbound.lock();
         let sent = self.write(&mut outbound, message, version)?;
-        if sent < message.len() {
-            let was_empty = outbound.waiting() == 0;
-            outbound.keep_rest(message, sent);
-            self.note_kept(&mut outbound, was_empty);
-            return Ok(was_empty);
+        if sent == message.len() {
+            self.note_sent(&mut outbound);
+            return Ok(false);
         }
-        self.note_sent();
-        Ok(false)
+        self.send_rest(outbound, message, sent)
     }
 
     /// Sends a request in the same way; nothing of it (`None`) if more than `limit` octets would wait.
     ///
-    /// The lock is held while one message is written as far as there is room, and so never while a peer is
-    /// slow.
+    /// The lock is held while one message or fragment is written as far as there is room, and so never while
+    /// a peer is slow.
     pub(crate) fn send_request(
         &self,
         message: &[u8],
         version: Version,
         limit: usize,
     ) -> Result<bool, Option<Broken>> {
-        let mut outbound = self.outbound.lock();
-        if outbound.waiting() > 0 && outbound.waiting() + message.len() > limit {
+        let outbound = self.outbound.lock();
+        if outbound.is_full(message.len(), limit) {
             return Err(None);
         }
-        self.send_locked(&mut outbound, message, version).map_err(Some)
+        self.send_copied(outbound, message, version).map_err(Some)
     }
 
     /// Sends CancelRequest for a request that was sent, behind what waits. That the connection is broken
@@ -227,46 +224,117 @@ impl<H: RequestHandler> Connection<H> {
         let mut outbound = self.outbound.lock();
         if let Some(message) = outbound.protocol.cancel(request_id) {
             let version = outbound.protocol.version();
-            let _ = self.send_locked(&mut outbound, &message, version);
+            let _ = self.send_copied(outbound, &message, version);
         }
     }
 
-    fn send_locked(&self, outbound: &mut Outbound, message: &[u8], version: Version) -> Result<bool, Broken> {
-        let sent = self.write(outbound, message, version)?;
-        if sent < message.len() {
-            let was_empty = outbound.waiting() == 0;
-            outbound.keep(&message[sent..]);
-            self.note_kept(outbound, was_empty);
-            return Ok(was_empty);
+    fn send_copied(
+        &self,
+        mut outbound: PiMutexGuard<'_, Outbound>,
+        message: &[u8],
+        version: Version,
+    ) -> Result<bool, Broken> {
+        let sent = self.write(&mut outbound, message, version)?;
+        if sent == message.len() {
+            self.note_sent(&mut outbound);
+            return Ok(false);
         }
-        self.note_sent();
-        Ok(false)
+        if outbound.divides(message, sent) {
+            return self.send_divided(outbound, &mut message.to_vec());
+        }
+        outbound.queue().keep(&message[sent..]);
+        Ok(self.note_kept(&mut outbound))
+    }
+
+    /// Sends what is left of a message of which so much has been sent.
+    #[cold]
+    fn send_rest(
+        &self,
+        mut outbound: PiMutexGuard<'_, Outbound>,
+        message: &mut Vec<u8>,
+        sent: usize,
+    ) -> Result<bool, Broken> {
+        if outbound.divides(message, sent) {
+            return self.send_divided(outbound, message);
+        }
+        outbound.keep_rest(message, sent);
+        Ok(self.note_kept(&mut outbound))
+    }
+
+    /// Sends a message in fragments, and releases the lock after each, so that other threads send in between.
+    /// It has its memory again afterwards, unless the rest is kept.
+    #[cold]
+    fn send_divided<'c>(
+        &'c self,
+        mut outbound: PiMutexGuard<'c, Outbound>,
+        message: &mut Vec<u8>,
+    ) -> Result<bool, Broken> {
+        let ticket = outbound.queue().divide(mem::take(message));
+        let begun = Instant::now();
+        loop {
+            let queue = outbound.queue();
+            // Another thread may have sent the end; CloseConnection may follow it.
+            if !queue.contains(ticket) && (queue.is_dividing() || queue.is_empty()) {
+                self.note_sent(&mut outbound);
+                return Ok(false);
+            }
+            let mut finished = None;
+            match outbound.write_next(&*self.stream, Some(ticket), &mut finished) {
+                Ok(Wrote::NoRoom) if self.await_room() => return Ok(self.note_kept(&mut outbound)),
+                Ok(Wrote::NoRoom) => {}
+                Ok(Wrote::Octets | Wrote::Nothing) => {
+                    if let Some(finished) = finished {
+                        *message = finished;
+                    } else if outbound.takes_too_long(begun) {
+                        self.await_room();
+                        return Ok(self.note_kept(&mut outbound));
+                    }
+                    drop(outbound);
+                    outbound = self.outbound.lock();
+                }
+                Err(_) => return Err(Broken { begun: true }),
+            }
+        }
     }
 
     #[inline(always)]
     fn write(&self, outbound: &mut Outbound, message: &[u8], version: Version) -> Result<usize, Broken> {
-        outbound.write(&*self.stream, message, version, || {
-            // The write is tried once more after the mark is set: room made from then on wakes a thread that
-            // sees the mark.
-            // A stream that blocks has waited for room already.
-            let again = self.state.set_congested() || self.state.is_dedicated();
-            if !again {
-                self.wait_for(Interest::READ_WRITE);
-            }
-            again
-        })
+        outbound.write(&*self.stream, message, version, || self.await_room())
+    }
+
+    /// Has a thread woken when there is room. Returns whether to give up writing for now.
+    ///
+    /// The write is tried once more after the mark is set: room made from then on wakes a thread that sees
+    /// the mark.
+    #[cold]
+    fn await_room(&self) -> bool {
+        // A stream that blocks has waited for room already.
+        let again = self.state.set_congested() || self.state.is_dedicated();
+        if !again {
+            self.wait_for(Interest::READ_WRITE);
+        }
+        again
+    }
+
+    /// `true`: something has begun to wait.
+    #[cold]
+    fn note_kept(&self, outbound: &mut Outbound) -> bool {
+        self.memory.set_unsent(outbound.held());
+        outbound.begin_stall()
+    }
+
+    #[inline(always)]
+    fn note_sent(&self, outbound: &mut Outbound) {
+        if self.state.is_congested() {
+            self.note_all_sent(outbound);
+        }
     }
 
     #[cold]
-    fn note_kept(&self, outbound: &mut Outbound, was_empty: bool) {
-        if was_empty {
-            outbound.set_stalled();
-        }
-        self.memory.set_unsent(outbound.held());
-    }
-
-    fn note_sent(&self) {
-        if self.state.is_congested() {
+    fn note_all_sent(&self, outbound: &mut Outbound) {
+        if outbound.queue().is_empty() {
+            outbound.discard();
+            self.memory.set_unsent(0);
             self.state.clear_congested();
             self.wait_for(Interest::READ);
         }
@@ -286,14 +354,31 @@ impl<H: RequestHandler> Connection<H> {
         if !self.state.is_congested() {
             return Ok(true);
         }
-        let mut outbound = self.outbound.lock();
-        let done = outbound.flush(&*self.stream)?;
-        if done {
-            self.memory.set_unsent(0);
-            self.state.clear_congested();
-            self.wait_for(Interest::READ);
+        let mut progress = false;
+        loop {
+            // Other threads send in between.
+            let mut outbound = self.outbound.lock();
+            match outbound.write_next(&*self.stream, None, &mut None)? {
+                Wrote::Octets => progress = true,
+                Wrote::NoRoom => {
+                    if progress {
+                        outbound.note_progress();
+                    }
+                    return Ok(false);
+                }
+                Wrote::Nothing => {
+                    self.note_all_sent(&mut outbound);
+                    return Ok(true);
+                }
+            }
         }
-        Ok(done)
+    }
+
+    /// Whether further requests may be read although not all replies have been sent: replies that wait are
+    /// in fragments, so that others pass between them, and there are few.
+    #[cold]
+    pub(crate) fn accepts_more(&self) -> bool {
+        self.outbound.lock().queue().has_room()
     }
 
     /// Whether more than this many octets of replies are kept.
@@ -404,7 +489,7 @@ impl<H: RequestHandler> Connection<H> {
         let mut outbound = self.outbound.lock();
         let message = outbound.protocol.message_error(version);
         if let Some(message) = &message {
-            let _ = self.send_locked(&mut outbound, message, version);
+            let _ = self.send_copied(outbound, message, version);
         }
         message.is_some()
     }
@@ -414,7 +499,7 @@ impl<H: RequestHandler> Connection<H> {
         let mut outbound = self.outbound.lock();
         if let Some(message) = outbound.protocol.close() {
             let version = outbound.protocol.version();
-            let _ = self.send_locked(&mut outbound, &message, version);
+            let _ = self.send_copied(outbound, &message, version);
         }
     }
 }

@@ -24,8 +24,10 @@ pub struct LaneLimits {
     pub accept_percent: u32,
     /// Processor time that the lane spends on messages for which no request is served, in the same way.
     pub unserved_percent: u32,
-    /// Incomplete fragmented messages of one connection.
+    /// Incomplete fragmented messages of one connection, in each direction.
     pub max_fragmented_messages: usize,
+    /// Octets from which a message is sent in fragments of this size; `None`: never.
+    pub fragment_size: Option<usize>,
     /// Refused requests of a connection in excess of served ones; each second restores a thirtieth. The
     /// connection is closed at the next one.
     pub max_refused_requests: u32,

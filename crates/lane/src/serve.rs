@@ -72,6 +72,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             Ok(true) => {}
             // The server does not read requests: its replies are wanted all the same.
             Ok(false) if matches!(connection.role, Role::Client(_)) => {}
+            Ok(false) if connection.accepts_more() => self.lane.watch_congestion(),
             // The peer does not read its replies: its requests can wait, too.
             Ok(false) => {
                 self.lane.watch_congestion();
@@ -211,7 +212,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         if !usable || last {
             return Flow::Break(AfterServing::Close);
         }
-        if connection.state.is_congested() || more && others {
+        if connection.state.is_congested() && !connection.accepts_more() || more && others {
             return Flow::Break(AfterServing::Keep);
         }
         continue_if_ready(connection, more, readiness)

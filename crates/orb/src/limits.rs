@@ -89,8 +89,15 @@ limits! {
     /// Outstanding calls over one shared connection, asynchronous ones included; further ones fail with
     /// IMP_LIMIT. At most 65,536. Default 64. See [`crate::ConnectionMode::Shared`].
     max_shared_calls: usize = 64,
-    /// Incomplete fragmented messages on one connection. Default 4.
+    /// Incomplete fragmented messages on one connection, received or being sent. Default 4.
     max_fragmented_messages: usize = 4,
+    /// Octets from which a reply, or a request over a shared connection, is sent in fragments of this size,
+    /// between which other messages pass: a long message of low priority delays a short one by one fragment
+    /// at most. Rounded down to a multiple of 8, at least 256. Only GIOP 1.2 (an encoded message of 1.1
+    /// cannot be divided), and the peers have to accept fragments that interleave; a long message may arrive
+    /// behind shorter ones sent after it. A thread copies each request that it divides. Default `None`:
+    /// nothing is divided.
+    fragment_size: Option<usize> = None,
     /// Requests of one connection that may be refused in excess of those that are served; at the next one,
     /// the lane closes the connection. Each served request restores one, and each second a thirtieth of the
     /// limit. A peer whose requests no adapter admits at the lane's priority loses its connection with the
@@ -146,6 +153,7 @@ impl Limits {
             accept_percent: self.accept_percent,
             unserved_percent: self.unserved_percent,
             max_fragmented_messages: self.max_fragmented_messages,
+            fragment_size: self.fragment_size,
             max_shared_calls: self.max_shared_calls,
             max_refused_requests: self.max_refused_requests,
             max_unserved_messages: self.max_unserved_messages,

@@ -59,9 +59,15 @@
 //! # Ok::<(), punctual_giop::connection::Refused>(())
 //! ```
 //!
+//! # Sending
+//!
+//! Its user writes messages itself; what the stream has no room for waits in [`SendHalf::queue`], which also
+//! divides long messages into fragments, so that others pass between them: see [`SendQueue`].
+//!
 //! Source: CORBA 3.3 part 2, 9.4 (messages), 9.5 (connection management), 9.8 (bidirectional connections).
 
 mod buffer;
+mod divided;
 mod event;
 mod fragment;
 mod framing;
@@ -72,6 +78,7 @@ mod receive;
 mod refused;
 mod request_id;
 mod send;
+mod send_queue;
 
 use punctual_cdr::CharSet;
 
@@ -84,6 +91,7 @@ pub use self::{
     receive::ReceiveHalf,
     refused::{Refusal, Refused},
     send::SendHalf,
+    send_queue::{SendQueue, Ticket, Withdrawn},
 };
 
 /// One GIOP connection: see the [module](self).

@@ -1,7 +1,7 @@
 //! The sending half: request ids, the version for messages of this side's own accord, and what may still be
 //! sent.
 
-use super::{Role, State};
+use super::{Role, SendQueue, State, Withdrawn};
 use crate::{
     HEADER_SIZE, MessageType, Version,
     message::{CANCEL_SIZE, cancel_request, empty_message},
@@ -15,22 +15,31 @@ pub struct SendHalf {
     version: Version,
     next_request_id: u32,
     announces_code_sets: bool,
+    /// What waits to be sent.
+    pub queue: SendQueue,
 }
 
 impl SendHalf {
     /// The half of a connection that nothing has been sent over.
-    pub const fn new(role: Role, version: Version) -> Self {
+    pub fn new(role: Role, version: Version) -> Self {
         Self {
             role,
             state: State::Open,
             version,
             next_request_id: 0,
             announces_code_sets: false,
+            queue: SendQueue::new(None, 1),
         }
     }
 
+    /// With a queue that divides long messages.
     #[must_use]
-    pub(super) const fn with_announcement(self, announce: bool) -> Self {
+    pub fn with_queue(self, queue: SendQueue) -> Self {
+        Self { queue, ..self }
+    }
+
+    #[must_use]
+    pub(super) fn with_announcement(self, announce: bool) -> Self {
         Self {
             announces_code_sets: announce,
             ..self
@@ -72,20 +81,27 @@ impl SendHalf {
 
     /// Begins to close the connection: the CloseConnection message to send. `None` if nothing may be sent:
     /// the first call has sent it already, or this side is the client of a connection before GIOP 1.2, where
-    /// only servers send it.
+    /// only servers send it. It follows messages that are being sent in fragments, if there are any, in
+    /// [`Self::queue`].
     pub fn close(&mut self) -> Option<[u8; HEADER_SIZE]> {
         if self.state != State::Open {
             return None;
         }
         self.state = State::Draining;
         let may_send = self.role != Role::Client || self.version >= Version::V1_2;
-        may_send.then(|| empty_message(self.version, MessageType::CloseConnection))
+        let message = may_send.then(|| empty_message(self.version, MessageType::CloseConnection))?;
+        if self.queue.is_dividing() {
+            self.queue.end_with(message);
+            return None;
+        }
+        Some(message)
     }
 
     /// The CancelRequest message to send for a request whose reply is no longer wanted. `None` if nothing may
-    /// be sent.
-    pub fn cancel(&self, request_id: u32) -> Option<[u8; CANCEL_SIZE]> {
-        (self.state == State::Open).then(|| cancel_request(self.version, request_id))
+    /// be sent, or nothing of the request has been sent: what is not is dropped.
+    pub fn cancel(&mut self, request_id: u32) -> Option<[u8; CANCEL_SIZE]> {
+        (self.state == State::Open && self.queue.withdraw(request_id) != Withdrawn::Unsent)
+            .then(|| cancel_request(self.version, request_id))
     }
 
     /// The MessageError message to send for what the receiving half has refused, in the version that it

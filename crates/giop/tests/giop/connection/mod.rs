@@ -9,4 +9,5 @@ mod outstanding;
 pub mod pair;
 mod receiving;
 mod roles;
+mod sending;
 mod split;

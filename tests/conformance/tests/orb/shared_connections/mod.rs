@@ -3,6 +3,7 @@
 
 mod costs;
 mod ends;
+mod fragments;
 mod hostile_servers;
 mod lanes;
 mod limits;
