@@ -269,9 +269,8 @@ impl SendQueue {
         let begun = self.divided.iter().filter(|(_, message)| message.is_begun());
         let may_begin = begun.count() < self.max_divided;
         let may_be_sent = |(_, message): &(Ticket, DividedMessage)| may_begin || message.is_begun();
-        let is_preferred = |waiting: &(Ticket, DividedMessage)| {
-            preferred == Some(waiting.0) && may_be_sent(waiting)
-        };
+        let is_preferred =
+            |waiting: &(Ticket, DividedMessage)| preferred == Some(waiting.0) && may_be_sent(waiting);
         let preferred = self.divided.iter().position(is_preferred);
         let Some(at) = preferred.or_else(|| self.divided.iter().position(may_be_sent)) else {
             return;

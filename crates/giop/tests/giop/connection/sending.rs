@@ -140,7 +140,9 @@ fn delay(fragment_size: Option<usize>, sent: usize) -> usize {
     }
     queue.keep(&short);
     let rest = drain(&mut queue, usize::MAX);
-    rest.windows(short.len()).position(|octets| octets == short).unwrap()
+    rest.windows(short.len())
+        .position(|octets| octets == short)
+        .unwrap()
 }
 
 #[test]
@@ -177,7 +179,10 @@ fn no_more_messages_are_divided_at_a_time_than_the_peer_accepts() {
     replies.sort_by_key(|seen| seen.message[HEADER_SIZE..HEADER_SIZE + 4].to_vec());
     let mut wanted = messages;
     wanted.sort_by_key(|message| message[HEADER_SIZE..HEADER_SIZE + 4].to_vec());
-    assert_eq!(replies.into_iter().map(|seen| seen.message).collect::<Vec<_>>(), wanted);
+    assert_eq!(
+        replies.into_iter().map(|seen| seen.message).collect::<Vec<_>>(),
+        wanted
+    );
 }
 
 fn long_request(id: u32) -> Vec<u8> {
@@ -226,7 +231,10 @@ fn what_is_not_sent_of_a_withdrawn_request_is_dropped() {
     let all = 1000 + (1000_usize - 256).div_ceil(240) * 16;
     let (told, seen) = withdrawn_after(all);
     assert!(
-        told && matches!(seen[..], [Event::Request(_), Event::Cancelled(5), Event::Request(_)]),
+        told && matches!(
+            seen[..],
+            [Event::Request(_), Event::Cancelled(5), Event::Request(_)]
+        ),
         "{seen:?}"
     );
 }

@@ -174,7 +174,11 @@ fn a_short_reply_waits_for_one_fragment_of_a_long_one() {
     // The lane sees at the next request that there is room.
     peer.send(&note(4, 8));
     let before = octets_before(&mut peer, 2, REPLY);
-    assert_eq!(before, TAKEN.next_multiple_of(FRAGMENT_SIZE), "one fragment at most");
+    assert_eq!(
+        before,
+        TAKEN.next_multiple_of(FRAGMENT_SIZE),
+        "one fragment at most"
+    );
     while part(&mut peer).size == FRAGMENT_SIZE {}
 }
 
