@@ -54,7 +54,7 @@ impl Page {
         }
     }
 
-    /// Adds the verdict, in one line.
+    /// Adds the verdict. What follows the first semicolon is shown below it, in small print.
     #[must_use]
     pub fn verdict(self, text: impl AsRef<str>, tone: Tone) -> Self {
         let (class, sign) = match tone {
@@ -62,9 +62,14 @@ impl Page {
             Tone::Bad => ("bad", "✗"),
             Tone::Doubtful => ("doubtful", "?"),
         };
-        let text = escaped(text.as_ref());
+        let (head, details) = text.as_ref().split_once("; ").unwrap_or((text.as_ref(), ""));
+        let (head, details) = (escaped(head), escaped(details));
+        let details = match &details[..] {
+            "" => String::new(),
+            details => format!("<small>{details}</small>"),
+        };
         self.with(&format!(
-            "<p class=\"verdict {class}\"><strong>{sign}</strong> {text}</p>\n"
+            "<p class=\"verdict {class}\"><strong>{sign} {head}</strong>{details}</p>\n"
         ))
     }
 
@@ -142,7 +147,7 @@ impl Page {
         let figure = figure.into();
         let (svg, caption) = (figure.to_svg()?, escaped(&figure.caption));
         Ok(self.with(&format!(
-            "<figure>\n{svg}<figcaption>{caption}</figcaption>\n</figure>\n"
+            "<figure>\n<div class=\"scrolls\" tabindex=\"0\">{svg}</div><figcaption>{caption}</figcaption>\n</figure>\n"
         )))
     }
 
@@ -283,6 +288,15 @@ mod tests {
             .to_html();
         assert!(!page.contains("<img"), "{page}");
         assert_eq!(page.matches("</script>").count(), 2);
+    }
+
+    #[test]
+    fn a_long_verdict_has_its_details_below() {
+        let page = Page::new("x")
+            .verdict("FAIL: 1 of 3 hold; not: a, b; c", Tone::Bad)
+            .to_html();
+        let verdict = "<strong>✗ FAIL: 1 of 3 hold</strong><small>not: a, b; c</small>";
+        assert!(page.contains(verdict), "{page}");
     }
 
     #[test]

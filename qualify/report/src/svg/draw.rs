@@ -187,18 +187,42 @@ fn bar(root: &Area<'_>, layer: &Layer, style: Mark, corners: [(i32, i32); 2]) ->
     Ok(())
 }
 
-/// Draws a span of the layer with this number: filled, then with stripes, then hollow, so that layers are not
-/// distinguished by colour alone.
+/// Draws a span of the layer with this number: each of eight layers has a pattern of its own, so that layers
+/// are not distinguished by colour alone.
 fn span(root: &Area<'_>, style: Mark, number: usize, corners: [(i32, i32); 2]) -> Result<(), Reason> {
     let [(left, top), (right, bottom)] = corners;
-    if number == 0 {
-        root.draw(&Rectangle::new(corners, style.color.filled()))?;
-        return Ok(());
+    let line = |from, to| root.draw(&PathElement::new(vec![from, to], style.outline()));
+    let across = |y| line((left, y), (right, y));
+    let strokes = |slant: i32| {
+        let places = (left + STRIPE..right - slant.max(0)).step_by(STRIPE as usize);
+        places
+            .into_iter()
+            .try_for_each(|x| line((x, bottom), (x + slant, top)))
+    };
+    let slant = (bottom - top) / 2;
+    let pattern = number % 8;
+    if pattern > 0 {
+        root.draw(&Rectangle::new(corners, style.color.mix(0.2).filled()))?;
+        root.draw(&Rectangle::new(corners, style.outline()))?;
     }
-    root.draw(&Rectangle::new(corners, style.outline()))?;
-    let stripes = if number == 1 { left + STRIPE..right } else { 0..0 };
-    for x in stripes.step_by(STRIPE as usize) {
-        root.draw(&PathElement::new(vec![(x, bottom), (x, top)], style.outline()))?;
+    match pattern {
+        0 => root.draw(&Rectangle::new(corners, style.color.filled()))?,
+        1 => strokes(0)?,
+        2 => across(i32::midpoint(top, bottom))?,
+        3 => strokes(slant)?,
+        4 => {}
+        5 => {
+            let lower = [(left, i32::midpoint(top, bottom)), (right, bottom)];
+            root.draw(&Rectangle::new(lower, style.color.filled()))?;
+        }
+        6 => {
+            strokes(0)?;
+            across(i32::midpoint(top, bottom))?;
+        }
+        _ => {
+            across(top + (bottom - top) / 3)?;
+            across(bottom - (bottom - top) / 3)?;
+        }
     }
     Ok(())
 }

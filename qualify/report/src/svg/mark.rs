@@ -6,8 +6,8 @@ use plotters::prelude::*;
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
     pub(super) color: RGBColor,
-    /// Width of measured lines and half of the size of marks. Those of the first curves are larger, so that
-    /// they are visible below later ones where curves coincide.
+    /// Width of measured lines and half of the size of marks. Every other curve is wide, and earlier ones are
+    /// wider, so that a curve is visible below later ones where they coincide.
     pub(super) width: u32,
     pub(super) reach: i32,
     /// Lengths of dashes and gaps; empty for a solid line.
@@ -39,50 +39,50 @@ pub(super) const STYLES: [Mark; 8] = [
     },
     Mark {
         color: RGBColor(0xD5, 0x5E, 0x00),
-        width: 6,
-        reach: 10,
+        width: 5,
+        reach: 9,
         dashes: "18 8",
         mark: Shape::Square,
     },
     Mark {
         color: RGBColor(0x00, 0x9E, 0x73),
-        width: 5,
-        reach: 8,
+        width: 9,
+        reach: 13,
         dashes: "4 8",
         mark: Shape::Triangle,
     },
     Mark {
         color: RGBColor(0xCC, 0x79, 0xA7),
-        width: 5,
+        width: 4,
         reach: 8,
         dashes: "18 8 4 8",
         mark: Shape::Diamond,
     },
     Mark {
         color: RGBColor(0xE6, 0x9F, 0x00),
-        width: 5,
-        reach: 8,
+        width: 8,
+        reach: 12,
         dashes: "30 8",
         mark: Shape::Ring,
     },
     Mark {
         color: RGBColor(0x56, 0xB4, 0xE9),
-        width: 5,
+        width: 4,
         reach: 8,
         dashes: "10 6",
         mark: Shape::Cross,
     },
     Mark {
         color: RGBColor(0x88, 0x88, 0x88),
-        width: 5,
-        reach: 8,
+        width: 7,
+        reach: 11,
         dashes: "30 8 4 8",
         mark: Shape::TriangleDown,
     },
     Mark {
         color: RGBColor(0x99, 0x4F, 0x00),
-        width: 5,
-        reach: 8,
+        width: 4,
+        reach: 7,
         dashes: "4 4",
         mark: Shape::Plus,
     },

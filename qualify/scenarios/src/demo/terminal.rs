@@ -27,7 +27,7 @@ pub(super) fn print(outcome: &Outcome) {
 fn chart(outcome: &Outcome, pool: Pool) -> String {
     let works = works(outcome, pool);
     let mut text = format!(
-        "{:<19}deadlines met (%), by work per call\n{:19}",
+        "{}: deadlines met (%), by work per call\n{:19}",
         pool.heading(),
         ""
     );
@@ -62,9 +62,10 @@ fn result(outcome: &Outcome) -> String {
     };
     match (worst(Pool::Lanes), worst(Pool::WithoutLanes)) {
         (Some(with), Some(without)) => format!(
-            "With lanes the {} Hz client met at least {with:.0} % of its deadlines at every load; in a pool \
-             without lanes {without:.0} % at the worst.",
-            Importance::High.rate()
+            "With lanes the {} Hz client met {}{with:.0} % of its deadlines at every load; in a pool without \
+             lanes {without:.0} % at the worst.",
+            Importance::High.rate(),
+            if with < 100.0 { "at least " } else { "" },
         ),
         _ => "Not all loads were measured.".to_owned(),
     }
@@ -134,7 +135,7 @@ mod tests {
     fn one_sentence_states_the_result() {
         assert_eq!(
             result(&outcome()),
-            "With lanes the 75 Hz client met at least 100 % of its deadlines at every load; in a pool without lanes \
+            "With lanes the 75 Hz client met 100 % of its deadlines at every load; in a pool without lanes \
              44 % at the worst."
         );
     }

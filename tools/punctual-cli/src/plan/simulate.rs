@@ -311,12 +311,12 @@ impl Simulated<'_> {
         ];
         let mut page = Page::new("Simulation")
             .verdict(self.verdict(), tone)
-            .facts(facts)
             .section("Dispatch graph");
         page = match figure::dispatch_graph(self.model, watcher.events(), self.statistics.until) {
             Some(figure) => page.figure(figure).map_err(|error| error.to_string())?,
             None => page.paragraph("No thread ran."),
         };
+        page = page.facts(facts);
         for (heading, (table, note)) in ["Tasks", "Hosts"].into_iter().zip(self.tables()) {
             page = page.section(heading).table(&table);
             if let Some(note) = note {

@@ -10,13 +10,13 @@ use super::trace::thread_name;
 
 /// Maximum of rows.
 const MOST_ROWS: usize = 28;
-/// Number of distinct colours.
+/// Number of distinct colours and patterns.
 const MOST_HOSTS: usize = 8;
 /// Maximum of distinguishable spans.
 const MOST_SPANS: usize = 1_500;
 
 /// Dispatch graph of the beginning of the run: one row per thread, or per stream of recurring threads, and
-/// one colour per host. `None` if no thread ran.
+/// one colour and pattern per host. `None` if no thread ran.
 pub(super) fn dispatch_graph(model: &Model, events: &[Event], until: Time) -> Option<Figure> {
     let last = events.last()?.time;
     let runs = simulator::dispatch_graph(events, until.min(last.max(Time(1))), false);
@@ -41,8 +41,8 @@ pub(super) fn dispatch_graph(model: &Model, events: &[Event], until: Time) -> Op
         _ => ("µs", 1e3),
     };
     let caption = format!(
-        "Each row is a distributable thread{}; the colour is the host on which it runs.{} After [Gill 2004] \
-         figure 6.",
+        "Each row is a distributable thread{}; colour and pattern show the host on which it runs.{} After \
+         [Gill 2004] figure 6.",
         if rows.iter().any(|row| recurs(model, *row)) {
             ", or the consecutive threads of a task"
         } else {
