@@ -2,9 +2,12 @@
 
 mod builder;
 
-use std::sync::{
-    Arc, Weak,
-    atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+use std::{
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
+    time::Instant,
 };
 
 use punctual::any::Kind;
@@ -58,6 +61,7 @@ pub(crate) struct Core {
     routes: PiMutex<Arc<Routes>>,
     is_destroyed: AtomicBool,
     next_id: AtomicU64,
+    built: Instant,
     counters: Counters,
 }
 
@@ -263,6 +267,9 @@ impl Core {
         if consumer.disconnect() {
             self.counters.disconnected.fetch_add(1, Relaxed);
             self.unsubscribe(consumer);
+            if let Exit::Sink(sink) = &consumer.exit {
+                sink.expelled();
+            }
         }
     }
 
@@ -308,7 +315,7 @@ impl Core {
         self.threads.shutdown();
     }
 
-    fn statistics(&self) -> ChannelStatistics {
+    pub(crate) fn statistics(&self) -> ChannelStatistics {
         let mut consumers: Vec<_> = {
             let subscriptions = self.subscriptions.lock();
             subscriptions
@@ -318,6 +325,8 @@ impl Core {
         };
         consumers.sort_by_key(|one| (std::cmp::Reverse(one.priority), one.id));
         ChannelStatistics {
+            name: self.name.clone(),
+            age: self.built.elapsed(),
             received: self.counters.received.load(Relaxed),
             unmatched: self.counters.unmatched.load(Relaxed),
             refused: self.counters.refused.load(Relaxed),

@@ -27,8 +27,11 @@ pub(crate) trait Sink: Send + Sync {
     /// Delivers a set. The thread is one of the channel's, or the supplier's under reactive dispatching.
     fn deliver(&self, events: &[Arc<Event>]) -> Result<(), SystemException>;
 
-    /// The channel has disconnected the consumer.
+    /// The channel ends.
     fn disconnected(&self) {}
+
+    /// The channel has disconnected this consumer because of a limit: it need not be told.
+    fn expelled(&self) {}
 }
 
 /// How a consumer gets its events.

@@ -28,7 +28,7 @@
 //! | How does an event travel? | `channel.rs`, `routes.rs`; `consumer.rs` with its queue; threads `dispatching.rs` |
 //! | When do timeouts fire? | `timers.rs` |
 //! | What do programs call? | `topic.rs`, `publisher.rs`, `subscription.rs` |
-//! | How do other processes take part? | `servants.rs`; as a client `remote.rs`, `gateway.rs`; observers `observers.rs` |
+//! | How do other processes take part? | `servants.rs`; as a client `remote.rs`, `gateway.rs`; observers `observers.rs`; counters `inspection.rs` |
 
 mod channel;
 mod consumer;
@@ -36,6 +36,7 @@ mod dispatching;
 mod error;
 mod filter;
 mod gateway;
+mod inspection;
 mod observers;
 mod pool;
 mod publisher;
@@ -53,6 +54,12 @@ mod topic;
 pub mod rtec {
     //! Rust generated from `idl/rtec.idl`.
     punctual::include_idl!("rtec");
+}
+
+#[allow(missing_docs, clippy::all)]
+pub mod wire {
+    //! Rust generated from `idl/inspection.idl`: what other processes ask a channel.
+    punctual::include_idl!("inspection");
 }
 
 pub use channel::{ChannelBuilder, EventChannel};

@@ -1,5 +1,10 @@
 //! A channel of another process, as its suppliers and consumers use it.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering::Relaxed},
+};
+
 use punctual::{Interface, Poa, SystemException};
 
 use crate::{
@@ -59,9 +64,13 @@ impl RemoteChannel {
         is_gateway: bool,
         callback: impl Fn(&[EventView<'_>]) + Send + Sync + 'static,
     ) -> Result<RemoteSubscription, EventError> {
+        let is_over = Arc::new(AtomicBool::new(false));
         let admin = self.reference.for_consumers()?.ok_or_else(nil)?;
         let proxy = admin.obtain_push_supplier()?.ok_or_else(nil)?;
-        let consumer: PushConsumerRef = poa.activate(Callback(callback))?;
+        let consumer: PushConsumerRef = poa.activate(Callback {
+            receive: callback,
+            is_over: Arc::clone(&is_over),
+        })?;
         let qos = ConsumerQos {
             dependencies: filter.to_dependencies(),
             is_gateway,
@@ -70,6 +79,7 @@ impl RemoteChannel {
             proxy,
             poa: poa.clone(),
             consumer: consumer.clone(),
+            is_over,
         };
         let connected = subscription.proxy.connect_push_consumer(Some(&consumer), &qos);
         connected.map_err(|error| EventError::Refused(error.to_string()))?;
@@ -102,15 +112,19 @@ fn nil() -> EventError {
     EventError::Refused("it returned no object".to_owned())
 }
 
-struct Callback<F>(F);
+struct Callback<F> {
+    receive: F,
+    is_over: Arc<AtomicBool>,
+}
 
 impl<F: Fn(&[EventView<'_>]) + Send + Sync + 'static> PushConsumer for Callback<F> {
     fn push(&self, events: &[EventView<'_>]) -> Result<(), SystemException> {
-        (self.0)(events);
+        (self.receive)(events);
         Ok(())
     }
 
     fn disconnect_push_consumer(&self) -> Result<(), SystemException> {
+        self.is_over.store(true, Relaxed);
         Ok(())
     }
 }
@@ -121,9 +135,19 @@ pub struct RemoteSubscription {
     proxy: ProxyPushSupplierRef,
     poa: Poa,
     consumer: PushConsumerRef,
+    is_over: Arc<AtomicBool>,
 }
 
 impl RemoteSubscription {
+    /// Asks the channel whether it still delivers. `false`: it has been destroyed, or has disconnected this
+    /// consumer because of one of its limits.
+    ///
+    /// # Errors
+    /// The call fails: the channel's process has ended, or is too busy.
+    pub fn is_connected(&self) -> Result<bool, EventError> {
+        Ok(!self.is_over.load(Relaxed) && !self.proxy.as_object().non_existent()?)
+    }
+
     /// Receives nothing until [`resume`](Self::resume).
     ///
     /// # Errors

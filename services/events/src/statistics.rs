@@ -1,10 +1,16 @@
 //! Counters of a channel and its consumers.
 
+use std::time::Duration;
+
 use punctual::Priority;
 
 /// What has happened in a channel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChannelStatistics {
+    /// Its name.
+    pub name: String,
+    /// Time since it was built.
+    pub age: Duration,
     /// Number of events that suppliers have pushed.
     pub received: u64,
     /// Number of events that no consumer subscribes to.
@@ -13,7 +19,7 @@ pub struct ChannelStatistics {
     pub refused: u64,
     /// Number of timeouts that have fired.
     pub timeouts: u64,
-    /// Number of consumers that exceeded a limit and were disconnected.
+    /// Number of consumers that exceeded a limit or were dead, and were disconnected.
     pub disconnected: u64,
     /// Number of suppliers that are connected through the ORB.
     pub suppliers: u64,

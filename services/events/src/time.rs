@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 /// The Unix epoch.
-const UNIX_EPOCH: u64 = 122_192_928_000_000_000;
+pub const UNIX_EPOCH: u64 = 122_192_928_000_000_000;
 
 /// The current calendar time, in the units of event headers.
 pub fn now() -> u64 {

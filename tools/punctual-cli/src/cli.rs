@@ -11,7 +11,7 @@ use punctual_scenarios::benchmarks;
 
 use crate::{
     completions::{Completions, Manual},
-    doctor, explain,
+    doctor, events, explain,
     measuring::{Bench, Demo, Qualify, Trace},
     new, plan, top,
 };
@@ -89,6 +89,9 @@ pub enum Command {
     /// PUNCTUAL_INSPECTION=FOLDER in its environment turns it on.
     #[command(after_help = TOP)]
     Top(top::Options),
+    /// Serve an event channel, and watch, read and feed one
+    #[command(subcommand)]
+    Events(events::Events),
     /// Explain a minor code of a system exception
     #[command(after_help = EXPLAIN)]
     Explain(explain::Options),
@@ -173,7 +176,8 @@ Start with:
   punctual trace -- COMMAND           what waits for what while COMMAND runs?
   punctual idl check FILE.idl         is this IDL correct?
   punctual plan FILE.toml             are all deadlines met?
-  punctual top                        what is a running ORB doing?";
+  punctual top                        what is a running ORB doing?
+  punctual events serve               a channel for events, filtered and delivered by priority";
 
 const NEW: &str = "\
 Examples:

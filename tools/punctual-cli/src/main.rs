@@ -3,8 +3,10 @@
 mod cli;
 mod completions;
 mod doctor;
+mod events;
 mod explain;
 mod idl;
+mod live;
 mod measuring;
 mod new;
 mod plan;
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         Command::Plan(options) => plan::run(&options),
         Command::Doctor(options) => doctor::run(&options),
         Command::Top(options) => top::run(&options),
+        Command::Events(command) => events::run(&command),
         Command::Explain(options) => explain::run(&options),
         Command::Completions(options) => completions::complete(Cli::command(), &options),
         Command::Man(options) => completions::manual(Cli::command(), &options),

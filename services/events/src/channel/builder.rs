@@ -1,8 +1,11 @@
 //! Construction of channels.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicU64},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64},
+    },
+    time::Instant,
 };
 
 use punctual::Priority;
@@ -124,6 +127,7 @@ impl ChannelBuilder {
             routes: PiMutex::default(),
             is_destroyed: AtomicBool::new(false),
             next_id: AtomicU64::new(1),
+            built: Instant::now(),
             counters: Counters::default(),
         };
         Ok(EventChannel { core: Arc::new(core) })

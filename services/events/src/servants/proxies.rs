@@ -1,6 +1,6 @@
 //! Proxies: the channel's side of a connected consumer or supplier.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use punctual::{Interface, SystemException, SystemExceptionKind};
 use punctual_os::PiMutex;
@@ -47,19 +47,26 @@ impl PushSupplierProxy {
     }
 }
 
+impl PushSupplierProxy {
+    /// Removes the object, and returns its consumer; `None`: it has been removed before.
+    fn end(&self) -> Option<Option<Arc<Consumer>>> {
+        let state = std::mem::take(&mut *self.state.lock());
+        let reference = state.reference?;
+        self.host.release_proxy();
+        // Inside an upcall this does not wait.
+        let _ = self.host.poa.deactivate(&reference);
+        Some(state.consumer)
+    }
+}
+
 struct SupplierHandle(Arc<PushSupplierProxy>);
 
 impl PushSupplier for SupplierHandle {
     fn disconnect_push_supplier(&self) -> Result<(), SystemException> {
-        let Self(proxy) = self;
-        let state = std::mem::take(&mut *proxy.state.lock());
-        let reference = state.reference.ok_or_else(gone)?;
-        if let Some(consumer) = state.consumer {
-            proxy.host.channel.core.unsubscribe(&consumer);
+        let consumer = self.0.end().ok_or_else(gone)?;
+        if let Some(consumer) = consumer {
+            self.0.host.channel.core.unsubscribe(&consumer);
         }
-        proxy.host.release_proxy();
-        // Inside an upcall this does not wait.
-        let _ = proxy.host.poa.deactivate(&reference);
         Ok(())
     }
 }
@@ -85,7 +92,10 @@ impl ProxyPushSupplier for SupplierHandle {
             is_gateway: qos.is_gateway,
         };
         let timed = consumer.as_object().with_timeout(core.limits.send_timeout);
-        let exit = Exit::Sink(Box::new(RemoteConsumer(PushConsumerRef::from_object(timed))));
+        let exit = Exit::Sink(Box::new(RemoteConsumer {
+            reference: PushConsumerRef::from_object(timed),
+            proxy: Arc::downgrade(proxy),
+        }));
         let consumer = core
             .subscribe(filter, settings, exit)
             .map_err(|error| match error {
@@ -125,14 +135,17 @@ impl SupplierHandle {
 }
 
 /// A consumer in another process.
-struct RemoteConsumer(PushConsumerRef);
+struct RemoteConsumer {
+    reference: PushConsumerRef,
+    proxy: Weak<PushSupplierProxy>,
+}
 
 impl Sink for RemoteConsumer {
     fn deliver(&self, events: &[Arc<Event>]) -> Result<(), SystemException> {
         use punctual::rt::{Encode, Phase};
         let sent = time::now();
         // As the generated `push`, without a copy of the events into one sequence.
-        self.0.as_object().oneway("push", |phase| {
+        self.reference.as_object().oneway("push", |phase| {
             let Phase::Arguments(encoder) = phase else {
                 return Ok(());
             };
@@ -149,7 +162,13 @@ impl Sink for RemoteConsumer {
 
     fn disconnected(&self) {
         // It may have ended: nobody else has to know.
-        let _ = self.0.disconnect_push_consumer();
+        let _ = self.reference.disconnect_push_consumer();
+    }
+
+    fn expelled(&self) {
+        if let Some(proxy) = self.proxy.upgrade() {
+            proxy.end();
+        }
     }
 }
 

@@ -70,7 +70,7 @@ fn show(options: &Options) -> Result<(), Failed> {
     Ok(())
 }
 
-fn interval(text: &str) -> Result<Duration, String> {
+pub fn interval(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text
         .parse()
         .map_err(|_| "expected a number of seconds, such as 0.5".to_owned())?;

@@ -1,15 +1,10 @@
 //! The interactive screen of `top`.
 
-use std::{
-    io,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{path::Path, time::Duration};
 
 use punctual_system::signals::Termination;
 use ratatui::{
-    DefaultTerminal, Frame,
-    crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
+    Frame,
     layout::{Alignment, Constraint, Layout},
     style::{Color, Modifier, Style},
     text::Line,
@@ -23,92 +18,23 @@ use super::{
     print,
     snapshot::{Lane, Snapshot},
 };
+use crate::live::Watch;
 
-/// Shows the ORB until the user quits or the ORB ends. Restores the terminal, also after a panic.
+/// Shows the ORB until the user quits or the ORB ends.
 pub fn run(
     socket: &Path,
     first: Snapshot,
     interval: Duration,
     termination: Termination,
 ) -> Result<(), Failed> {
-    let mut terminal = ratatui::try_init().map_err(Failed::terminal)?;
-    let ended = watch(&mut terminal, socket, first, interval, termination);
-    ratatui::restore();
-    ended
-}
-
-/// Longest delay until a signal is noticed.
-const SLICE: Duration = Duration::from_millis(100);
-
-fn watch(
-    terminal: &mut DefaultTerminal,
-    socket: &Path,
-    first: Snapshot,
-    mut interval: Duration,
-    termination: Termination,
-) -> Result<(), Failed> {
-    let mut before = first.clone();
-    let mut now = first;
-    let mut next_refresh = Instant::now() + interval.min(Duration::from_millis(500));
-    loop {
-        let change = Change::between(&before, &now);
-        terminal
-            .draw(|frame| draw(frame, &now, &change, interval))
-            .map_err(Failed::terminal)?;
-        loop {
-            if termination.requested().is_some() {
-                return Ok(());
-            }
-            let left = next_refresh.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                let seen = ask(socket).map_err(|failed| failed.after(&now))?;
-                before = std::mem::replace(&mut now, seen);
-                next_refresh = Instant::now() + interval;
-                break;
-            }
-            match next_event(left.min(SLICE)).map_err(Failed::terminal)? {
-                None => {}
-                Some(Event::Key(key)) if key.kind == KeyEventKind::Press => match action_of(key) {
-                    Action::Quit => return Ok(()),
-                    Action::Faster => interval = (interval / 2).max(Duration::from_millis(125)),
-                    Action::Slower => interval = (interval * 2).min(Duration::from_secs(60)),
-                    Action::Nothing => continue,
-                },
-                Some(_) => {}
-            }
-            // Pressed or resized: at once.
-            let redrawn = terminal.draw(|frame| draw(frame, &now, &change, interval));
-            redrawn.map_err(Failed::terminal)?;
-        }
-    }
-}
-
-/// The next event within this time, if any; a signal interrupts the wait and is no error.
-fn next_event(within: Duration) -> io::Result<Option<Event>> {
-    let ready = match event::poll(within) {
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => false,
-        ready => ready?,
+    let watch = Watch {
+        interval,
+        termination,
+        ask: &|last: &Snapshot| ask(socket).map_err(|failed| failed.after(last)),
+        draw: &|frame, before, now, interval| draw(frame, now, &Change::between(before, now), interval),
+        terminal_error: Failed::terminal,
     };
-    ready.then(event::read).transpose()
-}
-
-/// Meaning of a key.
-#[derive(Debug, Eq, PartialEq)]
-pub(super) enum Action {
-    Quit,
-    Faster,
-    Slower,
-    Nothing,
-}
-
-pub(super) fn action_of(key: KeyEvent) -> Action {
-    match key.code {
-        KeyCode::Char('q') | KeyCode::Esc => Action::Quit,
-        KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => Action::Quit,
-        KeyCode::Char('+') => Action::Faster,
-        KeyCode::Char('-') => Action::Slower,
-        _ => Action::Nothing,
-    }
+    watch.run(first)
 }
 
 /// Draws the screen once.

@@ -1,17 +1,13 @@
 //! Differences, tables and screens from made-up snapshots.
 
-use ratatui::{
-    Terminal,
-    backend::TestBackend,
-    crossterm::event::{KeyCode, KeyEvent, KeyModifiers},
-};
+use ratatui::{Terminal, backend::TestBackend};
 use serde_json::json;
 
 use super::{
     change::{Change, LaneChange, Times},
     columns::columns_within,
     interval, print,
-    screen::{Action, action_of, draw},
+    screen::draw,
     snapshot::Snapshot,
 };
 
@@ -154,20 +150,6 @@ fn narrow_screens_lose_the_less_important_columns_first() {
     assert_eq!(headings(200).len(), 15);
     assert_eq!(headings(40), ["lane", "priority", "busy", "calls/s"]);
     assert_eq!(headings(0), ["lane"]);
-}
-
-#[test]
-fn keys_quit() {
-    let plain = |code| action_of(KeyEvent::new(code, KeyModifiers::NONE));
-    assert_eq!(
-        (plain(KeyCode::Char('q')), plain(KeyCode::Esc)),
-        (Action::Quit, Action::Quit)
-    );
-    let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-    assert_eq!(
-        (action_of(control_c), plain(KeyCode::Char('c'))),
-        (Action::Quit, Action::Nothing)
-    );
 }
 
 #[test]

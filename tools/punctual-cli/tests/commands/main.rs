@@ -3,6 +3,7 @@
 mod command;
 mod completions;
 mod doctor;
+mod events;
 mod explain;
 mod help;
 mod idl;

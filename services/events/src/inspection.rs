@@ -1,0 +1,136 @@
+//! The counters of a channel as a CORBA object, for tools in other processes.
+
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use punctual::{Poa, Priority, SystemException};
+
+use crate::{
+    ChannelStatistics, ConsumerStatistics, EventChannel, EventError,
+    channel::Core,
+    error::gone,
+    wire::punctual_events::{ChannelState, ConsumerState, Inspection, InspectionRef},
+};
+
+impl EventChannel {
+    /// Makes the channel's counters an object, which [`ChannelStatistics::of`] asks. Give it an adapter whose
+    /// threads serve nothing else: suppliers that wait for room then do not delay it.
+    ///
+    /// # Errors
+    /// The adapter refuses the object.
+    ///
+    /// ```
+    /// use punctual::Orb;
+    /// use punctual_events::{ChannelStatistics, EventChannel};
+    ///
+    /// let orb = Orb::builder().listen("iiop://localhost").build()?;
+    /// let channel = EventChannel::builder().name("plant").build()?;
+    /// let inspection = channel.serve_inspection(&orb.root_poa())?;
+    /// assert_eq!(ChannelStatistics::of(&inspection)?.name, "plant");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn serve_inspection(&self, poa: &Poa) -> Result<InspectionRef, EventError> {
+        Ok(poa.activate(Inspected(Arc::downgrade(&self.core)))?)
+    }
+}
+
+impl ChannelStatistics {
+    /// Asks a channel of this or another process.
+    ///
+    /// # Errors
+    /// OBJECT_NOT_EXIST: the channel has been destroyed. Else the call fails.
+    pub fn of(inspection: &InspectionRef) -> Result<Self, SystemException> {
+        inspection.state().map(Self::from)
+    }
+}
+
+struct Inspected(Weak<Core>);
+
+impl Inspection for Inspected {
+    fn state(&self) -> Result<ChannelState, SystemException> {
+        let core = self.0.upgrade().filter(|core| !core.is_destroyed());
+        Ok(core.ok_or_else(gone)?.statistics().into())
+    }
+}
+
+impl From<ChannelStatistics> for ChannelState {
+    fn from(all: ChannelStatistics) -> Self {
+        Self {
+            name: all.name,
+            age: u64::try_from(all.age.as_nanos()).unwrap_or(u64::MAX),
+            received: all.received,
+            unmatched: all.unmatched,
+            refused: all.refused,
+            timeouts: all.timeouts,
+            disconnected: all.disconnected,
+            suppliers: all.suppliers,
+            observers: all.observers,
+            consumers: all.consumers.into_iter().map(ConsumerState::from).collect(),
+        }
+    }
+}
+
+impl From<ChannelState> for ChannelStatistics {
+    fn from(state: ChannelState) -> Self {
+        Self {
+            name: state.name,
+            age: Duration::from_nanos(state.age),
+            received: state.received,
+            unmatched: state.unmatched,
+            refused: state.refused,
+            timeouts: state.timeouts,
+            disconnected: state.disconnected,
+            suppliers: state.suppliers,
+            observers: state.observers,
+            consumers: state
+                .consumers
+                .into_iter()
+                .map(ConsumerStatistics::from)
+                .collect(),
+        }
+    }
+}
+
+impl From<ConsumerStatistics> for ConsumerState {
+    fn from(one: ConsumerStatistics) -> Self {
+        let events = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Self {
+            id: one.id,
+            name: one.name,
+            priority: one.priority.value(),
+            waiting: events(one.waiting),
+            capacity: events(one.capacity),
+            high_water: events(one.high_water),
+            is_suspended: one.is_suspended,
+            is_gateway: one.is_gateway,
+            queued: one.queued,
+            delivered: one.delivered,
+            sets: one.sets,
+            lost: one.lost,
+            failed: one.failed,
+        }
+    }
+}
+
+impl From<ConsumerState> for ConsumerStatistics {
+    fn from(state: ConsumerState) -> Self {
+        Self {
+            id: state.id,
+            name: state.name,
+            // A channel that lies about it is shown with the lowest.
+            priority: Priority::new(state.priority).unwrap_or(Priority::MIN),
+            waiting: state.waiting as usize,
+            capacity: state.capacity as usize,
+            high_water: state.high_water as usize,
+            is_suspended: state.is_suspended,
+            is_gateway: state.is_gateway,
+            queued: state.queued,
+            delivered: state.delivered,
+            sets: state.sets,
+            lost: state.lost,
+            failed: state.failed,
+        }
+    }
+}

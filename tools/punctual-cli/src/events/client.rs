@@ -1,0 +1,124 @@
+//! The connection of `tail`, `send` and `top` to a channel.
+
+use std::{
+    net::{IpAddr, ToSocketAddrs, UdpSocket},
+    time::Duration,
+};
+
+use punctual::{Interface, Orb, ResolveError, SchedulingClass};
+use punctual_events::{RemoteChannel, rtec::rtec_event_channel_admin::EventChannelRef, wire};
+
+use super::{Failed, serve::INSPECTION};
+
+/// Longest wait for an answer of the channel.
+const TIMEOUT: Duration = Duration::from_secs(2);
+
+/// An ORB for a client: no real-time priorities, and calls that end. It listens at this endpoint, if any.
+pub fn orb(listen: Option<&str>) -> Result<Orb, Failed> {
+    let mut builder = Orb::builder()
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .call_timeout(TIMEOUT);
+    if let Some(endpoint) = listen {
+        builder = builder.listen(endpoint);
+    }
+    Ok(builder.build()?)
+}
+
+/// Resolves a channel; it has not been called yet.
+pub fn channel(orb: &Orb, address: &str) -> Result<RemoteChannel, Failed> {
+    resolve::<EventChannelRef>(orb, address).map(RemoteChannel::new)
+}
+
+/// The object with the counters of the channel that `serve` started at this address.
+pub fn inspection(orb: &Orb, address: &str) -> Result<wire::punctual_events::InspectionRef, Failed> {
+    if !address.starts_with("corbaloc:") {
+        return Err(Failed::Refused(format!(
+            "`{address}`: the counters of a channel are found by its `corbaloc:` address, which \
+             `punctual events serve` prints"
+        )));
+    }
+    resolve(orb, &format!("{address}{INSPECTION}"))
+}
+
+fn resolve<R: Interface>(orb: &Orb, address: &str) -> Result<R, Failed> {
+    orb.resolve(address).map_err(|error| match error {
+        ResolveError::Call { exception, .. } => unreachable(address, exception),
+        error => Failed::Refused(format!("`{address}` is no address of a channel: {error}")),
+    })
+}
+
+/// Explains why a channel cannot be reached.
+pub fn unreachable(address: &str, problem: impl std::fmt::Display) -> Failed {
+    Failed::Refused(format!(
+        "no channel at {address}: {problem}; is `punctual events serve` running there? The address is the \
+         first line of its output"
+    ))
+}
+
+/// The endpoint at which a channel can reach this host: its address on the network that leads to the channel.
+/// For an address without a host, such as an IOR, that of this host alone.
+pub fn endpoint_towards(address: &str) -> String {
+    let ip = host_of(address).and_then(|host| local_address(&host));
+    match ip.unwrap_or(IpAddr::from([127, 0, 0, 1])) {
+        IpAddr::V4(ip) => format!("iiop://{ip}"),
+        IpAddr::V6(ip) => format!("iiop://[{ip}]"),
+    }
+}
+
+/// Host and port of the first address of a `corbaloc:`.
+fn host_of(address: &str) -> Option<String> {
+    let (addresses, _) = address.strip_prefix("corbaloc:")?.split_once('/')?;
+    let first = addresses.split(',').next()?;
+    let host = first.strip_prefix("iiop:").or_else(|| first.strip_prefix(':'))?;
+    let host = host.split_once('@').map_or(host, |(_version, host)| host);
+    let has_port = host
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    Some(if has_port {
+        host.to_owned()
+    } else {
+        format!("{host}:2809")
+    })
+}
+
+/// The address from which this host reaches another. Sends nothing.
+fn local_address(host: &str) -> Option<IpAddr> {
+    let remote = host.to_socket_addrs().ok()?.next()?;
+    let any: IpAddr = if remote.is_ipv4() {
+        [0; 4].into()
+    } else {
+        [0; 16].into()
+    };
+    let socket = UdpSocket::bind((any, 0)).ok()?;
+    socket.connect(remote).ok()?;
+    Some(socket.local_addr().ok()?.ip())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_of_an_address_is_found() {
+        for (address, host) in [
+            ("corbaloc::localhost:2830/Events", Some("localhost:2830")),
+            ("corbaloc:iiop:1.2@127.0.0.1:7/Events", Some("127.0.0.1:7")),
+            ("corbaloc:iiop:[::1]:7,:other:8/E", Some("[::1]:7")),
+            ("corbaloc::radar/Events", Some("radar:2809")),
+            ("corbaloc:uiop:/run/x|Events", None),
+            ("IOR:00", None),
+        ] {
+            assert_eq!(host_of(address).as_deref(), host, "{address}");
+        }
+    }
+
+    #[test]
+    fn a_channel_of_this_host_reaches_the_loopback_address() {
+        assert_eq!(
+            endpoint_towards("corbaloc::127.0.0.1:2830/Events"),
+            "iiop://127.0.0.1"
+        );
+        assert_eq!(endpoint_towards("IOR:00"), "iiop://127.0.0.1");
+    }
+}

@@ -1,0 +1,131 @@
+//! `punctual events`: serves an event channel, and takes part in a running one.
+
+mod client;
+mod record;
+mod send;
+mod serve;
+mod tail;
+mod top;
+
+use std::{fmt, io, process::ExitCode, time::Duration};
+
+use clap::Subcommand;
+use punctual::{OrbError, SystemException};
+use punctual_events::EventError;
+
+/// Address of the channel of `serve`, unless that or its clients state another.
+const DEFAULT_CHANNEL: &str = "corbaloc::localhost:2830/Events";
+
+#[derive(Debug, Subcommand)]
+pub enum Events {
+    /// Serve an event channel until Ctrl-C
+    ///
+    /// Suppliers push events to the channel, and it delivers each to the consumers whose filters accept it,
+    /// those of high priority first. The first line of its output is the channel's address; clients are
+    /// `punctual events tail` and `send`, programs with `punctual_events::RemoteChannel`, and those of TAO
+    /// (RtecEventChannelAdmin).
+    #[command(after_help = serve::HELP)]
+    Serve(serve::Options),
+    /// Show the events of a channel as they come
+    ///
+    /// Subscribes like any other consumer, with a queue of its own in the channel: a slow terminal loses
+    /// events by the channel's overflow rule, and delays no other consumer of another lane.
+    #[command(after_help = tail::HELP)]
+    Tail(tail::Options),
+    /// Push events to a channel
+    ///
+    /// Ends when the channel has received what was sent. Which consumers get it, `punctual events top` shows.
+    #[command(after_help = send::HELP)]
+    Send(send::Options),
+    /// Watch a channel: its consumers, queues, rates and losses
+    #[command(after_help = top::HELP)]
+    Top(top::Options),
+}
+
+/// Runs a command.
+pub fn run(command: &Events) -> ExitCode {
+    let done = match command {
+        Events::Serve(options) => serve::run(options),
+        Events::Tail(options) => tail::run(options),
+        Events::Send(options) => send::run(options),
+        Events::Top(options) => top::run(options),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failed) => {
+            eprintln!("error: {failed}");
+            ExitCode::from(if matches!(failed, Failed::Ended(_)) { 1 } else { 2 })
+        }
+    }
+}
+
+/// Why a command ended.
+#[derive(Debug)]
+enum Failed {
+    /// It could not begin.
+    Refused(String),
+    /// The channel answered before, and does not any more; or what was asked for did not come.
+    Ended(String),
+}
+
+impl Failed {
+    fn terminal(error: io::Error) -> Self {
+        Self::Refused(format!(
+            "the terminal cannot be used ({error}); try `punctual events top --once`"
+        ))
+    }
+
+    /// The channel does not answer any more.
+    fn gone(address: &str, problem: impl fmt::Display) -> Self {
+        Self::Ended(format!("the channel {address} is gone: {problem}"))
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Refused(text) | Self::Ended(text)) = self;
+        f.write_str(text)
+    }
+}
+
+impl From<OrbError> for Failed {
+    fn from(error: OrbError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+impl From<EventError> for Failed {
+    fn from(error: EventError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+impl From<SystemException> for Failed {
+    fn from(error: SystemException) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+/// Longest delay until a signal is noticed.
+const SLICE: Duration = Duration::from_millis(100);
+
+/// Parses `--for`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.01..=1e6).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err("expected 0.01 to 1000000 seconds, such as 2.5".to_owned()),
+    }
+}
+
+/// Parses a CORBA priority.
+fn priority(text: &str) -> Result<punctual::Priority, String> {
+    let number = text.parse::<i16>().ok();
+    let priority = number.and_then(|number| punctual::Priority::new(number).ok());
+    priority.ok_or_else(|| "expected a CORBA priority from 0 to 32767".to_owned())
+}

@@ -1,0 +1,228 @@
+//! `punctual events serve`.
+
+use std::{path::PathBuf, thread, time::Duration};
+
+use clap::{Args, ValueEnum};
+use punctual::{Inspection, Orb, Poa, Priority, PriorityModel};
+use punctual_events::{ChannelBuilder, ChannelLimits, Dispatching, EventChannel, Lane, Overflow};
+use punctual_system::signals::Termination;
+
+use super::{Failed, SLICE, priority};
+
+pub const HELP: &str = "\
+Examples:
+  punctual events serve
+  punctual events serve --lane 0 --lane 32767 --queue 1024 --overflow block:100
+  punctual events serve --listen iiop://192.0.2.1:2830 --name Plant --dispatching thread-per-consumer
+
+In another terminal:
+  punctual events tail
+  punctual events send --type 17 --text hot
+  punctual events top
+
+Clients connect and push with the priority of one of the lanes (`tail --priority`); without one, they use the
+lowest. Lane 0 has ordinary threads; others need the right to real-time scheduling (`punctual doctor`).
+docs/events.md states what becomes of slow, dead and hostile clients.
+
+Exit code: 0 ended by Ctrl-C or SIGTERM; 2 it could not be started, for example because the port is in use.";
+
+/// What the name of a channel ends with in the address of its counters.
+pub const INSPECTION: &str = ".inspection";
+
+/// Settings of `events serve`.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// Address to listen at
+    #[arg(long, value_name = "ENDPOINT", default_value = "iiop://localhost:2830")]
+    listen: String,
+    /// Name of the channel in its address
+    #[arg(long, default_value = "Events", value_parser = name)]
+    name: String,
+    /// Priority of threads that receive and deliver events, once for each lane [default: 0:1]
+    #[arg(long = "lane", value_name = "PRIORITY[:THREADS]", value_parser = lane)]
+    lanes: Vec<Lane>,
+    /// Who delivers events
+    #[arg(long, value_enum, default_value = "lanes")]
+    dispatching: Who,
+    /// Length of the queue of each consumer, in events
+    #[arg(long, value_name = "EVENTS", default_value_t = ChannelBuilder::DEFAULT_QUEUE)]
+    queue: usize,
+    /// What happens to events that find a queue full: drop-oldest, drop-newest, disconnect, or block:MS
+    /// (the supplier waits this long at most)
+    #[arg(long, value_name = "RULE", default_value = "drop-oldest", value_parser = overflow)]
+    overflow: Overflow,
+    /// Maximum number of consumers
+    #[arg(long, value_name = "NUMBER", default_value_t = ChannelLimits::default().consumers)]
+    consumers: usize,
+    /// Maximum number of octets of an event's payload
+    #[arg(long, value_name = "OCTETS", default_value_t = ChannelLimits::default().payload)]
+    payload: usize,
+    /// Also let `punctual top` watch the ORB, at this socket
+    #[arg(long, value_name = "SOCKET")]
+    inspection: Option<PathBuf>,
+}
+
+/// Who delivers events.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Who {
+    /// The threads of lanes
+    Lanes,
+    /// The thread that received the event
+    Reactive,
+    /// A thread for each consumer
+    ThreadPerConsumer,
+}
+
+pub fn run(options: &Options) -> Result<(), Failed> {
+    let termination = Termination::watch()?;
+    let lanes = match &options.lanes[..] {
+        [] => vec![Lane {
+            priority: Priority::MIN,
+            threads: 1,
+        }],
+        lanes => lanes.to_vec(),
+    };
+    let mut builder = Orb::builder().listen(&*options.listen);
+    if let Some(socket) = &options.inspection {
+        builder = builder.inspection(Inspection::at(socket));
+    }
+    let orb = builder.build()?;
+    let channel = channel(options, lanes.clone())?;
+    let served = channel.serve(&orb, &receiving(&orb, &lanes)?)?;
+    let address = orb.publish(&options.name, served.reference())?;
+    let inspection = channel.serve_inspection(&inspecting(&orb)?)?;
+    orb.publish(&format!("{}{INSPECTION}", options.name), &inspection)?;
+    println!("{address}");
+    println!("{}", described(options, &lanes));
+    thread::scope(|scope| {
+        scope.spawn(|| orb.run());
+        while termination.requested().is_none() {
+            thread::sleep(SLICE);
+        }
+        let all = channel.statistics();
+        // Tells the consumers, and receives nothing more.
+        channel.destroy();
+        orb.shutdown();
+        println!(
+            "Ended. Received {} events: {} without a consumer, {} refused. Disconnected {} consumers.",
+            all.received, all.unmatched, all.refused, all.disconnected
+        );
+    });
+    Ok(())
+}
+
+fn channel(options: &Options, lanes: Vec<Lane>) -> Result<EventChannel, Failed> {
+    let limits = ChannelLimits {
+        consumers: options.consumers,
+        payload: options.payload,
+        ..ChannelLimits::default()
+    };
+    let dispatching = match options.dispatching {
+        Who::Lanes => Dispatching::Lanes(lanes),
+        Who::Reactive => Dispatching::Reactive,
+        Who::ThreadPerConsumer => Dispatching::ThreadPerConsumer,
+    };
+    let builder = EventChannel::builder()
+        .name(&options.name)
+        .dispatching(dispatching)
+        .limits(limits)
+        .queue(options.queue, options.overflow);
+    Ok(builder.build()?)
+}
+
+/// The adapter at which clients connect and suppliers push, with a lane of its own for each of the channel's.
+fn receiving(orb: &Orb, lanes: &[Lane]) -> Result<Poa, Failed> {
+    let pool = lanes.iter().fold(orb.threadpool(), |pool, lane| {
+        pool.lane(lane.priority, lane.threads)
+    });
+    let lowest = lanes.iter().map(|lane| lane.priority).min();
+    let model = PriorityModel::ClientPropagated {
+        default: lowest.unwrap_or(Priority::MIN),
+    };
+    let poa = orb.root_poa().child("channel").threadpool(&pool.build()?);
+    Ok(poa.priority_model(model).build()?)
+}
+
+/// The adapter of the counters, whose thread no supplier can occupy.
+fn inspecting(orb: &Orb) -> Result<Poa, Failed> {
+    let pool = orb.threadpool().threads(1).build()?;
+    Ok(orb.root_poa().child("inspection").threadpool(&pool).build()?)
+}
+
+fn described(options: &Options, lanes: &[Lane]) -> String {
+    let who = match options.dispatching {
+        Who::Lanes => "lanes",
+        Who::Reactive => "the receiving thread",
+        Who::ThreadPerConsumer => "a thread per consumer",
+    };
+    let lanes: Vec<_> = lanes
+        .iter()
+        .map(|lane| format!("{}:{}", lane.priority, lane.threads))
+        .collect();
+    format!(
+        "Lanes {} (priority:threads), delivery by {who}, queues of {} events, {}. Ctrl-C ends it.",
+        lanes.join(", "),
+        options.queue,
+        shown(options.overflow)
+    )
+}
+
+fn shown(rule: Overflow) -> String {
+    match rule {
+        Overflow::DropOldest => "drop-oldest".to_owned(),
+        Overflow::DropNewest => "drop-newest".to_owned(),
+        Overflow::Disconnect => "disconnect".to_owned(),
+        Overflow::Block(timeout) => format!("block:{}", timeout.as_millis()),
+    }
+}
+
+fn overflow(text: &str) -> Result<Overflow, String> {
+    match text {
+        "drop-oldest" => Ok(Overflow::DropOldest),
+        "drop-newest" => Ok(Overflow::DropNewest),
+        "disconnect" => Ok(Overflow::Disconnect),
+        _ => {
+            let timeout = text.strip_prefix("block:").and_then(|ms| ms.parse::<u32>().ok());
+            let timeout = timeout.map(|ms| Overflow::Block(Duration::from_millis(ms.into())));
+            timeout.ok_or_else(|| "expected drop-oldest, drop-newest, disconnect, or block:MS".to_owned())
+        }
+    }
+}
+
+fn lane(text: &str) -> Result<Lane, String> {
+    let (number, threads) = text.split_once(':').unwrap_or((text, "1"));
+    let threads = threads.parse().ok().filter(|threads| (1..=256).contains(threads));
+    Ok(Lane {
+        priority: priority(number)?,
+        threads: threads.ok_or("expected 1 to 256 threads, such as 20000:2")?,
+    })
+}
+
+fn name(text: &str) -> Result<String, String> {
+    match text {
+        "" => Err("expected a name".to_owned()),
+        _ if text.contains(['\0', '/']) => Err("expected a name without `/`".to_owned()),
+        _ => Ok(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_and_lanes_are_written_as_they_are_shown() {
+        for text in ["drop-oldest", "drop-newest", "disconnect", "block:100"] {
+            assert_eq!(overflow(text).map(shown), Ok(text.to_owned()));
+        }
+        assert!(overflow("block").is_err() && overflow("block:-1").is_err());
+        let two = Lane {
+            priority: Priority::MAX,
+            threads: 2,
+        };
+        assert_eq!(lane("32767:2"), Ok(two));
+        for wrong in ["", "-1", "0:0", "0:1000", "32768", "0:x"] {
+            assert!(lane(wrong).is_err(), "{wrong}");
+        }
+    }
+}

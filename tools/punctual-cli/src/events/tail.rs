@@ -1,0 +1,149 @@
+//! `punctual events tail`.
+
+use std::{
+    sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
+    time::{Duration, Instant},
+};
+
+use clap::Args;
+use punctual::Priority;
+use punctual_events::{EventType, Filter, RemoteSubscription, SourceId};
+use punctual_system::signals::Termination;
+
+use super::{DEFAULT_CHANNEL, Failed, SLICE, client, priority, record::Record, seconds};
+
+pub const HELP: &str = "\
+Examples:
+  punctual events tail                                 every event, until Ctrl-C
+  punctual events tail --type 17 --type 18 --source 7
+  punctual events tail --json --count 10 --for 5 | jq .text
+  punctual events tail corbaloc::radar:2830/Events --priority 20000
+
+A line has the time of receipt at the channel (UTC), type, source, and the payload: as text where it is
+printable, else the first 32 octets. With --json: type, source, ttl, created_us, received_us and sent_us
+(since 1970), payload in hexadecimal digits, text or null, and the kind of the `any` or null.
+
+Exit code: 0 --count events came, --for without --count is over, or Ctrl-C; 1 the channel ended, disconnected
+this consumer, or fewer than --count events came within --for; 2 no channel was found there.";
+
+/// Settings of `events tail`.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// Address of the channel
+    #[arg(default_value = DEFAULT_CHANNEL)]
+    channel: String,
+    /// Only events of this type, or of one of several
+    #[arg(long = "type", value_name = "TYPE")]
+    types: Vec<i32>,
+    /// Only events of this source, or of one of several
+    #[arg(long = "source", value_name = "SOURCE")]
+    sources: Vec<i32>,
+    /// Priority at which the channel delivers: that of one of its lanes
+    #[arg(long, value_parser = priority)]
+    priority: Option<Priority>,
+    /// One JSON object per line
+    #[arg(long)]
+    json: bool,
+    /// End after this number of events
+    #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u64).range(1..))]
+    count: Option<u64>,
+    /// End after this time
+    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
+    duration: Option<Duration>,
+    /// Address of this host for the channel [default: that of the network towards the channel]
+    #[arg(long, value_name = "ENDPOINT")]
+    listen: Option<String>,
+}
+
+/// Number of events that wait for the terminal, besides those that wait in the channel.
+const BACKLOG: usize = 4_096;
+
+pub fn run(options: &Options) -> Result<(), Failed> {
+    let termination = Termination::watch()?;
+    let endpoint = options
+        .listen
+        .clone()
+        .unwrap_or_else(|| client::endpoint_towards(&options.channel));
+    let orb = client::orb(Some(&endpoint))?;
+    let channel = client::channel(&orb, &options.channel)?;
+    let pool = orb.threadpool().threads(1).build()?;
+    let poa = orb.root_poa().child("tail").threadpool(&pool).build()?;
+    if let Some(priority) = options.priority {
+        orb.current().set_priority(priority)?;
+    }
+    let (sender, events) = sync_channel(BACKLOG);
+    let subscription = channel
+        .subscribe(&poa, &filter(options), move |received| {
+            for event in received {
+                // While the terminal is slow, this waits: events then queue up in the channel.
+                let _ = sender.send(Record::new(event));
+            }
+        })
+        .map_err(|error| client::unreachable(&options.channel, error))?;
+    eprintln!("Subscribed at {}; Ctrl-C ends it.", options.channel);
+    let shown = show(options, &events, &subscription, termination);
+    // A callback that waits ends before the ORB does.
+    drop(events);
+    shown
+}
+
+/// Events of one of the types, from one of the sources.
+fn filter(options: &Options) -> Filter {
+    let types = options.types.iter().map(|kind| Filter::event(EventType(*kind)));
+    let sources = options
+        .sources
+        .iter()
+        .map(|source| Filter::every_event().from(SourceId(*source)));
+    match (options.types.is_empty(), options.sources.is_empty()) {
+        (true, true) => Filter::every_event(),
+        (false, true) => Filter::any_of(types),
+        (true, false) => Filter::any_of(sources),
+        (false, false) => Filter::each_of([Filter::any_of(types), Filter::any_of(sources)]),
+    }
+}
+
+/// How often the channel is asked whether it still delivers, while no event comes.
+const ASKED_EVERY: Duration = Duration::from_secs(1);
+
+fn show(
+    options: &Options,
+    events: &Receiver<Record>,
+    subscription: &RemoteSubscription,
+    termination: Termination,
+) -> Result<(), Failed> {
+    let end = options.duration.map(|duration| Instant::now() + duration);
+    let mut seen = 0;
+    let mut asked = Instant::now();
+    loop {
+        let left = end.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
+        if termination.requested().is_some() {
+            return Ok(());
+        }
+        if left.is_zero() {
+            return match options.count {
+                None => Ok(()),
+                Some(count) => Err(Failed::Ended(format!("only {seen} of {count} events came"))),
+            };
+        }
+        match events.recv_timeout(left.min(SLICE)) {
+            Ok(record) if options.json => println!("{}", record.json()),
+            Ok(record) => println!("{}", record.line()),
+            Err(RecvTimeoutError::Timeout) if asked.elapsed() < ASKED_EVERY => continue,
+            Err(_) => {
+                asked = Instant::now();
+                match subscription.is_connected() {
+                    Ok(true) => continue,
+                    Ok(false) => {
+                        let why = "it was destroyed, or disconnected this consumer because of a limit";
+                        return Err(Failed::gone(&options.channel, why));
+                    }
+                    Err(error) => return Err(Failed::gone(&options.channel, error)),
+                }
+            }
+        }
+        seen += 1;
+        if options.count == Some(seen) {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! `punctual events top`.
+
+use std::{
+    io::{self, IsTerminal},
+    thread,
+    time::Duration,
+};
+
+use clap::Args;
+use punctual_events::{ChannelStatistics, ConsumerStatistics};
+use punctual_report::Table;
+use punctual_system::signals::Termination;
+use ratatui::{
+    Frame,
+    layout::{Alignment, Constraint, Layout},
+    style::{Color, Modifier, Style},
+    text::Line,
+    widgets::{Cell, Paragraph, Row, Table as Widget, Wrap},
+};
+use serde_json::{Value, json};
+
+use super::{DEFAULT_CHANNEL, Failed, client};
+use crate::{live::Watch, top::interval};
+
+pub const HELP: &str = "\
+Examples:
+  punctual events top
+  punctual events top corbaloc::radar:2830/Events --interval 0.5
+  punctual events top --once
+  punctual events top --json > channel.json
+
+A row is a consumer, those of the highest priority first: its queue (waiting/length), the most that waited,
+events delivered per second, and since it subscribed: delivered, lost because the queue was full, failed.
+Yellow: it has lost events in the last interval; red: its queue is full. Unmatched events have no consumer;
+refused ones were too long.
+
+Keys: q, Esc or Ctrl-C quits, + and - change the interval.
+
+Exit code: 0 shown; 1 the channel ended meanwhile; 2 no channel of `punctual events serve` was found there.";
+
+/// Settings of `events top`.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// Address of the channel, as `punctual events serve` prints it
+    #[arg(default_value = DEFAULT_CHANNEL)]
+    channel: String,
+    /// Refresh interval in seconds
+    #[arg(long, value_name = "S", default_value = "1", value_parser = interval)]
+    interval: Duration,
+    /// Print one table and exit, as without a terminal
+    #[arg(long)]
+    once: bool,
+    /// Print one JSON object with all counters, including rates of the interval, and exit
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(options: &Options) -> Result<(), Failed> {
+    let orb = client::orb(None)?;
+    let inspection = client::inspection(&orb, &options.channel)?;
+    let ask = || ChannelStatistics::of(&inspection);
+    let ask_again = || ask().map_err(|error| Failed::gone(&options.channel, error));
+    let first = ask().map_err(|error| client::unreachable(&options.channel, error))?;
+    if !options.once && !options.json && io::stdout().is_terminal() && io::stdin().is_terminal() {
+        let watch = Watch {
+            interval: options.interval,
+            termination: Termination::watch()?,
+            ask: &|_: &ChannelStatistics| ask_again(),
+            draw: &draw,
+            terminal_error: Failed::terminal,
+        };
+        return watch.run(first);
+    }
+    thread::sleep(options.interval);
+    let now = ask_again()?;
+    if options.json {
+        println!("{}", as_json(&first, &now));
+    } else {
+        print!("{}", table(&first, &now));
+    }
+    Ok(())
+}
+
+/// A column: its heading, and the cell of a consumer with its change.
+struct Column(&'static str, u16, fn(&ConsumerStatistics, &Rates) -> String);
+
+const COLUMNS: [Column; 9] = [
+    Column("consumer", 12, |one, _| format!("{} {}", one.id, one.name)),
+    Column("priority", 8, |one, _| one.priority.to_string()),
+    Column("queue", 11, |one, _| format!("{}/{}", one.waiting, one.capacity)),
+    Column("most", 6, |one, _| one.high_water.to_string()),
+    Column("events/s", 9, |_, rates| format!("{:.0}", rates.delivered)),
+    Column("delivered", 10, |one, _| one.delivered.to_string()),
+    Column("lost", 8, |one, _| one.lost.to_string()),
+    Column("failed", 7, |one, _| one.failed.to_string()),
+    Column("state", 9, |one, _| state(one).to_owned()),
+];
+
+fn state(one: &ConsumerStatistics) -> &'static str {
+    match (one.is_suspended, one.is_gateway) {
+        (true, _) => "suspended",
+        (false, true) => "gateway",
+        (false, false) => "",
+    }
+}
+
+/// What changed for a consumer, per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Rates {
+    delivered: f64,
+    lost: f64,
+}
+
+impl Rates {
+    /// Those of a consumer between two answers; of a new one, since the first of them.
+    fn of(one: &ConsumerStatistics, before: &ChannelStatistics, span: f64) -> Self {
+        let earlier = before.consumers.iter().find(|earlier| earlier.id == one.id);
+        let (delivered, lost) = earlier.map_or((0, 0), |earlier| (earlier.delivered, earlier.lost));
+        Self {
+            delivered: per_second(delivered, one.delivered, span),
+            lost: per_second(lost, one.lost, span),
+        }
+    }
+}
+
+fn per_second(before: u64, now: u64, span: f64) -> f64 {
+    if span > 0.0 {
+        now.saturating_sub(before) as f64 / span
+    } else {
+        0.0
+    }
+}
+
+/// Seconds between two answers, by the channel's clock.
+fn span(before: &ChannelStatistics, now: &ChannelStatistics) -> f64 {
+    now.age.saturating_sub(before.age).as_secs_f64()
+}
+
+fn title(now: &ChannelStatistics) -> String {
+    let up = now.age.as_secs();
+    let (hours, minutes, seconds) = (up / 3600, up / 60 % 60, up % 60);
+    format!("Channel {}, up {hours}:{minutes:02}:{seconds:02}", now.name)
+}
+
+fn totals(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
+    let rate = per_second(before.received, now.received, span(before, now));
+    format!(
+        "Received {} events ({rate:.0} per second): {} unmatched, {} refused. {} timeouts. {} consumers, {} \
+         suppliers, {} observers; {} consumers disconnected.",
+        now.received,
+        now.unmatched,
+        now.refused,
+        now.timeouts,
+        now.consumers.len(),
+        now.suppliers,
+        now.observers,
+        now.disconnected
+    )
+}
+
+fn table(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
+    let rows = now.consumers.iter().map(|one| {
+        let rates = Rates::of(one, before, span(before, now));
+        let cells = COLUMNS.iter().map(|Column(heading, _, cell)| {
+            let text = cell(one, &rates);
+            let number = text.parse::<u64>().ok();
+            (
+                (*heading).to_owned(),
+                number.map_or_else(|| json!(text), |number| json!(number)),
+            )
+        });
+        cells.collect::<serde_json::Map<_, _>>()
+    });
+    let rows: Vec<_> = rows.collect();
+    let headings = COLUMNS.map(|Column(heading, ..)| (heading, heading));
+    let consumers = Table::of(&rows).columns(&headings).to_text();
+    format!("{}\n{}\n\n{consumers}\n", title(now), totals(before, now))
+}
+
+fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
+    let span = span(before, now);
+    let consumer = |one: &ConsumerStatistics| {
+        let rates = Rates::of(one, before, span);
+        json!({
+            "id": one.id, "name": one.name, "priority": one.priority.value(), "waiting": one.waiting,
+            "capacity": one.capacity, "high_water": one.high_water, "is_suspended": one.is_suspended,
+            "is_gateway": one.is_gateway, "queued": one.queued, "delivered": one.delivered,
+            "sets": one.sets, "lost": one.lost, "failed": one.failed,
+            "delivered_per_s": rates.delivered, "lost_per_s": rates.lost,
+        })
+    };
+    json!({
+        "channel": now.name, "age_s": now.age.as_secs_f64(), "span_s": span, "received": now.received,
+        "received_per_s": per_second(before.received, now.received, span), "unmatched": now.unmatched,
+        "refused": now.refused, "timeouts": now.timeouts, "disconnected": now.disconnected,
+        "suppliers": now.suppliers, "observers": now.observers,
+        "consumers": now.consumers.iter().map(consumer).collect::<Vec<_>>(),
+    })
+}
+
+fn draw(frame: &mut Frame<'_>, before: &ChannelStatistics, now: &ChannelStatistics, interval: Duration) {
+    let [head, sums, consumers, keys] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Length(3),
+        Constraint::Min(2),
+        Constraint::Length(1),
+    ])
+    .areas(frame.area());
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    frame.render_widget(Line::styled(title(now), bold), head);
+    frame.render_widget(
+        Paragraph::new(totals(before, now)).wrap(Wrap { trim: true }),
+        sums,
+    );
+    let aligned = |place: usize, text: String| {
+        let alignment = if place == 0 {
+            Alignment::Left
+        } else {
+            Alignment::Right
+        };
+        Cell::from(Line::from(text).alignment(alignment))
+    };
+    let span = span(before, now);
+    let rows = now.consumers.iter().map(|one| {
+        let rates = Rates::of(one, before, span);
+        let cells = COLUMNS.iter().enumerate();
+        let cells = cells.map(|(place, Column(_, _, cell))| aligned(place, cell(one, &rates)));
+        Row::new(cells).style(style(one, &rates))
+    });
+    let headings = COLUMNS.iter().enumerate();
+    let headings = headings.map(|(place, Column(heading, ..))| aligned(place, (*heading).to_owned()));
+    let header = Row::new(headings).style(Style::new().add_modifier(Modifier::REVERSED));
+    let widths = COLUMNS.iter().map(|Column(_, width, _)| Constraint::Min(*width));
+    frame.render_widget(Widget::new(rows, widths).header(header), consumers);
+    let text = format!(
+        "Rates of the last {span:.1} s; shown every {:.1} s (+ more, - less often); q quits",
+        interval.as_secs_f64()
+    );
+    frame.render_widget(Line::styled(text, Style::new().add_modifier(Modifier::DIM)), keys);
+}
+
+/// Colour of a row; the numbers show the same.
+fn style(one: &ConsumerStatistics, rates: &Rates) -> Style {
+    if one.waiting >= one.capacity {
+        Style::new().fg(Color::Red)
+    } else if rates.lost > 0.0 {
+        Style::new().fg(Color::Yellow)
+    } else {
+        Style::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use punctual::Priority;
+    use ratatui::{Terminal, backend::TestBackend};
+
+    use super::*;
+
+    fn channel(seconds: u64, delivered: u64, lost: u64) -> ChannelStatistics {
+        let consumer = ConsumerStatistics {
+            id: 3,
+            name: "log".to_owned(),
+            priority: Priority::MAX,
+            waiting: 5,
+            capacity: 16,
+            high_water: 16,
+            is_suspended: false,
+            is_gateway: true,
+            queued: delivered,
+            delivered,
+            sets: 1,
+            lost,
+            failed: 2,
+        };
+        ChannelStatistics {
+            name: "plant".to_owned(),
+            age: Duration::from_secs(seconds),
+            received: 10 * delivered,
+            consumers: vec![consumer],
+            ..ChannelStatistics::default()
+        }
+    }
+
+    #[test]
+    fn rates_are_those_of_the_interval_and_of_new_consumers_since_its_beginning() {
+        let (before, now) = (channel(10, 100, 7), channel(12, 300, 9));
+        let object = as_json(&before, &now);
+        assert_eq!(object["received_per_s"], 1000.0);
+        let consumer = &object["consumers"][0];
+        assert_eq!(
+            (&consumer["delivered_per_s"], &consumer["lost_per_s"]),
+            (&json!(100.0), &json!(1.0))
+        );
+        let without = ChannelStatistics {
+            consumers: Vec::new(),
+            ..before
+        };
+        assert_eq!(as_json(&without, &now)["consumers"][0]["delivered_per_s"], 150.0);
+        assert_eq!(as_json(&now, &now)["received_per_s"], 0.0);
+    }
+
+    #[test]
+    fn the_table_has_each_consumer() {
+        let text = table(&channel(10, 100, 7), &channel(3_612, 300, 9));
+        assert!(
+            text.starts_with("Channel plant, up 1:00:12\nReceived 3000 events"),
+            "{text}"
+        );
+        let row = text.lines().find(|line| line.contains("log")).unwrap();
+        assert!(
+            row.contains("32767") && row.contains("5/16") && row.contains("gateway"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_screen_shows_consumers_whatever_its_size() {
+        let (before, now) = (channel(10, 100, 7), channel(12, 300, 9));
+        for (width, height) in [(120, 20), (80, 24), (40, 6), (1, 1), (300, 100)] {
+            let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+            let interval = Duration::from_secs(1);
+            terminal
+                .draw(|frame| draw(frame, &before, &now, interval))
+                .unwrap();
+            let shown = terminal.backend().to_string();
+            assert!(
+                width < 120 || shown.contains("3 log") && shown.contains("5/16"),
+                "{shown}"
+            );
+        }
+    }
+}

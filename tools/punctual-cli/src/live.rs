@@ -1,0 +1,132 @@
+//! A screen that is drawn again and again: `top` and `events top`.
+
+use std::{
+    io,
+    time::{Duration, Instant},
+};
+
+use punctual_system::signals::Termination;
+use ratatui::{
+    DefaultTerminal, Frame,
+    crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
+};
+
+/// Something to watch: what it was, and what it is.
+pub struct Watch<'w, T, E> {
+    pub interval: Duration,
+    pub termination: Termination,
+    /// Asks again, given the last answer.
+    pub ask: &'w dyn Fn(&T) -> Result<T, E>,
+    /// Draws, given the answer before, the last one, and the interval.
+    pub draw: &'w dyn Fn(&mut Frame<'_>, &T, &T, Duration),
+    pub terminal_error: fn(io::Error) -> E,
+}
+
+/// Longest delay until a signal is noticed.
+const SLICE: Duration = Duration::from_millis(100);
+
+impl<T: Clone, E> Watch<'_, T, E> {
+    /// Shows it until the user quits or it does not answer. Restores the terminal, also after a panic.
+    pub fn run(self, first: T) -> Result<(), E> {
+        let mut terminal = ratatui::try_init().map_err(self.terminal_error)?;
+        let ended = self.watch(&mut terminal, first);
+        ratatui::restore();
+        ended
+    }
+
+    fn watch(mut self, terminal: &mut DefaultTerminal, first: T) -> Result<(), E> {
+        let mut before = first.clone();
+        let mut now = first;
+        let mut next_refresh = Instant::now() + self.interval.min(Duration::from_millis(500));
+        loop {
+            self.redraw(terminal, &before, &now)?;
+            if self.termination.requested().is_some() {
+                return Ok(());
+            }
+            let left = next_refresh.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let seen = (self.ask)(&now)?;
+                before = std::mem::replace(&mut now, seen);
+                next_refresh = Instant::now() + self.interval;
+                continue;
+            }
+            match self.wait(next_refresh)? {
+                Action::Quit => return Ok(()),
+                Action::Faster => self.interval = (self.interval / 2).max(Duration::from_millis(125)),
+                Action::Slower => self.interval = (self.interval * 2).min(Duration::from_secs(60)),
+                // Resized, or time to refresh.
+                Action::Nothing => {}
+            }
+        }
+    }
+
+    fn redraw(&self, terminal: &mut DefaultTerminal, before: &T, now: &T) -> Result<(), E> {
+        let drawn = terminal.draw(|frame| (self.draw)(frame, before, now, self.interval));
+        drawn.map(drop).map_err(self.terminal_error)
+    }
+
+    /// Waits for what changes the screen, until then.
+    fn wait(&self, until: Instant) -> Result<Action, E> {
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.termination.requested().is_some() {
+                return Ok(Action::Nothing);
+            }
+            match next_event(left.min(SLICE)).map_err(self.terminal_error)? {
+                None => {}
+                Some(Event::Key(key)) if key.kind == KeyEventKind::Press => match action_of(key) {
+                    Action::Nothing => {}
+                    action => return Ok(action),
+                },
+                Some(_) => return Ok(Action::Nothing),
+            }
+        }
+    }
+}
+
+/// The next event within this time, if any; a signal interrupts the wait and is no error.
+fn next_event(within: Duration) -> io::Result<Option<Event>> {
+    let ready = match event::poll(within) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => false,
+        ready => ready?,
+    };
+    ready.then(event::read).transpose()
+}
+
+/// Meaning of a key.
+#[derive(Debug, Eq, PartialEq)]
+enum Action {
+    Quit,
+    Faster,
+    Slower,
+    Nothing,
+}
+
+fn action_of(key: KeyEvent) -> Action {
+    match key.code {
+        KeyCode::Char('q') | KeyCode::Esc => Action::Quit,
+        KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => Action::Quit,
+        KeyCode::Char('+') => Action::Faster,
+        KeyCode::Char('-') => Action::Slower,
+        _ => Action::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_quit() {
+        let plain = |code| action_of(KeyEvent::new(code, KeyModifiers::NONE));
+        assert_eq!(
+            (plain(KeyCode::Char('q')), plain(KeyCode::Esc)),
+            (Action::Quit, Action::Quit)
+        );
+        let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!(
+            (action_of(control_c), plain(KeyCode::Char('c'))),
+            (Action::Quit, Action::Nothing)
+        );
+    }
+}

@@ -1,0 +1,276 @@
+//! `punctual events`: a channel, and its clients, in processes of their own.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    process::{Child, ChildStdout, Command, Stdio},
+};
+
+use punctual_fixtures::programs::interruptible;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::command::{Run, run};
+
+#[test]
+fn what_is_sent_is_shown_and_counted() {
+    let channel = Channel::start(&["--lane", "0", "--overflow", "block:1000"]);
+    let filtered = Tail::start(
+        &channel,
+        &["--type", "17", "--source", "7", "--count", "2", "--json"],
+    );
+    let all = Tail::start(&channel, &["--count", "5"]);
+    assert_eq!(
+        channel
+            .send(&["--type", "16", "--source", "7", "--hex", "1b5b"])
+            .code,
+        0
+    );
+    let sent = channel.send(&[
+        "--type", "17", "--source", "7", "--text", "hot", "--count", "3", "--rate", "200",
+    ]);
+    assert!(
+        sent.code == 0 && sent.said.starts_with("Sent 3 events of 3 octets"),
+        "{}",
+        sent.said
+    );
+    assert_eq!(
+        channel
+            .send(&["--type", "17", "--source", "8", "--file", "/dev/null"])
+            .code,
+        0
+    );
+
+    let (code, shown) = all.wait();
+    assert_eq!((code, shown.lines().count()), (0, 5), "{shown}");
+    assert!(
+        shown.contains("1b5b") && shown.contains("\"hot\"") && !shown.contains('\x1b'),
+        "{shown}"
+    );
+    let (code, shown) = filtered.wait();
+    assert_eq!(code, 0);
+    for line in shown.lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(
+            (&event["type"], &event["source"], &event["text"]),
+            (&17.into(), &7.into(), &"hot".into())
+        );
+        assert!(event["sent_us"].as_u64() >= event["received_us"].as_u64());
+        assert!(event["received_us"].as_u64() >= event["created_us"].as_u64());
+    }
+    assert_eq!(shown.lines().count(), 2);
+    let object = channel.top_json();
+    assert_eq!(
+        (&object["received"], &object["unmatched"]),
+        (&5.into(), &0.into())
+    );
+    assert_eq!(object["suppliers"], 0);
+    assert_eq!(channel.end(), 0);
+}
+
+#[test]
+fn top_shows_each_consumer_with_its_queue_and_losses() {
+    let channel = Channel::start(&[
+        "--queue", "4", "--name", "Plant", "--lane", "0", "--lane", "20000",
+    ]);
+    let tail = Tail::start(&channel, &["--priority", "20000"]);
+    assert_eq!(channel.send(&["--type", "16", "--count", "8"]).code, 0);
+    let shown = run(["events", "top", &channel.address, "--once", "--interval", "0.1"]);
+    assert_eq!(shown.code, 0, "{}", shown.complained);
+    assert!(shown.said.starts_with("Channel Plant, up 0:0"), "{}", shown.said);
+    assert!(shown.said.contains("Received 8 events"), "{}", shown.said);
+    let object = channel.top_json();
+    let consumer = &object["consumers"][0];
+    assert_eq!(
+        (&consumer["priority"], &consumer["capacity"]),
+        (&20_000.into(), &4.into())
+    );
+    assert_eq!(tail.interrupt(), 0);
+    let refused = run(["events", "top", "IOR:00"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.complained.contains("corbaloc:"), "{}", refused.complained);
+}
+
+#[test]
+fn clients_end_with_1_when_the_channel_does() {
+    let channel = Channel::start(&[]);
+    let tail = Tail::start(&channel, &[]);
+    let fewer = run(["events", "tail", &channel.address, "--count", "1", "--for", "0.2"]);
+    assert_eq!(fewer.code, 1);
+    assert!(
+        fewer.complained.contains("only 0 of 1 events came"),
+        "{}",
+        fewer.complained
+    );
+    let silent = run(["events", "tail", &channel.address, "--for", "0.2"]);
+    assert_eq!((silent.code, &*silent.said), (0, ""));
+    let sender = command(&[
+        "send",
+        &channel.address,
+        "--type",
+        "16",
+        "--count",
+        "0",
+        "--rate",
+        "50",
+    ])
+    .stderr(Stdio::piped())
+    .spawn()
+    .unwrap();
+    let supplied = || channel.top_json()["received"].as_u64() > Some(0);
+    punctual_fixtures::eventually("events", supplied);
+    assert_eq!(channel.end(), 0);
+    assert_eq!(tail.wait().0, 1);
+    let sent = sender.wait_with_output().unwrap();
+    assert_eq!(sent.status.code(), Some(1));
+    let complaint = String::from_utf8_lossy(&sent.stderr);
+    assert!(complaint.contains("is gone"), "{complaint}");
+}
+
+#[test]
+fn a_killed_consumer_is_removed_and_the_others_get_everything() {
+    let channel = Channel::start(&["--overflow", "block:1000"]);
+    let mut killed = Tail::start(&channel, &[]);
+    let sound = Tail::start(&channel, &["--count", "500"]);
+    killed.child.kill().unwrap();
+    killed.child.wait().unwrap();
+    assert_eq!(channel.send(&["--type", "16", "--count", "500"]).code, 0);
+    let (code, shown) = sound.wait();
+    assert_eq!((code, shown.lines().count()), (0, 500));
+    punctual_fixtures::eventually("disconnected", || channel.top_json()["disconnected"] == 1);
+}
+
+#[test]
+fn without_a_channel_or_with_wrong_settings_clients_end_with_2() {
+    // Port 1 is reserved, and nobody listens there.
+    const NOBODY: &str = "corbaloc::127.0.0.1:1/Events";
+    for arguments in [
+        &["tail", NOBODY][..],
+        &["send", NOBODY, "--type", "16"],
+        &["top", NOBODY, "--once"],
+    ] {
+        let ended = run([&["events"], arguments].concat());
+        assert_eq!(ended.code, 2, "{arguments:?}");
+        assert!(ended.complained.contains("events serve"), "{}", ended.complained);
+    }
+    for wrong in [
+        &["tail", "nonsense"][..],
+        &["tail", "--for", "0"],
+        &["tail", "--count", "0"],
+        &["send"],
+        &["send", "--type", "4"],
+        &["send", "--type", "16", "--hex", "0"],
+        &["send", "--type", "16", "--text", "a", "--hex", "00"],
+        &["send", "--type", "16", "--file", "/nowhere"],
+        &["serve", "--lane", "0:0"],
+        &["serve", "--lane", "5", "--lane", "5"],
+        &["serve", "--queue", "0"],
+        &["serve", "--overflow", "sometimes"],
+        &["serve", "--listen", "iiop://192.0.2.1:1"],
+    ] {
+        assert_eq!(run([&["events"], wrong].concat()).code, 2, "{wrong:?}");
+    }
+    let channel = Channel::start(&[]);
+    let port = channel.address.split(['@', '/']).nth(1).unwrap();
+    let taken = run(["events", "serve", "--listen", &format!("iiop://{port}")]);
+    assert_eq!(taken.code, 2, "{}", taken.said);
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = interruptible(env!("CARGO_BIN_EXE_punctual"));
+    command.arg("events").args(arguments).stdin(Stdio::null());
+    command
+}
+
+/// A served channel; it is killed with the test.
+struct Channel {
+    child: Child,
+    address: String,
+    said: BufReader<ChildStdout>,
+}
+
+impl Channel {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = command(&[&["serve", "--listen", "iiop://127.0.0.1:0"], arguments].concat())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        let mut address = String::new();
+        said.read_line(&mut address).unwrap();
+        let address = address.trim().to_owned();
+        assert!(address.starts_with("corbaloc:"), "{address}");
+        Self { child, address, said }
+    }
+
+    fn send(&self, arguments: &[&str]) -> Run {
+        run([&["events", "send", &self.address], arguments].concat())
+    }
+
+    fn top_json(&self) -> Value {
+        let shown = run(["events", "top", &self.address, "--json", "--interval", "0.1"]);
+        assert_eq!(shown.code, 0, "{}", shown.complained);
+        serde_json::from_str(&shown.said).unwrap()
+    }
+
+    /// Ctrl-C; returns the exit code.
+    fn end(mut self) -> i32 {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+        let mut rest = String::new();
+        self.said.read_to_string(&mut rest).unwrap();
+        assert!(rest.contains("Ended. Received"), "{rest}");
+        self.child.wait().unwrap().code().expect("it ends by itself")
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A subscribed `tail`.
+struct Tail {
+    child: Child,
+}
+
+impl Tail {
+    fn start(channel: &Channel, arguments: &[&str]) -> Self {
+        let mut child = command(&[&["tail", &channel.address], arguments].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::with_capacity(1, child.stderr.as_mut().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        assert!(line.starts_with("Subscribed at"), "{line}");
+        Self { child }
+    }
+
+    /// Ctrl-C; returns the exit code.
+    fn interrupt(self) -> i32 {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+        self.wait().0
+    }
+
+    fn wait(mut self) -> (i32, String) {
+        let mut shown = String::new();
+        self.child
+            .stdout
+            .take()
+            .unwrap()
+            .read_to_string(&mut shown)
+            .unwrap();
+        let code = self.child.wait().unwrap().code().expect("it ends by itself");
+        (code, shown)
+    }
+}
+
+impl Drop for Tail {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
