@@ -11,7 +11,7 @@
 //! | 4, 5 | name of the thread, 16 octets, padded with zeros |
 //! | 6, 7 | name of the process (of its first thread) |
 //!
-//! The records of 4 words follow. Record `n` is at `n` modulo the capacity:
+//! The [names of operations](crate::operations) follow, then the records of 4 words. Record `n` is at `n` modulo the capacity:
 //!
 //! | word | content |
 //! |---|---|
@@ -28,12 +28,14 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use crate::Record;
+use crate::{Record, operations};
 
-/// "PUNFLT", version 1.
-pub const MAGIC: u64 = 0x5055_4e46_4c54_0001;
+/// "PUNFLT", version 2.
+pub const MAGIC: u64 = 0x5055_4e46_4c54_0002;
 /// Size of the header in words.
 pub const HEADER_WORDS: usize = 8;
+/// Size in words of what precedes the records.
+pub(crate) const FRONT_WORDS: usize = HEADER_WORDS + operations::PLACES * operations::WORDS;
 /// Extension of the names of such files.
 pub const EXTENSION: &str = "flight";
 
@@ -64,6 +66,8 @@ pub struct ThreadRecords {
     pub records: Vec<Record>,
     /// Number of older records that have been overwritten.
     pub overwritten: u64,
+    /// Hashes and names of operations.
+    pub operations: Vec<(u64, String)>,
 }
 
 /// Reads all files of a folder, except those without records. The threads may be recording meanwhile.
@@ -122,7 +126,8 @@ fn words(octets: &[u8]) -> Vec<u64> {
 
 /// Parses a file; `written_later` is the count after the words were read.
 fn parse(words: &[u64], written_later: u64) -> Option<ThreadRecords> {
-    let (header, records) = words.split_at_checked(HEADER_WORDS)?;
+    let (front, records) = words.split_at_checked(FRONT_WORDS)?;
+    let (header, names) = front.split_at(HEADER_WORDS);
     let capacity = header[word::CAPACITY];
     if header[word::MAGIC] != MAGIC
         || capacity == 0
@@ -144,6 +149,7 @@ fn parse(words: &[u64], written_later: u64) -> Option<ThreadRecords> {
         name: name(&header[word::NAME..][..NAME_WORDS]),
         records: records.collect(),
         overwritten: oldest,
+        operations: operations::parse(names),
     })
 }
 
@@ -174,7 +180,7 @@ mod tests {
 
     /// Returns a file after `written` records, whose details are their numbers.
     fn file(capacity: u64, written: u64) -> Vec<u64> {
-        let mut words = vec![0; HEADER_WORDS + capacity as usize * Record::WORDS];
+        let mut words = vec![0; FRONT_WORDS + capacity as usize * Record::WORDS];
         words[word::MAGIC] = MAGIC;
         words[word::TASK] = 7 << 32 | 8;
         words[word::CAPACITY] = capacity;
@@ -182,7 +188,7 @@ mod tests {
         words[word::NAME..word::NAME + NAME_WORDS].copy_from_slice(&name_words("lane-high"));
         words[word::PROCESS_NAME..HEADER_WORDS].copy_from_slice(&name_words("sixteen or more octets"));
         for number in written.saturating_sub(capacity)..written {
-            let at = HEADER_WORDS + (number % capacity) as usize * Record::WORDS;
+            let at = FRONT_WORDS + (number % capacity) as usize * Record::WORDS;
             let record = Record::new(Event::Read).detail(number).to_words();
             words[at..at + Record::WORDS].copy_from_slice(&record);
         }
@@ -221,12 +227,12 @@ mod tests {
     #[test]
     fn other_files_are_refused() {
         assert_eq!(parse(&[], 0), None);
-        assert_eq!(parse(&[MAGIC; HEADER_WORDS], 0), None);
+        assert_eq!(parse(&[MAGIC; FRONT_WORDS], 0), None);
         let mut wrong = file(4, 1);
         wrong[word::MAGIC] = MAGIC.swap_bytes();
         assert_eq!(parse(&wrong, 1), None, "another byte order");
         let mut short = file(4, 1);
-        short.truncate(HEADER_WORDS + 4);
+        short.truncate(FRONT_WORDS + 4);
         assert_eq!(parse(&short, 1), None, "truncated");
         let mut empty = file(4, 1);
         empty[word::CAPACITY] = 0;

@@ -12,6 +12,7 @@
 //! |---|---|
 //! | Which events are recorded | [`record`](mod@record) |
 //! | Which connection a record is about, to join client and server | [`link`] |
+//! | How operations are named | [`operations`](mod@operations) |
 //! | The file format | [`file`](mod@file) |
 //!
 //! ```
@@ -31,14 +32,17 @@
 pub mod file;
 mod fnv;
 pub mod link;
+pub mod operations;
 pub mod record;
 mod recorder;
 mod switch;
 
 pub use file::{ThreadRecords, read_folder};
 pub use link::Link;
-pub use record::{Event, Record, model, operation_id};
+pub use operations::operation_id;
+pub use record::{Event, Record, model};
 pub use recorder::{
-    ENVIRONMENT, ENVIRONMENT_RECORDS, Settings, prepare_thread, record, start, start_from_environment,
+    ENVIRONMENT, ENVIRONMENT_RECORDS, Settings, prepare_thread, record, record_operation, start,
+    start_from_environment,
 };
 pub use switch::is_on;

@@ -1,6 +1,6 @@
 //! Records and their events.
 
-use crate::{Link, fnv::fnv};
+use crate::Link;
 
 /// Type of a record. The number is its value in files.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -226,11 +226,6 @@ impl Record {
     }
 }
 
-/// Returns the hash of the name of an operation, the same in every process (FNV-1a).
-pub fn operation_id(name: &str) -> u64 {
-    fnv(name.as_bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,11 +265,5 @@ mod tests {
     fn unknown_events_are_refused() {
         assert_eq!(Record::from_words([1, 0, 0, 0]), None);
         assert_eq!(Record::from_words([1, Event::ALL.len() as u64 + 1, 0, 0]), None);
-    }
-
-    #[test]
-    fn operations_differ() {
-        assert_eq!(operation_id(""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(operation_id("a"), 0xaf63_dc4c_8601_ec8c);
     }
 }

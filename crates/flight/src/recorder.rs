@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use punctual_os::shared_words::SharedWords;
 use punctual_os::{TaskId, clock};
 
-use crate::file::{EXTENSION, HEADER_WORDS, MAGIC, name_words, word};
-use crate::{Record, is_on, switch};
+use crate::file::{EXTENSION, FRONT_WORDS, HEADER_WORDS, MAGIC, name_words, word};
+use crate::{Record, is_on, operations, switch};
 
 /// Environment variable with the folder of the records: turns the recorder on.
 pub const ENVIRONMENT: &str = "PUNCTUAL_FLIGHT_RECORDER";
@@ -103,6 +103,15 @@ pub fn record(make: impl FnOnce() -> Record) {
     }
 }
 
+/// As [`record()`], of a record whose detail is the [hash](crate::operation_id) of an operation; the name is
+/// kept in the file, too.
+#[inline]
+pub fn record_operation(name: &str, make: impl FnOnce() -> Record) {
+    if is_on() {
+        store_operation(name, make);
+    }
+}
+
 /// Creates the ring of the calling thread if the recorder is on, so that its first record costs no more than
 /// the others.
 pub fn prepare_thread() {
@@ -124,6 +133,16 @@ fn store(make: impl FnOnce() -> Record) {
             ring.push(Record { time_ns, ..make() });
         }
     });
+}
+
+#[cold]
+#[inline(never)]
+fn store_operation(name: &str, make: impl FnOnce() -> Record) {
+    let kept = RING.try_with(|ring| {
+        let ring = ring.get_or_init(Ring::of_this_thread).as_ref()?;
+        Some(operations::keep(ring.operations(), name))
+    });
+    store(|| make().detail(kept.ok().flatten().unwrap_or_default()));
 }
 
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
@@ -161,7 +180,7 @@ impl Ring {
     }
 
     fn create(path: &Path, capacity: usize, tasks: [i32; 2], names: &[String; 2]) -> io::Result<Self> {
-        let words = SharedWords::create(path, HEADER_WORDS + capacity * Record::WORDS)?;
+        let words = SharedWords::create(path, FRONT_WORDS + capacity * Record::WORDS)?;
         let ring = Self {
             words,
             capacity: capacity as u64,
@@ -182,11 +201,15 @@ impl Ring {
         Ok(ring)
     }
 
+    fn operations(&self) -> &[AtomicU64] {
+        &self.words.as_slice()[HEADER_WORDS..FRONT_WORDS]
+    }
+
     fn push(&self, record: Record) {
         let words = self.words.as_slice();
         let written: &AtomicU64 = &words[word::WRITTEN];
         let number = written.load(Ordering::Relaxed);
-        let at = HEADER_WORDS + (number % self.capacity) as usize * Record::WORDS;
+        let at = FRONT_WORDS + (number % self.capacity) as usize * Record::WORDS;
         // A reader that sees any of the new words also sees the count of the previous record, and thus knows
         // which record is being overwritten.
         fence(Ordering::Release);

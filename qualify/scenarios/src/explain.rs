@@ -87,9 +87,9 @@ impl Pass {
     ) -> Result<(), Error> {
         let recorded = self.session.stop()?;
         let begin = recorded.requests.first().map_or(0, |request| request.begin_ns);
-        let names = Names::new(recorded.names(), begin).operations(operations.iter().copied());
+        let names = Names::new(recorded.names(), begin).operations(recorded.operations());
         let wanted = |request: &Request| {
-            names.knows_operation(request.operation)
+            operations.contains(&names.operation(request.operation).as_str())
                 && (clients.is_empty() || clients.contains(&request.client))
         };
         for row in rows(&recorded, &names, self.over_us, wanted) {

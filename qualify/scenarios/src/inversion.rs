@@ -145,7 +145,7 @@ fn evaluate(
     perfetto: Option<&Path>,
 ) -> Result<(), Error> {
     let begin = phases.first().map_or(0, |phase| phase.span.start_ns);
-    let names = Names::new(recorded.names(), begin).operations(["method"]);
+    let names = Names::new(recorded.names(), begin).operations(recorded.operations());
     let analysis = recorded.analyse();
     for phase in phases {
         let part = part(&analysis, phase, places, recorded);

@@ -34,8 +34,11 @@ pub struct Options {
     pub seconds: Option<u32>,
     /// Report only waits for this CPU.
     pub cpu: Option<usize>,
-    /// Report only waits of threads of these processes; of all if empty.
+    /// Report only waits of threads of these processes. If empty: of the command and the processes that it
+    /// starts, or of the whole machine without a command.
     pub processes: Vec<TaskId>,
+    /// Report waits of the whole machine, also with a command.
+    pub machine: bool,
     /// The longest acceptable wait, in microseconds.
     pub over_us: f64,
     /// Explain calls slower than this number of microseconds.
@@ -58,6 +61,7 @@ impl Default for Options {
             seconds: None,
             cpu: None,
             processes: Vec::new(),
+            machine: false,
             over_us: 200.0,
             explain_over: None,
             buffer_kib: KernelSettings::default().buffer_kib,
@@ -142,6 +146,7 @@ fn trace(options: &Options) -> Result<Outcome, Error> {
         }
         Some((program, arguments)) => Some(run_command(program, arguments, &session, timeout, termination)?),
     };
+    let (ended, started) = ended.unzip();
     // Read while these threads still exist.
     let tracers = tracers(&supervisor);
     let recorded = session.stop()?;
@@ -150,7 +155,13 @@ fn trace(options: &Options) -> Result<Outcome, Error> {
     if let Some(ended) = ended {
         outcome.parameter("ended", ended);
     }
-    evaluate(options, &recorded, &tracers, &mut outcome)?;
+    evaluate(
+        options,
+        &recorded,
+        &tracers,
+        started.unwrap_or_default(),
+        &mut outcome,
+    )?;
     Ok(outcome)
 }
 
@@ -189,32 +200,57 @@ fn wait<T>(
     }
 }
 
-/// Runs the command until it ends or the time has elapsed. Returns a description of how it ended.
+/// Runs the command until it ends or the time has elapsed. Returns a description of how it ended, and the
+/// threads of its processes.
 fn run_command(
     program: &str,
     arguments: &[String],
     session: &Session,
     timeout: Option<Duration>,
     termination: Termination,
-) -> Result<String, Error> {
+) -> Result<(String, HashSet<i32>), Error> {
     let mut command = Command::new(program);
     command.args(arguments).envs(session.environment());
     let mut child = process::kill_with_starter(&mut command)
         .spawn()
         .map_err(|error| format!("`{program}` cannot be started: {error}"))?;
-    if let Some(status) = wait(timeout, termination, || child.try_wait())? {
+    let command = TaskId::new(i32::try_from(child.id())?).ok_or("the command has no process")?;
+    let mut threads = HashSet::new();
+    let mut looked = None;
+    let status = wait(timeout, termination, || {
+        if looked.is_none_or(|looked: Instant| looked.elapsed() >= LOOK) {
+            threads.extend(threads_below(command));
+            looked = Some(Instant::now());
+        }
+        child.try_wait()
+    })?;
+    if let Some(status) = status {
         if !status.success() {
             eprintln!(
                 "punctual: `{program}` has failed ({status}); the trace may not show what was intended"
             );
         }
-        return Ok(status.to_string());
+        return Ok((status.to_string(), threads));
     }
+    threads.extend(threads_below(command));
     let status = end(&mut child)?;
-    Ok(match status.signal() {
+    let ended = match status.signal() {
         Some(_) => "terminated when the time was over".to_owned(),
         None => format!("time was over: {status}"),
-    })
+    };
+    Ok((ended, threads))
+}
+
+/// Interval at which the processes of the command are listed. Threads of ORBs that do not live as long are
+/// known from their records.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Returns the threads of a process and of those that it has started.
+fn threads_below(process: TaskId) -> Vec<i32> {
+    let family = process::descendants_of(process).unwrap_or_default();
+    let family = family.into_iter().chain([process]);
+    let threads = family.flat_map(|process| process::threads_of(process).unwrap_or_default());
+    threads.map(TaskId::get).collect()
 }
 
 /// Sends SIGTERM to the command, and SIGKILL if it still runs after three seconds.
@@ -236,6 +272,7 @@ fn evaluate(
     options: &Options,
     recorded: &Recorded,
     tracers: &HashSet<i32>,
+    started: HashSet<i32>,
     outcome: &mut Outcome,
 ) -> Result<(), Error> {
     let begin = match &recorded.kernel {
@@ -244,8 +281,8 @@ fn evaluate(
     };
     let names = Names::new(recorded.names(), begin)
         .processes(recorded.processes())
-        .operations(recorded.segments());
-    let selected = selected_threads(options, recorded);
+        .operations(recorded.operations());
+    let selected = selected_threads(options, recorded, started);
     let analysis = analyse(options, recorded, tracers, selected.as_ref());
     outcome.row(totals(recorded, &analysis));
     let limit_ns = (options.over_us * 1e3) as u64;
@@ -344,6 +381,20 @@ fn report_gaps(recorded: &Recorded, outcome: &mut Outcome) {
             reason.as_str(),
         ),
     }
+    let calls = recorded.requests.len();
+    let alone = recorded
+        .requests
+        .iter()
+        .filter(|request| request.service.is_none())
+        .count();
+    if alone > 0 {
+        let reason = format!(
+            "{alone} of {calls} calls have no record of their server: it runs elsewhere, or was not recorded; \
+             start client and server by one traced command, such as `punctual trace -- sh -c 'SERVER & \
+             CLIENT'`"
+        );
+        outcome.skip(None, "servers' sides of calls", reason);
+    }
     if recorded.overwritten() > 0 {
         let reason = format!(
             "{} flight records were overwritten by later ones: increase --records",
@@ -354,9 +405,12 @@ fn report_gaps(recorded: &Recorded, outcome: &mut Outcome) {
 }
 
 /// Returns the threads of the selected processes that still run or left records; `None`: all threads.
-fn selected_threads(options: &Options, recorded: &Recorded) -> Option<HashSet<i32>> {
+/// `started`: those of the command.
+fn selected_threads(options: &Options, recorded: &Recorded, started: HashSet<i32>) -> Option<HashSet<i32>> {
     if options.processes.is_empty() {
-        return None;
+        let of_command = !options.machine && !options.command.is_empty();
+        let left_records = recorded.threads.iter().map(|thread| thread.thread);
+        return of_command.then(|| started.into_iter().chain(left_records).collect());
     }
     let running = options
         .processes

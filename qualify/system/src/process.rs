@@ -34,6 +34,34 @@ pub fn threads_of(process: TaskId) -> io::Result<Vec<TaskId>> {
     tasks_in(Path::new(&format!("/proc/{process}/task")))
 }
 
+/// Returns the processes that a process has started, and those that these have started, as far as their
+/// parents still run.
+///
+/// # Errors
+/// `/proc` cannot be read.
+pub fn descendants_of(ancestor: TaskId) -> io::Result<Vec<TaskId>> {
+    let parents: Vec<_> = processes()?
+        .into_iter()
+        .filter_map(|process| Some((process, parent_of(process)?)))
+        .collect();
+    let mut found = vec![ancestor];
+    let mut next = 0;
+    while let Some(&parent) = found.get(next) {
+        let children = parents.iter().filter(|(_, of)| *of == parent.get());
+        found.extend(children.map(|(child, _)| *child));
+        next += 1;
+    }
+    found.remove(0);
+    Ok(found)
+}
+
+fn parent_of(process: TaskId) -> Option<i32> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name before it may contain anything, also parentheses.
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(1)?.parse().ok()
+}
+
 /// Returns all threads visible to this process, with the CPUs on which they may run. Threads that end
 /// meanwhile are omitted.
 ///

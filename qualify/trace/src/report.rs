@@ -5,7 +5,6 @@ mod slow_calls;
 
 use std::collections::{BTreeMap, HashMap};
 
-use punctual_flight::operation_id;
 use punctual_harness::Row;
 
 use crate::event::{Level, ThreadId};
@@ -41,13 +40,10 @@ impl Names {
         self
     }
 
-    /// Adds names of operations, which are otherwise shown as numbers.
+    /// Adds names of operations by their hashes; others are shown as numbers.
     #[must_use]
-    pub fn operations<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
-        let named = names
-            .into_iter()
-            .map(|name| (operation_id(name), name.to_owned()));
-        self.operations.extend(named);
+    pub fn operations(mut self, names: HashMap<u64, String>) -> Self {
+        self.operations = names;
         self
     }
 
@@ -68,11 +64,6 @@ impl Names {
     pub fn operation(&self, operation: u64) -> String {
         let name = self.operations.get(&operation).cloned();
         name.unwrap_or_else(|| format!("operation {operation:016x}"))
-    }
-
-    /// Returns whether the name of an operation is known.
-    pub fn knows_operation(&self, operation: u64) -> bool {
-        self.operations.contains_key(&operation)
     }
 
     /// Returns the name of a thread or an interrupt.
@@ -256,6 +247,8 @@ fn kind_of(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use punctual_flight::operation_id;
+
     use super::*;
     use crate::inversion::{CpuHole, Culprit, HoleSource, Waiter};
 
@@ -285,7 +278,7 @@ mod tests {
     fn names() -> Names {
         let threads = [(50, "high"), (10, "low"), (11, "other")];
         let threads = threads.map(|(id, name)| (id, name.to_owned()));
-        Names::new(threads.into(), 1_000).operations(["method"])
+        Names::new(threads.into(), 1_000).operations([(operation_id("method"), "method".to_owned())].into())
     }
 
     #[test]

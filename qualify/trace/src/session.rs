@@ -1,13 +1,13 @@
 //! Recording of kernel events and of the flight records of ORBs.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::io;
 
 use punctual_flight::{ENVIRONMENT, ENVIRONMENT_RECORDS, ThreadRecords, read_folder};
 use punctual_harness::MemoryFolder;
 
 use crate::budget::{Explanation, explain};
-use crate::distributable::{DistributableThread, Doing, distributable_threads};
+use crate::distributable::{DistributableThread, distributable_threads};
 use crate::event::ThreadId;
 use crate::inversion::{Analysis, analyse, queued_behind};
 use crate::kernel::{KernelRecorder, KernelSettings, KernelTrace};
@@ -149,14 +149,12 @@ impl Recorded {
         first.map(|record| record.time_ns).min().unwrap_or(0)
     }
 
-    /// Returns the names of segments; at the host of a servant that is the operation.
-    pub fn segments(&self) -> BTreeSet<&str> {
-        let spans = self.distributable.iter().flat_map(|thread| &thread.spans);
-        let names = spans.filter_map(|span| match &span.what {
-            Doing::Segment { name, .. } => Some(name.as_str()),
-            _ => None,
-        });
-        names.collect()
+    /// Returns the names of operations by their hashes, as in [`Request::operation`].
+    pub fn operations(&self) -> HashMap<u64, String> {
+        let threads = self.threads.iter();
+        threads
+            .flat_map(|thread| thread.operations.iter().cloned())
+            .collect()
     }
 
     /// Returns the number of flight records overwritten before they could be read.

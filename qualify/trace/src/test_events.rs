@@ -77,6 +77,7 @@ pub(crate) fn carrier<const N: usize>(place: Place, name: &str, records: [Vec<Re
         name: name.to_owned(),
         records: records.concat(),
         overwritten: 0,
+        operations: Vec::new(),
     }
 }
 

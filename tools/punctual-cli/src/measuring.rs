@@ -107,9 +107,12 @@ pub struct Trace {
     /// Only waits for this CPU
     #[arg(long, value_name = "CPU")]
     cpu: Option<usize>,
-    /// Only waits of threads of these processes
+    /// Only waits of threads of these processes; by default of the command and what it starts
     #[arg(long, value_name = "PID")]
     pid: Vec<TaskId>,
+    /// Waits of all threads of the machine, also with a command
+    #[arg(long, conflicts_with = "pid")]
+    machine: bool,
     /// The longest acceptable wait, in microseconds
     #[arg(long, value_name = "MICROSECONDS", default_value_t = trace::Options::default().over_us)]
     over: f64,
@@ -197,6 +200,7 @@ impl From<Trace> for trace::Options {
             seconds: arguments.seconds,
             cpu: arguments.cpu,
             processes: arguments.pid,
+            machine: arguments.machine,
             over_us: arguments.over,
             explain_over: arguments.explain_over,
             buffer_kib: arguments.buffer,

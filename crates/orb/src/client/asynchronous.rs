@@ -14,7 +14,7 @@ mod waiting;
 
 use std::{ops::ControlFlow, sync::Arc, task::Poll};
 
-use punctual_flight::{Event, Record, operation_id, record};
+use punctual_flight::{Event, Record, record, record_operation};
 use punctual_stub::{Call, PendingCall, Response, WaitMode};
 use punctual_types::{Priority, SystemException};
 
@@ -50,11 +50,9 @@ impl Reference {
         self: Arc<Self>,
         call: &mut Call<'_>,
     ) -> Result<Option<Box<dyn PendingCall>>, SystemException> {
-        record(|| {
+        record_operation(call.operation, || {
             let priority = current::explicit_priority().map(Priority::value);
-            Record::new(Event::CallBegin)
-                .priority(priority)
-                .detail(operation_id(call.operation))
+            Record::new(Event::CallBegin).priority(priority)
         });
         let policies = self.policies.in_force(&self.core.policies);
         let deadlines = Deadlines::start(&policies);

@@ -4,7 +4,7 @@
 use std::{hash::Hasher, ops::ControlFlow, sync::Arc};
 
 use punctual_cdr::Ior;
-use punctual_flight::{Event, Record, operation_id, record};
+use punctual_flight::{Event, Record, record, record_operation};
 use punctual_stub::{
     Call, ExposedPolicies, OrbContext, PendingCall, PoliciesInForce, PolicyConflict, PolicyOverrides, Target,
 };
@@ -32,11 +32,9 @@ impl Target for Reference {
     }
 
     fn invoke(&self, call: &mut Call<'_>) -> Result<(), SystemException> {
-        record(|| {
+        record_operation(call.operation, || {
             let priority = crate::current::explicit_priority().map(Priority::value);
-            Record::new(Event::CallBegin)
-                .priority(priority)
-                .detail(operation_id(call.operation))
+            Record::new(Event::CallBegin).priority(priority)
         });
         let result = self.with_call_context(|context, frame| {
             if self.core.interceptors.client.is_empty() {

@@ -1,7 +1,7 @@
 //! Path of one request: decode, admit, find its object and priority, call the servant, write the reply.
 
 use punctual_cdr::Decoder;
-use punctual_flight::{Event, Record, operation_id, record};
+use punctual_flight::{Event, Record, record_operation};
 use punctual_giop::{BIND_PRIORITY_BAND, ReplyStatus, RequestHeader, ResponseFlags};
 use punctual_lane::{Disposition, MessageError, RequestMessage, Unserved};
 use punctual_stub::{Outcome, ReusePool};
@@ -33,12 +33,11 @@ pub(super) fn answer_request(
     let header = message.header;
     let incoming = last.decode(message.octets, header).map_err(|_| MessageError)?;
     let request = incoming.header;
-    record(|| {
+    record_operation(request.operation, || {
         Record::new(Event::Served)
             .request(request.request_id)
             .link(message.link)
             .priority(lane.priority().map(Priority::value))
-            .detail(operation_id(request.operation))
     });
     arena.reset();
     let body = incoming.body;

@@ -17,6 +17,10 @@ pub const TESTS: &[Test] = &[
         unwritable_files_are_reported_before_anything_is_measured,
     ),
     (
+        "failing::standard_output_is_the_json_alone",
+        standard_output_is_the_json_alone,
+    ),
+    (
         "failing::unknown_names_are_reported_before_anything_is_measured",
         unknown_names_are_reported_before_anything_is_measured,
     ),
@@ -104,6 +108,13 @@ fn unwritable_files_are_reported_before_anything_is_measured() {
              its folder exist?\n"
         );
     }
+}
+
+fn standard_output_is_the_json_alone() {
+    let ended = qualify(&["--quick", "--leave-system-alone", "--only", "t.good", "--json", "-"]);
+    let outcome: serde_json::Value = serde_json::from_str(&ended.stdout).expect(&ended.output());
+    assert_eq!(claims(&outcome), ["t.good.p50"]);
+    assert!(ended.stderr.contains("1 of 1 claim holds"), "{}", ended.output());
 }
 
 fn unknown_names_are_reported_before_anything_is_measured() {

@@ -78,3 +78,28 @@ fn a_wrong_parent_is_an_error() {
 fn sleeper(command: &mut Command) -> std::process::Child {
     command.arg("5").stdin(Stdio::null()).spawn().unwrap()
 }
+
+#[test]
+fn descendants_are_found_over_generations() {
+    let mut shell = Command::new("sh")
+        .args(["-c", "sleep 60 & sleep 60"])
+        .spawn()
+        .unwrap();
+    let process = TaskId::new(i32::try_from(shell.id()).unwrap()).unwrap();
+    let own = TaskId::current_process();
+    let begun = std::time::Instant::now();
+    let children = loop {
+        let children = descendants_of(process).unwrap();
+        if children.len() == 2 || begun.elapsed().as_secs() > 20 {
+            break children;
+        }
+    };
+    let all = descendants_of(own).unwrap();
+    for child in &children {
+        let _ = Command::new("kill").arg(child.to_string()).status();
+    }
+    shell.wait().unwrap();
+    assert_eq!(children.len(), 2);
+    assert!(all.contains(&process) && children.iter().all(|child| all.contains(child)));
+    assert!(!all.contains(&own));
+}

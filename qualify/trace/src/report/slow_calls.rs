@@ -353,7 +353,7 @@ mod tests {
             (10, "low"),
         ];
         let threads = threads.map(|(id, name)| (id, name.to_owned()));
-        Names::new(threads.into(), 1_000).operations(["method"])
+        Names::new(threads.into(), 1_000).operations([(operation_id("method"), "method".to_owned())].into())
     }
 
     #[test]

@@ -22,6 +22,7 @@ fn thread(thread: i32, records: Vec<Record>) -> ThreadRecords {
         name: format!("thread-{thread}"),
         records,
         overwritten: 0,
+        operations: Vec::new(),
     }
 }
 

@@ -83,7 +83,7 @@ pub fn calls_of_an_orb_are_recorded_on_both_sides() {
     let until = Instant::now() + Duration::from_secs(180);
     loop {
         let arguments = [
-            &["--json", json.to_str().unwrap(), "--"][..],
+            &["--explain-over", "1", "--json", json.to_str().unwrap(), "--"][..],
             &demo,
             &[page.to_str().unwrap()],
         ]
@@ -103,6 +103,21 @@ pub fn calls_of_an_orb_are_recorded_on_both_sides() {
             number("calls_with_both_sides") * 100 >= number("calls") * 99,
             "{recorded}"
         );
+        let rows = outcome["rows"].as_array().unwrap();
+        let of_kind = |kind: &str| rows.iter().filter(|row| row["kind"] == kind).collect::<Vec<_>>();
+        let calls = of_kind("slow call");
+        assert!(!calls.is_empty(), "{outcome}");
+        for call in calls {
+            assert_eq!(call["operation"], "method", "operations have names: {call}");
+        }
+        // Waits of the command only, not of the rest of the machine.
+        for wait in of_kind("interval") {
+            let waiter = wait["waited"].as_str().unwrap();
+            assert!(
+                !waiter.starts_with("kworker") && !waiter.starts_with("ksoftirqd"),
+                "{wait}"
+            );
+        }
         return;
     }
 }
