@@ -1,6 +1,6 @@
 //! Requests with object keys that are longer than any object's.
 
-use punctual::{AnyServant, Limits, OrbError};
+use punctual::{AnyServant, Interface as _, Limits, OrbError};
 use punctual_fixtures::{
     conformance::ProbeRef,
     peer::Peer,
