@@ -111,7 +111,14 @@ fn unwritable_files_are_reported_before_anything_is_measured() {
 }
 
 fn standard_output_is_the_json_alone() {
-    let ended = qualify(&["--quick", "--leave-system-alone", "--only", "t.good", "--json", "-"]);
+    let ended = qualify(&[
+        "--quick",
+        "--leave-system-alone",
+        "--only",
+        "t.good",
+        "--json",
+        "-",
+    ]);
     let outcome: serde_json::Value = serde_json::from_str(&ended.stdout).expect(&ended.output());
     assert_eq!(claims(&outcome), ["t.good.p50"]);
     assert!(ended.stderr.contains("1 of 1 claim holds"), "{}", ended.output());

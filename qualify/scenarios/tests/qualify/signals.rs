@@ -30,7 +30,10 @@ fn ctrl_c_keeps_the_results() {
     let (code, output, outcome, page) =
         ended_by("ctrl-c", |run| kill_process_group(run, Signal::INT).unwrap());
     assert_eq!(code, Some(130), "{output}");
-    assert!(output.contains("interrupted by SIGINT; machine as before"), "{output}");
+    assert!(
+        output.contains("interrupted by SIGINT; machine as before"),
+        "{output}"
+    );
     let page = page.unwrap();
     assert!(
         page.contains("INTERRUPTED: ") && page.contains("by SIGINT"),
