@@ -28,6 +28,8 @@ pub const RT_CORBA_PRIORITY_RANGE: u32 = 11;
 /// context. It has no arguments and no results, and does not reach a servant. Source: RTCORBA 1.2, binding of
 /// priority banded connections.
 pub const BIND_PRIORITY_BAND: &str = "_bind_priority_band";
+/// Punctual: the priority of a request that is refused with NO_PERMISSION, and the highest accepted one.
+pub const REFUSED_PRIORITY: u32 = crate::PUNCTUAL_ORB_TYPE + 1;
 /// TAO: the distributable thread and its scheduling parameters; not an encapsulation.
 pub const RT_SCHEDULING: u32 = 30;
 
@@ -107,6 +109,13 @@ pub enum ServiceContext<'a> {
         /// The highest priority of the band.
         max: i16,
     },
+    /// [`REFUSED_PRIORITY`], in the reply to a refused request.
+    RefusedPriority {
+        /// The priority of the request.
+        asked: i16,
+        /// The highest priority that would have been accepted.
+        highest: i16,
+    },
     /// [`INVOCATION_POLICIES`]: timeouts and deadlines of the request.
     InvocationPolicies(InvocationPolicies),
     /// Any other context, or one to echo verbatim.
@@ -133,6 +142,10 @@ impl Encode for ServiceContext<'_> {
                 RT_CORBA_PRIORITY_RANGE.encode(encoder)?;
                 encode_encapsulation(encoder, |inner| (min, max).encode(inner))
             }
+            Self::RefusedPriority { asked, highest } => {
+                REFUSED_PRIORITY.encode(encoder)?;
+                encode_encapsulation(encoder, |inner| (asked, highest).encode(inner))
+            }
             Self::InvocationPolicies(policies) => {
                 INVOCATION_POLICIES.encode(encoder)?;
                 encode_encapsulation(encoder, |inner| policies.encode(inner))
@@ -152,6 +165,12 @@ pub fn decode_priority(data: &[u8]) -> Result<i16, CdrError> {
 pub fn decode_priority_range(data: &[u8]) -> Result<(i16, i16), CdrError> {
     let mut decoder = encapsulation::open(data)?;
     Ok((i16::decode(&mut decoder)?, i16::decode(&mut decoder)?))
+}
+
+/// Decodes the priority of a request and the highest accepted one in a [`REFUSED_PRIORITY`] context. They are
+/// untrusted, and may be negative.
+pub fn decode_refused_priority(data: &[u8]) -> Result<(i16, i16), CdrError> {
+    decode_priority_range(data)
 }
 
 /// Decodes the ids for `char` and `wchar` in a [`CODE_SETS`] context.

@@ -40,6 +40,7 @@ mod served_id;
 mod server;
 mod settings;
 mod threadpool;
+mod unserved;
 
 pub use accepted_priorities::Peers;
 pub use any_servant::{AnyServant, Declined};

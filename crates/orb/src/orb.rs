@@ -22,6 +22,7 @@ use crate::{
     current,
     interception::PiCurrent,
     orb_core::OrbCore,
+    unserved,
 };
 
 pub use self::{
@@ -482,6 +483,10 @@ impl Orb {
     ///
     /// Several threads may call it. Returns when the threads of all pools have ended as well.
     ///
+    /// Before a thread calls it, such objects are reached only through their own ORB. Calls of other ORBs in
+    /// the process wait for it: until their timeouts, and without one for 5 s, after which they fail with
+    /// BAD_INV_ORDER ([`Minor::NOT_SERVED`]).
+    ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
     /// # use doubler::{Doubler, DoublerRef};
@@ -503,6 +508,7 @@ impl Orb {
     /// ```
     pub fn run(&self) {
         let core = self.core();
+        unserved::remove(&core.pools.default_pool().info);
         core.pools.default_lane().work_on_calling_thread(&core.dispatcher);
         core.end();
     }
@@ -612,7 +618,7 @@ fn published_here(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> Optio
     let listens = |url: &UrlAddress| {
         let (scheme, _, address) = parts(url);
         let transport = core.configuration.transports.with_scheme(scheme);
-        transport.is_some_and(|transport| core.pools.listen_at(transport.profile_tag(), &address))
+        transport.is_some_and(|transport| core.pools.are_reached_at(transport.profile_tag(), &address))
     };
     let published = addresses.iter().any(listens).then(|| core.objects.published(key));
     Some(Ior::clone(&*published.flatten()?))

@@ -26,6 +26,7 @@ use crate::{
     pools::{PoolCore, Pools},
     server::RequestDispatcher,
     settings::OrbSettings,
+    unserved,
 };
 
 /// Parts of an ORB. Each part knows only those that it needs.
@@ -69,6 +70,7 @@ impl OrbCore {
             lane.listen(&endpoints)?;
         }
         let pool = Arc::new(PoolCore::default_pool(lane, endpoints.clone()));
+        unserved::add(&pool.info);
         let root = PoaCore::root(Arc::clone(&pool.info), configuration.server_protocols.clone());
         let root = Arc::new(root);
         root.processing.manager.add(&root.processing.serving_pool);

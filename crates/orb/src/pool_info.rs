@@ -113,10 +113,15 @@ impl PoolInfo {
             .collect()
     }
 
+    /// Whether one of its addresses is the one that is sought.
+    pub(crate) fn is_reached_at(&self, sought: impl Fn(&dyn Transport, &str) -> bool) -> bool {
+        let mut acceptors = self.lanes.iter().flat_map(|lane| lane.acceptors.iter());
+        acceptors.any(|acceptor| sought(&*acceptor.transport, acceptor.address()))
+    }
+
     /// Whether a lane listens at this address of the protocol with this profile tag.
     pub(crate) fn listens_at(&self, tag: u32, address: &str) -> bool {
-        let mut acceptors = self.lanes.iter().flat_map(|lane| lane.acceptors.iter());
-        acceptors.any(|acceptor| acceptor.transport.profile_tag() == tag && acceptor.address() == address)
+        self.is_reached_at(|transport, own| transport.profile_tag() == tag && own == address)
     }
 
     /// Fails if an adapter of this pool names a protocol over which not all lanes of the pool listen.

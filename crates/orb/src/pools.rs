@@ -8,12 +8,15 @@ use std::sync::{
 use arc_swap::ArcSwapOption;
 use punctual_lane::LaneEndpoint;
 use punctual_os::PiMutex;
+use punctual_transport::Transport;
 use punctual_types::Priority;
 
 use crate::{
     OrbError,
+    client::is_same_address,
     lane::Lane,
     pool_info::{DEFAULT_POOL, LaneInfo, PoolInfo},
+    unserved,
 };
 
 /// Thread pools of an ORB.
@@ -139,6 +142,14 @@ impl Pools {
         listens(&self.default) || self.others.lock().iter().any(listens)
     }
 
+    /// Whether a lane of any pool listens at this address, or at another name of it on this host.
+    pub(crate) fn are_reached_at(&self, tag: u32, address: &str) -> bool {
+        let is_ours = |transport: &dyn Transport, own: &str| {
+            transport.profile_tag() == tag && is_same_address(own, address)
+        };
+        self.all().iter().any(|pool| pool.info.is_reached_at(is_ours))
+    }
+
     pub(crate) fn are_shut_down(&self) -> bool {
         self.shut_down.load(Ordering::Relaxed)
     }
@@ -149,6 +160,7 @@ impl Pools {
             return false;
         }
         self.default.stop();
+        unserved::remove(&self.default.info);
         self.others.lock().iter().for_each(|pool| pool.stop());
         true
     }

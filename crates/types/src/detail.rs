@@ -42,13 +42,21 @@ enum Kind {
     Priorities,
     /// The caller's priority, then lower and upper bounds.
     Bands,
+    /// The priority of a refused request, then the highest accepted one.
+    Refused,
     /// The address of the peer.
     Address,
     /// An object key.
     Key,
 }
 
-const KINDS: [Kind; 4] = [Kind::Priorities, Kind::Bands, Kind::Address, Kind::Key];
+const KINDS: [Kind; 5] = [
+    Kind::Priorities,
+    Kind::Bands,
+    Kind::Refused,
+    Kind::Address,
+    Kind::Key,
+];
 
 /// Octets of a detail; what is longer is cut.
 const OCTETS: usize = 88;
@@ -61,8 +69,28 @@ impl Detail {
     pub fn priorities(own: Priority, offered: impl IntoIterator<Item = Priority>) -> Self {
         let mut detail = Self::new(Kind::Priorities);
         detail.number(own);
-        offered.into_iter().for_each(|priority| detail.number(priority));
+        for priority in offered {
+            // A lane may have several endpoints.
+            if !detail.numbers().skip(1).any(|known| known == priority.value()) {
+                detail.number(priority);
+            }
+        }
         detail
+    }
+
+    /// The priority of a request, and the highest one that its server accepts from the client.
+    pub fn refused(asked: Priority, highest: Priority) -> Self {
+        let mut detail = Self::new(Kind::Refused);
+        detail.number(asked);
+        detail.number(highest);
+        detail
+    }
+
+    /// Returns the numbers of [`Self::refused`]; `None` for other details.
+    pub fn as_refused(&self) -> Option<(Priority, Priority)> {
+        let mut numbers = self.numbers().filter_map(|number| Priority::new(number).ok());
+        let both = numbers.next().zip(numbers.next());
+        both.filter(|_| self.kind == Kind::Refused)
     }
 
     /// The caller's priority, and the bands that do not contain it.
@@ -150,6 +178,16 @@ impl fmt::Display for Detail {
                     before = ", ";
                 }
                 Ok(())
+            }
+            Kind::Refused => {
+                let (asked, highest) = (
+                    numbers.next().unwrap_or_default(),
+                    numbers.next().unwrap_or_default(),
+                );
+                write!(
+                    f,
+                    "the request has priority {asked}, the highest accepted from this client is {highest}"
+                )
             }
             Kind::Address => write!(f, "at {}", self.used().escape_ascii()),
             Kind::Key => write!(f, "the key is `{}`", self.used().escape_ascii()),
@@ -295,6 +333,13 @@ mod tests {
         let lanes = [10, 20].map(priority);
         let text = Detail::priorities(priority(7), lanes).to_string();
         assert_eq!(text, "this thread has priority 7, the reference offers 10, 20");
+        let protocols = Detail::priorities(priority(10), [10, 20, 10, 20].map(priority)).to_string();
+        assert!(protocols.ends_with("offers 10, 20"), "{protocols}");
+        let refused = Detail::refused(priority(7), priority(5));
+        let expected = "the request has priority 7, the highest accepted from this client is 5";
+        assert_eq!(refused.to_string(), expected);
+        assert_eq!(refused.as_refused(), Some((priority(7), priority(5))));
+        assert_eq!(Detail::key(b"abcd").as_refused(), None);
         let none = Detail::priorities(priority(7), []).to_string();
         assert!(none.ends_with("offers none"), "{none}");
         let bands = [PriorityBand::new(priority(1), priority(2)); 100];

@@ -165,6 +165,9 @@ table! {
     MUTEX_DEADLOCK = 41, BadInvOrder,
         "the thread would wait for itself: it owns the mutex, or one that the mutex's owner waits for; \
          lock mutexes in the same order everywhere";
+    NOT_SERVED = 42, BadInvOrder,
+        "the object belongs to an ORB of this process that no thread serves; call its `run` on another \
+         thread, or give the object's adapter a thread pool: `.threadpool(&orb.threadpool().build()?)`";
     PRIORITY_NOT_TRANSFORMED = 50, Internal, "the server's priority transform refused the priority";
     CLIENT_CONNECTIONS_EXHAUSTED = 60, ImpLimit,
         "the limit on client connections is reached and all are in use; raise `max_client_connections`";

@@ -89,6 +89,11 @@ impl SystemException {
         }
     }
 
+    /// Returns what it concerns, unless later details have replaced it.
+    pub fn detail(&self) -> Option<Detail> {
+        detail::kept(self.detail?)
+    }
+
     /// Returns `IDL:omg.org/CORBA/NAME:1.0`.
     pub const fn repository_id(&self) -> &'static str {
         self.kind.repository_id()
@@ -110,7 +115,7 @@ impl fmt::Display for SystemException {
             }
             (kind, minor) => minor.text().unwrap_or(kind.text()),
         })?;
-        match self.detail.and_then(detail::kept) {
+        match self.detail() {
             Some(detail) => write!(f, " ({detail})"),
             None => Ok(()),
         }

@@ -11,13 +11,8 @@ use punctual_stub::{Call, Response};
 use punctual_types::{Completion, Priority, SystemException, SystemExceptionKind};
 
 use super::{
-    attempts::{Attempt, closed},
-    call_context::CallContext,
-    call_frame::CallFrame,
-    connection_cache::PooledConnection,
-    connection_key::Band,
-    reference::Reference,
-    route::Route,
+    attempts::Attempt, call_context::CallContext, call_frame::CallFrame, connection_cache::PooledConnection,
+    connection_key::Band, reference::Reference, route::Route,
 };
 
 /// The connection to use, or the result of the attempt without it.
@@ -77,7 +72,7 @@ impl Reference {
         frame: &mut CallFrame,
         context: CallContext<'_>,
     ) -> Result<Binding<R>, SystemException> {
-        let _blocked = self.enter_wait(&connection, context)?;
+        let _blocked = self.enter_wait(&mut connection, context)?;
         let range = ServiceContext::PriorityRange { min, max };
         let encoding = connection.request_encoding();
         let (both, only) = (encoding.code_sets().map(|code_sets| [range, code_sets]), [range]);
@@ -104,8 +99,9 @@ impl Reference {
         }
         connection.request_sent();
         let received = self.receive(connection, MessageType::Reply, request.request_id, context)?;
-        let Some((mut connection, reply)) = received else {
-            return Ok(ControlFlow::Break(Attempt::Again(closed())));
+        let (mut connection, reply) = match received {
+            Ok(replied) => replied,
+            Err(closed) => return Ok(ControlFlow::Break(Attempt::Again(closed))),
         };
         // It has no results and declares no exceptions.
         let mut call = Call {

@@ -25,7 +25,7 @@ use super::{
     reply_view::ReplyView,
     request_buffer::RequestEncoding,
 };
-use crate::Limits;
+use crate::{Limits, unserved};
 
 /// Serves the lane of the calling thread until the stream is readable; `false`: the deadline has passed.
 /// `None`: the thread serves no lane.
@@ -43,6 +43,8 @@ pub(crate) struct ClientConnection {
     protocol: Connection,
     /// Wait mode that was last set on the stream.
     waiting: Waiting,
+    /// Whether its server is in this process, and perhaps no thread serves it yet.
+    may_be_unserved: bool,
     /// When it was last known to be open, or used by a oneway call.
     seen_open: Instant,
 }
@@ -86,6 +88,7 @@ impl ClientConnection {
             protocol: Connection::new(Role::Client, version, limits.of_client_connection())
                 .with_char_set(endpoint.char_set_in_force(), endpoint.char_set().is_some()),
             waiting: Waiting::Blocking(None),
+            may_be_unserved: unserved::include(endpoint),
             seen_open: Instant::now(),
         })
     }
@@ -118,6 +121,17 @@ impl ClientConnection {
 
     pub(super) fn endpoint(&self) -> &Arc<Endpoint> {
         self.purpose.endpoint()
+    }
+
+    /// Waits until its server is served, if that is in this process and the wait for a reply would have no
+    /// end. Fails with BAD_INV_ORDER.
+    #[inline(always)]
+    pub(super) fn ensure_served(&mut self, deadlines: &Deadlines) -> Result<(), SystemException> {
+        if self.may_be_unserved && deadlines.reply.is_none() {
+            unserved::wait_until_served(self.purpose.endpoint())?;
+            self.may_be_unserved = false;
+        }
+        Ok(())
     }
 
     /// Closes it in good order while no call uses it. Never blocks.
@@ -362,7 +376,7 @@ pub(super) fn connect(
             io::ErrorKind::ConnectionRefused => (SystemExceptionKind::Transient, Minor::CONNECT_REFUSED),
             _ => (SystemExceptionKind::Transient, Minor::HOST_UNKNOWN),
         };
-        failure(kind, minor, Completion::No).with_detail(&endpoint.detail())
+        endpoint.named_in(failure(kind, minor, Completion::No))
     })
 }
 

@@ -16,7 +16,7 @@ use std::{
 use punctual_cdr::CharSet;
 use punctual_giop::{PUNCTUAL_ORB_TYPE, TAO_ORB_TYPE};
 use punctual_transport::{ProtocolPolicy, ProtocolProperties, Stream, Transport};
-use punctual_types::Detail;
+use punctual_types::{Detail, SystemException};
 
 /// An address that requests are sent to.
 ///
@@ -123,6 +123,12 @@ impl Endpoint {
         Detail::address(self.transport.scheme(), &self.key.address)
     }
 
+    /// Names it in the text of an exception.
+    #[cold]
+    pub(crate) fn named_in(&self, exception: SystemException) -> SystemException {
+        exception.with_detail(&self.detail())
+    }
+
     /// How its connections are set up.
     pub(super) fn properties(&self, policy: &ProtocolPolicy) -> ProtocolProperties {
         let properties = policy.properties(self.transport.profile_tag());
@@ -131,9 +137,7 @@ impl Endpoint {
 
     /// Whether it is this address, by the same name or another name of this host.
     pub(crate) fn leads_to(&self, transport: &dyn Transport, address: &str) -> bool {
-        self.transport.profile_tag() == transport.profile_tag()
-            && (self.key.address == address
-                || loopback_port(&self.key.address).is_some_and(|port| loopback_port(address) == Some(port)))
+        self.transport.profile_tag() == transport.profile_tag() && is_same_address(&self.key.address, address)
     }
 
     /// Connects with the properties that the client's policy has for its protocol.
@@ -148,6 +152,11 @@ impl Endpoint {
         self.avoided_until.store(avoided_until, Ordering::Relaxed);
         connected
     }
+}
+
+/// Whether both addresses are the same, by the same name or another name of this host.
+pub(crate) fn is_same_address(one: &str, other: &str) -> bool {
+    one == other || loopback_port(one).is_some_and(|port| loopback_port(other) == Some(port))
 }
 
 /// The port of a loopback address.

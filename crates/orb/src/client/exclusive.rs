@@ -39,11 +39,10 @@ impl Reference {
     ) -> Result<Attempt<()>, SystemException> {
         let is_oneway = call.response == Response::None;
         if is_oneway && connection.is_abandoned() {
-            self.forget(&connection);
-            return Ok(Attempt::Again(closed()));
+            return Ok(Attempt::Again(self.closed_by(&connection)));
         }
         let _blocked = match call.response {
-            Response::WithTarget => self.enter_wait(&connection, context)?,
+            Response::WithTarget => self.enter_wait(&mut connection, context)?,
             Response::None => None,
         };
         let encoding = connection.request_encoding();
@@ -71,9 +70,10 @@ impl Reference {
             self.keep(connection);
             return Ok(Attempt::Done(()));
         }
-        let Some((connection, reply)) = self.receive(connection, MessageType::Reply, request_id, context)?
-        else {
-            return Ok(Attempt::Again(closed()));
+        let received = self.receive(connection, MessageType::Reply, request_id, context)?;
+        let (connection, reply) = match received {
+            Ok(replied) => replied,
+            Err(closed) => return Ok(Attempt::Again(closed)),
         };
         record(|| Record::new(Event::ReplyReceived).request(request_id).link(link));
         let view = connection.view(&reply);
@@ -87,9 +87,10 @@ impl Reference {
     /// send the reply.
     pub(super) fn enter_wait(
         &self,
-        connection: &ClientConnection,
+        connection: &mut ClientConnection,
         context: CallContext<'_>,
     ) -> Result<Option<BlockedThread>, SystemException> {
+        connection.ensure_served(&context.deadlines)?;
         match context.policies.wait_strategy {
             WaitStrategy::Blocking => {
                 let endpoint = connection.endpoint();
@@ -109,41 +110,36 @@ impl Reference {
         message: &[u8],
         context: CallContext<'_>,
     ) -> Result<Option<SystemException>, SystemException> {
-        connection.wait_until(&context.deadlines).map_err(|_| broken())?;
+        let waits = connection.wait_until(&context.deadlines);
+        waits.map_err(|_| connection.endpoint().named_in(broken()))?;
         match connection.send(message, context.deadlines.request) {
             Ok(()) => Ok(None),
             Err(error)
                 if error.completed == Completion::No && error.kind == SystemExceptionKind::CommFailure =>
             {
                 self.forget(connection);
-                Ok(Some(error))
+                Ok(Some(connection.endpoint().named_in(error)))
             }
-            Err(error) => Err(error),
+            Err(error) => Err(connection.endpoint().named_in(error)),
         }
     }
 
-    /// Waits for the reply to a request. `None`: the server has closed the connection without executing the
-    /// request, or asking again does no harm. After a timeout, the request is cancelled; other errors close
-    /// the connection.
+    /// Waits for the reply to a request. The inner error: the server has closed the connection without
+    /// executing the request, or asking again does no harm. After a timeout, the request is cancelled; other
+    /// errors close the connection.
     pub(super) fn receive(
         &self,
         mut connection: Box<PooledConnection>,
         wanted: MessageType,
         request_id: u32,
         context: CallContext<'_>,
-    ) -> Result<Option<Replied>, SystemException> {
+    ) -> Result<Result<Replied, SystemException>, SystemException> {
         match await_reply(&mut connection, wanted, request_id, context) {
-            Ok(Some(reply)) => Ok(Some((connection, reply))),
-            Ok(None) => {
-                self.forget(&connection);
-                Ok(None)
-            }
-            Err(error) if may_repeat(error, wanted) => {
-                self.forget(&connection);
-                Ok(None)
-            }
+            Ok(Some(reply)) => Ok(Ok((connection, reply))),
+            Ok(None) => Ok(Err(self.closed_by(&connection))),
+            Err(error) if may_repeat(error, wanted) => Ok(Err(self.closed_by(&connection))),
             Err(error) => {
-                let error = error.with_detail(&connection.endpoint().detail());
+                let error = connection.endpoint().named_in(error);
                 if error.kind == SystemExceptionKind::Timeout {
                     self.core.count_late_reply();
                     self.cancel(connection, request_id);
@@ -155,6 +151,13 @@ impl Reference {
 }
 
 impl Reference {
+    /// The server has closed this connection without executing the request.
+    #[cold]
+    fn closed_by(&self, connection: &ClientConnection) -> SystemException {
+        self.forget(connection);
+        connection.endpoint().named_in(closed())
+    }
+
     /// Cancels a request. The connection is kept if its server is known to answer over it afterwards: a late
     /// reply is recognised by its id and dropped.
     #[cold]

@@ -7,12 +7,8 @@ use punctual_giop::MessageType;
 use punctual_types::SystemException;
 
 use super::{
-    attempts::{Attempt, closed},
-    call_context::CallContext,
-    call_frame::CallFrame,
-    reference::Reference,
-    reply::decode_locate_reply,
-    route::Route,
+    attempts::Attempt, call_context::CallContext, call_frame::CallFrame, reference::Reference,
+    reply::decode_locate_reply, route::Route,
 };
 
 /// Location of an object.
@@ -61,15 +57,16 @@ impl Reference {
             ControlFlow::Continue(connection) => connection,
             ControlFlow::Break(instead) => return Ok(instead),
         };
-        let _blocked = self.enter_wait(&connection, context)?;
+        let _blocked = self.enter_wait(&mut connection, context)?;
         let encoding = connection.request_encoding();
         self.encode_locate_request(route, &mut frame.request, encoding)?;
         if let Some(unsent) = self.send(&mut connection, frame.request.message(), context)? {
             return Ok(Attempt::Again(unsent));
         }
         let (wanted, request_id) = (MessageType::LocateReply, encoding.request_id);
-        let Some((connection, reply)) = self.receive(connection, wanted, request_id, context)? else {
-            return Ok(Attempt::Again(closed()));
+        let (connection, reply) = match self.receive(connection, wanted, request_id, context)? {
+            Ok(replied) => replied,
+            Err(closed) => return Ok(Attempt::Again(closed)),
         };
         let located = decode_locate_reply(route, connection.view(&reply).message, &reply.header);
         self.keep(connection);

@@ -40,6 +40,7 @@ pub use deadline::swap_call_deadline;
 pub(crate) use connection_cache::{ConnectionCache, Permit};
 pub(crate) use connection_key::Purpose;
 pub(crate) use core::{ClientCore, ClientParts};
+pub(crate) use endpoint::{Endpoint, is_same_address};
 pub(crate) use locate::Located;
 pub(crate) use policies::{of_thread, set_of_thread, swap_scope};
 pub(crate) use reference::Reference;

@@ -2,11 +2,11 @@
 
 use punctual_cdr::{CdrError, Decode, Ior};
 use punctual_giop::{
-    AddressingDisposition, LocateReplyHeader, LocateStatus, MessageHeader, ReplyStatus,
-    connection::ReplyBody, decode_system_exception,
+    AddressingDisposition, LocateReplyHeader, LocateStatus, MessageHeader, REFUSED_PRIORITY, ReplyHeader,
+    ReplyStatus, connection::ReplyBody, decode_refused_priority, decode_system_exception,
 };
 use punctual_stub::{Call, Phase};
-use punctual_types::{Completion, Detail, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Detail, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
     attempts::{Attempt, broken},
@@ -49,7 +49,7 @@ impl Reference {
                 }
                 ReplyStatus::SystemException => {
                     let exception = decode_system_exception(&mut decoder)?;
-                    Err(with_key(exception, &route.object_key))
+                    Err(with_priorities(&view, with_key(exception, &route.object_key)))
                 }
                 ReplyStatus::LocationForward | ReplyStatus::LocationForwardPerm => {
                     Ok(Attempt::Forward(Ior::decode(&mut decoder)?))
@@ -71,6 +71,22 @@ fn with_key(exception: SystemException, key: &[u8]) -> SystemException {
         exception.with_detail(&Detail::key(key))
     } else {
         exception
+    }
+}
+
+/// Adds the priorities that the server names to the text of NO_PERMISSION.
+#[cold]
+fn with_priorities(view: &ReplyView<'_>, exception: SystemException) -> SystemException {
+    let priorities = || {
+        let (reply, _) = ReplyHeader::decode(view.message, view.header).ok()?;
+        let (asked, highest) = decode_refused_priority(reply.contexts.find(REFUSED_PRIORITY)?).ok()?;
+        Some((Priority::new(asked).ok()?, Priority::new(highest).ok()?))
+    };
+    match priorities() {
+        Some((asked, highest)) if exception.minor == Minor::PRIORITY_ABOVE_ACCEPTED => {
+            exception.with_detail(&Detail::refused(asked, highest))
+        }
+        _ => exception,
     }
 }
 

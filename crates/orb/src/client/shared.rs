@@ -287,7 +287,7 @@ impl Reference {
             }
             Err(Refused::Ended) => {
                 lane.forget(shared);
-                return Ok(Attempt::Again(closed()));
+                return Ok(Attempt::Again(shared.purpose().endpoint().named_in(closed())));
             }
         };
         let mut entered = Entered { replies, ticket };
@@ -311,7 +311,11 @@ impl Reference {
             if let Some(ticket) = ticket {
                 replies.withdraw(ticket, reply_buffer);
             }
-            return unsent(reason?);
+            let named = |error| shared.purpose().endpoint().named_in(error);
+            return match unsent(reason?) {
+                Ok(Attempt::Again(error)) => Ok(Attempt::Again(named(error))),
+                other => other.map_err(named),
+            };
         }
         record(|| Record::new(Event::Sent).request(request_id).link(link));
         Ok(Attempt::Done(ticket))

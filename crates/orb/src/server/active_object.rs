@@ -13,7 +13,9 @@ use punctual_lane::{Redispatch, Unserved};
 use punctual_os::{Scheduling, scheduling};
 use punctual_poa::InFlight;
 use punctual_stub::Servant;
-use punctual_types::{Completion, Minor, Priority, PriorityBand, SystemException, SystemExceptionKind};
+use punctual_types::{
+    Completion, Detail, Minor, Priority, PriorityBand, SystemException, SystemExceptionKind,
+};
 
 use crate::{
     PriorityModel, accepted_priorities::Origin, configuration::Configuration, current,
@@ -183,7 +185,7 @@ impl ActiveObject {
         }
         // A request at the wrong endpoint must not run at a priority that its sender may not request.
         if own > self.poa.accepted.highest(origin) {
-            return Err(too_high(lane));
+            return Err(too_high(lane, own, self.poa.accepted.highest(origin)));
         }
         Ok(None)
     }
@@ -228,7 +230,8 @@ impl ActiveObject {
         let priority = Priority::new(propagated)
             .map_err(|_| SystemException::new(SystemExceptionKind::BadParam, Minor::NONE, Completion::No))?;
         let accepted = self.poa.accepted.admit(origin, priority);
-        self.transformed(accepted.ok_or_else(|| too_high(lane))?)
+        let refused = || too_high(lane, priority, self.poa.accepted.highest(origin));
+        self.transformed(accepted.ok_or_else(refused)?)
     }
 
     fn transformed(&self, priority: Priority) -> Result<Priority, SystemException> {
@@ -262,8 +265,9 @@ fn note_priority(now: Scheduling) {
     record(|| Record::new(Event::PriorityChanged).detail(now.priority.0.unsigned_abs().into()));
 }
 
-fn too_high(lane: &LaneContext) -> SystemException {
+#[cold]
+fn too_high(lane: &LaneContext, asked: Priority, highest: Priority) -> SystemException {
     lane.count_refused_priority();
     let (kind, minor) = (SystemExceptionKind::NoPermission, Minor::PRIORITY_ABOVE_ACCEPTED);
-    SystemException::new(kind, minor, Completion::No)
+    SystemException::new(kind, minor, Completion::No).with_detail(&Detail::refused(asked, highest))
 }

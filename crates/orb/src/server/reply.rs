@@ -108,6 +108,38 @@ pub(super) fn fail(
     finish(encoder, response)
 }
 
+/// Replaces the reply by a system exception and the priority that would be accepted. No other detail is sent:
+/// it may name addresses that do not concern the client.
+#[cold]
+pub(super) fn refuse(
+    mut encoder: Encoder<'_>,
+    header: ReplyHeaderAt,
+    exception: &SystemException,
+    (lane, request): (&LaneContext, &RequestHeader<'_>),
+) -> Result<bool, MessageError> {
+    let refused = exception.detail().and_then(|detail| detail.as_refused());
+    let Some((asked, highest)) = refused else {
+        return fail(encoder, header, exception, request.response);
+    };
+    let refused = ServiceContext::RefusedPriority {
+        asked: asked.value(),
+        highest: highest.value(),
+    };
+    let (with_echo, alone) = (echo(lane, request).map(|echo| [echo, refused]), [refused]);
+    let contexts = with_echo.as_ref().map_or(&alone[..], |both| &both[..]);
+    encoder.truncate(punctual_giop::HEADER_SIZE);
+    let status = ReplyStatus::SystemException;
+    encode_reply_header(&mut encoder, header.version, request.request_id, status, contexts)
+        .map_err(|_| MessageError)?;
+    let end = encoder.position();
+    fail(
+        encoder,
+        ReplyHeaderAt { end, ..header },
+        exception,
+        request.response,
+    )
+}
+
 /// Completes the reply as a LOCATION_FORWARD. Returns whether the client expects a reply.
 pub(super) fn forward(
     mut encoder: Encoder<'_>,

@@ -10,7 +10,7 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 use super::{
     Buffers, RequestDispatcher, expiry,
     intercepted::ServingBuffers,
-    reply::{begin_reply, fail, finish, forward, is_refusal, sent_at, unserved},
+    reply::{begin_reply, fail, finish, forward, is_refusal, refuse, sent_at, unserved},
     serving::{Resolved, Serving},
 };
 use crate::{current, lane_data::LaneContext};
@@ -94,7 +94,8 @@ impl Serving<'_> {
                 return sent_at(self.lane.priority(), written);
             }
             Resolved::Refused(exception, reason) => {
-                let written = fail(encoder, reply_header, &exception, response);
+                let request = (self.lane, &self.incoming.header);
+                let written = refuse(encoder, reply_header, &exception, request);
                 return unserved(self.lane.priority(), written, reason);
             }
         };

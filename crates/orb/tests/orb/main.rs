@@ -3,9 +3,11 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod calls;
+mod errors;
 mod layers;
 mod protocol_policies;
 mod transports;
+mod unserved;
 
 mod doubler {
     #![allow(dead_code, missing_docs)]

@@ -1,0 +1,58 @@
+//! Default pools of this process that no thread serves: `Orb::run` has not been called. A call to one of
+//! them, made before, would wait for ever if its own thread was to call `run` afterwards.
+
+use std::{
+    sync::{Arc, Weak},
+    time::{Duration, Instant},
+};
+
+use punctual_os::{PiCondvar, PiMutex, lock};
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+
+use crate::{client::Endpoint, pool_info::PoolInfo};
+
+/// How long another thread may take until it calls `run`.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+static UNSERVED: PiMutex<Vec<Weak<PoolInfo>>> = lock::mutex(Vec::new());
+static SERVED: PiCondvar = PiCondvar::new();
+
+/// Adds the default pool of a new ORB.
+pub(crate) fn add(pool: &Arc<PoolInfo>) {
+    let mut pools = UNSERVED.lock();
+    pools.retain(|other| other.strong_count() > 0);
+    pools.push(Arc::downgrade(pool));
+}
+
+/// Removes a pool that a thread serves from now on, or that is shut down.
+pub(crate) fn remove(pool: &Arc<PoolInfo>) {
+    UNSERVED
+        .lock()
+        .retain(|other| !std::ptr::eq(other.as_ptr(), Arc::as_ptr(pool)));
+    SERVED.notify_all();
+}
+
+/// Whether the endpoint is one of such a pool.
+pub(crate) fn include(endpoint: &Endpoint) -> bool {
+    is_among(&UNSERVED.lock(), endpoint)
+}
+
+/// Waits until the endpoint is served. Fails with BAD_INV_ORDER if that takes longer than 5 s.
+#[cold]
+pub(crate) fn wait_until_served(endpoint: &Endpoint) -> Result<(), SystemException> {
+    let patience = Instant::now() + PATIENCE;
+    let unserved = |pools: &mut Vec<Weak<PoolInfo>>| is_among(pools, endpoint);
+    if !SERVED
+        .wait_while_until(&mut UNSERVED.lock(), patience, unserved)
+        .0
+    {
+        return Ok(());
+    }
+    let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::NOT_SERVED);
+    Err(endpoint.named_in(SystemException::new(kind, minor, Completion::No)))
+}
+
+fn is_among(pools: &[Weak<PoolInfo>], endpoint: &Endpoint) -> bool {
+    let mut pools = pools.iter().filter_map(Weak::upgrade);
+    pools.any(|pool| pool.is_reached_at(|transport, address| endpoint.leads_to(transport, address)))
+}
