@@ -117,3 +117,36 @@ fn each_call_to_a_server_that_has_ended_names_its_address() {
         assert_eq!(format!("{copy:?}"), text);
     }
 }
+
+/// A priority for requests without one, which no lane would serve.
+#[test]
+fn a_default_priority_without_lane_is_refused_with_the_lanes() {
+    let orb = Orb::builder().build().unwrap();
+    let pool = orb.threadpool().lane(priority(10), 1).lane(priority(20), 1);
+    let error = pool
+        .default_priority(priority(15))
+        .build()
+        .err()
+        .unwrap()
+        .to_string();
+    let expected = "`default_priority` 15: no lane has this priority; the lanes have 10, 20";
+    assert!(error.ends_with(expected), "{error}");
+    let pool = orb.threadpool().lane(priority(10), 1).lane(priority(20), 1);
+    assert!(pool.default_priority(priority(20)).build().is_ok());
+}
+
+/// Replies to shared and asynchronous calls need a pool: the error has the whole line of code.
+#[test]
+fn a_missing_reply_pool_is_an_error_with_the_recipe() {
+    let (_server, _, doubler) = with_lanes();
+    let client = client();
+    client.set_policies(PolicyOverrides::new().connection_mode(ConnectionMode::Shared));
+    let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior()).unwrap();
+    let error = doubler.twice(3).unwrap_err().to_string();
+    let recipe = "orb.set_reply_threadpool(&orb.threadpool().lane(Priority::MAX, 1).build()?)?";
+    assert!(error.contains(recipe), "{error}");
+    // The recipe is right.
+    let pool = client.threadpool().lane(Priority::MAX, 1).build().unwrap();
+    client.set_reply_threadpool(&pool).unwrap();
+    assert_eq!(doubler.twice(3), Ok(6));
+}

@@ -5,6 +5,7 @@
 mod calls;
 mod errors;
 mod layers;
+mod notices;
 mod protocol_policies;
 mod transports;
 mod unserved;
