@@ -51,7 +51,7 @@ fn work_of_an_application() {
         maximum: Some(0),
     };
     for resource in [Resource::Rtprio, Resource::Memlock] {
-        setrlimit(resource, no.clone()).unwrap();
+        setrlimit(resource, no).unwrap();
     }
     // The threads that this one starts have no more rights.
     set_capabilities(None, sets).unwrap();

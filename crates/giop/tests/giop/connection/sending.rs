@@ -1,4 +1,4 @@
-//! Messages in fragments: what a connection's queue sends, in which order, and that the peer puts it together.
+//! Messages in fragments: what a connection's queue sends, in which order, and that the peer joins them.
 
 use proptest::{collection::vec, prelude::*};
 use punctual_cdr::Endian;
