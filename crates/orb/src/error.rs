@@ -6,7 +6,7 @@ use punctual_giop::UrlError;
 use punctual_inspect::InspectError;
 use punctual_lane::LaneError;
 use punctual_transport::AddressError;
-use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, OutOfRange, Priority, SystemException, SystemExceptionKind};
 use thiserror::Error;
 
 use crate::InvalidPolicy;
@@ -71,6 +71,19 @@ pub enum OrbError {
         "the object is not active in this adapter; the reference must come from `activate` of the same adapter"
     )]
     NotActive,
+    /// The number is not a priority.
+    ///
+    /// ```
+    /// use punctual_orb::OrbError;
+    /// use punctual_types::Priority;
+    ///
+    /// fn urgent() -> Result<Priority, OrbError> {
+    ///     Ok(Priority::new(-1)?)
+    /// }
+    /// assert!(matches!(urgent(), Err(OrbError::Priority(_))));
+    /// ```
+    #[error(transparent)]
+    Priority(#[from] OutOfRange),
     /// A request was still being executed by the object after [`crate::Limits::deactivation`] (TIMEOUT).
     #[error(
         "the object accepts no further request, but has been executing one for more than {0:?}; its servant is dropped \
@@ -221,6 +234,7 @@ impl OrbError {
             Self::Address(_) | Self::AdapterName(_) | Self::ThreadPool(_) => (Kind::BadParam, Minor::NONE),
             Self::InvalidThreadPool | Self::QueueWithoutRoom => (Kind::BadParam, Minor::NONE),
             Self::KeyTooLong { .. } => (Kind::ImpLimit, Minor::NONE),
+            Self::Priority(_) => (Kind::BadParam, Minor::NONE),
         };
         SystemException::new(kind, minor, Completion::No)
     }

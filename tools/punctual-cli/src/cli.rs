@@ -184,6 +184,7 @@ Examples:
   punctual new valve
   punctual new ~/src/valve --checkout ~/src/punctual
   punctual new valve --published
+  punctual new plant --example all-together     an example, to change it
 
 Exit code: 0 created; 2 the folder exists or cannot be written, or the name is
 not valid.";

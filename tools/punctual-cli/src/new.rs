@@ -1,5 +1,7 @@
 //! `punctual new`: a package with interface, servant, server, client and tests that builds at once.
 
+mod example;
+
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -22,11 +24,19 @@ pub struct Options {
     /// Depend on the published version
     #[arg(long)]
     pub published: bool,
+    /// Copy this example of the checkout, such as `all-together`, with its sources unchanged
+    #[arg(long, value_name = "EXAMPLE", conflicts_with = "published")]
+    pub example: Option<String>,
 }
 
 /// Runs the command.
 pub fn run(options: &Options) -> ExitCode {
     match create(options) {
+        Ok(()) if options.example.is_some() => {
+            let folder = options.folder.display();
+            println!("Created {folder}; its README.md says what to run. Next:\n  cd {folder}\n  cargo build");
+            ExitCode::SUCCESS
+        }
         Ok(()) => {
             let folder = options.folder.display();
             println!(
@@ -44,6 +54,11 @@ pub fn run(options: &Options) -> ExitCode {
 
 fn create(options: &Options) -> Result<(), String> {
     let folder = &options.folder;
+    if let Some(example) = &options.example {
+        let checkout =
+            checkout(options)?.ok_or("examples need a checkout of Punctual: state --checkout DIR")?;
+        return example::copy(&checkout, example, folder);
+    }
     let name = folder
         .file_name()
         .and_then(|name| name.to_str())
@@ -97,16 +112,7 @@ fn check_name(name: &str, module: &str) -> Result<(), String> {
 
 /// What `Cargo.toml` names as `punctual` and `punctual-build`.
 fn dependencies(options: &Options) -> Result<[String; 2], String> {
-    let checkout = match &options.checkout {
-        Some(folder) => Some(checkout_at(folder).ok_or_else(|| {
-            format!(
-                "{} is no checkout of Punctual: it has no crates/punctual/Cargo.toml",
-                folder.display()
-            )
-        })?),
-        None if options.published => None,
-        None => checkout_at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))),
-    };
+    let checkout = checkout(options)?;
     let version = concat!(
         "\"",
         env!("CARGO_PKG_VERSION_MAJOR"),
@@ -118,6 +124,23 @@ fn dependencies(options: &Options) -> Result<[String; 2], String> {
         Some(checkout) => format!("{{ path = {:?} }}", checkout.join(folder)),
         None => version.to_owned(),
     }))
+}
+
+/// The checkout to depend on; `None`: the published version.
+fn checkout(options: &Options) -> Result<Option<PathBuf>, String> {
+    match &options.checkout {
+        Some(folder) => checkout_at(folder).map(Some).ok_or_else(|| {
+            format!(
+                "{} is no checkout of Punctual: it has no crates/punctual/Cargo.toml",
+                folder.display()
+            )
+        }),
+        None if options.published => Ok(None),
+        None => Ok(checkout_at(Path::new(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../.."
+        )))),
+    }
 }
 
 fn checkout_at(folder: &Path) -> Option<PathBuf> {

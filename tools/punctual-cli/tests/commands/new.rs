@@ -73,6 +73,48 @@ fn the_package_passes_its_tests_serves_and_ends_in_good_order() {
     }
 }
 
+/// Every source is that of the checkout, octet by octet, and the package builds without the workspace.
+#[test]
+fn examples_can_be_copied_out_unchanged() {
+    let folder = empty_folder("new-examples");
+    let examples = fs::read_dir(format!("{CHECKOUT}/examples")).unwrap();
+    let mut names: Vec<String> = examples
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert!(names.len() >= 8, "{names:?}");
+    for name in names {
+        let package = folder.join(&name);
+        let created = run(["new", package.to_str().unwrap(), "--example", &name]);
+        assert_eq!(created.code, 0, "{name}: {}", created.complained);
+        let difference = Command::new("diff")
+            .args(["-r", "--exclude=tests", "--exclude=Cargo.toml"])
+            .arg(format!("{CHECKOUT}/examples/{name}"))
+            .arg(&package)
+            .output()
+            .unwrap();
+        assert!(
+            difference.status.success(),
+            "{}",
+            String::from_utf8_lossy(&difference.stdout)
+        );
+        fs::copy(format!("{CHECKOUT}/Cargo.lock"), package.join("Cargo.lock")).unwrap();
+        let build = cargo(&package)
+            .args(["build", "--offline", "--quiet"])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&build.stderr);
+        assert!(build.status.success() && said.is_empty(), "{name}: {said}");
+    }
+    let unknown = run(["new", folder.join("x").to_str().unwrap(), "--example", "nothing"]);
+    assert_eq!(unknown.code, 2);
+    assert!(
+        unknown.complained.contains("there are 01-hello, 02-lanes"),
+        "{}",
+        unknown.complained
+    );
+}
+
 #[test]
 fn dependencies_are_this_checkout_or_the_published_version() {
     let folder = empty_folder("new-dependencies");
