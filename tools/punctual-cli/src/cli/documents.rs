@@ -1,5 +1,6 @@
 //! Tests: every command that documents and help texts name is one that this program accepts, with files that
-//! exist; those that measure and change nothing are run, at the root of the checkout.
+//! exist; those that neither measure nor change anything are run, at the root of the checkout. Other programs
+//! are known, and what they are given exists.
 
 use std::{
     collections::BTreeSet,
@@ -10,7 +11,7 @@ use std::{
 use clap::{CommandFactory, Parser};
 
 use super::{Cli, Command, Idl};
-use crate::{explain, idl, plan};
+use crate::{completions, explain, idl, plan};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -39,13 +40,45 @@ fn commands_of_documents_and_help_texts_are_accepted_and_their_files_exist() {
         let code = match cli.command {
             Command::Plan(options) if is_run => plan::run(&options),
             Command::Explain(options) => explain::run(&options),
+            Command::Completions(options) => completions::complete(Cli::command(), &options),
+            Command::Man(options) if options.out_dir.is_none() => {
+                completions::manual(Cli::command(), &options)
+            }
             Command::Idl(command @ Idl::Check(_)) if is_run => idl::run(&command),
             _ => continue,
         };
         run += 1;
         assert_eq!(code, std::process::ExitCode::SUCCESS, "{place}: `{shown}`");
     }
-    assert!(run > 3, "only {run} commands were run");
+    assert!(run > 8, "only {run} commands were run");
+}
+
+#[test]
+fn other_commands_of_documents_are_known_and_their_files_exist() {
+    let root = Path::new(ROOT);
+    let tasks = fs::read_to_string(root.join("xtask/src/main.rs")).unwrap();
+    let mut lines = 0;
+    for file in documents_below(root) {
+        let page = fs::read_to_string(&file).unwrap();
+        let is_ours = |line: &&str| command_in(line).is_some();
+        // What follows a backslash belongs to the line before.
+        let is_rest = |line: &&str| line.starts_with("    ") || line.starts_with('#') || line.is_empty();
+        for line in shell_lines(&page).filter(|line| !is_ours(line) && !is_rest(line)) {
+            let words: Vec<&str> = line.trim_start_matches("sudo ").split_whitespace().collect();
+            let is_known = match words[..] {
+                ["cargo", "xtask", task, ..] => tasks.contains(&format!("[\"{task}\"")),
+                ["cargo", "install", "--path", folder] => root.join(folder).join("Cargo.toml").exists(),
+                ["cargo", "build", "--release"] => true,
+                ["setcap", _, program] | ["setpriv", .., program] => {
+                    program == "target/release/punctual" || program == "\\"
+                }
+                _ => false,
+            };
+            assert!(is_known, "{}: nothing checks `{line}`", file.display());
+            lines += 1;
+        }
+    }
+    assert!(lines > 4, "{lines}");
 }
 
 /// Options whose value is a file that the command writes.
@@ -78,7 +111,7 @@ fn files_to_read(words: &[String]) -> impl Iterator<Item = &str> {
 /// Every command line, without repetitions, and where it stands.
 fn commands() -> BTreeSet<(String, Vec<String>)> {
     let mut all = BTreeSet::new();
-    for file in documents() {
+    for file in documents_below(Path::new("")) {
         let text = fs::read_to_string(&file).unwrap();
         for line in shell_lines(&text) {
             all.extend(command_in(line).map(|words| (file.display().to_string(), words)));
@@ -98,10 +131,14 @@ fn commands() -> BTreeSet<(String, Vec<String>)> {
     all
 }
 
-fn documents() -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md"].map(PathBuf::from).into();
+fn documents_below(root: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md"]
+        .map(|page| root.join(page))
+        .into();
     for folder in ["docs", "docs/guide"] {
-        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let entries = fs::read_dir(root.join(folder))
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
         let pages = entries.filter(|path| path.extension().is_some_and(|kind| kind == "md"));
         // The examples of the planning guide are run by a test of their own, with the files that they write.
         found.extend(pages.filter(|path| !path.ends_with("planning.md")));
@@ -118,6 +155,7 @@ fn shell_lines(page: &str) -> impl Iterator<Item = &str> {
 /// The words of a call of this program, without what the shell does with its output. `None`: another command.
 fn command_in(line: &str) -> Option<Vec<String>> {
     let line = line.trim_start().trim_start_matches("sudo ");
+    let line = line.strip_prefix("target/release/").unwrap_or(line);
     let line = line
         .strip_prefix("cargo run --release -- ")
         .map_or_else(|| line.to_owned(), |arguments| format!("punctual {arguments}"));
