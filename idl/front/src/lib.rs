@@ -10,6 +10,7 @@
 mod ast;
 pub mod codes;
 pub mod diagnostic;
+mod format;
 pub mod hir;
 mod lexer;
 mod parse;
@@ -23,6 +24,7 @@ use std::path::{Path, PathBuf};
 
 pub use codes::{Code, Severity};
 pub use diagnostic::{Diagnostic, Label};
+pub use format::{Unclosed, format};
 pub use hir::Specification;
 pub use source::{FileLoader, MemoryLoader, SourceFile, SourceLoader, Span};
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{
-    Args, Parser, Subcommand,
+    Args, Parser, Subcommand, ValueEnum,
     builder::{PossibleValue, PossibleValuesParser},
 };
 
@@ -117,6 +117,41 @@ pub enum Idl {
     /// `punctual_build::compile("idl/NAME.idl")`.
     #[command(after_help = COMPILE)]
     Compile(Compile),
+    /// Format IDL files in place
+    ///
+    /// Changes white space only: four spaces for each level, one declaration per line, at most 100 columns.
+    /// Comments and preprocessor directives stay.
+    #[command(after_help = FMT)]
+    Fmt(Fmt),
+    /// Explain codes of diagnostics, such as IDL0012; all without one
+    Explain {
+        /// Codes, or their numbers
+        #[arg(value_name = "CODE")]
+        codes: Vec<String>,
+    },
+}
+
+/// Settings of `idl fmt`.
+#[derive(Debug, Args)]
+pub struct Fmt {
+    /// IDL files; `-` reads standard input and writes standard output
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Change nothing; list the files that are not formatted, and exit with 1 if there are any
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// How diagnostics are printed.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum Format {
+    /// With excerpts of the source, for people
+    #[default]
+    Full,
+    /// FILE:LINE:COLUMN: SEVERITY[CODE]: MESSAGE, one line each, for editors
+    Line,
+    /// One JSON object for each diagnostic, on a line of its own, for tools
+    Json,
 }
 
 /// IDL files and settings of the preprocessor.
@@ -132,6 +167,9 @@ pub struct Sources {
     /// Define a macro; the default value is 1
     #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = macro_definition)]
     pub defines: Vec<(String, String)>,
+    /// How errors and warnings are printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
 }
 
 /// Settings of `idl compile`.
@@ -287,9 +325,18 @@ happened in each, and the main causes over all of them. See docs/tracing.md.
 Exit code: 0 nothing waited longer than --over; 1 something did; 2 it could not
 run, or events were lost; 3 it ran without real-time rights.";
 
+const FMT: &str = "\
+Examples:
+  punctual idl fmt --check examples/01-hello/idl/hello.idl
+  punctual idl fmt - < FILE.idl
+
+Exit code: 0 all files are formatted; 1 with --check, some are not; 2 a file could not be read or written, or
+a comment or literal is not closed.";
+
 const CHECK: &str = "\
 Examples:
   punctual idl check examples/01-hello/idl/hello.idl
+  punctual idl check --format line examples/01-hello/idl/hello.idl
   punctual idl check -I FOLDER -D VERSION=2 FILE.idl OTHER.idl
 
 Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read, or the

@@ -1,4 +1,7 @@
-//! `punctual idl`: checks and compiles IDL; diagnostics go to standard error.
+//! `punctual idl`: checks, compiles and formats IDL; diagnostics go to standard error.
+
+mod fmt;
+mod printed;
 
 use std::{
     collections::BTreeMap,
@@ -9,15 +12,45 @@ use std::{
 };
 
 use punctual_build::{Builder, Diagnostic, Error, SourceFile, Style, render};
-use punctual_idl::{FileLoader, Options, Severity};
+use punctual_idl::{Code, FileLoader, Options, Severity};
 
-use crate::cli::{Compile, Idl, Sources};
+use crate::cli::{Compile, Format, Idl, Sources};
 
 /// Runs the command.
 pub fn run(command: &Idl) -> ExitCode {
     match command {
         Idl::Check(sources) => check(sources),
         Idl::Compile(settings) => compile(settings),
+        Idl::Fmt(settings) => fmt::run(settings),
+        Idl::Explain { codes } => explain(codes),
+    }
+}
+
+fn explain(codes: &[String]) -> ExitCode {
+    let matches = |code: &Code, wanted: &String| {
+        let wanted = wanted.trim_start_matches("IDL").trim_start_matches('0');
+        wanted.parse() == Ok(*code as u16)
+    };
+    if let Some(unknown) = codes
+        .iter()
+        .find(|wanted| !Code::ALL.iter().any(|code| matches(code, wanted)))
+    {
+        eprintln!("error: `{unknown}` is no code of a diagnostic; `punctual idl explain` lists them");
+        return ExitCode::from(COULD_NOT_RUN);
+    }
+    for code in Code::ALL {
+        if codes.is_empty() || codes.iter().any(|wanted| matches(code, wanted)) {
+            let severity = severity(code.severity());
+            println!("{code} ({severity}): {}", code.meaning());
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
     }
 }
 
@@ -27,7 +60,7 @@ fn check(sources: &Sources) -> ExitCode {
         defines: sources.defines.clone(),
         ..Options::default()
     };
-    let mut summary = Summary::default();
+    let mut summary = Summary::new(sources.format);
     for file in &sources.files {
         let outcome = punctual_idl::compile(file, &options, &FileLoader::new());
         summary.show(&outcome.diagnostics, &outcome.files);
@@ -50,7 +83,7 @@ fn compile(settings: &Compile) -> ExitCode {
     for (name, value) in &settings.sources.defines {
         builder = builder.define(name, value);
     }
-    let mut summary = Summary::default();
+    let mut summary = Summary::new(settings.sources.format);
     for (file, target) in settings.sources.files.iter().zip(&targets) {
         compile_one(&builder, file, target, &mut summary);
     }
@@ -110,16 +143,30 @@ fn write(target: &Path, text: &str) -> io::Result<()> {
 const COULD_NOT_RUN: u8 = 2;
 
 /// Number of errors and warnings in all files.
-#[derive(Default)]
 struct Summary {
+    format: Format,
     errors: usize,
     warnings: usize,
     could_not_run: bool,
 }
 
 impl Summary {
+    fn new(format: Format) -> Self {
+        Self {
+            format,
+            errors: 0,
+            warnings: 0,
+            could_not_run: false,
+        }
+    }
+
     fn show(&mut self, diagnostics: &[Diagnostic], files: &[SourceFile]) {
-        eprint!("{}", render(diagnostics, files, style()));
+        let text = match self.format {
+            Format::Full => render(diagnostics, files, style()),
+            Format::Line => printed::lines(diagnostics, files),
+            Format::Json => printed::json(diagnostics, files),
+        };
+        eprint!("{text}");
         let errors = diagnostics
             .iter()
             .filter(|finding| finding.severity == Severity::Error)

@@ -119,7 +119,8 @@ fn standard_output_is_the_json_alone() {
         "--json",
         "-",
     ]);
-    let outcome: serde_json::Value = serde_json::from_str(&ended.stdout).expect(&ended.output());
+    let said = ended.output();
+    let outcome: serde_json::Value = serde_json::from_str(&ended.stdout).expect(&said);
     assert_eq!(claims(&outcome), ["t.good.p50"]);
     assert!(ended.stderr.contains("1 of 1 claim holds"), "{}", ended.output());
 }

@@ -136,6 +136,8 @@ struct Ran {
     code: i32,
     /// Standard error.
     text: String,
+    /// Standard output.
+    output: String,
 }
 
 /// A folder of one test.
@@ -168,6 +170,61 @@ impl Folder {
         Ran {
             code: output.status.code().expect("it ends by itself"),
             text: String::from_utf8(output.stderr).unwrap(),
+            output: String::from_utf8(output.stdout).unwrap(),
         }
     }
+}
+
+#[test]
+fn diagnostics_have_formats_for_editors_and_tools() {
+    let folder = Folder::new("formats");
+    folder.write("a.idl", "interface A {\n  Lnog cube (in long n);\n};\n");
+    let line = folder.punctual(&["idl", "check", "--format", "line", "a.idl"]);
+    assert!(line.text.starts_with("a.idl:2:3: error[IDL0"), "{}", line.text);
+    assert_eq!(line.text.lines().count(), 2, "{}", line.text);
+    let json = folder.punctual(&["idl", "check", "--format", "json", "a.idl"]);
+    let object: serde_json::Value = serde_json::from_str(json.text.lines().next().unwrap()).unwrap();
+    let place = &object["places"][0];
+    assert_eq!(
+        (&place["file"], &place["line"], &place["column"]),
+        (&"a.idl".into(), &2.into(), &3.into())
+    );
+    assert_eq!((&place["end_line"], &place["end_column"]), (&2.into(), &7.into()));
+    assert_eq!((&object["severity"], json.code), (&"error".into(), 1));
+    let code = object["code"].as_str().unwrap();
+    let explained = folder.punctual(&["idl", "explain", code]);
+    assert!(
+        explained.output.starts_with(&format!("{code} (error): ")),
+        "{}",
+        explained.output
+    );
+    let unknown = folder.punctual(&["idl", "explain", "IDL9999"]);
+    assert!(
+        unknown.code == 2 && unknown.text.contains("IDL9999"),
+        "{}",
+        unknown.text
+    );
+    assert!(folder.punctual(&["idl", "explain"]).output.lines().count() > 50);
+}
+
+#[test]
+fn files_are_formatted_in_place_or_only_checked() {
+    let folder = Folder::new("fmt");
+    folder.write("a.idl", "interface A{long cube(in long n);};\n");
+    let checked = folder.punctual(&["idl", "fmt", "--check", "a.idl"]);
+    assert_eq!(
+        (checked.code, checked.output.as_str()),
+        (1, "a.idl is not formatted\n")
+    );
+    assert_eq!(folder.punctual(&["idl", "fmt", "a.idl"]).code, 0);
+    let formatted = fs::read_to_string(folder.path("a.idl")).unwrap();
+    assert_eq!(formatted, "interface A {\n    long cube(in long n);\n};\n");
+    assert_eq!(folder.punctual(&["idl", "fmt", "--check", "a.idl"]).code, 0);
+    folder.write("b.idl", "/* not closed");
+    let refused = folder.punctual(&["idl", "fmt", "b.idl"]);
+    assert!(
+        refused.code == 2 && refused.text.contains("b.idl: line 1: "),
+        "{}",
+        refused.text
+    );
 }
