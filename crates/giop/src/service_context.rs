@@ -118,6 +118,8 @@ pub enum ServiceContext<'a> {
     },
     /// [`INVOCATION_POLICIES`]: timeouts and deadlines of the request.
     InvocationPolicies(InvocationPolicies),
+    /// [`BI_DIR_IIOP`]: addresses for which the sender serves requests on this connection.
+    ListenPoints(&'a [ListenPoint]),
     /// Any other context, or one to echo verbatim.
     Raw {
         /// Id of the context.
@@ -149,6 +151,15 @@ impl Encode for ServiceContext<'_> {
             Self::InvocationPolicies(policies) => {
                 INVOCATION_POLICIES.encode(encoder)?;
                 encode_encapsulation(encoder, |inner| policies.encode(inner))
+            }
+            Self::ListenPoints(points) => {
+                BI_DIR_IIOP.encode(encoder)?;
+                encode_encapsulation(encoder, |inner| {
+                    (points.len() as u32).encode(inner)?;
+                    points
+                        .iter()
+                        .try_for_each(|point| (point.host.as_str(), point.port).encode(inner))
+                })
             }
             Self::Raw { id, data } => (id, data).encode(encoder),
         }
@@ -199,7 +210,7 @@ impl<'a> Decode<'a> for ListenPoint {
     }
 }
 
-/// Decodes the addresses in a [`BI_DIR_IIOP`] context.
+/// Decodes the addresses in a [`BI_DIR_IIOP`] context. They are claims of the sender.
 pub fn decode_listen_points(data: &[u8]) -> Result<Vec<ListenPoint>, CdrError> {
     Vec::decode(&mut encapsulation::open(data)?)
 }

@@ -145,7 +145,8 @@ impl<H: ServingSlot> Worker<'_, H> {
             // Part of a message.
             Received::Nothing
             | Received::Part(_)
-            | Received::Event(Event::Cancelled(_) | Event::Progress) => {
+            // Its thread blocks in `read`, and so reads no replies for others.
+            | Received::Event(Event::Cancelled(_) | Event::Progress | Event::BidirectionalOffer) => {
                 self.unless_stopping(connection)?;
                 let more = inbound.protocol.has_message();
                 if watched {

@@ -3,11 +3,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use crate::{
-    Lane, RequestHandler,
-    client_role::ClientRole,
-    connection::{Connection, Role},
-};
+use crate::{Lane, RequestHandler, client_role::ClientRole, connection::Connection};
 
 impl<H: RequestHandler> Lane<H> {
     /// Has a thread check the calls over shared connections at this time; called after the call has entered
@@ -36,13 +32,12 @@ impl<H: RequestHandler> Lane<H> {
         }
     }
 
-    /// First connection that this side opened, from this index of the table on.
+    /// First connection over which this side calls, from this index of the table on.
     #[expect(clippy::type_complexity, reason = "an entry of the table")]
     fn next_opened(&self, from: usize) -> Option<(usize, Arc<Connection<H>>, Arc<ClientRole<H>>)> {
-        self.connections
-            .find_from(from, |index, connection| match &connection.role {
-                Role::Server(_) => None,
-                Role::Client(client) => Some((index, Arc::clone(connection), Arc::clone(client))),
-            })
+        self.connections.find_from(from, |index, connection| {
+            let client = Arc::clone(connection.client()?);
+            Some((index, Arc::clone(connection), client))
+        })
     }
 }

@@ -7,7 +7,7 @@ use punctual_os::PiMutex;
 
 use crate::{ReplyTable, RequestHandler};
 
-/// State of a connection that this side opened.
+/// State of a connection over which this side calls: one that it opened, or a bidirectional one.
 pub(crate) struct ClientRole<H: RequestHandler> {
     pub(crate) purpose: H::Purpose,
     /// Released when the lane closes the connection, even if callers still refer to it.
@@ -15,6 +15,12 @@ pub(crate) struct ClientRole<H: RequestHandler> {
     pub(crate) char_set: CharSet,
     /// The code sets were negotiated, and no request has told the server yet.
     pub(crate) announces_code_sets: AtomicBool,
+    /// The peer may send requests, and no request has told it yet for which addresses.
+    pub(crate) announces_listen_points: AtomicBool,
+    /// Set if the peer may send requests.
+    pub(crate) serves: Option<H::PeerData>,
+    /// The peer has opened it.
+    pub(crate) is_accepted: bool,
     pub(crate) replies: ReplyTable,
     /// A write has failed: the connection is closed as soon as no octets are left to read.
     pub(crate) write_failed: AtomicBool,

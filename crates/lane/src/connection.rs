@@ -3,7 +3,7 @@
 use std::{
     io, mem,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU8, Ordering},
     },
     time::{Duration, Instant},
@@ -33,6 +33,8 @@ pub(crate) struct Connection<H: RequestHandler> {
     /// Identification for the flight recorder.
     pub(crate) link: Link,
     pub(crate) role: Role<H>,
+    /// For calls over a connection that the peer has opened and made bidirectional.
+    pub(crate) callbacks: OnceLock<Arc<ClientRole<H>>>,
     pub(crate) state: ConnectionState,
     pub(crate) budgets: Budgets,
     poller: Arc<Poller>,
@@ -59,14 +61,16 @@ impl<H: RequestHandler> Role<H> {
     fn protocol(&self) -> giop::Role {
         match self {
             Self::Server(_) => giop::Role::Server,
+            Self::Client(client) if client.serves.is_some() => giop::Role::Both,
             Self::Client(_) => giop::Role::Client,
         }
     }
 
     /// Notes that the connection is in the lane's table.
     pub(crate) fn connected(&self) {
-        if let Self::Server(peer) = self {
-            H::connected(peer);
+        match self {
+            Self::Server(peer) => H::connected(peer),
+            Self::Client(client) => client.serves.iter().for_each(H::connected),
         }
     }
 }
@@ -95,10 +99,16 @@ impl<H: RequestHandler> Connection<H> {
         limits: &LaneLimits,
         memory: &Arc<LaneMemory>,
     ) -> Self {
+        let announced = match &role {
+            Role::Client(client) if client.serves.is_some() => Some(client.char_set),
+            Role::Client(_) | Role::Server(_) => None,
+        };
+        let inbound = Inbound::new(role.protocol(), limits).with_code_set(announced);
         Self {
             token,
             link: Link::of(stream.as_fd()),
-            inbound: PiMutex::new(Inbound::new(role.protocol(), limits)),
+            inbound: PiMutex::new(inbound),
+            callbacks: OnceLock::new(),
             outbound: PiMutex::new(Outbound::new(role.protocol(), limits)),
             role,
             state: ConnectionState::default(),
@@ -118,6 +128,23 @@ impl<H: RequestHandler> Connection<H> {
 
     pub(crate) fn is_server(&self) -> bool {
         matches!(self.role, Role::Server(_))
+    }
+
+    /// State of the calls over it, if this side may call.
+    pub(crate) fn client(&self) -> Option<&Arc<ClientRole<H>>> {
+        match &self.role {
+            Role::Client(client) => Some(client),
+            Role::Server(_) => self.callbacks.get(),
+        }
+    }
+
+    /// What is known about the peer, if it may call.
+    #[inline(always)]
+    pub(crate) fn peer(&self) -> Option<&H::PeerData> {
+        match &self.role {
+            Role::Server(peer) => Some(peer),
+            Role::Client(client) => client.serves.as_ref(),
+        }
     }
 
     /// Claims the right to read. `None`: another thread has it, and will certainly read again, to the end of
@@ -402,10 +429,7 @@ impl<H: RequestHandler> Connection<H> {
             return false;
         };
         self.idleness_of(&inbound) == Idleness::Unused
-            && match &self.role {
-                Role::Server(_) => true,
-                Role::Client(client) => client.replies.end_if_idle(),
-            }
+            && self.client().is_none_or(|client| client.replies.end_if_idle())
     }
 
     pub(crate) fn idleness(&self) -> Idleness {

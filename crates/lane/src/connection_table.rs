@@ -221,6 +221,7 @@ impl<H: RequestHandler> ConnectionTable<H> {
         self.watch(&connection)?;
         // Tells a peer that shares memory with us to ring from now on.
         connection.stream().wait_readable(Duration::ZERO)?;
+        connection.role.connected();
         slots.insert(Arc::clone(&connection), None);
         self.open.store(slots.len(), Ordering::Relaxed);
         self.opened.fetch_add(1, Ordering::Relaxed);
@@ -265,11 +266,11 @@ impl<H: RequestHandler> ConnectionTable<H> {
             slots.take_all()
         };
         for connection in connections {
-            let is_idle = match &connection.role {
-                Role::Server(_) => true,
-                // A server is told only if nothing is outstanding with it.
-                Role::Client(client) => client.replies.end(CallEnd::Stopped),
-            };
+            let ends = connection
+                .client()
+                .map(|client| client.replies.end(CallEnd::Stopped));
+            // A server is told only if nothing is outstanding with it.
+            let is_idle = connection.is_server() || ends.unwrap_or(true);
             if is_idle {
                 connection.send_close();
             }
@@ -284,14 +285,14 @@ impl<H: RequestHandler> ConnectionTable<H> {
         if connection.memory.octets() > 0 {
             connection.end();
         }
-        match &connection.role {
-            Role::Server(peer) => H::disconnected(peer),
-            Role::Client(client) => {
+        connection.peer().into_iter().for_each(H::disconnected);
+        if let Some(client) = connection.client() {
+            if !client.is_accepted {
                 self.opened.fetch_sub(1, Ordering::Relaxed);
-                self.forget_shared(connection);
-                drop(client.permit.lock().take());
-                client.replies.end(CallEnd::Lost);
             }
+            self.forget_shared(connection);
+            drop(client.permit.lock().take());
+            client.replies.end(CallEnd::Lost);
         }
     }
 

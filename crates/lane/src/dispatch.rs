@@ -15,10 +15,7 @@ use punctual_types::Priority;
 
 use crate::{
     Disposition, Lane, LaneContext, MessageError, RequestHandler, RequestMessage, ServingSlot, Unserved,
-    connection::{Connection, Role},
-    handler::EarlyReplies,
-    mode::Mode,
-    worker::Worker,
+    connection::Connection, handler::EarlyReplies, mode::Mode, worker::Worker,
 };
 
 /// How a request reached the thread that serves it.
@@ -173,8 +170,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         lane.charge(connection, reason, true, answer)
     }
 
-    /// Calls the handler with the message in the buffers. Over a connection that this side opened no request
-    /// may arrive.
+    /// Calls the handler with the message in the buffers.
     #[inline(always)]
     pub(crate) fn with_request<R>(
         &mut self,
@@ -189,7 +185,8 @@ impl<H: ServingSlot> Worker<'_, H> {
             &mut Vec<u8>,
         ) -> Result<R, MessageError>,
     ) -> Result<R, MessageError> {
-        let Role::Server(peer) = &connection.role else {
+        // The state machine refuses requests of servers, unless the connection is bidirectional.
+        let Some(peer) = connection.peer() else {
             return Err(MessageError);
         };
         let buffers = &mut self.buffers;

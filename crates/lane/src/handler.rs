@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 use punctual_cdr::CharSet;
 use punctual_flight::Link;
-use punctual_giop::{MessageHeader, Version};
+use punctual_giop::{ListenPoint, MessageHeader, Version};
 use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::Peer;
 use punctual_types::{Priority, SystemException};
@@ -18,9 +18,9 @@ use crate::{LaneContext, QueueLimits};
 pub trait RequestHandler: Send + Sync + Sized + 'static {
     /// Data that the handler keeps with each lane.
     type LaneData: Send + Sync;
-    /// Data that the handler keeps with each connection that a client opened.
+    /// Data that the handler keeps with each connection over which a peer may call.
     type PeerData: Send + Sync;
-    /// Purpose of a connection that this side opened: which calls may share it.
+    /// Purpose of a connection over which this side calls: which calls may share it.
     type Purpose: Send + Sync;
     /// Right to have a connection to a server open; dropped when the lane closes the connection.
     type Permit: Send;
@@ -73,6 +73,10 @@ pub trait RequestHandler: Send + Sync + Sized + 'static {
 
     /// Data for a connection from `peer`, accepted at an endpoint with this highest accepted priority.
     fn accepted(lane: &Self::LaneData, peer: Peer, highest_priority: Priority) -> Self::PeerData;
+
+    /// Decides whether this side may call the peer of an accepted connection over it, which claims to serve
+    /// requests for these addresses. Returns the purpose of such calls.
+    fn accept_bidirectional(&self, peer: &Self::PeerData, points: &[ListenPoint]) -> Option<Self::Purpose>;
 
     /// Notes that an accepted connection is in use; [`Self::disconnected`] follows.
     fn connected(peer: &Self::PeerData);

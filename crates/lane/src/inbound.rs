@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use punctual_cdr::CharSet;
 use punctual_giop::connection::{ConnectionLimits, Event, ReceiveHalf, Refused, Role};
 use punctual_transport::Stream;
 
@@ -41,17 +42,32 @@ pub(crate) enum Received {
 
 impl Inbound {
     pub(crate) fn new(role: Role, limits: &LaneLimits) -> Self {
+        let accepts_offers = limits.accepts_bidirectional && role == Role::Server;
         let limits = ConnectionLimits {
             max_message_size: limits.max_message_size,
             max_fragmented_messages: limits.max_fragmented_messages,
             message_completion: Some(limits.message_completion),
         };
+        let protocol = ReceiveHalf::new(role, limits);
         Self {
-            protocol: ReceiveHalf::new(role, limits),
+            protocol: if accepts_offers {
+                protocol.awaiting_bidirectional_offer()
+            } else {
+                protocol
+            },
             drained: true,
             used: false,
             parts: 0,
         }
+    }
+
+    /// With the code set that this side has announced, for requests of a server.
+    pub(crate) fn with_code_set(self, announced: Option<CharSet>) -> Self {
+        let protocol = match announced {
+            Some(char_set) => self.protocol.with_char_set(char_set),
+            None => self.protocol,
+        };
+        Self { protocol, ..self }
     }
 
     /// Returns the next event; reads at most once, so that the work is bounded whatever the peer sends.

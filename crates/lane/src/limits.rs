@@ -28,6 +28,8 @@ pub struct LaneLimits {
     pub max_fragmented_messages: usize,
     /// Octets from which a message is sent in fragments of this size; `None`: never.
     pub fragment_size: Option<usize>,
+    /// Whether peers may make their connections bidirectional.
+    pub accepts_bidirectional: bool,
     /// Refused requests of a connection in excess of served ones; each second restores a thirtieth. The
     /// connection is closed at the next one.
     pub max_refused_requests: u32,

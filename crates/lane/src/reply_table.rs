@@ -13,7 +13,7 @@ use std::{
 
 use punctual_giop::{
     MessageType,
-    connection::{OutstandingRequests, ReceivedReply, ReplyMatch},
+    connection::{OutstandingRequests, Parity, ReceivedReply, ReplyMatch},
 };
 use punctual_os::{Doorbell, PiCondvar, PiMutex, condvar::TimedOut};
 
@@ -145,8 +145,8 @@ const FIRST_SIZE: usize = 8 << 10;
 
 impl ReplyTable {
     /// Table for this many calls at a time, at least 1 and at most 65,536.
-    pub(crate) fn new(max_calls: usize) -> Self {
-        let requests = OutstandingRequests::new(max_calls);
+    pub(crate) fn new(max_calls: usize, parity: Parity) -> Self {
+        let requests = OutstandingRequests::new(max_calls, parity);
         let calls = requests.capacity();
         Self {
             table: PiMutex::new(Table {

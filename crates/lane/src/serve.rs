@@ -141,16 +141,21 @@ impl<H: ServingSlot> Worker<'_, H> {
         event: Event,
         readiness: &mut Readiness,
     ) -> Flow {
-        match (event, &connection.role) {
-            (Event::Request(header) | Event::LocateRequest(header), _) => {
+        match event {
+            Event::Request(header) | Event::LocateRequest(header) => {
                 self.serve_request(connection, inbound, &header, readiness)
             }
-            (Event::Reply(reply), Role::Client(client)) => {
-                self.take_reply(connection, client, inbound, reply, readiness)
+            Event::Reply(reply) => match connection.client() {
+                Some(client) => self.take_reply(connection, client, inbound, reply, readiness),
+                // The state machine refuses replies to servers.
+                None => Flow::Break(AfterServing::Close),
+            },
+            Event::BidirectionalOffer => {
+                self.consider_offer(connection, inbound);
+                connection.add_missed(readiness);
+                Flow::Continue(())
             }
-            // The state machine refuses replies to servers.
-            (Event::Reply(_), Role::Server(_)) => Flow::Break(AfterServing::Close),
-            (Event::Cancelled(request_id), _) => {
+            Event::Cancelled(request_id) => {
                 drop(inbound);
                 let cancelled = self.lane.cancel(connection, request_id);
                 let usable = self
@@ -162,13 +167,13 @@ impl<H: ServingSlot> Worker<'_, H> {
                 connection.add_missed(readiness);
                 Flow::Continue(())
             }
-            (Event::Progress, _) => {
+            Event::Progress => {
                 self.note_part(connection, inbound);
                 connection.add_missed(readiness);
                 Flow::Continue(())
             }
-            (Event::CloseConnection | Event::MessageError, role) => {
-                if let Role::Client(client) = role {
+            Event::CloseConnection | Event::MessageError => {
+                if let Some(client) = connection.client() {
                     client.replies.end(match event {
                         Event::MessageError => CallEnd::Rejected,
                         _ => CallEnd::InOrder,
@@ -263,10 +268,9 @@ impl<H: ServingSlot> Worker<'_, H> {
         if readiness.readable {
             return Flow::Continue(());
         }
-        let write_failed = match &connection.role {
-            Role::Server(_) => false,
-            Role::Client(client) => client.has_write_failed(),
-        };
+        let write_failed = connection
+            .client()
+            .is_some_and(|client| client.has_write_failed());
         Flow::Break(if write_failed {
             AfterServing::Close
         } else {

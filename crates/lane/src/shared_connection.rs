@@ -45,6 +45,11 @@ impl<H: RequestHandler> SharedConnection<H> {
         self.client.announces_code_sets.load(Ordering::Relaxed)
     }
 
+    /// Whether the next request states for which addresses this side serves requests over it.
+    pub fn announces_listen_points(&self) -> bool {
+        self.client.announces_listen_points.load(Ordering::Relaxed)
+    }
+
     /// Calls that wait for replies.
     pub fn replies(&self) -> &ReplyTable {
         &self.client.replies

@@ -21,26 +21,29 @@ use punctual_cdr::CharSet;
 use punctual_flight::{Event, Record, record};
 use punctual_giop::{
     Version,
-    connection::{ReceivedReply, ReplyMatch},
+    connection::{Parity, ReceivedReply, ReplyMatch},
 };
-use punctual_os::PiMutex;
+use punctual_os::{PiMutex, PiMutexGuard};
 use punctual_transport::{ProtocolProperties, Stream};
 
 use crate::{
     CallEnd, Lane, ReplyTable, RequestHandler, ServingSlot, SharedConnection,
     client_role::ClientRole,
     connection::{Broken, Connection, Readiness},
+    inbound::Inbound,
     worker::Worker,
 };
 
 /// Properties of a new shared connection.
-pub struct SharedConnectionSettings<'s> {
+pub struct SharedConnectionSettings<'s, P> {
     /// Properties of its protocol.
     pub properties: &'s ProtocolProperties,
     /// Code set of `char` and `string`.
     pub char_set: CharSet,
     /// Whether the first request announces the code sets.
     pub announces_code_sets: bool,
+    /// Makes the connection bidirectional: data for the requests of the server.
+    pub serves: Option<P>,
 }
 
 /// Reason why a request was not sent.
@@ -76,7 +79,7 @@ impl<H: RequestHandler> Lane<H> {
         matches: impl Fn(&H::Purpose) -> bool,
         permit: H::Permit,
         stream: Box<dyn Stream>,
-        settings: &SharedConnectionSettings<'_>,
+        settings: SharedConnectionSettings<'_, H::PeerData>,
     ) -> io::Result<SharedConnection<H>> {
         stream.set_nonblocking(true)?;
         let mut list = self.connections.shared.lock();
@@ -84,12 +87,19 @@ impl<H: RequestHandler> Lane<H> {
             stream.shutdown();
             return Ok(faster.clone());
         }
+        let parity = match settings.serves {
+            Some(_) => Parity::Even,
+            None => Parity::Any,
+        };
         let client = Arc::new(ClientRole {
             purpose,
             permit: PiMutex::new(Some(permit)),
             char_set: settings.char_set,
             announces_code_sets: AtomicBool::new(settings.announces_code_sets),
-            replies: ReplyTable::new(self.limits().max_shared_calls),
+            announces_listen_points: AtomicBool::new(settings.serves.is_some()),
+            serves: settings.serves,
+            is_accepted: false,
+            replies: ReplyTable::new(self.limits().max_shared_calls, parity),
             write_failed: AtomicBool::new(false),
         });
         let connection = self
@@ -123,6 +133,7 @@ impl<H: RequestHandler> Lane<H> {
                     self.watch_congestion();
                 }
                 client.announces_code_sets.store(false, Ordering::Relaxed);
+                client.announces_listen_points.store(false, Ordering::Relaxed);
                 Ok(())
             }
             Err(None) => Err(NotSent::Congested),
@@ -182,7 +193,7 @@ impl<H: RequestHandler> Lane<H> {
     fn close_first_unused(&self, among: impl Fn(&H::Purpose) -> bool) -> bool {
         let list = self.connections.shared.lock();
         let is_meant = |shared: &&SharedConnection<H>| {
-            among(&shared.client.purpose) && shared.client.replies.end_if_idle()
+            !shared.client.is_accepted && among(&shared.client.purpose) && shared.client.replies.end_if_idle()
         };
         let found = list.iter().find(is_meant).cloned();
         drop(list);
@@ -195,6 +206,45 @@ impl<H: RequestHandler> Lane<H> {
 }
 
 impl<H: ServingSlot> Worker<'_, H> {
+    /// Decides about the peer's offer to serve requests over the connection that it has opened.
+    #[cold]
+    pub(crate) fn consider_offer(
+        &self,
+        connection: &Arc<Connection<H>>,
+        mut inbound: PiMutexGuard<'_, Inbound>,
+    ) {
+        let Some(peer) = connection.peer().filter(|_| self.lane.reads_replies()) else {
+            return;
+        };
+        let points = inbound.protocol.listen_points();
+        let Some(purpose) = self.handler.accept_bidirectional(peer, points) else {
+            return;
+        };
+        let client = Arc::new(ClientRole {
+            purpose,
+            permit: PiMutex::new(None),
+            char_set: inbound.protocol.char_set(),
+            announces_code_sets: AtomicBool::new(false),
+            announces_listen_points: AtomicBool::new(false),
+            serves: None,
+            is_accepted: true,
+            replies: ReplyTable::new(self.lane.limits().max_shared_calls, Parity::Odd),
+            write_failed: AtomicBool::new(false),
+        });
+        if connection.callbacks.set(Arc::clone(&client)).is_ok() {
+            inbound.protocol.accept_bidirectional();
+            let connection = Arc::clone(connection);
+            let list = &self.lane.connections.shared;
+            let shared = SharedConnection { connection, client };
+            list.lock().push(shared.clone());
+            // A thread that closes it marks it first and then takes it off the list.
+            if shared.connection.state.is_closed() {
+                self.lane.forget(&shared);
+                shared.client.replies.end(CallEnd::Lost);
+            }
+        }
+    }
+
     /// Passes the message in the buffers to the caller that waits for it. `false`: the connection is of no
     /// further use.
     pub(crate) fn deliver_reply(

@@ -4,12 +4,13 @@ use std::ops::RangeInclusive;
 
 use punctual_cdr::{CdrError, TaggedProfile};
 use punctual_giop::Profile;
+use punctual_lane::LaneLimits;
 use punctual_os::{SchedulingClass, scheduling};
 use punctual_sched::{NetworkPriorityMapping, PriorityMapping};
 use punctual_transport::{ProtocolPolicy, Transports};
 use punctual_types::{Completion, Minor, NativePriority, Priority, SystemException, SystemExceptionKind};
 
-use crate::Limits;
+use crate::{BidirectionalRule, Limits};
 
 /// Settings of an ORB.
 pub(crate) struct Configuration {
@@ -22,6 +23,8 @@ pub(crate) struct Configuration {
     pub(crate) transports: Transports,
     /// Protocols of adapters that state none.
     pub(crate) server_protocols: ProtocolPolicy,
+    /// Peers that may make their connections bidirectional.
+    pub(crate) bidirectional: Vec<BidirectionalRule>,
 }
 
 impl Configuration {
@@ -33,6 +36,11 @@ impl Configuration {
             SchedulingClass::Other => SchedulingClass::Fifo,
             class => class,
         })
+    }
+
+    /// Limits that each lane enforces.
+    pub(crate) fn lane_limits(&self) -> LaneLimits {
+        self.limits.of_lane(!self.bidirectional.is_empty())
     }
 
     /// Native priority of a CORBA priority. Fails with DATA_CONVERSION if the mapping has none.

@@ -6,6 +6,7 @@ mod accepted_priorities;
 mod adapter_index;
 mod admission;
 mod any_servant;
+mod bidirectional;
 mod bound_band;
 mod client;
 mod configuration;
@@ -44,6 +45,7 @@ mod unserved;
 
 pub use accepted_priorities::Peers;
 pub use any_servant::{AnyServant, Declined};
+pub use bidirectional::BidirectionalRule;
 pub use client::swap_call_deadline;
 pub use current::Current;
 pub use endpoint::Endpoint;

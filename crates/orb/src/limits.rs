@@ -141,7 +141,7 @@ limits! {
 
 impl Limits {
     /// Returns the limits that each lane enforces.
-    pub(crate) fn of_lane(&self) -> LaneLimits {
+    pub(crate) fn of_lane(&self, accepts_bidirectional: bool) -> LaneLimits {
         LaneLimits {
             max_message_size: self.max_message_size,
             max_kept_buffer: self.max_kept_buffer,
@@ -154,6 +154,7 @@ impl Limits {
             unserved_percent: self.unserved_percent,
             max_fragmented_messages: self.max_fragmented_messages,
             fragment_size: self.fragment_size,
+            accepts_bidirectional,
             max_shared_calls: self.max_shared_calls,
             max_refused_requests: self.max_refused_requests,
             max_unserved_messages: self.max_unserved_messages,

@@ -64,6 +64,7 @@ impl OrbCore {
             lock_memory: settings.lock_memory,
             transports,
             server_protocols: settings.server_protocols,
+            bidirectional: settings.bidirectional,
         });
         let lane = default_lane(&configuration, inspector.is_some())?;
         if listens {
@@ -243,7 +244,7 @@ fn default_lane(configuration: &Configuration, records_service_times: bool) -> R
         waits_at: Priority::MIN,
         threads: ThreadsConfig::default(),
         mode: LaneMode::Polled,
-        limits: limits.of_lane(),
+        limits: configuration.lane_limits(),
         sockets: SocketOptions::default(),
         records_service_times,
     };

@@ -9,7 +9,7 @@ use punctual_sched::{LinearNetworkMapping, NetworkPriorityMapping, PriorityMappi
 use punctual_stub::PolicyOverrides;
 use punctual_transport::{ProtocolPolicy, Transport};
 
-use crate::{Endpoint, Limits, interception::Interceptors, poa_defaults::PoaDefaults};
+use crate::{BidirectionalRule, Endpoint, Limits, interception::Interceptors, poa_defaults::PoaDefaults};
 
 /// Settings of an ORB in the making.
 pub(crate) struct OrbSettings {
@@ -27,6 +27,7 @@ pub(crate) struct OrbSettings {
     pub(crate) policies: PolicyOverrides,
     pub(crate) inspection: Option<Inspection>,
     pub(crate) interceptors: Interceptors,
+    pub(crate) bidirectional: Vec<BidirectionalRule>,
 }
 
 impl Default for OrbSettings {
@@ -46,6 +47,7 @@ impl Default for OrbSettings {
             policies: PolicyOverrides::new(),
             inspection: None,
             interceptors: Interceptors::default(),
+            bidirectional: Vec::new(),
         }
     }
 }

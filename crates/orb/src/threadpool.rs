@@ -392,7 +392,7 @@ impl ThreadPoolBuilder {
                     (LaneWait::Polled, None) => LaneMode::Polled,
                     (LaneWait::Polled, Some(limits)) => LaneMode::Buffered(limits),
                 },
-                limits: self.orb.configuration.limits.of_lane(),
+                limits: self.orb.configuration.lane_limits(),
                 sockets: spec.sockets,
                 records_service_times: self.orb.is_inspected(),
             };

@@ -45,12 +45,12 @@ pub use punctual_cdr::{
 };
 pub use punctual_giop::{UrlError, ior_from_string, ior_to_string};
 pub use punctual_orb::{
-    AdapterActivator, AnyServant, Current, Declined, Endpoint, ExpiredRequests, InspectedAt, Inspection,
-    InvalidPolicy, LaneSpec, LaneStatistics, LaneWait, Limits, LockError, Mutex, MutexGuard, MutexInUse,
-    MutexNotFound, ObjectBuilder, OnExcess, Orb, OrbBuilder, OrbError, Peers, Poa, PoaBuilder, PoaManager,
-    PoaManagerState, PriorityModel, QueueLimits, QueueStatistics, ReferenceBuilder, ResolveError,
-    ServantActivator, ServantLocator, SocketOptions, StackUse, ThreadLifetime, ThreadPool, ThreadPoolBuilder,
-    ThreadPoolId,
+    AdapterActivator, AnyServant, BidirectionalRule, Current, Declined, Endpoint, ExpiredRequests,
+    InspectedAt, Inspection, InvalidPolicy, LaneSpec, LaneStatistics, LaneWait, Limits, LockError, Mutex,
+    MutexGuard, MutexInUse, MutexNotFound, ObjectBuilder, OnExcess, Orb, OrbBuilder, OrbError, Peers, Poa,
+    PoaBuilder, PoaManager, PoaManagerState, PriorityModel, QueueLimits, QueueStatistics, ReferenceBuilder,
+    ResolveError, ServantActivator, ServantLocator, SocketOptions, StackUse, ThreadLifetime, ThreadPool,
+    ThreadPoolBuilder, ThreadPoolId,
 };
 pub use punctual_os::{CpuSet, SchedulingClass, ThreadSpec};
 pub use punctual_sched::{

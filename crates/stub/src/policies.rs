@@ -42,6 +42,7 @@ pub struct PolicyOverrides {
     binds_bands: Option<bool>,
     wait_strategy: Option<WaitStrategy>,
     connection_mode: Option<ConnectionMode>,
+    bidirectional: Option<bool>,
 }
 
 impl PolicyOverrides {
@@ -221,6 +222,23 @@ impl PolicyOverrides {
         self
     }
 
+    /// `BiDirPolicy::BidirectionalPolicy` (37), BOTH: calls go over shared connections
+    /// ([`ConnectionMode::Shared`]) over which the server may call objects of this ORB, too, and which this
+    /// ORB uses to call peers that have opened such connections. Only GIOP 1.2 over TCP.
+    ///
+    /// Requests of the server are served by the lane that reads the replies, so the adapters of callback
+    /// objects use the pool for replies.
+    ///
+    /// ```
+    /// # use punctual_stub::{ConnectionMode, PolicyOverrides};
+    /// let called_back = PolicyOverrides::new().bidirectional(true).in_force();
+    /// assert!(called_back.bidirectional && called_back.connection_mode == ConnectionMode::Shared);
+    /// ```
+    pub fn bidirectional(mut self, both: bool) -> Self {
+        self.bidirectional = Some(both);
+        self
+    }
+
     /// Adds the policies of the enclosing scope `outer` that are not set here.
     ///
     /// ```
@@ -244,6 +262,7 @@ impl PolicyOverrides {
             binds_bands: self.binds_bands.or(outer.binds_bands),
             wait_strategy: self.wait_strategy.or(outer.wait_strategy),
             connection_mode: self.connection_mode.or(outer.connection_mode),
+            bidirectional: self.bidirectional.or(outer.bidirectional),
         }
     }
 
@@ -255,6 +274,7 @@ impl PolicyOverrides {
     /// assert!(defaults.priority_bands.is_empty() && !defaults.private_connection);
     /// ```
     pub fn in_force(self) -> PoliciesInForce {
+        let bidirectional = self.bidirectional.unwrap_or_default();
         PoliciesInForce {
             priority_bands: self.priority_bands.unwrap_or_default(),
             private_connection: self.private_connection.unwrap_or_default(),
@@ -265,7 +285,12 @@ impl PolicyOverrides {
             sends_deadlines: self.sends_deadlines.unwrap_or_default(),
             binds_bands: self.binds_bands.unwrap_or_default(),
             wait_strategy: self.wait_strategy.unwrap_or_default(),
-            connection_mode: self.connection_mode.unwrap_or_default(),
+            connection_mode: if bidirectional {
+                ConnectionMode::Shared
+            } else {
+                self.connection_mode.unwrap_or_default()
+            },
+            bidirectional,
         }
     }
 }
@@ -302,6 +327,8 @@ pub struct PoliciesInForce {
     pub wait_strategy: WaitStrategy,
     /// Whether calls share connections.
     pub connection_mode: ConnectionMode,
+    /// Whether the server may call back over the connection.
+    pub bidirectional: bool,
 }
 
 /// Policies that a server exposes in a reference: what `CORBA::Object::_get_policy` returns for them.

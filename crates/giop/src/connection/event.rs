@@ -19,6 +19,11 @@ pub enum Event {
     /// The client has withdrawn this request. If only part of it had been received, that part has been
     /// discarded.
     Cancelled(u32),
+    /// The next message states for which addresses the peer serves requests on this connection:
+    /// [`ReceiveHalf::accept_bidirectional`](super::ReceiveHalf::accept_bidirectional). Without it, the
+    /// connection remains as it is. Reported once, if it is
+    /// [awaited](super::ReceiveHalf::awaiting_bidirectional_offer).
+    BidirectionalOffer,
     /// The peer has closed the connection in good order: it has not executed what is outstanding.
     CloseConnection,
     /// The peer did not understand a message of this side.

@@ -87,7 +87,7 @@ use crate::{HEADER_SIZE, MessageType, Version};
 pub use self::{
     event::{Event, ReceivedReply, ReplyBody},
     limits::ConnectionLimits,
-    outstanding::{OutstandingRequest, OutstandingRequests, ReplyMatch},
+    outstanding::{OutstandingRequest, OutstandingRequests, Parity, ReplyMatch},
     receive::ReceiveHalf,
     refused::{Refusal, Refused},
     send::SendHalf,

@@ -17,8 +17,38 @@ pub struct OutstandingRequests {
     free: Vec<u32>,
     /// How many bits of a request id are the slot's number.
     slot_bits: u32,
+    parity: Parity,
     /// Requests whose callers have stopped waiting and whose replies may still arrive.
     abandoned: u32,
+}
+
+/// Which request ids one side of a connection issues (CORBA 3.3 part 2, 9.8.1).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Parity {
+    /// All: only this side sends requests.
+    #[default]
+    Any,
+    /// Even ones: this side has opened a bidirectional connection.
+    Even,
+    /// Odd ones: the peer has.
+    Odd,
+}
+
+impl Parity {
+    /// How many bits of a request id tell the side.
+    const fn bits(self) -> u32 {
+        match self {
+            Self::Any => 0,
+            Self::Even | Self::Odd => 1,
+        }
+    }
+
+    const fn bit(self) -> u32 {
+        match self {
+            Self::Any | Self::Even => 0,
+            Self::Odd => 1,
+        }
+    }
 }
 
 /// A request that is outstanding.
@@ -54,7 +84,7 @@ const MAX_SLOTS: usize = 1 << 16;
 
 impl OutstandingRequests {
     /// No request; at most `max` (1 to 65,536) may be outstanding.
-    pub fn new(max: usize) -> Self {
+    pub fn new(max: usize, parity: Parity) -> Self {
         let count = max.clamp(1, MAX_SLOTS);
         let slot = || Slot {
             sequence: 0,
@@ -64,6 +94,7 @@ impl OutstandingRequests {
             slots: (0..count).map(|_| slot()).collect(),
             free: (0..count as u32).rev().collect(),
             slot_bits: count.next_power_of_two().ilog2(),
+            parity,
             abandoned: 0,
         }
     }
@@ -100,9 +131,12 @@ impl OutstandingRequests {
 
     /// Matches a reply of this type; its request then no longer waits.
     pub fn complete(&mut self, request_id: u32, reply_type: MessageType) -> ReplyMatch {
-        let number = (request_id & ((1 << self.slot_bits) - 1)) as usize;
-        let sequence = request_id >> self.slot_bits;
-        if let Some(slot) = self.slots.get_mut(number)
+        let bits = self.parity.bits();
+        let is_own = request_id & ((1 << bits) - 1) == self.parity.bit();
+        let number = ((request_id >> bits) & ((1 << self.slot_bits) - 1)) as usize;
+        let sequence = request_id >> (self.slot_bits + bits);
+        if is_own
+            && let Some(slot) = self.slots.get_mut(number)
             && slot.sequence == sequence
             && slot.wanted == Some(reply_type)
         {
@@ -137,8 +171,9 @@ impl OutstandingRequests {
     }
 
     fn next_id(&mut self, number: u32) -> u32 {
+        let bits = self.parity.bits();
         let sequence = &mut self.slots[number as usize].sequence;
-        *sequence = sequence.wrapping_add(1) & (u32::MAX >> self.slot_bits);
-        *sequence << self.slot_bits | number
+        *sequence = sequence.wrapping_add(1) & (u32::MAX >> (self.slot_bits + bits));
+        (*sequence << self.slot_bits | number) << bits | self.parity.bit()
     }
 }

@@ -14,8 +14,9 @@ use super::{
     incomplete::Incomplete,
 };
 use crate::{
-    CODE_SETS, HeaderError, LocateReplyHeader, MessageHeader, MessageType, ReplyStatus, RequestHeader,
-    Version, char_set_from_id, decode_cancel_request, decode_code_sets, reply::decode_reply_outcome,
+    BI_DIR_IIOP, CODE_SETS, HeaderError, ListenPoint, LocateReplyHeader, MessageHeader, MessageType,
+    ReplyStatus, RequestHeader, Version, char_set_from_id, decode_cancel_request, decode_code_sets,
+    decode_listen_points, reply::decode_reply_outcome,
 };
 
 /// The receiving half of a connection: see [`super::Connection`].
@@ -32,7 +33,21 @@ pub struct ReceiveHalf {
     fragments: FragmentAssembler,
     incomplete: Incomplete,
     char_set: Option<CharSet>,
+    offer: Offer,
+    /// The contexts of requests are of interest: no code set is negotiated, or an offer is awaited.
+    watches_contexts: bool,
 }
+
+/// Whether the peer may make the connection bidirectional, and for which addresses it has offered that.
+#[derive(Debug)]
+enum Offer {
+    Unwanted,
+    Awaited,
+    Made(Vec<ListenPoint>),
+}
+
+/// Addresses of one offer that are considered: a bound on the work of its receiver.
+const MAX_LISTEN_POINTS: usize = 16;
 
 impl ReceiveHalf {
     /// The half of a connection over which nothing has been received.
@@ -47,6 +62,8 @@ impl ReceiveHalf {
             fragments: FragmentAssembler::new(limits),
             incomplete: Incomplete::default(),
             char_set: None,
+            offer: Offer::Unwanted,
+            watches_contexts: true,
         }
     }
 
@@ -54,9 +71,34 @@ impl ReceiveHalf {
     #[must_use]
     pub fn with_char_set(self, char_set: CharSet) -> Self {
         Self {
+            watches_contexts: matches!(self.offer, Offer::Awaited),
             char_set: Some(char_set),
             ..self
         }
+    }
+
+    /// With an [`Event::BidirectionalOffer`] for the first request of GIOP 1.2, unfragmented, that makes one
+    /// (CORBA 3.3 part 2, 9.8.2).
+    #[must_use]
+    pub fn awaiting_bidirectional_offer(self) -> Self {
+        Self {
+            offer: Offer::Awaited,
+            watches_contexts: true,
+            ..self
+        }
+    }
+
+    /// The addresses of the offer that has been reported, at most 16; empty without one.
+    pub fn listen_points(&self) -> &[ListenPoint] {
+        match &self.offer {
+            Offer::Made(points) => points,
+            Offer::Unwanted | Offer::Awaited => &[],
+        }
+    }
+
+    /// Accepts the offer: from now on, replies may arrive, too.
+    pub fn accept_bidirectional(&mut self) {
+        self.role = Role::Both;
     }
 
     /// State of this half.
@@ -313,10 +355,16 @@ impl ReceiveHalf {
         if self.state == State::Draining {
             return Ok(Some(Event::Progress));
         }
-        if self.char_set.is_none()
-            && let Err(error) = self.negotiate(&header)
-        {
-            return Err(self.malformed(&header, error));
+        if self.watches_contexts {
+            match self.look_at_contexts(&header) {
+                Ok(false) => {}
+                Ok(true) => {
+                    // The next poll finds the request again.
+                    self.current = 0;
+                    return Ok(Some(Event::BidirectionalOffer));
+                }
+                Err(error) => return Err(self.malformed(&header, error)),
+            }
         }
         Ok(Some(Event::Request(header)))
     }
@@ -364,20 +412,34 @@ impl ReceiveHalf {
         }))
     }
 
-    /// Takes the code sets from the first request that announces them (CORBA 3.3 part 2, 7.10.2.5).
+    /// Takes the code sets from the first request that announces them (CORBA 3.3 part 2, 7.10.2.5), and the
+    /// addresses of an awaited offer. `true`: one has been made.
     #[cold]
-    fn negotiate(&mut self, header: &MessageHeader) -> Result<(), CdrError> {
+    fn look_at_contexts(&mut self, header: &MessageHeader) -> Result<bool, CdrError> {
         // The receiver of a request that cannot be decoded answers it as such.
         let Ok((request, _)) = RequestHeader::decode(self.message(), header) else {
-            return Ok(());
+            return Ok(false);
         };
-        if let Some(data) = request.contexts.find(CODE_SETS) {
-            let (char_id, _) = decode_code_sets(data)?;
-            // Of a set that this ORB does not have, requests fail as soon as text does not convert; TAO does
-            // the same.
-            self.char_set = Some(char_set_from_id(char_id).unwrap_or(CharSet::Latin1));
+        let [code_sets, points] = [CODE_SETS, BI_DIR_IIOP].map(|id| request.contexts.find(id));
+        let code_sets = code_sets.map(decode_code_sets).transpose()?;
+        // Of a set that this ORB does not have, requests fail as soon as text does not convert; TAO does the
+        // same.
+        let char_set = code_sets.map(|(char_id, _)| char_set_from_id(char_id).unwrap_or(CharSet::Latin1));
+        let may_offer = matches!(self.offer, Offer::Awaited)
+            && header.version >= Version::V1_2
+            && self.assembled.is_none();
+        let offered = points
+            .filter(|_| may_offer)
+            .map(decode_listen_points)
+            .transpose()?;
+        self.char_set = self.char_set.or(char_set);
+        let is_made = offered.is_some();
+        if let Some(mut points) = offered {
+            points.truncate(MAX_LISTEN_POINTS);
+            self.offer = Offer::Made(points);
         }
-        Ok(())
+        self.watches_contexts = self.char_set.is_none() || matches!(self.offer, Offer::Awaited);
+        Ok(is_made)
     }
 
     #[inline(always)]

@@ -49,7 +49,7 @@ fn enter(replies: &ReplyTable, reply_buffer: &mut ReplyBuffer) -> Ticket {
 
 #[test]
 fn a_reply_is_exchanged_for_what_was_lent() {
-    let replies = ReplyTable::new(3);
+    let replies = ReplyTable::new(3, Parity::Any);
     let reply_buffer = &mut ReplyBuffer::default();
     let ticket = enter(&replies, reply_buffer);
     let id = ticket.request_id;
@@ -72,7 +72,7 @@ fn a_reply_is_exchanged_for_what_was_lent() {
 #[test]
 fn ids_are_not_used_again_soon_and_name_one_call() {
     for calls in [1, 2, 3, 64, 1 << 16] {
-        let replies = ReplyTable::new(calls);
+        let replies = ReplyTable::new(calls, Parity::Any);
         let reply_buffer = &mut ReplyBuffer::default();
         let mut before = Vec::new();
         for _ in 0..1000 {
@@ -90,7 +90,7 @@ fn ids_are_not_used_again_soon_and_name_one_call() {
 
 #[test]
 fn so_many_are_let_in_and_no_more() {
-    let replies = ReplyTable::new(2);
+    let replies = ReplyTable::new(2, Parity::Any);
     let reply_buffer = &mut [(); 3].map(|()| ReplyBuffer::default());
     let [one, other, third] = reply_buffer;
     let first = enter(&replies, one);
@@ -120,7 +120,7 @@ fn so_many_are_let_in_and_no_more() {
 /// Also where it waited for more than that before, and was not told that it is over.
 #[test]
 fn a_caller_that_sleeps_is_woken_whatever_it_did_before() {
-    let replies = &ReplyTable::new(1);
+    let replies = &ReplyTable::new(1, Parity::Any);
     let reply_buffer = &mut ReplyBuffer::default();
     let bell = Arc::new(Doorbell::new().unwrap());
     let ends: [fn(&ReplyTable, u32); 2] = [
@@ -155,7 +155,7 @@ fn a_caller_that_sleeps_is_woken_whatever_it_did_before() {
 /// The number of late replies equals the number of abandoned calls.
 #[test]
 fn late_ones_are_counted() {
-    let replies = ReplyTable::new(2);
+    let replies = ReplyTable::new(2, Parity::Any);
     let reply_buffer = &mut ReplyBuffer::default();
     let wait = ReplyWait {
         timeouts: CallTimeouts {
@@ -182,7 +182,7 @@ fn late_ones_are_counted() {
 
 #[test]
 fn a_request_that_is_not_sent_in_time_is_not_waited_for() {
-    let replies = ReplyTable::new(2);
+    let replies = ReplyTable::new(2, Parity::Any);
     let reply_buffer = &mut ReplyBuffer::default();
     for (is_unsent, expected) in [(true, "unsent"), (false, "timed out")] {
         let is_unsent = || is_unsent;
@@ -205,7 +205,7 @@ fn a_request_that_is_not_sent_in_time_is_not_waited_for() {
 /// Received replies remain available; callers receive the first reason for the end.
 #[test]
 fn an_end_is_told_to_those_who_wait() {
-    let replies = Arc::new(ReplyTable::new(4));
+    let replies = Arc::new(ReplyTable::new(4, Parity::Any));
     let waiting = thread::scope(|scope| {
         let arrived = &mut ReplyBuffer::default();
         let ticket = enter(&replies, arrived);
@@ -269,7 +269,7 @@ fn at(now: Instant, seconds: u64) -> Option<Instant> {
 /// deadline.
 #[test]
 fn timeouts_of_tasks_are_looked_after() {
-    let replies = ReplyTable::new(8);
+    let replies = ReplyTable::new(8, Parity::Any);
     let now = Instant::now();
     let (count, waker) = waker();
     let task = |reply, unsent| {
@@ -309,7 +309,7 @@ fn timeouts_of_tasks_are_looked_after() {
 /// The slot's last one is woken, once, by whatever ends the call.
 #[test]
 fn tasks_are_woken_by_replies_and_ends() {
-    let replies = ReplyTable::new(4);
+    let replies = ReplyTable::new(4, Parity::Any);
     let ((before, first), (after, second)) = (waker(), waker());
     let tickets = [(); 2].map(|()| enter(&replies, &mut ReplyBuffer::default()));
     for waker in [&first, &second] {

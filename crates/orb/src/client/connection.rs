@@ -23,7 +23,7 @@ use super::{
     deadline::{Deadline, Deadlines},
     endpoint::Endpoint,
     reply_view::ReplyView,
-    request_buffer::RequestEncoding,
+    request_buffer::{Announced, RequestEncoding},
 };
 use crate::{Limits, unserved};
 
@@ -171,7 +171,7 @@ impl ClientConnection {
         RequestEncoding {
             request_id: self.protocol.send.new_request_id(),
             char_set: self.char_set(),
-            announces_code_sets: self.protocol.send.announces_code_sets(),
+            announced: Announced::on(self.protocol.send.announces_code_sets(), false),
         }
     }
 

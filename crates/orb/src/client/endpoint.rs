@@ -135,6 +135,11 @@ impl Endpoint {
         properties.cloned().unwrap_or_default()
     }
 
+    /// Whether it is exactly this address of this protocol.
+    pub(super) fn is_at(&self, profile_tag: u32, address: &str) -> bool {
+        self.key.profile_tag == profile_tag && self.key.address == address
+    }
+
     /// Whether it is this address, by the same name or another name of this host.
     pub(crate) fn leads_to(&self, transport: &dyn Transport, address: &str) -> bool {
         self.transport.profile_tag() == transport.profile_tag() && is_same_address(&self.key.address, address)

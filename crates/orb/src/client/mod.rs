@@ -33,15 +33,16 @@ mod request;
 mod request_buffer;
 mod route;
 mod shared;
+mod shared_purpose;
 mod thread_connections;
 
 pub use deadline::swap_call_deadline;
 
 pub(crate) use connection_cache::{ConnectionCache, Permit};
-pub(crate) use connection_key::Purpose;
 pub(crate) use core::{ClientCore, ClientParts};
 pub(crate) use endpoint::{Endpoint, is_same_address};
 pub(crate) use locate::Located;
 pub(crate) use policies::{of_thread, set_of_thread, swap_scope};
 pub(crate) use reference::Reference;
+pub(crate) use shared_purpose::SharedPurpose;
 pub(crate) use thread_connections::use_connections_of;

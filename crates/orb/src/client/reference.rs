@@ -9,11 +9,8 @@ use punctual_stub::{ObjectRef, OrbContext, PolicyOverrides, Target};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    connection_key::{Identity, Purpose},
-    core::ClientCore,
-    policies::ReferencePolicies,
-    route::Route,
-    thread_connections::close_orphans,
+    connection_key::Identity, core::ClientCore, policies::ReferencePolicies, route::Route,
+    shared_purpose::SharedPurpose, thread_connections::close_orphans,
 };
 
 /// A reference bound to an ORB.
@@ -110,7 +107,7 @@ impl Drop for Reference {
             if let Some(pool) = &*self.core.pools.reply_pool() {
                 pool.lanes
                     .iter()
-                    .for_each(|lane| lane.close_obsolete(Purpose::is_orphan));
+                    .for_each(|lane| lane.close_obsolete(SharedPurpose::is_orphan));
             }
         }
     }

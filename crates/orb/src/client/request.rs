@@ -30,7 +30,7 @@ impl Reference {
         let RequestEncoding {
             request_id,
             char_set,
-            announces_code_sets,
+            announced,
         } = encoding;
         let response = match call.response {
             Response::None => ResponseFlags::None,
@@ -41,7 +41,12 @@ impl Reference {
         let operation = call.operation;
         let header = |encoder: &mut Encoder<'_>, added: Option<&AddedContexts>| {
             let priority = ServiceContext::Priority(priority.value());
-            let mut contexts = [priority; 3];
+            let points = if announced.has_listen_points() {
+                self.core.pools.listen_points()
+            } else {
+                Vec::new()
+            };
+            let mut contexts = [priority; 4];
             let mut count = usize::from(route.propagates_priority());
             if let Some(code_sets) = encoding.code_sets() {
                 contexts[count] = code_sets;
@@ -49,6 +54,10 @@ impl Reference {
             }
             if sends_deadlines {
                 contexts[count] = ServiceContext::InvocationPolicies(context.invocation_policies());
+                count += 1;
+            }
+            if !points.is_empty() {
+                contexts[count] = ServiceContext::ListenPoints(&points);
                 count += 1;
             }
             let write = |contexts: &[ServiceContext<'_>]| {
@@ -63,7 +72,7 @@ impl Reference {
             };
             with_contexts(&contexts[..count], added, write)
         };
-        let as_before = buffer.added.is_empty() && !announces_code_sets && !sends_deadlines;
+        let as_before = buffer.added.is_empty() && announced.is_nothing() && !sends_deadlines;
         let repeats = route.version == Version::V1_2 && as_before;
         let writer = if repeats {
             let kind = HeaderKind {

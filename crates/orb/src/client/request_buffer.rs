@@ -29,14 +29,35 @@ pub(super) struct RequestBuffer {
 pub(super) struct RequestEncoding {
     pub(super) request_id: u32,
     pub(super) char_set: CharSet,
-    /// Whether the server has not been told the code sets.
-    pub(super) announces_code_sets: bool,
+    pub(super) announced: Announced,
+}
+
+/// What the server has to be told about the connection with the next request.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub(super) struct Announced(u8);
+
+impl Announced {
+    const CODE_SETS: u8 = 1;
+    const LISTEN_POINTS: u8 = 2;
+
+    /// The code sets, the addresses for which this side serves requests, both, or nothing.
+    pub(super) fn on(code_sets: bool, listen_points: bool) -> Self {
+        Self(u8::from(code_sets) | u8::from(listen_points) << 1)
+    }
+
+    pub(super) fn is_nothing(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(super) fn has_listen_points(self) -> bool {
+        self.0 & Self::LISTEN_POINTS != 0
+    }
 }
 
 impl RequestEncoding {
     /// The service context that announces the code sets, if the request has to carry it.
     pub(super) fn code_sets(&self) -> Option<ServiceContext<'static>> {
-        self.announces_code_sets.then(|| ServiceContext::CodeSets {
+        (self.announced.0 & Announced::CODE_SETS != 0).then(|| ServiceContext::CodeSets {
             char: char_set_id(self.char_set),
             wchar: UTF_16,
         })

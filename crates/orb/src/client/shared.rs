@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Instant};
 
 use punctual_flight::{Event, Record, record};
-use punctual_giop::{MessageType, connection::ReceivedReply};
+use punctual_giop::{MessageType, Version, connection::ReceivedReply};
 use punctual_lane::{
     CallEnd, CallTimeouts, NotSent, Outcome, Refused, ReplyBuffer, ReplyTable, ReplyWait,
     SharedConnectionSettings, Ticket, serve_until_ended,
@@ -25,11 +25,15 @@ use super::{
     reference::Reference,
     reply::decode_locate_reply,
     reply_view::ReplyView,
-    request_buffer::{RequestBuffer, RequestEncoding},
+    request_buffer::{Announced, RequestBuffer, RequestEncoding},
     route::Route,
+    shared_purpose::SharedPurpose,
 };
 use crate::{
-    ConnectionMode, WaitStrategy, current,
+    ConnectionMode, WaitStrategy,
+    accepted_priorities::Origin,
+    bound_band::BoundBand,
+    current,
     lane::{BlockedThread, Lane, ReplyLane, SharedConnection},
     server::RequestDispatcher,
 };
@@ -185,9 +189,11 @@ impl Reference {
         priority: Priority,
         context: CallContext<'_>,
     ) -> Result<SharedConnection, SystemException> {
-        let find = |key: &ConnectionKey<'_>| lane.shared_connection(|purpose| purpose.is_for(key));
+        let bidirectional = context.policies.bidirectional;
+        let find =
+            |key: &ConnectionKey<'_>| lane.shared_connection(|purpose| purpose.is_for(key, bidirectional));
         self.bind(route, priority, context, find, |key| {
-            self.open_shared(lane, key, context)
+            self.open_shared(lane, route, key, context)
         })
     }
 
@@ -195,6 +201,7 @@ impl Reference {
     fn open_shared(
         &self,
         lane: &Lane,
+        route: &Route,
         key: &ConnectionKey<'_>,
         context: CallContext<'_>,
     ) -> Result<SharedConnection, SystemException> {
@@ -209,13 +216,24 @@ impl Reference {
         let protocols = &context.policies.client_protocols;
         let stream = connect(key.endpoint, protocols, self.connect_timeout(context))?;
         let properties = key.endpoint.properties(protocols);
+        let bidirectional = context.policies.bidirectional;
+        let serves = (bidirectional && route.version >= Version::V1_2).then(|| Origin {
+            peer: stream.origin().peer,
+            highest: Priority::MAX,
+            band: BoundBand::among(&lane.data.by_band),
+        });
         let settings = SharedConnectionSettings {
             properties: &properties,
             char_set: key.endpoint.char_set_in_force(),
             announces_code_sets: key.endpoint.char_set().is_some(),
+            serves,
         };
-        let matches = |purpose: &Purpose| purpose.is_for(key);
-        lane.share(Purpose::new(key), matches, permit, stream, &settings)
+        let purpose = SharedPurpose::Opened {
+            purpose: Purpose::new(key),
+            bidirectional,
+        };
+        let matches = |purpose: &SharedPurpose| purpose.is_for(key, bidirectional);
+        lane.share(purpose, matches, permit, stream, settings)
             // The system cannot watch another descriptor.
             .map_err(|_| exhausted())
     }
@@ -294,7 +312,7 @@ impl Reference {
         let encoding = RequestEncoding {
             request_id,
             char_set: shared.char_set(),
-            announces_code_sets: shared.announces_code_sets(),
+            announced: Announced::on(shared.announces_code_sets(), shared.announces_listen_points()),
         };
         let link = shared.link();
         let sent = encode(request, encoding).map_err(Err).and_then(|()| {
@@ -350,14 +368,14 @@ impl Reference {
                 Err(maybe(Kind::Timeout, Minor::REQUEST_TIMED_OUT))
             }
         };
-        failed.map_err(|error| error.with_detail(&shared.purpose().endpoint().detail()))
+        failed.map_err(|error| error.with_detail(&shared.purpose().detail()))
     }
 }
 
 /// Cancels a request, unless that would end the other calls over the connection.
 #[cold]
 pub(super) fn cancel(shared: &SharedConnection, request_id: u32) {
-    if !matches!(shared.purpose().endpoint().cancellation(), Cancellation::None) {
+    if !matches!(shared.purpose().cancellation(), Cancellation::None) {
         shared.cancel(request_id);
     }
 }
@@ -411,7 +429,7 @@ pub(super) fn serve_until_over(
 /// The right to open one more shared connection; an unused one is closed if there are too many. `None`: all
 /// are in use.
 fn permit(lane: &Lane, key: &ConnectionKey<'_>) -> Option<Permit> {
-    lane.close_obsolete(Purpose::is_orphan);
+    lane.close_obsolete(SharedPurpose::is_orphan);
     loop {
         let calls = &lane.data.calls;
         let permit = calls.permit(key.band);

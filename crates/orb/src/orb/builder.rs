@@ -13,8 +13,8 @@ use super::{
     initializer::{OrbInitInfo, OrbInitializer},
 };
 use crate::{
-    Endpoint, Inspection, Limits, OnExcess, OrbError, Peers, PriorityModel, WaitStrategy, notice,
-    orb_core::OrbCore, settings::OrbSettings,
+    BidirectionalRule, Endpoint, Inspection, Limits, OnExcess, OrbError, Peers, PriorityModel, WaitStrategy,
+    notice, orb_core::OrbCore, settings::OrbSettings,
 };
 
 /// Makes an [`Orb`].
@@ -398,6 +398,18 @@ impl OrbBuilder {
     /// ```
     pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
         self.settings.policies = self.settings.policies.wait_strategy(strategy);
+        self
+    }
+
+    /// Lets peers make their connections bidirectional under this rule, or an earlier one: calls to the
+    /// addresses that they state then use their connections, if their policies are
+    /// [bidirectional](punctual_stub::PolicyOverrides::bidirectional). Default: no peer.
+    ///
+    /// The caller's lane has to be that of the connection: servants of the lane, or other threads if its pool
+    /// is that for replies. The first peer that states an address keeps it. [`BidirectionalRule`] has an
+    /// example.
+    pub fn accept_bidirectional(mut self, rule: BidirectionalRule) -> Self {
+        self.settings.bidirectional.push(rule);
         self
     }
 

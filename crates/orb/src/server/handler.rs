@@ -2,6 +2,7 @@
 
 use std::{cell::RefCell, sync::Arc, thread::LocalKey};
 
+use punctual_giop::ListenPoint;
 use punctual_lane::{Disposition, MessageError, RequestHandler, RequestMessage, ServingSlot, ServingThread};
 use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::Peer;
@@ -11,7 +12,7 @@ use super::{Buffers, RequestDispatcher, locate, request};
 use crate::{
     accepted_priorities::Origin,
     bound_band::BoundBand,
-    client::{self, Permit, Purpose},
+    client::{self, Permit, SharedPurpose},
     lane_data::{LaneContext, LaneData},
 };
 
@@ -22,7 +23,7 @@ thread_local! {
 impl RequestHandler for RequestDispatcher {
     type LaneData = LaneData;
     type PeerData = Origin;
-    type Purpose = Purpose;
+    type Purpose = SharedPurpose;
     type Permit = Permit;
     type Buffers = Buffers;
 
@@ -76,6 +77,13 @@ impl RequestHandler for RequestDispatcher {
             highest,
             band: BoundBand::among(&lane.by_band),
         }
+    }
+
+    fn accept_bidirectional(&self, origin: &Origin, points: &[ListenPoint]) -> Option<SharedPurpose> {
+        let rules = self.configuration.bidirectional.iter();
+        let mut permitted = rules.map(|rule| rule.permitted(origin.peer, points));
+        let addresses = permitted.find(|addresses| !addresses.is_empty())?;
+        Some(SharedPurpose::Accepted(addresses))
     }
 
     fn connected(origin: &Origin) {

@@ -152,3 +152,35 @@ proptest! {
         recorded().iter().for_each(|recorded| check(recorded, &chunks));
     }
 }
+
+/// TAO's clients offer what its servers then use: the addresses are stated once, before the first request.
+#[test]
+fn offers_of_tao_are_reported() {
+    let mut offers = 0;
+    for recorded in recorded() {
+        if !recorded.place.starts_with("bidir") || !recorded.place.ends_with("client_to_server") {
+            continue;
+        }
+        let limits = ConnectionLimits::default();
+        let mut receive =
+            punctual_giop::connection::ReceiveHalf::new(Role::Server, limits).awaiting_bidirectional_offer();
+        for message in recorded.messages {
+            let mut rest = &message[..];
+            while !rest.is_empty() {
+                let space = receive.space();
+                let count = space.len().min(rest.len());
+                space[..count].copy_from_slice(&rest[..count]);
+                receive.received(count);
+                rest = &rest[count..];
+                while let Some(event) = receive.poll(Instant::now).expect(&recorded.place) {
+                    if event == Event::BidirectionalOffer {
+                        offers += 1;
+                        assert!(!receive.listen_points().is_empty(), "{}", recorded.place);
+                        receive.accept_bidirectional();
+                    }
+                }
+            }
+        }
+    }
+    assert!(offers > 0, "no recorded client makes one");
+}

@@ -4,6 +4,7 @@
 mod captured;
 mod closing;
 mod fragmented;
+mod fuzzed;
 mod limits;
 mod outstanding;
 pub mod pair;

@@ -6,14 +6,14 @@ use proptest::{collection::vec, prelude::*};
 use punctual_cdr::Endian;
 use punctual_giop::{
     MessageType, Version,
-    connection::{Event, OutstandingRequests, ReplyMatch},
+    connection::{Event, OutstandingRequests, Parity, ReplyMatch},
 };
 
 use super::pair::{Pair, locate_reply, reply, request};
 
 #[test]
 fn replies_find_their_requests_in_any_order() {
-    let mut requests = OutstandingRequests::new(5);
+    let mut requests = OutstandingRequests::new(5, Parity::Any);
     let begun: Vec<_> = (0..5)
         .map(|_| requests.begin(MessageType::Reply).unwrap())
         .collect();
@@ -30,7 +30,7 @@ fn replies_find_their_requests_in_any_order() {
 
 #[test]
 fn a_reply_is_matched_once_and_by_its_type() {
-    let mut requests = OutstandingRequests::new(2);
+    let mut requests = OutstandingRequests::new(2, Parity::Any);
     let locate = requests.begin(MessageType::LocateReply).unwrap();
     assert_eq!(
         requests.complete(locate.request_id, MessageType::Reply),
@@ -48,7 +48,7 @@ fn a_reply_is_matched_once_and_by_its_type() {
 
 #[test]
 fn there_are_as_many_late_replies_as_abandoned_requests() {
-    let mut requests = OutstandingRequests::new(1);
+    let mut requests = OutstandingRequests::new(1, Parity::Any);
     let mut ids = Vec::new();
     for _ in 0..3 {
         let request = requests.begin(MessageType::Reply).unwrap();
@@ -70,7 +70,7 @@ fn there_are_as_many_late_replies_as_abandoned_requests() {
 
 #[test]
 fn what_was_not_sent_or_has_ended_leaves_no_late_reply() {
-    let mut requests = OutstandingRequests::new(2);
+    let mut requests = OutstandingRequests::new(2, Parity::Any);
     let [withdrawn, ended] = [(); 2].map(|()| requests.begin(MessageType::Reply).unwrap());
     requests.release(withdrawn.slot);
     requests.end(ended.slot);
@@ -86,7 +86,7 @@ fn what_was_not_sent_or_has_ended_leaves_no_late_reply() {
 
 #[test]
 fn ids_differ_from_use_to_use_and_the_limit_is_bounded() {
-    let mut requests = OutstandingRequests::new(usize::MAX);
+    let mut requests = OutstandingRequests::new(usize::MAX, Parity::Any);
     assert_eq!(requests.capacity(), 1 << 16);
     let mut ids = HashSet::new();
     for _ in 0..1000 {
@@ -95,7 +95,7 @@ fn ids_differ_from_use_to_use_and_the_limit_is_bounded() {
         requests.release(request.slot);
         assert!(ids.insert(requests.id_without_reply().unwrap()));
     }
-    assert_eq!(OutstandingRequests::new(0).capacity(), 1);
+    assert_eq!(OutstandingRequests::new(0, Parity::Any).capacity(), 1);
 }
 
 proptest! {
@@ -111,7 +111,7 @@ proptest! {
         let endian = if big { Endian::Big } else { Endian::Little };
         let version = Version::V1_2;
         let mut pair = Pair::new(version);
-        let mut outstanding = OutstandingRequests::new(locates.len());
+        let mut outstanding = OutstandingRequests::new(locates.len(), Parity::Any);
         for locate in &locates {
             let wanted = if *locate { MessageType::LocateReply } else { MessageType::Reply };
             let id = outstanding.begin(wanted).unwrap().request_id;
@@ -146,5 +146,34 @@ proptest! {
             outstanding.release(slot);
         }
         prop_assert!(outstanding.is_idle());
+    }
+}
+
+/// Each side of a bidirectional connection knows its own requests, whatever the other one sends.
+#[test]
+fn the_sides_of_a_bidirectional_connection_issue_different_ids() {
+    let [mut even, mut odd] = [Parity::Even, Parity::Odd].map(|parity| OutstandingRequests::new(3, parity));
+    for _ in 0..100 {
+        let requests: Vec<_> = (0..3)
+            .map(|_| [&mut even, &mut odd].map(|side| side.begin(MessageType::Reply).unwrap()))
+            .collect();
+        for [ours, theirs] in requests {
+            assert_eq!((ours.request_id % 2, theirs.request_id % 2), (0, 1));
+            assert_eq!(
+                odd.complete(ours.request_id, MessageType::Reply),
+                ReplyMatch::Unknown
+            );
+            assert_eq!(
+                even.complete(theirs.request_id, MessageType::Reply),
+                ReplyMatch::Unknown
+            );
+            for (side, own) in [(&mut even, ours), (&mut odd, theirs)] {
+                assert_eq!(
+                    side.complete(own.request_id, MessageType::Reply),
+                    ReplyMatch::Request(own.slot)
+                );
+                side.release(own.slot);
+            }
+        }
     }
 }

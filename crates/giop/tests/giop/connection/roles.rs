@@ -120,3 +120,86 @@ fn a_bidirectional_connection_carries_requests_and_replies_both_ways() {
         assert_eq!(reply.request_id, id);
     }
 }
+
+/// The first request of a client, with addresses.
+fn offer(version: Version, endian: Endian, points: &[ListenPoint]) -> Vec<u8> {
+    crate::messages::message(version, MessageType::Request, endian, |encoder| {
+        let request = OutgoingRequest {
+            request_id: 2,
+            response: ResponseFlags::WithTarget,
+            target: TargetAddress::Key(b"key"),
+            operation: "cube",
+            contexts: &[ServiceContext::ListenPoints(points)],
+        };
+        encode_request(encoder, version, &request).unwrap();
+    })
+}
+
+#[test]
+fn an_offer_is_reported_once_before_its_request() {
+    let points = [("10.0.0.1", 77), ("::1", 78)].map(|(host, port)| ListenPoint {
+        host: host.to_owned(),
+        port,
+    });
+    everywhere(|version, endian| {
+        let message = offer(version, endian, &points);
+        for accepts in [true, false] {
+            let mut side = Side::new(Role::Server, version, limits());
+            let receive = std::mem::replace(
+                &mut side.connection.receive,
+                punctual_giop::connection::ReceiveHalf::new(Role::Server, limits()),
+            );
+            side.connection.receive = receive.awaiting_bidirectional_offer();
+            for octets in [&message, &message] {
+                side.incoming.extend(octets);
+            }
+            let mut seen = Vec::new();
+            loop {
+                match side.connection.receive.poll(std::time::Instant::now).unwrap() {
+                    Some(Event::BidirectionalOffer) => {
+                        assert_eq!(side.connection.receive.listen_points(), points);
+                        seen.push(Event::BidirectionalOffer);
+                        if accepts {
+                            side.connection.receive.accept_bidirectional();
+                        }
+                    }
+                    Some(event) => {
+                        assert_eq!(side.connection.receive.message(), message);
+                        seen.push(event);
+                    }
+                    None if side.incoming.is_empty() => break,
+                    None => side.read(7),
+                }
+            }
+            let request = Event::Request(header(&message));
+            if version < Version::V1_2 {
+                assert_eq!(seen, [request; 2]);
+                continue;
+            }
+            assert_eq!(seen, [Event::BidirectionalOffer, request, request]);
+            side.incoming.extend(reply(version, endian, 1));
+            let reply = side.events(9, std::time::Instant::now());
+            assert_eq!(reply.is_ok(), accepts, "{reply:?}");
+        }
+    });
+}
+
+/// CORBA 3.3 part 2, 9.8.2: `IIOP::BiDirIIOPServiceContext`.
+#[test]
+fn addresses_are_a_sequence_of_host_and_port() {
+    let points = [ListenPoint {
+        host: "10.0.0.1".to_owned(),
+        port: 0x1234,
+    }];
+    let message = offer(Version::V1_2, Endian::Big, &points);
+    let golden = [
+        &[0, 0, 0, 1][..],
+        &[0, 0, 0, 5, 0, 0, 0, 24],
+        &[0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 9],
+        b"10.0.0.1\0",
+        &[0, 0x12, 0x34],
+    ]
+    .concat();
+    let found = message.windows(golden.len()).any(|octets| octets == golden);
+    assert!(found, "{message:02x?}");
+}

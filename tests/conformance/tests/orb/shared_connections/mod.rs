@@ -1,6 +1,7 @@
 //! Calls of several threads over one connection, whose replies a lane's threads read:
 //! `ConnectionMode::Shared`.
 
+mod bidirectional;
 mod costs;
 mod ends;
 mod fragments;

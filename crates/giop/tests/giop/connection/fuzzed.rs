@@ -1,0 +1,185 @@
+//! Any octets, in any parts: what the fuzz target `connection` checks, over its corpus and mutations of it.
+
+use std::{fs, path::Path, time::Instant};
+
+use punctual_cdr::CharSet;
+use punctual_giop::connection::{Connection, ConnectionLimits, Event, Refused, Role, State};
+use punctual_giop::{HEADER_SIZE, Version};
+
+/// Octets of the longest message; more may be received.
+const MAX_MESSAGE: usize = 4096;
+
+/// Memory beyond what was received: spare buffers, and the rounding of growing ones.
+const SLACK: usize = 64 << 10;
+
+/// Feeds a connection. The first octet chooses its role and settings, the second the size of the parts in
+/// which the others arrive: they must not matter.
+pub fn check(input: &[u8]) {
+    let [settings, part, octets @ ..] = input else {
+        return;
+    };
+    let whole = run(*settings, usize::MAX, octets);
+    let parts = run(*settings, usize::from(*part % 97) + 1, octets);
+    // How much of a header an error shows depends on what had been received.
+    let compared = |(events, refused, state): Outcome| (events, refused.is_some(), state);
+    assert_eq!(
+        compared(whole),
+        compared(parts),
+        "settings {settings}, parts of {}",
+        part % 97 + 1
+    );
+}
+
+type Outcome = (Vec<Event>, Option<Refused>, State);
+
+fn run(settings: u8, part: usize, octets: &[u8]) -> Outcome {
+    let role = [Role::Client, Role::Server, Role::Both, Role::Server][usize::from(settings & 3)];
+    let limits = ConnectionLimits {
+        max_message_size: MAX_MESSAGE,
+        max_fragmented_messages: usize::from(settings >> 6) + 1,
+        message_completion: None,
+    };
+    let mut connection = Connection::new(role, Version::V1_0, limits);
+    if settings & 4 != 0 {
+        connection = connection.with_char_set(CharSet::Utf8, false);
+    }
+    let mut receive = connection.receive;
+    if settings & 8 != 0 {
+        receive = receive.awaiting_bidirectional_offer();
+    }
+    let (mut events, mut fed, mut taken) = (Vec::new(), 0, (Vec::new(), Vec::new()));
+    loop {
+        match receive.poll(|| unreachable!("no time is limited")) {
+            Ok(Some(event)) => {
+                look_at(event, receive.message());
+                events.push(event);
+                match event {
+                    Event::BidirectionalOffer if settings & 16 != 0 => receive.accept_bidirectional(),
+                    Event::Request(_) | Event::Reply(_) if settings & 32 != 0 => {
+                        receive.take(&mut taken.0, &mut taken.1);
+                    }
+                    _ => {}
+                }
+                // A message has a header; an offer precedes one.
+                assert!(events.len() <= 2 * (fed / HEADER_SIZE));
+            }
+            Ok(None) if receive.state() == State::Closed => return (events, None, State::Closed),
+            Ok(None) if fed == octets.len() => return (events, None, receive.state()),
+            Ok(None) => {
+                let space = receive.space();
+                let count = part.min(space.len()).min(octets.len() - fed);
+                assert!(count > 0, "there is always space");
+                space[..count].copy_from_slice(&octets[fed..fed + count]);
+                receive.received(count);
+                fed += count;
+                assert!(receive.held() <= 4 * fed + SLACK, "{} of {fed}", receive.held());
+            }
+            Err(refused) => {
+                assert_eq!(receive.state(), State::Closed);
+                assert_eq!(receive.poll(Instant::now), Ok(None), "nothing follows");
+                return (events, Some(refused), State::Closed);
+            }
+        }
+    }
+}
+
+/// What events state is true of the message.
+fn look_at(event: Event, message: &[u8]) {
+    let header = match event {
+        Event::Request(header) | Event::LocateRequest(header) => header,
+        Event::Reply(reply) => {
+            let body = reply.body.map_or(0, |body| body.offset);
+            assert!(body <= message.len());
+            reply.header
+        }
+        _ => return,
+    };
+    assert_eq!(header.total_size(), message.len());
+    assert!(message.len() <= MAX_MESSAGE && !header.more_fragments);
+}
+
+fn corpus() -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/connection");
+    let mut files: Vec<_> = fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    let read = |path: std::path::PathBuf| (path.display().to_string(), fs::read(path).unwrap());
+    files.into_iter().map(read).collect()
+}
+
+#[test]
+fn the_corpus_passes() {
+    let corpus = corpus();
+    assert!(corpus.len() >= 20, "{}", corpus.len());
+    for (_, input) in corpus {
+        check(&input);
+    }
+}
+
+/// The corpus reaches what it is there for: all events, and refusals.
+#[test]
+fn the_corpus_reaches_all_events() {
+    let mut names = std::collections::BTreeSet::new();
+    for (_, input) in corpus() {
+        let [settings, part, octets @ ..] = &input[..] else {
+            continue;
+        };
+        let (events, refused, _) = run(*settings, usize::from(*part) + 1, octets);
+        for event in events {
+            let name = format!("{event:?}");
+            names.insert(name.split(['(', ' ']).next().unwrap().to_owned());
+        }
+        if let Some(Refused { reason, .. }) = refused {
+            names.insert(format!("{reason:?}").split(['(', ' ']).next().unwrap().to_owned());
+        }
+    }
+    for wanted in [
+        "BidirectionalOffer",
+        "Cancelled",
+        "CloseConnection",
+        "Fragment",
+        "Header",
+        "LocateRequest",
+        "Malformed",
+        "MessageError",
+        "NotPermitted",
+        "Progress",
+        "Reply",
+        "Request",
+    ] {
+        assert!(names.contains(wanted), "{wanted} is not among {names:?}");
+    }
+}
+
+/// A short run of a fuzzer: octets exchanged, numbers made extreme, parts repeated, inputs joined.
+#[test]
+fn mutations_of_the_corpus_pass() {
+    let corpus = corpus();
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut below = |limit: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        (random % limit.max(1) as u64) as usize
+    };
+    for _ in 0..20_000 {
+        let mut input = corpus[below(corpus.len())].1.clone();
+        for _ in 0..=below(4) {
+            let (at, other) = (below(input.len()), &corpus[below(corpus.len())].1);
+            match below(5) {
+                0 => input[at] ^= 1 << below(8),
+                1 => input[at] = [0, 1, 0x7f, 0x80, 0xff][below(5)],
+                2 => input.truncate(at.max(2)),
+                3 => input.extend_from_slice(&other[2.min(other.len())..]),
+                _ => {
+                    let end = at + below(input.len() - at);
+                    let again = input[at..end].to_vec();
+                    input.splice(at..at, again);
+                }
+            }
+        }
+        check(&input);
+    }
+}

@@ -1,0 +1,126 @@
+//! Who may make a connection bidirectional, and for which addresses. Source: CORBA 3.3 part 2, 9.8.
+
+use punctual_giop::ListenPoint;
+use punctual_transport::Peer;
+
+use crate::Peers;
+
+/// Rule of a server that calls clients back over the connections that they have opened, for
+/// [`crate::OrbBuilder::accept_bidirectional`].
+///
+/// A client states the addresses of its objects; calls to these addresses then use its connection. A client
+/// that may claim any address can make itself the recipient of calls to others.
+///
+/// ```
+/// use punctual_orb::{BidirectionalRule, Orb, Peers};
+///
+/// let rule = BidirectionalRule::own_addresses(Peers::SameHost);
+/// let orb = Orb::builder().accept_bidirectional(rule).build()?;
+/// # Ok::<(), punctual_orb::OrbError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct BidirectionalRule {
+    peers: Peers,
+    any_address: bool,
+}
+
+impl BidirectionalRule {
+    /// These peers, for addresses of the host that their connections come from, written as numbers. Processes
+    /// of one host can claim each other's ports.
+    pub const fn own_addresses(peers: Peers) -> Self {
+        Self {
+            peers,
+            any_address: false,
+        }
+    }
+
+    /// These peers, for any address: hosts behind gateways that translate addresses, or which state names.
+    /// All of them have to be trusted not to claim the addresses of others.
+    pub const fn any_address(peers: Peers) -> Self {
+        Self {
+            peers,
+            any_address: true,
+        }
+    }
+
+    /// The claimed addresses that this peer may serve, as references state them.
+    pub(crate) fn permitted(self, peer: Peer, points: &[ListenPoint]) -> Vec<String> {
+        if !self.peers.include(peer) {
+            return Vec::new();
+        }
+        let points = points.iter();
+        let permitted = points.filter(|point| self.any_address || is_of(peer, &point.host));
+        permitted.map(address).collect()
+    }
+}
+
+/// Whether the host is the one that the peer is at.
+fn is_of(peer: Peer, host: &str) -> bool {
+    match peer {
+        Peer::Network(peer) => host
+            .parse()
+            .is_ok_and(|host: std::net::IpAddr| host.to_canonical() == peer.to_canonical()),
+        Peer::Loopback | Peer::SameHost { .. } => {
+            host == "localhost"
+                || host
+                    .parse()
+                    .is_ok_and(|host: std::net::IpAddr| host.is_loopback())
+        }
+        _ => false,
+    }
+}
+
+/// An address as TCP has it: an IPv6 host in brackets.
+fn address(point: &ListenPoint) -> String {
+    let ListenPoint { host, port } = point;
+    if host.contains(':') {
+        format!("[{host}]:{port}")
+    } else {
+        format!("{host}:{port}")
+    }
+}
+
+/// The inverse.
+pub(crate) fn listen_point(address: &str) -> Option<ListenPoint> {
+    let (host, port) = address.rsplit_once(':')?;
+    Some(ListenPoint {
+        host: host.trim_start_matches('[').trim_end_matches(']').to_owned(),
+        port: port.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peer_may_claim_its_own_addresses_only() {
+        let point = |host: &str| ListenPoint {
+            host: host.to_owned(),
+            port: 7,
+        };
+        let points = [
+            "10.0.0.1",
+            "10.0.0.2",
+            "127.0.0.1",
+            "localhost",
+            "::1",
+            "peer.example",
+        ]
+        .map(point);
+        let own = BidirectionalRule::own_addresses(Peers::Everyone);
+        let any = BidirectionalRule::any_address(Peers::Remote);
+        let remote = Peer::Network("10.0.0.1".parse().unwrap());
+        assert_eq!(own.permitted(remote, &points), ["10.0.0.1:7"]);
+        assert_eq!(
+            own.permitted(Peer::Loopback, &points),
+            ["127.0.0.1:7", "localhost:7", "[::1]:7"]
+        );
+        assert!(own.permitted(Peer::Unknown, &points).is_empty());
+        assert_eq!(any.permitted(remote, &points).len(), points.len());
+        assert!(any.permitted(Peer::Loopback, &points).is_empty());
+        for point in points {
+            assert_eq!(listen_point(&address(&point)), Some(point));
+        }
+    }
+}

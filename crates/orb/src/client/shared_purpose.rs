@@ -1,0 +1,58 @@
+//! Purpose of a connection that callers share: opened for an endpoint, or accepted from a peer that serves
+//! requests over it.
+
+use punctual_giop::TAG_INTERNET_IOP;
+use punctual_types::Detail;
+
+use super::{
+    connection_key::{ConnectionKey, Purpose},
+    endpoint::Cancellation,
+};
+
+/// Which calls may share a connection.
+pub(crate) enum SharedPurpose {
+    /// Calls to the endpoint that it was opened for; over a bidirectional one the server may call, too.
+    Opened { purpose: Purpose, bidirectional: bool },
+    /// Calls to these addresses over TCP, which the peer that opened it has stated.
+    Accepted(Vec<String>),
+}
+
+impl SharedPurpose {
+    /// Whether calls of this kind may share it, which are bidirectional or not.
+    pub(super) fn is_for(&self, key: &ConnectionKey<'_>, bidirectional: bool) -> bool {
+        match self {
+            Self::Opened {
+                purpose,
+                bidirectional: own,
+            } => purpose.is_for(key) && (*own || !bidirectional),
+            Self::Accepted(addresses) => {
+                let is_meant = |address: &String| key.endpoint.is_at(TAG_INTERNET_IOP, address);
+                bidirectional && key.owner.is_none() && key.band.is_none() && addresses.iter().any(is_meant)
+            }
+        }
+    }
+
+    /// Whether the only reference that it served has been dropped.
+    pub(crate) fn is_orphan(&self) -> bool {
+        matches!(self, Self::Opened { purpose, .. } if purpose.is_orphan())
+    }
+
+    /// The peer's address, for the texts of exceptions.
+    #[cold]
+    pub(super) fn detail(&self) -> Detail {
+        match self {
+            Self::Opened { purpose, .. } => purpose.endpoint().detail(),
+            Self::Accepted(addresses) => {
+                Detail::address("iiop", addresses.first().map_or("", String::as_str))
+            }
+        }
+    }
+
+    /// How the peer is told that a reply is no longer wanted.
+    pub(super) fn cancellation(&self) -> Cancellation {
+        match self {
+            Self::Opened { purpose, .. } => purpose.endpoint().cancellation(),
+            Self::Accepted(_) => Cancellation::SentAndClosed,
+        }
+    }
+}

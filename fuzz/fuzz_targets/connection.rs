@@ -1,0 +1,9 @@
+//! Any octets, in any parts, for the state machine of a connection: `cargo +nightly fuzz run connection`.
+//! The corpus is a regression test of `punctual-giop`.
+#![no_main]
+
+#[path = "../../crates/giop/tests/giop/connection/fuzzed.rs"]
+#[allow(dead_code)]
+mod fuzzed;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzzed::check(input));
