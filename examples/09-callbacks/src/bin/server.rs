@@ -9,9 +9,9 @@ use callbacks::{ListenerRef, Worker, WorkerRef};
 struct Shop;
 
 impl Worker for Shop {
-    fn work(&self, caller: Option<&ListenerRef>) -> Result<i16, SystemException> {
+    fn work(&self, caller: Option<ListenerRef>) -> Result<i16, SystemException> {
         for percent in [25, 50, 75, 100] {
-            if let Some(caller) = caller
+            if let Some(caller) = &caller
                 && !caller.progress(percent)?
             {
                 return Ok(percent);
