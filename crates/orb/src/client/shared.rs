@@ -305,7 +305,7 @@ impl Reference {
             }
             Err(Refused::Ended) => {
                 lane.forget(shared);
-                return Ok(Attempt::Again(shared.purpose().endpoint().named_in(closed())));
+                return Ok(Attempt::Again(shared.purpose().named_in(closed())));
             }
         };
         let mut entered = Entered { replies, ticket };
@@ -329,7 +329,7 @@ impl Reference {
             if let Some(ticket) = ticket {
                 replies.withdraw(ticket, reply_buffer);
             }
-            let named = |error| shared.purpose().endpoint().named_in(error);
+            let named = |error| shared.purpose().named_in(error);
             return match unsent(reason?) {
                 Ok(Attempt::Again(error)) => Ok(Attempt::Again(named(error))),
                 other => other.map_err(named),
@@ -368,7 +368,7 @@ impl Reference {
                 Err(maybe(Kind::Timeout, Minor::REQUEST_TIMED_OUT))
             }
         };
-        failed.map_err(|error| error.with_detail(&shared.purpose().detail()))
+        failed.map_err(|error| shared.purpose().named_in(error))
     }
 }
 

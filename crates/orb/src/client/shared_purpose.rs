@@ -2,7 +2,7 @@
 //! requests over it.
 
 use punctual_giop::TAG_INTERNET_IOP;
-use punctual_types::Detail;
+use punctual_types::{Detail, SystemException};
 
 use super::{
     connection_key::{ConnectionKey, Purpose},
@@ -39,13 +39,19 @@ impl SharedPurpose {
 
     /// The peer's address, for the texts of exceptions.
     #[cold]
-    pub(super) fn detail(&self) -> Detail {
+    fn detail(&self) -> Detail {
         match self {
             Self::Opened { purpose, .. } => purpose.endpoint().detail(),
             Self::Accepted(addresses) => {
                 Detail::address("iiop", addresses.first().map_or("", String::as_str))
             }
         }
+    }
+
+    /// The exception, with the peer's address.
+    #[cold]
+    pub(super) fn named_in(&self, error: SystemException) -> SystemException {
+        error.with_detail(&self.detail())
     }
 
     /// How the peer is told that a reply is no longer wanted.

@@ -1,6 +1,6 @@
 //! Any octets, in any parts: what the fuzz target `connection` checks, over its corpus and mutations of it.
 
-use std::{fs, path::Path, time::Instant};
+use std::time::Instant;
 
 use punctual_cdr::CharSet;
 use punctual_giop::connection::{Connection, ConnectionLimits, Event, Refused, Role, State};
@@ -98,15 +98,22 @@ fn look_at(event: Event, message: &[u8]) {
     assert!(message.len() <= MAX_MESSAGE && !header.more_fragments);
 }
 
-fn corpus() -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/connection");
-    let mut files: Vec<_> = fs::read_dir(&folder)
-        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    files.sort();
-    let read = |path: std::path::PathBuf| (path.display().to_string(), fs::read(path).unwrap());
-    files.into_iter().map(read).collect()
+/// One input in a line, behind its name.
+const CORPUS: &str = include_str!("../../../../../fuzz/corpus/connection.txt");
+
+fn corpus() -> Vec<(&'static str, Vec<u8>)> {
+    CORPUS
+        .lines()
+        .map(|line| line.split_once(' ').expect("a name and octets"))
+        .map(|(name, hex)| (name, from_hex(hex)))
+        .collect()
+}
+
+fn from_hex(hex: &str) -> Vec<u8> {
+    let octets = hex.as_bytes().chunks(2);
+    octets
+        .map(|digits| u8::from_str_radix(str::from_utf8(digits).unwrap(), 16).unwrap())
+        .collect()
 }
 
 #[test]

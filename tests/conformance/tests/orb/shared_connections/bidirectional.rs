@@ -1,5 +1,5 @@
-//! Servers that call back over the connection of the client (CORBA 3.3 part 2, 9.8): with policy and rule, and
-//! only then; request ids, contexts and claims octet by octet.
+//! Servers that call back over the connection of the client (CORBA 3.3 part 2, 9.8): with policy and rule,
+//! and only then; request ids, contexts and claims octet by octet.
 
 use std::{thread, time::Duration};
 
