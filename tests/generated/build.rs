@@ -6,6 +6,7 @@ fn main() -> Result<(), punctual_build::Error> {
         .include_dir("idl/include")
         .define("WITH_LIMITS", "1")
         .compile(&[
+            "idl/abstract.idl",
             "idl/any.idl",
             "idl/cubit.idl",
             "idl/features.idl",

@@ -87,6 +87,11 @@ impl TypeCode {
         Writer::named(Kind::ObjRef, id, name).finish(id)
     }
 
+    /// Creates the type code of an abstract interface: references to objects, or values.
+    pub fn abstract_interface(id: &str, name: &str) -> Self {
+        Writer::named(Kind::AbstractInterface, id, name).finish(id)
+    }
+
     /// Creates the type code of a typedef.
     pub fn alias(id: &str, name: &str, aliased: Self) -> Self {
         let mut writer = Writer::named(Kind::Alias, id, name);

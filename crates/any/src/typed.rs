@@ -3,7 +3,8 @@
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use punctual_cdr::{
-    BoundedSeq, BoundedSlice, BoundedStr, BoundedString, Fixed, LongDouble, Shared, ValueType, WChar, WString,
+    Abstract, AbstractInterface, BoundedSeq, BoundedSlice, BoundedStr, BoundedString, Fixed, LongDouble,
+    Shared, ValueType, WChar, WString,
 };
 
 use crate::{Kind, TypeCode, TypeCodeView, ValueModifier};
@@ -47,6 +48,13 @@ impl<T: ValueType + Typed> TypedReference for Shared<T> {
 
     fn describe(enclosing: &mut Enclosing) -> TypeCode {
         <T as Typed>::describe(enclosing)
+    }
+}
+
+/// A reference or a value with an abstract interface.
+impl<I: AbstractInterface> TypedReference for Abstract<I> {
+    fn type_code() -> TypeCode {
+        TypeCode::abstract_interface(I::REPOSITORY_ID, I::NAME)
     }
 }
 

@@ -152,9 +152,11 @@ impl Walk {
                 pass::<WChar>(from, to)
             }
             Kind::WString => self.wide_string(from, to),
-            Kind::AbstractInterface | Kind::Native | Kind::LocalInterface => {
-                Err(from.error(CdrErrorKind::TypeUnsupported))
-            }
+            Kind::AbstractInterface => match pass_flag(from, to)? {
+                true => reference(from, to),
+                false => self.shared(code, from, to),
+            },
+            Kind::Native | Kind::LocalInterface => Err(from.error(CdrErrorKind::TypeUnsupported)),
         }
     }
 
@@ -188,8 +190,12 @@ impl Walk {
         };
         self.values.push(header.position);
         self.passed.refers_outside |= header.refers_to < self.start;
-        let is_custom = code.kind()? != Kind::ValueBox && code.value()?.is_custom;
-        let is_described = header.ids.first().is_none_or(|id| code.has_id(id)) && !is_custom;
+        let is_described = match code.kind()? {
+            // Of which types its values are is not described.
+            Kind::AbstractInterface => false,
+            Kind::ValueBox => header.ids.first().is_none_or(|id| code.has_id(id)),
+            _ => header.ids.first().is_none_or(|id| code.has_id(id)) && !code.value()?.is_custom,
+        };
         self.passed.is_opaque |= !is_described;
         let Some(to) = to else {
             if !is_described && !header.is_chunked {
@@ -320,6 +326,15 @@ fn pass_number(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<u32, C
         number.encode(to)?;
     }
     Ok(number)
+}
+
+/// Whether a reference or a value of an abstract interface follows.
+fn pass_flag(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<bool, CdrError> {
+    let flag = bool::decode(from)?;
+    if let Some(to) = to {
+        flag.encode(to)?;
+    }
+    Ok(flag)
 }
 
 fn type_code<'a>(from: &mut Decoder<'a>, to: &mut Target<'_, '_>) -> Result<TypeCodeView<'a>, CdrError> {

@@ -53,7 +53,9 @@ pub use ior::{Ior, TaggedComponent, TaggedProfile};
 pub use primitive::LongDouble;
 pub use reference::{FromIor, HasIor};
 pub use text::Text;
-pub use value::{CustomMarshal, Inherits, Shared, ValueFactory, ValueObject, ValueType};
+pub use value::{
+    Abstract, AbstractInterface, CustomMarshal, Inherits, Shared, ValueFactory, ValueObject, ValueType,
+};
 pub use wide::{WChar, WString};
 
 /// Memory for decoded values that cannot be lent from the message itself. Reset it after each message.

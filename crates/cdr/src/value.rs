@@ -3,10 +3,12 @@
 //! Source: CORBA 3.3 part 2, 9.3.4 "Value Types". Values that refer to each other in a circle are refused: a
 //! peer could otherwise leave memory behind with each message, because nothing would ever release them.
 
+mod abstract_interface;
 mod object;
 mod shared;
 pub(crate) mod tags;
 
+pub use abstract_interface::{Abstract, AbstractInterface};
 pub use object::ValueObject;
 pub use shared::{CustomMarshal, Inherits, Shared, ValueFactory, ValueType};
 

@@ -234,7 +234,7 @@ pub mod any {
 /// ```
 pub mod value {
     pub use punctual_stub::rt::{
-        CdrError, CustomMarshal, Decode, Decoder, Encode, Encoder, Inherits, Shared, ValueType,
+        Abstract, CdrError, CustomMarshal, Decode, Decoder, Encode, Encoder, Inherits, Shared, ValueType,
     };
 }
 

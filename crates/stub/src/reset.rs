@@ -3,7 +3,7 @@
 use std::any::{Any, TypeId};
 
 use punctual_any::Any as IdlAny;
-use punctual_cdr::{BoundedSeq, BoundedString, Fixed, LongDouble, Shared, WChar, WString};
+use punctual_cdr::{Abstract, BoundedSeq, BoundedString, Fixed, LongDouble, Shared, WChar, WString};
 
 /// A value that can be reset to its default without freeing its memory.
 pub trait Reset {
@@ -81,6 +81,12 @@ impl<const D: u8, const S: u8> Reset for Fixed<D, S> {
 impl<const N: usize> Reset for WString<N> {
     fn reset(&mut self) {
         self.clear();
+    }
+}
+
+impl<I> Reset for Option<Abstract<I>> {
+    fn reset(&mut self) {
+        *self = None;
     }
 }
 

@@ -86,6 +86,10 @@ impl Model {
             Shape::Alias(aliased) => self.layout(aliased),
             Shape::Enum(_) => scalar(4),
             Shape::Interface | Shape::Local => POINTER,
+            Shape::Abstract => Layout {
+                size: 3 * POINTER.size,
+                ..POINTER
+            },
             Shape::Value => Layout {
                 size: 2 * POINTER.size,
                 ..POINTER

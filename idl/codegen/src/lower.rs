@@ -117,8 +117,11 @@ impl Lowering<'_> {
                     may_be_empty: item.has_implicit_default,
                 },
                 DefinitionKind::Enum(item) => Shape::Enum(enumerator_names(item)),
-                DefinitionKind::Interface(item) if item.flavour == InterfaceFlavour::Local => Shape::Local,
-                DefinitionKind::Interface(_) => Shape::Interface,
+                DefinitionKind::Interface(item) => match item.flavour {
+                    InterfaceFlavour::Plain => Shape::Interface,
+                    InterfaceFlavour::Abstract => Shape::Abstract,
+                    InterfaceFlavour::Local => Shape::Local,
+                },
                 DefinitionKind::ValueType(_) | DefinitionKind::ValueBox(_) => Shape::Value,
                 other => unreachable!("refused before: {other:?}"),
             };

@@ -88,6 +88,8 @@ pub enum Shape {
     },
     /// An object reference.
     Interface,
+    /// An abstract interface; in use, a reference, a shared value or null.
+    Abstract,
     /// A local interface; in use, a shared object or none. Never encoded.
     Local,
     /// A value type, of any kind; in use, a shared value or null.
@@ -300,6 +302,8 @@ pub struct Interface {
     pub methods: Vec<Method>,
     /// Nested declarations.
     pub items: Vec<Item>,
+    /// Of an abstract interface, the concrete value types that support it.
+    pub values: Vec<TypeId>,
 }
 
 /// A value type.
@@ -308,7 +312,7 @@ pub struct ValueType {
     pub docs: Documentation,
     pub id: TypeId,
     pub kind: ValueKind,
-    /// All value types from which it inherits, directly or not.
+    /// All value types from which it inherits and abstract interfaces that it supports, directly or not.
     pub ancestors: Vec<TypeId>,
     /// The concrete types that a value of this type can have.
     pub concrete: Vec<TypeId>,

@@ -87,7 +87,7 @@ impl Model {
             Type::Object => true,
             Type::Named(id) => matches!(
                 self.named(*id).shape,
-                Shape::Interface | Shape::Local | Shape::Value
+                Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value
             ),
             _ => false,
         };
@@ -125,6 +125,8 @@ impl Model {
             Shape::Enum(_) => 4,
             Shape::Interface => REFERENCE,
             Shape::Local => 0,
+            // The boolean of one without the null value behind it.
+            Shape::Abstract => 5,
             // The null value.
             Shape::Value => 4,
             Shape::Struct(members) => members
@@ -151,7 +153,7 @@ impl Model {
         match &self.named(id).shape {
             Shape::Alias(aliased) => std::slice::from_ref(aliased),
             Shape::Struct(members) | Shape::Union { members, .. } => members,
-            Shape::Enum(_) | Shape::Interface | Shape::Local | Shape::Value => &[],
+            Shape::Enum(_) | Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value => &[],
         }
     }
 }

@@ -209,13 +209,7 @@ fn object(
 fn value_type(place: &Place<'_>, item: &ValueType) -> TokenStream {
     let (rt, named) = (place.rt, place.model.named(item.id));
     let (name, id) = (identifier(&named.name), &named.repository_id);
-    let factories = item.concrete.iter().map(|concrete| {
-        let (path, id) = (
-            place.type_path(*concrete),
-            &place.model.named(*concrete).repository_id,
-        );
-        quote!(#rt::ValueFactory { id: #id, decode: |decoder| #rt::ValueFactory::decode::<#path>(decoder) })
-    });
+    let of_value = of_value(place, &name, id, &item.concrete);
     let value_base = place.model.value_base.as_ref().map(|base| base.id);
     let ancestors = item
         .ancestors
@@ -223,6 +217,23 @@ fn value_type(place: &Place<'_>, item: &ValueType) -> TokenStream {
         .copied()
         .chain(value_base.filter(|base| *base != item.id));
     let ancestors = ancestors.map(|ancestor| place.type_path(ancestor));
+    quote! {
+        #of_value
+
+        #(impl #rt::Inherits<#ancestors> for #name {})*
+    }
+}
+
+/// `ValueType` of a type whose values are of these concrete ones.
+pub fn of_value(place: &Place<'_>, name: &Ident, id: &str, concrete: &[TypeId]) -> TokenStream {
+    let rt = place.rt;
+    let factories = concrete.iter().map(|concrete| {
+        let (path, id) = (
+            place.type_path(*concrete),
+            &place.model.named(*concrete).repository_id,
+        );
+        quote!(#rt::ValueFactory { id: #id, decode: |decoder| #rt::ValueFactory::decode::<#path>(decoder) })
+    });
     quote! {
         impl #rt::ValueType for #name {
             const REPOSITORY_ID: &'static str = #id;
@@ -232,8 +243,6 @@ fn value_type(place: &Place<'_>, item: &ValueType) -> TokenStream {
                 FACTORIES
             }
         }
-
-        #(impl #rt::Inherits<#ancestors> for #name {})*
     }
 }
 

@@ -7,6 +7,11 @@ mod value_types;
 
 pub use memory_orb::MemoryOrb;
 
+/// From `idl/abstract.idl`.
+pub mod abstracts {
+    include!(concat!(env!("OUT_DIR"), "/abstract.rs"));
+}
+
 /// From `idl/any.idl`.
 pub mod any {
     include!(concat!(env!("OUT_DIR"), "/any.rs"));

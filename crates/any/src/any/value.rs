@@ -3,7 +3,8 @@
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
 use punctual_cdr::{
-    CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Ior, LongDouble, WChar, WString, unscaled,
+    CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Ior, LongDouble, ValueTag, WChar, WString,
+    unscaled,
 };
 
 use super::Any;
@@ -25,7 +26,7 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// `null` or `void`.
+    /// `null` or `void`; null of an abstract interface.
     None,
     /// `boolean`.
     Boolean(bool),
@@ -148,8 +149,20 @@ fn decode(code: &TypeCodeView<'_>, decoder: &mut Decoder<'_>, depth: u16) -> Res
         Kind::Any => Value::Any(Any::decode(decoder)?),
         Kind::TypeCode => Value::TypeCode(TypeCode::decode(decoder)?),
         Kind::ObjRef | Kind::Component | Kind::Home => Value::Reference(Ior::decode(decoder)?),
+        Kind::AbstractInterface => abstract_interface(decoder)?,
         _ => return Err(decoder.error(CdrErrorKind::TypeUnsupported)),
     })
+}
+
+/// A reference, or null: what values consist of is not described.
+fn abstract_interface(decoder: &mut Decoder<'_>) -> Result<Value, CdrError> {
+    if bool::decode(decoder)? {
+        return Ok(Value::Reference(Ior::decode(decoder)?));
+    }
+    match decoder.value_tag()? {
+        ValueTag::Null => Ok(Value::None),
+        _ => Err(decoder.error(CdrErrorKind::TypeUnsupported)),
+    }
 }
 
 fn bounded(text: String, code: &TypeCodeView<'_>, decoder: &Decoder<'_>) -> Result<String, CdrError> {
@@ -219,6 +232,14 @@ fn encode(
     }
     match (kind, value) {
         (Kind::Null | Kind::Void, Value::None) => {}
+        (Kind::AbstractInterface, Value::None) => {
+            false.encode(encoder)?;
+            encoder.null_value()?;
+        }
+        (Kind::AbstractInterface, Value::Reference(reference)) => {
+            true.encode(encoder)?;
+            reference.encode(encoder)?;
+        }
         (Kind::Boolean, Value::Boolean(value)) => value.encode(encoder)?,
         (Kind::Char, Value::Char(value)) => value.encode(encoder)?,
         (Kind::Octet, Value::Octet(value)) => value.encode(encoder)?,

@@ -6,10 +6,11 @@ use quote::quote;
 use super::{Output, RETURNED, one_or_tuple};
 use crate::{
     docs::doc,
-    model::{Interface, Method, Mode, Operation, Parameter, Type},
+    model::{Interface, Method, Mode, Operation, Parameter, Shape, Type},
     names::{Scope, identifier},
     type_codes,
     types::Place,
+    values,
 };
 
 /// The reference type of an interface.
@@ -32,7 +33,17 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     });
     let repository_id = &interface.repository_id;
     let supported = bases(place, interface).map(|base| &base.repository_id);
-    let type_code = type_codes::of_interface(place, interface.reference);
+    let named = place.model.named(interface.reference);
+    let kind = match named.shape {
+        Shape::Abstract => {
+            let (value, idl) = (
+                values::of_value(place, &name, repository_id, &interface.values),
+                &named.idl,
+            );
+            quote!(#value impl #rt::AbstractInterface for #name { const NAME: &'static str = #idl; })
+        }
+        _ => type_codes::of_interface(place, interface.reference),
+    };
     let widenings = widenings(place, interface, &name);
     quote! {
         #docs
@@ -83,7 +94,7 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
             }
         }
 
-        #type_code
+        #kind
 
         #widenings
     }

@@ -17,15 +17,13 @@ use crate::{
     types::Place,
 };
 
-/// An interface with all generated items; a local one is only its trait, and what belongs to it.
+/// An interface with all generated items. A local one is only its trait, and what belongs to it; an abstract
+/// one has no skeleton, because the objects that support it have another interface.
 pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     let servant = servant::generate(place, interface);
-    if matches!(place.model.named(interface.reference).shape, Shape::Local) {
-        let scope = scope(place, interface, &interface.operations);
-        return quote!(#servant #scope);
-    }
-    let client = client::generate(place, interface);
-    let skeleton = skeleton::generate(place, interface);
+    let shape = &place.model.named(interface.reference).shape;
+    let client = (!matches!(shape, Shape::Local)).then(|| client::generate(place, interface));
+    let skeleton = matches!(shape, Shape::Interface).then(|| skeleton::generate(place, interface));
     let scope = scope(place, interface, &interface.operations);
     quote!(#servant #client #skeleton #scope)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use punctual_idl::hir::{self, DefinitionId, DefinitionKind};
+use punctual_idl::hir::{self, DefinitionId, DefinitionKind, InterfaceFlavour};
 
 use super::{Lowering, Names, docs, documentation};
 use crate::{
@@ -69,6 +69,10 @@ impl Lowering<'_> {
             operations,
             methods,
             items: self.items(&idl.members),
+            values: match idl.flavour {
+                InterfaceFlavour::Abstract => self.values_with(id),
+                _ => Vec::new(),
+            },
         };
         done.insert(own_id, interface);
     }

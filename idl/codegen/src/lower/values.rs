@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use punctual_idl::hir::{self, DefinitionId, DefinitionKind};
+use punctual_idl::hir::{self, DefinitionId, DefinitionKind, InterfaceFlavour};
 
 use super::{Lowering, Names, docs, documentation};
 use crate::{
@@ -82,6 +82,7 @@ impl Lowering<'_> {
             ancestors: self
                 .value_ancestors(definition.id)
                 .iter()
+                .chain(&self.supported_abstractly(definition.id))
                 .map(|id| self.types[id])
                 .collect(),
             concrete: self.concrete(definition.id),
@@ -176,6 +177,7 @@ impl Lowering<'_> {
             operations: Vec::new(),
             methods: Vec::new(),
             items: Vec::new(),
+            values: Vec::new(),
         }
     }
 
@@ -204,6 +206,38 @@ impl Lowering<'_> {
             }
         }
         found
+    }
+
+    /// The abstract interfaces that a value type supports: those of its ancestors, and their bases, too.
+    fn supported_abstractly(&self, id: DefinitionId) -> Vec<DefinitionId> {
+        let supports = |id: &DefinitionId| match &self.definition(*id).kind {
+            DefinitionKind::ValueType(value) => value.supports.clone(),
+            _ => Vec::new(),
+        };
+        let ancestors = self.value_ancestors(id);
+        let mut open: Vec<_> = std::iter::once(&id)
+            .chain(&ancestors)
+            .flat_map(supports)
+            .collect();
+        let mut found = Vec::new();
+        while let Some(id) = open.pop() {
+            let id = self.behind_typedefs(id);
+            if let DefinitionKind::Interface(interface) = &self.definition(id).kind {
+                open.extend(&interface.bases);
+                if interface.flavour == InterfaceFlavour::Abstract && !found.contains(&id) {
+                    found.push(id);
+                }
+            }
+        }
+        found
+    }
+
+    /// The concrete value types that support this abstract interface.
+    pub(super) fn values_with(&self, id: DefinitionId) -> Vec<TypeId> {
+        let values = self.specification.definitions.iter();
+        let values = values.filter(|value| is_concrete(value));
+        let supporting = values.filter(|value| self.supported_abstractly(value.id).contains(&id));
+        supporting.map(|value| self.types[&value.id]).collect()
     }
 
     /// The concrete types that inherit from this one, itself first.

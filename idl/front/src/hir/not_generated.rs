@@ -48,9 +48,6 @@ impl Check<'_> {
         let name = definition.scoped_name.to_string();
         match &definition.kind {
             DefinitionKind::Interface(interface) => {
-                if interface.flavour == InterfaceFlavour::Abstract {
-                    self.report(span, "an abstract interface", &name);
-                }
                 self.exports(&interface.operations, &interface.attributes);
             }
             DefinitionKind::Struct(item) => {

@@ -1,5 +1,6 @@
 //! Generated code: calls, asynchronous calls, and values that are encoded and decoded.
 
+mod abstract_interfaces;
 mod any;
 mod asynchronous;
 mod calls;
