@@ -154,7 +154,7 @@ impl Walk {
             Kind::WString => self.wide_string(from, to),
             Kind::AbstractInterface => match pass_flag(from, to)? {
                 true => reference(from, to),
-                false => self.shared(code, from, to),
+                false => null(from, to),
             },
             Kind::Native | Kind::LocalInterface => Err(from.error(CdrErrorKind::TypeUnsupported)),
         }
@@ -190,12 +190,8 @@ impl Walk {
         };
         self.values.push(header.position);
         self.passed.refers_outside |= header.refers_to < self.start;
-        let is_described = match code.kind()? {
-            // Of which types its values are is not described.
-            Kind::AbstractInterface => false,
-            Kind::ValueBox => header.ids.first().is_none_or(|id| code.has_id(id)),
-            _ => header.ids.first().is_none_or(|id| code.has_id(id)) && !code.value()?.is_custom,
-        };
+        let is_custom = code.kind()? != Kind::ValueBox && code.value()?.is_custom;
+        let is_described = header.ids.first().is_none_or(|id| code.has_id(id)) && !is_custom;
         self.passed.is_opaque |= !is_described;
         let Some(to) = to else {
             if !is_described && !header.is_chunked {
@@ -335,6 +331,14 @@ fn pass_flag(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<bool, Cd
         flag.encode(to)?;
     }
     Ok(flag)
+}
+
+/// The null value; of which types others are, the type code of an abstract interface does not say.
+fn null(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<(), CdrError> {
+    match from.value_tag()? {
+        ValueTag::Null => to.as_mut().map_or(Ok(()), |to| to.null_value()),
+        _ => Err(from.error(CdrErrorKind::TypeUnsupported)),
+    }
 }
 
 fn type_code<'a>(from: &mut Decoder<'a>, to: &mut Target<'_, '_>) -> Result<TypeCodeView<'a>, CdrError> {
