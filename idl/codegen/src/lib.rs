@@ -9,6 +9,7 @@ mod copies;
 mod docs;
 mod enums;
 mod exceptions;
+mod factories;
 mod facts;
 mod interface;
 mod layout;

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use crate::{
+    factories,
     interface::{self, servant},
     model::{TypeId, ValueKind, ValueState, ValueType},
     names::identifier,
@@ -209,7 +210,7 @@ fn object(
 fn value_type(place: &Place<'_>, item: &ValueType) -> TokenStream {
     let (rt, named) = (place.rt, place.model.named(item.id));
     let (name, id) = (identifier(&named.name), &named.repository_id);
-    let of_value = of_value(place, &name, id, &item.concrete);
+    let of_value = factories::generate(place, &name, id, &item.concrete);
     let value_base = place.model.value_base.as_ref().map(|base| base.id);
     let ancestors = item
         .ancestors
@@ -221,28 +222,6 @@ fn value_type(place: &Place<'_>, item: &ValueType) -> TokenStream {
         #of_value
 
         #(impl #rt::Inherits<#ancestors> for #name {})*
-    }
-}
-
-/// `ValueType` of a type whose values are of these concrete ones.
-pub fn of_value(place: &Place<'_>, name: &Ident, id: &str, concrete: &[TypeId]) -> TokenStream {
-    let rt = place.rt;
-    let factories = concrete.iter().map(|concrete| {
-        let (path, id) = (
-            place.type_path(*concrete),
-            &place.model.named(*concrete).repository_id,
-        );
-        quote!(#rt::ValueFactory { id: #id, decode: |decoder| #rt::ValueFactory::decode::<#path>(decoder) })
-    });
-    quote! {
-        impl #rt::ValueType for #name {
-            const REPOSITORY_ID: &'static str = #id;
-
-            fn factories() -> &'static [#rt::ValueFactory] {
-                static FACTORIES: &[#rt::ValueFactory] = &[#(#factories),*];
-                FACTORIES
-            }
-        }
     }
 }
 

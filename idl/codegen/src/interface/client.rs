@@ -6,11 +6,11 @@ use quote::quote;
 use super::{Output, RETURNED, one_or_tuple};
 use crate::{
     docs::doc,
+    factories,
     model::{Interface, Method, Mode, Operation, Parameter, Shape, Type},
     names::{Scope, identifier},
     type_codes,
     types::Place,
-    values,
 };
 
 /// The reference type of an interface.
@@ -33,17 +33,7 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     });
     let repository_id = &interface.repository_id;
     let supported = bases(place, interface).map(|base| &base.repository_id);
-    let named = place.model.named(interface.reference);
-    let kind = match named.shape {
-        Shape::Abstract => {
-            let (value, idl) = (
-                values::of_value(place, &name, repository_id, &interface.values),
-                &named.idl,
-            );
-            quote!(#value impl #rt::AbstractInterface for #name { const NAME: &'static str = #idl; })
-        }
-        _ => type_codes::of_interface(place, interface.reference),
-    };
+    let kind = kind(place, interface, &name);
     let widenings = widenings(place, interface, &name);
     quote! {
         #docs
@@ -97,6 +87,23 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
         #kind
 
         #widenings
+    }
+}
+
+/// What the reference is in an `any`; for an abstract interface, also the values that support it.
+fn kind(place: &Place<'_>, interface: &Interface, name: &Ident) -> TokenStream {
+    let (rt, named) = (place.rt, place.model.named(interface.reference));
+    if !matches!(named.shape, Shape::Abstract) {
+        return type_codes::of_interface(place, interface.reference);
+    }
+    let values = factories::generate(place, name, &interface.repository_id, &interface.values);
+    let idl = &named.idl;
+    quote! {
+        #values
+
+        impl #rt::AbstractInterface for #name {
+            const NAME: &'static str = #idl;
+        }
     }
 }
 

@@ -1,0 +1,28 @@
+//! What makes values from messages: the factories of value types, and of abstract interfaces.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use crate::{model::TypeId, types::Place};
+
+/// `ValueType` of a type whose values are of these concrete ones.
+pub fn generate(place: &Place<'_>, name: &Ident, id: &str, concrete: &[TypeId]) -> TokenStream {
+    let rt = place.rt;
+    let factories = concrete.iter().map(|concrete| {
+        let (path, id) = (
+            place.type_path(*concrete),
+            &place.model.named(*concrete).repository_id,
+        );
+        quote!(#rt::ValueFactory { id: #id, decode: |decoder| #rt::ValueFactory::decode::<#path>(decoder) })
+    });
+    quote! {
+        impl #rt::ValueType for #name {
+            const REPOSITORY_ID: &'static str = #id;
+
+            fn factories() -> &'static [#rt::ValueFactory] {
+                static FACTORIES: &[#rt::ValueFactory] = &[#(#factories),*];
+                FACTORIES
+            }
+        }
+    }
+}
