@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use punctual_cdr::{CdrError, TaggedProfile};
 use punctual_giop::Profile;
 use punctual_lane::LaneLimits;
-use punctual_os::{SchedulingClass, scheduling};
+use punctual_os::{Scheduling, SchedulingClass, scheduling};
 use punctual_sched::{NetworkPriorityMapping, PriorityMapping};
 use punctual_transport::{ProtocolPolicy, Transports};
 use punctual_types::{Completion, Minor, NativePriority, Priority, SystemException, SystemExceptionKind};
@@ -48,6 +48,15 @@ impl Configuration {
         self.mapping.to_native(priority).ok_or_else(|| {
             let minor = Minor::OMG_PRIORITY_UNMAPPABLE;
             SystemException::new(SystemExceptionKind::DataConversion, minor, Completion::No)
+        })
+    }
+
+    /// Scheduling of a thread of this class and CORBA priority; `None` if the mapping has no native one.
+    pub(crate) fn scheduling(&self, class: SchedulingClass, priority: Priority) -> Option<Scheduling> {
+        let priority = self.mapping.to_native(priority)?;
+        Some(match class {
+            SchedulingClass::Other => Scheduling::OTHER,
+            class => Scheduling { class, priority },
         })
     }
 

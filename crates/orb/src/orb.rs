@@ -13,8 +13,9 @@ use std::{
 use punctual_any::{Any, AnyError, Typed};
 use punctual_cdr::{Decode, Endian, Ior, TaggedComponent};
 use punctual_giop::{IiopAddress, ObjectUrl, Profile, UrlAddress, UrlError, Version};
+use punctual_os::Scheduling;
 use punctual_stub::{Interface, ObjectRef, PolicyOverrides};
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
     Current, InspectedAt, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder, ThreadPoolId,
@@ -251,6 +252,23 @@ impl Orb {
     /// ```
     pub fn policies(&self) -> PolicyOverrides {
         self.core().client.policies.get()
+    }
+
+    /// Returns the scheduling of threads by CORBA priority, as this ORB's lanes have it: its class, and the
+    /// native priority under its mapping. `None`: the mapping has none. Services start their threads with it.
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_os::SchedulingClass;
+    /// use punctual_types::Priority;
+    ///
+    /// let scheduling = Orb::builder().build()?.thread_scheduling();
+    /// assert_eq!(scheduling(Priority::MAX).map(|threads| threads.class), Some(SchedulingClass::Fifo));
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn thread_scheduling(&self) -> impl Fn(Priority) -> Option<Scheduling> + Clone + Send + Sync + use<> {
+        let configuration = Arc::clone(&self.core().configuration);
+        move |priority| configuration.scheduling(configuration.scheduling_class, priority)
     }
 
     /// The calling thread's priority and policies.

@@ -10,7 +10,7 @@ use std::sync::{
 };
 
 use punctual_lane::{LaneConfig, LaneError, LaneMode, ThreadLifetime, ThreadsConfig, allow_borrowing};
-use punctual_os::{CpuSet, Scheduling, SchedulingClass, ThreadSpec};
+use punctual_os::{CpuSet, SchedulingClass, ThreadSpec};
 use punctual_types::Priority;
 
 use self::lane_endpoints::LaneEndpoints;
@@ -487,12 +487,10 @@ impl ThreadPoolBuilder {
 
     /// Returns scheduling, stack and number of a lane's threads.
     fn threads_config(&self, lane: &LaneSpec) -> Result<ThreadsConfig, OrbError> {
-        let native = self.orb.configuration.mapping.to_native(lane.priority);
-        let priority = native.ok_or(OrbError::PriorityUnmappable(lane.priority))?;
-        let scheduling = match lane.class.unwrap_or(self.orb.configuration.scheduling_class) {
-            SchedulingClass::Other => Scheduling::OTHER,
-            class => Scheduling { class, priority },
-        };
+        let configuration = &self.orb.configuration;
+        let class = lane.class.unwrap_or(configuration.scheduling_class);
+        let scheduling = configuration.scheduling(class, lane.priority);
+        let scheduling = scheduling.ok_or(OrbError::PriorityUnmappable(lane.priority))?;
         let thread = ThreadSpec::new("")
             .scheduling(scheduling)
             .affinity(lane.affinity.clone())

@@ -10,14 +10,15 @@ use std::{
     time::Instant,
 };
 
-use punctual::any::Kind;
+use punctual::{Priority, any::Kind};
 use punctual_os::{PiMutex, Scheduling, ThreadSpec};
 
 use crate::{
-    ChannelLimits, ChannelStatistics, EventError, EventType, Filter,
+    ChannelLimits, ChannelStatistics, ConsumerStatistics, EventError, EventType, Filter, Lane,
     consumer::{Consumer, ConsumerQos, Delivered, Exit, Offered},
     dispatching::{Delivery, Serve, Threads},
     filter::{FilterTree, Stimulus},
+    liveness::{Liveness, Questioner},
     observers::Observers,
     pool::EventPool,
     routes::{Routes, Subscription},
@@ -55,6 +56,7 @@ pub(crate) struct Core {
     pub(crate) timer_scheduling: Scheduling,
     pub(crate) threads: Threads,
     pub(crate) timers: Arc<Timers>,
+    liveness: Arc<Liveness>,
     pub(crate) pool: EventPool,
     pub(crate) observers: Observers,
     subscriptions: PiMutex<Vec<Subscription>>,
@@ -109,6 +111,44 @@ impl EventChannel {
         })
     }
 
+    /// Replaces the lanes and changes priorities of consumers in operation, for example by those of a new
+    /// schedule. `priority` states that of a consumer, usually by its name; `None`: as before. No event is
+    /// lost or overtaken: a thread that delivers finishes its turn, and what waits is delivered in the new
+    /// lane of the consumer.
+    ///
+    /// # Errors
+    /// [`EventError::WithoutLanes`], and as for [`ChannelBuilder::build`]. Consumers keep their priorities
+    /// then; the lanes have changed only if a thread could not be started.
+    ///
+    /// ```
+    /// use punctual::Priority;
+    /// use punctual_events::{EventChannel, EventType, Filter, Lane};
+    ///
+    /// let channel = EventChannel::builder().lane(Priority::MIN, 1).build()?;
+    /// let log = channel.subscribe_to(Filter::event(EventType(17))).name("log").each(|_| {})?;
+    /// let lane = |priority| Lane { priority, threads: 1 };
+    /// let lanes = [lane(Priority::MIN), lane(Priority::MAX)];
+    /// channel.reconfigure(lanes, |consumer| (consumer.name == "log").then_some(lanes[1].priority))?;
+    /// assert_eq!(log.statistics().priority, lanes[1].priority);
+    /// # Ok::<(), punctual_events::EventError>(())
+    /// ```
+    pub fn reconfigure(
+        &self,
+        lanes: impl IntoIterator<Item = Lane>,
+        priority: impl Fn(&ConsumerStatistics) -> Option<Priority>,
+    ) -> Result<(), EventError> {
+        let core = &self.core;
+        core.threads
+            .reconfigure(lanes.into_iter().collect(), core.limits.consumers)?;
+        let subscriptions = core.subscriptions.lock();
+        for Subscription { consumer, .. } in subscriptions.iter() {
+            let priority = priority(&consumer.statistics()).unwrap_or(consumer.priority());
+            consumer.reconfigure(priority, core.threads.level(priority));
+        }
+        *core.routes.lock() = Arc::new(Routes::new(&subscriptions));
+        Ok(())
+    }
+
     /// Returns counters of the channel and of each consumer.
     pub fn statistics(&self) -> ChannelStatistics {
         self.core.statistics()
@@ -142,7 +182,7 @@ impl Core {
             fill(event)?;
             event.header.ec_recv_time = now;
             if event.data.payload.len() > self.limits.payload {
-                self.counters.refused.fetch_add(1, Relaxed);
+                self.count_refused();
                 return Err(EventError::Call(crate::error::limit_exceeded()));
             }
             Ok(())
@@ -273,6 +313,20 @@ impl Core {
         }
     }
 
+    /// Finds dead consumers from now on.
+    pub(crate) fn watch_consumers(self: &Arc<Self>) -> Result<(), EventError> {
+        let questioner: Weak<Self> = Arc::downgrade(self);
+        self.liveness.start(questioner, &self.name, self.limits.ping)
+    }
+
+    fn consumers(&self) -> Vec<Arc<Consumer>> {
+        let subscriptions = self.subscriptions.lock();
+        subscriptions
+            .iter()
+            .map(|one| Arc::clone(&one.consumer))
+            .collect()
+    }
+
     /// What the consumers that are no gateways subscribe to.
     pub(crate) fn demand(&self) -> Filter {
         let subscriptions = self.subscriptions.lock();
@@ -284,6 +338,10 @@ impl Core {
         if !self.observers.is_empty() {
             self.observers.tell_consumers(&self.demand());
         }
+    }
+
+    pub(crate) fn count_refused(&self) {
+        self.counters.refused.fetch_add(1, Relaxed);
     }
 
     pub(crate) fn count_supplier(&self, connected: bool) {
@@ -312,6 +370,7 @@ impl Core {
             }
         }
         self.timers.end();
+        self.liveness.end();
         self.threads.shutdown();
     }
 
@@ -349,6 +408,19 @@ impl Serve for Core {
             }
         }
         self.schedule(consumer);
+    }
+}
+
+impl Questioner for Core {
+    fn ask(&self) {
+        for consumer in self.consumers() {
+            if self.is_destroyed() {
+                return;
+            }
+            if consumer.is_dead(&self.limits) {
+                self.expel(&consumer);
+            }
+        }
     }
 }
 

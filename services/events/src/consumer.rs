@@ -1,11 +1,12 @@
 //! A consumer in the channel: its filter, its bounded queue, and its delivery.
 
+mod answers;
 mod queue;
 
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicI16, AtomicU32, AtomicU64, Ordering::Relaxed},
     },
     task::Waker,
     time::Instant,
@@ -20,12 +21,18 @@ use crate::{
     rtec::rtec_event_comm::Event,
 };
 
+use answers::Answers;
 use queue::Queue;
 
 /// Where a consumer's events go.
 pub(crate) trait Sink: Send + Sync {
     /// Delivers a set. The thread is one of the channel's, or the supplier's under reactive dispatching.
     fn deliver(&self, events: &[Arc<Event>]) -> Result<(), SystemException>;
+
+    /// Asks whether the consumer exists, if it can be dead.
+    fn ping(&self) -> Option<Result<bool, SystemException>> {
+        None
+    }
 
     /// The channel ends.
     fn disconnected(&self) {}
@@ -54,9 +61,11 @@ pub(crate) struct ConsumerQos {
 pub(crate) struct Consumer {
     pub(crate) id: u64,
     pub(crate) qos: ConsumerQos,
+    priority: AtomicI16,
     /// Preemption priority of its lane.
-    pub(crate) level: u32,
+    level: AtomicU32,
     pub(crate) exit: Exit,
+    answers: PiMutex<Answers>,
     state: PiMutex<State>,
     room: PiCondvar,
     arrived: PiCondvar,
@@ -124,14 +133,39 @@ impl Consumer {
         };
         Self {
             id,
+            priority: AtomicI16::new(qos.priority.value()),
             qos,
-            level,
+            level: AtomicU32::new(level),
             exit,
+            answers: PiMutex::new(Answers::new()),
             state: PiMutex::new(state),
             room: PiCondvar::new(),
             arrived: PiCondvar::new(),
             counters: Counters::default(),
         }
+    }
+
+    pub(crate) fn priority(&self) -> Priority {
+        Priority::new(self.priority.load(Relaxed)).unwrap_or(self.qos.priority)
+    }
+
+    pub(crate) fn level(&self) -> u32 {
+        self.level.load(Relaxed)
+    }
+
+    /// From its next delivery on.
+    pub(crate) fn reconfigure(&self, priority: Priority, level: u32) {
+        self.priority.store(priority.value(), Relaxed);
+        self.level.store(level, Relaxed);
+    }
+
+    /// Asks a consumer of another process whether it exists; returns whether it is dead.
+    pub(crate) fn is_dead(&self, limits: &ChannelLimits) -> bool {
+        let Exit::Sink(sink) = &self.exit else {
+            return false;
+        };
+        let answer = sink.ping();
+        answer.is_some_and(|answer| self.answers.lock().show_death(answer, limits))
     }
 
     /// Filters an event, and queues what passes.
@@ -318,7 +352,7 @@ impl Consumer {
         ConsumerStatistics {
             id: self.id,
             name: self.qos.name.clone(),
-            priority: self.qos.priority,
+            priority: self.priority(),
             waiting: state.queue.len(),
             capacity: self.qos.queue,
             high_water: state.queue.high_water(),

@@ -2,10 +2,11 @@
 
 use std::{
     collections::HashMap,
+    fmt,
     sync::{Arc, Weak},
 };
 
-use punctual::{LinearMapping, Priority, PriorityMapping};
+use punctual::{LinearMapping, Orb, Priority, PriorityMapping};
 use punctual_dispatch::{Cancellation, Command, Dispatcher, Execution, Hopeless, Level, Qos};
 use punctual_os::{PiMutex, Scheduling};
 
@@ -15,16 +16,25 @@ use crate::{Dispatching, EventError, Lane, consumer::Consumer};
 const TURN: usize = 16;
 
 /// Executes the settings of [`Dispatching`].
-pub(crate) enum Threads {
+pub(crate) struct Threads {
+    kind: Kind,
+    mapping: Mapping,
+}
+
+enum Kind {
     Reactive,
     Lanes {
-        /// From the highest priority to the lowest.
-        lanes: Vec<Lane>,
+        /// From the highest priority to the lowest. Locked while they change.
+        lanes: PiMutex<Vec<Lane>>,
         dispatcher: Dispatcher<Delivery>,
     },
     /// By the number of the consumer.
     ThreadPerConsumer(PiMutex<HashMap<u64, Dispatcher<Delivery>>>),
 }
+
+/// Scheduling of threads by CORBA priority.
+#[derive(Clone)]
+pub(crate) struct Mapping(Arc<dyn Fn(Priority) -> Option<Scheduling> + Send + Sync>);
 
 /// What delivers to a consumer: the channel.
 pub(crate) trait Serve: Send + Sync {
@@ -50,38 +60,53 @@ impl Command for Delivery {
 }
 
 impl Threads {
-    /// Starts the threads of lanes; each queue has room for all consumers.
-    pub(crate) fn start(name: &str, dispatching: Dispatching, consumers: usize) -> Result<Self, EventError> {
-        let mut lanes = match dispatching {
-            Dispatching::Reactive => return Ok(Self::Reactive),
-            Dispatching::ThreadPerConsumer => return Ok(Self::ThreadPerConsumer(PiMutex::default())),
-            Dispatching::Lanes(lanes) => lanes,
+    /// Starts the threads of lanes.
+    pub(crate) fn start(
+        name: &str,
+        dispatching: Dispatching,
+        consumers: usize,
+        mapping: Mapping,
+    ) -> Result<Self, EventError> {
+        let kind = match dispatching {
+            Dispatching::Reactive => Kind::Reactive,
+            Dispatching::ThreadPerConsumer => Kind::ThreadPerConsumer(PiMutex::default()),
+            Dispatching::Lanes(mut lanes) => {
+                let levels = levels(&mut lanes, consumers, &mapping)?;
+                let dispatcher = Dispatcher::builder().name(name).levels(levels).build()?;
+                let lanes = PiMutex::new(lanes);
+                Kind::Lanes { lanes, dispatcher }
+            }
         };
-        lanes.sort_by_key(|lane| std::cmp::Reverse(lane.priority));
-        let levels = lanes.iter().zip(0..).map(|(lane, level)| {
-            Level::new(level)
-                .scheduling(scheduling(lane.priority))
-                .threads(lane.threads)
-                .capacity(consumers + lane.threads)
-        });
-        let dispatcher = Dispatcher::builder().name(name).levels(levels).build()?;
-        Ok(Self::Lanes { lanes, dispatcher })
+        Ok(Self { kind, mapping })
+    }
+
+    /// Replaces the lanes. Deliveries that wait move to the level of the same number, or to the lowest.
+    pub(crate) fn reconfigure(&self, mut new: Vec<Lane>, consumers: usize) -> Result<(), EventError> {
+        let Kind::Lanes { lanes, dispatcher } = &self.kind else {
+            return Err(EventError::WithoutLanes);
+        };
+        let levels = levels(&mut new, consumers, &self.mapping)?;
+        let mut lanes = lanes.lock();
+        dispatcher.reconfigure(levels)?;
+        *lanes = new;
+        Ok(())
     }
 
     /// The level of a consumer of this priority.
     pub(crate) fn level(&self, priority: Priority) -> u32 {
-        let Self::Lanes { lanes, .. } = self else {
+        let Kind::Lanes { lanes, .. } = &self.kind else {
             return 0;
         };
+        let lanes = lanes.lock();
         let fitting = lanes.iter().position(|lane| lane.priority <= priority);
         u32::try_from(fitting.unwrap_or(lanes.len() - 1)).unwrap_or(u32::MAX)
     }
 
     /// Starts the thread of a consumer, if it gets one of its own.
     pub(crate) fn admit(&self, name: &str, consumer: &Consumer) -> Result<(), EventError> {
-        if let Self::ThreadPerConsumer(threads) = self {
+        if let Kind::ThreadPerConsumer(threads) = &self.kind {
             let level = Level::new(0)
-                .scheduling(scheduling(consumer.qos.priority))
+                .scheduling(self.mapping.scheduling(consumer.priority())?)
                 .capacity(2);
             let name = format!("{name}-{}", consumer.id);
             let dispatcher = Dispatcher::builder().name(name).level(level).build()?;
@@ -92,7 +117,7 @@ impl Threads {
 
     /// Ends the thread of a consumer.
     pub(crate) fn release(&self, consumer: &Consumer) {
-        if let Self::ThreadPerConsumer(threads) = self {
+        if let Kind::ThreadPerConsumer(threads) = &self.kind {
             let dispatcher = threads.lock().remove(&consumer.id);
             // Waits for the thread, without the lock.
             drop(dispatcher);
@@ -102,14 +127,14 @@ impl Threads {
     /// Has a thread deliver; under reactive dispatching, returns the command to the supplier's thread.
     pub(crate) fn schedule(&self, delivery: Delivery) -> Option<Delivery> {
         // A command is refused only by what ends: each consumer has room for its one command.
-        match self {
-            Self::Reactive => return Some(delivery),
-            Self::Lanes { dispatcher, .. } => {
-                let importance = i32::from(delivery.consumer.qos.priority.value());
-                let qos = Qos::new(delivery.consumer.level).importance(importance);
+        match &self.kind {
+            Kind::Reactive => return Some(delivery),
+            Kind::Lanes { dispatcher, .. } => {
+                let importance = i32::from(delivery.consumer.priority().value());
+                let qos = Qos::new(delivery.consumer.level()).importance(importance);
                 let _ = dispatcher.dispatch(delivery, qos);
             }
-            Self::ThreadPerConsumer(threads) => {
+            Kind::ThreadPerConsumer(threads) => {
                 if let Some(dispatcher) = threads.lock().get(&delivery.consumer.id) {
                     let _ = dispatcher.dispatch(delivery, Qos::new(0));
                 }
@@ -119,13 +144,13 @@ impl Threads {
     }
 
     pub(crate) fn shutdown(&self) {
-        match self {
-            Self::Reactive => {}
-            Self::Lanes { dispatcher, .. } => {
+        match &self.kind {
+            Kind::Reactive => {}
+            Kind::Lanes { dispatcher, .. } => {
                 // Events that are still queued are lost with the channel.
                 let _ = dispatcher.shutdown(std::time::Duration::ZERO);
             }
-            Self::ThreadPerConsumer(threads) => {
+            Kind::ThreadPerConsumer(threads) => {
                 let threads = std::mem::take(&mut *threads.lock());
                 drop(threads);
             }
@@ -133,10 +158,42 @@ impl Threads {
     }
 }
 
-/// Native scheduling of a CORBA priority: SCHED_FIFO, linear from 1 to 99.
-pub(crate) fn scheduling(priority: Priority) -> Scheduling {
-    match LinearMapping::new(1..=99).to_native(priority) {
-        Some(native) if priority > Priority::MIN => Scheduling::fifo(native),
-        _ => Scheduling::OTHER,
+/// The levels of a dispatcher for these lanes, which are ordered from the highest priority to the lowest.
+/// Each queue has room for all consumers.
+fn levels(lanes: &mut [Lane], consumers: usize, mapping: &Mapping) -> Result<Vec<Level>, EventError> {
+    lanes.sort_by_key(|lane| std::cmp::Reverse(lane.priority));
+    let level = |(lane, level): (&Lane, u32)| {
+        let scheduling = mapping.scheduling(lane.priority)?;
+        let level = Level::new(level).scheduling(scheduling).threads(lane.threads);
+        Ok(level.capacity(consumers + lane.threads))
+    };
+    lanes.iter().zip(0..).map(level).collect()
+}
+
+impl Mapping {
+    /// As the lanes of an ORB.
+    pub(crate) fn of(orb: &Orb) -> Self {
+        Self(Arc::new(orb.thread_scheduling()))
+    }
+
+    pub(crate) fn scheduling(&self, priority: Priority) -> Result<Scheduling, EventError> {
+        (self.0)(priority).ok_or(EventError::Unmappable(priority))
+    }
+}
+
+impl Default for Mapping {
+    /// Without an ORB: SCHED_FIFO, linear from 1 to 99, and the ordinary class for the lowest priority.
+    fn default() -> Self {
+        let linear = LinearMapping::new(1..=99);
+        Self(Arc::new(move |priority| match priority {
+            Priority::MIN => Some(Scheduling::OTHER),
+            _ => linear.to_native(priority).map(Scheduling::fifo),
+        }))
+    }
+}
+
+impl fmt::Debug for Mapping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Mapping")
     }
 }

@@ -22,6 +22,12 @@ pub enum EventError {
         /// Limit of the channel.
         limit: usize,
     },
+    /// The ORB's mapping has no native priority for a lane or a consumer with a thread of its own.
+    #[error("priority {} has no native priority under the ORB's mapping; choose another one", .0.value())]
+    Unmappable(punctual::Priority),
+    /// The channel has no lanes.
+    #[error("the channel has no lanes to reconfigure; build it with `Dispatching::Lanes`")]
+    WithoutLanes,
     /// The channel has been destroyed.
     #[error("the channel has been destroyed")]
     Destroyed,
@@ -29,7 +35,7 @@ pub enum EventError {
     #[error("threads of the channel: {0}")]
     Dispatch(#[from] DispatchError),
     /// A thread could not be started.
-    #[error("the thread of timeouts could not be started: {0}")]
+    #[error("a thread of the channel could not be started: {0}")]
     Timer(#[source] std::io::Error),
     /// A value could not be encoded, or an event does not contain one of the expected type.
     #[error("content of an event: {0}")]

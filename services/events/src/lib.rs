@@ -27,6 +27,7 @@
 //! | Which events does a consumer get? | `filter.rs`; evaluation `filter/tree.rs`, on the wire `filter/dependencies.rs` |
 //! | How does an event travel? | `channel.rs`, `routes.rs`; `consumer.rs` with its queue; threads `dispatching.rs` |
 //! | When do timeouts fire? | `timers.rs` |
+//! | How are dead consumers found? | `liveness.rs` |
 //! | What do programs call? | `topic.rs`, `publisher.rs`, `subscription.rs` |
 //! | How do other processes take part? | `servants.rs`; as a client `remote.rs`, `gateway.rs`; observers `observers.rs`; counters `inspection.rs` |
 
@@ -37,6 +38,7 @@ mod error;
 mod filter;
 mod gateway;
 mod inspection;
+mod liveness;
 mod observers;
 mod pool;
 mod publisher;

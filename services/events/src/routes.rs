@@ -22,7 +22,7 @@ pub(crate) struct Subscription {
 impl Routes {
     pub(crate) fn new(subscriptions: &[Subscription]) -> Self {
         let mut ordered: Vec<&Subscription> = subscriptions.iter().collect();
-        ordered.sort_by_key(|one| (Reverse(one.consumer.qos.priority), one.consumer.id));
+        ordered.sort_by_key(|one| (Reverse(one.consumer.priority()), one.consumer.id));
         let mut routes = Self::default();
         for subscription in &ordered {
             for event_type in subscription.filter.event_types().into_iter().flatten() {

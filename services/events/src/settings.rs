@@ -60,6 +60,11 @@ pub struct ChannelLimits {
     pub batch: usize,
     /// Time in which a delivery to another process must be sent; default 100 ms.
     pub send_timeout: Duration,
+    /// Interval at which consumers of other processes are asked whether they exist; default 5 s. Zero: never.
+    pub ping: Duration,
+    /// Time after which a consumer that does not answer is disconnected; default 30 s. One that cannot be
+    /// reached at all is disconnected after `failures` questions in a row.
+    pub silence: Duration,
     /// Maximum number of octets of a payload; default 1 MiB. Larger ones are refused with IMP_LIMIT.
     pub payload: usize,
     /// Maximum number of observers; default 16.
@@ -76,6 +81,8 @@ impl Default for ChannelLimits {
             lost: 1_000_000,
             batch: 64,
             send_timeout: Duration::from_millis(100),
+            ping: Duration::from_secs(5),
+            silence: Duration::from_secs(30),
             payload: 1 << 20,
             observers: 16,
         }

@@ -15,7 +15,8 @@ pub struct ChannelStatistics {
     pub received: u64,
     /// Number of events that no consumer subscribes to.
     pub unmatched: u64,
-    /// Number of events that were refused because their payload exceeds the limit.
+    /// Number of events that were refused: their payload exceeds the limit, or a consumer of the channel
+    /// pushed them back into it more often than their `ttl` permits.
     pub refused: u64,
     /// Number of timeouts that have fired.
     pub timeouts: u64,

@@ -8,13 +8,13 @@ use std::{
     time::Instant,
 };
 
-use punctual::Priority;
+use punctual::{Orb, Priority};
 use punctual_os::PiMutex;
 
 use super::{Core, Counters, EventChannel};
 use crate::{
     ChannelLimits, Dispatching, EventError, Lane, Overflow,
-    dispatching::{self, Threads},
+    dispatching::{Mapping, Threads},
     observers::Observers,
     pool::EventPool,
     timers,
@@ -43,6 +43,7 @@ pub struct ChannelBuilder {
     overflow: Overflow,
     limits: ChannelLimits,
     timer_priority: Option<Priority>,
+    mapping: Mapping,
 }
 
 impl ChannelBuilder {
@@ -57,7 +58,24 @@ impl ChannelBuilder {
             overflow: Overflow::default(),
             limits: ChannelLimits::default(),
             timer_priority: None,
+            mapping: Mapping::default(),
         }
+    }
+
+    /// Gives the threads of the channel the scheduling class and native priorities that this ORB's lanes
+    /// have. Default: SCHED_FIFO, linear from 1 to 99, and the ordinary class for the lowest priority.
+    ///
+    /// ```
+    /// use punctual::{ContinuousMapping, Orb, Priority};
+    /// use punctual_events::EventChannel;
+    ///
+    /// let orb = Orb::builder().priority_mapping(ContinuousMapping::new(20..=40)).build()?;
+    /// let channel = EventChannel::builder().orb(&orb).lane(Priority::new(10)?, 1).build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn orb(mut self, orb: &Orb) -> Self {
+        self.mapping = Mapping::of(orb);
+        self
     }
 
     /// Sets the name, with which the names of threads begin. Default: `events`.
@@ -111,8 +129,11 @@ impl ChannelBuilder {
             let (requested, limit) = (self.queue, self.limits.queue);
             return Err(EventError::Queue { requested, limit });
         }
-        let threads = Threads::start(&self.name, self.dispatching, self.limits.consumers)?;
-        let scheduling = self.timer_priority.map(dispatching::scheduling);
+        let scheduling = self
+            .timer_priority
+            .map(|priority| self.mapping.scheduling(priority))
+            .transpose()?;
+        let threads = Threads::start(&self.name, self.dispatching, self.limits.consumers, self.mapping)?;
         let core = Core {
             observers: Observers::new(self.limits.observers, self.limits.send_timeout),
             name: self.name,
@@ -122,6 +143,7 @@ impl ChannelBuilder {
             timer_scheduling: scheduling.unwrap_or(timers::DEFAULT_SCHEDULING),
             threads,
             timers: Arc::default(),
+            liveness: Arc::default(),
             pool: EventPool::default(),
             subscriptions: PiMutex::default(),
             routes: PiMutex::default(),

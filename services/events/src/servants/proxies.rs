@@ -1,6 +1,9 @@
 //! Proxies: the channel's side of a connected consumer or supplier.
 
-use std::sync::{Arc, Weak};
+use std::{
+    cell::Cell,
+    sync::{Arc, Weak},
+};
 
 use punctual::{Interface, SystemException, SystemExceptionKind};
 use punctual_os::PiMutex;
@@ -109,6 +112,8 @@ impl ProxyPushSupplier for SupplierHandle {
             core.unsubscribe(&consumer);
             return Err(AlreadyConnected {}.into());
         }
+        // Without the thread, failed deliveries still find the dead.
+        let _ = core.watch_consumers();
         consumer.suspend(state.is_suspended);
         state.consumer = Some(consumer);
         Ok(())
@@ -134,6 +139,21 @@ impl SupplierHandle {
     }
 }
 
+thread_local! {
+    /// Whether this thread delivers to a consumer outside: what it pushes meanwhile comes from an object of
+    /// the same ORB.
+    static DELIVERS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Ends a delivery.
+struct Restored(bool);
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        DELIVERS.set(self.0);
+    }
+}
+
 /// A consumer in another process.
 struct RemoteConsumer {
     reference: PushConsumerRef,
@@ -144,6 +164,8 @@ impl Sink for RemoteConsumer {
     fn deliver(&self, events: &[Arc<Event>]) -> Result<(), SystemException> {
         use punctual::rt::{Encode, Phase};
         let sent = time::now();
+        let before = DELIVERS.replace(true);
+        let _restored = Restored(before);
         // As the generated `push`, without a copy of the events into one sequence.
         self.reference.as_object().oneway("push", |phase| {
             let Phase::Arguments(encoder) = phase else {
@@ -158,6 +180,10 @@ impl Sink for RemoteConsumer {
             }
             Ok(())
         })
+    }
+
+    fn ping(&self) -> Option<Result<bool, SystemException>> {
+        Some(self.reference.as_object().non_existent().map(|gone| !gone))
     }
 
     fn disconnected(&self) {
@@ -204,8 +230,16 @@ struct ConsumerHandle(Arc<PushConsumerProxy>);
 
 impl PushConsumer for ConsumerHandle {
     fn push(&self, data: &[EventView<'_>]) -> Result<(), SystemException> {
+        let core = &self.0.host.channel.core;
+        // A consumer that is a supplier's proxy of this channel, on purpose or not, is a gateway to itself.
+        let passed = i32::from(DELIVERS.get());
         for view in data {
-            let pushed = self.0.host.channel.core.push_view(view, view.header.ttl);
+            let ttl = view.header.ttl.saturating_sub(passed);
+            if passed > 0 && ttl < 0 {
+                core.count_refused();
+                continue;
+            }
+            let pushed = core.push_view(view, ttl);
             match pushed {
                 Ok(_) => {}
                 Err(EventError::Destroyed) => return Err(gone()),

@@ -5,9 +5,13 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::SeqCst},
 };
 
-use punctual::{Priority, SystemExceptionKind};
+use punctual::{Interface, Priority, SystemExceptionKind};
 use punctual_events::{
-    ChannelLimits, EventChannel, Filter, Overflow, rtec::rtec_event_channel_admin::EventChannelRef,
+    ChannelLimits, EventChannel, Filter, FilterLimits, Overflow,
+    rtec::{
+        rtec_event_channel_admin::{ConsumerQos, EventChannelRef},
+        rtec_event_comm::PushConsumerRef,
+    },
 };
 use punctual_fixtures::eventually;
 
@@ -93,4 +97,64 @@ fn a_payload_above_the_limit_is_refused_and_the_rest_of_its_set_is_not() {
     eventually("received", || host.channel.statistics().received == 1);
     assert_eq!(all.try_recv().unwrap().data.payload, [2; 10]);
     assert_eq!(host.channel.statistics().refused, 1);
+}
+
+#[test]
+fn a_filter_of_depth_10_000_is_refused_whatever_the_limit_of_its_length() {
+    let filter = FilterLimits {
+        elements: 20_000,
+        ..FilterLimits::default()
+    };
+    let limits = ChannelLimits {
+        filter,
+        ..ChannelLimits::default()
+    };
+    let host = host(EventChannel::builder().limits(limits).build().unwrap());
+    let orb = client();
+    let deep = (0..10_000).fold(Filter::event(TRACK), |filter, _| filter.negated());
+    assert_eq!(deep.depth(), 10_001);
+    assert!(host.channel.subscribe_to(deep.clone()).receiver().is_err());
+    let refused = remote(&orb, &host)
+        .subscribe(&orb.poa, &deep, |_| {})
+        .err()
+        .unwrap();
+    assert!(refused.to_string().contains("TypeError"), "{refused}");
+    assert_eq!(host.channel.statistics().consumers, []);
+}
+
+#[test]
+fn a_consumer_that_is_the_channel_itself_gets_an_event_as_often_as_its_ttl_permits() {
+    for builder in [
+        EventChannel::builder(),
+        EventChannel::builder().lane(Priority::MIN, 1),
+    ] {
+        let host = host(builder.build().unwrap());
+        let orb = client();
+        let channel: EventChannelRef = orb.orb.resolve(&host.address).unwrap();
+        let into = channel
+            .for_suppliers()
+            .unwrap()
+            .unwrap()
+            .obtain_push_consumer()
+            .unwrap()
+            .unwrap();
+        let lie = PushConsumerRef::from_object(into.as_object().clone());
+        let out = channel
+            .for_consumers()
+            .unwrap()
+            .unwrap()
+            .obtain_push_supplier()
+            .unwrap()
+            .unwrap();
+        let qos = ConsumerQos {
+            dependencies: Filter::event(TRACK).to_dependencies(),
+            is_gateway: false,
+        };
+        out.connect_push_consumer(Some(&lie), &qos).unwrap();
+        let mut event = event(TRACK, b"round");
+        event.header.ttl = 3;
+        host.channel.push_event(&event).unwrap();
+        eventually("refused", || host.channel.statistics().refused == 1);
+        assert_eq!(host.channel.statistics().received, 4);
+    }
 }

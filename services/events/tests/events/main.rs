@@ -2,6 +2,8 @@
 
 mod delivery;
 mod hostile;
+mod liveness;
+mod reconfiguration;
 mod remote;
 mod timeouts;
 mod wire;

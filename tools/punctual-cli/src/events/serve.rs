@@ -21,7 +21,7 @@ In another terminal:
   punctual events top
 
 Clients connect and push with the priority of one of the lanes (`tail --priority`); without one, they use the
-lowest. Lane 0 has ordinary threads; others need the right to real-time scheduling (`punctual doctor`).
+lowest. Real-time priorities need a right; without it, threads are ordinary ones (`punctual doctor`).
 docs/events.md states what becomes of slow, dead and hostile clients.
 
 Exit code: 0 ended by Ctrl-C or SIGTERM; 2 it could not be started, for example because the port is in use.";
@@ -87,7 +87,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
         builder = builder.inspection(Inspection::at(socket));
     }
     let orb = builder.build()?;
-    let channel = channel(options, lanes.clone())?;
+    let channel = channel(options, &orb, lanes.clone())?;
     let served = channel.serve(&orb, &receiving(&orb, &lanes)?)?;
     let address = orb.publish(&options.name, served.reference())?;
     let inspection = channel.serve_inspection(&inspecting(&orb)?)?;
@@ -111,7 +111,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     Ok(())
 }
 
-fn channel(options: &Options, lanes: Vec<Lane>) -> Result<EventChannel, Failed> {
+fn channel(options: &Options, orb: &Orb, lanes: Vec<Lane>) -> Result<EventChannel, Failed> {
     let limits = ChannelLimits {
         consumers: options.consumers,
         payload: options.payload,
@@ -124,6 +124,7 @@ fn channel(options: &Options, lanes: Vec<Lane>) -> Result<EventChannel, Failed> 
     };
     let builder = EventChannel::builder()
         .name(&options.name)
+        .orb(orb)
         .dispatching(dispatching)
         .limits(limits)
         .queue(options.queue, options.overflow);

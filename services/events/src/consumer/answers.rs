@@ -1,0 +1,44 @@
+//! What a consumer of another process has answered to the question whether it exists.
+
+use std::time::Instant;
+
+use punctual::{
+    SystemException,
+    SystemExceptionKind::{ObjectNotExist, Timeout},
+};
+
+use crate::ChannelLimits;
+
+/// The answers so far.
+pub(super) struct Answers {
+    last: Instant,
+    /// Number of consecutive questions that could not be sent, or were refused.
+    refused: u32,
+}
+
+impl Answers {
+    /// It has answered just now.
+    pub(super) fn new() -> Self {
+        Self {
+            last: Instant::now(),
+            refused: 0,
+        }
+    }
+
+    /// Takes an answer; returns whether the consumer is dead.
+    pub(super) fn show_death(
+        &mut self,
+        answer: Result<bool, SystemException>,
+        limits: &ChannelLimits,
+    ) -> bool {
+        match answer {
+            Ok(true) => *self = Self::new(),
+            Ok(false) => return true,
+            Err(error) if error.kind == ObjectNotExist => return true,
+            // It may be busy.
+            Err(error) if error.kind == Timeout => return self.last.elapsed() > limits.silence,
+            Err(_) => self.refused += 1,
+        }
+        self.refused >= limits.failures
+    }
+}

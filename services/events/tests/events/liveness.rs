@@ -1,0 +1,92 @@
+//! Consumers of other processes that are dead or silent although nothing is sent to them.
+
+use std::{sync::mpsc, time::Duration};
+
+use punctual::{Orb, Priority, StandardMapping};
+use punctual_events::{ChannelLimits, EventChannel, EventError, Filter, rtec::rtec_event_comm::EventView};
+use punctual_fixtures::{LONG, eventually};
+
+use crate::{
+    ALARM, TRACK,
+    remote::{Client, client, event, host, remote},
+};
+
+fn limits(silence: Duration) -> ChannelLimits {
+    ChannelLimits {
+        consumers: 2,
+        ping: Duration::from_millis(10),
+        send_timeout: Duration::from_millis(20),
+        silence,
+        ..ChannelLimits::default()
+    }
+}
+
+/// A consumer whose process is gone without a word.
+fn die(dying: Client, subscription: punctual_events::RemoteSubscription) {
+    std::mem::forget(subscription);
+    dying.orb.shutdown_and_wait().unwrap();
+}
+
+#[test]
+fn a_dead_consumer_is_found_without_an_event_and_a_busy_one_stays() {
+    let lanes = EventChannel::builder().lane(Priority::MIN, 1);
+    let host = host(lanes.limits(limits(LONG)).build().unwrap());
+    let busy = client();
+    let (entered, begun) = mpsc::channel();
+    let (leave, gate) = mpsc::channel::<()>();
+    let gate = std::sync::Mutex::new(gate);
+    let blocks = move |_: &[EventView<'_>]| {
+        entered.send(()).unwrap();
+        let _ = gate.lock().unwrap().recv();
+    };
+    let _busy = remote(&busy, &host)
+        .subscribe(&busy.poa, &Filter::event(ALARM), blocks)
+        .unwrap();
+    host.channel.push_event(&event(ALARM, b"")).unwrap();
+    begun.recv_timeout(LONG).unwrap();
+    // Also shows that the proxies of the dead are removed: there is room for four.
+    for dead in 1..=6 {
+        let dying = client();
+        let subscription = remote(&dying, &host).subscribe(&dying.poa, &Filter::event(TRACK), |_| {});
+        die(dying, subscription.unwrap());
+        eventually("disconnected", || host.channel.statistics().disconnected == dead);
+    }
+    assert_eq!(host.channel.statistics().consumers.len(), 1);
+    drop(leave);
+}
+
+#[test]
+fn a_consumer_that_is_silent_for_too_long_is_disconnected() {
+    let lanes = EventChannel::builder().lane(Priority::MIN, 1);
+    let host = host(lanes.limits(limits(Duration::from_millis(50))).build().unwrap());
+    let silent = client();
+    let (leave, gate) = mpsc::channel::<()>();
+    let gate = std::sync::Mutex::new(gate);
+    let blocks = move |_: &[EventView<'_>]| {
+        let _ = gate.lock().unwrap().recv();
+    };
+    let subscription = remote(&silent, &host)
+        .subscribe(&silent.poa, &Filter::event(ALARM), blocks)
+        .unwrap();
+    assert!(subscription.is_connected().unwrap());
+    host.channel.push_event(&event(ALARM, b"")).unwrap();
+    eventually("disconnected", || host.channel.statistics().disconnected == 1);
+    drop(leave);
+    assert!(!subscription.is_connected().unwrap());
+}
+
+#[test]
+fn threads_have_the_priorities_of_the_orbs_mapping() {
+    let orb = Orb::builder()
+        .standard_mapping(StandardMapping::Direct)
+        .build()
+        .unwrap();
+    let builder = || EventChannel::builder().lane(Priority::MAX, 1);
+    assert!(builder().build().is_ok());
+    // The direct mapping has native priorities only.
+    let refused = builder().orb(&orb).build().err().unwrap();
+    assert!(
+        matches!(refused, EventError::Unmappable(Priority::MAX)),
+        "{refused}"
+    );
+}
