@@ -5,6 +5,7 @@ mod asynchronous;
 mod band_binding;
 mod banded_connections;
 mod connection_cache;
+mod demultiplexing;
 mod explicit_binding;
 mod inspection;
 mod interceptors;
