@@ -10,7 +10,7 @@ use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder, Endian};
 
 use self::view::Found;
 pub use self::{value::Value, view::AnyView};
-use crate::{AnyError, Enclosing, Kind, TypeCode, Typed, walk};
+use crate::{AnyError, Enclosing, Kind, TypeCode, TypeCodeView, Typed, walk};
 
 /// A value of any IDL type, `any`; by default it holds none (`null`).
 ///
@@ -120,6 +120,16 @@ impl Any {
     /// The `any` was received and is malformed.
     pub fn value(&self) -> Result<Value, AnyError> {
         self.view().value()
+    }
+
+    /// Decodes a value that its type does not precede.
+    pub(crate) fn decode_value<'a>(
+        of: TypeCodeView<'a>,
+        decoder: &mut Decoder<'a>,
+    ) -> Result<Self, CdrError> {
+        let mut any = Self::default();
+        Found::of_type(of, decoder)?.copy_to(&mut any)?;
+        Ok(any)
     }
 
     /// Lends it, as servants get it.

@@ -5,7 +5,8 @@
 //! | Describe an IDL type | [`TypeCode`], [`TypeCodeView`], [`Kind`] |
 //! | Carry a value together with its type | [`Any`], [`AnyView`] |
 //! | Know the type code of a Rust type | [`Typed`] |
-//! | Inspect or build a value without its Rust type | [`Value`] |
+//! | Inspect, build or change a value without its Rust type | [`Value`] |
+//! | Convert to octets outside of messages | [`Codec`] |
 //!
 //! An [`Any`] keeps its value encoded, as received, and decodes it when it is asked for it. A [`TypeCode`] is
 //! its encoded form as well, so that receiving one costs a copy or, in an upcall, nothing.
@@ -29,6 +30,7 @@ extern crate alloc;
 
 mod any;
 mod build;
+mod codec;
 mod compare;
 mod copy;
 mod error;
@@ -39,6 +41,7 @@ mod walk;
 
 pub use any::{Any, AnyView, Value};
 pub use build::{Member, UnionMember, ValueMember};
+pub use codec::Codec;
 pub use error::AnyError;
 pub use kind::{Kind, ValueModifier};
 pub use type_code::{TypeCode, TypeCodeView};

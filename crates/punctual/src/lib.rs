@@ -207,8 +207,8 @@ pub mod interceptors {
 /// ```
 pub mod any {
     pub use punctual_any::{
-        Any, AnyError, AnyView, Kind, Member, TypeCode, TypeCodeView, Typed, TypedReference, UnionMember,
-        Value, ValueMember, ValueModifier,
+        Any, AnyError, AnyView, Codec, Kind, Member, TypeCode, TypeCodeView, Typed, TypedReference,
+        UnionMember, Value, ValueMember, ValueModifier,
     };
 }
 

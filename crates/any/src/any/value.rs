@@ -1,16 +1,18 @@
 //! Values without Rust type: what a type code and octets say.
 
+mod tree;
+
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
 use punctual_cdr::{
-    CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Ior, LongDouble, ValueTag, WChar, WString,
-    unscaled,
+    CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian, Ior, LongDouble, ValueTag, WChar,
+    WString, unscaled,
 };
 
 use super::Any;
 use crate::{
     AnyError, Kind, TypeCode, TypeCodeView,
-    type_code::{MAX_DEPTH, discriminator},
+    type_code::{MAX_DEPTH, UnionView, discriminator},
 };
 
 /// A value of any IDL type as a tree, for tools that learn types at run time: `DynamicAny::DynAny`.
@@ -333,20 +335,33 @@ fn encode_union(
     depth: u16,
 ) -> Result<(), AnyError> {
     let mut union = code.union()?;
-    let mut octets = Vec::new();
-    encode(
-        selector,
-        &union.discriminator,
-        &mut Encoder::new(&mut octets, encoder.endian()),
-        depth + 1,
-    )?;
-    let chosen = discriminator(union.label_kind, &mut Decoder::new(&octets, encoder.endian()))?;
+    let chosen = chosen_label(selector, &union, encoder.endian(), depth)?;
     encode(selector, &union.discriminator, encoder, depth + 1)?;
     match (union.select(chosen)?.member, member) {
         (None, None) => Ok(()),
         (Some((_, of)), Some((_, value))) => encode(value, &of, encoder, depth + 1),
         _ => Err(AnyError::NotOfType(Kind::Union)),
     }
+}
+
+/// The label that a discriminator equals.
+fn chosen_label(
+    selector: &Value,
+    union: &UnionView<'_>,
+    endian: Endian,
+    depth: u16,
+) -> Result<i128, AnyError> {
+    let mut octets = Vec::new();
+    encode(
+        selector,
+        &union.discriminator,
+        &mut Encoder::new(&mut octets, endian),
+        depth + 1,
+    )?;
+    Ok(discriminator(
+        union.label_kind,
+        &mut Decoder::new(&octets, endian),
+    )?)
 }
 
 fn encode_elements(

@@ -107,7 +107,11 @@ pub(super) struct Found<'a> {
 impl<'a> Found<'a> {
     /// Passes over it.
     pub(super) fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
-        let type_code = TypeCodeView::decode(decoder)?;
+        Self::of_type(TypeCodeView::decode(decoder)?, decoder)
+    }
+
+    /// Passes over the value of this type at the decoder's position.
+    pub(super) fn of_type(type_code: TypeCodeView<'a>, decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
         let value = decoder.clone();
         let passed = walk::skip(&type_code, decoder)?;
         let octets = decoder.passed(value.position());
@@ -191,6 +195,13 @@ impl<'a> Decode<'a> for AnyView<'a> {
 impl Encode for AnyView<'_> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         self.type_code.encode(encoder)?;
+        self.encode_value(encoder)
+    }
+}
+
+impl AnyView<'_> {
+    /// Encodes the value without its type.
+    pub(crate) fn encode_value(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         let same_place = encoder.position() % ALIGNMENT == self.place.decoder().position() % ALIGNMENT;
         let same_place = same_place && !encoder.has_fixed_wide_form();
         if same_place && self.has_form(encoder.endian(), encoder.char_set()) {

@@ -5,7 +5,7 @@ use punctual_any::{Any, AnyView, Kind, TypeCode, Value};
 use punctual_cdr::{Arena, CharSet, Decode, Decoder, Encode, Encoder, Endian};
 
 /// A random type with a value of it.
-fn typed_value() -> impl Strategy<Value = (TypeCode, Value)> {
+pub(crate) fn typed_value() -> impl Strategy<Value = (TypeCode, Value)> {
     let leaf = prop_oneof![
         any::<bool>().prop_map(|value| (TypeCode::basic(Kind::Boolean), Value::Boolean(value))),
         any::<u8>().prop_map(|value| (TypeCode::basic(Kind::Octet), Value::Octet(value))),
