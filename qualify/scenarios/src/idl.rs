@@ -7,6 +7,9 @@ pub(crate) mod cubit {
 pub(crate) mod dynamic {
     punctual::include_idl!("dynamic");
 }
+pub(crate) mod image {
+    punctual::include_idl!("image");
+}
 pub(crate) mod load {
     punctual::include_idl!("load");
 }

@@ -1,11 +1,27 @@
 //! `case.*`: the case studies of [Gill 2004], with the services of Punctual in place of TAO's.
 
 mod flight_program;
+mod image_transfer;
+mod recomputation;
 
-use crate::{benchmark::Benchmark, experiment::benchmark, role::Role};
+use crate::{
+    benchmark::Benchmark,
+    experiment::benchmark,
+    role::{Role, entry},
+};
 
 /// The case studies, in the order of the paper.
-pub(crate) const BENCHMARKS: &[Benchmark] = &[benchmark::<flight_program::FlightProgramCase>()];
+pub(crate) const BENCHMARKS: &[Benchmark] = &[
+    benchmark::<flight_program::FlightProgramCase>(),
+    benchmark::<image_transfer::ImageTransfer>(),
+    benchmark::<recomputation::Recomputation>(),
+];
 
 /// The roles of their child processes.
-pub(crate) const ROLES: &[(&str, Role)] = &[(flight_program::ROLE, flight_program::child)];
+pub(crate) const ROLES: &[(&str, Role)] = &[
+    (flight_program::ROLE, flight_program::child),
+    entry::<image_transfer::Client>(),
+    entry::<image_transfer::Server>(),
+    entry::<image_transfer::Environment>(),
+    (recomputation::ROLE, recomputation::child),
+];

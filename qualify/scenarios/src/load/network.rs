@@ -13,9 +13,10 @@ use crate::error::Error;
 /// The server's address.
 pub(crate) const SERVER: &str = "10.213.77.1";
 
-const CLIENT: &str = "10.213.77.2";
-const SERVER_END: &str = "server-end";
-const CLIENT_END: &str = "client-end";
+/// The client's address.
+pub(crate) const CLIENT: &str = "10.213.77.2";
+pub(crate) const SERVER_END: &str = "server-end";
+pub(crate) const CLIENT_END: &str = "client-end";
 /// The cable's rate, in the notation of `tc`.
 const RATE: &str = "100mbit";
 /// What may pass at once: a frame of the largest size, in octets.
@@ -48,6 +49,15 @@ pub(crate) fn plug_into(client: u32) -> Result<(), Error> {
 /// Client process: brings up its end, once it has it.
 pub(crate) fn connect() -> Result<(), Error> {
     bring_up(CLIENT_END, CLIENT)
+}
+
+/// Limits what an end of the cable sends to this number of bits per second, from now on. What does not fit
+/// waits for up to four seconds.
+pub(crate) fn limit(end: &str, bits_per_second: u64) -> Result<(), Error> {
+    let rate = format!("{bits_per_second}bit");
+    let shape = ["root", "tbf", "rate", &rate, "burst", FRAME, "latency", "4s"];
+    let qdisc: Vec<&str> = ["qdisc", "change", "dev", end].into_iter().chain(shape).collect();
+    run("tc", &qdisc)
 }
 
 fn bring_up(end: &str, address: &str) -> Result<(), Error> {

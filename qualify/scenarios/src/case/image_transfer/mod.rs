@@ -1,0 +1,169 @@
+//! `case.image-transfer`: an image over a narrow, variable link, displayed by its deadline: tiles are
+//! compressed as the progress demands, and processed at rates on which the rate manager and the
+//! reconfigurable scheduler agree. Source: [Gill 2004] 3.3, figures 9 and 10.
+
+mod adaptation;
+mod claims;
+mod client;
+mod codec;
+mod picture;
+mod server;
+
+use std::time::Duration;
+
+use punctual_harness::{ChildSpec, Row, Watchdog, child::Process};
+
+pub(crate) use self::{
+    client::Client,
+    server::{Environment, Server},
+};
+use self::{
+    client::{ClientSetup, Download, Downloaded, PluggedIn},
+    server::{Plug, ServerSetup},
+};
+use crate::{
+    control::Control,
+    error::Error,
+    experiment::{Experiment, Trial},
+    length::Length,
+    testbed::Places,
+};
+
+pub(super) struct ImageTransfer;
+
+impl Experiment for ImageTransfer {
+    const NAME: &'static str = "case.image-transfer";
+    const ABOUT: &'static str = "an image over a narrow link by its deadline: adaptation of compression and rates";
+    const PAGE: &'static str = include_str!("page.toml");
+    const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&claims::ALL);
+    const CONTROLS: &'static [Control] = &[FIXED_RATES, EAGER, UNCOMPRESSED];
+
+    fn expected(length: Length) -> Duration {
+        let downloads = FEASIBLE.iter().sum::<u64>() + INFEASIBLE.len() as u64 * SLOWEST;
+        Duration::from_secs(downloads).div_f64(scale(length)) + AROUND
+    }
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let scale = scale(trial.length());
+        trial.shortened(format!("times are divided by {scale}, and rates multiplied"));
+        trial.outcome.parameter("scale", scale);
+        trial.text("scale", scale.to_string());
+        let mut system = match System::start(&trial.testbed.places, scale, Self::expected(trial.length()) * 3) {
+            Ok(system) => system,
+            Err(error) => {
+                for claim in claims::ALL {
+                    trial.outcome.skip(Some(claim), format!("claim {claim}"), error.to_string());
+                }
+                return Ok(());
+            }
+        };
+        let mut download = |deadline_s: &u64| -> Result<(u64, Downloaded), Error> {
+            let expected = Duration::from_secs((*deadline_s).max(SLOWEST)).div_f64(scale);
+            trial.stage(format!("deadline {deadline_s} s"), expected);
+            let download = Download {
+                deadline_s: if trial.testbed.is_under(&EAGER) { FEASIBLE[0] } else { *deadline_s },
+                adapts: !trial.testbed.is_under(&FIXED_RATES),
+                compresses: !trial.testbed.is_under(&UNCOMPRESSED),
+            };
+            let downloaded = system.client.perform(&download, expected * 3 + TIMEOUT)?;
+            report(*deadline_s, &downloaded, trial);
+            Ok((*deadline_s, downloaded))
+        };
+        let feasible = FEASIBLE.iter().map(&mut download).collect::<Result<Vec<_>, _>>()?;
+        let infeasible = INFEASIBLE.iter().map(&mut download).collect::<Result<Vec<_>, _>>()?;
+        system.stop()?;
+        claims::evaluate(&feasible, &infeasible, &mut trial.outcome);
+        Ok(())
+    }
+}
+
+/// The deadlines of the paper, in seconds: those that can be met, the most demanding first, and the others.
+const FEASIBLE: [u64; 7] = [42, 46, 48, 50, 52, 54, 58];
+const INFEASIBLE: [u64; 2] = [38, 1];
+/// Seconds in which an image is displayed without adaptation.
+const SLOWEST: u64 = 62;
+/// Time before and after the downloads.
+const AROUND: Duration = Duration::from_secs(3);
+/// Timeout of starting and stopping a process, and of an answer beyond its expected time.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Returns by what times are divided.
+fn scale(length: Length) -> f64 {
+    length.pick(6.0, 2.0, 1.0)
+}
+
+const FIXED_RATES: Control = Control {
+    id: "fixed-rates",
+    about: "rates are not adapted to the progress",
+    breaks: &["count", "duration", "settles", "met"],
+};
+
+const EAGER: Control = Control {
+    id: "eager",
+    about: "the rates follow the most demanding deadline, whatever the own one is",
+    breaks: &["count", "infeasible", "duration"],
+};
+
+const UNCOMPRESSED: Control = Control {
+    id: "uncompressed",
+    about: "tiles are not compressed",
+    breaks: &["met"],
+};
+
+/// The processes of figure 9: the client on the measured CPU; the server and what loads it on the other one.
+struct System {
+    client: Process<Client>,
+    server: Process<Server>,
+    environment: Process<Environment>,
+    _watchdog: Watchdog,
+}
+
+impl System {
+    fn start(places: &Places, scale: f64, limit: Duration) -> Result<Self, Error> {
+        let server = ChildSpec::of::<Server>("server").affinity(places.driver.clone());
+        let (mut server, folder) = server.start::<Server>(&ServerSetup { scale }, TIMEOUT)?;
+        let environment = ChildSpec::of::<Environment>("environment").affinity(places.driver.clone());
+        let (environment, ()) = environment.start::<Environment>(&(), TIMEOUT)?;
+        let client = ChildSpec::of::<Client>("client").affinity(places.pinned.clone());
+        let (mut client, ()) = client.start::<Client>(&ClientSetup { folder, scale }, TIMEOUT)?;
+        let id = u32::try_from(client.id().get())?;
+        server.perform(&Plug { client: id }, TIMEOUT)?;
+        client.perform(&PluggedIn, TIMEOUT)?;
+        let killers = vec![client.killer()?, server.killer()?, environment.killer()?];
+        Ok(Self {
+            _watchdog: Watchdog::start(limit + TIMEOUT, killers, &places.driver)?,
+            client,
+            server,
+            environment,
+        })
+    }
+
+    fn stop(self) -> Result<(), Error> {
+        self.client.stop(TIMEOUT)?;
+        self.environment.stop(TIMEOUT)?;
+        Ok(self.server.stop(TIMEOUT)?)
+    }
+}
+
+fn report(deadline_s: u64, downloaded: &Downloaded, trial: &mut Trial<'_>) {
+    let ratios = downloaded.ratios.iter().map(|(_, ratio)| ratio);
+    let mean = ratios.sum::<f64>() / downloaded.ratios.len().max(1) as f64;
+    trial.outcome.row(
+        Row::new()
+            .with("deadline_s", deadline_s)
+            .with("displayed_s", downloaded.displayed_s)
+            .with("displayed_tiles", downloaded.displayed)
+            .with("received_s", downloaded.received_s)
+            .with("computations", downloaded.recomputations.len())
+            .with("recomputed_us", claims::spent_us(downloaded))
+            .with("image_s", downloaded.image_s)
+            .with("mean_ratio", mean)
+            .with("quality_db", downloaded.quality_db)
+            .with("starved", downloaded.starved)
+            .with("refused", downloaded.refused),
+    );
+    let took = downloaded.recomputations.iter().map(|one| (one.at_s, one.took_us));
+    trial.curve("recomputations", format!("{deadline_s} s"), took);
+    let ratios = downloaded.ratios.iter().copied();
+    trial.curve("ratios", format!("{deadline_s} s"), ratios);
+}

@@ -1,0 +1,129 @@
+//! `case.recomputation`: how long the reconfigurable scheduler computes, for systems of 1,000 and 10,000
+//! operations, anew and after a change of one operation. [Gill 2004] figure 10 shows up to 100 ms for about 70.
+
+mod system;
+
+use std::time::Duration;
+
+use punctual_harness::{Claim, Row, statistics::median};
+
+pub(super) use self::system::{ROLE, child};
+use self::system::{Compute, Computed};
+use crate::{
+    control::Control,
+    error::Error,
+    experiment::{Experiment, Trial},
+    length::Length,
+    os::{Interrupts, Subject},
+};
+
+pub(super) struct Recomputation;
+
+impl Experiment for Recomputation {
+    const NAME: &'static str = "case.recomputation";
+    const ABOUT: &'static str = "time of the reconfigurable scheduler's computations, anew and partial";
+    const PAGE: &'static str = include_str!("page.toml");
+    const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&CLAIMS);
+    const CONTROLS: &'static [Control] = &[BATCHES, DENSE, STRUCTURE];
+
+    fn expected(length: Length) -> Duration {
+        Duration::from_millis(length.pick(4_000, 12_000, 12_000))
+    }
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let samples = match trial.testbed.is_under(&DENSE) {
+            // A million dependencies.
+            true => 5,
+            false => trial.length().pick(21, 101, 101),
+        };
+        trial.shortened(format!("{samples} samples of each system instead of 101"));
+        let expected = Self::expected(trial.length());
+        let mut subject = Subject::start(trial.testbed, ROLE, expected * 20, Interrupts::Ignored)?;
+        let mut medians = Vec::new();
+        for operations in SIZES {
+            trial.stage(format!("{operations} operations"), expected / SIZES.len() as u32);
+            let per_operation = match trial.testbed.is_under(&DENSE) {
+                true => operations / DENSITY,
+                false => DEPENDENCIES,
+            };
+            let compute = Compute {
+                operations,
+                dependencies: operations * per_operation,
+                batches: if trial.testbed.is_under(&BATCHES) { 100 } else { 1 },
+                changes_structure: trial.testbed.is_under(&STRUCTURE),
+                samples,
+            };
+            let computed: Computed = subject.ask(&compute, expected * 10)?;
+            let (full, partial) = (middle(&computed.full), middle(&computed.partial));
+            let row = Row::new()
+                .with("operations", operations)
+                .with("dependencies", compute.dependencies)
+                .with("running", computed.running)
+                .with("full_ms", full * 1e-6)
+                .with("partial_ms", partial * 1e-6)
+                .with("partial_share", partial / full);
+            trial.outcome.row(row);
+            medians.push((full, partial));
+        }
+        subject.finish(&mut trial.outcome)?;
+        evaluate(&medians, trial);
+        Ok(())
+    }
+}
+
+/// Numbers of operations; each source has five rates.
+const SIZES: [u32; 2] = [1_000, 10_000];
+/// Dependencies for each operation.
+const DEPENDENCIES: u32 = 3;
+/// Under the control, an operation has one dependency for this many operations.
+const DENSITY: u32 = 100;
+
+const CLAIMS: [&str; 4] = ["full.1000", "full.10000", "growth", "partial"];
+const SOURCE: &str = "Punctual's limit";
+/// Longest computation of each size, in milliseconds.
+const LIMITS_MS: [f64; 2] = [5.0, 80.0];
+/// Ratio of n log n for ten times as many operations; what may come on top, because the larger system does
+/// not fit the caches that the smaller one does.
+const GROWTH: (f64, f64) = (10.0 * 4.0 / 3.0, 1.5);
+/// Share of the full computation.
+const PARTIAL: f64 = 0.1;
+
+const BATCHES: Control = Control {
+    id: "batches",
+    about: "operations arrive in a hundred batches, with a computation after each",
+    breaks: &["full.1000", "full.10000"],
+};
+
+const DENSE: Control = Control {
+    id: "dense",
+    about: "an operation depends on a hundredth of all, so that dependencies grow by the square",
+    breaks: &["growth"],
+};
+
+const STRUCTURE: Control = Control {
+    id: "structure",
+    about: "the changed operation is also disabled and enabled again, so that the structure may differ",
+    breaks: &["partial"],
+};
+
+fn middle(samples: &[u64]) -> f64 {
+    let samples: Vec<f64> = samples.iter().map(|sample| *sample as f64).collect();
+    median(&samples).unwrap_or(f64::NAN)
+}
+
+fn evaluate(medians: &[(f64, f64)], trial: &mut Trial<'_>) {
+    let [(small, small_partial), (large, large_partial)] = *medians else {
+        return;
+    };
+    let mut add = |claim: Claim| trial.outcome.claim(claim);
+    let limits = CLAIMS.iter().zip(SIZES).zip([small, large].into_iter().zip(LIMITS_MS));
+    for ((id, operations), (median, limit)) in limits {
+        let text = format!("{operations} operations: computation of the schedule, in milliseconds");
+        add(Claim::at_most(*id, text, SOURCE, median * 1e-6, limit));
+    }
+    let text = "time for ten times as many operations: not more than n log n, with half of it for caches";
+    add(Claim::at_most("growth", text, SOURCE, large / small, GROWTH.0 * GROWTH.1));
+    let shares = f64::max(small_partial / small, large_partial / large);
+    let text = "one changed operation: time of the computation over that of the whole schedule";
+    add(Claim::at_most("partial", text, SOURCE, shares, PARTIAL));
+}
