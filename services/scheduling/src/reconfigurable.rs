@@ -4,6 +4,7 @@
 mod admission;
 mod anomaly;
 mod configuration;
+mod file;
 mod graph;
 mod operation;
 mod operation_id;
@@ -15,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-use self::{admission::Entry, graph::Graph};
+use self::{admission::Entry, configuration::Periods, graph::Graph};
 pub use self::{
     anomaly::{Anomaly, Severity},
     configuration::DispatchLevel,
@@ -75,6 +76,7 @@ struct Solution {
     utilization: f64,
     assignments: Vec<Assignment>,
     levels: Vec<DispatchLevel>,
+    periods: Periods,
     /// Operations whose tuples contradict each other.
     contradictory: BTreeSet<u32>,
     /// Position of each operation among all, by importance and then in topological order.
@@ -113,6 +115,13 @@ impl ReconfigurableScheduler {
     pub fn thresholds(mut self, critical: f64, other: f64) -> Self {
         self.critical_threshold = critical;
         self.threshold = other;
+        self.solution = None;
+        self
+    }
+
+    /// Sets the order of admission and dispatch.
+    pub fn strategy(mut self, strategy: Strategy) -> Self {
+        self.strategy = strategy;
         self.solution = None;
         self
     }
@@ -314,11 +323,13 @@ impl ReconfigurableScheduler {
             before[index] != solution.admitted[index] || solution.graph.changed.contains(source)
         });
         let changed: Vec<u32> = changed.collect();
-        let mut affected = solution.graph.following(&changed);
-        affected.retain(|operation| self.assign(solution, *operation));
-        if !affected.is_empty() {
-            configuration::set_levels(self.strategy, solution);
-        }
+        let affected = solution.graph.following(&changed).into_iter();
+        let moved = affected.filter_map(|operation| {
+            let before = solution.assignments[operation as usize];
+            self.assign(solution, operation).then_some((operation, before))
+        });
+        let moved: Vec<(u32, Assignment)> = moved.collect();
+        configuration::update_levels(self.strategy, solution, &moved);
     }
 
     fn admit(&self, solution: &mut Solution) {

@@ -13,7 +13,7 @@ use crate::{
     completions::{Completions, Manual},
     doctor, events, explain,
     measuring::{Bench, Demo, Qualify, Trace},
-    new, plan, top,
+    new, plan, scheduler, top,
 };
 
 /// Punctual, a Real-time CORBA ORB: watch it, measure it, compile IDL, plan deadlines.
@@ -74,6 +74,9 @@ pub enum Command {
     /// of calls), and shows the margin to its deadline.
     #[command(after_help = PLAN)]
     Plan(plan::Options),
+    /// Show what the reconfigurable scheduler decides, or serve it
+    #[command(subcommand)]
+    Scheduler(scheduler::Scheduler),
     /// Check whether this machine is ready for real time, and print fixes
     ///
     /// Checks rights, limits, the kernel and its settings, CPUs, clock and memory. Prints for each check
@@ -214,6 +217,7 @@ Start with:
   punctual trace -- COMMAND           what waits for what while COMMAND runs?
   punctual idl check FILE.idl         is this IDL correct?
   punctual plan FILE.toml             are all deadlines met?
+  punctual scheduler show FILE.toml   which rates have room, and at which priorities?
   punctual top                        what is a running ORB doing?
   punctual events serve               a channel for events, filtered and delivered by priority";
 

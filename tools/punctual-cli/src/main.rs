@@ -11,6 +11,7 @@ mod measuring;
 mod new;
 mod plan;
 mod printing;
+mod scheduler;
 mod top;
 
 use std::process::ExitCode;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Trace(arguments) => trace::run(&arguments.into()),
         Command::Idl(command) => idl::run(&command),
         Command::Plan(options) => plan::run(&options),
+        Command::Scheduler(command) => scheduler::run(&command),
         Command::Doctor(options) => doctor::run(&options),
         Command::Top(options) => top::run(&options),
         Command::Events(command) => events::run(&command),

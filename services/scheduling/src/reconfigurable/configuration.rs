@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Operation, Queue, Solution, Strategy, graph::Graph, strategy::Level};
+use super::{Assignment, Operation, Queue, Solution, Strategy, graph::Graph, strategy::Level};
 
 /// Operations that are dispatched by threads of one priority.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -17,30 +17,91 @@ pub struct DispatchLevel {
     pub periods: Vec<Duration>,
 }
 
+/// Periods of the operations that run, by level, each with the number of its operations.
+pub(super) type Periods = BTreeMap<Level, BTreeMap<Duration, u32>>;
+
 /// Numbers the levels of all operations that run, and sets each operation's own.
 pub(super) fn set_levels(strategy: Strategy, solution: &mut Solution) {
-    let mut periods: BTreeMap<Level, BTreeSet<Duration>> = BTreeMap::new();
-    let key = |criticality, period| strategy.level(criticality, period);
+    solution.periods.clear();
     for assignment in &solution.assignments {
-        if let Some(period) = assignment.period {
-            periods
-                .entry(key(assignment.criticality, period))
-                .or_default()
-                .insert(period);
+        enter(strategy, &mut solution.periods, assignment);
+    }
+    number(strategy, solution);
+}
+
+/// Sets the levels of operations after a change; they come with what they were assigned before. The others
+/// keep theirs unless a level has come or gone.
+pub(super) fn update_levels(strategy: Strategy, solution: &mut Solution, moved: &[(u32, Assignment)]) {
+    let mut renumbered = false;
+    let mut touched = BTreeSet::new();
+    for (operation, before) in moved {
+        let now = &solution.assignments[*operation as usize];
+        renumbered |= leave(strategy, &mut solution.periods, before);
+        renumbered |= enter(strategy, &mut solution.periods, now);
+        touched.extend([before, now].iter().filter_map(|own| key(strategy, own)));
+    }
+    if renumbered {
+        return number(strategy, solution);
+    }
+    let numbers: BTreeMap<_, u32> = solution.periods.keys().copied().zip(0..).collect();
+    for (operation, _) in moved {
+        let assignment = &mut solution.assignments[*operation as usize];
+        assignment.level = key(strategy, assignment).and_then(|key| numbers.get(&key).copied());
+    }
+    for key in touched {
+        let level = &mut solution.levels[numbers[&key] as usize];
+        level.periods = solution.periods[&key].keys().copied().collect();
+    }
+}
+
+fn number(strategy: Strategy, solution: &mut Solution) {
+    let numbers: BTreeMap<_, u32> = solution.periods.keys().copied().zip(0..).collect();
+    for assignment in &mut solution.assignments {
+        assignment.level = key(strategy, assignment).and_then(|key| numbers.get(&key).copied());
+    }
+    let levels = solution.periods.iter().map(|(key, periods)| DispatchLevel {
+        queue: strategy.queue(*key),
+        periods: periods.keys().copied().collect(),
+    });
+    solution.levels = levels.collect();
+}
+
+/// Returns the level of an operation that runs.
+fn key(strategy: Strategy, assignment: &Assignment) -> Option<Level> {
+    let period = assignment.period?;
+    Some(strategy.level(assignment.criticality, period))
+}
+
+/// Counts an operation; returns whether its level is new.
+fn enter(strategy: Strategy, periods: &mut Periods, assignment: &Assignment) -> bool {
+    let Some((key, period)) = key(strategy, assignment).zip(assignment.period) else {
+        return false;
+    };
+    let level = periods.entry(key).or_default();
+    let is_new = level.is_empty();
+    *level.entry(period).or_default() += 1;
+    is_new
+}
+
+/// Counts an operation no more; returns whether its level has gone.
+fn leave(strategy: Strategy, periods: &mut Periods, assignment: &Assignment) -> bool {
+    let Some((key, period)) = key(strategy, assignment).zip(assignment.period) else {
+        return false;
+    };
+    let Some(level) = periods.get_mut(&key) else {
+        return false;
+    };
+    if let Some(operations) = level.get_mut(&period) {
+        *operations -= 1;
+        if *operations == 0 {
+            level.remove(&period);
         }
     }
-    let numbers: BTreeMap<_, u32> = periods.keys().copied().zip(0..).collect();
-    for assignment in &mut solution.assignments {
-        let level = |period| numbers.get(&key(assignment.criticality, period)).copied();
-        assignment.level = assignment.period.and_then(level);
+    let is_empty = level.is_empty();
+    if is_empty {
+        periods.remove(&key);
     }
-    solution.levels = periods
-        .into_iter()
-        .map(|(key, periods)| DispatchLevel {
-            queue: strategy.queue(key),
-            periods: periods.into_iter().collect(),
-        })
-        .collect();
+    is_empty
 }
 
 /// Returns the position of each operation: the most important first, then in topological order.

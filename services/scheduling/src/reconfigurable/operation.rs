@@ -27,6 +27,19 @@ impl Criticality {
     }
 }
 
+/// As in files: "very-high".
+impl std::fmt::Display for Criticality {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::VeryLow => "very-low",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::VeryHigh => "very-high",
+        })
+    }
+}
+
 /// One of the rates at which an operation may run, with its execution time then.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RateTuple {

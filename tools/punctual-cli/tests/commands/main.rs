@@ -10,5 +10,6 @@ mod idl;
 mod new;
 mod plan;
 mod printing;
+mod scheduler;
 mod simulate;
 mod terminal;

@@ -4,7 +4,9 @@
 use std::time::{Duration, Instant};
 
 use punctual_qos::{Condition, Contract, Need, RateManager, Region};
-use punctual_scheduling::reconfigurable::{Criticality, Operation, OperationId, ReconfigurableScheduler, Strategy};
+use punctual_scheduling::reconfigurable::{
+    Criticality, Operation, OperationId, ReconfigurableScheduler, Strategy,
+};
 use serde::{Deserialize, Serialize};
 
 use super::picture::TILES;
@@ -153,7 +155,8 @@ impl Adaptation {
         let paper = |time: Duration| time.as_secs_f64() * self.scale;
         let goal = (self.deadline - RESERVE.min(self.deadline)).as_secs_f64();
         let complete = |of_image: f64| paper(last) + of_image * f64::from(left) / f64::from(TILES);
-        self.lateness.set(complete(paper(period) * f64::from(TILES)) - goal);
+        self.lateness
+            .set(complete(paper(period) * f64::from(TILES)) - goal);
         self.least_lateness.set(complete(FASTEST.into()) - goal);
         self.contract.evaluate();
         if !self.adapts || self.contract.region() != BEHIND {
@@ -190,7 +193,12 @@ mod tests {
 
     #[test]
     fn each_step_of_the_map_makes_room_for_the_next_rate() {
-        for (deadline, expected) in [(62, (1, 60.0)), (58, (5, 56.0)), (52, (11, 50.0)), (42, (21, 40.0))] {
+        for (deadline, expected) in [
+            (62, (1, 60.0)),
+            (58, (5, 56.0)),
+            (52, (11, 50.0)),
+            (42, (21, 40.0)),
+        ] {
             let (computations, seconds) = settled(deadline);
             assert_eq!((computations, seconds.ceil()), expected, "{deadline} s");
         }

@@ -7,15 +7,20 @@ use super::client::Downloaded;
 const SOURCE: &str = "[Gill 2004] 3.3, figure 10";
 
 /// All claims.
-pub(super) const ALL: [&str; 5] = ["count", "infeasible", "duration", "settles", "met"];
+pub(super) const ALL: [&str; 6] = ["count", "infeasible", "duration", "narrows", "settles", "met"];
 
-/// Duration of the later half of the recomputations over that of the earlier half, including the first
-/// computation.
-const SETTLED: f64 = 0.9;
+/// Duration of the last recomputations over that of the first computation.
+const SETTLED: f64 = 0.5;
+/// Deadlines this far apart, in seconds, differ in the time of their recomputations by more than noise.
+const APART: u64 = 4;
 
 /// Adds all claims. Downloads are those of the feasible deadlines, the most demanding first, and then those
 /// of the infeasible ones.
-pub(super) fn evaluate(feasible: &[(u64, Downloaded)], infeasible: &[(u64, Downloaded)], outcome: &mut Outcome) {
+pub(super) fn evaluate(
+    feasible: &[(u64, Downloaded)],
+    infeasible: &[(u64, Downloaded)],
+    outcome: &mut Outcome,
+) {
     let count = |of: &(u64, Downloaded)| of.1.recomputations.len();
     let counts: Vec<usize> = feasible.iter().map(count).collect();
     outcome.claim(Claim::new(
@@ -36,24 +41,7 @@ pub(super) fn evaluate(feasible: &[(u64, Downloaded)], infeasible: &[(u64, Downl
         "minimal",
         least.iter().all(|one| Some(one) == most) && most < fewest,
     ));
-    let spent: Vec<u64> = feasible.iter().chain(infeasible).map(|of| spent_us(&of.1)).collect();
-    let (some, none) = spent.split_at(feasible.len());
-    outcome.claim(Claim::new(
-        "duration",
-        "time of all recomputations in microseconds, in the same order; none for 38 and 1 s",
-        SOURCE,
-        shown(&spent),
-        "descending",
-        some.is_sorted_by(|one, next| one > next) && none.iter().all(|one| *one == 0),
-    ));
-    let halves: Vec<f64> = feasible.iter().filter_map(|of| later_over_earlier(&of.1)).collect();
-    outcome.claim(Claim::at_most(
-        "settles",
-        "median duration of the later half of the computations over that of the earlier half",
-        SOURCE,
-        median(&halves).unwrap_or(f64::NAN),
-        SETTLED,
-    ));
+    durations(feasible, infeasible, outcome);
     let met = |of: &&(u64, Downloaded)| of.1.displayed_s.is_some_and(|at| at <= of.0 as f64);
     let met = feasible.iter().filter(met).count();
     outcome.claim(Claim::at_least(
@@ -62,6 +50,47 @@ pub(super) fn evaluate(feasible: &[(u64, Downloaded)], infeasible: &[(u64, Downl
         SOURCE,
         met as f64,
         feasible.len() as f64,
+    ));
+}
+
+fn durations(feasible: &[(u64, Downloaded)], infeasible: &[(u64, Downloaded)], outcome: &mut Outcome) {
+    let spent = |of: &(u64, Downloaded)| spent_us(&of.1);
+    let all: Vec<u64> = feasible.iter().chain(infeasible).map(spent).collect();
+    let in_order = feasible.iter().all(|one| {
+        let later = feasible.iter().filter(|other| other.0 >= one.0 + APART);
+        later.map(spent).all(|other| spent(one) > other)
+    });
+    outcome.claim(Claim::new(
+        "duration",
+        format!(
+            "microseconds of all recomputations: descending for deadlines {APART} s apart; 0 for 38 and 1 s"
+        ),
+        SOURCE,
+        shown(&all),
+        "descending",
+        in_order && infeasible.iter().all(|one| spent(one) == 0),
+    ));
+    let narrowed = feasible.iter().filter_map(|(_, downloaded)| {
+        let (first, last) = downloaded
+            .recomputations
+            .first()
+            .zip(downloaded.recomputations.last())?;
+        Some(first.choices.saturating_sub(last.choices) as f64)
+    });
+    outcome.claim(Claim::at_least(
+        "narrows",
+        "feasible deadlines: rates from which the scheduler chooses, less at the end than at first by",
+        SOURCE,
+        narrowed.fold(f64::INFINITY, f64::min),
+        1.0,
+    ));
+    let settled: Vec<f64> = feasible.iter().filter_map(|of| last_over_first(&of.1)).collect();
+    outcome.claim(Claim::at_most(
+        "settles",
+        "feasible deadlines: duration of the last recomputations over that of the first computation",
+        SOURCE,
+        median(&settled).unwrap_or(f64::NAN),
+        SETTLED,
     ));
 }
 
@@ -75,8 +104,10 @@ pub(super) fn spent_us(downloaded: &Downloaded) -> u64 {
     took.sum::<f64>().round() as u64
 }
 
-fn later_over_earlier(downloaded: &Downloaded) -> Option<f64> {
+/// The median of the last four recomputations over the first computation.
+fn last_over_first(downloaded: &Downloaded) -> Option<f64> {
     let took: Vec<f64> = downloaded.recomputations.iter().map(|one| one.took_us).collect();
-    let (earlier, later) = took.split_at(took.len() / 2);
-    Some(median(later)? / median(earlier)?)
+    let (first, others) = took.split_first()?;
+    let last = &others[others.len().saturating_sub(4)..];
+    Some(median(last)? / first)
 }

@@ -66,12 +66,18 @@ impl Task<Client> for PluggedIn {
 
     fn perform(self, client: &mut Client) -> Result<(), Error> {
         network::connect()?;
-        let orb = Orb::builder().listen(format!("iiop://{}:0", network::CLIENT)).build()?;
+        let orb = Orb::builder()
+            .listen(format!("iiop://{}:0", network::CLIENT))
+            .build()?;
         let folder: FolderRef = orb.resolve(&client.setup.folder)?;
         let current = Arc::new(PiMutex::new(None));
         let servant = Screen(Arc::clone(&current));
         // Tiles are received while operations use the processor.
-        let pool = orb.threadpool().threads(1).default_priority(Priority::MAX).build()?;
+        let pool = orb
+            .threadpool()
+            .threads(1)
+            .default_priority(Priority::MAX)
+            .build()?;
         let adapter = orb.root_poa().child("display").threadpool(&pool).build()?;
         let display: DisplayRef = adapter.activate(servant)?;
         client.link = Some(Link {

@@ -120,7 +120,10 @@ fn inverse(mut values: Vec<i32>) -> Vec<u8> {
         }
         size *= 2;
     }
-    values.into_iter().map(|value| value.clamp(0, 255) as u8).collect()
+    values
+        .into_iter()
+        .map(|value| value.clamp(0, 255) as u8)
+        .collect()
 }
 
 /// A row or a column.
@@ -159,7 +162,10 @@ mod tests {
         let octets = compress(tile, limit);
         assert!(octets.len() <= limit, "{} of {limit}", octets.len());
         let pixels = decompress(&octets);
-        let squares = tile.iter().zip(&pixels).map(|(one, other)| f64::from(one.abs_diff(*other)).powi(2));
+        let squares = tile
+            .iter()
+            .zip(&pixels)
+            .map(|(one, other)| f64::from(one.abs_diff(*other)).powi(2));
         squares.sum::<f64>() / tile.len() as f64
     }
 
@@ -183,7 +189,10 @@ mod tests {
         for number in 0..TILES {
             let tile = picture::tile(&picture, number);
             let errors = [256, 512, 1_024, 2_048, 2 * PIXELS].map(|limit| error(&tile, limit));
-            assert!(errors.is_sorted_by(|few, many| few >= many), "{number}: {errors:?}");
+            assert!(
+                errors.is_sorted_by(|few, many| few >= many),
+                "{number}: {errors:?}"
+            );
             assert!(errors[4] < 1.0, "{number}: {errors:?}");
         }
     }

@@ -33,7 +33,8 @@ pub(super) struct ImageTransfer;
 
 impl Experiment for ImageTransfer {
     const NAME: &'static str = "case.image-transfer";
-    const ABOUT: &'static str = "an image over a narrow link by its deadline: adaptation of compression and rates";
+    const ABOUT: &'static str =
+        "an image over a narrow link by its deadline: adaptation of compression and rates";
     const PAGE: &'static str = include_str!("page.toml");
     const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&claims::ALL);
     const CONTROLS: &'static [Control] = &[FIXED_RATES, EAGER, UNCOMPRESSED];
@@ -48,11 +49,14 @@ impl Experiment for ImageTransfer {
         trial.shortened(format!("times are divided by {scale}, and rates multiplied"));
         trial.outcome.parameter("scale", scale);
         trial.text("scale", scale.to_string());
-        let mut system = match System::start(&trial.testbed.places, scale, Self::expected(trial.length()) * 3) {
+        let mut system = match System::start(&trial.testbed.places, scale, Self::expected(trial.length()) * 3)
+        {
             Ok(system) => system,
             Err(error) => {
                 for claim in claims::ALL {
-                    trial.outcome.skip(Some(claim), format!("claim {claim}"), error.to_string());
+                    trial
+                        .outcome
+                        .skip(Some(claim), format!("claim {claim}"), error.to_string());
                 }
                 return Ok(());
             }
@@ -61,7 +65,11 @@ impl Experiment for ImageTransfer {
             let expected = Duration::from_secs((*deadline_s).max(SLOWEST)).div_f64(scale);
             trial.stage(format!("deadline {deadline_s} s"), expected);
             let download = Download {
-                deadline_s: if trial.testbed.is_under(&EAGER) { FEASIBLE[0] } else { *deadline_s },
+                deadline_s: if trial.testbed.is_under(&EAGER) {
+                    FEASIBLE[0]
+                } else {
+                    *deadline_s
+                },
                 adapts: !trial.testbed.is_under(&FIXED_RATES),
                 compresses: !trial.testbed.is_under(&UNCOMPRESSED),
             };
@@ -69,8 +77,14 @@ impl Experiment for ImageTransfer {
             report(*deadline_s, &downloaded, trial);
             Ok((*deadline_s, downloaded))
         };
-        let feasible = FEASIBLE.iter().map(&mut download).collect::<Result<Vec<_>, _>>()?;
-        let infeasible = INFEASIBLE.iter().map(&mut download).collect::<Result<Vec<_>, _>>()?;
+        let feasible = FEASIBLE
+            .iter()
+            .map(&mut download)
+            .collect::<Result<Vec<_>, _>>()?;
+        let infeasible = INFEASIBLE
+            .iter()
+            .map(&mut download)
+            .collect::<Result<Vec<_>, _>>()?;
         system.stop()?;
         claims::evaluate(&feasible, &infeasible, &mut trial.outcome);
         Ok(())
@@ -95,7 +109,7 @@ fn scale(length: Length) -> f64 {
 const FIXED_RATES: Control = Control {
     id: "fixed-rates",
     about: "rates are not adapted to the progress",
-    breaks: &["count", "duration", "settles", "met"],
+    breaks: &["count", "infeasible", "duration", "narrows", "settles", "met"],
 };
 
 const EAGER: Control = Control {
@@ -162,7 +176,10 @@ fn report(deadline_s: u64, downloaded: &Downloaded, trial: &mut Trial<'_>) {
             .with("starved", downloaded.starved)
             .with("refused", downloaded.refused),
     );
-    let took = downloaded.recomputations.iter().map(|one| (one.at_s, one.took_us));
+    let took = downloaded
+        .recomputations
+        .iter()
+        .map(|one| (one.at_s, one.took_us));
     trial.curve("recomputations", format!("{deadline_s} s"), took);
     let ratios = downloaded.ratios.iter().copied();
     trial.curve("ratios", format!("{deadline_s} s"), ratios);

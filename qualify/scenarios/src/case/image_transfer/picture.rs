@@ -17,7 +17,11 @@ pub(super) fn all() -> Vec<u8> {
     let places = (0..WIDTH).flat_map(|y| (0..WIDTH).map(move |x| (x as f64, y as f64)));
     let pixel = |(x, y): (f64, f64)| {
         let hills = 45.0 * (x / 61.0).sin() * (y / 83.0).cos() + 20.0 * ((x + 2.0 * y) / 29.0).sin();
-        let fields = if ((x / 97.0).floor() + (y / 71.0).floor()) % 2.0 == 0.0 { 18.0 } else { 0.0 };
+        let fields = if ((x / 97.0).floor() + (y / 71.0).floor()) % 2.0 == 0.0 {
+            18.0
+        } else {
+            0.0
+        };
         let river = (y - 260.0 - 60.0 * (x / 90.0).sin()).abs() < 9.0;
         let along = (x - 120.0 + (y - 380.0) * 0.5).abs();
         let runway = along < 10.0 && (300.0..460.0).contains(&y);
@@ -35,7 +39,10 @@ pub(super) fn all() -> Vec<u8> {
 
 /// Returns the pixels of a tile.
 pub(super) fn tile(picture: &[u8], number: u32) -> Vec<u8> {
-    rows(number).flat_map(|start| &picture[start..start + SIDE]).copied().collect()
+    rows(number)
+        .flat_map(|start| &picture[start..start + SIDE])
+        .copied()
+        .collect()
 }
 
 /// Puts a tile into its place.
@@ -54,7 +61,10 @@ fn rows(number: u32) -> impl Iterator<Item = usize> {
 
 /// Returns the ratio of signal to noise of a picture, in decibels.
 pub(super) fn quality(original: &[u8], shown: &[u8]) -> f64 {
-    let squares = original.iter().zip(shown).map(|(one, other)| f64::from(one.abs_diff(*other)).powi(2));
+    let squares = original
+        .iter()
+        .zip(shown)
+        .map(|(one, other)| f64::from(one.abs_diff(*other)).powi(2));
     let mean = squares.sum::<f64>() / original.len() as f64;
     10.0 * (255.0f64.powi(2) / mean.max(1e-3)).log10()
 }

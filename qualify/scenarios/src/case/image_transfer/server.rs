@@ -54,7 +54,9 @@ impl Role for Server {
 
     fn start(setup: ServerSetup) -> Result<(Self, String), Error> {
         network::make_cable()?;
-        let orb = Orb::builder().listen(format!("iiop://{}:0", network::SERVER)).build()?;
+        let orb = Orb::builder()
+            .listen(format!("iiop://{}:0", network::SERVER))
+            .build()?;
         let (requests, waiting) = mpsc::sync_channel(QUEUE);
         let display = Arc::new(PiMutex::new(None::<DisplayRef>));
         let folder = VirtualFolder {
@@ -71,7 +73,9 @@ impl Role for Server {
                 let _ = display.map(|display| display.tile(number, &compressed));
             }
         })?;
-        let folder: FolderRef = orb.root_poa().activate(folder)?;
+        let pool = orb.threadpool().threads(1).build()?;
+        let adapter = orb.root_poa().child("folder").threadpool(&pool).build()?;
+        let folder: FolderRef = adapter.activate(folder)?;
         let reference = folder.to_ior();
         Ok((Self { _orb: orb, setup }, reference))
     }

@@ -95,7 +95,11 @@ impl Compute {
         for number in 0..self.dependencies {
             let follower = sources + number % (self.operations - sources);
             // Half of them on a source.
-            let earlier = if random.next() % 2 == 0 { sources } else { follower };
+            let earlier = if random.next().is_multiple_of(2) {
+                sources
+            } else {
+                follower
+            };
             let on = (random.next() % u64::from(earlier)) as u32;
             scheduler.depend(OperationId(follower), OperationId(on), 1)?;
         }

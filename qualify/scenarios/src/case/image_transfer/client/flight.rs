@@ -42,7 +42,10 @@ const STACK_BYTES: usize = 1 << 20;
 
 /// Downloads the image, and returns what became of it.
 pub(super) fn fly(transfer: &Arc<Transfer>, download: Download, scale: f64) -> Result<Downloaded, Error> {
-    let (transfer, spec) = (Arc::clone(transfer), thread("releases", RELEASES).stack_bytes(STACK_BYTES));
+    let (transfer, spec) = (
+        Arc::clone(transfer),
+        thread("releases", RELEASES).stack_bytes(STACK_BYTES),
+    );
     joined(spec.spawn(move || Flight::start(transfer, download, scale)?.run())?)?
 }
 
@@ -90,11 +93,17 @@ impl Flight {
             .collect();
         sources.push((own.decompression.0, Work::Decompression(own.decompression.1)));
         let start = self.cockpit.transfer.elapsed();
-        let mut releases: BinaryHeap<_> = (0..sources.len()).map(|source| Reverse((start, source))).collect();
+        let mut releases: BinaryHeap<_> = (0..sources.len())
+            .map(|source| Reverse((start, source)))
+            .collect();
         let (examined, mut next_examination) = (EXAMINED.div_f64(self.scale), start);
-        let limit = PATIENCE.div_f64(self.scale).max(self.cockpit.transfer.deadline() + examined * 8);
+        let limit = PATIENCE
+            .div_f64(self.scale)
+            .max(self.cockpit.transfer.deadline() + examined * 8);
         while self.left() > 0 && self.cockpit.transfer.elapsed() < limit {
-            let Some(Reverse((at, source))) = releases.peek().copied() else { break };
+            let Some(Reverse((at, source))) = releases.peek().copied() else {
+                break;
+            };
             if next_examination <= at {
                 self.sleep_until(next_examination);
                 next_examination += examined;
@@ -124,7 +133,9 @@ impl Flight {
         let last = Duration::from_nanos(transfer.displayed_ns.load(Relaxed));
         if left > 0 && self.adaptation.examine(now, last, left)? {
             let agreed = self.adaptation.scheduler().clone();
-            self.cockpit.dispatcher().reconfigure(|scheduler| *scheduler = agreed)?;
+            self.cockpit
+                .dispatcher()
+                .reconfigure(|scheduler| *scheduler = agreed)?;
         }
         Ok(())
     }
@@ -136,7 +147,10 @@ impl Flight {
         let paper = |time: Duration| time.as_secs_f64() * self.scale;
         let last = Duration::from_nanos(transfer.displayed_ns.load(Relaxed));
         let (shown, ratios, received) = transfer.seen();
-        let decompression = self.adaptation.scheduler().assignment(self.operations.decompression.0);
+        let decompression = self
+            .adaptation
+            .scheduler()
+            .assignment(self.operations.decompression.0);
         let period = decompression.and_then(|own| own.period).unwrap_or_default();
         Ok(Downloaded {
             displayed_s: (self.left() == 0).then(|| paper(last)),

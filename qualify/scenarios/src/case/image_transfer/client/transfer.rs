@@ -135,7 +135,11 @@ impl Transfer {
         let now = self.elapsed();
         let octets: usize = state.arrivals.iter().skip(1).map(|(_, octets)| octets).sum();
         let per_second = octets as f64 / (now - *first).as_secs_f64().max(1e-6);
-        let time = self.deadline.mul_f64(RECEIVED_BY).saturating_sub(now).as_secs_f64();
+        let time = self
+            .deadline
+            .mul_f64(RECEIVED_BY)
+            .saturating_sub(now)
+            .as_secs_f64();
         let to_receive = TILES - state.ratios.len() as u32;
         let each = per_second * time / f64::from(to_receive.max(1));
         (each as usize).saturating_sub(AROUND).clamp(least, PIXELS)

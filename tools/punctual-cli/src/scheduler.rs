@@ -1,0 +1,103 @@
+//! `punctual scheduler`: the reconfigurable scheduler: what it decides for a file, or served to others.
+
+mod serve;
+mod show;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Args, Subcommand};
+use punctual_scheduling::reconfigurable::Strategy;
+
+/// Commands of `punctual scheduler`.
+#[derive(Debug, Subcommand)]
+pub enum Scheduler {
+    /// Show rates, priorities and anomalies of the operations in a file
+    ///
+    /// Computes the schedule as a program with these operations would, and shows for each operation the rate
+    /// that is admitted, its level and its order there; the levels of dispatch; and everything that is wrong
+    /// or has no room.
+    #[command(after_help = SHOW)]
+    Show(Show),
+    /// Serve a scheduler, with the interface of TAO's RtecScheduler
+    ///
+    /// Clients create operations with rates and dependencies, and ask for the schedule. Prints the URL of the
+    /// object; `corbaloc:...` is what clients of any ORB understand. Ends with SIGINT (Ctrl-C) or SIGTERM.
+    #[command(after_help = SERVE)]
+    Serve(Serve),
+}
+
+/// Settings of `scheduler show`.
+#[derive(Args, Debug)]
+pub struct Show {
+    /// File with operations
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Order of admission and dispatch, instead of that of the file
+    #[arg(long, value_name = "NAME")]
+    pub strategy: Option<Strategy>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Settings of `scheduler serve`.
+#[derive(Args, Debug)]
+pub struct Serve {
+    /// Endpoint at which it listens
+    #[arg(long, value_name = "URL", default_value = "iiop://localhost:2811")]
+    pub listen: String,
+    /// Order of admission and dispatch
+    #[arg(long, value_name = "NAME", default_value = "MUF_FAIR")]
+    pub strategy: Strategy,
+    /// Use of the processor, 0 to 1, up to which critical work is admitted
+    #[arg(long, value_name = "USE", default_value = "1", value_parser = share)]
+    pub critical_threshold: f64,
+    /// Use of the processor, 0 to 1, up to which other work is admitted
+    #[arg(long, value_name = "USE", default_value = "1", value_parser = share)]
+    pub threshold: f64,
+}
+
+const SHOW: &str = "\
+A file, in short (the documentation of ReconfigurableScheduler::read has every key):
+  strategy = \"MUF_FAIR\"
+  threshold = 0.8
+
+  [[operation]]
+  name = \"sensor\"
+  criticality = \"very-high\"
+  rates = [{ period = \"100 ms\", wcet = \"5 ms\" }, { period = \"20 ms\", wcet = \"5 ms\" }]
+
+  [[operation]]
+  name = \"filter\"
+  wcet = \"2 ms\"
+  follows = [{ operation = \"sensor\" }]
+
+Examples:
+  punctual scheduler show services/scheduling/flight.toml
+  punctual scheduler show services/scheduling/flight.toml --strategy RMS --json
+
+Exit code: 0 everything runs; 1 something does not; 2 the file could not be read.";
+
+const SERVE: &str = "\
+Examples:
+  punctual scheduler serve
+  punctual scheduler serve --listen iiop://10.0.0.7:2811 --strategy MUF --threshold 0.8
+
+Exit code: 0 ended by a signal; 2 it could not serve.";
+
+/// Runs the command.
+pub fn run(command: &Scheduler) -> ExitCode {
+    let done = match command {
+        Scheduler::Show(options) => show::run(options),
+        Scheduler::Serve(options) => serve::run(options),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::from(2)
+    })
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "expected 0 to 1, such as 0.8".to_owned())
+}

@@ -1,0 +1,96 @@
+//! `punctual scheduler`: the schedule of a file, and the served object.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+};
+
+use punctual::Orb;
+use punctual_scheduling::rtec::idl::punctual_scheduling::SchedulerRef;
+use serde_json::Value;
+
+use crate::command::{file, row, run};
+
+const FLIGHT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../services/scheduling/flight.toml"
+);
+
+#[test]
+fn the_schedule_of_a_file_is_shown() {
+    let run = run(["scheduler", "show", FLIGHT]);
+    assert_eq!(run.code, 0, "{}", run.complained);
+    // Follows the moving map and the radar at the lower of their rates.
+    assert_eq!(row(&run.said, "symbols")[1..4], ["high", "0", "200"]);
+    assert!(run.said.contains("72.0 % of the processor"), "{}", run.said);
+}
+
+#[test]
+fn json_has_what_has_no_room() {
+    let text = "threshold = 0.5\n[[operation]]\nname = \"map\"\n\
+                rates = [{ period = \"10 ms\", wcet = \"6 ms\" }]";
+    let run = run([
+        "scheduler".as_ref(),
+        "show".as_ref(),
+        file("map.toml", text).as_os_str(),
+        "--json".as_ref(),
+    ]);
+    assert_eq!(run.code, 1, "{}", run.complained);
+    let shown: Value = serde_json::from_str(&run.said).unwrap();
+    assert_eq!(shown["operations"][0]["period_ms"], Value::Null);
+    let anomaly = &shown["anomalies"][0];
+    assert_eq!(anomaly["severity"], "error");
+    assert!(
+        anomaly["text"]
+            .as_str()
+            .unwrap()
+            .contains("`map` was not admitted"),
+        "{anomaly}"
+    );
+}
+
+#[test]
+fn errors_name_the_place() {
+    for (text, expected) in [
+        ("[[operation]]\nname = \"a\"", "either `rates`, or `wcet`"),
+        ("threshold = 2.0", "not a use of the processor"),
+        ("strategy = \"best\"", "no strategy"),
+        (
+            "[[operation]]\nname = \"a\"\nwcet = \"1 ms\"\nfollows = [{ operation = \"b\" }]",
+            "no operation `b`",
+        ),
+    ] {
+        let file = file("wrong.toml", text);
+        let run = run(["scheduler".as_ref(), "show".as_ref(), file.as_os_str()]);
+        assert_eq!(run.code, 2, "{text}");
+        assert!(run.complained.contains(expected), "{text}: {}", run.complained);
+    }
+}
+
+#[test]
+fn a_served_scheduler_answers_and_ends_with_a_signal() {
+    let mut server = Command::new(env!("CARGO_BIN_EXE_punctual"))
+        .args([
+            "scheduler",
+            "serve",
+            "--listen",
+            "iiop://127.0.0.1:0",
+            "--strategy",
+            "MUF",
+        ])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.as_mut().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let url = line.split_whitespace().last().unwrap();
+    let orb = Orb::builder().lock_memory(false).build().unwrap();
+    let scheduler: SchedulerRef = orb.resolve(url).unwrap();
+    assert_eq!(scheduler.strategy().unwrap(), "MUF");
+    assert_eq!(scheduler.create("display").unwrap(), 1);
+    let pid = rustix::process::Pid::from_child(&server);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(server.wait().unwrap().success());
+}
