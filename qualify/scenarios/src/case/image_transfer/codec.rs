@@ -1,4 +1,4 @@
-//! Compression of tiles to a given size: an integer Haar wavelet (S transform), quantised, with runs of zeros.
+//! Compression of tiles to a given size: integer Haar wavelet (S transform), quantised, with runs of zeros.
 //!
 //! A tile has 4,096 pixels, and may have to fit into 256 octets. Streams of JPEG begin with tables of about
 //! 600 octets, so that no encoder of that format can be used here.

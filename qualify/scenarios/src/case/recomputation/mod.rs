@@ -1,5 +1,5 @@
 //! `case.recomputation`: how long the reconfigurable scheduler computes, for systems of 1,000 and 10,000
-//! operations, anew and after a change of one operation. [Gill 2004] figure 10 shows up to 100 ms for about 70.
+//! operations, anew and after a change of one. [Gill 2004] figure 10 shows up to 100 ms for about 70.
 
 mod system;
 
