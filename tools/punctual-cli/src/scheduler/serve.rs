@@ -18,18 +18,19 @@ pub fn run(options: &Serve) -> Result<ExitCode, Box<dyn Error>> {
     let termination = Termination::watch()?;
     let orb = Orb::builder().listen(options.listen.as_str()).build()?;
     let thresholds = (options.critical_threshold, options.threshold);
-    let pool = orb.threadpool().threads(1).build()?;
-    let adapter = orb.root_poa().child("scheduling").threadpool(&pool).build()?;
     let servant = SchedulerServant::with(options.strategy, thresholds, SchedulerLimits::default());
-    let scheduler: SchedulerRef = adapter.activate(servant)?;
+    let scheduler: SchedulerRef = orb.root_poa().activate(servant)?;
     println!(
         "{} scheduler at {}",
         options.strategy,
         orb.publish(NAME, &scheduler)?
     );
-    while termination.requested().is_none() {
-        thread::sleep(SLICE);
-    }
-    orb.shutdown_and_wait()?;
+    thread::scope(|scope| {
+        scope.spawn(|| orb.run());
+        while termination.requested().is_none() {
+            thread::sleep(SLICE);
+        }
+        orb.shutdown();
+    });
     Ok(ExitCode::SUCCESS)
 }

@@ -9,7 +9,7 @@ use punctual::Orb;
 use punctual_scheduling::rtec::idl::punctual_scheduling::SchedulerRef;
 use serde_json::Value;
 
-use crate::command::{file, row, run};
+use crate::command::{file, run};
 
 const FLIGHT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -18,11 +18,20 @@ const FLIGHT: &str = concat!(
 
 #[test]
 fn the_schedule_of_a_file_is_shown() {
-    let run = run(["scheduler", "show", FLIGHT]);
-    assert_eq!(run.code, 0, "{}", run.complained);
-    // Follows the moving map and the radar at the lower of their rates.
-    assert_eq!(row(&run.said, "symbols")[1..4], ["high", "0", "200"]);
-    assert!(run.said.contains("72.0 % of the processor"), "{}", run.said);
+    let shown = run(["scheduler", "show", FLIGHT]);
+    assert_eq!(shown.code, 0, "{}", shown.complained);
+    assert!(
+        shown.said.contains("% of the processor is admitted"),
+        "{}",
+        shown.said
+    );
+    let json = run(["scheduler", "show", FLIGHT, "--json"]).said;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let mut operations = json["operations"].as_array().unwrap().iter();
+    // Follows the moving map and the radar at the lower of their rates, and is as critical as the radar.
+    let symbols = operations.find(|own| own["operation"] == "symbols").unwrap();
+    assert_eq!(symbols["criticality"], "high");
+    assert_eq!(symbols["period_ms"].as_f64().map(f64::round), Some(200.0));
 }
 
 #[test]

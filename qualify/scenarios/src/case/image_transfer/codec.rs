@@ -49,8 +49,8 @@ pub(super) fn decompress(octets: &[u8]) -> Vec<u8> {
 /// Number of levels of the transform.
 const LEVELS: u8 = SIDE.ilog2() as u8;
 
-/// The coarse coefficients first: the places of each level in rows, with the level. A coefficient of a coarser
-/// level counts for more pixels, and has half the step of the next.
+/// The coarse coefficients first: the places of each level in rows, with the level. A coefficient of a
+/// coarser level counts for more pixels, and has half the step of the next.
 fn order() -> impl Iterator<Item = (usize, u8)> {
     let levels = (0..=LEVELS).map(|level| (level, (1usize << level) / 2..1 << level));
     levels.flat_map(|(level, ring)| {
