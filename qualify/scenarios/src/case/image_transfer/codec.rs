@@ -60,8 +60,8 @@ fn order() -> impl Iterator<Item = (usize, u8)> {
     })
 }
 
-/// Returns the binary logarithm of a level's step, of which `step` is that of the finest level. A step of 2 is
-/// the least, so that differences of up to 254 can be stored.
+/// Returns the binary logarithm of a level's step, of which `step` is that of the finest level. A step of 2
+/// is the least, so that differences of up to 254 can be stored.
 fn shift(step: u8, level: u8) -> u8 {
     step.saturating_sub(LEVELS - level).max(1)
 }
