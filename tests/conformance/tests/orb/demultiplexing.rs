@@ -15,6 +15,7 @@ use punctual_fixtures::{
     wire::{COMMON, REPLY},
 };
 
+#[allow(dead_code, reason = "its calls are written by hand")]
 mod doubler {
     include!("../../../../crates/stub/doc/doubler.rs");
 }
