@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, Write},
+    io::{self, BufWriter, Write},
     path::{Path, PathBuf},
     sync::OnceLock,
 };
@@ -60,14 +60,30 @@ pub(crate) fn write_or_keep<'f>(file: &'f Path, text: &[u8]) -> Result<&'f Path,
 
 /// Writes a file atomically: readers see the old or the new content.
 pub(crate) fn write(file: &Path, text: &[u8]) -> io::Result<()> {
-    if let Some(mut output) = STANDARD_OUTPUT.get().filter(|_| file == Path::new("-")) {
-        return output.write_all(text).and_then(|()| output.write_all(b"\n"));
+    write_with(file, |to| to.write_all(text))
+}
+
+/// Like [`write`], for what is written piece by piece.
+pub(crate) fn write_with(
+    file: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let buffered = |to: &File, end: &[u8]| {
+        let mut to = BufWriter::new(to);
+        content(&mut to)?;
+        to.write_all(end)?;
+        to.flush()
+    };
+    if let Some(output) = STANDARD_OUTPUT.get().filter(|_| file == Path::new("-")) {
+        return buffered(output, b"\n");
     }
     if is_special(file) {
-        return OpenOptions::new().write(true).open(file)?.write_all(text);
+        return buffered(&OpenOptions::new().write(true).open(file)?, b"");
     }
     let temporary = temporary(file);
-    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, file));
+    let written = File::create(&temporary)
+        .and_then(|to| buffered(&to, b""))
+        .and_then(|()| fs::rename(&temporary, file));
     written.inspect_err(|_| {
         let _ = fs::remove_file(&temporary);
     })

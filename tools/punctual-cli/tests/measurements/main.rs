@@ -1,6 +1,7 @@
 //! Commands of `punctual` that measure or watch processes. One runs at a time: two would disturb each other.
 
 mod demo;
+mod endings;
 mod endsystem;
 mod experiments;
 mod explain;
@@ -18,6 +19,11 @@ fn main() -> ExitCode {
     runner::run(&test_list![
         demo::demo_runs_and_writes_what_other_tools_read,
         demo::impossible_length_is_a_wrong_command_line,
+        endings::ctrl_c_says_that_the_machine_is_as_before,
+        endings::a_pipe_that_ends_ends_the_measurement_without_a_word,
+        endings::a_full_disk_ends_the_measurement_with_an_error,
+        endings::unwritable_files_are_reported_first,
+        endings::standard_output_is_a_file_as_well,
         endsystem::the_list_has_all_of_them,
         endsystem::protocols_prevent_every_inversion_and_without_one_there_are_all,
         endsystem::a_semaphore_wakes_the_most_important_waiter,
