@@ -1,4 +1,5 @@
-//! Measurements that end otherwise than planned: Ctrl-C, outputs that take nothing, standard output as a file.
+//! Measurements that end otherwise than planned: Ctrl-C, outputs that take nothing, standard output as a
+//! file.
 
 use std::{
     fs::OpenOptions,
