@@ -4,7 +4,7 @@ mod builder;
 
 use std::{
     sync::{
-        Arc, Weak,
+        Arc, OnceLock, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     time::Instant,
@@ -18,6 +18,7 @@ use crate::{
     consumer::{Consumer, ConsumerQos, Delivered, Exit, Offered},
     dispatching::{Delivery, Serve, Threads},
     filter::{FilterTree, Stimulus},
+    identity::{Seen, Stamps},
     liveness::{Liveness, Questioner},
     observers::Observers,
     pool::EventPool,
@@ -59,6 +60,9 @@ pub(crate) struct Core {
     liveness: Arc<Liveness>,
     pub(crate) pool: EventPool,
     pub(crate) observers: Observers,
+    stamps: Stamps,
+    /// Only if gateways lead to this channel.
+    seen: OnceLock<Seen>,
     subscriptions: PiMutex<Vec<Subscription>>,
     routes: PiMutex<Arc<Routes>>,
     is_destroyed: AtomicBool,
@@ -171,34 +175,68 @@ impl Core {
         self: &Arc<Self>,
         fill: impl FnOnce(&mut Event) -> Result<(), EventError>,
     ) -> Result<usize, EventError> {
-        if self.is_destroyed() {
-            return Err(EventError::Destroyed);
-        }
-        let event = self.pool.fill(|event| {
-            let now = time::now();
-            event.header = Default::default();
-            event.header.ttl = 1;
-            event.header.creation_time = now;
+        let event = self.admit(|event, received| {
             fill(event)?;
-            event.header.ec_recv_time = now;
-            if event.data.payload.len() > self.limits.payload {
-                self.count_refused();
-                return Err(EventError::Call(crate::error::limit_exceeded()));
-            }
+            event.header.ec_recv_time = received;
             Ok(())
         })?;
+        if let Some(seen) = self.seen.get() {
+            seen.is_new(&event);
+        }
         Ok(self.route(&event))
     }
 
     /// Routes a copy of a received event, with this `ttl`.
     pub(crate) fn push_view(self: &Arc<Self>, view: &EventView<'_>, ttl: i32) -> Result<usize, EventError> {
         self.push(|event| {
-            event.header.clone_from(&view.header);
-            event.header.ttl = ttl;
-            event.data.pad1 = view.data.pad1;
-            event.data.payload.extend_from_slice(view.data.payload);
-            if view.data.any_value.type_code().kind() != Ok(Kind::Null) {
-                event.data.any_value = view.data.any_value.to_owned();
+            copy(event, view, ttl);
+            Ok(())
+        })
+    }
+
+    /// Routes a copy of an event of another channel, which keeps the time when the first channel received it.
+    /// Returns `false` for one that this channel has seen.
+    pub(crate) fn push_imported(
+        self: &Arc<Self>,
+        view: &EventView<'_>,
+        ttl: i32,
+    ) -> Result<bool, EventError> {
+        let event = self.admit(|event, received| {
+            copy(event, view, ttl);
+            if event.header.ec_recv_time == 0 {
+                event.header.ec_recv_time = received;
+            }
+            Ok(())
+        })?;
+        let is_new = self.remember_events().is_new(&event);
+        if is_new {
+            self.route(&event);
+        }
+        Ok(is_new)
+    }
+
+    /// Begins to remember events, unless it does so already.
+    pub(crate) fn remember_events(&self) -> &Seen {
+        self.seen.get_or_init(|| Seen::new(self.limits.remembered))
+    }
+
+    /// An event as `fill` makes it, which gets a time of receipt that no other event has.
+    fn admit(
+        &self,
+        fill: impl FnOnce(&mut Event, u64) -> Result<(), EventError>,
+    ) -> Result<Arc<Event>, EventError> {
+        if self.is_destroyed() {
+            return Err(EventError::Destroyed);
+        }
+        self.pool.fill(|event| {
+            let now = time::now();
+            event.header = Default::default();
+            event.header.ttl = 1;
+            event.header.creation_time = now;
+            fill(event, self.stamps.next(now))?;
+            if event.data.payload.len() > self.limits.payload {
+                self.count_refused();
+                return Err(EventError::Call(crate::error::limit_exceeded()));
             }
             Ok(())
         })
@@ -446,5 +484,15 @@ impl TimeoutSource for Core {
 impl Drop for Core {
     fn drop(&mut self) {
         self.destroy();
+    }
+}
+
+fn copy(event: &mut Event, view: &EventView<'_>, ttl: i32) {
+    event.header.clone_from(&view.header);
+    event.header.ttl = ttl;
+    event.data.pad1 = view.data.pad1;
+    event.data.payload.extend_from_slice(view.data.payload);
+    if view.data.any_value.type_code().kind() != Ok(Kind::Null) {
+        event.data.any_value = view.data.any_value.to_owned();
     }
 }

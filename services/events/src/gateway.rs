@@ -11,21 +11,33 @@ use crate::{EventChannel, EventError, Filter, RemoteChannel, RemoteSubscription}
 
 impl EventChannel {
     /// Passes events of another channel on to this one, over the ORB. An event passes as many gateways as its
-    /// `ttl` states, which each decrements: channels with gateways in both directions pass it on that often,
-    /// and then no more. An object of `poa` receives the events, on the threads of its pool.
+    /// `ttl` states, which each decrements. An event that this channel has seen, because gateways form a loop
+    /// or several ways lead here, is not passed on again: of those on several ways the first counts, with the
+    /// `ttl` that it has left. An object of `poa` receives the events, on the threads of its pool.
+    ///
+    /// An event is recognised by the time when its first channel received it, among the last
+    /// [`remembered`](crate::ChannelLimits::remembered) ones. If a channel on its way replaces that time, as
+    /// TAO's do, only `ttl` ends a loop.
     ///
     /// # Errors
     /// The other channel refuses the filter or another consumer, or a call fails.
     pub fn import(&self, from: &RemoteChannel, poa: &Poa, filter: &Filter) -> Result<Gateway, EventError> {
+        self.core.remember_events();
         let counters = Arc::new(Counters::default());
         let (core, counted) = (Arc::downgrade(&self.core), Arc::clone(&counters));
         let subscription = from.connect(poa, filter, true, move |events| {
             for event in events {
-                let passed = event.header.ttl > 0
-                    && core
-                        .upgrade()
-                        .is_some_and(|core| core.push_view(event, event.header.ttl - 1).is_ok());
-                let counter = if passed { &counted.passed } else { &counted.ended };
+                let pushed = match core.upgrade() {
+                    Some(core) if event.header.ttl > 0 => {
+                        core.push_imported(event, event.header.ttl - 1).ok()
+                    }
+                    _ => None,
+                };
+                let counter = match pushed {
+                    Some(true) => &counted.passed,
+                    Some(false) => &counted.repeated,
+                    None => &counted.ended,
+                };
                 counter.fetch_add(1, Relaxed);
             }
         })?;
@@ -46,6 +58,7 @@ pub struct Gateway {
 #[derive(Default)]
 struct Counters {
     passed: AtomicU64,
+    repeated: AtomicU64,
     ended: AtomicU64,
 }
 
@@ -55,7 +68,13 @@ impl Gateway {
         self.counters.passed.load(Relaxed)
     }
 
-    /// Returns the number of events that were not: their `ttl` was over, or this channel refused them.
+    /// Returns the number of events that were not passed on because this channel had seen them.
+    pub fn repeated(&self) -> u64 {
+        self.counters.repeated.load(Relaxed)
+    }
+
+    /// Returns the number of events that were not for another reason: their `ttl` was over, or this channel
+    /// refused them.
     pub fn ended(&self) -> u64 {
         self.counters.ended.load(Relaxed)
     }

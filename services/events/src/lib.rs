@@ -29,7 +29,7 @@
 //! | When do timeouts fire? | `timers.rs` |
 //! | How are dead consumers found? | `liveness.rs` |
 //! | What do programs call? | `topic.rs`, `publisher.rs`, `subscription.rs` |
-//! | How do other processes take part? | `servants.rs`; as a client `remote.rs`, `gateway.rs`; observers `observers.rs`; counters `inspection.rs` |
+//! | How do other processes take part? | `servants.rs`; as a client `remote.rs`, `gateway.rs`, loops `identity.rs`; observers `observers.rs`; counters `inspection.rs` |
 
 mod channel;
 mod consumer;
@@ -37,6 +37,7 @@ mod dispatching;
 mod error;
 mod filter;
 mod gateway;
+mod identity;
 mod inspection;
 mod liveness;
 mod observers;

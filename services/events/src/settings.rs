@@ -69,6 +69,9 @@ pub struct ChannelLimits {
     pub payload: usize,
     /// Maximum number of observers; default 16.
     pub observers: usize,
+    /// Number of the last events by which a channel that imports others recognises those that gateways bring
+    /// again; default 65,536 (about 2 MiB, taken by the first import).
+    pub remembered: usize,
 }
 
 impl Default for ChannelLimits {
@@ -85,6 +88,7 @@ impl Default for ChannelLimits {
             silence: Duration::from_secs(30),
             payload: 1 << 20,
             observers: 16,
+            remembered: 65_536,
         }
     }
 }

@@ -145,6 +145,8 @@ impl ChannelBuilder {
             timers: Arc::default(),
             liveness: Arc::default(),
             pool: EventPool::default(),
+            stamps: Default::default(),
+            seen: Default::default(),
             subscriptions: PiMutex::default(),
             routes: PiMutex::default(),
             is_destroyed: AtomicBool::new(false),
