@@ -94,7 +94,7 @@ fn a_refused_priority_is_named_with_the_highest_accepted() {
     }
 }
 
-/// The first call that fails, and every later one: whoever prints only the last one learns it, too.
+/// The first call that fails, and every later one: a program may print only the last one.
 #[test]
 fn each_call_to_a_server_that_has_ended_names_its_address() {
     let (server, _, doubler) = with_lanes();
