@@ -1,8 +1,4 @@
-//! Any octets, in any parts, for the state machine of a connection.
-//!
-//! `corpus/connection.txt` has a name and octets in each line; a test of `punctual-giop` runs it. For
-//! `cargo +nightly fuzz run connection`, make it a folder of files first:
-//! `mkdir corpus/connection; while read name hex; do echo $hex | xxd -r -p > corpus/connection/$name; done`
+//! Any octets, in any parts, for the state machine of a connection. README.md says how it is run.
 #![no_main]
 
 #[path = "../../crates/giop/tests/giop/connection/fuzzed.rs"]

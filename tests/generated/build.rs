@@ -5,6 +5,7 @@ fn main() -> Result<(), punctual_build::Error> {
         .runtime_path("::punctual_stub::rt")
         .include_dir("idl/include")
         .define("WITH_LIMITS", "1")
+        .attribute("AtFileScope", "#[derive(PartialOrd)]")
         .compile(&[
             "idl/abstract.idl",
             "idl/any.idl",

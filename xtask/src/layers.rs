@@ -81,7 +81,7 @@ enum Place<'n> {
     Tools,
     /// What tests of several packages share.
     Fixtures,
-    /// Tests and examples: nothing imports them.
+    /// Tests, examples and measured programs: nothing imports them.
     User,
     Xtask,
 }
@@ -106,7 +106,7 @@ impl<'n> Place<'n> {
             ("qualify", "scenarios") => Ok(Self::Scenarios),
             ("tools", _) => Ok(Self::Tools),
             ("tests", "fixtures") => Ok(Self::Fixtures),
-            ("tests" | "examples", _) => Ok(Self::User),
+            ("tests" | "examples", _) | ("qualify", "footprint") => Ok(Self::User),
             ("xtask", _) => Ok(Self::Xtask),
             _ => Err(format!("{name} lies in {folder}, which is no layer")),
         }

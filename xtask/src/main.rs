@@ -7,6 +7,7 @@ mod gallery;
 mod interop;
 mod layers;
 mod licences;
+mod limit;
 mod metadata;
 mod peers;
 mod rules;
@@ -24,6 +25,10 @@ fn main() -> ExitCode {
         ["dist"] => dist::run(),
         ["gallery", ref arguments @ ..] => gallery::run(arguments),
         ["interop"] => interop::run(),
+        ["limit", seconds, ref program @ ..] => match limit::run(seconds, program) {
+            Ok(code) => return code,
+            Err(text) => Err(text),
+        },
         [] | ["help" | "--help" | "-h"] => {
             println!("{}", usage());
             Ok(())
@@ -45,6 +50,7 @@ fn usage() -> String {
          cargo xtask dist                  a static binary with all that belongs to it, in an archive\n\
          cargo xtask gallery               draws the README's figure from a demo run, or --from FILE.json\n\
          cargo xtask interop               tables of docs/interoperability.md, from the last tests\n\
+         cargo xtask limit SECONDS PROGRAM [ARGUMENT...]  a program that ends when its time is up\n\
          cargo xtask test                  all checks and tests that a change has to pass\n\
          cargo xtask test STEP...          these steps only:\n",
     );

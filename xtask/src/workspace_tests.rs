@@ -4,19 +4,18 @@ use std::{
     fmt,
     io::{BufRead, BufReader},
     ops::AddAssign,
-    process::Stdio,
+    process::{ChildStdout, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    thread,
+    time::Duration,
 };
 
-use crate::{
-    command::{Shown, cargo},
-    interop,
-    skips::Skips,
-};
+use crate::{command::cargo, interop, limit, skips::Skips};
 
 /// Runs all tests of the workspace; an outdated table of interoperability counts as one that failed.
 pub fn workspace() -> Result<Sum, String> {
     interop::forget();
-    let mut sum = run(cargo(&["test", "--workspace", "--no-fail-fast"]))?;
+    let mut sum = run(&["--workspace", "--no-fail-fast"], None)?;
     if let Err(outdated) = interop::check() {
         println!("\nFAILED: {outdated}");
         sum.failed += 1;
@@ -28,29 +27,54 @@ pub fn workspace() -> Result<Sum, String> {
 pub fn loom() -> Result<Sum, String> {
     let packages = ["-p", "punctual-poa", "-p", "punctual-os", "--lib"];
     let folder = ["--target-dir", "target/loom"];
-    let arguments = [&["test", "--no-fail-fast"], &packages[..], &folder, &["loom"]].concat();
-    run(cargo(&arguments).env("RUSTFLAGS", "--cfg loom"))
+    let arguments = [&["--no-fail-fast"], &packages[..], &folder, &["loom"]].concat();
+    run(&arguments, Some(("RUSTFLAGS", "--cfg loom")))
 }
 
 /// Runs a `cargo test` to its end. Failed tests are in the sum; an error means that nothing could be run.
-fn run(command: Shown) -> Result<Sum, String> {
+fn run(arguments: &[&str], variable: Option<(&str, &str)>) -> Result<Sum, String> {
     let failed = |error: std::io::Error| format!("cargo test cannot be run: {error}");
     let skips = Skips::start()?;
-    let mut child = command
-        .env("PUNCTUAL_SKIPS", &skips.folder.display().to_string())
-        .show()
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
-    let mut output = Output::default();
-    for line in BufReader::new(child.stdout.take().expect("it is piped")).split(b'\n') {
-        let line = line.map_err(failed)?;
-        let line = String::from_utf8_lossy(&line);
-        println!("{line}");
-        output.add(&line);
+    let [option, setting] = limit::of_test_programs()?;
+    let mut command = cargo(&[&["test", &option, &setting], arguments].concat())
+        .env("PUNCTUAL_SKIPS", &skips.folder.display().to_string());
+    if let Some((name, value)) = variable {
+        command = command.env(name, value);
     }
-    let status = child.wait().map_err(failed)?;
+    let mut child = command.show().stdout(Stdio::piped()).spawn().map_err(failed)?;
+    let lines = lines(child.stdout.take().expect("it is piped"));
+    let mut output = Output::default();
+    let mut status = None;
+    loop {
+        match lines.recv_timeout(AFTER_THE_END) {
+            Ok(line) => {
+                println!("{line}");
+                output.add(&line);
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            // A process that a test has left behind still has our output.
+            Err(RecvTimeoutError::Timeout) if status.is_some() => break,
+            Err(RecvTimeoutError::Timeout) => status = child.try_wait().map_err(failed)?,
+        }
+    }
+    let status = status.map_or_else(|| child.wait(), Ok).map_err(failed)?;
     Ok(output.sum(status.success(), skips.read()?))
+}
+
+/// How long the output is read after the end of `cargo test`, and how often it is asked for that end.
+const AFTER_THE_END: Duration = Duration::from_secs(1);
+
+/// The lines of the output as they come.
+fn lines(output: ChildStdout) -> Receiver<String> {
+    let (sender, lines) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
+            if sender.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                break;
+            }
+        }
+    });
+    lines
 }
 
 /// The results of test programs.

@@ -10,7 +10,7 @@ use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder, Endian};
 
 use self::view::Found;
 pub use self::{value::Value, view::AnyView};
-use crate::{AnyError, Enclosing, Kind, TypeCode, TypeCodeView, Typed, walk};
+use crate::{AnyError, Enclosing, Kind, TypeCode, Typed, walk};
 
 /// A value of any IDL type, `any`; by default it holds none (`null`).
 ///
@@ -122,14 +122,52 @@ impl Any {
         self.view().value()
     }
 
-    /// Decodes a value that its type does not precede.
-    pub(crate) fn decode_value<'a>(
-        of: TypeCodeView<'a>,
-        decoder: &mut Decoder<'a>,
-    ) -> Result<Self, CdrError> {
-        let mut any = Self::default();
-        Found::of_type(of, decoder)?.copy_to(&mut any)?;
+    /// Decodes a value that its type does not precede, such as a result of an operation.
+    ///
+    /// # Errors
+    /// The octets are not a value of this type, or exceed the limits of the decoder.
+    ///
+    /// ```
+    /// use punctual_any::{Any, Kind, TypeCode};
+    /// use punctual_cdr::{Decoder, Endian};
+    ///
+    /// let mut results = Decoder::new(&[0, 7, 0, 1], Endian::Big);
+    /// let short = TypeCode::basic(Kind::Short);
+    /// assert_eq!(Any::decode_value(&short, &mut results)?.get::<i16>()?, 7);
+    /// assert_eq!(Any::decode_value(&short, &mut results)?.get::<i16>()?, 1);
+    /// # Ok::<(), punctual_any::AnyError>(())
+    /// ```
+    pub fn decode_value(of: &TypeCode, decoder: &mut Decoder<'_>) -> Result<Self, CdrError> {
+        let start = decoder.position();
+        let found = Found::of_type(of.view(), decoder)?;
+        decoder.reserve(decoder.position() - start)?;
+        let mut any = Self {
+            type_code: of.clone(),
+            ..Self::default()
+        };
+        found.copy_to(&mut any)?;
         Ok(any)
+    }
+
+    /// Decodes the members of an exception whose repository id has been decoded, as the errors of operations
+    /// are.
+    ///
+    /// # Errors
+    /// The type is no exception, or the octets are not its members.
+    pub fn decode_exception(of: &TypeCode, decoder: &mut Decoder<'_>) -> Result<Self, CdrError> {
+        let start = decoder.position();
+        let mut members = decoder.clone();
+        walk::skip_members(&of.view(), &mut members)?;
+        decoder.reserve(members.position() - start)?;
+        let mut octets = Vec::new();
+        let mut encoder = native(&mut octets);
+        of.view().id()?.encode(&mut encoder)?;
+        walk::copy_members(&of.view(), decoder, &mut encoder)?;
+        Ok(Self {
+            type_code: of.clone(),
+            octets,
+            start: 0,
+        })
     }
 
     /// Lends it, as servants get it.

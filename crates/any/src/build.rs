@@ -170,7 +170,29 @@ impl TypeCode {
         base: Option<Self>,
         members: impl IntoIterator<Item = ValueMember<'n>>,
     ) -> Self {
-        let mut writer = Writer::named(Kind::Value, id, name);
+        Self::with_state(Kind::Value, id, name, modifier, base, members)
+    }
+
+    /// Creates the type code of an event type, as [`Self::value`] does that of a value type.
+    pub fn event<'n>(
+        id: &str,
+        name: &str,
+        modifier: ValueModifier,
+        base: Option<Self>,
+        members: impl IntoIterator<Item = ValueMember<'n>>,
+    ) -> Self {
+        Self::with_state(Kind::Event, id, name, modifier, base, members)
+    }
+
+    pub(crate) fn with_state<'n>(
+        kind: Kind,
+        id: &str,
+        name: &str,
+        modifier: ValueModifier,
+        base: Option<Self>,
+        members: impl IntoIterator<Item = ValueMember<'n>>,
+    ) -> Self {
+        let mut writer = Writer::named(kind, id, name);
         writer.short(modifier as i16);
         writer.type_code(base.unwrap_or_default());
         let count = writer.number(0);

@@ -69,7 +69,7 @@ impl Codec {
     /// The octets are not exactly one value of this type.
     pub fn decode_value(&self, octets: &[u8], of: &TypeCode) -> Result<Any, AnyError> {
         let mut decoder = self.open(octets)?;
-        let any = Any::decode_value(of.view(), &mut decoder)?;
+        let any = Any::decode_value(of, &mut decoder)?;
         ended(&decoder, any)
     }
 

@@ -44,7 +44,7 @@ pub use build::{Member, UnionMember, ValueMember};
 pub use codec::Codec;
 pub use error::AnyError;
 pub use kind::{Kind, ValueModifier};
-pub use type_code::{TypeCode, TypeCodeView};
+pub use type_code::{TypeCode, TypeCodeView, UnionCase};
 #[doc(hidden)]
 pub use typed::Enclosing;
 pub use typed::{Typed, TypedReference};

@@ -33,6 +33,9 @@ pub struct TypeCode {
     pub(crate) open: Vec<(usize, String)>,
 }
 
+/// A member of a union as [`TypeCodeView::cases`] returns it: its label, name and type.
+pub type UnionCase<'a> = (Option<i128>, &'a str, TypeCodeView<'a>);
+
 /// A type code that is lent from the message or the type code that contains it.
 #[derive(Clone, Copy)]
 pub struct TypeCodeView<'a> {
@@ -66,11 +69,7 @@ impl TypeCode {
 
     /// Lends it, to read its parts.
     pub fn view(&self) -> TypeCodeView<'_> {
-        TypeCodeView {
-            root: &self.octets,
-            at: 0,
-            endian: Endian::Little,
-        }
+        TypeCodeView::of_octets(&self.octets)
     }
 
     /// Returns its kind.
@@ -90,6 +89,15 @@ impl Default for TypeCode {
 }
 
 impl<'a> TypeCodeView<'a> {
+    /// Reads the encoded form of a [`TypeCode`].
+    pub(crate) fn of_octets(octets: &'a [u8]) -> Self {
+        Self {
+            root: octets,
+            at: 0,
+            endian: Endian::Little,
+        }
+    }
+
     /// Returns its kind.
     ///
     /// # Errors
@@ -202,6 +210,38 @@ impl<'a> TypeCodeView<'a> {
             members,
             parameters,
         })
+    }
+
+    /// Returns the type of a union's discriminator.
+    ///
+    /// # Errors
+    /// [`CdrErrorKind::TypeCodeInvalid`]: it is of another kind, or malformed.
+    pub fn discriminator(&self) -> Result<TypeCodeView<'a>, CdrError> {
+        Ok(self.union()?.discriminator)
+    }
+
+    /// Returns labels, names and types of a union's members, in order: a member for each label. Labels of
+    /// characters and enums are their numbers; the member for all other discriminators has none.
+    ///
+    /// # Errors
+    /// [`CdrErrorKind::TypeCodeInvalid`]: it is of another kind, or malformed.
+    ///
+    /// ```
+    /// use punctual_any::{Kind, TypeCode};
+    ///
+    /// let members = [(1, "speed", TypeCode::basic(Kind::Double)), (0, "name", TypeCode::string(0))];
+    /// let report = TypeCode::union("IDL:R:1.0", "R", TypeCode::basic(Kind::Short), Some(1), members);
+    /// let cases = report.view().cases()?.map(|case| case.map(|(label, name, _)| (label, name)));
+    /// let labels: Result<Vec<_>, _> = cases.collect();
+    /// assert_eq!(labels?, [(Some(1), "speed"), (None, "name")]);
+    /// # Ok::<(), punctual_any::AnyError>(())
+    /// ```
+    pub fn cases(&self) -> Result<impl Iterator<Item = Result<UnionCase<'a>, CdrError>> + use<'a>, CdrError> {
+        let mut union = self.union()?;
+        Ok((0..union.members).map(move |index| {
+            let (label, name, of) = union.next()?;
+            Ok(((union.default != Some(index)).then_some(label), name, of))
+        }))
     }
 
     /// Returns the names of an enum's values, in order.

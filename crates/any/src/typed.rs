@@ -117,12 +117,36 @@ impl Enclosing {
         base: Option<Describe>,
         members: &[(&str, Describe, bool)],
     ) -> TypeCode {
+        self.with_state(Kind::Value, id, name, modifier, base, members)
+    }
+
+    /// Builds the type code of an event type, as [`Self::value`] does that of a value type.
+    pub fn event(
+        &mut self,
+        id: &'static str,
+        name: &str,
+        modifier: ValueModifier,
+        base: Option<Describe>,
+        members: &[(&str, Describe, bool)],
+    ) -> TypeCode {
+        self.with_state(Kind::Event, id, name, modifier, base, members)
+    }
+
+    fn with_state(
+        &mut self,
+        kind: Kind,
+        id: &'static str,
+        name: &str,
+        modifier: ValueModifier,
+        base: Option<Describe>,
+        members: &[(&str, Describe, bool)],
+    ) -> TypeCode {
         self.within(id, |enclosing| {
             let base = base.map(|base| base(enclosing));
             let members = members
                 .iter()
                 .map(|(name, of, is_public)| (*name, of(enclosing), *is_public));
-            TypeCode::value(id, name, modifier, base, members)
+            TypeCode::with_state(kind, id, name, modifier, base, members)
         })
     }
 

@@ -40,6 +40,20 @@ pub(crate) fn copy(
     Walk::new(code, from).value(code, from, &mut Some(to))
 }
 
+/// Passes over the members of an exception whose id has been decoded.
+pub(crate) fn skip_members(code: &TypeCodeView<'_>, from: &mut Decoder<'_>) -> Result<(), CdrError> {
+    Walk::new(code, from).members(code, from, &mut None)
+}
+
+/// Copies the members of an exception whose id has been decoded.
+pub(crate) fn copy_members(
+    code: &TypeCodeView<'_>,
+    from: &mut Decoder<'_>,
+    to: &mut Encoder<'_>,
+) -> Result<(), CdrError> {
+    Walk::new(code, from).members(code, from, &mut Some(to))
+}
+
 struct Walk {
     /// Type codes that have been visited, and labels of unions.
     steps: usize,
@@ -166,7 +180,7 @@ impl Walk {
         if to.is_some() || from.has_fixed_wide_form() {
             return pass::<WString>(from, to);
         }
-        octets(from, to)
+        WString::skip(from)
     }
 
     /// A value of a value type, null, or one that was there before.

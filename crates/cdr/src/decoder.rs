@@ -338,6 +338,27 @@ impl<'a> Decoder<'a> {
         Ok(octets)
     }
 
+    /// Octets of a number, which is aligned to its size.
+    #[inline(always)]
+    pub(crate) fn number<const SIZE: usize>(&mut self) -> Result<[u8; SIZE], CdrError> {
+        let at = (self.at + SIZE - 1) & !(SIZE - 1);
+        match self.octets.get(at..).and_then(<[u8]>::first_chunk) {
+            Some(octets) if self.fragments.is_empty() => {
+                self.at = at + SIZE;
+                Ok(*octets)
+            }
+            _ => self.number_in_fragment(),
+        }
+    }
+
+    #[cold]
+    fn number_in_fragment<const SIZE: usize>(&mut self) -> Result<[u8; SIZE], CdrError> {
+        self.align(SIZE)?;
+        let mut number = [0; SIZE];
+        number.copy_from_slice(self.octets(SIZE)?);
+        Ok(number)
+    }
+
     #[cold]
     fn octets_beyond(&mut self, count: usize) -> Result<&'a [u8], CdrError> {
         self.octets_of_chunks(count)

@@ -34,12 +34,13 @@ macro_rules! number {
         impl<'a> Decode<'a> for $type {
             const MIN_SIZE: usize = size_of::<Self>();
 
-            #[inline]
+            #[inline(always)]
             fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
-                decoder.align(size_of::<Self>())?;
-                let endian = decoder.endian();
-                let octets = decoder.octets(size_of::<Self>())?;
-                Ok(from_octets!($type, octets, endian))
+                let octets = decoder.number::<{ size_of::<Self>() }>()?;
+                Ok(match decoder.endian() {
+                    Endian::Big => Self::from_be_bytes(octets),
+                    Endian::Little => Self::from_le_bytes(octets),
+                })
             }
 
             fn decode_elements_into(

@@ -76,6 +76,21 @@ impl From<String> for WString {
     }
 }
 
+impl WString {
+    /// Passes over a wide string of GIOP 1.2 without keeping it.
+    ///
+    /// # Errors
+    /// As when it is decoded.
+    pub fn skip(decoder: &mut Decoder<'_>) -> Result<(), CdrError> {
+        let length = decoder.length(1)?;
+        let octets = decoder.octets(length)?;
+        match char::decode_utf16(marked_units(octets, decoder)?).all(|found| found.is_ok()) {
+            true => Ok(()),
+            false => Err(decoder.error(CdrErrorKind::TextInvalid)),
+        }
+    }
+}
+
 impl<const N: usize> Deref for WString<N> {
     type Target = str;
 
@@ -96,6 +111,11 @@ impl<const N: usize> fmt::Display for WString<N> {
     }
 }
 
+/// The byte order mark, if what begins with this character would be taken to have one.
+fn mark_before(first: Option<char>) -> Option<u16> {
+    matches!(first, Some('\u{feff}' | '\u{fffe}')).then_some(0xfeff)
+}
+
 impl Encode for WChar {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         let mut units = [0; 2];
@@ -106,10 +126,10 @@ impl Encode for WChar {
                 _ => Err(encoder.error(CdrErrorKind::TextNotInCodeSet)),
             };
         }
-        (2 * units.len() as u8).encode(encoder)?;
-        units
-            .iter()
-            .try_for_each(|unit| encoder.octets(&unit.to_be_bytes()))
+        let mark = mark_before(Some(self.0));
+        let mut units = mark.into_iter().chain(units.iter().copied());
+        (2 * units.clone().count() as u8).encode(encoder)?;
+        units.try_for_each(|unit| encoder.octets(&unit.to_be_bytes()))
     }
 }
 
@@ -146,10 +166,10 @@ impl<const N: usize> Encode for WString<N> {
             encoder.length(units.clone().count() + 1)?;
             return units.chain([0]).try_for_each(|unit| unit.encode(encoder));
         }
+        let mark = mark_before(self.0.chars().next());
+        let mut units = mark.into_iter().chain(units);
         encoder.length(2 * units.clone().count())?;
-        units
-            .into_iter()
-            .try_for_each(|unit| encoder.octets(&unit.to_be_bytes()))
+        units.try_for_each(|unit| encoder.octets(&unit.to_be_bytes()))
     }
 }
 

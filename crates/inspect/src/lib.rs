@@ -7,6 +7,7 @@
 //! Requests are timed only if inspection is on; otherwise they pay one predictable branch. Histograms
 //! accumulate from the start; the viewer computes differences, so any number of viewers can watch.
 
+mod contracts;
 mod inspector;
 mod metrics;
 mod open_by_band;
@@ -16,6 +17,7 @@ mod settings;
 mod snapshot;
 
 pub use self::{
+    contracts::{ContractState, Contracts},
     inspector::{InspectError, Inspector, SnapshotSource},
     open_by_band::{Counted, OpenByBand},
     settings::{InspectedAt, Inspection},

@@ -168,6 +168,18 @@ pub(crate) const METRICS: &[Metric] = &[
         |lane| Some(lane.unread_replies),
     ),
     metric(
+        "deferred",
+        Counter,
+        "Requests whose servants took a response handler, to answer later.",
+        |lane| Some(lane.deferred),
+    ),
+    metric(
+        "unanswered",
+        Counter,
+        "Response handlers that were dropped without an answer.",
+        |lane| Some(lane.unanswered),
+    ),
+    metric(
         "exhausted_memory",
         Counter,
         "Connections closed because they kept most of the lane's memory.",

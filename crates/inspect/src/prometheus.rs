@@ -70,11 +70,46 @@ impl Snapshot {
             "counter",
         );
         let _ = writeln!(text, "{name} {}", self.late_replies);
+        self.contracts_to_prometheus(&mut text);
         let name = "punctual_uptime_seconds";
         head(&mut text, name, "How long the ORB has been inspected.", "gauge");
         let _ = writeln!(text, "{name} {}", uptime.as_secs_f64());
         text
     }
+}
+
+impl Snapshot {
+    fn contracts_to_prometheus(&self, text: &mut String) {
+        let name = "punctual_contract_region";
+        head(text, name, "1 for the region of each contract.", "gauge");
+        for own in &self.contracts {
+            let (contract, region) = (label(&own.contract), label(&own.region));
+            let _ = writeln!(text, "{name}{{contract=\"{contract}\",region=\"{region}\"}} 1");
+        }
+        let name = "punctual_contract_transitions_total";
+        head(text, name, "Changes of a contract's region.", "counter");
+        for own in &self.contracts {
+            let contract = label(&own.contract);
+            let _ = writeln!(text, "{name}{{contract=\"{contract}\"}} {}", own.transitions);
+        }
+        let name = "punctual_contract_condition";
+        head(text, name, "Measured conditions of contracts.", "gauge");
+        for own in &self.contracts {
+            for (condition, value) in &own.conditions {
+                if let Some(value) = value {
+                    let (contract, condition) = (label(&own.contract), label(condition));
+                    let labels = format!("contract=\"{contract}\",condition=\"{condition}\"");
+                    let _ = writeln!(text, "{name}{{{labels}}} {value}");
+                }
+            }
+        }
+    }
+}
+
+/// The user's text as the value of a label.
+fn label(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+    text.replace('\n', "\\n")
 }
 
 fn head(text: &mut String, name: &str, help: &str, kind: &str) {

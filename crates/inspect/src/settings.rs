@@ -19,7 +19,7 @@ use punctual_os::CpuSet;
 ///
 /// let socket = std::env::temp_dir().join(format!("radar-{}.inspect", std::process::id()));
 /// let inspector = Inspector::open(&Inspection::at(&socket).metrics_at("127.0.0.1:0"))?;
-/// let nothing = || Some(Snapshot { lanes: Vec::new(), client_connections: Vec::new(), late_replies: 7 });
+/// let nothing = || Some(Snapshot { late_replies: 7, ..Snapshot::default() });
 /// inspector.start(Box::new(nothing))?;
 ///
 /// // The request of `punctual top`.

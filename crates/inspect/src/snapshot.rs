@@ -5,9 +5,10 @@ use std::{fmt::Write as _, time::Duration};
 use punctual_lane::{LaneStatistics, ServiceTimes};
 use punctual_os::{Scheduling, SchedulingClass};
 
-use crate::{Counted, metrics::METRICS};
+use crate::{ContractState, Counted, metrics::METRICS};
 
 /// Counters of an ORB, read one after the other.
+#[derive(Default)]
 pub struct Snapshot {
     /// Lanes of all pools, the lowest priority of each pool first.
     pub lanes: Vec<LaneSnapshot>,
@@ -15,6 +16,8 @@ pub struct Snapshot {
     pub client_connections: Vec<(Counted, usize)>,
     /// Calls whose replies did not arrive in time.
     pub late_replies: u64,
+    /// Contracts that the program shows.
+    pub contracts: Vec<ContractState>,
 }
 
 /// Counters of a lane.
@@ -86,7 +89,12 @@ impl Snapshot {
         }
         json.push_str(r#"],"client":{"connections_by_band":["#);
         write_connections(&mut json, &self.client_connections);
-        let _ = write!(json, r#"],"late_replies":{}}}}}"#, self.late_replies);
+        let _ = write!(json, r#"],"late_replies":{}}},"contracts":["#, self.late_replies);
+        for (number, contract) in self.contracts.iter().enumerate() {
+            json.push_str(if number == 0 { "" } else { "," });
+            write_contract(&mut json, contract);
+        }
+        json.push_str("]}");
         json
     }
 }
@@ -126,6 +134,29 @@ impl LaneSnapshot {
         write_connections(json, &self.connections);
         json.push_str("]}");
     }
+}
+
+fn write_contract(json: &mut String, contract: &ContractState) {
+    let _ = write!(
+        json,
+        r#"{{"contract":"{}","region":"{}","transitions":{},"evaluations":{},"conditions":["#,
+        escaped(&contract.contract),
+        escaped(&contract.region),
+        contract.transitions,
+        contract.evaluations
+    );
+    for (number, (condition, value)) in contract.conditions.iter().enumerate() {
+        // JSON has no infinity.
+        let value = value.filter(|value| value.is_finite());
+        let value = value.map_or_else(|| "null".to_owned(), |value| value.to_string());
+        let _ = write!(
+            json,
+            r#"{}{{"condition":"{}","value":{value}}}"#,
+            if number == 0 { "" } else { "," },
+            escaped(condition)
+        );
+    }
+    json.push_str("]}");
 }
 
 fn write_connections(json: &mut String, connections: &[(Counted, usize)]) {
@@ -176,6 +207,33 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn contracts_have_regions_and_conditions() {
+        let contract = ContractState {
+            contract: "ima\"ge".to_owned(),
+            region: "coarse".to_owned(),
+            transitions: 2,
+            evaluations: 9,
+            conditions: vec![("ms".to_owned(), Some(12.5)), ("cpu".to_owned(), None)],
+        };
+        let snapshot = Snapshot {
+            contracts: vec![
+                contract.clone(),
+                ContractState {
+                    conditions: Vec::new(),
+                    ..contract
+                },
+            ],
+            ..Snapshot::default()
+        };
+        let first =
+            r#"{"contract":"ima\"ge","region":"coarse","transitions":2,"evaluations":9,"conditions":"#;
+        let conditions = r#"[{"condition":"ms","value":12.5},{"condition":"cpu","value":null}]"#;
+        let expected = format!(r#""contracts":[{first}{conditions}}},{first}[]}}]}}"#);
+        let json = snapshot.to_json(Duration::ZERO);
+        assert!(json.ends_with(&expected), "{json}");
+    }
 
     #[test]
     fn texts_are_escaped() {

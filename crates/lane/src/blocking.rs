@@ -136,9 +136,12 @@ impl<H: ServingSlot> Worker<'_, H> {
                 self.reject(connection, refused.version);
                 ControlFlow::Break(())
             }
-            // The request is served already.
-            Received::Event(Event::Cancelled(_))
-                if !self.lane.charge(connection, Unserved::Elsewhere, false, || true) =>
+            // The request is served already, unless its reply is still owed.
+            Received::Event(Event::Cancelled(request_id))
+                if {
+                    self.lane.cancel_kept(connection, request_id);
+                    !self.lane.charge(connection, Unserved::Elsewhere, false, || true)
+                } =>
             {
                 ControlFlow::Break(())
             }

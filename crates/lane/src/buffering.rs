@@ -20,6 +20,7 @@ use crate::{
     Lane, MessageError, QueueLimits, ServingSlot,
     connection::Connection,
     dispatch::Arrival,
+    kept_request::id_of,
     request_queue::{NoRoom, QueuedRequest, Taken},
     thread_lifetime::RemainingLifetime,
     worker::{self, Ended, Worker, as_thread_of},
@@ -173,6 +174,11 @@ impl<H: ServingSlot> Lane<H> {
     /// Takes back a request that waits in the queue. `false`: it is not there.
     pub(crate) fn cancel(&self, connection: &Arc<Connection<H>>, request_id: u32) -> bool {
         self.mode.is_buffered() && self.queue.cancel(connection, request_id)
+    }
+
+    /// Takes back a request whose upcall has ended without a reply. `false`: it is not there.
+    pub(crate) fn cancel_kept(&self, connection: &Arc<Connection<H>>, request_id: u32) -> bool {
+        H::cancel_kept(&self.data, id_of(connection), request_id)
     }
 
     /// Tells the threads that another lane has put something into the queue.

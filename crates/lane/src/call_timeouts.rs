@@ -1,5 +1,5 @@
-//! Timeouts of asynchronous calls: no thread waits for such a call, so the threads that would read its reply
-//! watch them.
+//! Timeouts of asynchronous calls, and of requests that are kept: no thread waits for such a call, so the
+//! threads that would read its reply watch them.
 
 use std::{sync::Arc, time::Instant};
 
@@ -29,6 +29,9 @@ impl<H: RequestHandler> Lane<H> {
                 self.call_timeouts.add(next);
             }
             from = index + 1;
+        }
+        if let Some(next) = H::expire_kept(&self.data, now) {
+            self.call_timeouts.add(next);
         }
     }
 

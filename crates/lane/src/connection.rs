@@ -218,6 +218,7 @@ impl<H: RequestHandler> Connection<H> {
     }
 
     /// As [`Self::send`]; a large message loses its memory if it has to be kept.
+    #[inline(always)]
     pub(crate) fn send_owned(&self, message: &mut Vec<u8>, version: Version) -> Result<bool, Broken> {
         let mut outbound = self.outbound.lock();
         let sent = self.write(&mut outbound, message, version)?;

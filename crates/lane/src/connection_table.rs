@@ -307,6 +307,13 @@ impl<H: RequestHandler> ConnectionTable<H> {
         drop(forgotten);
     }
 
+    /// Lets no thread begin to wait in `write` any longer.
+    pub(crate) fn unblock_dedicated(&self) {
+        for connection in self.dedicated() {
+            let _ = connection.stream().set_nonblocking(true);
+        }
+    }
+
     /// Ends `read` of the threads that connections are dedicated to. The lane is stopping already.
     ///
     /// A thread that serves a request finishes it and ends then. Each thread counts its request in and then
@@ -315,8 +322,6 @@ impl<H: RequestHandler> ConnectionTable<H> {
     /// stop and drops the request, as the CloseConnection that is sent here promises.
     pub(crate) fn end_dedicated(&self) {
         for connection in self.dedicated() {
-            // From now on no thread begins to wait for a peer that does not read.
-            let _ = connection.stream().set_nonblocking(true);
             if !connection.state.is_in_service() {
                 connection.send_close();
                 connection.stream().shutdown();

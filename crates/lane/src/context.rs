@@ -116,6 +116,11 @@ impl<D> LaneContext<D> {
         self.counters.expired.add_one();
     }
 
+    /// Counts a request whose servant took a response handler.
+    pub fn count_deferred(&self) {
+        self.counters.deferred.add_one();
+    }
+
     /// Histogram of service times, if they are recorded.
     pub fn service_times(&self) -> Option<&ServiceTimes> {
         self.counters.service_times.as_ref()

@@ -8,14 +8,13 @@ use std::{
 use punctual_cdr::CharSet;
 use punctual_flight::{self as flight, Record, record};
 use punctual_giop::{
-    INVOCATION_POLICIES, MessageHeader, MessageType, RequestHeader, Version, decode_invocation_policies,
+    INVOCATION_POLICIES, MessageHeader, MessageType, RequestHeader, decode_invocation_policies,
 };
-use punctual_sched::NetworkPriorityMapping;
 use punctual_types::Priority;
 
 use crate::{
     Disposition, Lane, LaneContext, MessageError, RequestHandler, RequestMessage, ServingSlot, Unserved,
-    connection::Connection, handler::EarlyReplies, mode::Mode, worker::Worker,
+    connection::Connection, mode::Mode, worker::Worker,
 };
 
 /// How a request reached the thread that serves it.
@@ -174,7 +173,7 @@ impl<H: ServingSlot> Worker<'_, H> {
     #[inline(always)]
     pub(crate) fn with_request<R>(
         &mut self,
-        connection: &Connection<H>,
+        connection: &Arc<Connection<H>>,
         header: &MessageHeader,
         arrival: Arrival,
         call: impl FnOnce(
@@ -223,24 +222,24 @@ impl<H: ServingSlot> Worker<'_, H> {
         record(|| Record::new(flight::Event::ReplySent).link(connection.link));
         match sent {
             Ok(false) => true,
-            Ok(true) => self.watch_unsent(connection),
+            Ok(true) => self.lane.watch_unsent(connection),
             Err(_) => false,
         }
-    }
-
-    /// Watches whether the peer reads what has begun to wait. `false`: a thread has waited for that already.
-    #[cold]
-    fn watch_unsent(&self, connection: &Connection<H>) -> bool {
-        if connection.state.is_dedicated() {
-            self.lane.counters.unread_replies.add_one();
-            return false;
-        }
-        self.lane.watch_congestion();
-        true
     }
 }
 
 impl<H: RequestHandler> Lane<H> {
+    /// Watches whether the peer reads what has begun to wait. `false`: a thread has waited for that already.
+    #[cold]
+    pub(crate) fn watch_unsent(&self, connection: &Connection<H>) -> bool {
+        if connection.state.is_dedicated() {
+            self.counters.unread_replies.add_one();
+            return false;
+        }
+        self.watch_congestion();
+        true
+    }
+
     /// Charges a connection for a message without a served request, then answers it; `ends`: the message
     /// counts as one that ends. `false`: the connection is of no further use; the peer of an exhausted budget
     /// has been told.
@@ -272,20 +271,6 @@ impl<H: RequestHandler> Lane<H> {
     }
 }
 
-impl<H: RequestHandler> EarlyReplies for Connection<H> {
-    fn reply_early(
-        &self,
-        mapping: &dyn NetworkPriorityMapping,
-        reply: &[u8],
-        version: Version,
-        priority: Option<Priority>,
-    ) {
-        self.mark.set(self.stream(), mapping, priority);
-        let _ = self.send(reply, version);
-        record(|| Record::new(flight::Event::ReplySent).link(self.link));
-    }
-}
-
 /// Relative timeout that the client states in the request.
 fn wanted_for(message: &[u8], header: &MessageHeader) -> Option<Duration> {
     let (request, _) = RequestHeader::decode(message.get(..header.total_size())?, header).ok()?;
@@ -295,7 +280,7 @@ fn wanted_for(message: &[u8], header: &MessageHeader) -> Option<Duration> {
 
 /// Counts a thread of the lane as busy until the result is dropped; gets another thread if none is left
 /// waiting.
-fn busy<'l, H: ServingSlot>(lane: &'l Arc<Lane<H>>, handler: &Arc<H>) -> impl Drop + use<'l, H> {
+pub(crate) fn busy<'l, H: ServingSlot>(lane: &'l Arc<Lane<H>>, handler: &Arc<H>) -> impl Drop + use<'l, H> {
     struct Busy<'l, H: ServingSlot>(&'l Lane<H>);
     impl<H: ServingSlot> Drop for Busy<'_, H> {
         fn drop(&mut self) {

@@ -1,6 +1,6 @@
 //! Interface between a lane and the layer above it.
 
-use std::{sync::Arc, time::Instant};
+use std::{any::Any, sync::Arc, time::Instant};
 
 use punctual_cdr::CharSet;
 use punctual_flight::Link;
@@ -9,7 +9,7 @@ use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::Peer;
 use punctual_types::{Priority, SystemException};
 
-use crate::{LaneContext, QueueLimits};
+use crate::{ConnectionId, LaneContext, QueueLimits};
 
 /// Layer that handles the requests of lanes.
 ///
@@ -89,6 +89,17 @@ pub trait RequestHandler: Send + Sync + Sized + 'static {
 
     /// Releases what belongs to a lane whose last thread has ended.
     fn lane_ended(lane: &Self::LaneData);
+
+    /// Drops the [`KeptRequest`](crate::KeptRequest) that its client has withdrawn. `false`: there is none
+    /// with this id.
+    fn cancel_kept(lane: &Self::LaneData, connection: ConnectionId, request_id: u32) -> bool;
+
+    /// Ends the kept requests whose deadlines have passed. Returns the next deadline.
+    fn expire_kept(lane: &Self::LaneData, now: Instant) -> Option<Instant>;
+
+    /// Ends all kept requests, and admits no further one: the lane is stopping. Replies that other threads
+    /// are sending have been sent when this returns.
+    fn end_kept(lane: &Self::LaneData);
 }
 
 /// Request or LocateRequest that a lane has received.
@@ -126,8 +137,8 @@ impl<H: RequestHandler> RequestMessage<'_, H> {
     }
 }
 
-/// Connection to which a reply can be sent while its request is handled.
-pub(crate) trait EarlyReplies {
+/// Connection to which a reply can be sent while its request is handled: an `Arc` of the lane's type.
+pub(crate) trait EarlyReplies: Any {
     fn reply_early(
         &self,
         mapping: &dyn NetworkPriorityMapping,

@@ -28,6 +28,7 @@ use crate::{
     pending_work::PendingWork,
     request_queue::{QueuedRequest, RequestQueue},
     self_waits::SelfWaits,
+    tasks::Tasks,
     threads::LaneThreads,
     unserved_work::UnservedWork,
     worker_buffers::WorkerBuffers,
@@ -60,6 +61,7 @@ pub struct Lane<H: RequestHandler> {
     pub(crate) queue: Arc<RequestQueue<H>>,
     /// Requests that wait for [`Self::release_held`].
     pub(crate) held: HeldRequests<H>,
+    pub(crate) tasks: Tasks,
     pub(crate) self_waits: SelfWaits,
     pub(crate) pending_work: PendingWork,
     pub(crate) call_timeouts: DeadlineTimer,
@@ -113,6 +115,7 @@ impl<H: RequestHandler> Lane<H> {
             handed_over: PiMutex::new(VecDeque::with_capacity(16)),
             queue: Arc::new(queue),
             held: HeldRequests::default(),
+            tasks: Tasks::default(),
             self_waits: SelfWaits::new(&config.name),
             pending_work: PendingWork::default(),
             call_timeouts,
@@ -127,6 +130,12 @@ impl<H: RequestHandler> Lane<H> {
             // Each lane is set once.
             let _ = lane.siblings.set(lanes.iter().map(Arc::downgrade).collect());
         }
+    }
+
+    /// Visits the lanes of the same pool.
+    pub(crate) fn for_each_sibling(&self, visit: impl FnMut(Arc<Self>)) {
+        let lanes = self.siblings.get().into_iter().flatten();
+        lanes.filter_map(Weak::upgrade).for_each(visit);
     }
 
     /// Lane of the same pool with this priority.
@@ -172,6 +181,9 @@ impl<H: RequestHandler> Lane<H> {
     /// Stops the lane: its threads end after their current upcalls.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::SeqCst);
+        // From now on no thread begins to wait for a peer that does not read.
+        self.connections.unblock_dedicated();
+        H::end_kept(&self.data);
         // Level-triggered and never drained from now on: every thread sees it.
         let _ = self.doorbell.ring();
         self.queue.close();
@@ -199,6 +211,11 @@ impl<H: RequestHandler> Lane<H> {
     /// Whether its threads block in `read`, each for one connection.
     pub fn is_blocking(&self) -> bool {
         self.mode.is_blocking()
+    }
+
+    /// Whether all of its threads wait in its poller.
+    pub fn is_polled(&self) -> bool {
+        matches!(self.mode, Mode::Polled)
     }
 
     /// Whether another thread might take what this thread leaves in the poller.
@@ -242,6 +259,8 @@ impl<H: RequestHandler> Lane<H> {
 
     /// Accepts no further connection, tells the peers that nothing outstanding will be handled, and closes.
     pub(crate) fn close_all(&self) {
+        // They may have been handled. A thread may be here before the one that stops the lane.
+        H::end_kept(&self.data);
         self.acceptors()
             .iter()
             .for_each(|acceptor| acceptor.listener.shutdown());
@@ -249,6 +268,7 @@ impl<H: RequestHandler> Lane<H> {
         self.unserved.clear();
         self.queue.clear();
         self.held.clear();
+        self.clear_tasks();
     }
 
     /// Gives a connection with something to read to another thread of the lane. It waits once, however often

@@ -18,6 +18,7 @@ mod buffering;
 mod call_timeouts;
 mod client_role;
 mod connection;
+mod connection_id;
 mod connection_state;
 mod connection_table;
 mod context;
@@ -32,6 +33,7 @@ mod held_requests;
 mod housekeeping;
 mod inbound;
 mod kept_memory;
+mod kept_request;
 mod lane;
 mod limits;
 mod message_store;
@@ -42,6 +44,7 @@ mod occupancy;
 mod outbound;
 mod peer_rates;
 mod pending_work;
+mod posting;
 mod redispatch;
 mod reply_lane;
 mod reply_table;
@@ -56,6 +59,7 @@ mod slots;
 mod socket_options;
 mod start;
 mod statistics;
+mod tasks;
 mod thread_lifetime;
 mod threads;
 mod time_budget;
@@ -67,10 +71,12 @@ mod worker_buffers;
 pub use self::{
     acceptor::{Acceptor, Acceptors, LaneEndpoint},
     borrowing::allow_borrowing,
+    connection_id::ConnectionId,
     context::{LaneConfig, LaneContext, LaneMode},
     deadlock::BlockedThread,
     error::LaneError,
     handler::{Disposition, MessageError, Redispatch, RequestHandler, RequestMessage, Unserved},
+    kept_request::KeptRequest,
     lane::Lane,
     limits::{LaneLimits, QueueLimits},
     nested_wait::{serve_until_ended, serve_until_readable},
@@ -83,6 +89,7 @@ pub use self::{
     sharing::{NotSent, SharedConnectionSettings},
     socket_options::SocketOptions,
     statistics::{LaneStatistics, QueueStatistics, StackUse},
+    tasks::LaneTask,
     thread_lifetime::ThreadLifetime,
     threads::ThreadsConfig,
 };

@@ -158,6 +158,8 @@ impl<H: ServingSlot> Worker<'_, H> {
             Event::Cancelled(request_id) => {
                 drop(inbound);
                 let cancelled = self.lane.cancel(connection, request_id);
+                // One that is kept counts itself out.
+                let _ = cancelled || self.lane.cancel_kept(connection, request_id);
                 let usable = self
                     .lane
                     .charge(connection, Unserved::Elsewhere, cancelled, || true);

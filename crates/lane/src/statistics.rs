@@ -59,6 +59,10 @@ pub struct LaneStatistics {
     pub dynamic_threads: u64,
     /// Dynamic threads that the system refused: the requests were served later, by existing threads.
     pub thread_failures: u64,
+    /// Requests whose servants took a response handler, to answer later.
+    pub deferred: u64,
+    /// Response handlers that were dropped without an answer.
+    pub unanswered: u64,
     /// Replies that its threads have passed to callers that share a connection.
     pub replies: u64,
     /// Replies that arrived after their callers had given up, and were dropped.
@@ -143,6 +147,8 @@ pub(crate) struct Counters {
     pub(crate) lent: Counter,
     pub(crate) dynamic_threads: Counter,
     pub(crate) thread_failures: Counter,
+    pub(crate) deferred: Counter,
+    pub(crate) unanswered: Counter,
     pub(crate) replies: Counter,
     pub(crate) late_replies: Counter,
     /// Histogram of service times, if they are recorded.
@@ -178,6 +184,8 @@ impl Counters {
             lent: self.lent.get(),
             dynamic_threads: self.dynamic_threads.get(),
             thread_failures: self.thread_failures.get(),
+            deferred: self.deferred.get(),
+            unanswered: self.unanswered.get(),
             replies: self.replies.get(),
             late_replies: self.late_replies.get(),
             ..LaneStatistics::default()

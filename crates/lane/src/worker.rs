@@ -233,6 +233,7 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
             return;
         }
         let (handed_over, queued) = self.lane.take_over(&mut self.buffers);
+        self.run_task();
         // What another lane has redispatched is mostly older.
         if let Some(request) = queued {
             self.serve_queued(request);

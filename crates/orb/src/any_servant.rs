@@ -36,7 +36,7 @@ impl AnyServant {
     }
 
     /// Returns the id of its interface.
-    pub fn repository_id(&self) -> &'static str {
+    pub fn repository_id(&self) -> &str {
         self.servant.repository_id()
     }
 }

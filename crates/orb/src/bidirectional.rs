@@ -1,6 +1,7 @@
 //! Who may make a connection bidirectional, and for which addresses. Source: CORBA 3.3 part 2, 9.8.
 
-use punctual_giop::ListenPoint;
+use punctual_giop::{ListenPoint, TAG_INTERNET_IOP};
+use punctual_lane::Acceptors;
 use punctual_transport::Peer;
 
 use crate::Peers;
@@ -80,8 +81,18 @@ fn address(point: &ListenPoint) -> String {
     }
 }
 
-/// The inverse.
-pub(crate) fn listen_point(address: &str) -> Option<ListenPoint> {
+/// Addresses over TCP at which a lane listens: those of the objects that it serves over its connections.
+/// JacORB takes several for the addresses of one object.
+pub(crate) fn listen_points(lane: &Acceptors) -> Vec<ListenPoint> {
+    let tcp = lane
+        .iter()
+        .filter(|acceptor| acceptor.transport.profile_tag() == TAG_INTERNET_IOP);
+    tcp.filter_map(|acceptor| listen_point(acceptor.address()))
+        .collect()
+}
+
+/// The inverse of [`address`].
+fn listen_point(address: &str) -> Option<ListenPoint> {
     let (host, port) = address.rsplit_once(':')?;
     Some(ListenPoint {
         host: host.trim_start_matches('[').trim_end_matches(']').to_owned(),

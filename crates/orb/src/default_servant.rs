@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use punctual_stub::{Servant, Upcall};
+use punctual_stub::{ObjectRef, Servant, Upcall};
 use punctual_types::SystemException;
 
 use crate::served_id::{id_of, serving_id};
@@ -11,12 +11,16 @@ use crate::served_id::{id_of, serving_id};
 pub(crate) struct DefaultServant(pub(crate) Arc<dyn Servant>);
 
 impl Servant for DefaultServant {
-    fn repository_id(&self) -> &'static str {
+    fn repository_id(&self) -> &str {
         self.0.repository_id()
     }
 
     fn is_a(&self, repository_id: &str) -> bool {
         self.0.is_a(repository_id)
+    }
+
+    fn interface(&self) -> Option<ObjectRef> {
+        self.0.interface()
     }
 
     fn dispatch(&self, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {

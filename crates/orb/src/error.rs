@@ -96,6 +96,12 @@ pub enum OrbError {
         "the operation waits for upcalls to end, so it must not be called inside one; call it on another thread"
     )]
     InUpcall,
+    /// The threads of the pool do not wait in a poller, so no lane of it can run the handlers of calls.
+    #[error(
+        "a pool that buffers requests, or whose threads block in `read`, runs no handlers of calls; choose \
+         another pool, or threads of your own with `Orb::callbacks`"
+    )]
+    CallbacksNeedPolledLanes,
     /// The adapter's manager has been deactivated, which is final (`POAManager::AdapterInactive`).
     #[error("the adapter's manager has been deactivated for ever; create another adapter")]
     ManagerInactive,
@@ -130,7 +136,7 @@ pub enum OrbError {
     )]
     StackTooSmall {
         /// Repository id of the interface.
-        interface: &'static str,
+        interface: String,
         /// The smallest stack of the pool's threads in octets.
         stack_bytes: usize,
         /// Octets that the largest operation needs.
@@ -223,6 +229,7 @@ impl OrbError {
             Self::ManagerInactive => (Kind::BadInvOrder, Minor::NONE),
             Self::ShutDown => (Kind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN),
             Self::InUpcall => (Kind::BadInvOrder, Minor::OMG_WOULD_DEADLOCK),
+            Self::CallbacksNeedPolledLanes => (Kind::InvPolicy, Minor::NONE),
             Self::AlreadyActive => (Kind::BadInvOrder, Minor::ALREADY_ACTIVE),
             Self::StillInUse(_) => (Kind::Timeout, Minor::NONE),
             Self::NotActive | Self::PoolInUse(_) => (Kind::BadInvOrder, Minor::NONE),

@@ -8,6 +8,7 @@ mod admission;
 mod any_servant;
 mod bidirectional;
 mod bound_band;
+mod callbacks;
 mod client;
 mod configuration;
 mod current;
@@ -46,6 +47,7 @@ mod unserved;
 pub use accepted_priorities::Peers;
 pub use any_servant::{AnyServant, Declined};
 pub use bidirectional::BidirectionalRule;
+pub use callbacks::{CallbackQueue, Callbacks, NotAdmitted};
 pub use client::swap_call_deadline;
 pub use current::Current;
 pub use endpoint::Endpoint;
@@ -60,7 +62,7 @@ pub use poa::{
     ServantLocator,
 };
 pub use poa_manager::PoaManagerState;
-pub use punctual_inspect::{InspectedAt, Inspection};
+pub use punctual_inspect::{ContractState, InspectedAt, Inspection};
 pub use punctual_lane::{
     LaneStatistics, QueueLimits, QueueStatistics, SocketOptions, StackUse, ThreadLifetime,
 };
@@ -75,8 +77,9 @@ pub use threadpool::{LaneSpec, LaneWait, ThreadPool, ThreadPoolBuilder, ThreadPo
 pub mod interceptors {
     pub use crate::{
         interception::{
-            CallKind, ClientRequestInfo, ClientRequestInterceptor, Interrupt, InvalidSlot, PiCurrent, Raised,
-            ReplyStatus, ServerRequestInfo, ServerRequestInterceptor, ServingLane, SlotId, SlotValue,
+            CallKind, ClientRequestInfo, ClientRequestInterceptor, Interrupt, InvalidSlot, IorInfo,
+            IorInterceptor, PiCurrent, Raised, ReplyStatus, ServerRequestInfo, ServerRequestInterceptor,
+            ServingLane, SlotId, SlotValue,
         },
         orb::{DuplicateName, OrbInitInfo, OrbInitializer},
     };

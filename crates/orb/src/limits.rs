@@ -89,6 +89,10 @@ limits! {
     /// Outstanding calls over one shared connection, asynchronous ones included; further ones fail with
     /// IMP_LIMIT. At most 65,536. Default 64. See [`crate::ConnectionMode::Shared`].
     max_shared_calls: usize = 64,
+    /// Response handlers of the requests of one lane that exist at a time: requests whose servants answer
+    /// later. Further requests for operations that are compiled as deferred are refused with TRANSIENT before
+    /// the servant is called; 0 refuses all. Default 256.
+    max_deferred_replies: usize = 256,
     /// Incomplete fragmented messages on one connection, received or being sent. Default 4.
     max_fragmented_messages: usize = 4,
     /// Octets from which a reply, or a request over a shared connection, is sent in fragments of this size,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use punctual_cdr::Ior;
 use punctual_poa::{InFlight, ObjectKey};
-use punctual_stub::Servant;
+use punctual_stub::{ObjectRef, Servant};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
@@ -198,12 +198,16 @@ struct Incarnated {
 }
 
 impl Servant for Incarnated {
-    fn repository_id(&self) -> &'static str {
+    fn repository_id(&self) -> &str {
         self.servant.repository_id()
     }
 
     fn is_a(&self, repository_id: &str) -> bool {
         self.servant.is_a(repository_id)
+    }
+
+    fn interface(&self) -> Option<ObjectRef> {
+        self.servant.interface()
     }
 
     fn dispatch(&self, upcall: &mut punctual_stub::Upcall<'_, '_>) -> Result<(), SystemException> {

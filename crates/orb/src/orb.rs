@@ -18,7 +18,8 @@ use punctual_stub::{Interface, ObjectRef, PolicyOverrides};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
-    Current, InspectedAt, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder, ThreadPoolId,
+    ContractState, Current, InspectedAt, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder,
+    ThreadPoolId,
     client::{Located, Reference, swap_call_deadline},
     current,
     interception::PiCurrent,
@@ -581,6 +582,31 @@ impl Orb {
     /// Where it can be looked into; `None` where that is off. [`crate::Inspection`] has an example.
     pub fn inspected_at(&self) -> Option<InspectedAt> {
         self.core().inspected_at()
+    }
+
+    /// Shows a contract of adaptive quality of service in inspection, beside the lanes, until `state` returns
+    /// `None`. The inspection thread calls it; without inspection, nobody does. `Contract::show` of
+    /// `punctual-qos` uses this.
+    ///
+    /// ```
+    /// use punctual_orb::{ContractState, Inspection, Orb};
+    ///
+    /// let orb = Orb::builder().inspection(Inspection::new()).build()?;
+    /// orb.inspect_contract(|| {
+    ///     Some(ContractState {
+    ///         contract: "image".to_owned(),
+    ///         region: "coarse".to_owned(),
+    ///         transitions: 1,
+    ///         evaluations: 5,
+    ///         conditions: vec![("latency_ms".to_owned(), Some(70.0))],
+    ///     })
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn inspect_contract(&self, state: impl Fn() -> Option<ContractState> + Send + Sync + 'static) {
+        if self.core().is_inspected() {
+            self.core().contracts.add(state);
+        }
     }
 
     pub(crate) fn core(&self) -> &Arc<OrbCore> {

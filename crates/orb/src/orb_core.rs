@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use punctual_inspect::{InspectedAt, Inspection, Inspector, LaneSnapshot, Snapshot};
+use punctual_inspect::{Contracts, InspectedAt, Inspection, Inspector, LaneSnapshot, Snapshot};
 use punctual_lane::{LaneConfig, LaneEndpoint, LaneMode, SocketOptions, ThreadsConfig};
 use punctual_os::PiMutex;
 use punctual_transport::{Protocol, Transports};
@@ -15,6 +15,7 @@ use crate::{
     ExpiredRequests, InvalidPolicy, OrbError, QueueLimits,
     client::{ClientCore, ClientParts, ConnectionCache},
     configuration::Configuration,
+    interception::UserPolicies,
     lane::Lane,
     lane_data::LaneData,
     mutex::Mutexes,
@@ -24,7 +25,7 @@ use crate::{
     poa_defaults::PoaDefaults,
     pool_info::{DEFAULT_POOL, check_protocols},
     pools::{PoolCore, Pools},
-    server::RequestDispatcher,
+    server::{DeferredReplies, RequestDispatcher},
     settings::OrbSettings,
     unserved,
 };
@@ -40,6 +41,8 @@ pub(crate) struct OrbCore {
     pub(crate) poa_defaults: PiMutex<PoaDefaults>,
     pub(crate) root: Arc<PoaCore>,
     inspector: OnceLock<Inspector>,
+    /// What inspection shows beside the lanes.
+    pub(crate) contracts: Contracts,
 }
 
 impl OrbCore {
@@ -83,6 +86,8 @@ impl OrbCore {
         ));
         objects.set_root(&root);
         let interceptors = Arc::new(settings.interceptors);
+        let components = interceptors.establish_components(&root.path, None, &UserPolicies::default());
+        let _ = root.ior_components.set(components);
         let parts = ClientParts {
             configuration: Arc::clone(&configuration),
             objects: Arc::clone(&objects),
@@ -106,6 +111,7 @@ impl OrbCore {
             poa_defaults: PiMutex::new(settings.poa_defaults),
             root,
             inspector: inspector.map_or_else(OnceLock::new, OnceLock::from),
+            contracts: Contracts::default(),
         });
         if let Some(inspector) = core.inspector.get() {
             let weak = Arc::downgrade(&core);
@@ -151,6 +157,7 @@ impl OrbCore {
             lanes,
             client_connections,
             late_replies: self.client.late_replies(),
+            contracts: self.contracts.states(),
         }
     }
 
@@ -235,7 +242,7 @@ impl OrbCore {
     }
 }
 
-fn default_lane(configuration: &Configuration, records_service_times: bool) -> Result<Lane, OrbError> {
+fn default_lane(configuration: &Arc<Configuration>, records_service_times: bool) -> Result<Lane, OrbError> {
     let limits = &configuration.limits;
     let config = LaneConfig {
         name: String::from("default"),
@@ -252,6 +259,7 @@ fn default_lane(configuration: &Configuration, records_service_times: bool) -> R
         calls: ConnectionCache::new(limits.max_client_connections),
         by_band: Arc::default(),
         expired_requests: ExpiredRequests::Serve,
+        deferred: DeferredReplies::new(configuration),
     };
     Ok(Lane::new(config, data)?)
 }

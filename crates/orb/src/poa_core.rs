@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
@@ -22,6 +22,7 @@ use crate::{
     accepted_priorities::AcceptedPriorities,
     admission::Admission,
     configuration::Configuration,
+    interception::AddedComponent,
     lane_data::LaneContext,
     object_transform::ObjectTransform,
     poa_manager::ManagerCore,
@@ -50,6 +51,8 @@ pub(crate) struct PoaCore {
     pub(crate) client_protocols: ProtocolPolicy,
     pub(crate) pool: Arc<PoolInfo>,
     pub(crate) processing: RequestProcessing,
+    /// Components of its references that interceptors have added, once they have been called.
+    pub(crate) ior_components: OnceLock<Vec<AddedComponent>>,
     pub(crate) children: PiMutex<Vec<Arc<PoaCore>>>,
     pub(crate) destroyed: AtomicBool,
     /// How many ids it has chosen for references without an active object.
@@ -87,6 +90,7 @@ impl PoaCore {
             client_protocols: ProtocolPolicy::default(),
             processing: RequestProcessing::new(pool.id, ManagerCore::new()),
             pool,
+            ior_components: OnceLock::new(),
             children: PiMutex::new(Vec::new()),
             destroyed: AtomicBool::new(false),
             ids_made: AtomicU64::new(0),
@@ -253,11 +257,17 @@ impl PoaCore {
         }
         let policies = self.policies(model);
         let has_policies = !policies.is_empty();
+        let more = |tag, list: &mut Vec<TaggedComponent>| {
+            list.extend_from_slice(components);
+            let added = self.ior_components.get().into_iter().flatten();
+            let added = added.filter(|added| added.profile.is_none_or(|profile| profile == tag));
+            list.extend(added.map(|added| added.component.clone()));
+        };
         let profiles = profiles(
             &endpoints,
             &object_key,
             has_policies.then_some(&policies),
-            components,
+            more,
             native_code_set,
         )
         .map_err(|error| error.system_exception(Completion::No))?;

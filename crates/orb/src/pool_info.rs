@@ -142,11 +142,7 @@ impl PoolInfo {
 
     /// Fails if the stack of a thread of the pool may be too small for the operations of an interface, whose
     /// values have this size.
-    pub(crate) fn check_stacks(
-        &self,
-        interface: &'static str,
-        values_on_stack: usize,
-    ) -> Result<(), OrbError> {
+    pub(crate) fn check_stacks(&self, interface: &str, values_on_stack: usize) -> Result<(), OrbError> {
         if values_on_stack == 0 {
             return Ok(());
         }
@@ -156,7 +152,7 @@ impl PoolInfo {
         let stacks = self.lanes.iter().filter_map(|lane| lane.stack_bytes);
         match stacks.min() {
             Some(stack_bytes) if stack_bytes < needed => Err(OrbError::StackTooSmall {
-                interface,
+                interface: interface.to_owned(),
                 stack_bytes,
                 needed,
             }),

@@ -6,7 +6,6 @@ use std::sync::{
 };
 
 use arc_swap::ArcSwapOption;
-use punctual_giop::{ListenPoint, TAG_INTERNET_IOP};
 use punctual_lane::LaneEndpoint;
 use punctual_os::PiMutex;
 use punctual_transport::Transport;
@@ -14,7 +13,6 @@ use punctual_types::Priority;
 
 use crate::{
     OrbError,
-    bidirectional::listen_point,
     client::is_same_address,
     lane::Lane,
     pool_info::{DEFAULT_POOL, LaneInfo, PoolInfo},
@@ -150,17 +148,6 @@ impl Pools {
             transport.profile_tag() == tag && is_same_address(own, address)
         };
         self.all().iter().any(|pool| pool.info.is_reached_at(is_ours))
-    }
-
-    /// Addresses over TCP at which lanes listen.
-    pub(crate) fn listen_points(&self) -> Vec<ListenPoint> {
-        let endpoints = self
-            .all()
-            .into_iter()
-            .flat_map(|pool| pool.info.endpoints(|_| true));
-        let tcp = endpoints.filter(|endpoint| endpoint.profile_tag() == TAG_INTERNET_IOP);
-        tcp.filter_map(|endpoint| listen_point(&endpoint.address))
-            .collect()
     }
 
     pub(crate) fn are_shut_down(&self) -> bool {

@@ -19,14 +19,14 @@ pub(crate) const TAG_HOST: u32 = PUNCTUAL_ORB_TYPE + 1;
 
 /// Creates one profile for each protocol, in the order of the endpoints, with all endpoints of the protocol;
 /// the first one is the address of the profile. `policies`: those of a real-time adapter, whose references
-/// state the priority of each endpoint. `more`: additional components of every profile.
+/// state the priority of each endpoint. `more`: adds the other components of the profile with a tag.
 ///
 /// Source: TAO, as captured; see [`Profile`] and [`encode_endpoints_with`].
 pub(crate) fn profiles(
     endpoints: &[PoolEndpoint],
     object_key: &[u8],
     policies: Option<&[PolicyValue]>,
-    more: &[TaggedComponent],
+    more: impl Fn(u32, &mut Vec<TaggedComponent>),
     native_code_set: Option<CharSet>,
 ) -> Result<Vec<TaggedProfile>, CdrError> {
     let mut tags: Vec<_> = endpoints.iter().map(PoolEndpoint::profile_tag).collect();
@@ -44,7 +44,7 @@ pub(crate) fn profiles(
                 .collect();
             let transport = &*own[0].transport;
             let mut components = components(transport, &own, policies, native_code_set)?;
-            components.extend_from_slice(more);
+            more(tag, &mut components);
             Profile {
                 tag,
                 version: Version::V1_2,

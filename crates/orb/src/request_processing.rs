@@ -11,7 +11,7 @@ use std::{
 
 use punctual_os::PiMutex;
 use punctual_poa::SlotId;
-use punctual_stub::{Servant, Upcall};
+use punctual_stub::{ObjectRef, Servant, Upcall};
 use punctual_types::SystemException;
 
 use crate::{
@@ -132,12 +132,16 @@ struct Serialized {
 }
 
 impl Servant for Serialized {
-    fn repository_id(&self) -> &'static str {
+    fn repository_id(&self) -> &str {
         self.servant.repository_id()
     }
 
     fn is_a(&self, repository_id: &str) -> bool {
         self.servant.is_a(repository_id)
+    }
+
+    fn interface(&self) -> Option<ObjectRef> {
+        self.servant.interface()
     }
 
     fn executes_object_operations(&self) -> bool {

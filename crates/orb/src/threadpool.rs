@@ -29,6 +29,7 @@ use crate::{
     orb_core::OrbCore,
     pool_info::PoolInfo,
     pools::{PoolCore, infos},
+    server::DeferredReplies,
 };
 
 /// Thread pool that serves requests, with lanes or at one priority: `RTCORBA::Threadpool`. The pool ends with
@@ -51,6 +52,10 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
+    pub(crate) fn orb(&self) -> Option<Arc<OrbCore>> {
+        self.orb.upgrade()
+    }
+
     /// Returns the id that [`crate::Orb::destroy_threadpool`] accepts.
     pub fn id(&self) -> ThreadPoolId {
         ThreadPoolId(self.core.info.id)
@@ -400,6 +405,7 @@ impl ThreadPoolBuilder {
                 calls: ConnectionCache::new(self.orb.configuration.limits.max_client_connections),
                 by_band: Arc::default(),
                 expired_requests: self.expired_requests,
+                deferred: DeferredReplies::new(&self.orb.configuration),
             };
             let lane = Lane::new(config, data)?;
             lane.listen(&places)?;

@@ -45,12 +45,12 @@ pub use punctual_cdr::{
 };
 pub use punctual_giop::{UrlError, ior_from_string, ior_to_string};
 pub use punctual_orb::{
-    AdapterActivator, AnyServant, BidirectionalRule, Current, Declined, Endpoint, ExpiredRequests,
-    InspectedAt, Inspection, InvalidPolicy, LaneSpec, LaneStatistics, LaneWait, Limits, LockError, Mutex,
-    MutexGuard, MutexInUse, MutexNotFound, ObjectBuilder, OnExcess, Orb, OrbBuilder, OrbError, Peers, Poa,
-    PoaBuilder, PoaManager, PoaManagerState, PriorityModel, QueueLimits, QueueStatistics, ReferenceBuilder,
-    ResolveError, ServantActivator, ServantLocator, SocketOptions, StackUse, ThreadLifetime, ThreadPool,
-    ThreadPoolBuilder, ThreadPoolId,
+    AdapterActivator, AnyServant, BidirectionalRule, CallbackQueue, Callbacks, ContractState, Current,
+    Declined, Endpoint, ExpiredRequests, InspectedAt, Inspection, InvalidPolicy, LaneSpec, LaneStatistics,
+    LaneWait, Limits, LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound, NotAdmitted, ObjectBuilder,
+    OnExcess, Orb, OrbBuilder, OrbError, Peers, Poa, PoaBuilder, PoaManager, PoaManagerState, PriorityModel,
+    QueueLimits, QueueStatistics, ReferenceBuilder, ResolveError, ServantActivator, ServantLocator,
+    SocketOptions, StackUse, ThreadLifetime, ThreadPool, ThreadPoolBuilder, ThreadPoolId,
 };
 pub use punctual_os::{CpuSet, SchedulingClass, ThreadSpec};
 pub use punctual_sched::{
@@ -59,7 +59,7 @@ pub use punctual_sched::{
 };
 pub use punctual_stub::{
     AsyncCall, ConnectionMode, ExposedPolicies, Interface, ObjectRef, PoliciesInForce, PolicyConflict,
-    PolicyOverrides, Skeleton, WaitStrategy,
+    PolicyOverrides, ResponseHandler, Skeleton, WaitStrategy,
 };
 pub use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use punctual_types::{
@@ -208,8 +208,41 @@ pub mod interceptors {
 pub mod any {
     pub use punctual_any::{
         Any, AnyError, AnyView, Codec, Kind, Member, TypeCode, TypeCodeView, Typed, TypedReference,
-        UnionMember, Value, ValueMember, ValueModifier,
+        UnionCase, UnionMember, Value, ValueMember, ValueModifier,
     };
+}
+
+/// Calls and servants without generated code: the dynamic invocation interface (DII) and the dynamic skeleton
+/// interface (DSI).
+///
+/// [`ObjectRef::request`] builds a call whose operation is known at run time only; a
+/// [`DynamicServant`](dynamic::DynamicServant) executes such operations, and becomes an object like any other
+/// servant. Both use the path of generated code.
+///
+/// ```
+/// use punctual::{Orb, ObjectRef, any::{Any, Kind, TypeCode}, dynamic::*};
+///
+/// /// Answers every operation with its name.
+/// struct Echo;
+///
+/// impl DynamicServant for Echo {
+///     fn repository_id(&self) -> String {
+///         "IDL:Echo:1.0".into()
+///     }
+///
+///     fn invoke(&self, request: &mut Upcall<'_, '_>) -> Result<Vec<Any>, RequestError> {
+///         Ok(vec![Any::new(request.operation())?])
+///     }
+/// }
+///
+/// let orb = Orb::builder().listen("iiop://localhost:0").build()?;
+/// let object: ObjectRef = orb.root_poa().activate(Echo)?;
+/// let reply = object.request("hello").returns(TypeCode::basic(Kind::String)).invoke()?;
+/// assert_eq!(reply.result().get::<String>()?, "hello");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub mod dynamic {
+    pub use punctual_stub::{Upcall, dynamic::*};
 }
 
 /// Value types: objects that are passed by value (`docs/mapping.md`, "Value types").

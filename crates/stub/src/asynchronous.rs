@@ -1,6 +1,7 @@
 //! Asynchronous calls.
 
 use std::{
+    borrow::Cow,
     fmt,
     future::Future,
     mem,
@@ -11,7 +12,7 @@ use std::{
 };
 
 use punctual_cdr::{CdrError, Decode, Decoder, Encoder};
-use punctual_types::SystemException;
+use punctual_types::{Priority, SystemException};
 
 use crate::{Call, ObjectRef, OperationError, PendingCall, Phase, Response, WaitMode};
 
@@ -58,14 +59,33 @@ use crate::{Call, ObjectRef, OperationError, PendingCall, Phase, Response, WaitM
 /// # Ok::<(), SystemException>(())
 /// ```
 #[must_use = "dropping it abandons the call: await it, or call `wait`"]
-pub struct AsyncCall<T, E> {
-    operation: &'static str,
-    results: Results<T>,
+pub struct AsyncCall<T, E, D = Results<T>> {
+    operation: Cow<'static, str>,
+    reply: D,
     state: State<T, E>,
+}
+
+/// How a reply is decoded.
+pub trait DecodeReply<T, E> {
+    /// Decodes the results: return value, then `inout` and `out` parameters.
+    fn results(&self, decoder: &mut Decoder<'_>) -> Result<T, CdrError>;
+
+    /// Decodes the user exception with this repository id, if the operation declares it.
+    fn exception(&self, repository_id: &str, decoder: &mut Decoder<'_>) -> Result<Option<E>, CdrError>;
 }
 
 /// Decodes the results of a call: its return value, then its `inout` and `out` parameters.
 pub type Results<T> = fn(&mut Decoder<'_>) -> Result<T, CdrError>;
+
+impl<T, E: OperationError> DecodeReply<T, E> for Results<T> {
+    fn results(&self, decoder: &mut Decoder<'_>) -> Result<T, CdrError> {
+        self(decoder)
+    }
+
+    fn exception(&self, repository_id: &str, decoder: &mut Decoder<'_>) -> Result<Option<E>, CdrError> {
+        E::decode(repository_id, decoder)
+    }
+}
 
 /// The [`Results`] of a call that returns one value.
 pub fn one_result<T: for<'a> Decode<'a>>(decoder: &mut Decoder<'_>) -> Result<T, CdrError> {
@@ -79,9 +99,32 @@ enum State<T, E> {
 }
 
 /// No part of a call is ever pinned.
-impl<T, E> Unpin for AsyncCall<T, E> {}
+impl<T, E, D> Unpin for AsyncCall<T, E, D> {}
 
-impl<T, E: OperationError> AsyncCall<T, E> {
+impl<T, E: From<SystemException>, D: DecodeReply<T, E>> AsyncCall<T, E, D> {
+    /// Sends the request and continues when the reply arrives; `arguments` encodes the arguments.
+    pub(crate) fn start(
+        object: &ObjectRef,
+        operation: Cow<'static, str>,
+        arguments: &mut dyn FnMut(&mut Encoder<'_>) -> Result<(), CdrError>,
+        reply: D,
+    ) -> Self {
+        let state = {
+            let target = Arc::clone(object.target());
+            let mut values = ReplyValues::new(&reply);
+            match values.run(&operation, arguments, |call| target.start(call)) {
+                Ok(Some(pending)) => State::Outstanding(pending),
+                Ok(None) => State::Done(values.result(Ok(()))),
+                Err(error) => State::Done(Err(error.into())),
+            }
+        };
+        Self {
+            operation,
+            reply,
+            state,
+        }
+    }
+
     /// Blocks until the call has ended and returns its result; TIMEOUT if a timeout of the call expires
     /// first. Without a timeout it blocks without limit.
     ///
@@ -149,13 +192,49 @@ impl<T, E: OperationError> AsyncCall<T, E> {
         self.advance(WaitMode::Until(deadline))
     }
 
+    /// As [`Self::wait`], but blocks up to `timeout`: `Messaging::Poller`. Returns the call itself if it has
+    /// not ended by then.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/doubler.rs")); }
+    /// # mod local { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/doc/local.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// use std::time::Duration;
+    ///
+    /// # let doubler: DoublerRef = local::activate(Doubler);
+    /// let mut call = doubler.twice_async(4);
+    /// let result = loop {
+    ///     match call.wait_within(Duration::from_millis(5)) {
+    ///         Ok(result) => break result,
+    ///         Err(outstanding) => call = outstanding,
+    ///     }
+    /// };
+    /// assert_eq!(result?, 8);
+    /// # Ok::<(), punctual_types::SystemException>(())
+    /// ```
+    pub fn wait_within(mut self, timeout: Duration) -> Result<Result<T, E>, Self> {
+        if self.is_ready_within(timeout) {
+            Ok(self.take())
+        } else {
+            Err(self)
+        }
+    }
+
+    /// Returns the CORBA priority of the thread that made the call, while it is outstanding.
+    pub fn priority(&self) -> Option<Priority> {
+        match &self.state {
+            State::Outstanding(pending) => pending.priority(),
+            State::Done(_) | State::Taken => None,
+        }
+    }
+
     /// Continues the call. Returns whether it has ended.
     fn advance(&mut self, mode: WaitMode<'_>) -> bool {
         let State::Outstanding(pending) = &mut self.state else {
             return true;
         };
-        let mut values = ReplyValues::new(self.results);
-        let step = values.run(self.operation, &mut |_| Ok(()), |call| {
+        let mut values = ReplyValues::new(&self.reply);
+        let step = values.run(&self.operation, &mut |_| Ok(()), |call| {
             pending.advance(call, mode)
         });
         match step {
@@ -178,7 +257,7 @@ impl<T, E: OperationError> AsyncCall<T, E> {
 }
 
 /// Panics when polled after it has returned [`Poll::Ready`].
-impl<T, E: OperationError> Future for AsyncCall<T, E> {
+impl<T, E: From<SystemException>, D: DecodeReply<T, E>> Future for AsyncCall<T, E, D> {
     type Output = Result<T, E>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -191,7 +270,7 @@ impl<T, E: OperationError> Future for AsyncCall<T, E> {
     }
 }
 
-impl<T, E> fmt::Debug for AsyncCall<T, E> {
+impl<T, E, D> fmt::Debug for AsyncCall<T, E, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AsyncCall")
             .field("operation", &self.operation)
@@ -229,46 +308,35 @@ impl ObjectRef {
         arguments: &mut dyn FnMut(&mut Encoder<'_>) -> Result<(), CdrError>,
         results: Results<T>,
     ) -> AsyncCall<T, E> {
-        let target = Arc::clone(self.target());
-        let mut values = ReplyValues::new(results);
-        let state = match values.run(operation, arguments, |call| target.start(call)) {
-            Ok(Some(pending)) => State::Outstanding(pending),
-            Ok(None) => State::Done(values.result(Ok(()))),
-            Err(error) => State::Done(Err(error.into())),
-        };
-        AsyncCall {
-            operation,
-            results,
-            state,
-        }
+        AsyncCall::start(self, operation.into(), arguments, results)
     }
 }
 
 /// Results or user exception of a reply.
-struct ReplyValues<T, E> {
-    read: Results<T>,
+pub(crate) struct ReplyValues<'d, T, E, D> {
+    reply: &'d D,
     results: Option<T>,
     raised: Option<E>,
 }
 
-impl<T, E: OperationError> ReplyValues<T, E> {
-    fn new(read: Results<T>) -> Self {
+impl<'d, T, E, D: DecodeReply<T, E>> ReplyValues<'d, T, E, D> {
+    pub(crate) fn new(reply: &'d D) -> Self {
         Self {
-            read,
+            reply,
             results: None,
             raised: None,
         }
     }
 
     /// Runs a step of a call that fills in the values.
-    fn run<R>(
+    pub(crate) fn run<R>(
         &mut self,
         operation: &str,
         arguments: &mut dyn FnMut(&mut Encoder<'_>) -> Result<(), CdrError>,
         step: impl FnOnce(&mut Call<'_>) -> R,
     ) -> R {
         let Self {
-            read,
+            reply,
             results,
             raised,
         } = self;
@@ -278,18 +346,21 @@ impl<T, E: OperationError> ReplyValues<T, E> {
             perform: &mut |phase| match phase {
                 Phase::Arguments(encoder) => arguments(encoder),
                 Phase::Results(decoder) => {
-                    *results = Some(read(decoder)?);
+                    *results = Some(reply.results(decoder)?);
                     Ok(())
                 }
             },
             raised: &mut |repository_id, decoder| {
-                *raised = E::decode(repository_id, decoder)?;
+                *raised = reply.exception(repository_id, decoder)?;
                 Ok(raised.is_some())
             },
         })
     }
 
-    fn result(self, end: Result<(), SystemException>) -> Result<T, E> {
+    pub(crate) fn result(self, end: Result<(), SystemException>) -> Result<T, E>
+    where
+        E: From<SystemException>,
+    {
         end?;
         match (self.raised, self.results) {
             (Some(raised), _) => Err(raised),

@@ -1,6 +1,6 @@
 //! Typed references and skeletons.
 
-use std::{marker::PhantomData, sync::Arc};
+use std::{borrow::Cow, marker::PhantomData, sync::Arc};
 
 use punctual_types::{CORBA_OBJECT, SystemException};
 
@@ -40,6 +40,20 @@ pub trait Interface: Sized {
 
     /// Returns the untyped reference.
     fn as_object(&self) -> &ObjectRef;
+}
+
+/// Any object, without a check.
+impl Interface for ObjectRef {
+    const REPOSITORY_ID: &'static str = CORBA_OBJECT;
+    const SUPPORTED_IDS: &'static [&'static str] = &[];
+
+    fn from_object(object: ObjectRef) -> Self {
+        object
+    }
+
+    fn as_object(&self) -> &ObjectRef {
+        self
+    }
 }
 
 impl<T: Interface> Reset for Option<T> {
@@ -131,6 +145,22 @@ pub trait Skeleton<S>: Interface {
     ///
     /// Fails with the system exception for the caller: BAD_OPERATION for an unknown operation.
     fn dispatch(servant: &S, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException>;
+
+    /// Returns the id of the servant's most derived interface, which may be known at run time only.
+    fn repository_id(_servant: &S) -> Cow<'static, str> {
+        Self::REPOSITORY_ID.into()
+    }
+
+    /// Returns whether the servant supports the interface with this id, other than its own and
+    /// `CORBA::Object`.
+    fn supports(_servant: &S, repository_id: &str) -> bool {
+        Self::SUPPORTED_IDS.contains(&repository_id)
+    }
+
+    /// Returns the description of the servant's interface in an interface repository.
+    fn interface(_servant: &S) -> Option<ObjectRef> {
+        None
+    }
 }
 
 /// Returns the largest of these sizes, for generated code.
@@ -149,10 +179,13 @@ pub const fn largest(sizes: &[usize]) -> usize {
 /// A servant of any type.
 pub trait Servant: Send + Sync {
     /// Returns the id of the most derived interface.
-    fn repository_id(&self) -> &'static str;
+    fn repository_id(&self) -> &str;
 
     /// Returns whether the servant supports the interface with this id.
     fn is_a(&self, repository_id: &str) -> bool;
+
+    /// Returns the description of its interface in an interface repository: `_get_interface`.
+    fn interface(&self) -> Option<ObjectRef>;
 
     /// Returns whether it executes the operations of `CORBA::Object` itself, in place of the ORB.
     fn executes_object_operations(&self) -> bool {
@@ -170,23 +203,31 @@ where
     S: Send + Sync + 'static,
 {
     Arc::new(Typed {
+        repository_id: R::repository_id(&servant),
         servant,
         interface: PhantomData::<fn() -> R>,
     })
 }
 
 struct Typed<R, S> {
+    repository_id: Cow<'static, str>,
     servant: S,
     interface: PhantomData<fn() -> R>,
 }
 
 impl<R: Skeleton<S>, S: Send + Sync> Servant for Typed<R, S> {
-    fn repository_id(&self) -> &'static str {
-        R::REPOSITORY_ID
+    fn repository_id(&self) -> &str {
+        &self.repository_id
     }
 
     fn is_a(&self, repository_id: &str) -> bool {
-        repository_id == CORBA_OBJECT || R::SUPPORTED_IDS.contains(&repository_id)
+        repository_id == CORBA_OBJECT
+            || repository_id == self.repository_id
+            || R::supports(&self.servant, repository_id)
+    }
+
+    fn interface(&self) -> Option<ObjectRef> {
+        R::interface(&self.servant)
     }
 
     fn dispatch(&self, upcall: &mut Upcall<'_, '_>) -> Result<(), SystemException> {

@@ -6,24 +6,27 @@
 
 mod asynchronous;
 mod connection_mode;
+pub mod dynamic;
 mod exception;
 mod interface;
 mod object_ref;
 mod policies;
 mod reset;
+mod response_handler;
 mod target;
 mod upcall;
 mod wait_strategy;
 
-pub use asynchronous::{AsyncCall, Results, one_result};
+pub use asynchronous::{AsyncCall, DecodeReply, Results, one_result};
 pub use connection_mode::ConnectionMode;
 pub use exception::{OperationError, UserException};
 pub use interface::{Interface, Servant, Skeleton, largest, servant};
 pub use object_ref::ObjectRef;
 pub use policies::{ExposedPolicies, PoliciesInForce, PolicyConflict, PolicyOverrides};
 pub use reset::{Reset, ReusePool};
+pub use response_handler::{ResponseHandler, WriteResults};
 pub use target::{Call, Orb, OrbContext, PendingCall, Phase, Response, Target, WaitMode};
-pub use upcall::{Outcome, RequestOrigin, Upcall};
+pub use upcall::{Answer, Outcome, PendingResponse, RequestOrigin, Upcall, WriteAnswer};
 pub use wait_strategy::WaitStrategy;
 
 /// Names for generated code, under one path.
@@ -37,7 +40,7 @@ pub mod rt {
     pub use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
     pub use crate::{
-        AsyncCall, Interface, ObjectRef, OperationError, Phase, Reset, Servant, Skeleton, Upcall,
-        UserException, largest, one_result,
+        AsyncCall, Interface, ObjectRef, OperationError, Phase, Reset, ResponseHandler, Servant, Skeleton,
+        Upcall, UserException, largest, one_result,
     };
 }

@@ -12,7 +12,7 @@ use punctual_types::{CORBA_OBJECT, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
     Call, ExposedPolicies, OperationError, OrbContext, Phase, PoliciesInForce, PolicyConflict,
-    PolicyOverrides, Reset, Response, Target,
+    PolicyOverrides, Response, Target,
 };
 
 /// A reference to a local or remote object: `CORBA::Object`. Never nil; nil is `None`.
@@ -479,11 +479,5 @@ impl punctual_any::TypedReference for ObjectRef {
 impl AsRef<ObjectRef> for ObjectRef {
     fn as_ref(&self) -> &ObjectRef {
         self
-    }
-}
-
-impl Reset for Option<ObjectRef> {
-    fn reset(&mut self) {
-        *self = None;
     }
 }

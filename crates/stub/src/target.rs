@@ -9,7 +9,7 @@ use std::{
 
 use punctual_cdr::{CdrError, Decoder, Encoder, Ior, TaggedProfile};
 use punctual_giop::Profile;
-use punctual_types::SystemException;
+use punctual_types::{Priority, SystemException};
 
 use crate::{ExposedPolicies, PoliciesInForce, PolicyConflict, PolicyOverrides};
 
@@ -104,6 +104,11 @@ pub trait PendingCall: Send + Sync {
     /// Only [`Phase::Results`] is requested from `call.perform`: the runtime has stored the arguments. Must
     /// not be called after it has returned [`Poll::Ready`].
     fn advance(&mut self, call: &mut Call<'_>, mode: WaitMode<'_>) -> Poll<Result<(), SystemException>>;
+
+    /// Returns the CORBA priority of the thread that made the call.
+    fn priority(&self) -> Option<Priority> {
+        None
+    }
 }
 
 /// How to wait for the reply of a [`PendingCall`].

@@ -1,8 +1,11 @@
 //! Requests on their way to a servant.
 
+use punctual_any::{AnyView, TypeCode};
+use std::{sync::Arc, time::Instant};
+
 use punctual_cdr::{CdrError, Decode, Decoder, Encoder};
 use punctual_giop::Peer;
-use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{Reset, ReusePool};
 
@@ -29,6 +32,46 @@ pub trait RequestOrigin {
 
     /// Returns the key of the object; `None` if the request names it otherwise.
     fn object_key(&self) -> Option<&[u8]>;
+
+    /// Lets the reply be sent after the upcall. `response_expected`: the client waits for it.
+    ///
+    /// Fails with TRANSIENT if there are too many such requests; by default, with NO_IMPLEMENT.
+    fn defer(&self, response_expected: bool) -> Result<Arc<dyn PendingResponse>, SystemException> {
+        let _ = response_expected;
+        Err(cannot_defer())
+    }
+}
+
+/// Writes the contents of a reply; fails with the system exception that takes their place.
+pub type WriteAnswer<'w> = &'w mut dyn FnMut(&mut Upcall<'_, '_>) -> Result<(), SystemException>;
+
+/// A reply that is owed: the runtime's side of a [`ResponseHandler`](crate::ResponseHandler).
+pub trait PendingResponse: Send + Sync {
+    /// Sends the reply that `write` writes, unless nobody waits for it any longer, and frees what the request
+    /// occupies. Returns whether it was sent. Called once.
+    fn answer(&self, answer: Answer, write: WriteAnswer<'_>) -> bool;
+
+    /// Returns the priority at which the request is served, if it has one.
+    fn priority(&self) -> Option<Priority>;
+
+    /// Returns the deadline that the client states.
+    fn deadline(&self) -> Option<Instant>;
+
+    /// Returns whether the client still waits.
+    fn is_awaited(&self) -> bool;
+}
+
+/// Whose answer it is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Answer {
+    /// The servant's.
+    Given,
+    /// Nobody's: the handler was dropped.
+    Missing,
+}
+
+fn cannot_defer() -> SystemException {
+    SystemException::new(SystemExceptionKind::NoImplement, Minor::NONE, Completion::No)
 }
 
 /// Content of the reply.
@@ -38,6 +81,8 @@ pub enum Outcome {
     NoException,
     /// A user exception.
     UserException,
+    /// Nothing yet: a [`ResponseHandler`](crate::ResponseHandler) answers.
+    Deferred,
 }
 
 impl<'m, 'l> Upcall<'m, 'l> {
@@ -68,9 +113,8 @@ impl<'m, 'l> Upcall<'m, 'l> {
     }
 
     /// For the ORB: sets where the request comes from and leads to.
-    pub fn from_origin(mut self, origin: &'m dyn RequestOrigin) -> Self {
+    pub fn set_origin(&mut self, origin: &'m dyn RequestOrigin) {
         self.origin = Some(origin);
-        self
     }
 
     /// Returns the sender of the request according to its connection; `None` for a caller in the same ORB.
@@ -91,6 +135,13 @@ impl<'m, 'l> Upcall<'m, 'l> {
     /// Decodes the next `in` parameter. Fails with MARSHAL or the like, not completed.
     pub fn argument<T: Decode<'m>>(&mut self) -> Result<T, SystemException> {
         T::decode(&mut self.arguments).map_err(|error| error.system_exception(Completion::No))
+    }
+
+    /// Passes over the next argument, of a type that is known at run time, and lends it from the message: its
+    /// parts are decoded when they are asked for. Fails with MARSHAL or the like, not completed.
+    pub fn argument_of(&mut self, type_code: &TypeCode) -> Result<AnyView<'m>, SystemException> {
+        AnyView::decode_value(type_code, &mut self.arguments)
+            .map_err(|error| error.system_exception(Completion::No))
     }
 
     /// Decodes the next `inout` parameter into reused memory.
@@ -128,6 +179,14 @@ impl<'m, 'l> Upcall<'m, 'l> {
         self.body(write)
     }
 
+    /// Lets the result answer, in place of this upcall.
+    pub(crate) fn defer_reply(&mut self) -> Result<Arc<dyn PendingResponse>, SystemException> {
+        let origin = self.origin.ok_or_else(cannot_defer)?;
+        let pending = origin.defer(self.response_expected)?;
+        self.outcome = Outcome::Deferred;
+        Ok(pending)
+    }
+
     /// Returns the exception for an operation that the interface does not have.
     pub fn unknown_operation(&self) -> SystemException {
         SystemException::new(
@@ -140,6 +199,23 @@ impl<'m, 'l> Upcall<'m, 'l> {
     /// For the ORB, after the skeleton has succeeded: returns the content of the reply.
     pub fn outcome(&self) -> Outcome {
         self.outcome
+    }
+
+    /// For the ORB, after the skeleton has returned this: returns the content of the reply. If it has been
+    /// deferred, its handler answers in any case.
+    pub fn concluded(&self, result: Result<(), SystemException>) -> Result<Outcome, SystemException> {
+        match result {
+            Ok(()) => Ok(self.outcome),
+            Err(exception) => self.failed(exception),
+        }
+    }
+
+    #[cold]
+    fn failed(&self, exception: SystemException) -> Result<Outcome, SystemException> {
+        match self.outcome {
+            Outcome::Deferred => Ok(Outcome::Deferred),
+            _ => Err(exception),
+        }
     }
 
     /// For the ORB, after the skeleton has returned: returns the reply as encoded so far.

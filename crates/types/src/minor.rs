@@ -244,10 +244,22 @@ table! {
         "a value has a type that the receiver's IDL does not have, and cannot be truncated to one that it \
          has; compile the IDL of that type in the same file";
     FIXED_INVALID = 107, DataConversion, "the octets of a `fixed` are no digits and sign, or too many digits";
+    RESPONSE_HANDLER_DROPPED = 108, NoResponse,
+        "the servant dropped its response handler without an answer; it may have executed the request";
+    DEFERRED_REPLY_ENDED = 109, NoResponse,
+        "the server's ORB shut down before the servant answered; it may have executed the request";
     INTERCEPTOR_PANICKED = 110, Unknown,
         "an interceptor panicked; the standard error of its process has the message";
     TOO_MANY_SERVICE_CONTEXTS = 111, ImpLimit,
         "interceptors added more than 16 service contexts to a message";
+    DEFERRED_REPLIES_FULL = 112, Transient,
+        "the servants of the server's lane owe as many answers as it permits; try again later, or raise \
+         `max_deferred_replies` there";
+    CALLBACKS_FULL = 113, Transient,
+        "as many calls with handlers are outstanding as their `Callbacks` have room for, or nobody takes \
+         handlers any more; wait for the call itself, or give them more room";
+    NO_LANE_FOR_CALLBACK = 114, InvPolicy,
+        "no lane of the pool has the priority of the call or a higher one, so none may run its handler";
     ADAPTER_INACTIVE = 115, ObjAdapter,
         "the adapter's manager was deactivated, and its adapters serve no further request";
     ADAPTER_NOT_FOUND = 116, ObjectNotExist,

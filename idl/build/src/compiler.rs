@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use punctual_codegen::{Settings, generate};
+use punctual_codegen::{Settings, attributable, check_attribute, deferrable, generate, is_within};
 use punctual_idl::{Diagnostic, FileLoader, Options, SourceFile, SourceLoader};
 
 use crate::{Error, error::Failed};
@@ -44,6 +44,10 @@ pub struct Compiled {
     pub rust: String,
     /// Diagnostics that are no errors.
     pub warnings: Vec<Diagnostic>,
+    /// Names that [`Builder::deferred`] could have named.
+    pub deferrable: Vec<String>,
+    /// Types that [`Builder::attribute`] could have named.
+    pub attributable: Vec<String>,
     /// Every file that was read, the compiled one first.
     pub files: Vec<SourceFile>,
 }
@@ -68,6 +72,42 @@ impl Builder {
         self
     }
 
+    /// Servants answer this operation or attribute later, from any thread (asynchronous method handling):
+    /// their method gets a `ResponseHandler` as its last parameter and returns nothing. The name of an
+    /// interface stands for all of its operations and attributes that have a reply. Clients do not see the
+    /// difference.
+    ///
+    /// `name` is scoped, like `Lab::Analyser::analyse`. [`Self::compile`] fails if no file has such a name.
+    pub fn deferred(mut self, name: impl Into<String>) -> Self {
+        let name: String = name.into();
+        self.settings
+            .deferred
+            .push(String::from(name.trim_start_matches("::")));
+        self
+    }
+
+    /// Adds attributes, such as `#[derive(serde::Serialize)]`, to the Rust type of a struct, enum, union or
+    /// exception. The name of a module or interface stands for all types declared in it, and `::` for all.
+    /// The forms that borrow from a message do not get them.
+    ///
+    /// `name` is scoped, like `Lab::Sample`. [`Self::compile`] fails if no file has such a type, or if
+    /// `attribute` is not made of outer attributes.
+    ///
+    /// ```
+    /// let idl = std::env::temp_dir().join("punctual-build-attribute.idl");
+    /// std::fs::write(&idl, "module lab { struct Sample { long value; }; };")?;
+    /// let compiled = punctual_build::configure().attribute("lab", "#[derive(Eq)]").generate(&idl)?;
+    /// assert!(compiled.rust.contains("#[derive(Eq)]"));
+    /// # std::fs::remove_file(&idl)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn attribute(mut self, name: impl Into<String>, attribute: impl Into<String>) -> Self {
+        let name: String = name.into();
+        let name = String::from(name.trim_start_matches("::"));
+        self.settings.attributes.push((name, attribute.into()));
+        self
+    }
+
     /// Folder of generated files; default `$OUT_DIR`.
     pub fn out_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.out_dir = Some(folder.into());
@@ -83,12 +123,17 @@ impl Builder {
             None => env::var_os("OUT_DIR").map(PathBuf::from).ok_or(Error::NoOutDir)?,
         };
         let mut failed = Vec::new();
+        let mut unknown = self.settings.deferred.clone();
+        let named = self.settings.attributes.iter().map(|(name, _)| name);
+        let mut without_types: Vec<_> = named.collect();
         for file in files {
             let file = file.as_ref();
             // Also if it cannot be read: it may be created.
             println!("cargo:rerun-if-changed={}", file.display());
             match self.generate(file) {
                 Ok(compiled) => {
+                    unknown.retain(|name| !compiled.deferrable.contains(name));
+                    without_types.retain(|name| !compiled.attributable.iter().any(|of| is_within(of, name)));
                     rerun_if_changed(&compiled.files);
                     let warnings = crate::render(&compiled.warnings, &compiled.files, crate::Style::Plain);
                     warnings.lines().for_each(|line| println!("cargo:warning={line}"));
@@ -102,10 +147,15 @@ impl Builder {
                 Err(other) => return Err(other),
             }
         }
-        if failed.is_empty() {
-            Ok(())
-        } else {
-            Err(Error::Idl(failed))
+        if !failed.is_empty() {
+            return Err(Error::Idl(failed));
+        }
+        if let Some(name) = unknown.pop() {
+            return Err(Error::NotDeferrable { name });
+        }
+        match without_types.pop() {
+            Some(name) => Err(Error::NoTypes { name: name.clone() }),
+            None => Ok(()),
         }
     }
 
@@ -120,6 +170,12 @@ impl Builder {
         file: impl AsRef<Path>,
         loader: &dyn SourceLoader,
     ) -> Result<Compiled, Error> {
+        for (_, attribute) in &self.settings.attributes {
+            check_attribute(attribute).map_err(|reason| Error::NoAttribute {
+                attribute: attribute.clone(),
+                reason,
+            })?;
+        }
         let outcome = punctual_idl::compile(file, &self.options, loader);
         let files = outcome.files;
         let Some(specification) = outcome.specification else {
@@ -131,6 +187,8 @@ impl Builder {
         match generate(&specification, &self.settings) {
             Ok(rust) => Ok(Compiled {
                 rust,
+                deferrable: deferrable(&specification),
+                attributable: attributable(&specification),
                 warnings: outcome.diagnostics,
                 files,
             }),

@@ -20,6 +20,32 @@ pub enum Error {
         /// Error of the operating system.
         source: io::Error,
     },
+    /// No file has an operation, attribute or interface of this name whose servants could answer later.
+    #[error(
+        "`deferred(\"{name}\")`: no file has an operation with a reply, an attribute or an interface of this \
+         name that objects can have; write it with its modules, as in `Lab::Analyser::analyse`"
+    )]
+    NotDeferrable {
+        /// The name.
+        name: String,
+    },
+    /// No file has a type that the name of attributes stands for.
+    #[error(
+        "`attribute(\"{name}\", ..)`: no file has a struct, enum, union or exception of this name or in what \
+         has it; write it with its modules, as in `Lab::Sample`"
+    )]
+    NoTypes {
+        /// The name.
+        name: String,
+    },
+    /// What was given as attributes is something else.
+    #[error("`{attribute}` is no attribute ({reason}); write it as in Rust: `#[derive(serde::Serialize)]`")]
+    NoAttribute {
+        /// The text.
+        attribute: String,
+        /// Why it is none.
+        reason: String,
+    },
     /// No folder for generated files is set.
     #[error("OUT_DIR is not set: call this from build.rs, or set a folder with `configure().out_dir(..)`")]
     NoOutDir,

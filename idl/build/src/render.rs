@@ -142,9 +142,15 @@ impl miette::Diagnostic for Report<'_> {
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(self.diagnostic.labels.iter().filter_map(|label| {
+        let labels = self.diagnostic.labels.iter().enumerate();
+        Some(Box::new(labels.filter_map(|(position, label)| {
             let text = (!label.text.is_empty()).then(|| label.text.clone());
-            Some(LabeledSpan::new_with_span(text, self.sources.span(label.span)?))
+            let span = self.sources.span(label.span)?;
+            // The header shows the place of the primary label.
+            Some(match position {
+                0 => LabeledSpan::new_primary_with_span(text, span),
+                _ => LabeledSpan::new_with_span(text, span),
+            })
         })))
     }
 }

@@ -75,14 +75,36 @@ fn places_in_two_files_are_both_shown() {
 }
 
 #[test]
+fn the_header_has_the_place_of_the_error_and_not_that_of_an_earlier_declaration() {
+    let text = failure(&[(
+        "twice.idl",
+        "typedef long Again;\n\n\nmodule M { typedef long T; };\ntypedef short Again;\n",
+    )]);
+    shows(&text, &["IDL0041", "twice.idl:5:15"]);
+    let text = failure(&[(
+        "macro.idl",
+        "#define BAD(name) typedef Missing name;\n\n\nmodule M { typedef long T; };\nBAD(Here)\n",
+    )]);
+    shows(
+        &text,
+        &[
+            "IDL0040",
+            "macro.idl:5:1",
+            "this macro is used here",
+            "written here",
+        ],
+    );
+}
+
+#[test]
 fn constructs_that_are_not_generated_yet_are_named() {
     let text = failure(&[(
         "native.idl",
         "native Cookie;\nlocal interface Jar { void put(in Cookie one); };\n",
     )]);
     shows(&text, &["IDL0100", "a native type", "native.idl:2:"]);
-    let text = failure(&[("event.idl", "eventtype Point { public long x; };\n")]);
-    shows(&text, &["IDL0100", "eventtype", "event.idl:1:"]);
+    let text = failure(&[("part.idl", "component Part {};\n")]);
+    shows(&text, &["IDL0100", "component", "part.idl:1:"]);
 }
 
 #[test]
@@ -106,5 +128,48 @@ fn generated_files_are_written_to_the_given_folder() {
         .compile(&[&idl])
         .unwrap_err();
     assert!(matches!(error, Error::Idl(failed) if failed.len() == 1));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn attributes_belong_to_the_named_types() {
+    let loader = MemoryLoader::new().with(
+        "lab.idl",
+        "module Lab { struct Sample { long x; }; enum State { OFF, ON }; exception Broken {}; };\n\
+         module Labs { union Choice switch (boolean) { case TRUE: long x; }; };\n",
+    );
+    let rust_of = |name: &str| {
+        let configured = configure().attribute(name, "#[must_use]");
+        configured.generate_from("lab.idl", &loader).unwrap().rust
+    };
+    let count = |name: &str| rust_of(name).matches("#[must_use]").count();
+    assert_eq!(
+        ["::", "Lab", "::Lab::Sample", "Labs::Choice", "La"].map(count),
+        [4, 3, 1, 1, 0]
+    );
+    let error = configure()
+        .attribute("Lab", "must_use")
+        .generate_from("lab.idl", &loader);
+    shows(
+        &error.unwrap_err().to_string(),
+        &["`must_use` is no attribute", "#[derive("],
+    );
+}
+
+#[test]
+fn attributes_of_nothing_are_an_error() {
+    let folder = std::env::temp_dir().join(format!("punctual-build-attributes-{}", std::process::id()));
+    let idl = folder.join("point.idl");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(&idl, "struct Point { long x; };").unwrap();
+    let compile = |name: &str| {
+        let configured = configure().out_dir(folder.join("out"));
+        configured.attribute(name, "#[must_use]").compile(&[&idl])
+    };
+    compile("Point").unwrap();
+    shows(
+        &compile("Pint").unwrap_err().to_string(),
+        &["attribute(\"Pint\"", "Lab::Sample"],
+    );
     std::fs::remove_dir_all(&folder).unwrap();
 }

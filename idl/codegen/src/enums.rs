@@ -18,8 +18,10 @@ pub fn generate(place: &Place<'_>, item: &Enum) -> TokenStream {
         quote!(#index => Ok(Self::#name),)
     });
     let type_code = type_codes::of_enum(place, item);
+    let attributes = &item.attributes;
     quote! {
         #docs
+        #attributes
         #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
         #[repr(u32)]
         pub enum #name { #(#variants)* }

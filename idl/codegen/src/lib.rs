@@ -4,6 +4,7 @@
 //! (`lower`), emits tokens (one module per kind of definition) and formats them. It reads and writes no
 //! files; `punctual-build` does.
 
+mod attributes;
 mod constants;
 mod copies;
 mod docs;
@@ -27,6 +28,8 @@ use proc_macro2::TokenStream;
 use punctual_idl::{Diagnostic, hir};
 use quote::quote;
 
+pub use attributes::{check_attribute, is_within};
+
 use crate::{docs::doc, model::Item, names::identifier, types::Place};
 
 /// Settings of the generator.
@@ -34,12 +37,22 @@ use crate::{docs::doc, model::Item, names::identifier, types::Place};
 pub struct Settings {
     /// Rust path of the runtime in generated code, such as `::punctual::rt`.
     pub runtime_path: String,
+    /// Scoped names of operations, attributes and interfaces whose servants answer later, through a
+    /// `ResponseHandler`; of an interface, all that have a reply. Names of nothing have no effect:
+    /// [`deferrable`] lists those of a specification.
+    pub deferred: Vec<String>,
+    /// Attributes of generated structs, enums, unions and exceptions, with the scoped name of the type or of
+    /// what contains it (empty: all types). Names of nothing have no effect: [`attributable`] lists the
+    /// types.
+    pub attributes: Vec<(String, String)>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
             runtime_path: String::from("::punctual::rt"),
+            deferred: Vec::new(),
+            attributes: Vec::new(),
         }
     }
 }
@@ -49,13 +62,13 @@ impl Default for Settings {
 /// Fails with one diagnostic per construct that is not generated yet.
 ///
 /// # Panics
-/// If `settings.runtime_path` is not a path.
+/// If `settings.runtime_path` is not a path, or [`check_attribute`] refuses an attribute.
 pub fn generate(specification: &hir::Specification, settings: &Settings) -> Result<String, Vec<Diagnostic>> {
     let refused = hir::not_generated_yet(specification);
     if !refused.is_empty() {
         return Err(refused);
     }
-    let model = lower::lower(specification);
+    let model = lower::lower(specification, settings);
     let runtime: syn::Path = syn::parse_str(&settings.runtime_path)
         .unwrap_or_else(|error| panic!("runtime path `{}`: {error}", settings.runtime_path));
     let rt = quote!(#runtime);
@@ -72,6 +85,45 @@ pub fn generate(specification: &hir::Specification, settings: &Settings) -> Resu
             .map(|value| values::generate(&place, value)),
     );
     Ok(format!("{HEADER}{}", formatted(tokens)))
+}
+
+/// Scoped names of the types that can have [attributes](Settings::attributes).
+pub fn attributable(specification: &hir::Specification) -> Vec<String> {
+    let has_attributes = |definition: &&hir::Definition| {
+        use hir::DefinitionKind::{Enum, Exception, Struct, Union};
+        matches!(definition.kind, Struct(_) | Enum(_) | Union(_) | Exception(_))
+    };
+    let types = specification.definitions.iter().filter(has_attributes);
+    types
+        .map(|definition| definition.scoped_name.to_string())
+        .collect()
+}
+
+/// Scoped names that [`Settings::deferred`] may contain: of unconstrained interfaces, and of their operations
+/// and attributes that have a reply.
+pub fn deferrable(specification: &hir::Specification) -> Vec<String> {
+    let definitions = specification.definitions.iter();
+    let interfaces = definitions.filter_map(|definition| match &definition.kind {
+        hir::DefinitionKind::Interface(idl) if idl.flavour == hir::InterfaceFlavour::Plain => {
+            Some((definition.scoped_name.to_string(), idl))
+        }
+        _ => None,
+    });
+    interfaces
+        .flat_map(|(name, idl)| {
+            let operations = idl.operations.iter().filter(|operation| !operation.oneway);
+            let operations = operations.map(|operation| operation.scoped_name.to_string());
+            let attributes = idl
+                .attributes
+                .iter()
+                .map(|attribute| attribute.scoped_name.to_string());
+            [name]
+                .into_iter()
+                .chain(operations)
+                .chain(attributes)
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 const HEADER: &str = "// Generated from IDL by Punctual; changes here are lost.\n\n";

@@ -9,9 +9,11 @@ mod values;
 
 use std::{cell::Cell, collections::HashMap};
 
+use proc_macro2::TokenStream;
 use punctual_idl::hir::{self, ConstantValue, DefinitionId, DefinitionKind, InterfaceFlavour, Specification};
 
 use crate::{
+    Settings, attributes,
     model::{
         Basic, Case, Constant, Documentation, Enum, Enumerator, Exception, InterfaceId, Item, Member, Model,
         Module, NamedType, Shape, Struct, Type, TypeId, Typedef, Union, Value,
@@ -20,9 +22,10 @@ use crate::{
 };
 
 /// Builds the model of a specification. Constructs that are not generated yet must have been refused before.
-pub fn lower(specification: &Specification) -> Model {
+pub fn lower(specification: &Specification, settings: &Settings) -> Model {
     let mut lowering = Lowering {
         specification,
+        settings,
         types: HashMap::new(),
         interfaces: HashMap::new(),
         names: HashMap::new(),
@@ -53,6 +56,7 @@ fn servant_parameter(model: &Model) -> String {
 /// State of the passes.
 struct Lowering<'s> {
     specification: &'s Specification,
+    settings: &'s Settings,
     types: HashMap<DefinitionId, TypeId>,
     interfaces: HashMap<DefinitionId, InterfaceId>,
     names: HashMap<DefinitionId, Names>,
@@ -203,6 +207,10 @@ impl Lowering<'_> {
         })
     }
 
+    fn attributes(&self, definition: &hir::Definition) -> TokenStream {
+        attributes::of(&definition.scoped_name.to_string(), &self.settings.attributes)
+    }
+
     fn structure(&self, definition: &hir::Definition, construct: &str, members: &[hir::Member]) -> Struct {
         let mut scope = Scope::default();
         let members = members.iter().map(|member| Member {
@@ -216,6 +224,7 @@ impl Lowering<'_> {
         });
         Struct {
             docs: docs(definition, construct),
+            attributes: self.attributes(definition),
             id: self.types[&definition.id],
             members: members.collect(),
         }
@@ -236,6 +245,7 @@ impl Lowering<'_> {
         });
         Union {
             docs: docs(definition, "union"),
+            attributes: self.attributes(definition),
             id: self.types[&definition.id],
             discriminator: self.ty(&item.discriminator),
             cases: cases.collect(),
@@ -255,6 +265,7 @@ impl Lowering<'_> {
             });
         Enum {
             docs: docs(definition, "enum"),
+            attributes: self.attributes(definition),
             id: self.types[&definition.id],
             name,
             enumerators: enumerators.collect(),

@@ -2,6 +2,8 @@
 //!
 //! [`lower`](crate::lower) builds it from the front end's representation.
 
+use proc_macro2::TokenStream;
+
 /// Model of one specification.
 #[derive(Debug, Default)]
 pub struct Model {
@@ -186,6 +188,8 @@ pub struct Typedef {
 #[derive(Debug)]
 pub struct Struct {
     pub docs: Documentation,
+    /// Attributes that the user adds.
+    pub attributes: TokenStream,
     pub id: TypeId,
     pub members: Vec<Member>,
 }
@@ -210,6 +214,8 @@ pub struct Exception {
 #[derive(Debug)]
 pub struct Enum {
     pub docs: Documentation,
+    /// Attributes that the user adds.
+    pub attributes: TokenStream,
     pub id: TypeId,
     pub name: String,
     pub enumerators: Vec<Enumerator>,
@@ -226,6 +232,8 @@ pub struct Enumerator {
 #[derive(Debug)]
 pub struct Union {
     pub docs: Documentation,
+    /// Attributes that the user adds.
+    pub attributes: TokenStream,
     pub id: TypeId,
     pub discriminator: Type,
     pub cases: Vec<Case>,
@@ -311,6 +319,8 @@ pub struct Interface {
 pub struct ValueType {
     pub docs: Documentation,
     pub id: TypeId,
+    /// An event type, which differs in its type code only.
+    pub is_event: bool,
     pub kind: ValueKind,
     /// All value types from which it inherits and abstract interfaces that it supports, directly or not.
     pub ancestors: Vec<TypeId>,
@@ -366,6 +376,8 @@ pub struct Operation {
     /// Method for results in existing memory.
     pub into_name: String,
     pub oneway: bool,
+    /// Whether its servants answer later, through a `ResponseHandler`.
+    pub deferred: bool,
     /// Whether it has a `context` clause: requests then end with a sequence of names and values, ours with an
     /// empty one.
     pub has_context: bool,

@@ -58,8 +58,10 @@ pub fn definition(place: &Place<'_>, item: &Struct) -> TokenStream {
     } else {
         (quote!(Clone, Debug, Default, PartialEq), None)
     };
+    let attributes = &item.attributes;
     quote! {
         #docs
+        #attributes
         #[derive(#derived)]
         pub struct #name { #(#members)* }
         #default

@@ -91,7 +91,13 @@ pub fn of_value(place: &Place<'_>, item: &ValueType, state: Option<&ValueState>)
             let (idl, of) = (&member.idl, place.owned(&member.of));
             quote!((#idl, <#of as #rt::Typed>::describe, #is_public))
         });
-    let build = quote!(enclosing.value(#id, #name, #rt::ValueModifier::#modifier, #base, &[#(#members),*]));
+    let construct = if item.is_event {
+        quote!(event)
+    } else {
+        quote!(value)
+    };
+    let build =
+        quote!(enclosing.#construct(#id, #name, #rt::ValueModifier::#modifier, #base, &[#(#members),*]));
     typed(place, item.id, &build)
 }
 

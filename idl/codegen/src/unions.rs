@@ -47,6 +47,7 @@ impl<'e, 'm> Emitter<'e, 'm> {
 
     fn owned(&self) -> TokenStream {
         let (rt, name, docs) = (self.rt, &self.name, self.item.docs.tokens());
+        let attributes = &self.item.attributes;
         let variants = self.variants(|of| self.place.owned(of));
         let default = self.default();
         let encode = self.encode();
@@ -64,6 +65,7 @@ impl<'e, 'm> Emitter<'e, 'm> {
         let reset_nothing = self.no_member().map(|variant| quote!(Self::#variant(_) => {}));
         quote! {
             #docs
+            #attributes
             #[derive(Clone, Debug, PartialEq)]
             pub enum #name { #variants }
 

@@ -20,7 +20,11 @@ fn generated(idl: &Path) -> String {
     let specification = outcome
         .specification
         .unwrap_or_else(|| panic!("{idl:?}: {:#?}", outcome.diagnostics));
-    generate(&specification, &Settings::default()).unwrap()
+    let settings = Settings {
+        deferred: vec![String::from("Thinker::think")],
+        ..Settings::default()
+    };
+    generate(&specification, &settings).unwrap()
 }
 
 fn idl_folder() -> &'static Path {
@@ -70,6 +74,27 @@ fn the_built_in_file_is_generated() {
     assert!(
         rust.contains("pub trait PolicyCurrent: PolicyManager + Current"),
         "{rust}"
+    );
+}
+
+/// A string is compared with each name before its own, octets are not.
+#[test]
+fn many_operations_are_matched_octet_by_octet() {
+    let dispatch = |operations: usize| {
+        let all: String = (0..operations)
+            .map(|number| format!("void op{number:02}();"))
+            .collect();
+        let idl = format!("interface I {{{all}}};");
+        let outcome = punctual_idl::compile_text("many.idl", &idl, &Options::default());
+        generate(&outcome.specification.unwrap(), &Settings::default()).unwrap()
+    };
+    let (few, many) = (dispatch(16), dispatch(17));
+    syn::parse_file(&many).unwrap();
+    assert!(few.contains("\"op15\" => serve_op15(servant, upcall)"), "{few}");
+    assert!(many.contains("match upcall.operation().as_bytes()"), "{many}");
+    assert!(
+        many.contains("[b'o', b'p', b'1', b'6'] => serve_op16(servant, upcall)"),
+        "{many}"
     );
 }
 

@@ -62,6 +62,23 @@ impl Diagnostic {
         self
     }
 
+    /// Adds, for each place in a macro's expansion, the place at which the text is written.
+    pub(crate) fn show_expansions(&mut self, written: &[Span]) {
+        for at in 0..self.labels.len() {
+            let number = self.labels[at].span.expansion as usize;
+            let Some(&span) = number.checked_sub(1).and_then(|index| written.get(index)) else {
+                continue;
+            };
+            if self.labels[at].text.is_empty() {
+                self.labels[at].text = "this macro is used here".to_owned();
+            }
+            self.labels.push(Label {
+                span,
+                text: "written here".to_owned(),
+            });
+        }
+    }
+
     /// Adds a suggested fix.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {

@@ -20,6 +20,7 @@ pub mod source;
 mod suggest;
 mod token;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 pub use codes::{Code, Severity};
@@ -88,18 +89,27 @@ pub struct Outcome {
 
 /// Compiles the specification in `path`, read by `loader`, with all included files.
 pub fn compile(path: impl AsRef<Path>, options: &Options, loader: &dyn SourceLoader) -> Outcome {
-    let preprocessed = preprocess::preprocess(path.as_ref(), options, loader);
-    let mut diagnostics = preprocessed.diagnostics;
+    let mut preprocessed = preprocess::preprocess(path.as_ref(), options, loader);
+    let mut diagnostics = std::mem::take(&mut preprocessed.diagnostics);
     let incomplete = diagnostics
         .iter()
         .any(|diagnostic| diagnostic.severity == Severity::Error);
-    let parsed = parse::parse(&preprocessed.tokens, &options.limits);
+    let parsed = parse::parse(&preprocessed, &options.limits);
+    let keywords: HashSet<Span> = parsed
+        .diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.code == Code::KeywordAsIdentifier)
+        .filter_map(|diagnostic| Some(diagnostic.labels.first()?.span))
+        .collect();
     diagnostics.extend(parsed.diagnostics);
     let (mut specification, findings) =
         resolve::resolve(&parsed.definitions, &preprocessed.events, &options.limits);
     diagnostics.extend(findings.into_iter().filter(|finding| {
         // Text that could not be parsed may have declared the name: reporting it as unknown is misleading.
-        let unread = |label: &Label| parsed.unread.contains(text_at(&preprocessed.files, label.span));
+        // And a misspelt keyword has been reported as such.
+        let unread = |label: &Label| {
+            parsed.unread.contains(text_at(&preprocessed.files, label.span)) || keywords.contains(&label.span)
+        };
         finding.code != Code::UnknownName || !(incomplete || finding.labels.first().is_some_and(unread))
     }));
     diagnostics.sort_by_key(|diagnostic| {
@@ -108,6 +118,9 @@ pub fn compile(path: impl AsRef<Path>, options: &Options, loader: &dyn SourceLoa
             .first()
             .map(|label| (label.span.file, label.span.start))
     });
+    for diagnostic in &mut diagnostics {
+        diagnostic.show_expansions(&preprocessed.expansions);
+    }
     specification.files.clone_from(&preprocessed.files);
     let failed = diagnostics
         .iter()

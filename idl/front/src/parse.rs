@@ -20,16 +20,19 @@ use crate::ast::{Definition, Ident, Name};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
+use crate::preprocess::Preprocessed;
 use crate::source::Span;
-use crate::suggest::{did_you_mean, word_of_idl};
+use crate::suggest::{keyword_for, without_meaning};
 use crate::token::{Token, colliding_keyword, is_keyword, is_late_keyword};
 
 /// Parses the tokens of a specification. The last one is of kind [`Kind::End`].
-pub(crate) fn parse(tokens: &[Token], limits: &Limits) -> Outcome {
+pub(crate) fn parse(source: &Preprocessed, limits: &Limits) -> Outcome {
     let mut parser = Parser {
-        tokens,
+        tokens: &source.tokens,
+        source,
         limits,
         at: 0,
+        consumed: 0,
         depth: 0,
         templates: 0,
         half_closed: None,
@@ -61,8 +64,11 @@ type Parsed<T> = Result<T, Failed>;
 
 struct Parser<'a> {
     tokens: &'a [Token],
+    source: &'a Preprocessed,
     limits: &'a Limits,
     at: usize,
+    /// Index of the token consumed last.
+    consumed: usize,
     /// Number of open recursive productions.
     depth: usize,
     /// Number of open `<` of types, which determine the meaning of `>>`.
@@ -107,9 +113,19 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Documentation with the comment behind the token consumed last.
+    fn with_comment_behind(&self, doc: String) -> String {
+        match self.source.behind.get(&self.consumed) {
+            Some(behind) if doc.is_empty() => behind.to_string(),
+            Some(behind) => format!("{doc}\n{behind}"),
+            None => doc,
+        }
+    }
+
     fn bump(&mut self) -> &'a Token {
         let token = self.token();
         self.quiet &= !matches!(&*token.text, ";" | "}");
+        self.consumed = self.at;
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         self.skip_annotations();
         token
@@ -157,10 +173,17 @@ impl<'a> Parser<'a> {
                 start: end.end,
                 ..end
             };
+            let word = self.token();
+            let clause = match word.kind {
+                Kind::Word => keyword_for(&word.text).filter(|_| self.peek(1).text.as_ref() == "("),
+                _ => None,
+            };
+            let help = clause
+                .unwrap_or_else(|| "every definition ends with `;`, also after the closing `}`".to_owned());
             self.error(
                 Diagnostic::new(Code::Syntax, span, format!("`;` is missing after {after}"))
                     .here("expected `;` here")
-                    .with_help("every definition ends with `;`, also after the closing `}`"),
+                    .with_help(help),
             );
         }
     }
@@ -205,22 +228,95 @@ impl<'a> Parser<'a> {
             format!("expected {expected}, found {found}"),
         )
         .here(format!("expected {expected}"));
-        diagnostic.help = syntax_help(token, expected);
+        diagnostic.help = self.syntax_help(token, expected);
         self.error(diagnostic);
         Err(Failed)
     }
 
-    /// The innermost `{` without a `}`.
+    /// Suggested fix if something else was expected.
+    fn syntax_help(&self, token: &Token, expected: &str) -> Option<String> {
+        let is_keyword_here = token.kind == Kind::Word && is_keyword(&token.text);
+        let before = |distance: usize| self.at.checked_sub(distance).map(|at| &self.tokens[at]);
+        let previous = before(1).map_or("", |token| &*token.text);
+        // The word that begins the item, if it was taken for the name of a type.
+        let begins = before(2).is_none_or(|token| matches!(&*token.text, ";" | "{" | "}" | "(" | "," | "in"));
+        let first = before(1).filter(|token| begins && token.kind == Kind::Word && !is_keyword(&token.text));
+        Some(match &*token.text {
+            _ if token.kind == Kind::End => "check that every `{` has its `}`".to_owned(),
+            _ if expected.contains("`in`") => {
+                "every parameter says which way it travels, such as `in long value`".to_owned()
+            }
+            _ if first.is_some_and(|word| without_meaning(&word.text)) => {
+                format!("remove `{previous}`: IDL has no such word")
+            }
+            word if token.kind == Kind::Word && !is_keyword_here && keyword_for(word).is_some() => {
+                return keyword_for(word);
+            }
+            _ if first.is_some_and(|word| keyword_for(&word.text).is_some()) => {
+                return keyword_for(&first?.text);
+            }
+            word @ ("public" | "private") if matches!(previous, ":" | ",") => {
+                format!("remove `{word}`: every base is public")
+            }
+            word if is_keyword_here && previous == "::" => {
+                format!("`{word}` is a keyword: write it without a scope")
+            }
+            word if is_keyword_here && expected.contains("identifier") => {
+                format!("to use a keyword as a name, write `_{word}`")
+            }
+            "module" | "interface" if expected.contains("operation") => {
+                "close the interface with `};` first".to_owned()
+            }
+            _ if expected.starts_with("a definition") => {
+                "operations and attributes stand in an interface, and members in a struct".to_owned()
+            }
+            _ => return None,
+        })
+    }
+
+    /// The `{` without a `}`: one that is closed by the `}` of an outer one, as their indentation shows, or
+    /// else the innermost one.
     fn unclosed_brace(&self) -> Option<Span> {
-        let mut open = Vec::new();
+        let mut open: Vec<(Span, Option<usize>)> = Vec::new();
+        let mut closed_by_another = None;
         for token in self.tokens {
             match &*token.text {
-                "{" => open.push(token.span),
-                "}" => drop(open.pop()),
+                "{" => open.push((token.span, self.indentation(token.span))),
+                "}" => {
+                    let Some((brace, own)) = open.pop() else { continue };
+                    let indentation = self
+                        .indentation(token.span)
+                        .filter(|_| brace.file == token.span.file);
+                    let Some(outer) = open.last().filter(|(outer, _)| outer.file == brace.file) else {
+                        continue;
+                    };
+                    if indentation.is_some() && indentation != own && indentation == outer.1 {
+                        closed_by_another = closed_by_another.or(Some(brace));
+                    }
+                }
                 _ => {}
             }
         }
-        open.pop()
+        let innermost = open.pop()?.0;
+        Some(closed_by_another.unwrap_or(innermost))
+    }
+
+    /// Number of blanks at the start of the line of a place, unless it is far from there.
+    fn indentation(&self, place: Span) -> Option<usize> {
+        const NEAR: usize = 200;
+        let text = self.source.files.get(place.file as usize)?.text.as_bytes();
+        let before = text.get(..place.start as usize)?;
+        let before = &before[before.len().saturating_sub(NEAR)..];
+        let line = match before.iter().rposition(|byte| *byte == b'\n') {
+            Some(newline) => &before[newline + 1..],
+            None if before.len() < NEAR => before,
+            None => return None,
+        };
+        Some(
+            line.iter()
+                .take_while(|byte| matches!(byte, b' ' | b'\t'))
+                .count(),
+        )
     }
 
     /// Skips a definition that could not be parsed and began at `first`: to after its `;`, or to the `}` that
@@ -322,8 +418,10 @@ impl<'a> Parser<'a> {
                     token.text
                 );
                 self.report(
-                    Diagnostic::new(Code::KeywordAsIdentifier, token.span, message)
-                        .with_help(format!("rename it, or escape it as `_{}`", token.text)),
+                    Diagnostic::new(Code::KeywordAsIdentifier, token.span, message).with_help(format!(
+                        "write `{keyword}` for the keyword; a name is escaped as `_{}`",
+                        token.text
+                    )),
                 );
             }
         }
@@ -353,46 +451,4 @@ impl<'a> Parser<'a> {
         }
         Ok(names)
     }
-}
-
-/// Suggested fix if something else was expected.
-/// The words with which definitions begin.
-const DEFINITION_KEYWORDS: [&str; 14] = [
-    "abstract",
-    "const",
-    "custom",
-    "enum",
-    "eventtype",
-    "exception",
-    "interface",
-    "local",
-    "module",
-    "native",
-    "struct",
-    "typedef",
-    "union",
-    "valuetype",
-];
-
-fn syntax_help(token: &Token, expected: &str) -> Option<String> {
-    let keyword = token.kind == Kind::Word && is_keyword(&token.text);
-    Some(match &*token.text {
-        _ if token.kind == Kind::End => "check that every `{` has its `}`".to_owned(),
-        word if keyword && expected.contains("identifier") => {
-            format!("to use a keyword as a name, write `_{word}`")
-        }
-        _ if expected.contains("`in`") => {
-            "every parameter says which way it travels, such as `in long value`".to_owned()
-        }
-        "module" | "interface" if expected.contains("operation") => {
-            "close the interface with `};` first".to_owned()
-        }
-        word if expected.starts_with("a definition") => {
-            if let Some(help) = word_of_idl(word).or_else(|| did_you_mean(word, DEFINITION_KEYWORDS)) {
-                return Some(help);
-            }
-            "operations and attributes stand in an interface, and members in a struct".to_owned()
-        }
-        _ => return None,
-    })
 }

@@ -36,6 +36,10 @@ pub(crate) struct Preprocessed {
     pub files: Vec<SourceFile>,
     /// Ends with one token of kind [`Kind::End`].
     pub tokens: Vec<Token>,
+    /// The comments behind tokens, by index of the token.
+    pub behind: HashMap<usize, Rc<str>>,
+    /// Where the tokens of expansions are written; [`Span::expansion`] counts from 1.
+    pub expansions: Vec<Span>,
     /// In source order.
     pub events: Vec<Event>,
     pub diagnostics: Vec<Diagnostic>,
@@ -49,6 +53,8 @@ pub(crate) fn preprocess(path: &Path, options: &Options, loader: &dyn SourceLoad
         out: Preprocessed {
             files: Vec::new(),
             tokens: Vec::new(),
+            behind: HashMap::new(),
+            expansions: Vec::new(),
             events: Vec::new(),
             diagnostics: Vec::new(),
         },
@@ -91,6 +97,7 @@ pub(crate) fn preprocess(path: &Path, options: &Options, loader: &dyn SourceLoad
         file: 0,
         start: end,
         end,
+        expansion: 0,
     };
     out.tokens.push(Token {
         kind: Kind::End,
@@ -170,6 +177,7 @@ impl Preprocessor<'_> {
                         file,
                         start: 0,
                         end: 0,
+                        expansion: 0,
                     },
                     message,
                 )
@@ -218,6 +226,7 @@ impl Preprocessor<'_> {
             file,
             start: 0,
             end: 0,
+            expansion: 0,
         };
         self.event(whole, EventKind::EnterFile);
         self.including.push(file);
@@ -227,11 +236,14 @@ impl Preprocessor<'_> {
         let mut comments = Comments::default();
         let mut at = 0;
         let mut line_start = true;
+        // First byte of the present line.
+        let mut line = 0;
         while let Some(&lexeme) = lexemes.get(at) {
             let span = Span {
                 file,
                 start: lexeme.start,
                 end: lexeme.end,
+                expansion: 0,
             };
             at += 1;
             // Branches inside a skipped branch are skipped.
@@ -241,14 +253,20 @@ impl Preprocessor<'_> {
                 Kind::Newline => {
                     comments.newline();
                     line_start = true;
+                    line = lexeme.end;
                 }
-                Kind::LineComment | Kind::BlockComment => comments.comment(self.text(span), line_start),
+                Kind::LineComment | Kind::BlockComment if !active => {}
+                Kind::LineComment | Kind::BlockComment => {
+                    let column = span.start.saturating_sub(line);
+                    comments.comment(self.text(span), line_start, column);
+                }
                 Kind::Hash if line_start => {
                     let end = lexemes[at..]
                         .iter()
                         .position(|lexeme| lexeme.kind == Kind::Newline)
                         .map_or(lexemes.len(), |length| at + length);
-                    comments.clear();
+                    let behind = comments.end();
+                    self.document_previous(behind);
                     self.directive(span, &lexemes[at..end], &mut conditionals, active);
                     at = end;
                 }
@@ -258,31 +276,51 @@ impl Preprocessor<'_> {
                         break;
                     }
                     line_start = false;
-                    let doc = comments.take();
-                    let first = self.out.tokens.len();
-                    if lexeme.kind == Kind::Word && self.is_macro(self.text(span)) {
-                        at = self.use_macro(span, &lexemes, at);
-                    } else {
-                        self.emit(Piece {
-                            kind: lexeme.kind,
-                            text: self.text(span).into(),
-                            span,
-                        });
-                    }
-                    if let Some(token) = self.out.tokens.get_mut(first) {
-                        token.doc = doc;
-                    }
+                    at = self.token(lexeme.kind, span, &lexemes, at, &mut comments);
                 }
             }
             if self.stopped {
                 break;
             }
         }
+        let behind = comments.end();
+        self.document_previous(behind);
         if !self.stopped {
             self.report_unclosed(&conditionals);
         }
         self.including.pop();
         self.event(whole, EventKind::LeaveFile);
+    }
+
+    /// Emits a token, or the expansion of a macro, with its documentation. Returns the position after it.
+    fn token(
+        &mut self,
+        kind: Kind,
+        span: Span,
+        lexemes: &[Lexeme],
+        at: usize,
+        comments: &mut Comments,
+    ) -> usize {
+        let documentation = comments.take(self.text(span));
+        self.document_previous(documentation.of_previous);
+        let first = self.out.tokens.len();
+        let mut next = at;
+        if kind == Kind::Word && self.is_macro(self.text(span)) {
+            next = self.use_macro(span, lexemes, at);
+        } else {
+            let text = self.text(span).into();
+            self.emit(Piece { kind, text, span });
+        }
+        if let Some(token) = self.out.tokens.get_mut(first) {
+            token.doc = documentation.of_next;
+        }
+        next
+    }
+
+    fn document_previous(&mut self, comment: Option<Rc<str>>) {
+        if let (Some(comment), Some(previous)) = (comment, self.out.tokens.len().checked_sub(1)) {
+            self.out.behind.insert(previous, comment);
+        }
     }
 
     /// Stops if the files have more lexical elements than the limit of tokens can explain.

@@ -16,12 +16,14 @@ mod types;
 mod union;
 mod value;
 
+use std::collections::HashSet;
+
 use crate::Limits;
 use crate::ast;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{
-    Accepted, Constant, Definition, DefinitionId, DefinitionKind, Module, ScopedName, Specification,
+    Accepted, Constant, Definition, DefinitionId, DefinitionKind, Module, ScopedName, Specification, Type,
 };
 use crate::token::Event;
 use repository_id::Identity;
@@ -40,6 +42,7 @@ pub(crate) fn resolve(
         current: ScopeId::GLOBAL,
         scope_of: Vec::new(),
         complete: Vec::new(),
+        without_incomplete_parts: HashSet::new(),
         identities: Vec::new(),
         events,
         next_event: 0,
@@ -63,6 +66,8 @@ struct Resolver<'a> {
     scope_of: Vec<Option<ScopeId>>,
     /// Whether each definition is complete: not only declared forward, and not being defined.
     complete: Vec<bool>,
+    /// Types whose elements and members are known to be complete.
+    without_incomplete_parts: HashSet<DefinitionId>,
     /// Parts of each definition's repository id.
     identities: Vec<Identity>,
     events: &'a [Event],
@@ -202,7 +207,6 @@ impl Resolver<'_> {
 
     fn reopen(&mut self, id: DefinitionId, name: &ast::Ident, doc: &str) {
         self.check_case(name, id);
-        self.check_same_prefix(id, name);
         let definition = &mut self.spec.definitions[id.0 as usize];
         definition.in_main_file |= name.span.file == 0;
         if !doc.is_empty() {
@@ -214,7 +218,15 @@ impl Resolver<'_> {
     }
 
     fn constant(&mut self, name: &ast::Ident, ty: &ast::TypeSpec, value: &ast::Expr, doc: &str) {
-        let Some(resolved) = self.type_spec(ty) else {
+        let resolved = match &ty.kind {
+            // The value determines the digits.
+            ast::TypeKind::Fixed(None) => Some(Type::Fixed {
+                digits: 31,
+                scale: 31,
+            }),
+            _ => self.type_spec(ty),
+        };
+        let Some(resolved) = resolved else {
             return;
         };
         let Some((ty, value)) = self.evaluate_constant(value, &resolved, ty.span) else {

@@ -18,6 +18,9 @@ pub struct Span {
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
+    /// For a token of a macro's expansion, whose place is the use of the macro: number of the place at which
+    /// it is written, from 1.
+    pub(crate) expansion: u32,
 }
 
 impl Span {

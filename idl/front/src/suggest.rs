@@ -1,10 +1,14 @@
 //! "Did you mean": the known word that is nearest to an unknown one.
 
+use crate::token::KEYWORDS;
+
 /// What programmers of other languages write, and its IDL.
 const FOREIGN: &[(&str, &str)] = &[
     ("bool", "boolean"),
     ("byte", "octet"),
     ("class", "interface"),
+    ("extends", ":"),
+    ("implements", "supports"),
     ("int", "long"),
     ("int16_t", "short"),
     ("int32_t", "long"),
@@ -13,6 +17,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("namespace", "module"),
     ("package", "module"),
     ("size_t", "unsigned long long"),
+    ("throws", "raises"),
     ("uint", "unsigned long"),
     ("uint16_t", "unsigned short"),
     ("uint32_t", "unsigned long"),
@@ -21,6 +26,31 @@ const FOREIGN: &[(&str, &str)] = &[
     ("vector", "sequence"),
     ("wchar_t", "wchar"),
 ];
+
+/// Words of other languages that have no counterpart.
+const WITHOUT_MEANING: &[&str] = &[
+    "final",
+    "inline",
+    "mutable",
+    "protected",
+    "signed",
+    "static",
+    "virtual",
+];
+
+/// Whether a word of another language is simply left out in IDL.
+pub(crate) fn without_meaning(word: &str) -> bool {
+    WITHOUT_MEANING.contains(&word)
+}
+
+/// A help line for a word in the place of a keyword: of another language, or a misspelt one.
+pub(crate) fn keyword_for(word: &str) -> Option<String> {
+    word_of_idl(word).or_else(|| {
+        let foreign = FOREIGN.iter().map(|(foreign, _)| *foreign);
+        let near = nearest(word, KEYWORDS.iter().copied().chain(foreign))?;
+        word_of_idl(near).or_else(|| Some(format!("did you mean `{near}`?")))
+    })
+}
 
 /// A help line for the word of another language.
 pub(crate) fn word_of_idl(word: &str) -> Option<String> {

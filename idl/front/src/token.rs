@@ -50,7 +50,7 @@ pub(crate) struct PragmaName {
 }
 
 /// Reserved words of OMG IDL 3.5 (table 7-6), in alphabetical order by bytes.
-const KEYWORDS: &[&str] = &[
+pub(crate) const KEYWORDS: &[&str] = &[
     "FALSE",
     "Object",
     "TRUE",

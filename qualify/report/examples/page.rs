@@ -1,34 +1,28 @@
 //! Writes a page with made-up results, to inspect its appearance: `cargo run -p punctual-report --example
 //! page`.
 
-use punctual_report::{Chapter, Figure, LineFigure, Page, Series, Table, Tone};
+use punctual_report::{Chapter, Figure, Page, Table, Tone};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let works = [30.0, 40.0, 50.0, 55.0, 65.0, 80.0];
-    let curve = |name: &str, rates: [f64; 6]| Series {
-        name: name.into(),
-        points: works.into_iter().zip(rates).collect(),
-    };
-    let lanes = LineFigure {
-        title: "Throughput per priority with lanes (made up)".into(),
-        caption: "As the work of each call grows, the low priority gives way first.".into(),
-        x_label: "work per call (30 = 150 calls/s)".into(),
-        y_label: "achieved rate (Hz)".into(),
-        series: vec![
-            curve("high priority, 75 Hz", [75.0, 75.0, 74.9, 74.8, 69.2, 56.2]),
-            curve("medium priority, 50 Hz", [50.0, 37.5, 15.0, 6.8, 0.0, 0.0]),
-            curve("low priority, 25 Hz", [25.0, 0.4, 0.0, 0.0, 0.0, 0.0]),
-        ],
-    };
-    let rows: Vec<Value> = lanes
-        .series
-        .iter()
-        .flat_map(|series| {
-            series
-                .points
-                .iter()
-                .map(|(work, hz)| json!({"priority": series.name, "work": work, "achieved_hz": hz}))
+    let clients = [
+        ("high priority, 75 Hz", [75.0, 75.0, 74.9, 74.8, 69.2, 56.2]),
+        ("medium priority, 50 Hz", [50.0, 37.5, 15.0, 6.8, 0.0, 0.0]),
+        ("low priority, 25 Hz", [25.0, 0.4, 0.0, 0.0, 0.0, 0.0]),
+    ];
+    let lanes = Figure::new("Throughput per priority with lanes (made up)")
+        .caption("As the work of each call grows, the low priority gives way first.")
+        .x("work per call (30 = 150 calls/s)")
+        .y("achieved rate (Hz)");
+    let lanes = clients.into_iter().fold(lanes, |figure, (name, rates)| {
+        figure.line(name, works.into_iter().zip(rates))
+    });
+    let rows: Vec<Value> = clients
+        .into_iter()
+        .flat_map(|(name, rates)| {
+            let rates = works.into_iter().zip(rates);
+            rates.map(move |(work, hz)| json!({"priority": name, "work": work, "achieved_hz": hz}))
         })
         .collect();
     let table = Table::of(rows.iter().filter_map(Value::as_object));
@@ -39,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .contents()
         .chapter(
             &Chapter::new("Throughput")
-                .figure(&lanes)
+                .figure(lanes.clone())
                 .table(table)
                 .command("punctual bench rt.5"),
         )?

@@ -57,8 +57,8 @@ impl Chapter {
 
     /// Adds a figure. A page reports a figure without points as missing instead of drawing it.
     #[must_use]
-    pub fn figure(self, figure: impl Into<Figure>) -> Self {
-        self.with(Part::Figure(figure.into()))
+    pub fn figure(self, figure: Figure) -> Self {
+        self.with(Part::Figure(figure))
     }
 
     /// Sets the command that repeats the measurement, shown at the end.

@@ -27,6 +27,8 @@ pub struct Page {
     body: String,
     downloads: usize,
     headings: Vec<String>,
+    /// Titles and drawings.
+    figures: Vec<(String, String)>,
     /// Position of the table of contents in the body.
     contents: Option<usize>,
 }
@@ -50,6 +52,7 @@ impl Page {
             body: String::new(),
             downloads: 0,
             headings: Vec::new(),
+            figures: Vec::new(),
             contents: None,
         }
     }
@@ -143,9 +146,9 @@ impl Page {
     ///
     /// # Errors
     /// It could not be drawn.
-    pub fn figure(self, figure: impl Into<Figure>) -> Result<Self, FigureError> {
-        let figure = figure.into();
+    pub fn figure(mut self, figure: &Figure) -> Result<Self, FigureError> {
         let (svg, caption) = (figure.to_svg()?, escaped(&figure.caption));
+        self.figures.push((figure.title.clone(), svg.clone()));
         Ok(self.with(&format!(
             "<figure>\n<div class=\"scrolls\" tabindex=\"0\">{svg}</div><figcaption>{caption}</figcaption>\n</figure>\n"
         )))
@@ -183,6 +186,29 @@ impl Page {
             "<script type=\"application/json\" id=\"{id}\">{json}</script>\n\
              <p><button type=\"button\" data-of=\"{id}\" data-name=\"{name}\">Save {name}</button></p>\n"
         ))
+    }
+
+    /// Returns the figures as SVG files of their own, for light and dark pages, with names that are made of
+    /// their titles.
+    ///
+    /// ```
+    /// use punctual_report::{Figure, Page};
+    ///
+    /// let figure = Figure::new("Latency (µs)").line("here", [(1.0, 18.5), (2.0, 19.0)]);
+    /// let page = Page::new("Demo").figure(&figure)?.figure(&figure)?;
+    /// let names: Vec<_> = page.figure_files().map(|(name, _)| name).collect();
+    /// assert_eq!(names, ["1-latency-us.svg", "2-latency-us.svg"]);
+    /// # Ok::<(), punctual_report::svg::FigureError>(())
+    /// ```
+    pub fn figure_files(&self) -> impl Iterator<Item = (String, String)> {
+        let figures = self.figures.iter().zip(1..);
+        figures.map(|((title, svg), number)| {
+            let name = format!("{number}-{}.svg", words_of(title).join("-"));
+            (
+                name,
+                svg.replacen("</title>", &format!("</title>{FILE_STYLE}"), 1),
+            )
+        })
     }
 
     /// Returns the page.
@@ -230,6 +256,16 @@ fn in_words(value: &Value) -> String {
     }
 }
 
+/// The words of a title in lower-case letters and digits of ASCII.
+fn words_of(title: &str) -> Vec<String> {
+    let title = title.to_lowercase().replace('µ', "u");
+    let words = title.split(|c: char| !c.is_ascii_alphanumeric());
+    words.filter(|word| !word.is_empty()).map(String::from).collect()
+}
+
+/// What a page says about colours; a file stands alone.
+const FILE_STYLE: &str = "<style>svg{color:#1f2328;background:#fff}\
+                          @media(prefers-color-scheme:dark){svg{color:#e6edf3;background:#0d1117}}</style>";
 const STYLE: &str = include_str!("html/page.css");
 const SAVE: &str = include_str!("html/save.js");
 
@@ -238,27 +274,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{LineFigure, Series};
-
-    fn figure() -> LineFigure {
-        LineFigure {
-            title: "Throughput".into(),
-            caption: "As the work grows.".into(),
-            x_label: "work".into(),
-            y_label: "Hz".into(),
-            series: vec![Series {
-                name: "high".into(),
-                points: vec![(30.0, 75.0), (50.0, 74.0)],
-            }],
-        }
-    }
-
     #[test]
     fn the_page_loads_nothing_from_elsewhere() {
         let page = Page::new("Demo")
             .contents()
             .section("Throughput")
-            .figure(figure())
+            .figure(&Figure::new("Throughput").line("high", [(30.0, 75.0), (50.0, 74.0)]))
             .unwrap()
             .data("demo.json", &json!({"schema": 1}))
             .to_html();
@@ -333,10 +354,6 @@ mod tests {
 
     #[test]
     fn a_figure_without_data_is_an_error() {
-        let empty = LineFigure {
-            series: Vec::new(),
-            ..figure()
-        };
-        assert!(Page::new("x").figure(&empty).is_err());
+        assert!(Page::new("x").figure(&Figure::new("Throughput")).is_err());
     }
 }

@@ -20,5 +20,5 @@ pub mod terminal;
 
 pub use chapter::Chapter;
 pub use html::{Page, Tone};
-pub use svg::{Figure, LineFigure, Series};
+pub use svg::Figure;
 pub use table::Table;

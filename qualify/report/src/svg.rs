@@ -67,43 +67,6 @@ enum Kind {
     Spans,
 }
 
-/// Figure with only curves and linear axes; converts into a [`Figure`].
-///
-/// ```
-/// use punctual_report::{LineFigure, Series};
-/// let figure = LineFigure {
-///     title: "Throughput with lanes".into(),
-///     caption: "The 75 Hz client keeps its rate as the work grows.".into(),
-///     x_label: "work per call".into(),
-///     y_label: "calls per second (Hz)".into(),
-///     series: vec![Series { name: "high, 75 Hz".into(), points: vec![(30.0, 75.0), (50.0, 74.9)] }],
-/// };
-/// assert!(figure.to_svg()?.starts_with("<svg"));
-/// # Ok::<(), punctual_report::svg::FigureError>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct LineFigure {
-    /// Title above the figure.
-    pub title: String,
-    /// Caption below the figure on a page: what it shows.
-    pub caption: String,
-    /// Quantity of the horizontal axis, with its unit.
-    pub x_label: String,
-    /// Quantity of the vertical axis, with its unit. The axis starts at 0.
-    pub y_label: String,
-    /// Curves, in eight combinations of colour, dashes and marks, which then repeat.
-    pub series: Vec<Series>,
-}
-
-/// Curve.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Series {
-    /// Name in the legend.
-    pub name: String,
-    /// Points, joined in the given order. Non-finite ones are omitted.
-    pub points: Vec<(f64, f64)>,
-}
-
 /// Error of a figure.
 #[derive(Debug, thiserror::Error)]
 pub enum FigureError {
@@ -121,6 +84,20 @@ pub enum FigureError {
 }
 
 impl Figure {
+    /// Returns whether it shows nothing that was measured here: no points, except published ones.
+    ///
+    /// ```
+    /// use punctual_report::Figure;
+    ///
+    /// let figure = Figure::new("Latency").published("a paper", [(1.0, 2.0)]);
+    /// assert!(figure.is_empty());
+    /// assert!(!figure.line("here", [(1.0, 3.0)]).is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        let here = self.layers.iter().filter(|layer| !layer.published);
+        here.flat_map(|layer| &layer.points).next().is_none()
+    }
+
     /// Creates an empty figure. Both axes are linear; the vertical one starts at 0.
     pub fn new(title: impl Into<String>) -> Self {
         Self {
@@ -305,39 +282,6 @@ impl Figure {
 fn at_names(values: impl IntoIterator<Item = f64>) -> impl Iterator<Item = (f64, f64)> {
     let values = values.into_iter().enumerate();
     values.map(|(place, value)| (place as f64, value))
-}
-
-impl LineFigure {
-    /// Draws the figure, like [`Figure::to_svg`].
-    ///
-    /// # Errors
-    /// [`FigureError`].
-    pub fn to_svg(&self) -> Result<String, FigureError> {
-        Figure::from(self).to_svg()
-    }
-}
-
-impl From<LineFigure> for Figure {
-    fn from(lines: LineFigure) -> Self {
-        let figure = Self::new(lines.title)
-            .caption(lines.caption)
-            .x(lines.x_label)
-            .y(lines.y_label);
-        let series = lines.series.into_iter();
-        series.fold(figure, |figure, series| figure.line(series.name, series.points))
-    }
-}
-
-impl From<&LineFigure> for Figure {
-    fn from(lines: &LineFigure) -> Self {
-        lines.clone().into()
-    }
-}
-
-impl From<&Figure> for Figure {
-    fn from(figure: &Figure) -> Self {
-        figure.clone()
-    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,19 @@
 //! The list of all benchmarks, and the roles of their child processes.
 
-use crate::{attacks, benchmark::Benchmark, case, cubit, dynamic, inversion, load, orb, os, role::Role, rt};
+use crate::{
+    attacks, benchmark::Benchmark, case, cubit, dynamic, events, inversion, load, orb, os, role::Role, rt,
+};
 
 /// Returns all benchmarks, in the order in which they are listed and run.
 pub fn benchmarks() -> impl Iterator<Item = &'static Benchmark> {
     const SUITES: &[&[Benchmark]] = &[
         os::BENCHMARKS,
-        &[cubit::BENCHMARK, inversion::BENCHMARK, attacks::BENCHMARK],
+        &[
+            cubit::BENCHMARK,
+            inversion::BENCHMARK,
+            attacks::BENCHMARK,
+            events::BENCHMARK,
+        ],
         orb::BENCHMARKS,
         rt::BENCHMARKS,
         dynamic::BENCHMARKS,
@@ -21,6 +28,7 @@ const ROLES: &[&[(&str, Role)]] = &[
     case::ROLES,
     cubit::ROLES,
     dynamic::ROLES,
+    events::ROLES,
     load::ROLES,
     orb::ROLES,
     os::ROLES,

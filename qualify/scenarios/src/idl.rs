@@ -13,3 +13,6 @@ pub(crate) mod image {
 pub(crate) mod load {
     punctual::include_idl!("load");
 }
+pub(crate) mod operations {
+    punctual::include_idl!("operations");
+}

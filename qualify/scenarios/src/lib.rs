@@ -11,7 +11,7 @@
 //! | What an experiment consists of | `experiment` |
 //! | The commands, each with its options | [`bench`](mod@bench), [`qualify`], [`demo`], [`trace`] |
 //! | All benchmarks, and the roles of their child processes | `catalog` |
-//! | The benchmarks | `os`, `cubit`, `inversion`, `attacks`, `orb`, `rt`, `dynamic`, `case` |
+//! | The benchmarks | `os`, `cubit`, `inversion`, `attacks`, `events`, `orb`, `rt`, `dynamic`, `case` |
 //! | The server and clients of the experiments with thread pools | `load` |
 //! | The simulated experiments of [Gill 2004] | [`studies`] |
 //! | Why calls were slow, and what they waited for | `explain`, `waits` |
@@ -32,6 +32,7 @@ mod cubit;
 pub mod demo;
 mod dynamic;
 mod error;
+mod events;
 mod experiment;
 mod explain;
 mod idl;

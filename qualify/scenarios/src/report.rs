@@ -3,7 +3,7 @@
 mod machine;
 pub(crate) mod output_file;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{fs, path::PathBuf, process::ExitCode};
 
 use punctual_harness::Outcome;
 use punctual_report::{Page, Tone, terminal::fitted};
@@ -18,18 +18,24 @@ pub struct Files {
     pub json: Option<PathBuf>,
     /// One self-contained HTML page.
     pub html: Option<PathBuf>,
+    /// Folder for the figures, an SVG file each.
+    pub figures: Option<PathBuf>,
 }
 
 impl Files {
     /// Checks that the files can be written, before anything is measured.
     pub(crate) fn check(&self) -> Result<(), Error> {
+        if let Some(folder) = &self.figures {
+            fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+            output_file::check(&folder.join("figure.svg"))?;
+        }
         let mut files = [&self.json, &self.html].into_iter().flatten();
         files.try_for_each(|file| output_file::check(file))
     }
 
     /// Writes the requested files, prints the verdict, and returns its exit code.
-    pub(crate) fn finish(&self, outcome: &Outcome, html: impl FnOnce() -> Result<String, Error>) -> ExitCode {
-        let written = self.write(outcome, html);
+    pub(crate) fn finish(&self, outcome: &Outcome, page: impl FnOnce() -> Result<Page, Error>) -> ExitCode {
+        let written = self.write(outcome, page);
         println!("{}", fitted(&outcome.verdict().to_string()));
         match written {
             Ok(()) => interrupted().unwrap_or_else(|| outcome.verdict().into()),
@@ -40,19 +46,32 @@ impl Files {
         }
     }
 
-    fn write(&self, outcome: &Outcome, html: impl FnOnce() -> Result<String, Error>) -> Result<(), Error> {
+    fn write(&self, outcome: &Outcome, page: impl FnOnce() -> Result<Page, Error>) -> Result<(), Error> {
         // If one file cannot be written, the other still is.
         let json = self.json.as_ref().map(|file| {
             let kept = output_file::write_or_keep(file, outcome.to_json().as_bytes())?;
             println!("JSON: {}", kept.display());
             Ok::<(), Error>(())
         });
-        let html = self.html.as_ref().map(|file| {
-            let kept = output_file::write_or_keep(file, html()?.as_bytes())?;
+        let page = (self.html.is_some() || self.figures.is_some())
+            .then(page)
+            .transpose();
+        let page = page.and_then(|page| page.map_or(Ok(()), |page| self.write_page(&page)));
+        json.unwrap_or(Ok(())).and(page)
+    }
+
+    fn write_page(&self, page: &Page) -> Result<(), Error> {
+        if let Some(file) = &self.html {
+            let kept = output_file::write_or_keep(file, page.to_html().as_bytes())?;
             println!("HTML: {}", kept.display());
-            Ok::<(), Error>(())
-        });
-        json.unwrap_or(Ok(())).and(html.unwrap_or(Ok(())))
+        }
+        if let Some(folder) = &self.figures {
+            for (name, svg) in page.figure_files() {
+                output_file::write_or_keep(&folder.join(name), svg.as_bytes())?;
+            }
+            println!("Figures: {}", folder.display());
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The channel: events in, filtered and queued for each consumer.
 
 mod builder;
+mod outboxes;
 
 use std::{
     sync::{
@@ -11,16 +12,19 @@ use std::{
 };
 
 use punctual::{Priority, any::Kind};
-use punctual_os::{PiMutex, Scheduling, ThreadSpec};
+use punctual_os::{PiMutex, Scheduling, ThreadSpec, scheduling};
 
 use crate::{
-    ChannelLimits, ChannelStatistics, ConsumerStatistics, EventError, EventType, Filter, Lane,
+    ChannelLimits, ChannelStatistics, ConsumerStatistics, EventError, EventType, Filter, GatewayStatistics,
+    Lane,
     consumer::{Consumer, ConsumerQos, Delivered, Exit, Offered},
     dispatching::{Delivery, Serve, Threads},
     filter::{FilterTree, Stimulus},
-    identity::{Seen, Stamps},
+    gateway::{Counters as GatewayCounters, Imported},
+    identity::{Origin, Seen, Stamps},
     liveness::{Liveness, Questioner},
     observers::Observers,
+    outbox::Outboxes,
     pool::EventPool,
     routes::{Routes, Subscription},
     rtec::rtec_event_comm::{Event, EventHeader, EventView},
@@ -60,6 +64,9 @@ pub(crate) struct Core {
     liveness: Arc<Liveness>,
     pub(crate) pool: EventPool,
     pub(crate) observers: Observers,
+    pub(crate) outboxes: Outboxes,
+    /// Those that lead here.
+    gateways: PiMutex<Vec<Weak<GatewayCounters>>>,
     stamps: Stamps,
     /// Only if gateways lead to this channel.
     seen: OnceLock<Seen>,
@@ -107,10 +114,7 @@ impl EventChannel {
     /// The channel has been destroyed, or the payload exceeds its limit.
     pub fn push_event(&self, source: &Event) -> Result<usize, EventError> {
         self.core.push(|event| {
-            event.header.clone_from(&source.header);
-            event.data.pad1 = source.data.pad1;
-            event.data.payload.extend_from_slice(&source.data.payload);
-            event.data.any_value.clone_from(&source.data.any_value);
+            copy(event, source, source.header.ttl);
             Ok(())
         })
     }
@@ -181,7 +185,7 @@ impl Core {
             Ok(())
         })?;
         if let Some(seen) = self.seen.get() {
-            seen.is_new(&event);
+            seen.known(&event, Origin::Supplier);
         }
         Ok(self.route(&event))
     }
@@ -189,30 +193,32 @@ impl Core {
     /// Routes a copy of a received event, with this `ttl`.
     pub(crate) fn push_view(self: &Arc<Self>, view: &EventView<'_>, ttl: i32) -> Result<usize, EventError> {
         self.push(|event| {
-            copy(event, view, ttl);
+            copy_view(event, view, ttl);
             Ok(())
         })
     }
 
-    /// Routes a copy of an event of another channel, which keeps the time when the first channel received it.
-    /// Returns `false` for one that this channel has seen.
+    /// Routes an event of another channel, which keeps the time when the first channel received it, unless it
+    /// has none.
     pub(crate) fn push_imported(
         self: &Arc<Self>,
-        view: &EventView<'_>,
-        ttl: i32,
-    ) -> Result<bool, EventError> {
+        fill: impl FnOnce(&mut Event),
+    ) -> Result<Imported, EventError> {
         let event = self.admit(|event, received| {
-            copy(event, view, ttl);
+            fill(event);
             if event.header.ec_recv_time == 0 {
                 event.header.ec_recv_time = received;
             }
             Ok(())
         })?;
-        let is_new = self.remember_events().is_new(&event);
-        if is_new {
-            self.route(&event);
-        }
-        Ok(is_new)
+        Ok(match self.remember_events().known(&event, Origin::Gateway) {
+            None => {
+                self.route(&event);
+                Imported::Passed
+            }
+            Some(Origin::Gateway) => Imported::Repeated,
+            Some(Origin::Supplier) => Imported::Returned,
+        })
     }
 
     /// Begins to remember events, unless it does so already.
@@ -247,8 +253,19 @@ impl Core {
         let routes = Arc::clone(&self.routes.lock());
         let mut queued = 0;
         let stimulus = Stimulus { event, timer: None };
+        // The lane whose threads have something to deliver since this loop began to offer to its consumers.
+        let mut busy = None;
         for consumer in routes.consumers(EventType(event.header.r#type)) {
-            queued += usize::from(self.offer(consumer, stimulus));
+            if busy.is_some_and(|level| level != consumer.level()) {
+                // This thread may have the native priority of the lane's threads: they deliver now, and not
+                // after the work for all consumers of lower priority.
+                scheduling::give_way();
+                busy = None;
+            }
+            if self.offer(consumer, stimulus) {
+                queued += 1;
+                busy = Some(consumer.level());
+            }
         }
         if queued == 0 {
             self.counters.unmatched.fetch_add(1, Relaxed);
@@ -412,6 +429,19 @@ impl Core {
         self.threads.shutdown();
     }
 
+    /// Shows a gateway to this channel in its statistics, as long as somebody else holds it.
+    pub(crate) fn show_gateway(&self, counters: &Arc<GatewayCounters>) {
+        let mut gateways = self.gateways.lock();
+        gateways.retain(|one| one.strong_count() > 0);
+        gateways.push(Arc::downgrade(counters));
+    }
+
+    fn gateway_statistics(&self) -> Vec<GatewayStatistics> {
+        let gateways = self.gateways.lock();
+        let existing = gateways.iter().filter_map(Weak::upgrade);
+        existing.map(|gateway| gateway.statistics()).collect()
+    }
+
     pub(crate) fn statistics(&self) -> ChannelStatistics {
         let mut consumers: Vec<_> = {
             let subscriptions = self.subscriptions.lock();
@@ -432,6 +462,7 @@ impl Core {
             suppliers: self.counters.suppliers.load(Relaxed),
             observers: self.observers.number() as u64,
             consumers,
+            gateways: self.gateway_statistics(),
         }
     }
 }
@@ -458,6 +489,9 @@ impl Questioner for Core {
             if consumer.is_dead(&self.limits) {
                 self.expel(&consumer);
             }
+        }
+        for forgotten in self.outboxes.unused(self.limits.kept_for) {
+            self.expel(&forgotten);
         }
     }
 }
@@ -487,7 +521,17 @@ impl Drop for Core {
     }
 }
 
-fn copy(event: &mut Event, view: &EventView<'_>, ttl: i32) {
+/// Copies an event, with this `ttl`.
+pub(crate) fn copy(event: &mut Event, source: &Event, ttl: i32) {
+    event.header.clone_from(&source.header);
+    event.header.ttl = ttl;
+    event.data.pad1 = source.data.pad1;
+    event.data.payload.extend_from_slice(&source.data.payload);
+    event.data.any_value.clone_from(&source.data.any_value);
+}
+
+/// As [`copy`].
+pub(crate) fn copy_view(event: &mut Event, view: &EventView<'_>, ttl: i32) {
     event.header.clone_from(&view.header);
     event.header.ttl = ttl;
     event.data.pad1 = view.data.pad1;

@@ -337,6 +337,11 @@ impl Consumer {
         was_connected
     }
 
+    /// Whether the channel still delivers to it.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.state.lock().is_connected
+    }
+
     /// Number of timers of its filter.
     pub(crate) fn timers(&self) -> usize {
         self.state.lock().due.len()

@@ -14,6 +14,9 @@ pub enum EventError {
     /// The channel has too many consumers.
     #[error("the channel has {0} consumers, its limit; disconnect some, or raise `ChannelLimits::consumers`")]
     TooManyConsumers(usize),
+    /// The channel keeps events for too many gateways.
+    #[error("the channel has {0} gateways, its limit; close some, or raise `ChannelLimits::gateways`")]
+    TooManyGateways(usize),
     /// A queue is longer than the channel permits.
     #[error("a queue of {requested} events is outside 1 to {limit}, `ChannelLimits::queue`")]
     Queue {
@@ -37,6 +40,9 @@ pub enum EventError {
     /// A thread could not be started.
     #[error("a thread of the channel could not be started: {0}")]
     Timer(#[source] std::io::Error),
+    /// A socket for datagrams cannot be used.
+    #[error("datagrams: {0}")]
+    Socket(#[source] std::io::Error),
     /// A value could not be encoded, or an event does not contain one of the expected type.
     #[error("content of an event: {0}")]
     Content(#[from] AnyError),

@@ -2,7 +2,7 @@
 //! gives to no other, gateways keep it, and a channel with gateways remembers the events that it has seen.
 
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::{HashMap, VecDeque, hash_map::Entry},
     hash::{BuildHasher, RandomState},
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
@@ -24,24 +24,31 @@ impl Stamps {
     }
 }
 
-/// The last events that a channel has seen, as hashes with a key of their own.
-pub(crate) struct Seen {
+/// The last events that a channel or a gateway has seen, as hashes with a key of their own.
+pub struct Seen {
     keys: RandomState,
     length: usize,
     window: PiMutex<Window>,
 }
 
+/// Where an event came from.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Origin {
+    Supplier,
+    Gateway,
+}
+
 #[derive(Default)]
 struct Window {
-    known: HashSet<u64>,
+    known: HashMap<u64, Origin>,
     order: VecDeque<u64>,
 }
 
 impl Seen {
     /// Remembers `length` events, in memory that it takes now.
-    pub(crate) fn new(length: usize) -> Self {
+    pub fn new(length: usize) -> Self {
         let window = Window {
-            known: HashSet::with_capacity(length + 1),
+            known: HashMap::with_capacity(length + 1),
             order: VecDeque::with_capacity(length + 1),
         };
         Self {
@@ -51,24 +58,31 @@ impl Seen {
         }
     }
 
-    /// Remembers an event; returns whether it is not among those remembered.
-    pub(crate) fn is_new(&self, event: &Event) -> bool {
+    /// Remembers an event. Returns whether it is remembered already: whether its type, source, times and
+    /// payload are those of an event among the last ones.
+    pub fn is_known(&self, event: &Event) -> bool {
+        self.known(event, Origin::Gateway).is_some()
+    }
+
+    /// Remembers an event. Returns where it came from if it is remembered already.
+    pub(crate) fn known(&self, event: &Event, origin: Origin) -> Option<Origin> {
         let header = &event.header;
         let times = (header.creation_time, header.ec_recv_time);
         let identity = self
             .keys
             .hash_one((header.r#type, header.source, times, &event.data.payload));
         let mut window = self.window.lock();
-        if !window.known.insert(identity) {
-            return false;
-        }
+        match window.known.entry(identity) {
+            Entry::Occupied(known) => return Some(*known.get()),
+            Entry::Vacant(new) => new.insert(origin),
+        };
         window.order.push_back(identity);
         if window.order.len() > self.length
             && let Some(oldest) = window.order.pop_front()
         {
             window.known.remove(&oldest);
         }
-        true
+        None
     }
 }
 
@@ -91,9 +105,10 @@ mod tests {
             event
         };
         assert_eq!(
-            [1, 2, 1, 2, 3, 3, 1].map(|time| seen.is_new(&event(time))),
+            [1, 2, 1, 2, 3, 3, 1].map(|time| seen.known(&event(time), Origin::Supplier).is_none()),
             [true, true, false, false, true, false, true]
         );
+        assert_eq!(seen.known(&event(3), Origin::Gateway), Some(Origin::Supplier));
         assert_eq!(seen.window.lock().known.len(), 2);
     }
 }

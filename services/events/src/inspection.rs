@@ -8,10 +8,10 @@ use std::{
 use punctual::{Poa, Priority, SystemException};
 
 use crate::{
-    ChannelStatistics, ConsumerStatistics, EventChannel, EventError,
+    ChannelStatistics, ConsumerStatistics, EventChannel, EventError, GatewayStatistics,
     channel::Core,
     error::gone,
-    wire::punctual_events::{ChannelState, ConsumerState, Inspection, InspectionRef},
+    wire::punctual_events::{ChannelState, ConsumerState, GatewayState, Inspection, InspectionRef},
 };
 
 impl EventChannel {
@@ -68,6 +68,7 @@ impl From<ChannelStatistics> for ChannelState {
             suppliers: all.suppliers,
             observers: all.observers,
             consumers: all.consumers.into_iter().map(ConsumerState::from).collect(),
+            gateways: all.gateways.into_iter().map(GatewayState::from).collect(),
         }
     }
 }
@@ -89,6 +90,7 @@ impl From<ChannelState> for ChannelStatistics {
                 .into_iter()
                 .map(ConsumerStatistics::from)
                 .collect(),
+            gateways: state.gateways.into_iter().map(GatewayStatistics::from).collect(),
         }
     }
 }

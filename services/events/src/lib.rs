@@ -24,12 +24,14 @@
 //!
 //! | Question | File |
 //! |---|---|
-//! | Which events does a consumer get? | `filter.rs`; evaluation `filter/tree.rs`, on the wire `filter/dependencies.rs` |
-//! | How does an event travel? | `channel.rs`, `routes.rs`; `consumer.rs` with its queue; threads `dispatching.rs` |
-//! | When do timeouts fire? | `timers.rs` |
-//! | How are dead consumers found? | `liveness.rs` |
-//! | What do programs call? | `topic.rs`, `publisher.rs`, `subscription.rs` |
-//! | How do other processes take part? | `servants.rs`; as a client `remote.rs`, `gateway.rs`, loops `identity.rs`; observers `observers.rs`; counters `inspection.rs` |
+//! | Which events does a consumer get? | `filter.rs`; evaluation `filter/tree.rs`, on the wire
+//! `filter/dependencies.rs` | | How does an event travel? | `channel.rs`, `routes.rs`; `consumer.rs` with
+//! its queue; threads `dispatching.rs` | | When do timeouts fire? | `timers.rs` | | How are dead consumers
+//! found? | `liveness.rs` | | What do programs call? | `topic.rs`, `publisher.rs`, `subscription.rs` | |
+//! How do events get from channel to channel? | `gateway/`, over UDP and multicast `gateway/datagram/`;
+//! loops `identity.rs`, what waits for a gateway `outbox.rs`, as objects `servants/federation.rs` | | How
+//! do other processes take part? | `servants.rs`; as a client `remote.rs`; observers `observers.rs`;
+//! counters `inspection.rs` |
 
 mod channel;
 mod consumer;
@@ -41,6 +43,7 @@ mod identity;
 mod inspection;
 mod liveness;
 mod observers;
+mod outbox;
 mod pool;
 mod publisher;
 mod remote;
@@ -55,8 +58,8 @@ mod topic;
 
 #[allow(missing_docs, clippy::all)]
 pub mod rtec {
-    //! Rust generated from `idl/rtec.idl`.
-    punctual::include_idl!("rtec");
+    //! Rust generated from `idl/federation.idl`, which includes `idl/rtec.idl`.
+    punctual::include_idl!("federation");
 }
 
 #[allow(missing_docs, clippy::all)]
@@ -68,7 +71,11 @@ pub mod wire {
 pub use channel::{ChannelBuilder, EventChannel};
 pub use error::EventError;
 pub use filter::{Bits, Designator, EventType, Filter, FilterError, FilterLimits, RESERVED_TYPES, SourceId};
-pub use gateway::Gateway;
+pub use gateway::{
+    Acknowledged, DatagramLimits, Datagrams, Gateway, GatewayStatistics, OwnInlet, Sent, decode_set,
+    encode_set,
+};
+pub use identity::Seen;
 pub use publisher::Publisher;
 pub use remote::{RemoteChannel, RemoteSubscription, RemoteSupplier};
 pub use servants::Served;

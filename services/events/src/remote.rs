@@ -33,7 +33,7 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 pub struct RemoteChannel {
-    reference: EventChannelRef,
+    pub(crate) reference: EventChannelRef,
 }
 
 impl RemoteChannel {
@@ -91,6 +91,15 @@ impl RemoteChannel {
     /// # Errors
     /// The channel refuses another supplier, or a call fails.
     pub fn supplier(&self, types: &[crate::EventType]) -> Result<RemoteSupplier, EventError> {
+        self.connect_supplier(types, false)
+    }
+
+    /// As [`supplier`](Self::supplier), or as a gateway: observers do not hear of it.
+    pub(crate) fn connect_supplier(
+        &self,
+        types: &[crate::EventType],
+        is_gateway: bool,
+    ) -> Result<RemoteSupplier, EventError> {
         let admin = self.reference.for_suppliers()?.ok_or_else(nil)?;
         let proxy = admin.obtain_push_consumer()?.ok_or_else(nil)?;
         let publication = |event_type: &crate::EventType| {
@@ -100,7 +109,7 @@ impl RemoteChannel {
         };
         let qos = SupplierQos {
             publications: types.iter().map(publication).collect(),
-            is_gateway: false,
+            is_gateway,
         };
         let connected = proxy.connect_push_supplier(None, &qos);
         connected.map_err(|error| EventError::Refused(error.to_string()))?;
@@ -108,7 +117,7 @@ impl RemoteChannel {
     }
 }
 
-fn nil() -> EventError {
+pub(crate) fn nil() -> EventError {
     EventError::Refused("it returned no object".to_owned())
 }
 

@@ -1,5 +1,6 @@
 //! The channel as CORBA objects: admins, proxies, observers.
 
+mod federation;
 mod proxies;
 
 use std::sync::{
@@ -7,19 +8,23 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-use punctual::{Orb, Poa, Priority, SystemException};
+use punctual::{Interface, Orb, Poa, Priority, SystemException};
 use punctual_os::PiMutex;
 
 use crate::{
     EventChannel, EventError,
     error::{gone, limit_exceeded},
+    rtec::punctual_events::{
+        Channel as FederatedChannel, ChannelRef, InboxRef, OutboxRef, channel::OpenOutboxError,
+    },
     rtec::rtec_event_channel_admin::{
-        ConsumerAdmin, ConsumerAdminRef, EventChannel as ChannelServant, EventChannelRef, ObserverRef,
-        ProxyPushConsumerRef, ProxyPushSupplierRef, SupplierAdmin, SupplierAdminRef,
+        ConsumerAdmin, ConsumerAdminRef, ConsumerQosView, EventChannel as ChannelServant, EventChannelRef,
+        ObserverRef, ProxyPushConsumerRef, ProxyPushSupplierRef, SupplierAdmin, SupplierAdminRef,
         event_channel::{AppendObserverError, CantAppendObserver, CantRemoveObserver, RemoveObserverError},
     },
 };
 
+use federation::Federation;
 use proxies::{PushConsumerProxy, PushSupplierProxy};
 
 impl EventChannel {
@@ -52,8 +57,10 @@ impl EventChannel {
             host,
             consumers: PiMutex::new(Some(consumers)),
             suppliers: PiMutex::new(Some(suppliers)),
+            federation: Federation::default(),
         };
-        let reference: EventChannelRef = poa.activate(servant)?;
+        let channel: ChannelRef = poa.activate(servant)?;
+        let reference = EventChannelRef::from_object(channel.as_object().clone());
         Ok(Served { reference })
     }
 }
@@ -107,6 +114,7 @@ struct Channel {
     host: Arc<Host>,
     consumers: PiMutex<Option<ConsumerAdminRef>>,
     suppliers: PiMutex<Option<SupplierAdminRef>>,
+    federation: Federation,
 }
 
 impl ChannelServant for Channel {
@@ -134,6 +142,20 @@ impl ChannelServant for Channel {
             true => Ok(()),
             false => Err(CantRemoveObserver {}.into()),
         }
+    }
+}
+
+impl FederatedChannel for Channel {
+    fn open_inbox(&self, name: &str) -> Result<Option<InboxRef>, SystemException> {
+        self.federation.inbox(&self.host, name).map(Some)
+    }
+
+    fn open_outbox(
+        &self,
+        name: &str,
+        qos: ConsumerQosView<'_>,
+    ) -> Result<Option<OutboxRef>, OpenOutboxError> {
+        self.federation.outbox(&self.host, name, qos).map(Some)
     }
 }
 

@@ -72,6 +72,14 @@ pub struct ChannelLimits {
     /// Number of the last events by which a channel that imports others recognises those that gateways bring
     /// again; default 65,536 (about 2 MiB, taken by the first import).
     pub remembered: usize,
+    /// Maximum number of gateways that have an inbox, and of those that have an outbox; default 16.
+    pub gateways: usize,
+    /// Number of events that are kept for a gateway that acknowledges them; default 4,096. The overflow rule
+    /// of the channel applies beyond.
+    pub kept: usize,
+    /// Time after which a gateway that acknowledges, but fetches nothing, is forgotten with its events;
+    /// default 10 min. Examined every `ping`.
+    pub kept_for: Duration,
 }
 
 impl Default for ChannelLimits {
@@ -89,6 +97,9 @@ impl Default for ChannelLimits {
             payload: 1 << 20,
             observers: 16,
             remembered: 65_536,
+            gateways: 16,
+            kept: 4_096,
+            kept_for: Duration::from_secs(600),
         }
     }
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use punctual::Priority;
 
+use crate::GatewayStatistics;
+
 /// What has happened in a channel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChannelStatistics {
@@ -28,6 +30,8 @@ pub struct ChannelStatistics {
     pub observers: u64,
     /// All connected consumers, from the highest priority to the lowest.
     pub consumers: Vec<ConsumerStatistics>,
+    /// The gateways that lead to this channel.
+    pub gateways: Vec<GatewayStatistics>,
 }
 
 /// What has happened to a consumer. `queued` events end in `delivered`, `failed` or `lost`, or are `waiting`.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use punctual::{ContractState, Orb};
 use punctual_os::PiMutex;
 
 use crate::{Condition, Region};
@@ -62,21 +63,6 @@ pub struct Transition {
     pub to: String,
     /// Number of the transition, from 1.
     pub number: u64,
-}
-
-/// What a contract shows to viewers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ContractState {
-    /// Name of the contract.
-    pub contract: String,
-    /// Its region.
-    pub region: String,
-    /// Number of transitions.
-    pub transitions: u64,
-    /// Number of evaluations.
-    pub evaluations: u64,
-    /// Names of its conditions and their values, if measured.
-    pub conditions: Vec<(String, Option<f64>)>,
 }
 
 /// A contract that cannot be kept.
@@ -174,6 +160,27 @@ impl Contract {
             .conditions
             .iter()
             .find(|condition| condition.name() == name)
+    }
+
+    /// Shows the contract in `punctual top` and in metrics, beside the lanes of an inspected ORB, as long as
+    /// it exists. No thread of the program does anything for this.
+    ///
+    /// ```
+    /// use punctual::{Inspection, Orb};
+    /// use punctual_qos::{Condition, Contract, Region};
+    ///
+    /// let orb = Orb::builder().inspection(Inspection::new()).build()?;
+    /// let latency = Condition::new("latency_ms");
+    /// let contract = Contract::builder("image")
+    ///     .region(Region::new("detailed").at_most(&latency, 50.0))
+    ///     .region(Region::new("coarse"))
+    ///     .build()?;
+    /// contract.show(&orb);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn show(&self, orb: &Orb) {
+        let shared = Arc::downgrade(&self.0);
+        orb.inspect_contract(move || Some(Self(shared.upgrade()?).state()));
     }
 
     /// Returns what viewers see.

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | Measure | [`Condition`] |
 //! | Adapt to what is measured | [`Contract`] |
+//! | Let people watch | [`Contract::show`] |
 //! | Let other hosts report and observe | [`ContractServant`], [`idl`] |
 //! | Choose rates | [`RateManager`] |
 
@@ -19,7 +20,8 @@ mod region;
 mod servant;
 
 pub use condition::Condition;
-pub use contract::{Contract, ContractBuilder, ContractError, ContractState, Transition};
+pub use contract::{Contract, ContractBuilder, ContractError, Transition};
+pub use punctual::ContractState;
 pub use rate_manager::{Need, RateManager, RateManagerError, Selected};
 pub use region::Region;
 pub use servant::{ContractServant, ServantLimits};

@@ -1,5 +1,7 @@
 //! Changes that make a schedule feasible.
 
+mod nested;
+
 use punctual::{NativePriority, Priority};
 use punctual_sched::analysis;
 
@@ -37,11 +39,12 @@ pub struct Advice {
 
 impl Advice {
     /// Finds the smallest change: missing lanes, else lanes for one pool, else for all, else one priority,
-    /// else new priorities.
+    /// else more threads for a lane whose servants wait for calls of their own, else another lane for one
+    /// activity, else new priorities.
     ///
     /// Returns `None` if the schedule is feasible already, or if nothing was found. If every activity has one
-    /// step, or if there are at most seven activities, the analysis can prove no order of priorities feasible
-    /// then.
+    /// step, or if there are at most seven activities and no servant makes calls, the analysis can prove no
+    /// order of priorities feasible then.
     pub fn for_schedule(schedule: &Schedule) -> Option<Self> {
         if schedule.is_feasible() {
             return None;
@@ -69,6 +72,8 @@ impl Advice {
         starts
             .clone()
             .find_map(|advice| advice.with_one_change())
+            .or_else(|| starts.clone().find_map(|advice| advice.with_more_threads()))
+            .or_else(|| starts.clone().find_map(|advice| advice.with_another_lane()))
             .or_else(|| starts.clone().find_map(|advice| advice.with_new_priorities()))
     }
 

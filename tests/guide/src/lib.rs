@@ -12,6 +12,8 @@ pub use generated::hello;
 mod pages {
     #[doc = include_str!("../../../docs/events.md")]
     mod all_about_events {}
+    #[doc = include_str!("../../../docs/guide/calling-any-object.md")]
+    mod calling_any_object {}
     #[doc = include_str!("../../../docs/guide/events.md")]
     mod events {}
     #[doc = include_str!("../../../docs/guide/first-call.md")]

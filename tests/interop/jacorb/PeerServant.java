@@ -62,12 +62,20 @@ public final class PeerServant {
         });
     }
 
-    /** All operations are those of the target, but the one that ends this server. */
-    PeerOperations proxy(Peer target) {
+    /**
+     * All operations are those of the target, but the one that ends this server. With an adapter of callbacks the
+     * target calls objects in it back, which pass this on.
+     */
+    PeerOperations proxy(Peer target, POA callbacks) {
         return of((proxy, method, arguments) -> {
             if (method.getName().equals("shutdown")) {
                 shutdown();
                 return null;
+            }
+            if (callbacks != null && arguments != null && arguments[0] instanceof Listener) {
+                arguments[0] = new ListenerPOATie((Listener) arguments[0], callbacks)._this(orb);
+            } else if (callbacks != null && method.getName().equals("bounce")) {
+                arguments[0] = new BouncerPOATie((Bouncer) arguments[0], callbacks)._this(orb);
             }
             return invoke(target, method, arguments);
         });

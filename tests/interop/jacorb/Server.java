@@ -11,7 +11,13 @@ import java.nio.file.Paths;
 import java.nio.file.StandardCopyOption;
 import java.util.Properties;
 
+import org.omg.BiDirPolicy.BIDIRECTIONAL_POLICY_TYPE;
+import org.omg.BiDirPolicy.BOTH;
+import org.omg.BiDirPolicy.BidirectionalPolicyValueHelper;
+import org.omg.CORBA.Any;
 import org.omg.CORBA.ORB;
+import org.omg.CORBA.Policy;
+import org.omg.PortableServer.ImplicitActivationPolicyValue;
 import org.omg.PortableServer.POA;
 import org.omg.PortableServer.POAHelper;
 
@@ -21,6 +27,9 @@ import Interop.PeerOperations;
 import Interop.PeerPOATie;
 
 public final class Server {
+    /** This property lets JacORB open and accept bidirectional connections. */
+    private static final String BIDIRECTIONAL = "org.omg.PortableInterceptor.ORBInitializerClass.bidir_init";
+
     public static void main(String[] arguments) throws Exception {
         String file = null;
         String target = null;
@@ -43,12 +52,13 @@ public final class Server {
         POA poa = POAHelper.narrow(orb.resolve_initial_references("RootPOA"));
         poa.the_POAManager().activate();
 
+        POA callbacks = properties.containsKey(BIDIRECTIONAL) ? bidirectional(orb, poa) : null;
         PeerOperations operations;
         PeerServant servant = new PeerServant(orb, poa);
         if (target == null) {
             operations = servant.operations();
         } else {
-            operations = servant.proxy(PeerHelper.narrow(orb.string_to_object(target)));
+            operations = servant.proxy(PeerHelper.narrow(orb.string_to_object(target)), callbacks);
         }
         Peer peer = new PeerPOATie(operations, poa)._this(orb);
         servant.isKnownAs(peer);
@@ -60,5 +70,16 @@ public final class Server {
         Files.move(part, Paths.get(file), StandardCopyOption.ATOMIC_MOVE);
         orb.run();
         System.exit(0);
+    }
+
+    /** An adapter whose objects are called over the connections that this program has opened. */
+    private static POA bidirectional(ORB orb, POA root) throws Exception {
+        Any both = orb.create_any();
+        BidirectionalPolicyValueHelper.insert(both, BOTH.value);
+        Policy[] policies = {
+            root.create_implicit_activation_policy(ImplicitActivationPolicyValue.IMPLICIT_ACTIVATION),
+            orb.create_policy(BIDIRECTIONAL_POLICY_TYPE.value, both),
+        };
+        return root.create_POA("callbacks", root.the_POAManager(), policies);
     }
 }

@@ -204,9 +204,7 @@ int main(int argc, char** argv)
       if (!(in >> reference)) { std::cerr << "interop-client: cannot read a reference from " << file << "\n"; return 2; }
     }
 
-    CORBA::Object_var root = x.orb->resolve_initial_references("RootPOA");
-    PortableServer::POA_var poa = PortableServer::POA::_narrow(root);
-    poa->the_POAManager()->activate();
+    make_poa(x.orb);
 
     CORBA::Object_var object = x.orb->string_to_object(reference.c_str());
     x.peer = Interop::Peer::_narrow(object);

@@ -305,7 +305,7 @@ CHECK(rotate_target)
 
 // ---------------------------------------------------------------- the server calls the client
 
-class Listener_i : public POA_Interop::Listener
+class Listener_i : public Here<POA_Interop::Listener>
 {
 public:
   Listener_i() : told_count(0), told_sum(0) {}
@@ -322,7 +322,7 @@ public:
   CORBA::Long told_sum;
 };
 
-class Bouncer_i : public POA_Interop::Bouncer
+class Bouncer_i : public Here<POA_Interop::Bouncer>
 {
 public:
   CORBA::Long bounce(Bouncer_ptr other, CORBA::Long depth)

@@ -4,8 +4,32 @@
 #include <omnithread.h>
 #include <cstring>
 
+// The adapter of all objects.
+inline PortableServer::POA_var& the_poa() { static PortableServer::POA_var poa; return poa; }
+
+// Makes it: calls to its objects may come over connections that this program has opened, and its calls may use
+// those that others have opened (bidirectional GIOP), if the ORB's options permit it.
+inline void make_poa(CORBA::ORB_ptr orb)
+{
+  CORBA::Object_var object = orb->resolve_initial_references("RootPOA");
+  PortableServer::POA_var root = PortableServer::POA::_narrow(object);
+  CORBA::PolicyList policies(2);
+  policies.length(2);
+  policies[0] = root->create_implicit_activation_policy(PortableServer::IMPLICIT_ACTIVATION);
+  policies[1] = new BiDirPolicy::BidirectionalPolicy(BiDirPolicy::BOTH);
+  PortableServer::POAManager_var manager = root->the_POAManager();
+  the_poa() = root->create_POA("objects", manager, policies);
+  manager->activate();
+}
+
+// A servant of the adapter.
+template <class Skeleton> class Here : public Skeleton
+{
+  PortableServer::POA_ptr _default_POA() { return PortableServer::POA::_duplicate(the_poa()); }
+};
+
 // Interop::Counter.
-class Counter_i : public POA_Interop::Counter
+class Counter_i : public Here<POA_Interop::Counter>
 {
 public:
   explicit Counter_i(CORBA::Long start) : value_(start) {}
@@ -14,9 +38,8 @@ public:
   CORBA::Long increase(CORBA::Long n) { omni_mutex_lock hold(lock_); return value_ += n; }
   void destroy()
   {
-    PortableServer::POA_var poa = _default_POA();
-    PortableServer::ObjectId_var id = poa->servant_to_id(this);
-    poa->deactivate_object(id);
+    PortableServer::ObjectId_var id = the_poa()->servant_to_id(this);
+    the_poa()->deactivate_object(id);
   }
 
 private:

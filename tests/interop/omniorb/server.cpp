@@ -38,7 +38,7 @@ static bool native_is_utf8 = false;
 
 // ---------------------------------------------------------------- small objects
 
-class Bottom_i : public POA_Interop::Bottom
+class Bottom_i : public Here<POA_Interop::Bottom>
 {
 public:
   explicit Bottom_i(const char* called) : name_(called) {}
@@ -51,7 +51,7 @@ private:
   std::string name_;
 };
 
-class Versioned_i : public POA_Interop::Prefixed::Versioned
+class Versioned_i : public Here<POA_Interop::Prefixed::Versioned>
 {
 public:
   char* who() { return CORBA::string_dup("versioned"); }
@@ -60,7 +60,7 @@ public:
 
 // ---------------------------------------------------------------- the main object
 
-class Peer_i : public POA_Interop::Peer
+class Peer_i : public Here<POA_Interop::Peer>
 {
 public:
   Peer_i() : level_(0), wide_part_(0), high_part_(0), heading_(""), writes_(0), sum_(0), notes_(0), yield_(0)
@@ -449,8 +449,7 @@ int main(int argc, char** argv)
       else { std::cerr << "usage: " << argv[0] << " [--ior FILE] [-ORBoption value ...]\n"; return 2; }
     }
 
-    CORBA::Object_var root = the_orb->resolve_initial_references("RootPOA");
-    PortableServer::POA_var poa = PortableServer::POA::_narrow(root);
+    make_poa(the_orb);
     PortableServer::Servant_var<Peer_i> servant = new Peer_i;
     Peer_var peer = servant->_this();
 
@@ -460,7 +459,6 @@ int main(int argc, char** argv)
     PortableServer::ObjectId_var id = PortableServer::string_to_ObjectId("Interop");
     ins->activate_object_with_id(id, servant);
 
-    poa->the_POAManager()->activate();
     ins->the_POAManager()->activate();
 
     CORBA::String_var ior = the_orb->object_to_string(peer);

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-from omniORB import CORBA, PortableServer
+from omniORB import BiDirPolicy, CORBA, PortableServer
 
 import Interop
 import Interop__POA
@@ -292,14 +292,37 @@ for named, value in [("level", 0), ("wide_part", 0), ("high_part", 0), ("heading
     attribute(named, value)
 
 
-def proxy(target, orb):
-    """A servant whose operations are those of the target, but for the one that ends this server."""
+def passing_on(kind, target, **others):
+    """A servant whose operations are those of the target, but for others."""
     def passed_on(operation):
         return lambda _, *arguments: getattr(target, operation)(*arguments)
-    names = [name for name in OPERATIONS if name != "shutdown"]
-    operations = {name: passed_on(name) for name in names}
-    operations["shutdown"] = lambda _: orb.shutdown(False)
-    return type("Proxy", (Interop__POA.Peer,), operations)()
+    operations = {name: passed_on(name) for name in kind._omni_op_d}
+    return type("Proxy", (kind,), {**operations, **others})()
+
+
+def proxy(target, orb, callbacks):
+    """A servant that passes all on, but for the call that ends this server. With an adapter of callbacks the
+    target calls objects in it back, which pass this on."""
+    others = {"shutdown": lambda _: orb.shutdown(False)}
+
+    def stand_in(operation, kind):
+        def call(_, who, *arguments):
+            servant = passing_on(kind, who)
+            reference = callbacks.id_to_reference(callbacks.activate_object(servant))
+            return getattr(target, operation)(reference, *arguments)
+        others[operation] = call
+    if callbacks is not None:
+        stand_in("bounce", Interop__POA.Bouncer)
+        stand_in("call_back", Interop__POA.Listener)
+        stand_in("call_back_oneway", Interop__POA.Listener)
+    return passing_on(Interop__POA.Peer, target, **others)
+
+
+def bidirectional(root):
+    """An adapter whose objects are called over the connections that this program has opened."""
+    policies = [BiDirPolicy.BidirectionalPolicy(BiDirPolicy.BOTH),
+                root.create_implicit_activation_policy(PortableServer.IMPLICIT_ACTIVATION)]
+    return root.create_POA("callbacks", root._get_the_POAManager(), policies)
 
 
 def main():
@@ -309,12 +332,14 @@ def main():
     options = dict(zip(arguments[1::2], arguments[2::2]))
     root = orb.resolve_initial_references("RootPOA")
     plain = orb.resolve_initial_references("omniINSPOA")
+    callbacks = bidirectional(root) if any("BiDirectionalGIOP" in word for word in sys.argv) else None
     if "--proxy" in options:
-        servant = proxy(orb.string_to_object(options["--proxy"])._narrow(Interop.Peer), orb)
+        servant = proxy(orb.string_to_object(options["--proxy"])._narrow(Interop.Peer), orb, callbacks)
     else:
         servant = Peer(orb)
     plain.activate_object_with_id(b"Interop", servant)
-    reference = servant._this()
+    main_poa = callbacks or root
+    reference = main_poa.id_to_reference(main_poa.activate_object(servant))
     for poa in root, plain:
         poa._get_the_POAManager().activate()
     file = options["--ior"]

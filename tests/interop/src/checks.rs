@@ -8,7 +8,7 @@ mod types;
 
 use std::{fmt::Display, time::Duration};
 
-use punctual::{Limits, Orb, OrbBuilder, Poa, SystemException, SystemExceptionKind};
+use punctual::{Limits, Orb, OrbBuilder, Poa, SystemException, SystemExceptionKind, ThreadPool};
 use punctual_fixtures::{Missing, skip_part};
 use punctual_giop::{Component, IiopProfile, PUNCTUAL_ORB_TYPE, UTF_8};
 
@@ -20,6 +20,8 @@ pub struct Context {
     pub orb: Orb,
     /// Its adapter for objects that the server calls back, served by threads of their own.
     pub poa: Poa,
+    /// These threads, which read the replies over shared connections, too.
+    pub callbacks: ThreadPool,
     /// The server's main object.
     pub peer: PeerRef,
     /// Where the server is, from its reference.
@@ -98,15 +100,14 @@ fn raises<T>(
 const CALLBACK_THREADS: usize = 4;
 
 /// An ORB for a client: its calls have a deadline, and its own objects are served by a pool.
-pub fn client_orb() -> (Orb, Poa) {
+pub fn client_orb() -> (Orb, Poa, ThreadPool) {
     client_orb_of(Orb::builder())
 }
 
 /// As [`client_orb`], with something of its own.
-pub fn client_orb_of(builder: OrbBuilder) -> (Orb, Poa) {
+fn client_orb_of(builder: OrbBuilder) -> (Orb, Poa, ThreadPool) {
     let orb = builder
         .listen("iiop://127.0.0.1:0")
-        .limits(limits())
         .call_timeout(Duration::from_secs(20))
         .build()
         .expect("an ORB on a free port of the loopback interface");
@@ -115,13 +116,14 @@ pub fn client_orb_of(builder: OrbBuilder) -> (Orb, Poa) {
         .threads(CALLBACK_THREADS)
         .build()
         .expect("a thread pool");
+    orb.set_reply_threadpool(&pool).expect("threads that poll");
     let poa = orb
         .root_poa()
         .child("callbacks")
         .threadpool(&pool)
         .build()
         .expect("an adapter");
-    (orb, poa)
+    (orb, poa, pool)
 }
 
 /// The limits that the tests run with: the largest results have 4 MiB.
@@ -137,13 +139,14 @@ impl Context {
 
     /// As [`Self::new`], with an ORB that has something of its own.
     pub fn of(builder: OrbBuilder, reference: &str) -> Result<Self, String> {
-        let (orb, poa) = client_orb_of(builder);
-        let peer: PeerRef = orb.resolve(reference).map_err(|error| error.to_string())?;
-        Self::with_peer(orb, poa, peer)
+        let client = client_orb_of(builder);
+        let peer: PeerRef = client.0.resolve(reference).map_err(|error| error.to_string())?;
+        Self::with_peer(client, peer)
     }
 
     /// For a reference of the client's own ORB.
-    pub fn with_peer(orb: Orb, poa: Poa, peer: PeerRef) -> Result<Self, String> {
+    pub fn with_peer(client: (Orb, Poa, ThreadPool), peer: PeerRef) -> Result<Self, String> {
+        let (orb, poa, callbacks) = client;
         let profiles = &peer.ior().profiles;
         let profile = profiles
             .iter()
@@ -152,6 +155,7 @@ impl Context {
             profile: profile.ok_or("the reference has no IIOP profile")?,
             orb,
             poa,
+            callbacks,
             peer,
             idle_close: None,
         })

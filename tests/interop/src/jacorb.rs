@@ -36,21 +36,33 @@ impl JacOrb {
 
     /// Starts a server with these properties; with a target it passes all calls on to that `Peer`.
     pub fn server(&self, properties: &[(&str, &str)], target: Option<&str>) -> Server {
-        self.start("Server", properties, target)
+        self.start("classes", "Server", properties, target)
     }
 
     /// As [`Self::server`], of an `Exchange`.
     pub fn exchange(&self, properties: &[(&str, &str)], target: Option<&str>) -> Server {
-        self.start("DynamicsServer", properties, target)
+        self.start("classes", "DynamicsServer", properties, target)
     }
 
-    fn start(&self, class: &str, properties: &[(&str, &str)], target: Option<&str>) -> Server {
+    /// Starts an interface repository, and a server of `Described::Mover` whose objects lead to it.
+    pub fn described(&self) -> Server {
+        let classes = self.folder.join("described");
+        let classes = classes.to_str().expect("a path of text");
+        self.start(
+            "described",
+            "DescribedServer",
+            &[("described.classes", classes)],
+            None,
+        )
+    }
+
+    fn start(&self, classes: &str, class: &str, properties: &[(&str, &str)], target: Option<&str>) -> Server {
         let mut command = Command::new("java");
         // It lives for seconds.
         command.args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]);
         command
             .arg("-cp")
-            .arg(format!("{}:{JARS}/*", self.folder.join("classes").display()));
+            .arg(format!("{}:{JARS}/*", self.folder.join(classes).display()));
         command.args(properties.iter().map(|(name, value)| format!("-D{name}={value}")));
         command.arg(class);
         if let Some(target) = target {

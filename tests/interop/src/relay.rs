@@ -1,17 +1,47 @@
-//! A relay between clients and a server that records each message, as a capture that `tshark` reads.
+//! A relay between clients and a server that counts messages, or records each in a capture that `tshark`
+//! reads.
 
 use std::{
     io::{self, Read, Write},
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Mutex},
     thread,
 };
+
+use punctual::{ior_from_string, ior_to_string};
+use punctual_giop::IiopProfile;
 
 /// A running relay. Its threads end with their connections, and the accepting one with the process.
 pub struct Relay {
     /// Where clients connect.
     pub port: u16,
-    capture: Arc<Mutex<Capture>>,
+    record: Arc<Mutex<Record>>,
+}
+
+/// What a relay knows of the messages that it has passed on.
+#[derive(Default)]
+struct Record {
+    traffic: Traffic,
+    /// `None`: they are counted only.
+    capture: Option<Capture>,
+}
+
+/// Numbers of messages, by direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traffic {
+    /// What the clients, those that have connected, have sent.
+    pub to_server: Messages,
+    /// What the server has sent.
+    pub to_clients: Messages,
+}
+
+/// Numbers of messages in one direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Messages {
+    /// Requests, whole ones or their beginnings.
+    pub requests: usize,
+    /// Fragments behind the beginnings of messages.
+    pub fragments: usize,
 }
 
 /// A capture file in memory: one TCP segment for each message, more for long ones.
@@ -36,19 +66,46 @@ struct Side {
 }
 
 const GIOP_HEADER: usize = 12;
+/// Types of messages. Source: CORBA 3.3 part 2, 9.4.1.
+const REQUEST: u8 = 0;
+const FRAGMENT: u8 = 7;
 /// What fits into an IP packet, roughly.
 const SEGMENT: usize = 60_000;
 const SERVER: Side = Side { host: 2, port: 2809 };
 
 impl Relay {
-    /// Starts a relay to this server on a free port of the loopback interface.
-    pub fn start(server: SocketAddr) -> Self {
+    /// Starts a relay that counts, to the server of this reference; returns the reference that leads to the
+    /// relay, too.
+    ///
+    /// # Panics
+    /// If it is no `IOR:` whose first profile is of IIOP.
+    pub fn to(reference: &str) -> (Self, String) {
+        let mut ior = ior_from_string(reference).expect("a reference");
+        let mut profile = IiopProfile::decode(&ior.profiles[0]).expect("a profile of IIOP");
+        let relay = Self::start(profile.port, Record::default());
+        profile.port = relay.port;
+        ior.profiles[0] = profile.encode().expect("a profile that was decoded");
+        (relay, ior_to_string(&ior))
+    }
+
+    /// Starts a relay that records all messages, to the server at this port.
+    pub fn recording(port: u16) -> Self {
+        let record = Record {
+            capture: Some(Capture::default()),
+            ..Record::default()
+        };
+        Self::start(port, record)
+    }
+
+    /// Starts it on a free port of the loopback interface.
+    fn start(server: u16, record: Record) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("a bound socket").port();
-        let capture = Arc::new(Mutex::new(Capture::default()));
+        let server = SocketAddr::from((Ipv4Addr::LOCALHOST, server));
+        let record = Arc::new(Mutex::new(record));
         let relay = Self {
             port,
-            capture: Arc::clone(&capture),
+            record: Arc::clone(&record),
         };
         thread::spawn(move || {
             for (number, client) in (1..).zip(listener.incoming().map_while(Result::ok)) {
@@ -59,27 +116,50 @@ impl Relay {
                     host: 1,
                     port: 40_000 + number,
                 };
-                pass(&client, &server, side, SERVER, &capture);
-                pass(&server, &client, SERVER, side, &capture);
+                pass(&client, &server, side, SERVER, &record);
+                pass(&server, &client, SERVER, side, &record);
             }
         });
         relay
     }
 
-    /// What has passed until now.
+    /// What has passed until now; nothing unless it records.
     pub fn capture(&self) -> Capture {
-        self.capture.lock().expect("no thread panics").clone()
+        let record = self.record.lock().expect("no thread panics");
+        record.capture.clone().unwrap_or_default()
+    }
+
+    /// How much has passed until now.
+    pub fn traffic(&self) -> Traffic {
+        self.record.lock().expect("no thread panics").traffic
+    }
+}
+
+impl Record {
+    fn add(&mut self, flow: &mut Flow, message: &[u8]) {
+        let messages = match flow.from.port {
+            port if port == SERVER.port => &mut self.traffic.to_clients,
+            _ => &mut self.traffic.to_server,
+        };
+        match message[7] {
+            REQUEST => messages.requests += 1,
+            FRAGMENT => messages.fragments += 1,
+            _ => {}
+        }
+        if let Some(capture) = &mut self.capture {
+            capture.add(flow, message);
+        }
     }
 }
 
 /// Passes messages in one direction on until either connection ends.
-fn pass(source: &TcpStream, sink: &TcpStream, from: Side, to: Side, capture: &Arc<Mutex<Capture>>) {
+fn pass(source: &TcpStream, sink: &TcpStream, from: Side, to: Side, record: &Arc<Mutex<Record>>) {
     let clone = |stream: &TcpStream| stream.try_clone().expect("a second handle of a socket");
-    let (mut source, mut sink, capture) = (clone(source), clone(sink), Arc::clone(capture));
+    let (mut source, mut sink, record) = (clone(source), clone(sink), Arc::clone(record));
     let mut flow = Flow { from, to, sent: 1 };
     thread::spawn(move || {
         while let Ok(message) = read_message(&mut source) {
-            capture.lock().expect("no thread panics").add(&mut flow, &message);
+            record.lock().expect("no thread panics").add(&mut flow, &message);
             if sink.write_all(&message).is_err() {
                 break;
             }

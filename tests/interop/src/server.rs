@@ -8,7 +8,7 @@ mod types;
 
 use std::{sync::Arc, thread, time::Duration};
 
-use punctual::{Limits, Orb, OrbBuilder, Poa, Priority, PriorityModel};
+use punctual::{ConnectionMode, Limits, Orb, OrbBuilder, Poa, PolicyOverrides, Priority, PriorityModel};
 
 use crate::interop::PeerRef;
 
@@ -33,10 +33,15 @@ pub enum Served {
     ByTheOrb,
     /// Those of a pool with two lanes, so that references have an endpoint for each and a priority model.
     ByLanes,
+    /// Those of a pool that reads replies, too: calls back go over the connections of the clients, if these
+    /// and the ORB permit it.
+    Bidirectionally,
 }
 
 /// Calls nest up to five deep from side to side, and eight callers come at once.
 const THREADS: usize = 8;
+/// Timeout of a call of ours.
+const CALL: Duration = Duration::from_secs(20);
 
 impl Server {
     /// Starts one on a free port of the loopback interface. Fails, by panic, where that is impossible.
@@ -48,13 +53,14 @@ impl Server {
     pub fn of(builder: OrbBuilder, limits: Limits, served: Served) -> Self {
         let orb = builder
             .listen("iiop://127.0.0.1:0")
-            .call_timeout(Duration::from_secs(20))
+            .call_timeout(CALL)
             .limits(limits)
             .build()
             .expect("an ORB on a free port of the loopback interface");
         let poa = match served {
             Served::ByTheOrb => orb.root_poa(),
             Served::ByLanes => with_lanes(&orb),
+            Served::Bidirectionally => with_reply_pool(&orb),
         };
         let servant = PeerServant::new(orb.clone(), poa.clone());
         let own = Arc::clone(&servant.own);
@@ -102,6 +108,26 @@ fn with_lanes(orb: &Orb) -> Poa {
         .priority_model(model)
         .build();
     poa.expect("an adapter")
+}
+
+fn with_reply_pool(orb: &Orb) -> Poa {
+    let pool = orb.threadpool().threads(THREADS).build().expect("a pool");
+    orb.set_reply_threadpool(&pool).expect("threads that poll");
+    orb.set_policies(bidirectional());
+    let poa = orb.root_poa().child("bidirectional").threadpool(&pool).build();
+    poa.expect("an adapter")
+}
+
+/// Policies of either side of a bidirectional connection.
+pub fn bidirectional() -> PolicyOverrides {
+    shared().bidirectional(true)
+}
+
+/// Policies of a client whose calls share one connection, over which their messages interleave.
+pub fn shared() -> PolicyOverrides {
+    PolicyOverrides::new()
+        .connection_mode(ConnectionMode::Shared)
+        .roundtrip_timeout(CALL)
 }
 
 impl Drop for Server {

@@ -10,6 +10,8 @@ use clap::{
 use punctual_scenarios::benchmarks;
 
 use crate::{
+    arguments::macro_definition,
+    call,
     completions::{Completions, Manual},
     doctor, events, explain,
     measuring::{Bench, Demo, Qualify, Trace},
@@ -92,6 +94,12 @@ pub enum Command {
     /// PUNCTUAL_INSPECTION=FOLDER in its environment turns it on.
     #[command(after_help = TOP)]
     Top(top::Options),
+    /// Call an operation of any object, without generated code
+    ///
+    /// Finds the types of the operation in the IDL, sends the values, and prints the results as JSON. The
+    /// object may be served by any ORB.
+    #[command(after_help = call::HELP)]
+    Call(call::Options),
     /// Serve an event channel, and watch, read and feed one
     #[command(subcommand)]
     Events(events::Events),
@@ -194,19 +202,6 @@ fn benchmark_names() -> PossibleValuesParser {
     PossibleValuesParser::new(std::iter::once(list).chain(benchmarks))
 }
 
-fn macro_definition(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
-    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name
-            .chars()
-            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-    if is_name {
-        Ok((name.to_owned(), value.to_owned()))
-    } else {
-        Err(format!("`{name}` is not a macro name; write NAME or NAME=VALUE"))
-    }
-}
-
 const START: &str = "\
 Start with:
   punctual new valve                  a service of your own, ready to build
@@ -219,6 +214,8 @@ Start with:
   punctual plan FILE.toml             are all deadlines met?
   punctual scheduler show FILE.toml   which rates have room, and at which priorities?
   punctual top                        what is a running ORB doing?
+  punctual call corbaloc::HOST/NAME OPERATION --idl FILE.idl
+                                      what does this object answer?
   punctual events serve               a channel for events, filtered and delivered by priority";
 
 const NEW: &str = "\
@@ -282,7 +279,7 @@ Ctrl-C.";
 
 const QUALIFY: &str = "\
 Examples:
-  punctual qualify --quick --html report.html              about 6 minutes
+  punctual qualify --quick --html report.html              about 11 minutes
   punctual qualify --json now.json --html report.html      about 45 minutes
   punctual qualify --only os,rt.5 --json now.json          a group and a benchmark
   punctual qualify --baseline before.json --json now.json  what has changed

@@ -5,16 +5,18 @@ mod printed;
 
 use std::{
     collections::BTreeMap,
-    env, fs,
-    io::{self, IsTerminal},
+    fs, io,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-use punctual_build::{Builder, Diagnostic, Error, SourceFile, Style, render};
+use punctual_build::{Builder, Diagnostic, Error, SourceFile};
 use punctual_idl::{Code, FileLoader, Options, Severity};
 
-use crate::cli::{Compile, Format, Idl, Sources};
+use crate::{
+    cli::{Compile, Format, Idl, Sources},
+    diagnostics::rendered,
+};
 
 /// Runs the command.
 pub fn run(command: &Idl) -> ExitCode {
@@ -162,7 +164,7 @@ impl Summary {
 
     fn show(&mut self, diagnostics: &[Diagnostic], files: &[SourceFile]) {
         let text = match self.format {
-            Format::Full => render(diagnostics, files, style()),
+            Format::Full => rendered(diagnostics, files),
             Format::Line => printed::lines(diagnostics, files),
             Format::Json => printed::json(diagnostics, files),
         };
@@ -201,13 +203,4 @@ impl Summary {
 fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
-}
-
-fn style() -> Style {
-    let is_disabled = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if io::stderr().is_terminal() && !is_disabled {
-        Style::Coloured
-    } else {
-        Style::Plain
-    }
 }

@@ -1,7 +1,10 @@
 //! Punctual: the command line tool.
 
+mod arguments;
+mod call;
 mod cli;
 mod completions;
+mod diagnostics;
 mod doctor;
 mod events;
 mod explain;
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Command::Scheduler(command) => scheduler::run(&command),
         Command::Doctor(options) => doctor::run(&options),
         Command::Top(options) => top::run(&options),
+        Command::Call(options) => call::run(&options),
         Command::Events(command) => events::run(&command),
         Command::Explain(options) => explain::run(&options),
         Command::Completions(options) => completions::complete(Cli::command(), &options),

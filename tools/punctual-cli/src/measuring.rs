@@ -15,6 +15,9 @@ struct FileArguments {
     /// Also write one self-contained HTML page to this file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Also write each figure of the page, as an SVG file, into this folder
+    #[arg(long, value_name = "FOLDER")]
+    figures: Option<PathBuf>,
 }
 
 /// Settings of a run.
@@ -94,7 +97,7 @@ pub struct Qualify {
     controls: bool,
     /// Only list what the papers state and how it is judged, with controls; as JSON with `--json FILE` (`-`:
     /// standard output)
-    #[arg(long, conflicts_with_all = ["controls", "html", "junit", "only", "baseline", "bounds"])]
+    #[arg(long, conflicts_with_all = ["controls", "html", "figures", "junit", "only", "baseline", "bounds"])]
     claims: bool,
 }
 
@@ -138,8 +141,8 @@ pub struct Trace {
 }
 
 impl From<FileArguments> for Files {
-    fn from(FileArguments { json, html }: FileArguments) -> Self {
-        Self { json, html }
+    fn from(FileArguments { json, html, figures }: FileArguments) -> Self {
+        Self { json, html, figures }
     }
 }
 

@@ -61,6 +61,16 @@ impl<'a> AnyView<'a> {
         Ok(T::decode(&mut value)?)
     }
 
+    /// Passes over a value that its type does not precede, such as an argument of an operation, and lends it
+    /// from the message. The type code is copied to the decoder's arena.
+    ///
+    /// # Errors
+    /// The octets are not a value of this type, or exceed the limits of the decoder.
+    pub fn decode_value(of: &TypeCode, decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let type_code = TypeCodeView::of_octets(decoder.lend_copy(of.octets())?);
+        Found::of_type(type_code, decoder)?.lend(decoder)
+    }
+
     /// Decodes the value as its type code describes it.
     ///
     /// # Errors
@@ -96,22 +106,17 @@ impl<'a> AnyView<'a> {
 }
 
 /// An `any` in a message, with what its decoder knows about earlier values.
-pub(super) struct Found<'a> {
-    type_code: TypeCodeView<'a>,
+pub(super) struct Found<'c, 'a> {
+    type_code: TypeCodeView<'c>,
     /// At the value.
     value: Decoder<'a>,
     octets: &'a [u8],
     passed: walk::Passed,
 }
 
-impl<'a> Found<'a> {
-    /// Passes over it.
-    pub(super) fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
-        Self::of_type(TypeCodeView::decode(decoder)?, decoder)
-    }
-
+impl<'c, 'a> Found<'c, 'a> {
     /// Passes over the value of this type at the decoder's position.
-    pub(super) fn of_type(type_code: TypeCodeView<'a>, decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+    pub(super) fn of_type(type_code: TypeCodeView<'c>, decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
         let value = decoder.clone();
         let passed = walk::skip(&type_code, decoder)?;
         let octets = decoder.passed(value.position());
@@ -124,23 +129,6 @@ impl<'a> Found<'a> {
             value,
             octets,
             passed,
-        })
-    }
-
-    /// Lends it. What refers to values before it is copied to the arena.
-    fn lend(mut self, decoder: &mut Decoder<'a>) -> Result<AnyView<'a>, CdrError> {
-        if self.passed.refers_outside && self.value.knows_values() {
-            let mut any = Any::default();
-            self.copy_to(&mut any)?;
-            self.octets = decoder.lend_copy(&any.octets)?;
-            self.value = self.value.beginning_with(self.octets, Endian::NATIVE);
-            self.passed.refers_outside = false;
-        }
-        Ok(AnyView {
-            type_code: self.type_code,
-            place: self.value.place(),
-            octets: self.octets,
-            passed: self.passed,
         })
     }
 
@@ -165,6 +153,30 @@ impl<'a> Found<'a> {
         any.start = 0;
         let mut encoder = Encoder::new(&mut any.octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
         walk::copy(&self.type_code, &mut self.value.clone(), &mut encoder)
+    }
+}
+
+impl<'a> Found<'a, 'a> {
+    /// Passes over it.
+    pub(super) fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        Self::of_type(TypeCodeView::decode(decoder)?, decoder)
+    }
+
+    /// Lends it. What refers to values before it is copied to the arena.
+    fn lend(mut self, decoder: &mut Decoder<'a>) -> Result<AnyView<'a>, CdrError> {
+        if self.passed.refers_outside && self.value.knows_values() {
+            let mut any = Any::default();
+            self.copy_to(&mut any)?;
+            self.octets = decoder.lend_copy(&any.octets)?;
+            self.value = self.value.beginning_with(self.octets, Endian::NATIVE);
+            self.passed.refers_outside = false;
+        }
+        Ok(AnyView {
+            type_code: self.type_code,
+            place: self.value.place(),
+            octets: self.octets,
+            passed: self.passed,
+        })
     }
 }
 
@@ -200,8 +212,12 @@ impl Encode for AnyView<'_> {
 }
 
 impl AnyView<'_> {
-    /// Encodes the value without its type.
-    pub(crate) fn encode_value(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+    /// Encodes the value without its type, as an argument or result of an operation. An exception has its
+    /// repository id in front.
+    ///
+    /// # Errors
+    /// Text is outside the code set of the encoder, or a value of a value type cannot be converted.
+    pub fn encode_value(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         let same_place = encoder.position() % ALIGNMENT == self.place.decoder().position() % ALIGNMENT;
         let same_place = same_place && !encoder.has_fixed_wide_form();
         if same_place && self.has_form(encoder.endian(), encoder.char_set()) {

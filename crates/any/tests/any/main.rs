@@ -1,6 +1,9 @@
 //! Type codes and values of types known at run time: golden octets, properties, hostile input, codec.
 
 mod codec;
+#[path = "../../../../fuzz/corpus.rs"]
+mod corpus;
+mod fuzzed;
 mod hostile;
 mod round_trips;
 mod trees;

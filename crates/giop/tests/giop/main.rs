@@ -3,7 +3,10 @@
 mod bad_input;
 mod captures;
 mod connection;
+#[path = "../../../../fuzz/corpus.rs"]
+mod corpus;
 mod describe;
+mod fuzzed_references;
 mod golden;
 mod invocation_policies;
 mod last_request;

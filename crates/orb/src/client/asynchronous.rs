@@ -176,4 +176,8 @@ impl PendingCall for Outstanding {
         });
         step.unwrap_or_else(|error| Poll::Ready(Err(error)))
     }
+
+    fn priority(&self) -> Option<Priority> {
+        self.progress.priority()
+    }
 }

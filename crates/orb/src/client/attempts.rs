@@ -100,6 +100,18 @@ impl Reference {
         result: Result<Attempt<R>, SystemException>,
         history: &mut AttemptHistory,
     ) -> ControlFlow<Result<R, SystemException>> {
+        match result {
+            Ok(Attempt::Done(result)) => ControlFlow::Break(Ok(result)),
+            unfinished => self.evaluate_unfinished(unfinished, history),
+        }
+    }
+
+    #[cold]
+    fn evaluate_unfinished<R>(
+        &self,
+        result: Result<Attempt<R>, SystemException>,
+        history: &mut AttemptHistory,
+    ) -> ControlFlow<Result<R, SystemException>> {
         let over = match result {
             Ok(Attempt::Done(result)) => Ok(result),
             Ok(Attempt::Forward(ior)) if history.may_forward(&self.core.configuration.limits) => {

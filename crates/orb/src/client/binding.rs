@@ -1,7 +1,8 @@
 //! Step 4 of a call: from the endpoints of a route to a connection.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use punctual_stub::PoliciesInForce;
 use punctual_types::{Priority, SystemException};
 
 use super::{
@@ -9,8 +10,9 @@ use super::{
     call_context::CallContext,
     connection::ClientConnection,
     connection_cache::PooledConnection,
-    connection_key::ConnectionKey,
+    connection_key::{Band, ConnectionKey},
     deadline::FOREVER,
+    endpoint::Endpoint,
     reference::Reference,
     route::Route,
     thread_connections::{forget_connections, keep_connection, permit_connection, take_connection},
@@ -76,17 +78,17 @@ impl Reference {
                 Err(error) => failure = Some(error),
             }
         }
-        if avoided != 0 {
-            // No other endpoint could be reached.
-            for (number, endpoint) in route.endpoints(priority, band, policies)?.enumerate() {
-                if number >= 64 || avoided & (1 << number) == 0 {
-                    continue;
-                }
-                context.deadlines.check_unsent()?;
-                match open(&key(endpoint)) {
-                    Ok(connection) => return Ok(connection),
-                    Err(error) => failure = Some(error),
-                }
+        // No other endpoint could be reached.
+        while avoided != 0 {
+            let number = avoided.trailing_zeros() as usize;
+            avoided &= avoided - 1;
+            let Some(endpoint) = endpoint_at(route, (priority, band), policies, number) else {
+                break;
+            };
+            context.deadlines.check_unsent()?;
+            match open(&key(endpoint)) {
+                Ok(connection) => return Ok(connection),
+                Err(error) => failure = Some(error),
             }
         }
         Err(failure.unwrap_or_else(broken))
@@ -130,4 +132,14 @@ impl Reference {
     pub(super) fn forget(&self, connection: &ClientConnection) {
         forget_connections(connection.endpoint(), &self.core.connections);
     }
+}
+
+#[cold]
+fn endpoint_at<'r>(
+    route: &'r Route,
+    (priority, band): (Priority, Option<Band>),
+    policies: &'r PoliciesInForce,
+    number: usize,
+) -> Option<&'r Arc<Endpoint>> {
+    route.endpoints(priority, band, policies).ok()?.nth(number)
 }

@@ -1,13 +1,17 @@
 //! Calls to objects of the same ORB: encoded and decoded like other calls, but on the calling thread and
 //! without a connection. A servant cannot distinguish them, and caller and servant never share arguments.
 
+use std::sync::Arc;
+
 use punctual_cdr::{CharSet, Decode, Decoder, Encoder, Endian, Ior};
 use punctual_poa::InFlight;
-use punctual_stub::{Call, OrbContext, Outcome, Phase, RequestOrigin, Response, ReusePool, Upcall};
+use punctual_stub::{
+    Call, OrbContext, Outcome, PendingResponse, Phase, RequestOrigin, Response, ReusePool, Upcall,
+};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
-    attempts::Attempt, call_context::CallContext, call_frame::CallFrame, core::ClientCore,
+    attempts::Attempt, call_context::CallContext, call_frame::CallFrame, collocated_reply, core::ClientCore,
     reference::Reference, route::Route,
 };
 use crate::{
@@ -29,7 +33,7 @@ impl Reference {
         call: &mut Call<'_>,
         context: CallContext<'_>,
     ) -> Result<Attempt<()>, SystemException> {
-        let attempt = call_on_this_thread(&self.core, &self.orb, route, frame, call)?;
+        let attempt = call_on_this_thread(&self.core, &self.orb, route, frame, call, &context)?;
         if call.response == Response::WithTarget {
             context.deadlines.check_completed()?;
         }
@@ -52,6 +56,7 @@ fn call_on_this_thread(
     route: &Route,
     frame: &mut CallFrame,
     call: &mut Call<'_>,
+    context: &CallContext<'_>,
 ) -> Result<Attempt<()>, SystemException> {
     let CallFrame {
         request,
@@ -77,6 +82,7 @@ fn call_on_this_thread(
         key: &route.object_key,
         operation: call.operation,
         two_way,
+        context,
     };
     let arguments = local.reader(request).with_arena(arena);
     let outcome = if core.interceptors.server.is_empty() {
@@ -92,8 +98,8 @@ fn call_on_this_thread(
             ServerEnd::Raised => Ok(Outcome::UserException),
             ServerEnd::Failed(exception) => Err(exception),
             ServerEnd::Forward(ior) => return Ok(Attempt::Forward(ior)),
-            // No lane is involved.
-            ServerEnd::Moved(_) => return Err(not_exist()),
+            // No lane is involved, and deferred replies have been awaited.
+            ServerEnd::Moved(_) | ServerEnd::Deferred => return Err(not_exist()),
         }
     };
     match outcome {
@@ -111,6 +117,7 @@ struct Local<'c> {
     key: &'c [u8],
     operation: &'c str,
     two_way: bool,
+    context: &'c CallContext<'c>,
 }
 
 impl<'c> Local<'c> {
@@ -241,9 +248,13 @@ impl<'c> Local<'c> {
         let results = Encoder::new(reply, Endian::NATIVE)
             .with_char_set(CharSet::Utf8)
             .with_limit(self.core.configuration.limits.max_message_size);
-        let upcall = Upcall::new(self.operation, arguments, results, 1, self.two_way, pool);
-        let mut upcall = upcall.from_origin(self);
-        run_servant(&*object.servant, &mut upcall).map(|()| upcall.outcome())
+        let mut upcall = Upcall::new(self.operation, arguments, results, 1, self.two_way, pool);
+        upcall.set_origin(self);
+        let result = run_servant(&*object.servant, &mut upcall);
+        match upcall.concluded(result) {
+            Ok(Outcome::Deferred) => collocated_reply::wait(reply),
+            outcome => outcome,
+        }
     }
 }
 
@@ -254,6 +265,16 @@ impl RequestOrigin for Local<'_> {
 
     fn object_key(&self) -> Option<&[u8]> {
         Some(self.key)
+    }
+
+    fn defer(&self, response_expected: bool) -> Result<Arc<dyn PendingResponse>, SystemException> {
+        let max_message_size = self.core.configuration.limits.max_message_size;
+        let deadline = self.context.deadlines.of(Response::WithTarget);
+        Ok(collocated_reply::defer(
+            max_message_size,
+            deadline,
+            response_expected,
+        ))
     }
 }
 
@@ -276,7 +297,9 @@ fn decode_results(
     call: &mut Call<'_>,
 ) -> Result<(), SystemException> {
     let result = match outcome {
-        Outcome::NoException => (call.perform)(Phase::Results(&mut decoder)).map(|()| true),
+        Outcome::NoException | Outcome::Deferred => {
+            (call.perform)(Phase::Results(&mut decoder)).map(|()| true)
+        }
         Outcome::UserException => {
             String::decode(&mut decoder).and_then(|id| (call.raised)(&id, &mut decoder))
         }

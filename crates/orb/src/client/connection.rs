@@ -167,11 +167,14 @@ impl ClientConnection {
     }
 
     /// How the next request is encoded.
-    pub(super) fn request_encoding(&mut self) -> RequestEncoding {
+    pub(super) fn request_encoding(&mut self) -> RequestEncoding<'static> {
         RequestEncoding {
             request_id: self.protocol.send.new_request_id(),
             char_set: self.char_set(),
-            announced: Announced::on(self.protocol.send.announces_code_sets(), false),
+            announced: Announced {
+                code_sets: self.protocol.send.announces_code_sets(),
+                listen_points_of: None,
+            },
         }
     }
 

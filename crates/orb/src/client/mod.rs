@@ -15,6 +15,7 @@ mod call;
 mod call_context;
 mod call_frame;
 mod collocated;
+mod collocated_reply;
 mod connection;
 mod connection_cache;
 mod connection_key;

@@ -4,7 +4,7 @@
 use std::hash::{Hash, Hasher};
 
 use punctual_cdr::{Ior, TaggedProfile};
-use punctual_giop::{Component, PolicyValue, Profile};
+use punctual_giop::{Component, PolicyValue, Profile, TAG_MULTIPLE_COMPONENTS};
 use punctual_stub::ExposedPolicies;
 use punctual_types::{Priority, PriorityBand};
 
@@ -36,9 +36,14 @@ impl Reference {
         }
     }
 
+    /// Components beside profiles name nothing: omniORB adds some to each reference that it receives over a
+    /// bidirectional connection.
     fn named_objects<'i>(&self, ior: &'i Ior) -> impl Iterator<Item = NamedObject<'i>> {
+        let is_of_components = |profile: &TaggedProfile| profile.tag == TAG_MULTIPLE_COMPONENTS;
+        let nothing_else = ior.profiles.iter().all(is_of_components);
         ior.profiles
             .iter()
+            .filter(move |profile| nothing_else || !is_of_components(profile))
             .map(|profile| match self.core.configuration.decode_profile(profile) {
                 Some(Ok(Profile {
                     tag,

@@ -14,7 +14,10 @@ use super::{
     request_buffer::{HeaderKind, RequestBuffer, RequestEncoding},
     route::Route,
 };
-use crate::interception::{AddedContexts, with_contexts};
+use crate::{
+    bidirectional::listen_points,
+    interception::{AddedContexts, with_contexts},
+};
 
 impl Reference {
     /// Encodes the request of a call into `buffer`.
@@ -25,7 +28,7 @@ impl Reference {
         context: CallContext<'_>,
         buffer: &mut RequestBuffer,
         call: &mut Call<'_>,
-        encoding: RequestEncoding,
+        encoding: RequestEncoding<'_>,
     ) -> Result<(), SystemException> {
         let RequestEncoding {
             request_id,
@@ -41,11 +44,7 @@ impl Reference {
         let operation = call.operation;
         let header = |encoder: &mut Encoder<'_>, added: Option<&AddedContexts>| {
             let priority = ServiceContext::Priority(priority.value());
-            let points = if announced.has_listen_points() {
-                self.core.pools.listen_points()
-            } else {
-                Vec::new()
-            };
+            let points = announced.listen_points_of.map_or_else(Vec::new, listen_points);
             let mut contexts = [priority; 4];
             let mut count = usize::from(route.propagates_priority());
             if let Some(code_sets) = encoding.code_sets() {
@@ -103,7 +102,7 @@ impl Reference {
         &self,
         route: &Route,
         buffer: &mut RequestBuffer,
-        encoding: RequestEncoding,
+        encoding: RequestEncoding<'_>,
     ) -> Result<(), SystemException> {
         let mut writer = MessageWriter::new(
             buffer.clear().0,

@@ -9,6 +9,7 @@ use punctual_cdr::{CdrError, CharSet, Encoder, Endian};
 use punctual_giop::{
     MessageType, MessageWriter, ResponseFlags, ServiceContext, UTF_16, Version, char_set_id,
 };
+use punctual_lane::Acceptors;
 use punctual_types::Priority;
 
 use crate::interception::AddedContexts;
@@ -26,38 +27,31 @@ pub(super) struct RequestBuffer {
 
 /// How a request is encoded for one connection.
 #[derive(Clone, Copy)]
-pub(super) struct RequestEncoding {
+pub(super) struct RequestEncoding<'l> {
     pub(super) request_id: u32,
     pub(super) char_set: CharSet,
-    pub(super) announced: Announced,
+    pub(super) announced: Announced<'l>,
 }
 
 /// What the server has to be told about the connection with the next request.
-#[derive(Clone, Copy, Eq, PartialEq)]
-pub(super) struct Announced(u8);
+#[derive(Clone, Copy)]
+pub(super) struct Announced<'l> {
+    /// The code sets.
+    pub(super) code_sets: bool,
+    /// The addresses of the lane that serves objects over the connection.
+    pub(super) listen_points_of: Option<&'l Acceptors>,
+}
 
-impl Announced {
-    const CODE_SETS: u8 = 1;
-    const LISTEN_POINTS: u8 = 2;
-
-    /// The code sets, the addresses for which this side serves requests, both, or nothing.
-    pub(super) fn on(code_sets: bool, listen_points: bool) -> Self {
-        Self(u8::from(code_sets) | u8::from(listen_points) << 1)
-    }
-
+impl Announced<'_> {
     pub(super) fn is_nothing(self) -> bool {
-        self.0 == 0
-    }
-
-    pub(super) fn has_listen_points(self) -> bool {
-        self.0 & Self::LISTEN_POINTS != 0
+        !self.code_sets && self.listen_points_of.is_none()
     }
 }
 
-impl RequestEncoding {
+impl RequestEncoding<'_> {
     /// The service context that announces the code sets, if the request has to carry it.
     pub(super) fn code_sets(&self) -> Option<ServiceContext<'static>> {
-        (self.announced.0 & Announced::CODE_SETS != 0).then(|| ServiceContext::CodeSets {
+        self.announced.code_sets.then(|| ServiceContext::CodeSets {
             char: char_set_id(self.char_set),
             wchar: UTF_16,
         })

@@ -213,6 +213,7 @@ impl Route {
     ///
     /// Source: the rules of TAO's clients, so that a reference leads to the same lane. `band` is the result
     /// of [`Self::band`]. Fails with INV_POLICY if the priority or the band has no endpoint.
+    #[inline]
     pub(crate) fn endpoints<'r>(
         &'r self,
         priority: Priority,
@@ -235,18 +236,23 @@ impl Route {
             .filter(move |endpoint| (low..=high).contains(&endpoint.priority))
             .map(|endpoint| &endpoint.endpoint)
             .peekable();
-        if endpoints.peek().is_none() {
-            let minor = if band.is_some() {
-                Minor::NO_ENDPOINT_IN_BAND
-            } else {
-                Minor::NO_ENDPOINT_FOR_PRIORITY
-            };
-            let offered = self.endpoints.iter().map(|endpoint| endpoint.priority);
-            let offered = offered.filter_map(|priority| Priority::new(priority).ok());
-            let detail = Detail::priorities(priority, offered);
-            return Err(error(SystemExceptionKind::InvPolicy, minor).with_detail(&detail));
+        match endpoints.peek() {
+            Some(_) => Ok(endpoints),
+            None => Err(self.no_endpoint(priority, band)),
         }
-        Ok(endpoints)
+    }
+
+    #[cold]
+    fn no_endpoint(&self, priority: Priority, band: Option<Band>) -> SystemException {
+        let minor = if band.is_some() {
+            Minor::NO_ENDPOINT_IN_BAND
+        } else {
+            Minor::NO_ENDPOINT_FOR_PRIORITY
+        };
+        let offered = self.endpoints.iter().map(|endpoint| endpoint.priority);
+        let offered = offered.filter_map(|priority| Priority::new(priority).ok());
+        let detail = Detail::priorities(priority, offered);
+        error(SystemExceptionKind::InvPolicy, minor).with_detail(&detail)
     }
 
     /// The reference that the route was read from.

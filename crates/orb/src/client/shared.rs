@@ -18,7 +18,7 @@ use super::{
     call_frame::CallFrame,
     connection::connect,
     connection_cache::Permit,
-    connection_key::{ConnectionKey, Purpose},
+    connection_key::ConnectionKey,
     deadline::Deadlines,
     endpoint::Cancellation,
     exclusive::may_repeat,
@@ -228,10 +228,7 @@ impl Reference {
             announces_code_sets: key.endpoint.char_set().is_some(),
             serves,
         };
-        let purpose = SharedPurpose::Opened {
-            purpose: Purpose::new(key),
-            bidirectional,
-        };
+        let purpose = SharedPurpose::opened(key, bidirectional);
         let matches = |purpose: &SharedPurpose| purpose.is_for(key, bidirectional);
         lane.share(purpose, matches, permit, stream, settings)
             // The system cannot watch another descriptor.
@@ -246,8 +243,11 @@ impl Reference {
         wanted: Option<MessageType>,
         request: &mut RequestBuffer,
         reply_buffer: &mut ReplyBuffer,
-        encode: impl FnOnce(&mut RequestBuffer, RequestEncoding) -> Result<(), SystemException>,
+        encode: impl FnOnce(&mut RequestBuffer, RequestEncoding<'_>) -> Result<(), SystemException>,
     ) -> Result<Attempt<Option<ReceivedReply>>, SystemException> {
+        if wanted.is_some() && outgoing.context.deadlines.reply.is_none() {
+            outgoing.shared.purpose().ensure_served()?;
+        }
         let ticket = match self.send_over(outgoing, wanted, request, reply_buffer, encode)? {
             Attempt::Done(Some(ticket)) => ticket,
             Attempt::Done(None) => return Ok(Attempt::Done(None)),
@@ -280,7 +280,7 @@ impl Reference {
         wanted: Option<MessageType>,
         request: &mut RequestBuffer,
         reply_buffer: &mut ReplyBuffer,
-        encode: impl FnOnce(&mut RequestBuffer, RequestEncoding) -> Result<(), SystemException>,
+        encode: impl FnOnce(&mut RequestBuffer, RequestEncoding<'_>) -> Result<(), SystemException>,
     ) -> Result<Attempt<Option<Ticket>>, SystemException> {
         let Outgoing {
             shared,
@@ -312,7 +312,10 @@ impl Reference {
         let encoding = RequestEncoding {
             request_id,
             char_set: shared.char_set(),
-            announced: Announced::on(shared.announces_code_sets(), shared.announces_listen_points()),
+            announced: Announced {
+                code_sets: shared.announces_code_sets(),
+                listen_points_of: shared.announces_listen_points().then(|| &**lane.acceptors()),
+            },
         };
         let link = shared.link();
         let sent = encode(request, encoding).map_err(Err).and_then(|()| {

@@ -1,6 +1,8 @@
 //! Purpose of a connection that callers share: opened for an endpoint, or accepted from a peer that serves
 //! requests over it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use punctual_giop::TAG_INTERNET_IOP;
 use punctual_types::{Detail, SystemException};
 
@@ -8,22 +10,53 @@ use super::{
     connection_key::{ConnectionKey, Purpose},
     endpoint::Cancellation,
 };
+use crate::unserved;
 
 /// Which calls may share a connection.
 pub(crate) enum SharedPurpose {
     /// Calls to the endpoint that it was opened for; over a bidirectional one the server may call, too.
-    Opened { purpose: Purpose, bidirectional: bool },
+    Opened {
+        purpose: Purpose,
+        bidirectional: bool,
+        /// Whether its server is in this process, and perhaps no thread serves it yet.
+        may_be_unserved: AtomicBool,
+    },
     /// Calls to these addresses over TCP, which the peer that opened it has stated.
     Accepted(Vec<String>),
 }
 
 impl SharedPurpose {
+    pub(super) fn opened(key: &ConnectionKey<'_>, bidirectional: bool) -> Self {
+        Self::Opened {
+            purpose: Purpose::new(key),
+            bidirectional,
+            may_be_unserved: unserved::include(key.endpoint).into(),
+        }
+    }
+
+    /// Waits until its server is served, if that is in this process; for waits without end for a reply. Fails
+    /// with BAD_INV_ORDER.
+    pub(super) fn ensure_served(&self) -> Result<(), SystemException> {
+        if let Self::Opened {
+            purpose,
+            may_be_unserved,
+            ..
+        } = self
+            && may_be_unserved.load(Ordering::Relaxed)
+        {
+            unserved::wait_until_served(purpose.endpoint())?;
+            may_be_unserved.store(false, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
     /// Whether calls of this kind may share it, which are bidirectional or not.
     pub(super) fn is_for(&self, key: &ConnectionKey<'_>, bidirectional: bool) -> bool {
         match self {
             Self::Opened {
                 purpose,
                 bidirectional: own,
+                ..
             } => purpose.is_for(key) && (*own || !bidirectional),
             Self::Accepted(addresses) => {
                 let is_meant = |address: &String| key.endpoint.is_at(TAG_INTERNET_IOP, address);

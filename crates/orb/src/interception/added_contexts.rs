@@ -29,6 +29,15 @@ impl AddedContexts {
         self.entries.clear();
     }
 
+    /// Takes over the content of another one; empty for `None`.
+    pub(crate) fn copy(&mut self, other: Option<&Self>) {
+        self.clear();
+        if let Some(other) = other {
+            self.octets.extend_from_slice(&other.octets);
+            self.entries.extend_from_slice(&other.entries);
+        }
+    }
+
     pub(crate) fn find(&self, id: u32) -> Option<&[u8]> {
         let (_, data) = self.entries.iter().find(|(found, _)| *found == id)?;
         Some(&self.octets[data.clone()])

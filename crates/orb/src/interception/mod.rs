@@ -14,6 +14,7 @@ mod client;
 mod client_flow;
 mod flow;
 mod interrupt;
+mod ior;
 mod server;
 mod server_flow;
 mod slots;
@@ -23,16 +24,18 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use punctual_types::SystemException;
+use punctual_types::{PriorityModel, SystemException};
 
 pub use client::{ClientRequestInfo, ClientRequestInterceptor};
 pub use interrupt::Interrupt;
+pub use ior::{IorInfo, IorInterceptor};
 pub use server::{ServerRequestInfo, ServerRequestInterceptor, ServingLane};
 pub use slots::{InvalidSlot, PiCurrent, SlotId, SlotValue};
 
 pub(crate) use added_contexts::{AddedContexts, with_contexts};
 pub(crate) use client::{Arguments, CallTarget, ClientEnding, ClientRequest, Contexts};
 pub(crate) use client_flow::{ClientEnd, SeenCall};
+pub(crate) use ior::{AddedComponent, UserPolicies};
 pub(crate) use server::ServerRequest;
 pub(crate) use server_flow::{SeenRequest, ServerEnd, ServerFlow, enter_slots};
 pub(crate) use slots::SlotTable;
@@ -75,7 +78,8 @@ pub enum ReplyStatus {
     LocationForward,
     /// With a retry: over another connection, in another form, or at another lane.
     TransportRetry,
-    /// Not yet: an asynchronous call was polled, but no reply has been received.
+    /// Not yet: an asynchronous call was polled, but no reply has been received; or the servant took a
+    /// response handler, and answers later.
     Unknown,
 }
 
@@ -112,11 +116,31 @@ impl<'a> Raised<'a> {
 pub(crate) struct Interceptors {
     pub(crate) client: Vec<Arc<dyn ClientRequestInterceptor>>,
     pub(crate) server: Vec<Arc<dyn ServerRequestInterceptor>>,
+    pub(crate) ior: Vec<Arc<dyn IorInterceptor>>,
     pub(crate) slots: SlotTable,
     last_request: AtomicU32,
 }
 
 impl Interceptors {
+    /// Calls the IOR interceptors for an adapter. Returns the components of its references.
+    pub(crate) fn establish_components(
+        &self,
+        path: &str,
+        model: Option<PriorityModel>,
+        policies: &UserPolicies,
+    ) -> Vec<AddedComponent> {
+        let mut components = Vec::new();
+        for interceptor in &self.ior {
+            interceptor.establish_components(&mut IorInfo {
+                path,
+                model,
+                policies,
+                components: &mut components,
+            });
+        }
+        components
+    }
+
     /// Returns a new [`ClientRequestInfo::request_id`].
     pub(crate) fn new_request_id(&self) -> u32 {
         self.last_request.fetch_add(1, Ordering::Relaxed)

@@ -34,6 +34,8 @@ pub(crate) enum ServerEnd {
     Forward(Ior),
     /// The request is passed to another lane or held, and starts again there.
     Moved(Disposition),
+    /// The servant answers later.
+    Deferred,
 }
 
 /// Request that passes through the interceptors.
@@ -52,6 +54,7 @@ impl From<Result<Outcome, SystemException>> for ServerEnd {
         match result {
             Ok(Outcome::NoException) => Self::Replied,
             Ok(Outcome::UserException) => Self::Raised,
+            Ok(Outcome::Deferred) => Self::Deferred,
             Err(exception) => Self::Failed(exception),
         }
     }
@@ -131,9 +134,14 @@ impl<'a> ServerFlow<'a> {
             let result = flow::call_point(Completion::Maybe, || match &end {
                 ServerEnd::Replied => Ok(interceptor.send_reply(&mut info)?),
                 ServerEnd::Raised | ServerEnd::Failed(_) => interceptor.send_exception(&mut info),
-                ServerEnd::Forward(_) | ServerEnd::Moved(_) => interceptor.send_other(&mut info),
+                ServerEnd::Forward(_) | ServerEnd::Moved(_) | ServerEnd::Deferred => {
+                    interceptor.send_other(&mut info)
+                }
             });
-            if let Err(interrupt) = result {
+            // The answer of another thread may be on its way.
+            if let Err(interrupt) = result
+                && !matches!(end, ServerEnd::Deferred)
+            {
                 end = interrupt.into();
             }
         }
@@ -177,6 +185,7 @@ impl ServerEnd {
                 ReplyStatus::LocationForward
             }
             Self::Moved(_) => ReplyStatus::TransportRetry,
+            Self::Deferred => ReplyStatus::Unknown,
         });
         ending
     }

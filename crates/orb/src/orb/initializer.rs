@@ -5,7 +5,9 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::Orb;
-use crate::interception::{ClientRequestInterceptor, Interceptors, ServerRequestInterceptor, SlotId};
+use crate::interception::{
+    ClientRequestInterceptor, Interceptors, IorInterceptor, ServerRequestInterceptor, SlotId,
+};
 
 /// Registers interceptors with an ORB that is being created, `PortableInterceptor::ORBInitializer`. A panic
 /// of an initializer propagates to the caller of [`OrbBuilder::build`](crate::OrbBuilder::build).
@@ -83,6 +85,15 @@ impl<'i> OrbInitInfo<'i> {
         interceptor: Arc<dyn ServerRequestInterceptor>,
     ) -> Result<(), DuplicateName> {
         let interceptors = &mut self.interceptors.server;
+        check_name(interceptor.name(), interceptors.iter().map(|other| other.name()))?;
+        interceptors.push(interceptor);
+        Ok(())
+    }
+
+    /// Registers an IOR interceptor after those registered before. Fails if another one has the same,
+    /// non-empty name.
+    pub fn add_ior_interceptor(&mut self, interceptor: Arc<dyn IorInterceptor>) -> Result<(), DuplicateName> {
+        let interceptors = &mut self.interceptors.ior;
         check_name(interceptor.name(), interceptors.iter().map(|other| other.name()))?;
         interceptors.push(interceptor);
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use punctual_stub::{Servant, Upcall};
+use punctual_stub::{ObjectRef, Servant, Upcall};
 use punctual_types::{CORBA_OBJECT, SystemException};
 
 use super::Poa;
@@ -55,12 +55,16 @@ impl<A: AdapterActivator> MakeAdapter for Bound<A> {
 
 /// Asks the locator for the servant of each request.
 impl Servant for Bound<Arc<dyn ServantLocator>> {
-    fn repository_id(&self) -> &'static str {
+    fn repository_id(&self) -> &str {
         CORBA_OBJECT
     }
 
     fn is_a(&self, repository_id: &str) -> bool {
         repository_id == CORBA_OBJECT
+    }
+
+    fn interface(&self) -> Option<ObjectRef> {
+        None
     }
 
     fn executes_object_operations(&self) -> bool {

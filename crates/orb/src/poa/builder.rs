@@ -1,6 +1,6 @@
 //! The builder of an adapter: its policies, checked when it is built.
 
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
 use punctual_poa::{IdAssignment, Lifespan};
 use punctual_sched::PriorityTransform;
@@ -15,6 +15,7 @@ use crate::{
     accepted_priorities::AcceptedPriorities,
     admission::Admission,
     default_servant::DefaultServant,
+    interception::UserPolicies,
     limits::checked_queue_limits,
     notice,
     orb_core::OrbCore,
@@ -54,6 +55,7 @@ pub struct PoaBuilder {
     server_protocols: ProtocolPolicy,
     client_protocols: ProtocolPolicy,
     processing: Processing,
+    user_policies: UserPolicies,
 }
 
 /// What the builder says about how requests are served.
@@ -96,6 +98,7 @@ impl PoaBuilder {
             server_protocols: ProtocolPolicy::default(),
             client_protocols: ProtocolPolicy::default(),
             processing: Processing::default(),
+            user_policies: UserPolicies::default(),
         }
     }
 
@@ -222,6 +225,13 @@ impl PoaBuilder {
     /// ```
     pub fn priority_transform(mut self, transform: impl PriorityTransform + 'static) -> Self {
         self.policies.transform = Some(Arc::new(transform));
+        self
+    }
+
+    /// A policy of the user's own type, which IOR interceptors read with
+    /// [`IorInfo::policy`](crate::interceptors::IorInfo::policy); of several of one type, the last one holds.
+    pub fn policy(mut self, policy: impl Any + Send + Sync) -> Self {
+        self.user_policies.0.push(Box::new(policy));
         self
     }
 
@@ -518,6 +528,9 @@ impl PoaBuilder {
             transform: self.policies.transform.or(defaults.transform),
             ..PoaCore::new(path, pool)
         })?;
+        let interceptors = &orb.dispatcher.interceptors;
+        let components = interceptors.establish_components(&core.path, core.model, &self.user_policies);
+        let _ = core.ior_components.set(components);
         notice::unless_priority_set(&core);
         if let Some(limits) = redispatch
             && core.pool.with_lanes

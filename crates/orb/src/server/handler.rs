@@ -1,9 +1,11 @@
 //! The request handler of the ORB's lanes.
 
-use std::{cell::RefCell, sync::Arc, thread::LocalKey};
+use std::{cell::RefCell, sync::Arc, thread::LocalKey, time::Instant};
 
 use punctual_giop::ListenPoint;
-use punctual_lane::{Disposition, MessageError, RequestHandler, RequestMessage, ServingSlot, ServingThread};
+use punctual_lane::{
+    ConnectionId, Disposition, MessageError, RequestHandler, RequestMessage, ServingSlot, ServingThread,
+};
 use punctual_sched::NetworkPriorityMapping;
 use punctual_transport::Peer;
 use punctual_types::{Priority, SystemException};
@@ -100,6 +102,18 @@ impl RequestHandler for RequestDispatcher {
 
     fn lane_ended(lane: &LaneData) {
         lane.calls.clear();
+    }
+
+    fn cancel_kept(lane: &LaneData, connection: ConnectionId, request_id: u32) -> bool {
+        lane.deferred.cancel(connection, request_id)
+    }
+
+    fn expire_kept(lane: &LaneData, now: Instant) -> Option<Instant> {
+        lane.deferred.expire(now)
+    }
+
+    fn end_kept(lane: &LaneData) {
+        lane.deferred.end();
     }
 }
 

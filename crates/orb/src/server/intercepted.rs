@@ -1,9 +1,11 @@
 //! Serving of requests in an ORB with interceptors.
 
+use std::sync::Arc;
+
 use punctual_cdr::{CdrError, Decoder, Encoder, Endian};
-use punctual_giop::{MessageWriter, ReplyStatus, ResponseFlags};
-use punctual_stub::{OrbContext, ReusePool};
-use punctual_types::{Completion, Priority};
+use punctual_giop::{MessageWriter, Peer, ReplyStatus, ResponseFlags};
+use punctual_stub::{OrbContext, PendingResponse, RequestOrigin, ReusePool};
+use punctual_types::{Completion, Priority, SystemException};
 
 use punctual_lane::{Disposition, MessageError, Unserved};
 
@@ -11,7 +13,7 @@ use super::{
     reply::sent_at,
     reply::{ReplyHeaderAt, fail, finish, forward, is_refusal},
     reply_contexts,
-    serving::{Resolved, Serving},
+    serving::{NotCalled, Serving},
 };
 use crate::{
     current,
@@ -27,6 +29,26 @@ pub(super) struct ServingBuffers<'l> {
     pub(super) pool: &'l mut ReusePool,
     pub(super) orb: &'l OrbContext,
     pub(super) seen: &'l mut SeenRequest,
+}
+
+/// Request whose interceptors have been called: what they have added belongs to a deferred reply, too.
+struct Intercepted<'i, 'r> {
+    serving: &'i Serving<'r>,
+    added: &'i AddedContexts,
+}
+
+impl RequestOrigin for Intercepted<'_, '_> {
+    fn peer(&self) -> Option<Peer> {
+        self.serving.peer()
+    }
+
+    fn object_key(&self) -> Option<&[u8]> {
+        self.serving.object_key()
+    }
+
+    fn defer(&self, response_expected: bool) -> Result<Arc<dyn PendingResponse>, SystemException> {
+        self.serving.keep(response_expected, Some(self.added))
+    }
 }
 
 impl Serving<'_> {
@@ -57,7 +79,7 @@ impl Serving<'_> {
             match started {
                 Err(end) => flow.end(end, None),
                 Ok(()) => match self.resolve() {
-                    Resolved::Here(object, placement) => {
+                    Ok((object, placement)) => {
                         served_at = placement.current;
                         let _native = (!flow.keeps_native_priority()).then(|| placement.enter());
                         let _current = current::during_upcall(placement.current, object.transform.as_ref());
@@ -70,7 +92,9 @@ impl Serving<'_> {
                                 match self.answer_early(reply_header, added, reply, head, served_at) {
                                     Ok(()) => {
                                         called = true;
-                                        let result = self.run(servant, arguments, self.resume(reply), pool).0;
+                                        let encoder = self.resume(reply);
+                                        let origin = Intercepted { serving: self, added };
+                                        let result = self.run(servant, arguments, encoder, pool, &origin).0;
                                         if result.as_ref().is_err_and(is_refusal) {
                                             unserved = Some(Unserved::Refused);
                                         }
@@ -82,14 +106,14 @@ impl Serving<'_> {
                         };
                         flow.end(end, self.body(reply_header, reply, orb).as_ref())
                     }
-                    Resolved::Bound => flow.end(ServerEnd::Replied, None),
-                    Resolved::Moved(disposition) => flow.end(ServerEnd::Moved(disposition), None),
-                    Resolved::NotServing(exception) => flow.end(ServerEnd::Failed(exception), None),
-                    Resolved::Forward(ior) => {
+                    Err(NotCalled::Bound) => flow.end(ServerEnd::Replied, None),
+                    Err(NotCalled::Moved(disposition)) => flow.end(ServerEnd::Moved(disposition), None),
+                    Err(NotCalled::NotServing(exception)) => flow.end(ServerEnd::Failed(exception), None),
+                    Err(NotCalled::Forward(ior)) => {
                         unserved = Some(Unserved::Elsewhere);
                         flow.end(ServerEnd::Forward(ior), None)
                     }
-                    Resolved::Refused(exception, reason) => {
+                    Err(NotCalled::Refused(exception, reason)) => {
                         unserved = Some(reason);
                         flow.end(ServerEnd::Failed(exception), None)
                     }
@@ -107,11 +131,7 @@ impl Serving<'_> {
                 disposition = sent_at(served_at, written)?;
             }
         }
-        Ok(match (disposition, unserved) {
-            (Disposition::Reply(priority), Some(reason)) => Disposition::Unserved(Some(priority), reason),
-            (Disposition::NoReply, Some(reason)) => Disposition::Unserved(None, reason),
-            (disposition, _) => disposition,
-        })
+        Ok(unserved.map_or(disposition, |reason| charged(disposition, reason)))
     }
 
     /// Returns the properties of the request that interceptors see.
@@ -194,6 +214,7 @@ impl Serving<'_> {
         let mut encoder = self.resume(reply);
         let written = match end {
             ServerEnd::Moved(disposition) => return Ok(disposition),
+            ServerEnd::Deferred => return Ok(Disposition::NoReply),
             _ if called && self.is_answered_early() => return Ok(Disposition::NoReply),
             ServerEnd::Replied => finish(encoder, response),
             ServerEnd::Raised => {
@@ -207,5 +228,14 @@ impl Serving<'_> {
             ServerEnd::Failed(exception) => fail(encoder, header, &exception, response),
         };
         sent_at(served_at, written)
+    }
+}
+
+/// Disposition of a request for which its connection is charged.
+fn charged(disposition: Disposition, reason: Unserved) -> Disposition {
+    match disposition {
+        Disposition::Reply(priority) => Disposition::Unserved(Some(priority), reason),
+        Disposition::NoReply => Disposition::Unserved(None, reason),
+        disposition => disposition,
     }
 }

@@ -2,6 +2,7 @@
 
 mod active_object;
 mod band_binding;
+mod deferred;
 mod dispatcher;
 mod expiry;
 mod handler;
@@ -14,6 +15,7 @@ mod serving;
 mod upcall;
 
 pub(crate) use active_object::{ActiveObject, Demultiplexed, Placement};
+pub(crate) use deferred::DeferredReplies;
 pub(crate) use dispatcher::RequestDispatcher;
 pub(crate) use upcall::run_servant;
 

@@ -94,6 +94,7 @@ impl ReplyHeaderAt {
 }
 
 /// Replaces the reply by a system exception. Returns whether the client expects a reply.
+#[cold]
 pub(super) fn fail(
     mut encoder: Encoder<'_>,
     header: ReplyHeaderAt,
@@ -141,6 +142,7 @@ pub(super) fn refuse(
 }
 
 /// Completes the reply as a LOCATION_FORWARD. Returns whether the client expects a reply.
+#[cold]
 pub(super) fn forward(
     mut encoder: Encoder<'_>,
     header: ReplyHeaderAt,

@@ -1,6 +1,6 @@
 //! Path of one request: decode, admit, find its object and priority, call the servant, write the reply.
 
-use punctual_cdr::Decoder;
+use punctual_cdr::{Decoder, Encoder};
 use punctual_flight::{Event, Record, record_operation};
 use punctual_giop::{BIND_PRIORITY_BAND, ReplyStatus, RequestHeader, ResponseFlags};
 use punctual_lane::{Disposition, MessageError, RequestMessage, Unserved};
@@ -10,8 +10,8 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 use super::{
     Buffers, RequestDispatcher, expiry,
     intercepted::ServingBuffers,
-    reply::{begin_reply, fail, finish, forward, is_refusal, refuse, sent_at, unserved},
-    serving::{Resolved, Serving},
+    reply::{ReplyHeaderAt, begin_reply, fail, finish, forward, is_refusal, refuse, sent_at, unserved},
+    serving::{NotCalled, Serving},
 };
 use crate::{current, lane_data::LaneContext};
 
@@ -82,22 +82,8 @@ impl Serving<'_> {
         let response = self.incoming.header.response;
         let (encoder, reply_header) = self.begin_reply(reply)?;
         let (object, placement) = match self.resolve() {
-            Resolved::Here(object, placement) => (object, placement),
-            Resolved::Moved(disposition) => return Ok(disposition),
-            Resolved::Bound => return sent_at(self.lane.priority(), finish(encoder, response)),
-            Resolved::Forward(ior) => {
-                let written = forward(encoder, reply_header, &ior, response);
-                return unserved(self.lane.priority(), written, Unserved::Elsewhere);
-            }
-            Resolved::NotServing(exception) => {
-                let written = fail(encoder, reply_header, &exception, response);
-                return sent_at(self.lane.priority(), written);
-            }
-            Resolved::Refused(exception, reason) => {
-                let request = (self.lane, &self.incoming.header);
-                let written = refuse(encoder, reply_header, &exception, request);
-                return unserved(self.lane.priority(), written, reason);
-            }
+            Ok(found) => found,
+            Err(reason) => return self.answer_uncalled(reason, encoder, reply_header),
         };
         // The client of such a oneway call waits until the server has accepted it, and not for the servant.
         let is_answered = response == ResponseFlags::WithServer;
@@ -112,7 +98,7 @@ impl Serving<'_> {
         let (end, mut encoder) = {
             let _native = placement.enter();
             let _current = current::during_upcall(placement.current, object.transform.as_ref());
-            self.run(&*object.servant, arguments, encoder, pool)
+            self.run(&*object.servant, arguments, encoder, pool, self)
         };
         drop(object);
         let written = match end {
@@ -130,9 +116,38 @@ impl Serving<'_> {
                 reply_header.set_status(&mut encoder, ReplyStatus::UserException);
                 finish(encoder, response)
             }
+            Ok(Outcome::Deferred) => return Ok(Disposition::NoReply),
             Err(exception) => fail(encoder, reply_header, &exception, response),
         };
         sent_at(placement.current, written)
+    }
+
+    /// Answers a request that reaches no servant here.
+    #[cold]
+    fn answer_uncalled(
+        &self,
+        reason: NotCalled,
+        encoder: Encoder<'_>,
+        reply_header: ReplyHeaderAt,
+    ) -> Result<Disposition, MessageError> {
+        let response = self.incoming.header.response;
+        let own = self.lane.priority();
+        match reason {
+            NotCalled::Bound => sent_at(own, finish(encoder, response)),
+            NotCalled::Moved(disposition) => Ok(disposition),
+            NotCalled::Forward(ior) => {
+                let written = forward(encoder, reply_header, &ior, response);
+                unserved(own, written, Unserved::Elsewhere)
+            }
+            NotCalled::NotServing(exception) => {
+                sent_at(own, fail(encoder, reply_header, &exception, response))
+            }
+            NotCalled::Refused(exception, reason) => {
+                let request = (self.lane, &self.incoming.header);
+                let written = refuse(encoder, reply_header, &exception, request);
+                unserved(own, written, reason)
+            }
+        }
     }
 
     /// Refuses a request whose deadline has passed.

@@ -1,11 +1,13 @@
 //! Request in service: its object and priorities, and the call of its servant.
 
+use std::sync::Arc;
+
 use punctual_cdr::{Decoder, Encoder, Ior};
 use punctual_flight::{Event, Record, model, record};
 use punctual_giop::{BIND_PRIORITY_BAND, IncomingRequest, Peer, ResponseFlags, Version};
 use punctual_lane::{Disposition, MessageError, RequestMessage, Unserved};
 use punctual_poa::InFlight;
-use punctual_stub::{Outcome, RequestOrigin, ReusePool, Servant, Upcall};
+use punctual_stub::{Outcome, PendingResponse, RequestOrigin, ReusePool, Servant, Upcall};
 use punctual_types::{Completion, Priority, SystemException, SystemExceptionKind};
 
 use super::{
@@ -29,10 +31,8 @@ pub(super) struct Serving<'r> {
     pub(super) incoming: &'r IncomingRequest<'r>,
 }
 
-/// Result of resolving the target of a request.
-pub(super) enum Resolved<'c> {
-    /// The object, to be called at these priorities.
-    Here(InFlight<'c, ActiveObject>, Placement),
+/// What becomes of a request that reaches no servant here.
+pub(super) enum NotCalled {
     /// The request has bound its connection to a band, and is complete.
     Bound,
     /// The request moves to another lane, or is held.
@@ -46,9 +46,9 @@ pub(super) enum Resolved<'c> {
 }
 
 impl<'r> Serving<'r> {
-    /// Finds the object of the request and its priorities.
+    /// Finds the object of the request and the priorities at which it is called.
     #[inline(always)]
-    pub(super) fn resolve(&self) -> Resolved<'r> {
+    pub(super) fn resolve(&self) -> Result<(InFlight<'r, ActiveObject>, Placement), NotCalled> {
         let Self {
             dispatcher,
             lane,
@@ -63,24 +63,23 @@ impl<'r> Serving<'r> {
             .map(|key| dispatcher.objects.demultiplex(key))
         {
             Some(Demultiplexed::Object(object)) => object,
-            Some(Demultiplexed::Published(ior)) => return Resolved::Forward((*ior).clone()),
-            Some(Demultiplexed::Unknown) => match self.search() {
-                Ok(object) => object,
-                Err(instead) => return instead,
-            },
-            None => return Resolved::Refused(no_object(), Unserved::Refused),
+            Some(Demultiplexed::Published(ior)) => return Err(NotCalled::Forward((*ior).clone())),
+            Some(Demultiplexed::Unknown) => self.search()?,
+            None => return Err(NotCalled::Refused(no_object(), Unserved::Refused)),
         };
         if object.poa.processing.serving_pool() != lane.pool()
             && let Some(instead) = self.not_here(&object)
         {
-            return instead;
+            return Err(instead);
         }
         // Adapters without a priority model leave this operation to their servants, which do not support it.
         if request.operation == BIND_PRIORITY_BAND && object.model.is_some() {
-            return match band_binding::bind(&object, lane, origin, request.contexts) {
-                Ok(()) => Resolved::Bound,
-                Err(exception) => Resolved::Refused(exception, Unserved::Refused),
-            };
+            return Err(
+                match band_binding::bind(&object, lane, origin, request.contexts) {
+                    Ok(()) => NotCalled::Bound,
+                    Err(exception) => NotCalled::Refused(exception, Unserved::Refused),
+                },
+            );
         }
         let placement = match self.incoming.priority.transpose() {
             Ok(priority) => object.placement(
@@ -96,11 +95,11 @@ impl<'r> Serving<'r> {
             Ok(placement) => placement,
             Err(exception) => {
                 let charge = object.charge(lane, origin, &exception);
-                return Resolved::Refused(exception, charge);
+                return Err(NotCalled::Refused(exception, charge));
             }
         };
         if let Some(target) = placement.elsewhere.take() {
-            return Resolved::Moved(Disposition::Redispatch(target));
+            return Err(NotCalled::Moved(Disposition::Redispatch(target)));
         }
         record(|| {
             let model = match object.model {
@@ -111,12 +110,12 @@ impl<'r> Serving<'r> {
             let priority = placement.current.map(Priority::value);
             Record::new(Event::Placed).priority(priority).detail(model)
         });
-        Resolved::Here(object, placement)
+        Ok((object, placement))
     }
 
     /// Searches for an object that is not active.
     #[cold]
-    fn search(&self) -> Result<InFlight<'r, ActiveObject>, Resolved<'r>> {
+    fn search(&self) -> Result<InFlight<'r, ActiveObject>, NotCalled> {
         let key = self.incoming.header.target.object_key().unwrap_or_default();
         let holder = self.dispatcher.objects.holder(key);
         if let Some(instead) = holder.and_then(|poa| not_served(&poa)) {
@@ -124,29 +123,30 @@ impl<'r> Serving<'r> {
         }
         match self.dispatcher.objects.search(key) {
             Search::Object(object) => Ok(object),
-            Search::Forward(ior) => Err(Resolved::Forward(ior)),
+            Search::Forward(ior) => Err(NotCalled::Forward(ior)),
             Search::Failed(exception) if exception.kind == SystemExceptionKind::ObjectNotExist => {
-                Err(Resolved::Refused(exception, Unserved::Refused))
+                Err(NotCalled::Refused(exception, Unserved::Refused))
             }
-            Search::Failed(exception) => Err(Resolved::NotServing(exception)),
+            Search::Failed(exception) => Err(NotCalled::NotServing(exception)),
         }
     }
 
     /// What to do about a request that no lane of this pool serves now. `None`: the adapter's manager has
     /// become active.
     #[cold]
-    fn not_here(&self, object: &ActiveObject) -> Option<Resolved<'r>> {
+    fn not_here(&self, object: &ActiveObject) -> Option<NotCalled> {
         not_served(&object.poa).or_else(|| {
             // An outdated or hand-made reference: the object belongs to another pool.
             let elsewhere = object.poa.pool_id() != self.lane.pool();
             elsewhere.then(|| {
                 let key = self.incoming.header.target.object_key().unwrap_or_default();
-                Resolved::Forward(self.dispatcher.objects.reference_of(object, key))
+                NotCalled::Forward(self.dispatcher.objects.reference_of(object, key))
             })
         })
     }
 
-    /// Calls the servant, which writes its results after the reply's header.
+    /// Calls the servant, which writes its results after the reply's header. `origin`: what the servant can
+    /// ask about the request.
     #[inline(always)]
     pub(super) fn run<'b>(
         &self,
@@ -154,6 +154,7 @@ impl<'r> Serving<'r> {
         arguments: Decoder<'_>,
         reply: Encoder<'b>,
         pool: &'b mut ReusePool,
+        origin: &dyn RequestOrigin,
     ) -> (Result<Outcome, SystemException>, Encoder<'b>) {
         let request = &self.incoming.header;
         let alignment = if self.message.header.version >= Version::V1_2 {
@@ -162,11 +163,10 @@ impl<'r> Serving<'r> {
             1
         };
         let two_way = request.response == ResponseFlags::WithTarget;
-        let mut upcall =
-            Upcall::new(request.operation, arguments, reply, alignment, two_way, pool).from_origin(self);
+        let mut upcall = Upcall::new(request.operation, arguments, reply, alignment, two_way, pool);
+        upcall.set_origin(origin);
         let result = run_servant(servant, &mut upcall);
-        let outcome = upcall.outcome();
-        (result.map(|()| outcome), upcall.into_reply())
+        (upcall.concluded(result), upcall.into_reply())
     }
 
     /// Starts a reply with the header of a successful one.
@@ -193,12 +193,12 @@ impl<'r> Serving<'r> {
 }
 
 /// What to do about a request whose adapter's manager is not active.
-fn not_served<'r>(poa: &PoaCore) -> Option<Resolved<'r>> {
+fn not_served(poa: &PoaCore) -> Option<NotCalled> {
     match poa.processing.manager.state() {
         PoaManagerState::Active => None,
-        PoaManagerState::Holding(limits) => Some(Resolved::Moved(Disposition::Hold(limits))),
+        PoaManagerState::Holding(limits) => Some(NotCalled::Moved(Disposition::Hold(limits))),
         PoaManagerState::Discarding | PoaManagerState::Inactive => {
-            Some(Resolved::NotServing(not_serving(poa)))
+            Some(NotCalled::NotServing(not_serving(poa)))
         }
     }
 }
@@ -210,5 +210,9 @@ impl RequestOrigin for Serving<'_> {
 
     fn object_key(&self) -> Option<&[u8]> {
         self.incoming.header.target.object_key()
+    }
+
+    fn defer(&self, response_expected: bool) -> Result<Arc<dyn PendingResponse>, SystemException> {
+        self.keep(response_expected, None)
     }
 }

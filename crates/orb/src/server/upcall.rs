@@ -28,11 +28,17 @@ fn dispatch(servant: &dyn Servant, upcall: &mut Upcall<'_, '_>) -> Result<(), Sy
     // The servant is shared and the next request overwrites the buffers: no inconsistent state remains
     // visible.
     record(|| Record::new(Event::UpcallBegin).priority(current::explicit_priority().map(Priority::value)));
-    let dispatched = catch_unwind(AssertUnwindSafe(|| servant.dispatch(upcall)));
+    let dispatched = guarded(|| servant.dispatch(upcall));
     record(|| Record::new(Event::UpcallEnd));
-    dispatched.unwrap_or_else(|_| {
+    dispatched?
+}
+
+/// Runs code of the servant. A panic becomes UNKNOWN.
+#[inline(always)]
+fn guarded<R>(run: impl FnOnce() -> R) -> Result<R, SystemException> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|_| {
         let (kind, minor) = (SystemExceptionKind::Unknown, Minor::SERVANT_PANICKED);
-        Err(SystemException::new(kind, minor, Completion::Maybe))
+        SystemException::new(kind, minor, Completion::Maybe)
     })
 }
 
@@ -46,17 +52,18 @@ fn object_operation(
     Some(match upcall.operation() {
         "_is_a" => upcall
             .argument::<&str>()
-            .map(|id| servant.is_a(id))
+            .and_then(|id| guarded(|| servant.is_a(id)))
             .and_then(|answer| upcall.reply(|reply| answer.encode(reply))),
         // The second spelling is that of GIOP 1.0.
         "_non_existent" | "_not_existent" => upcall.reply(|reply| false.encode(reply)),
         "_repository_id" => upcall.reply(|reply| servant.repository_id().encode(reply)),
         "_component" => upcall.reply(|reply| Ior::default().encode(reply)),
-        "_interface" => Err(SystemException::new(
-            SystemExceptionKind::IntfRepos,
-            Minor::NONE,
-            Completion::No,
-        )),
+        "_interface" => guarded(|| servant.interface()).and_then(|interface| {
+            let unknown =
+                || SystemException::new(SystemExceptionKind::IntfRepos, Minor::NONE, Completion::No);
+            let interface = interface.ok_or_else(unknown)?;
+            upcall.reply(|reply| interface.ior().encode(reply))
+        }),
         _ => return None,
     })
 }

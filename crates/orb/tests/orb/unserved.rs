@@ -2,9 +2,9 @@
 
 use std::{sync::mpsc, thread, time::Duration};
 
-use punctual_orb::Orb;
-use punctual_stub::Interface;
-use punctual_types::{Completion, Minor, SystemExceptionKind as Kind};
+use punctual_orb::{ConnectionMode, Orb};
+use punctual_stub::{Interface, PolicyOverrides};
+use punctual_types::{Completion, Minor, Priority, SystemExceptionKind as Kind};
 
 use crate::doubler::{Doubler, DoublerRef};
 
@@ -12,6 +12,17 @@ fn server() -> (Orb, DoublerRef) {
     let orb = Orb::builder().listen("iiop://127.0.0.1").build().unwrap();
     let doubler = orb.root_poa().activate(Doubler).unwrap();
     (orb, doubler)
+}
+
+/// A client whose calls share connections, with the server's object.
+fn sharing_client(doubler: &DoublerRef) -> (Orb, DoublerRef) {
+    let client = Orb::builder().build().unwrap();
+    client
+        .set_reply_threadpool(&client.threadpool().lane(Priority::MAX, 1).build().unwrap())
+        .unwrap();
+    client.set_policies(PolicyOverrides::new().connection_mode(ConnectionMode::Shared));
+    let doubler = client.resolve(&doubler.as_object().to_ior()).unwrap();
+    (client, doubler)
 }
 
 /// Ends the test if the work takes for ever.
@@ -66,6 +77,50 @@ fn calls_wait_for_a_thread_that_begins_to_serve() {
         let runs = server.clone();
         let serving = thread::spawn(move || runs.run());
         assert_eq!(call.join().unwrap(), [Ok(6), Ok(8)]);
+        server.shutdown();
+        serving.join().unwrap();
+    });
+}
+
+#[test]
+fn a_call_over_a_shared_connection_is_told_who_would_have_to_serve() {
+    within_reason(|| {
+        let (server, doubler) = server();
+        let (_client, doubler) = sharing_client(&doubler);
+        let error = doubler.twice(3).unwrap_err();
+        let expected = (Kind::BadInvOrder, Minor::NOT_SERVED, Completion::No);
+        assert_eq!((error.kind, error.minor, error.completed), expected, "{error}");
+        // Over the same connection.
+        let runs = server.clone();
+        let serving = thread::spawn(move || runs.run());
+        assert_eq!([doubler.twice(3), doubler.twice(4)], [Ok(6), Ok(8)]);
+        server.shutdown();
+        serving.join().unwrap();
+    });
+}
+
+/// The request is under way when its caller begins to wait.
+#[test]
+fn a_wait_for_an_asynchronous_call_is_told_who_would_have_to_serve() {
+    within_reason(|| {
+        let (_server, doubler) = server();
+        let (_client, doubler) = sharing_client(&doubler);
+        let error = doubler.twice_async(3).wait().unwrap_err();
+        let expected = (Kind::BadInvOrder, Minor::NOT_SERVED, Completion::Maybe);
+        assert_eq!((error.kind, error.minor, error.completed), expected, "{error}");
+        assert!(error.to_string().contains("(at iiop://127.0.0.1:"), "{error}");
+    });
+}
+
+#[test]
+fn waits_for_asynchronous_calls_end_once_a_thread_serves() {
+    within_reason(|| {
+        let (server, doubler) = server();
+        let (_client, doubler) = sharing_client(&doubler);
+        let calls = [doubler.twice_async(3), doubler.twice_async(4)];
+        let runs = server.clone();
+        let serving = thread::spawn(move || runs.run());
+        assert_eq!(calls.map(|call| call.wait()), [Ok(6), Ok(8)]);
         server.shutdown();
         serving.join().unwrap();
     });

@@ -276,7 +276,7 @@ impl Client<'_, '_> {
         } else {
             quote!(|#encoder| { #(#arguments)* Ok(()) })
         };
-        let output = one_or_tuple(operation.replied().map(|of| self.place.owned(of)));
+        let output = operation.replied_type(self.place);
         let error = operation.error_type(self.place, self.declared_in);
         let results = match operation.replied().count() {
             0 => quote!(|_| Ok(())),

@@ -90,6 +90,11 @@ impl Operation {
         one_or_tuple(types)
     }
 
+    /// Type of what a reply contains: unit, a single value, or a tuple.
+    pub(crate) fn replied_type(&self, place: &Place<'_>) -> TokenStream {
+        one_or_tuple(self.replied().map(|of| place.owned(of)))
+    }
+
     /// Error type, relative to `place`.
     pub(crate) fn error_type(&self, place: &Place<'_>, declared_in: &Interface) -> TokenStream {
         if self.raises.is_empty() {

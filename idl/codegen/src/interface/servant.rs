@@ -31,6 +31,9 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
 }
 
 fn method(place: &Place<'_>, interface: &Interface, operation: &Operation) -> TokenStream {
+    if operation.deferred {
+        return deferred_method(place, interface, operation);
+    }
     let (docs, name) = (operation.docs.tokens(), identifier(&operation.name));
     let parameters: Vec<_> = parameters(place, operation, false).collect();
     let (output, error) = (
@@ -44,6 +47,38 @@ fn method(place: &Place<'_>, interface: &Interface, operation: &Operation) -> To
         #docs
         fn #name(&self, #(#parameters),*) -> ::core::result::Result<#output, #error>;
         #into
+    }
+}
+
+/// The method of an operation that is answered later: `inout` parameters are passed like `in` parameters and
+/// returned with the results.
+fn deferred_method(place: &Place<'_>, interface: &Interface, operation: &Operation) -> TokenStream {
+    let (rt, docs) = (place.rt, operation.docs.tokens());
+    let name = identifier(&operation.name);
+    let deferred_docs = doc("Answered later, on any thread, through `response`.");
+    let parameters = operation.parameters.iter().filter_map(|parameter| {
+        let name = identifier(&parameter.name);
+        let of = match parameter.mode {
+            Mode::In => place.servant_in(&parameter.of).declared,
+            Mode::InOut => place.owned(&parameter.of),
+            Mode::Out => return None,
+        };
+        Some(quote!(#name: #of))
+    });
+    let names = operation
+        .parameters
+        .iter()
+        .map(|parameter| parameter.name.as_str());
+    let response = identifier(&Scope::without(names).claim("response"));
+    let (results, error) = (
+        operation.replied_type(place),
+        operation.error_type(place, interface),
+    );
+    quote! {
+        #docs
+        #[doc = ""]
+        #deferred_docs
+        fn #name(&self, #(#parameters,)* #response: #rt::ResponseHandler<#results, #error>);
     }
 }
 

@@ -20,7 +20,9 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
         .iter()
         .map(|method| Served::new(place, method, &servant_type))
         .collect();
-    let arms = operations.iter().map(Served::arm);
+    let by_octets = operations.len() > MANY_OPERATIONS;
+    let arms = operations.iter().map(|operation| operation.arm(by_octets));
+    let octets = by_octets.then(|| quote!(.as_bytes()));
     let functions = operations.iter().map(Served::function);
     let values_on_stack = values_on_stack(place, &operations);
     let servant = if interface.methods.is_empty() {
@@ -37,7 +39,7 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
                 upcall: &mut #rt::Upcall<'_, '_>,
             ) -> ::core::result::Result<(), #rt::SystemException> {
                 #(#functions)*
-                match upcall.operation() {
+                match upcall.operation()#octets {
                     #(#arms)*
                     _ => Err(upcall.unknown_operation()),
                 }
@@ -45,6 +47,11 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
         }
     }
 }
+
+/// Number of operations above which names are matched octet by octet, which the compiler makes a tree of
+/// jumps: finding one takes as long as its name, however many there are. A string is compared with each of
+/// the names before it, which is faster for a few.
+const MANY_OPERATIONS: usize = 16;
 
 /// Octets of values from which an operation states what it needs, and is never a part of a larger function.
 const MUCH_STACK: u64 = 1024;
@@ -73,9 +80,13 @@ impl<'u, 'm> Served<'u, 'm> {
         }
     }
 
-    fn arm(&self) -> TokenStream {
+    fn arm(&self, by_octets: bool) -> TokenStream {
         let (wire_name, function) = (&self.upcall.operation.wire_name, &self.function);
-        quote!(#wire_name => #function(servant, upcall),)
+        if !by_octets {
+            return quote!(#wire_name => #function(servant, upcall),);
+        }
+        let octets = wire_name.bytes().map(Literal::byte_character);
+        quote!([#(#octets),*] => #function(servant, upcall),)
     }
 
     fn function(&self) -> TokenStream {
@@ -164,12 +175,14 @@ impl<'u, 'm> Upcall<'u, 'm> {
         operation: &'u Operation,
         servant_type: &'u Ident,
     ) -> Self {
-        let into = operation.has_into(place.model);
-        let mut scope = Scope::without(["servant", "upcall", "reply", "error", "outcome", "serve"]);
+        let into = operation.has_into(place.model) && !operation.deferred;
+        let mut scope = Scope::without([
+            "servant", "upcall", "reply", "error", "outcome", "serve", "response", "results",
+        ]);
         // Values with references are not kept: they would keep objects and connections alive.
         let is_kept = |of: &Type, mode| match mode {
             Mode::In => false,
-            Mode::InOut => place.model.has_lent_form(of),
+            Mode::InOut => place.model.has_lent_form(of) && !operation.deferred,
             Mode::Out => into && place.model.has_lent_form(of),
         };
         let returned = operation.returns.iter().map(|of| (RETURNED, of, Mode::Out));
@@ -246,6 +259,16 @@ impl<'u, 'm> Upcall<'u, 'm> {
             .iter()
             .filter(|value| value.mode != Mode::Out)
             .map(|value| self.passed(value));
+        if operation.deferred {
+            let deferred = self.deferred();
+            return quote! {
+                #(#decoded)*
+                #context
+                let response = #deferred;
+                <#servant_type as #servant_trait>::#method(servant, #(#given,)* response);
+                Ok(())
+            };
+        }
         let outputs: Vec<_> = self
             .values
             .iter()
@@ -289,6 +312,22 @@ impl<'u, 'm> Upcall<'u, 'm> {
         }
     }
 
+    /// The response handler, which encodes the results when the servant answers.
+    fn deferred(&self) -> TokenStream {
+        let (rt, operation) = (self.place.rt, self.operation);
+        let results = operation.replied_type(self.place);
+        let error = operation.error_type(self.place, self.declared_in);
+        let write = match operation.replied().count() {
+            0 => quote!(|_, _| Ok(())),
+            1 => quote!(|results, reply| #rt::Encode::encode(results, reply)),
+            several => {
+                let each = (0..several).map(Literal::usize_unsuffixed);
+                quote!(|results, reply| { #(#rt::Encode::encode(&results.#each, reply)?;)* Ok(()) })
+            }
+        };
+        quote!(upcall.defer::<#results, #error>(#write)?)
+    }
+
     /// Creates the local variable of a value, or fills the kept one.
     fn decoded(&self, value: &Value<'_>) -> Option<TokenStream> {
         let (name, owned) = (&value.name, self.place.owned(value.of));
@@ -298,6 +337,7 @@ impl<'u, 'm> Upcall<'u, 'm> {
                 Some(quote!(let #name = upcall.argument::<#of>()?;))
             }
             Mode::InOut if value.kept => Some(quote!(upcall.argument_into(&mut *#name)?;)),
+            Mode::InOut if self.operation.deferred => Some(quote!(let #name = upcall.argument::<#owned>()?;)),
             Mode::InOut => Some(quote!(let mut #name = upcall.argument::<#owned>()?;)),
             Mode::Out if self.into && !value.kept => {
                 let make = self.place.default_value(value.of);
@@ -313,6 +353,7 @@ impl<'u, 'm> Upcall<'u, 'm> {
         match value.mode {
             Mode::In if self.place.servant_in(value.of).by_reference => quote!(&#name),
             Mode::In => quote!(#name),
+            Mode::InOut if self.operation.deferred => quote!(#name),
             Mode::InOut | Mode::Out if value.kept => quote!(&mut *#name),
             Mode::InOut | Mode::Out => quote!(&mut #name),
         }

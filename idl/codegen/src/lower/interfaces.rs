@@ -53,7 +53,13 @@ impl Lowering<'_> {
             }
         }
         let names = self.names[&id].clone();
-        let operations = self.operations(idl, &names, &all_bases, done);
+        let mut operations = self.operations(idl, &names, &all_bases, done);
+        if idl.flavour == InterfaceFlavour::Plain {
+            let interface = definition.scoped_name.to_string();
+            operations
+                .iter_mut()
+                .for_each(|operation| operation.deferred = self.is_deferred(&interface, operation));
+        }
         let methods = self.methods(own_id, &operations, &all_bases, done);
         let reference = self.types[&id];
         let interface = Interface {
@@ -75,6 +81,21 @@ impl Lowering<'_> {
             },
         };
         done.insert(own_id, interface);
+    }
+
+    /// Whether its servants answer it later.
+    fn is_deferred(&self, interface: &str, operation: &Operation) -> bool {
+        let wire_name = operation.wire_name.as_str();
+        let accessor = ["_get_", "_set_"]
+            .iter()
+            .find_map(|prefix| wire_name.strip_prefix(prefix));
+        let own = format!("{interface}::{}", accessor.unwrap_or(wire_name));
+        let mut names = self
+            .settings
+            .deferred
+            .iter()
+            .map(|name| name.trim_start_matches("::"));
+        !operation.oneway && names.any(|name| name == interface || name == own)
     }
 
     /// Operations and attributes in source order. Their names differ from inherited ones.
@@ -137,6 +158,7 @@ impl Lowering<'_> {
             name: methods.claim(&snake(&idl.name)),
             into_name: String::new(),
             oneway: idl.oneway,
+            deferred: false,
             has_context: !idl.contexts.is_empty(),
             parameters: parameters.collect(),
             returns,
@@ -155,6 +177,7 @@ impl Lowering<'_> {
             name,
             into_name: String::new(),
             oneway: false,
+            deferred: false,
             has_context: false,
             returns,
             parameters,

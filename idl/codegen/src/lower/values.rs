@@ -37,6 +37,7 @@ impl Lowering<'_> {
                 idl: String::from("ValueBase"),
             },
             id: self.value_base,
+            is_event: false,
             kind: ValueKind::Abstract,
             ancestors: Vec::new(),
             concrete: values
@@ -76,8 +77,9 @@ impl Lowering<'_> {
         let [name, factories_name] = names.traits.clone();
         let declared = Names { name, ..names };
         ValueType {
-            docs: docs(definition, "valuetype"),
+            docs: docs(definition, if value.is_event { "eventtype" } else { "valuetype" }),
             id: self.types[&definition.id],
+            is_event: value.is_event,
             kind,
             ancestors: self
                 .value_ancestors(definition.id)
@@ -111,6 +113,7 @@ impl Lowering<'_> {
         ValueType {
             docs: docs(definition, "valuetype"),
             id,
+            is_event: false,
             kind: ValueKind::Boxed(self.ty(&value.content)),
             ancestors: Vec::new(),
             concrete: vec![id],

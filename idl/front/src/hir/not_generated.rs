@@ -65,9 +65,6 @@ impl Check<'_> {
             DefinitionKind::Typedef(typedef) => self.native(span, &typedef.target, &name),
             DefinitionKind::ValueBox(value) => self.sent(span, &value.content, &name),
             DefinitionKind::ValueType(value) => {
-                if value.is_event {
-                    self.report(span, "`eventtype`", &name);
-                }
                 let members = value.state.iter().map(|(_, member)| member);
                 members.for_each(|member| self.sent(member.span, &member.ty, &member.name));
                 self.exports(&value.operations, &value.attributes);

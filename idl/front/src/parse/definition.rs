@@ -37,7 +37,16 @@ impl Parser<'_> {
         let doc = self.doc();
         let first = self.at;
         match self.nested(definition) {
-            Ok(kind) => definitions.push(Definition { doc, kind }),
+            Ok(kind) => {
+                // Behind a `}`, a comment only names what ends there.
+                let ends_body = self.consumed > 0 && &*self.tokens[self.consumed - 1].text == "}";
+                let doc = if ends_body {
+                    doc
+                } else {
+                    self.with_comment_behind(doc)
+                };
+                definitions.push(Definition { doc, kind });
+            }
             Err(Failed) => {
                 self.too_deep &= self.depth > 0;
                 self.recover(first);
@@ -147,12 +156,9 @@ impl Parser<'_> {
         let name = if self.token().kind == Kind::String {
             self.string_text()?
         } else {
-            let name = self.scoped_name()?;
-            name.parts
-                .iter()
-                .map(|part| &*part.name)
-                .collect::<Vec<_>>()
-                .join("::")
+            // What stands in the imported scope is unknown: the first part stands for all of it.
+            let mut name = self.scoped_name()?;
+            name.parts.swap_remove(0).name.to_string()
         };
         Ok(DefinitionKind::Accepted {
             construct: "import",

@@ -104,13 +104,16 @@ impl Parser<'_> {
     /// `<parameter_dcls>`; in the `<init_param_dcls>` of a factory there is only `in`.
     pub(super) fn parameter_dcls(&mut self, only_in: bool) -> Parsed<Vec<Parameter>> {
         self.expect("(")?;
-        let mut parameters = Vec::new();
+        let mut parameters: Vec<Parameter> = Vec::new();
         while !self.eat(")") {
             if !parameters.is_empty() {
                 if !self.at(",") {
                     return self.unexpected("`,` or `)`");
                 }
                 self.bump();
+                if let Some(last) = parameters.last_mut() {
+                    last.doc = self.with_comment_behind(std::mem::take(&mut last.doc));
+                }
             }
             parameters.push(self.param_dcl(only_in)?);
         }
@@ -135,7 +138,7 @@ impl Parser<'_> {
         let ty = self.param_type_spec("a parameter")?;
         let name = self.identifier()?;
         Ok(Parameter {
-            doc,
+            doc: self.with_comment_behind(doc),
             name,
             direction,
             direction_span,

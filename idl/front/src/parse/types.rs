@@ -258,6 +258,7 @@ impl Parser<'_> {
         let ty = self.type_spec()?;
         let declarators = self.declarators()?;
         self.semicolon("this member");
+        let doc = self.with_comment_behind(doc);
         Ok(Member { doc, ty, declarators })
     }
 
@@ -318,7 +319,7 @@ impl Parser<'_> {
         let ty = self.type_spec()?;
         let declarators = vec![self.declarator()?];
         self.semicolon("this case");
-        let doc = if own_doc.is_empty() { doc } else { own_doc };
+        let doc = self.with_comment_behind(if own_doc.is_empty() { doc } else { own_doc });
         Ok(Case {
             labels,
             element: Member { doc, ty, declarators },
@@ -333,8 +334,16 @@ impl Parser<'_> {
         let mut enumerators = Vec::new();
         loop {
             let doc = self.doc();
-            enumerators.push((self.identifier()?, doc));
-            if !self.eat(",") {
+            let name = self.identifier()?;
+            let doc = self.with_comment_behind(doc);
+            let is_last = !self.eat(",");
+            let doc = if is_last {
+                doc
+            } else {
+                self.with_comment_behind(doc)
+            };
+            enumerators.push((name, doc));
+            if is_last {
                 break;
             }
         }

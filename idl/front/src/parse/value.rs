@@ -26,7 +26,8 @@ impl Parser<'_> {
             supports: Vec::new(),
             body: None,
         };
-        if self.at(";") {
+        // <value_forward_dcl> has no `custom`.
+        if self.at(";") && !is_custom {
             return Ok(DefinitionKind::Value(value));
         }
         // <value_box_dcl> ::= "valuetype" <identifier> <type_spec>
@@ -56,7 +57,10 @@ impl Parser<'_> {
                 let doc = self.doc();
                 let public = self.bump().text.as_ref() == "public";
                 let mut member = self.member()?;
-                member.doc = doc;
+                if !doc.is_empty() {
+                    let behind = std::mem::replace(&mut member.doc, doc);
+                    member.doc = format!("{}\n{behind}", member.doc).trim_end().to_owned();
+                }
                 Ok(DefinitionKind::StateMember { public, member })
             }
             "factory" => {

@@ -2,46 +2,111 @@
 
 use std::rc::Rc;
 
-/// Collects the comments directly above a token: not separated from it by an empty line, and not trailing
-/// another token's line.
+/// Collects comments: those directly above a token document it, unless an empty line or another token's line
+/// is between; those behind a token to the end of its line, or on the lines below it up to an empty line or
+/// a `}`, document what that token ends.
 #[derive(Default)]
 pub(super) struct Comments {
+    /// Comments above the next token.
     lines: Vec<String>,
+    /// Comments behind the previous token.
+    behind: Vec<String>,
+    /// Column of the first comment behind the previous token; comments below it in this column continue it.
+    column: u32,
     /// Line ends since the last comment or token.
     newlines: usize,
-    /// The comment is on the line of an earlier token, so it documents only tokens on that line.
-    trailing: bool,
+    position: Position,
+}
+
+/// Where the comments are that are being collected.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Position {
+    /// Not directly behind or below a token.
+    #[default]
+    Apart,
+    /// A token is the last on the present line, or on the line above.
+    AfterToken,
+    /// On the lines directly below a token.
+    Below,
+    /// On the line of a token, possibly between two: there, `/* ... */` is a remark, and `/** ... */`
+    /// documents the next token.
+    Trailing { is_remark: bool },
+}
+
+/// What the comments before a token document.
+#[derive(Default)]
+pub(super) struct Documentation {
+    pub of_next: Option<Rc<str>>,
+    pub of_previous: Option<Rc<str>>,
 }
 
 impl Comments {
     pub fn newline(&mut self) {
         self.newlines += 1;
-        if self.newlines > 1 || self.trailing {
-            self.clear();
+        match self.position {
+            Position::Trailing { .. } => {
+                self.behind.append(&mut self.lines);
+                self.position = Position::AfterToken;
+            }
+            _ if self.newlines < 2 => {}
+            Position::Below => {
+                self.behind.append(&mut self.lines);
+                self.position = Position::Apart;
+            }
+            _ => {
+                self.lines.clear();
+                self.position = Position::Apart;
+            }
         }
     }
 
-    pub fn comment(&mut self, text: &str, first_on_line: bool) {
-        // `/* ... */` within a line is a remark; `/** ... */` documents the following token.
-        if !first_on_line && !text.starts_with("/**") {
+    pub fn comment(&mut self, text: &str, first_on_line: bool, column: u32) {
+        let continues = !self.behind.is_empty() && self.column == column && self.newlines == 1;
+        if !first_on_line {
+            let is_remark = !text.starts_with("/**");
+            self.position = Position::Trailing { is_remark };
+            self.column = column;
+        } else if continues && self.lines.is_empty() && self.position == Position::AfterToken {
+            self.behind.extend(lines_of(text));
+            self.newlines = 0;
             return;
+        } else if self.position == Position::AfterToken {
+            let is_next_line = self.newlines == 1;
+            self.position = if is_next_line {
+                Position::Below
+            } else {
+                Position::Apart
+            };
         }
-        self.trailing = !first_on_line;
         self.newlines = 0;
         self.lines.extend(lines_of(text));
     }
 
-    pub fn clear(&mut self) {
-        *self = Self::default();
+    /// Ends the collection at a directive or at the end of the file.
+    pub fn end(&mut self) -> Option<Rc<str>> {
+        joined(&std::mem::take(self).behind)
     }
 
-    /// Documentation of the next token; restarts the collection.
-    pub fn take(&mut self) -> Option<Rc<str>> {
-        let collected = std::mem::take(self);
-        let text = collected.lines.join("\n");
-        let text = text.trim_matches('\n');
-        (!text.is_empty()).then(|| text.into())
+    /// Documentation of the next token and of the previous one; restarts the collection.
+    pub fn take(&mut self, next: &str) -> Documentation {
+        let mut collected = std::mem::take(self);
+        self.position = Position::AfterToken;
+        match collected.position {
+            Position::Below if next == "}" => collected.behind.append(&mut collected.lines),
+            Position::Trailing { is_remark: true } => collected.lines.clear(),
+            _ => {}
+        }
+        Documentation {
+            of_next: joined(&collected.lines),
+            of_previous: joined(&collected.behind),
+        }
     }
+}
+
+fn joined(lines: &[String]) -> Option<Rc<str>> {
+    let text = lines.join("\n");
+    let text = text.trim_matches('\n');
+    (!text.is_empty()).then(|| text.into())
 }
 
 /// The lines of a comment without its marks, without lines that are only decoration.
@@ -49,10 +114,13 @@ fn lines_of(comment: &str) -> Vec<String> {
     let lines: Vec<&str> = if let Some(block) = comment.strip_prefix("/*") {
         let inner = block.strip_suffix("*/").unwrap_or(block);
         let inner = inner.strip_prefix(['*', '!']).unwrap_or(inner);
+        let inner = inner.strip_prefix('<').unwrap_or(inner);
         inner.lines().map(strip_star).collect()
     } else {
         let inner = comment.trim_start_matches('/');
-        vec![inner.strip_prefix('!').unwrap_or(inner)]
+        let inner = inner.strip_prefix('!').unwrap_or(inner);
+        // Doxygen's mark of a comment behind what it documents.
+        vec![inner.strip_prefix('<').unwrap_or(inner)]
     };
     lines
         .into_iter()

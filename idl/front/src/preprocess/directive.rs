@@ -88,6 +88,7 @@ impl Preprocessor<'_> {
                     file,
                     start: lexeme.start,
                     end: lexeme.end,
+                    expansion: 0,
                 };
                 Piece {
                     kind: lexeme.kind,

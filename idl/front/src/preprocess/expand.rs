@@ -78,6 +78,7 @@ impl Preprocessor<'_> {
                 file: span.file,
                 start: lexeme.start,
                 end: lexeme.end,
+                expansion: 0,
             };
             Piece {
                 kind: lexeme.kind,
@@ -119,7 +120,13 @@ impl Preprocessor<'_> {
         let mut output = Vec::new();
         self.expand(&input, &mut Vec::new(), 0, &mut output);
         for piece in output {
-            self.emit(Piece { span, ..piece });
+            // The text of a macro from the options has no place.
+            let mut place = span;
+            if piece.span != Span::default() {
+                self.out.expansions.push(piece.span);
+                place.expansion = self.out.expansions.len() as u32;
+            }
+            self.emit(Piece { span: place, ..piece });
         }
         end
     }

@@ -21,6 +21,9 @@ impl Resolver<'_> {
         type_span: Span,
     ) -> Option<(Type, ConstantValue)> {
         let target = self.spec.resolve_aliases(ty).clone();
+        if self.is_unknown(&target) {
+            return None;
+        }
         if !self.may_be_constant(&target) {
             self.report(
                 Diagnostic::new(
@@ -124,6 +127,8 @@ impl Resolver<'_> {
                     let entity = self.lookup(name)?;
                     match self.entity_value(entity) {
                         Some(value) => value,
+                        // The value of an imported constant is unknown, and so is that of the expression.
+                        None if self.is_opaque(entity) => return None,
                         None => {
                             self.wrong_kind(name, entity, "a constant");
                             return None;

@@ -76,7 +76,8 @@ impl Resolver<'_> {
         self.finish(id);
     }
 
-    /// A type, constant or exception cannot have the name of an inherited operation or attribute.
+    /// A type, constant, exception, enumerator or state member cannot have the name of an inherited operation
+    /// or attribute.
     fn check_redefined_operations(&mut self, id: DefinitionId) {
         let mut inherited: HashMap<String, (String, Span)> = HashMap::new();
         let operations = self.spec.all_operations(id).into_iter();
@@ -93,22 +94,29 @@ impl Resolver<'_> {
                 inherited.insert(key, (scoped.to_string(), span));
             }
         }
-        let clashes: Vec<_> = self
-            .spec
-            .children(id)
-            .iter()
-            .map(|member| &self.spec[*member])
-            .filter_map(|member| {
-                let (other, first) = inherited.get(&member.name.to_lowercase())?;
-                Some((member.span, member.scoped_name.to_string(), other.clone(), *first))
+        let mut own: Vec<(&str, Span)> = Vec::new();
+        for member in self.spec.children(id).iter().map(|member| &self.spec[*member]) {
+            own.push((&member.name, member.span));
+            if let DefinitionKind::Enum(enumeration) = &member.kind {
+                own.extend(enumeration.enumerators.iter().map(|of| (&*of.name, of.span)));
+            }
+        }
+        if let DefinitionKind::ValueType(value) = &self.spec[id].kind {
+            own.extend(value.state.iter().map(|(_, member)| (&*member.name, member.span)));
+        }
+        let clashes: Vec<_> = own
+            .into_iter()
+            .filter_map(|(name, span)| {
+                let (other, first) = inherited.get(&name.to_lowercase())?;
+                Some((span, name.to_owned(), other.clone(), *first))
             })
             .collect();
-        for (span, scoped, other, first) in clashes {
+        for (span, name, other, first) in clashes {
             self.report(
                 Diagnostic::new(
                     Code::InheritedOperation,
                     span,
-                    format!("`{scoped}` has the name of the inherited `{other}`"),
+                    format!("`{name}` has the name of the inherited `{other}`"),
                 )
                 .with_label(first, format!("`{other}` is declared here"))
                 .with_help("rename one of them"),

@@ -7,8 +7,8 @@ use crate::hir::{DefinitionId, DefinitionKind, InterfaceFlavour, Type};
 use crate::source::Span;
 
 impl Resolver<'_> {
-    /// Reports local types in operations and attributes of interfaces that are not local, and in the state of
-    /// value types.
+    /// Reports local types in operations and attributes of interfaces that are not local, in the state of
+    /// value types, and in boxes.
     pub(super) fn check_local_types(&mut self) {
         let local = self.local_types();
         let is_local = |ty: &Type| names(ty).is_some_and(|id| local[id.0 as usize]);
@@ -26,12 +26,22 @@ impl Resolver<'_> {
                         let raised = raised.map(|id| &self.spec[*id].name);
                         found.extend(raised.map(|name| (operation.span, format!("the exception `{name}`"))));
                     }
-                    let attributes = interface.attributes.iter().filter(|of| is_local(&of.ty));
-                    found.extend(attributes.map(|of| (of.span, format!("the attribute `{}`", of.name))));
+                    for attribute in &interface.attributes {
+                        if is_local(&attribute.ty) {
+                            found.push((attribute.span, format!("the attribute `{}`", attribute.name)));
+                        }
+                        let raised = attribute.get_raises.iter().chain(&attribute.set_raises);
+                        let raised = raised.filter(|id| local[id.0 as usize]);
+                        let raised = raised.map(|id| &self.spec[*id].name);
+                        found.extend(raised.map(|name| (attribute.span, format!("the exception `{name}`"))));
+                    }
                 }
                 DefinitionKind::ValueType(value) => {
                     let state = value.state.iter().filter(|(_, of)| is_local(&of.ty));
                     found.extend(state.map(|(_, of)| (of.span, format!("the state member `{}`", of.name))));
+                }
+                DefinitionKind::ValueBox(boxed) if is_local(&boxed.content) => {
+                    found.push((definition.span, format!("the content of `{}`", definition.name)));
                 }
                 _ => {}
             }

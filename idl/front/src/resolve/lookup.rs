@@ -8,7 +8,7 @@ use super::scope::{Entity, Entry, ScopeId};
 use crate::ast::{Ident, Name};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::hir::{DefinitionId, DefinitionKind};
+use crate::hir::{DefinitionId, DefinitionKind, Type};
 use crate::suggest::{did_you_mean, nearest, word_of_idl};
 use crate::token::TYPE_KEYWORDS;
 
@@ -21,7 +21,8 @@ impl Resolver<'_> {
         } else {
             self.current
         };
-        let mut entity = self.lookup_outwards(start, first, name.absolute)?;
+        let last = rest.last().unwrap_or(first);
+        let mut entity = self.lookup_outwards(start, first, last, name.absolute)?;
         if !name.absolute {
             self.note_use(first, entity);
         }
@@ -57,8 +58,9 @@ impl Resolver<'_> {
                     let help = did_you_mean(&part.name, candidates);
                     let message = format!("`{}` is not declared in `{}`", part.name, through.name);
                     let mut diagnostic = Diagnostic::new(Code::UnknownName, part.span, message);
-                    diagnostic.help =
-                        help.or(Some("check the spelling, and that it is declared above".into()));
+                    diagnostic.help = help
+                        .or_else(|| self.qualified_suggestion(part))
+                        .or(Some("check the spelling, and that it is declared above".into()));
                     self.report(diagnostic);
                     return None;
                 }
@@ -68,7 +70,14 @@ impl Resolver<'_> {
         Some(entity)
     }
 
-    fn lookup_outwards(&mut self, start: ScopeId, name: &Ident, absolute: bool) -> Option<Entity> {
+    /// Finds `name`, the first part of a qualified name that ends with `last`.
+    fn lookup_outwards(
+        &mut self,
+        start: ScopeId,
+        name: &Ident,
+        last: &Ident,
+        absolute: bool,
+    ) -> Option<Entity> {
         let mut at = Some(start);
         while let Some(scope) = at {
             if let Some(entity) = self.find_in(scope, name) {
@@ -104,10 +113,10 @@ impl Resolver<'_> {
                     candidates
                         .iter()
                         .map(|name| &**name)
-                        .chain(TYPE_KEYWORDS.iter().copied()),
+                        .chain(TYPE_KEYWORDS.iter().copied().chain(["void"])),
                 )
             })
-            .or_else(|| self.qualified_suggestion(name))
+            .or_else(|| self.qualified_suggestion(last))
             .or(Some(
                 "declare it above this place, or include the file that declares it".into(),
             ));
@@ -134,6 +143,22 @@ impl Resolver<'_> {
         let same = definitions().find(|definition| *definition.name == *name.name);
         if let Some(found) = same {
             return Some(format!("did you mean `::{}`?", found.scoped_name));
+        }
+        let enumerator = definitions().find_map(|definition| match &definition.kind {
+            DefinitionKind::Enum(found) => {
+                let found = found.enumerators.iter().find(|of| *of.name == *name.name)?;
+                let scope = definition.scoped_name.0.split_last()?.1;
+                Some(
+                    scope
+                        .iter()
+                        .chain([&found.name])
+                        .fold(String::new(), |all, part| all + "::" + part),
+                )
+            }
+            _ => None,
+        });
+        if let Some(enumerator) = enumerator {
+            return Some(format!("did you mean `{enumerator}`?"));
         }
         let names = definitions().map(|definition| definition.name.as_str());
         let near = nearest(&name.name, names)?;
@@ -225,12 +250,17 @@ impl Resolver<'_> {
     }
 
     /// Whether the contents are unknown: every name in it is assumed to exist.
-    fn is_opaque(&self, entity: Entity) -> bool {
+    pub(super) fn is_opaque(&self, entity: Entity) -> bool {
         match entity {
             Entity::Definition(id) => matches!(self.spec[id].kind, DefinitionKind::Accepted(_)),
             Entity::Broken => true,
             _ => false,
         }
+    }
+
+    /// Whether a type is imported, or otherwise without known contents.
+    pub(super) fn is_unknown(&self, ty: &Type) -> bool {
+        matches!(ty, Type::Ref(id) if self.is_opaque(Entity::Definition(*id)))
     }
 
     fn is_enum(&self, entity: Entity) -> bool {
@@ -274,6 +304,8 @@ impl Resolver<'_> {
             DefinitionKind::Constant(_) => "a constant",
             DefinitionKind::Exception(_) => "an exception",
             DefinitionKind::Native => "a native type",
+            DefinitionKind::ValueType(value) if value.is_event => "an event type",
+            DefinitionKind::ValueType(value) if value.is_abstract => "an abstract value type",
             DefinitionKind::ValueType(_) => "a value type",
             DefinitionKind::ValueBox(_) => "a boxed value type",
             DefinitionKind::Accepted(accepted) => accepted.construct,

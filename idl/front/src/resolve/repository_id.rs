@@ -69,16 +69,7 @@ impl Resolver<'_> {
                     }
                 }
                 EventKind::Prefix(prefix) => {
-                    if prefix.contains([':', ' ']) || prefix.starts_with('/') {
-                        self.report(
-                            Diagnostic::new(
-                                Code::BadRepositoryId,
-                                event.span,
-                                format!("malformed prefix `{prefix}`"),
-                            )
-                            .with_help("a prefix is a name such as `example.org`, without colons and blanks"),
-                        );
-                    }
+                    self.check_prefix(prefix, event.span);
                     if let Some(present) = self.prefixes.last_mut() {
                         present.clone_from(prefix);
                     }
@@ -94,6 +85,16 @@ impl Resolver<'_> {
                     }
                 }
             }
+        }
+    }
+
+    fn check_prefix(&mut self, prefix: &str, span: Span) {
+        if prefix.contains([':', ' ']) || prefix.starts_with('/') {
+            let message = format!("malformed prefix `{prefix}`");
+            self.report(
+                Diagnostic::new(Code::BadRepositoryId, span, message)
+                    .with_help("a prefix is a name such as `example.org`, without colons and blanks"),
+            );
         }
     }
 
@@ -224,6 +225,7 @@ impl Resolver<'_> {
         if !has_ids {
             return self.wrong_kind(name, entity, "a module, interface or value type");
         }
+        self.check_prefix(prefix, span);
         let identity = &mut self.identities[id.0 as usize];
         match &identity.type_prefix {
             Some((earlier, first)) if earlier != prefix => {
@@ -234,7 +236,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// A module or a forward-declared definition has one repository id throughout (14.7.8).
+    /// A forward-declared definition has one repository id throughout (14.7.8). A module may be reopened
+    /// under another prefix, which its new definitions then have.
     pub(super) fn check_same_prefix(&mut self, id: DefinitionId, name: &Ident) {
         let earlier = &self.identities[id.0 as usize];
         if earlier.prefix == self.prefix() || earlier.explicit.is_some() || earlier.type_prefix.is_some() {

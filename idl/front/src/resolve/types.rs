@@ -1,6 +1,8 @@
 //! Types: resolution, and definitions of structures, exceptions, enumerations and typedefs (clauses 7.4.4,
 //! 7.4.5).
 
+use std::collections::HashSet;
+
 use super::Resolver;
 use super::arithmetic::Target;
 use super::scope::Entity;
@@ -20,20 +22,48 @@ impl Resolver<'_> {
         Some(resolved)
     }
 
-    /// Resolves the type of a parameter, result or attribute: complete, and so are its elements.
+    /// Resolves the type of a parameter, result or attribute: complete, and so are its elements and members.
     pub(super) fn sent_type(&mut self, ty: &TypeSpec) -> Option<Type> {
         let resolved = self.type_spec(ty)?;
-        let mut inner = &resolved;
-        let element = loop {
-            match self.spec.resolve_aliases(inner) {
-                Type::Sequence { element, .. } | Type::Array { element, .. } => inner = element,
-                other => break other.clone(),
-            }
-        };
-        if element != resolved {
-            self.require_complete(&element, ty.span);
+        if let Some(part) = self.incomplete_part(&resolved).filter(|part| *part != resolved) {
+            self.require_complete(&part, ty.span);
         }
         Some(resolved)
+    }
+
+    /// The first struct or union in a type that is not complete. What has none is not searched again.
+    fn incomplete_part(&mut self, ty: &Type) -> Option<Type> {
+        if self.diagnostics.len() >= self.limits.diagnostics {
+            return None;
+        }
+        let mut seen = HashSet::new();
+        let mut open = vec![ty];
+        while let Some(ty) = open.pop() {
+            let id = match ty {
+                Type::Sequence { element, .. } | Type::Array { element, .. } => {
+                    open.push(element);
+                    continue;
+                }
+                Type::Ref(id) => id,
+                _ => continue,
+            };
+            if self.without_incomplete_parts.contains(id) || !seen.insert(*id) {
+                continue;
+            }
+            match &self.spec[*id].kind {
+                DefinitionKind::Typedef(typedef) => open.push(&typedef.target),
+                DefinitionKind::Struct(_) | DefinitionKind::Union(_) if !self.complete[id.0 as usize] => {
+                    return Some(ty.clone());
+                }
+                DefinitionKind::Struct(structure) => {
+                    open.extend(structure.members.iter().map(|member| &member.ty));
+                }
+                DefinitionKind::Union(union) => open.extend(union.cases.iter().map(|case| &case.member.ty)),
+                _ => {}
+            }
+        }
+        self.without_incomplete_parts.extend(seen);
+        None
     }
 
     /// Resolves a type that may be declared forward only: the element of a sequence.
@@ -48,11 +78,13 @@ impl Resolver<'_> {
                     Type::String { bound }
                 }
             }
-            // Only as the type of a constant, whose value determines the digits.
-            TypeKind::Fixed(None) => Type::Fixed {
-                digits: 31,
-                scale: 31,
-            },
+            TypeKind::Fixed(None) => {
+                self.report(
+                    Diagnostic::new(Code::BadBound, ty.span, "`fixed` needs its digits and scale here")
+                        .with_help("write `fixed<9, 2>` for 9 digits, 2 of them after the point"),
+                );
+                return None;
+            }
             TypeKind::Fixed(Some(arguments)) => {
                 let digits = self.size(&arguments.0, 1, 31, "the number of digits")?;
                 let scale = self.size(&arguments.1, 0, digits, "the scale")?;
@@ -222,9 +254,8 @@ impl Resolver<'_> {
                 definition.span = name.span;
                 definition.in_main_file = name.span.file == 0;
                 definition.kind = empty;
-                if !doc.is_empty() {
-                    definition.doc = doc.to_owned();
-                }
+                // A forward declaration's comment is often a remark, or that of the line above.
+                definition.doc = doc.to_owned();
                 id
             }
             Some((Entity::Definition(id), first)) if !self.complete[id.0 as usize] => {

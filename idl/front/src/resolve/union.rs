@@ -46,7 +46,7 @@ impl Resolver<'_> {
     fn union_body(&mut self, union: &ast::Union) -> Option<(Type, Vec<Case>, bool)> {
         let discriminator = self.type_spec(&union.discriminator)?;
         let values = self.number_of_values(&discriminator);
-        if values.is_none() {
+        if values.is_none() && !self.is_unknown(self.spec.resolve_aliases(&discriminator)) {
             self.report(
                 Diagnostic::new(
                     Code::BadDiscriminator,

@@ -1,5 +1,7 @@
 //! Value types and event types (clause 7.4.10).
 
+use std::collections::HashSet;
+
 use super::Resolver;
 use super::scope::Entity;
 use crate::ast::{self, Ident, TypeSpec};
@@ -10,9 +12,11 @@ use crate::source::Span;
 
 impl Resolver<'_> {
     pub(super) fn value(&mut self, value: &ast::Value, doc: &str) {
-        let same: fn(&DefinitionKind) -> bool = match value.is_abstract {
-            true => |kind| matches!(kind, DefinitionKind::ValueType(value) if value.is_abstract),
-            false => |kind| matches!(kind, DefinitionKind::ValueType(value) if !value.is_abstract),
+        let same: fn(&DefinitionKind) -> bool = match (value.is_abstract, value.is_event) {
+            (false, false) => |kind| is_value(kind, false, false),
+            (false, true) => |kind| is_value(kind, false, true),
+            (true, false) => |kind| is_value(kind, true, false),
+            (true, true) => |kind| is_value(kind, true, true),
         };
         let mut empty = ValueType {
             is_abstract: value.is_abstract,
@@ -55,43 +59,46 @@ impl Resolver<'_> {
         self.check_state(id);
     }
 
-    /// A value type supports one interface that is not abstract, derived from those of its base.
+    /// A value type supports one interface that is not abstract, derived from those of its bases.
     fn check_supports(&mut self, value: &ast::Value, resolved: &ValueType) {
-        let is_concrete = |this: &Self, id: DefinitionId| {
-            let interface = this.spec.interface(id);
+        let is_concrete = |id: &DefinitionId| {
+            let interface = self.spec.interface(*id);
             interface.is_some_and(|interface| interface.flavour != InterfaceFlavour::Abstract)
         };
-        let concrete = |this: &Self, supports: &[DefinitionId]| -> Vec<DefinitionId> {
-            let supports = supports.iter().copied();
-            supports.filter(|id| is_concrete(this, *id)).collect()
-        };
-        let own = concrete(self, &resolved.supports);
+        let own: Vec<_> = resolved.supports.iter().copied().filter(is_concrete).collect();
         if own.len() > 1 {
-            self.bad_value(
-                value.name.span,
-                format!(
-                    "`{}` supports {} interfaces that are not abstract",
-                    value.name.name,
-                    own.len()
-                ),
-                "support one, derived from the others, or make the others abstract",
+            let message = format!(
+                "`{}` supports {} interfaces that are not abstract",
+                value.name.name,
+                own.len()
             );
+            let help = "support one, derived from the others, or make the others abstract";
+            return self.bad_value(value.name.span, message, help);
         }
-        let Some(own) = own.first().copied() else { return };
-        let derived = self.spec.all_bases(own);
-        let missing = resolved
-            .bases
-            .iter()
-            .find_map(|base| match &self.spec[*base].kind {
-                DefinitionKind::ValueType(base) => {
-                    let supported = concrete(self, &base.supports);
-                    supported
-                        .into_iter()
-                        .find(|id| *id != own && !derived.contains(id))
-                }
-                _ => None,
-            });
-        if let Some(missing) = missing {
+        let mut inherited: Vec<DefinitionId> = Vec::new();
+        let mut seen = HashSet::new();
+        let mut open = resolved.bases.clone();
+        while let Some(base) = open.pop() {
+            if let DefinitionKind::ValueType(base) = &self.spec[base].kind {
+                inherited.extend(base.supports.iter().filter(|id| is_concrete(id)));
+                open.extend(base.bases.iter().filter(|base| seen.insert(**base)));
+            }
+        }
+        inherited.dedup();
+        // Without an own one, the most derived of the inherited ones counts.
+        let missing = |own: DefinitionId| {
+            let derived = self.spec.all_bases(own);
+            inherited
+                .iter()
+                .copied()
+                .find(|id| *id != own && !derived.contains(id))
+        };
+        let clash = match own.first() {
+            Some(own) => missing(*own).map(|missing| (*own, missing)),
+            None if inherited.iter().any(|one| missing(*one).is_none()) => None,
+            None => inherited.first().and_then(|one| Some((*one, missing(*one)?))),
+        };
+        if let Some((own, missing)) = clash {
             let message = format!(
                 "`{}` supports `{}`, which is not derived from `{}` of its base",
                 value.name.name, self.spec[own].name, self.spec[missing].name
@@ -101,7 +108,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Abstract value types have no state and no factories; state has names that no base has.
+    /// Abstract value types have no state and no factories; nothing has the name of a base's state.
     fn check_state(&mut self, id: DefinitionId) {
         let DefinitionKind::ValueType(value) = &self.spec[id].kind else {
             return;
@@ -119,21 +126,24 @@ impl Resolver<'_> {
                 (span, message, "remove it, or `abstract`")
             }));
         }
-        let mut inherited: Vec<&str> = Vec::new();
+        let mut inherited: HashSet<String> = HashSet::new();
+        let mut seen = HashSet::new();
         let mut open = value.bases.clone();
         while let Some(base) = open.pop() {
             if let DefinitionKind::ValueType(base) = &self.spec[base].kind {
-                inherited.extend(base.state.iter().map(|(_, member)| member.name.as_str()));
-                open.extend(&base.bases);
+                inherited.extend(base.state.iter().map(|(_, member)| member.name.to_lowercase()));
+                open.extend(base.bases.iter().filter(|base| seen.insert(**base)));
             }
         }
-        for (_, member) in &value.state {
-            if inherited
-                .iter()
-                .any(|name| name.eq_ignore_ascii_case(&member.name))
-            {
-                let message = format!("`{}` is state of a base already", member.name);
-                found.push((member.span, message, "rename it"));
+        let state = value.state.iter().map(|(_, member)| (&member.name, member.span));
+        let operations = value.operations.iter().map(|of| (&of.name, of.span));
+        let attributes = value.attributes.iter().map(|of| (&of.name, of.span));
+        let members = value.members.iter().map(|id| &self.spec[*id]);
+        let members = members.map(|member| (&member.name, member.span));
+        for (name, span) in state.chain(operations).chain(attributes).chain(members) {
+            if inherited.contains(&name.to_lowercase()) {
+                let message = format!("`{name}` is state of a base already");
+                found.push((span, message, "rename it"));
             }
         }
         for (span, message, help) in found {
@@ -177,6 +187,12 @@ impl Resolver<'_> {
                     Code::BadBase,
                     "only an event type inherits from an event type",
                     "make this an `eventtype`",
+                ))
+            } else if is_abstract && position == 0 && value.is_truncatable {
+                Some((
+                    Code::BadBase,
+                    "an abstract value type has no state to which a value could be truncated",
+                    "put a base with state first, or remove `truncatable`",
                 ))
             } else if is_abstract {
                 None
@@ -232,13 +248,14 @@ impl Resolver<'_> {
             return;
         };
         let content = self.within(id, name, name.at, |this| this.type_spec(ty));
-        let boxes_value = |id: &DefinitionId| {
-            matches!(
+        let boxes_value = |content: &Type| match self.spec.resolve_aliases(content) {
+            Type::Ref(id) => matches!(
                 self.spec[*id].kind,
                 DefinitionKind::ValueType(_) | DefinitionKind::ValueBox(_)
-            )
+            ),
+            _ => false,
         };
-        if matches!(&content, Some(Type::Ref(id)) if boxes_value(id)) {
+        if content.as_ref().is_some_and(boxes_value) {
             self.report(
                 Diagnostic::new(Code::WrongKindOfName, ty.span, "a value type cannot be boxed")
                     .with_help("use the value type itself"),
@@ -248,4 +265,9 @@ impl Resolver<'_> {
             boxed.content = content;
         }
     }
+}
+
+fn is_value(kind: &DefinitionKind, is_abstract: bool, is_event: bool) -> bool {
+    matches!(kind, DefinitionKind::ValueType(value)
+        if value.is_abstract == is_abstract && value.is_event == is_event)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use punctual_idl::{Code, Options, Severity, compile_text};
 
-use super::support::{findings, outcome};
+use super::support::{accepted, findings, outcome};
 
 /// Text, and all its findings.
 const REFUSED: &[(&str, &[&str])] = &[
@@ -30,6 +30,18 @@ const REFUSED: &[(&str, &[&str])] = &[
         "local interface L {}; valuetype V { public L x; };",
         &["IDL0089 1:46"],
     ),
+    (
+        "local interface L {}; valuetype V sequence<L>;",
+        &["IDL0089 1:33"],
+    ),
+    (
+        "local interface L {}; exception X { L y; }; interface I { attribute long a getraises (X); };",
+        &["IDL0089 1:74"],
+    ),
+    (
+        "local interface L {}; exception X { L y; }; interface I { attribute long a setraises (X); };",
+        &["IDL0089 1:74"],
+    ),
     // A name keeps its meaning to the end of the scopes around its use.
     (
         "typedef long A; interface I { struct S { struct T { A x; } y; }; typedef string A; };",
@@ -50,7 +62,55 @@ const REFUSED: &[(&str, &[&str])] = &[
         "valuetype V { public long a; }; valuetype W : V { private short a; };",
         &["IDL0092 1:65"],
     ),
+    (
+        "interface A {}; interface B {}; valuetype V supports A {}; valuetype W : V {};\
+         valuetype X : W supports B {};",
+        &["IDL0092 1:89"],
+    ),
+    (
+        "interface A {}; interface B {}; abstract valuetype V supports A {};\
+         abstract valuetype W supports B {}; valuetype X : V, W {};",
+        &["IDL0092 1:114"],
+    ),
+    (
+        "valuetype V { public long a; }; valuetype W : V { void A(); };",
+        &["IDL0092 1:56"],
+    ),
+    (
+        "valuetype V { public long a; }; valuetype W : V { attribute long a; };",
+        &["IDL0092 1:66"],
+    ),
+    (
+        "valuetype V { public long a; }; valuetype W : V { typedef long a; };",
+        &["IDL0092 1:64"],
+    ),
+    (
+        "valuetype V { void f(); }; valuetype W : V { public long f; };",
+        &["IDL0082 1:58"],
+    ),
+    (
+        "interface I { void f(); }; valuetype V supports I { public long f; };",
+        &["IDL0082 1:65"],
+    ),
+    (
+        "abstract valuetype A {}; valuetype V : truncatable A {};",
+        &["IDL0080 1:52"],
+    ),
+    (
+        "valuetype V { public long a; }; typedef V T; valuetype B T;",
+        &["IDL0046 1:58"],
+    ),
+    ("valuetype V; eventtype V {};", &["IDL0087 1:24"]),
+    ("eventtype E; valuetype E {};", &["IDL0087 1:24"]),
+    ("custom valuetype V;", &["IDL0030 1:19"]),
     ("eventtype E {}; valuetype V : E {};", &["IDL0080 1:31"]),
+    // Fixed-point types.
+    ("typedef fixed T;", &["IDL0062 1:9"]),
+    ("struct S { fixed x; };", &["IDL0062 1:12"]),
+    ("typedef sequence<fixed> T;", &["IDL0062 1:18"]),
+    ("typedef fixed<0, 0> T;", &["IDL0062 1:15"]),
+    ("typedef fixed<5> T;", &["IDL0030 1:16"]),
+    ("typedef fixed<5.0, 2> T;", &["IDL0074 1:15"]),
     // Interfaces.
     (
         "exception X {}; interface I { readonly attribute long a, b raises (X); };",
@@ -59,6 +119,18 @@ const REFUSED: &[(&str, &[&str])] = &[
     (
         "struct S; typedef sequence<S> T; interface I { void f(in T x); }; struct S { long a; };",
         &["IDL0060 1:58"],
+    ),
+    (
+        "struct S; typedef sequence<S> T; struct R { T x; }; interface I { R f(); }; struct S { long a; };",
+        &["IDL0060 1:67"],
+    ),
+    (
+        "interface A { void f(); }; interface B : A { enum E { f }; };",
+        &["IDL0082 1:55"],
+    ),
+    (
+        "exception X {}; interface I { attribute long a, b setraises (X); };",
+        &["IDL0030 1:51"],
     ),
     (
         "interface A { void f(); }; interface B : A { typedef long f; };",
@@ -275,10 +347,11 @@ const REFUSED: &[(&str, &[&str])] = &[
         &["IDL0090 4:11"],
     ),
     (
-        "#pragma prefix \"a\"\nmodule M { typedef long T; };\n#pragma prefix \"b\"\nmodule M { typedef long U; };",
-        &["IDL0090 4:8"],
+        "#pragma prefix \"a\"\nmodule M { interface I; };\n#pragma prefix \"b\"\nmodule M { interface I {}; };",
+        &["IDL0090 4:22"],
     ),
     ("interface I {}; typeid I \"nonsense\";", &["IDL0091 1:26"]),
+    ("interface I {}; typeprefix I \"p q\";", &["IDL0091 1:30"]),
     ("interface I {};\n#pragma version I 1", &["IDL0091 2:1"]),
     ("#pragma version Missing 1.1", &["IDL0040 1:17"]),
 ];
@@ -372,6 +445,158 @@ fn near_names_are_suggested() {
         "did you mean `::M::Deep`?"
     );
     assert_eq!(help("#inclde \"x\""), "did you mean `include`?");
+    let track = "module A { struct Track { long x; }; enum Colour { red }; }; module B { typedef long L; };";
+    for (text, expected) in [
+        ("typedef Track T;", "::A::Track"),
+        ("typedef B::Track T;", "::A::Track"),
+        ("typedef C::Track T;", "::A::Track"),
+        ("const A::Colour c = red;", "::A::red"),
+    ] {
+        assert_eq!(
+            help(&format!("{track} {text}")),
+            format!("did you mean `{expected}`?"),
+            "{text}"
+        );
+        let followed = text.replace("B::Track", "Track").replace("C::Track", "Track");
+        let last = expected.rsplit("::").next().unwrap();
+        accepted(&format!("{track} {}", followed.replace(last, expected)));
+    }
+}
+
+/// Text with a word that IDL does not have, what the help puts in its place, and that this is IDL.
+#[test]
+fn words_that_resemble_keywords_have_a_suggestion_that_compiles() {
+    for (text, word, replacement) in [
+        ("modul M { typedef long T; };", "modul", "module"),
+        ("namespace M { typedef long T; };", "namespace", "module"),
+        ("namspace M { typedef long T; };", "namspace", "module"),
+        ("strct S { long x; };", "strct", "struct"),
+        ("class C {};", "class", "interface"),
+        ("struct S { int x; };", "int", "long"),
+        ("struct S { unsigned int x; };", "int", "long"),
+        ("typedef bool B;", "bool", "boolean"),
+        ("struct S { uint32_t x; };", "uint32_t", "unsigned long"),
+        ("struct S { vector<long> x; };", "vector", "sequence"),
+        ("interface I { onway void f(); };", "onway", "oneway"),
+        (
+            "interface I { readonly atribute long x; };",
+            "atribute",
+            "attribute",
+        ),
+        ("interface I { vodi f(); };", "vodi", "void"),
+        (
+            "exception X {}; interface I { void f() raise (X); };",
+            "raise",
+            "raises",
+        ),
+        (
+            "exception X {}; interface I { void f() throws (X); };",
+            "throws",
+            "raises",
+        ),
+        ("interface J {}; interface I extends J {};", "extends", ":"),
+    ] {
+        let diagnostics = outcome(text).diagnostics;
+        let expected = format!("did you mean `{replacement}`?");
+        assert_eq!(diagnostics[0].help.as_deref(), Some(&*expected), "{text}");
+        accepted(&text.replacen(word, replacement, 1));
+    }
+    for (text, without, expected) in [
+        (
+            "interface I { static void f(); };",
+            "static ",
+            "remove `static`: IDL has no such word",
+        ),
+        (
+            "struct S { signed long x; };",
+            "signed ",
+            "remove `signed`: IDL has no such word",
+        ),
+        (
+            "interface J {}; interface I : public J {};",
+            "public ",
+            "remove `public`: every base is public",
+        ),
+        (
+            "struct S { std::string x; };",
+            "std::",
+            "`string` is a keyword: write it without a scope",
+        ),
+    ] {
+        let diagnostics = outcome(text).diagnostics;
+        assert_eq!(diagnostics[0].help.as_deref(), Some(expected), "{text}");
+        accepted(&text.replace(without, ""));
+    }
+    let outcome = outcome("struct S { String x; };");
+    assert_eq!(findings(&outcome), ["IDL0031 1:12"]);
+    let help = outcome.diagnostics[0].help.as_deref().unwrap();
+    assert!(help.starts_with("write `string`"), "{help}");
+}
+
+#[test]
+fn a_name_that_was_used_is_qualified_as_the_help_says() {
+    for (text, used, qualified) in [
+        (
+            "module N { struct Names { long x; }; struct R { Names n; long names; }; };",
+            "Names n",
+            "::N::Names n",
+        ),
+        (
+            "module N { enum E { red, green }; interface I { const E c = red; void red(); }; };",
+            "= red",
+            "= ::N::red",
+        ),
+    ] {
+        let diagnostics = outcome(text).diagnostics;
+        let help = diagnostics[0].help.as_deref().unwrap();
+        let name = qualified.trim_start_matches("= ").trim_end_matches(" n");
+        assert_eq!(help, format!("rename it, or qualify the other one: `{name}`"));
+        accepted(&text.replacen(used, qualified, 1));
+    }
+}
+
+#[test]
+fn an_unclosed_brace_is_named_even_if_that_of_another_scope_closes_it() {
+    let text = "module M {\n  interface I {\n    void f();\n\n  struct S { long a; };\n};\n";
+    assert_eq!(findings(&outcome(text)), ["IDL0030 2:15"]);
+    // Braces on lines of their own, and a base on a line of its own, are no mistakes.
+    let text = [
+        "module M",
+        "{",
+        "  interface A {};",
+        "  interface I : A,",
+        "                Missing {",
+        "  };",
+        "  struct S",
+        "  {",
+        "    long a;",
+        "  };",
+    ]
+    .join("\n");
+    assert_eq!(findings(&outcome(&text))[0], "IDL0030 2:1");
+}
+
+#[test]
+fn an_error_in_a_macro_is_shown_where_it_is_used_and_where_it_is_written() {
+    let places = |text: &str| -> Vec<(usize, usize)> {
+        let outcome = outcome(text);
+        let labels = outcome.diagnostics[0].labels.iter();
+        labels
+            .map(|label| outcome.files[0].line_and_column(label.span.start))
+            .collect()
+    };
+    assert_eq!(
+        places("#define BAD(x) typedef Missing x;\ntypedef long A;\nBAD(foo)\n"),
+        [(3, 1), (1, 24)]
+    );
+    assert_eq!(
+        places("#define INNER Missing\n#define OUTER INNER\ntypedef OUTER T;\n"),
+        [(3, 9), (1, 15)]
+    );
+    assert_eq!(
+        places("#define TWO(x) struct x { long a b; };\nTWO(S)\n"),
+        [(2, 4), (1, 32)]
+    );
 }
 
 #[test]

@@ -92,3 +92,18 @@ fn an_import_of_what_is_known_declares_nothing() {
         .all(|definition| !matches!(definition.kind, DefinitionKind::Accepted(_)));
     assert!(none);
 }
+
+#[test]
+fn imported_names_are_types_bases_and_constants_of_unknown_value() {
+    let specification = accepted(
+        "import ::M::Sub; import N;\n\
+         const long a = M::X + 1; const N::E b = N::X; typedef string<N::Max> S;\n\
+         typedef long C[M::Sub::Max];\n\
+         union U switch (N::E) { case N::a: long x; default: long y; };\n\
+         interface I : N::J { void f(in M::Sub::T x) raises (N::X); };\n",
+    );
+    assert!(specification.find("I").is_some());
+    // What is not imported is still unknown.
+    let outcome = outcome("import N; const long a = P::X;");
+    assert_eq!(findings(&outcome), ["IDL0040 1:26"]);
+}

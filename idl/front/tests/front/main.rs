@@ -2,7 +2,10 @@
 
 mod captures;
 mod constants;
+#[path = "../../../../fuzz/corpus.rs"]
+mod corpus;
 mod errors;
+mod fuzzed;
 mod grammar;
 mod hostile;
 mod idl4;

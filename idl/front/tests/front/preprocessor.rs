@@ -260,7 +260,7 @@ fn comments_above_document() {
     use punctual_idl::hir::DefinitionKind::{Enum, Interface, Struct};
     match &specification.find("M::S").unwrap().kind {
         Struct(found) => {
-            assert_eq!(found.members[0].doc, "The member.");
+            assert_eq!(found.members[0].doc, "The member.\ntrailing");
             assert_eq!(found.members[1].doc, "");
         }
         other => panic!("{other:?}"),
@@ -283,6 +283,50 @@ fn comments_above_document() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn comments_behind_document_what_ends_there() {
+    let specification = accepted(
+        "struct S {\n  long a; // Metres,\n          // above the sea.\n  long b; ///< Seconds.\n  \
+         // Of c.\n  long c; /* Volts. */\n  /* no */ long /* remark */ d;\n  // Behind d.\n};\n\
+         enum E {\n  x, // First.\n  y // Last.\n};\n\
+         interface I {\n  void f(in long p, // One.\n         in long q); // Both.\n  // And more.\n\n  \
+         void g();\n  // Of h.\n  void h();\n  // After h.\n  // Still.\n\n  // Apart.\n\n  \
+         attribute long k; // Of k.\n}; // end of I\n\
+         typedef long T; // A number.\n#if 0\ntypedef long U; // Not of T.\n#endif // nothing\n",
+    );
+    use punctual_idl::hir::DefinitionKind::{Enum, Interface, Struct};
+    let Struct(found) = &specification.find("S").unwrap().kind else {
+        panic!("no struct");
+    };
+    let docs: Vec<&str> = found.members.iter().map(|member| &*member.doc).collect();
+    let above = "Metres,\nabove the sea.";
+    assert_eq!(docs, [above, "Seconds.", "Of c.\nVolts.", "no\nBehind d."]);
+    let Enum(found) = &specification.find("E").unwrap().kind else {
+        panic!("no enum");
+    };
+    let docs: Vec<&str> = found.enumerators.iter().map(|of| &*of.doc).collect();
+    assert_eq!(docs, ["First.", "Last."]);
+    let interface = specification.find("I").unwrap();
+    assert_eq!(interface.doc, "");
+    let Interface(found) = &interface.kind else {
+        panic!("no interface");
+    };
+    let docs: Vec<&str> = found.operations.iter().map(|of| &*of.doc).collect();
+    assert_eq!(docs, ["Both.\nAnd more.", "", "Of h.\nAfter h.\nStill."]);
+    let parameters = &found.operations[0].parameters;
+    assert_eq!([&*parameters[0].doc, &*parameters[1].doc], ["One.", ""]);
+    assert_eq!(found.attributes[0].doc, "Of k.");
+    assert_eq!(specification.find("T").unwrap().doc, "A number.");
+}
+
+#[test]
+fn a_forward_declarations_comment_is_not_that_of_the_definition() {
+    let specification = accepted("// Declared below.\ninterface I;\n\ninterface I {};\n");
+    assert_eq!(specification.find("I").unwrap().doc, "");
+    let specification = accepted("// Forward.\ninterface I;\n\n// The real one.\ninterface I {};\n");
+    assert_eq!(specification.find("I").unwrap().doc, "The real one.");
 }
 
 #[test]

@@ -111,6 +111,21 @@ fn versions_and_explicit_ids() {
 }
 
 #[test]
+fn a_module_may_be_reopened_under_another_prefix() {
+    let specification = accepted(
+        "#pragma prefix \"a\"\nmodule M { interface A; interface A {}; };\n\
+         #pragma prefix \"b\"\nmodule M { interface B {}; };\n",
+    );
+    for (name, id) in [
+        ("M", "IDL:a/M:1.0"),
+        ("M::A", "IDL:a/M/A:1.0"),
+        ("M::B", "IDL:b/M/B:1.0"),
+    ] {
+        assert_eq!(id_of(&specification, name), id);
+    }
+}
+
+#[test]
 fn typeprefix_holds_for_the_whole_scope() {
     let specification = accepted(
         "#pragma prefix \"p\"\n\

@@ -224,7 +224,6 @@ fn what_is_not_generated_yet_is_named() {
             "local interface L {}; typedef sequence<L> T; struct S { T x; };",
             "a local type",
         ),
-        ("eventtype V { public long a; };", "`eventtype`"),
         ("component C {};", "component"),
         ("porttype P { attribute long a; };", "porttype"),
         ("module T<typename X> { typedef X Y; };", "template module"),

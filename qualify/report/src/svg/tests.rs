@@ -5,29 +5,17 @@ use plotters::style::RGBColor;
 use super::draw::INK_WRITTEN;
 use super::*;
 
-fn figure(series: Vec<Series>) -> LineFigure {
-    LineFigure {
-        title: "Lanes & <work>".into(),
-        caption: String::new(),
-        x_label: "work per call".into(),
-        y_label: "achieved rate (Hz)".into(),
-        series,
-    }
-}
-
-fn series(name: &str, points: &[(f64, f64)]) -> Series {
-    Series {
-        name: name.into(),
-        points: points.to_vec(),
-    }
+fn figure() -> Figure {
+    Figure::new("Lanes & <work>")
+        .x("work per call")
+        .y("achieved rate (Hz)")
 }
 
 #[test]
 fn titles_labels_and_names_are_text() {
-    let svg = figure(vec![
-        series("high", &[(30.0, 75.0), (80.0, 70.0)]),
-        series("low", &[(30.0, 25.0), (80.0, 1.0)]),
-    ]);
+    let svg = figure()
+        .line("high", [(30.0, 75.0), (80.0, 70.0)])
+        .line("low", [(30.0, 25.0), (80.0, 1.0)]);
     let svg = svg.to_svg().unwrap();
     for text in [
         "work per call",
@@ -46,9 +34,8 @@ fn titles_labels_and_names_are_text() {
 #[test]
 fn curves_differ_in_colour_and_dashes() {
     let names = ["1", "2", "3", "4", "5", "6", "7", "8"];
-    let svg = figure(names.map(|name| series(name, &[(0.0, 1.0), (1.0, 2.0)])).to_vec())
-        .to_svg()
-        .unwrap();
+    let lines = |figure: Figure, name| figure.line(name, [(0.0, 1.0), (1.0, 2.0)]);
+    let svg = names.into_iter().fold(figure(), lines).to_svg().unwrap();
     // In the legend and in the plot: all but the first are dashed.
     assert_eq!(svg.matches("stroke-dasharray=").count(), 2 * 7);
     for style in mark::STYLES {
@@ -59,7 +46,7 @@ fn curves_differ_in_colour_and_dashes() {
 
 #[test]
 fn a_figure_takes_colours_and_size_from_the_page() {
-    let svg = figure(vec![series("one", &[(1.0, 1.0)])]).to_svg().unwrap();
+    let svg = figure().line("one", [(1.0, 1.0)]).to_svg().unwrap();
     assert!(svg.contains("currentColor") && !svg.contains(INK_WRITTEN) && !svg.contains("#000000"));
     let tag = svg.split_once('>').unwrap().0;
     assert!(
@@ -71,7 +58,7 @@ fn a_figure_takes_colours_and_size_from_the_page() {
 #[test]
 fn a_figure_without_points_is_an_error() {
     for points in [&[][..], &[(f64::NAN, 1.0), (1.0, f64::INFINITY)]] {
-        let error = figure(vec![series("none", points)]).to_svg().unwrap_err();
+        let error = figure().line("none", points.to_vec()).to_svg().unwrap_err();
         assert!(
             error.to_string().contains("`Lanes & <work>` has no points"),
             "{error}"
@@ -86,7 +73,7 @@ fn a_single_point_and_equal_values_have_an_axis() {
         &[(5.0, 3.0), (5.0, 3.0)],
         &[(1.0, -2.0), (2.0, 4.0)],
     ] {
-        assert!(figure(vec![series("one", points)]).to_svg().is_ok());
+        assert!(figure().line("one", points.to_vec()).to_svg().is_ok());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use punctual_harness::{Claim, Outcome};
 
-use super::{LANES, observed::Comparison};
+use super::{LANES, attack::Kind, observed::Comparison};
 
 const SOURCE: &str = "Punctual's limit, docs/threats.md";
 /// The least share of its calls that a lane above the attacked one keeps.
@@ -21,6 +21,10 @@ const KEPT_MIB: f64 = 32.0;
 /// Adds the claims of one attack.
 pub(super) fn claim(comparison: &Comparison, outcome: &mut Outcome) {
     let attack = comparison.attack;
+    if attack.kind == Kind::Elsewhere {
+        // What the kernel costs is not the server's to claim.
+        return;
+    }
     let (name, attacked) = (attack.name, &comparison.attacked);
     let mut add = |id: &str, text: String, measured: f64, limit: f64, at_least: bool| {
         let (id, text) = (format!("{name}.{id}"), format!("{}: {text}", attack.about));

@@ -41,7 +41,7 @@ impl Flood {
             let mut sent = line.push(&self.opening, until);
             while let Ok(true) = sent {
                 sent = line.push(&self.burst, until);
-                operations += self.operations;
+                operations += if let Ok(true) = sent { self.operations } else { 0 };
             }
         }
         operations

@@ -2,7 +2,7 @@
 
 use std::{rc::Rc, time::Duration};
 
-use punctual_harness::Latencies;
+use punctual_harness::{Latencies, Outcome, Row, statistics::median};
 
 use super::{
     CALLS_PER_SECOND, LANES,
@@ -23,11 +23,54 @@ impl Comparison {
         self.attacked.lanes[lane].made() / self.alone.lanes[lane].made()
     }
 
-    /// Returns the 99th percentile of a lane's latencies under attack over that alone; NaN without calls.
+    /// Returns the 99th percentile of a lane's latencies under attack over that alone, the median of the
+    /// blocks each time: one hiccup of the machine decides nothing. NaN if a block had no calls.
     pub(super) fn p99_ratio(&self, lane: usize) -> f64 {
-        let p99 = |of: &Observed| of.lanes[lane].latencies.quantile_us(0.99);
-        let ratio = p99(&self.attacked).zip(p99(&self.alone));
-        ratio.map_or(f64::NAN, |(attacked, alone)| attacked / alone)
+        let p99 = |of: &Observed| median(&of.lanes[lane].p99_us).unwrap_or(f64::NAN);
+        p99(&self.attacked) / p99(&self.alone)
+    }
+
+    /// Adds a row for each lane, alone and attacked, and one for the server.
+    pub(super) fn rows(&self, outcome: &mut Outcome) {
+        let attack = self.attack;
+        let front = |kind: &str| {
+            Row::new()
+                .with("kind", kind)
+                .with("attack", attack.name)
+                .with("attacked_lane", LANES[attack.lane].name)
+        };
+        for (number, lane) in LANES.iter().enumerate() {
+            for (phase, observed) in [("alone", &*self.alone), ("attacked", &self.attacked)] {
+                let client = &observed.lanes[number];
+                let row = front("lane").with("lane", lane.name).with("phase", phase);
+                let row = row
+                    .with("calls_per_second", client.made() * f64::from(CALLS_PER_SECOND))
+                    .with("failed", client.failed)
+                    .with_fields(&client.latencies.summary())
+                    .with("newcomers", client.newcomers.arrived)
+                    .with("newcomers_served_percent", 100.0 * client.newcomers_served());
+                outcome.row(match phase {
+                    "alone" => row,
+                    _ => row.with("kept_percent", 100.0 * self.kept(number)),
+                });
+            }
+        }
+        let Observed {
+            operations,
+            attacked_s,
+            memory,
+            recovery,
+            lost,
+            ..
+        } = &self.attacked;
+        let row = front("server")
+            .with("operations_per_second", *operations as f64 / attacked_s)
+            .with("resident_before_kib", memory.before)
+            .with("resident_highest_kib", memory.highest)
+            .with("resident_after_kib", memory.after)
+            .with("recovery_ms", recovery.as_secs_f64() * 1e3)
+            .with("lost", lost.as_deref().unwrap_or(""));
+        outcome.row(row);
     }
 }
 
@@ -54,6 +97,8 @@ pub(super) struct Client {
     pub(super) failed: u64,
     /// Includes the calls that could not be made because the previous one still ran.
     pub(super) latencies: Latencies,
+    /// The 99th percentile of each block in µs; NaN without calls.
+    pub(super) p99_us: Vec<f64>,
     pub(super) newcomers: Newcomers,
 }
 
@@ -91,11 +136,17 @@ impl Observed {
             if let Some(report) = block.reports.get(lane) {
                 client.calls += report.calls.len() as u64;
                 client.failed += u64::from(report.failed);
+                let mut latencies = Latencies::default();
                 for call in &report.calls {
                     let interval = 1_000_000_000 / u64::from(CALLS_PER_SECOND);
-                    let latency = call.end_ns - call.start_ns;
-                    client.latencies.record_paced(latency, interval);
+                    latencies.record_paced(call.end_ns - call.start_ns, interval);
                 }
+                client.latencies.merge(&latencies);
+                client
+                    .p99_us
+                    .push(latencies.quantile_us(0.99).unwrap_or(f64::NAN));
+            } else {
+                client.p99_us.push(f64::NAN);
             }
             if let Some(newcomers) = block.newcomers.get(lane) {
                 client.newcomers.arrived += newcomers.arrived;
@@ -159,6 +210,25 @@ pub(super) mod tests {
         let comparison = comparison(&block([2000, 2000, 1000], 40), &block([500, 2000, 1000], 44));
         assert_eq!([0, 1, 2].map(|lane| comparison.kept(lane)), [0.25, 1.0, 1.0]);
         assert!((comparison.p99_ratio(2) - 1.1).abs() < 0.01);
+    }
+
+    #[test]
+    fn one_block_does_not_decide_about_percentiles() {
+        let (alone, slow) = (block([2000; 3], 40), block([2000; 3], 400));
+        let mut comparison = comparison(&alone, &slow);
+        assert!((comparison.p99_ratio(1) - 10.0).abs() < 0.1);
+        comparison.attacked.add(&alone);
+        comparison.attacked.add(&alone);
+        assert!(
+            (comparison.p99_ratio(1) - 1.0).abs() < 0.01,
+            "the median of three"
+        );
+        comparison.attacked.add(&slow);
+        comparison.attacked.add(&slow);
+        assert!(
+            (comparison.p99_ratio(1) - 10.0).abs() < 0.1,
+            "three of five are slow"
+        );
     }
 
     #[test]

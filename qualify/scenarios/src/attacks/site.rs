@@ -62,7 +62,8 @@ impl Site {
             .flatten()
             .next()
             .ok_or("the server has no reference")?;
-        let targets = Target::of_reference(reference, LANES.iter().map(|lane| lane.priority))?;
+        let cpu = places.pinned.iter().next().unwrap_or_default();
+        let targets = Target::of_reference(reference, LANES.iter().map(|lane| lane.priority), cpu)?;
         let peer = |name: &str| {
             let spec = ChildSpec::new(name, ROLE).affinity(places.driver.clone());
             spec.spawn::<()>(START).map(|(child, ())| child)

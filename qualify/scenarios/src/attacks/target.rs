@@ -19,6 +19,8 @@ pub(super) struct Target {
     pub(super) shm: String,
     pub(super) key: Vec<u8>,
     pub(super) priority: i16,
+    /// CPU of the server.
+    pub(super) cpu: usize,
 }
 
 impl Target {
@@ -26,6 +28,7 @@ impl Target {
     pub(super) fn of_reference(
         reference: &str,
         priorities: impl IntoIterator<Item = i16>,
+        cpu: usize,
     ) -> Result<Vec<Self>, Error> {
         let ior = ior_from_string(reference)?;
         let key = IiopProfile::decode(profile(&ior, TAG_INTERNET_IOP)?)?.object_key;
@@ -43,6 +46,7 @@ impl Target {
                 shm: of_priority(&shm, priority)?.clone(),
                 key: key.clone(),
                 priority,
+                cpu,
             })
         };
         priorities.into_iter().map(target).collect()

@@ -21,7 +21,7 @@ impl Transport {
     }
 
     /// Returns the endpoint of the server.
-    pub(super) fn endpoint(self) -> &'static str {
+    pub(crate) fn endpoint(self) -> &'static str {
         match self {
             Self::Tcp => "iiop://127.0.0.1:0",
             Self::Unix => "uiop://",

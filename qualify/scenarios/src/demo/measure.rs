@@ -6,7 +6,9 @@ use punctual_harness::{Claim, Outcome, Row};
 
 use super::Options;
 use crate::{
+    benchmark::Findings,
     error::Error,
+    experiment::{self, Trial},
     length::Length,
     load::{self, Counting, Importance, Phase, PhaseResult, Placement, Pool, Session, Setup},
     settings::Settings,
@@ -24,7 +26,7 @@ struct Point {
     work: u32,
 }
 
-pub(super) fn measure(options: &Options) -> Result<Outcome, Error> {
+pub(super) fn measure(options: &Options) -> Result<Findings, Error> {
     let phases = phases(options);
     let settings = Settings {
         quick: options.quick,
@@ -38,7 +40,8 @@ pub(super) fn measure(options: &Options) -> Result<Outcome, Error> {
     };
     let expected = load::expected(&phases) + Duration::from_secs(2);
     let mut testbed = Testbed::prepare("demo", length, &settings, expected)?;
-    let mut session = Session::begin(&mut testbed, "demo")?;
+    let mut trial = Trial::new(&mut testbed, "demo");
+    let mut session = Session::begin(trial.testbed, "demo")?;
     let setup = Setup::new(load::both_pools(false), Placement::OneCpu);
     let results = session.run(&[setup], phases)?;
     let outcome = &mut session.outcome;
@@ -50,9 +53,11 @@ pub(super) fn measure(options: &Options) -> Result<Outcome, Error> {
         phase.rows(&front).into_iter().for_each(|row| outcome.row(row));
     }
     claim(&results, outcome);
-    let outcome = session.end()?;
+    trial.outcome = session.end()?;
+    let chapter = experiment::chapter(include_str!("demo.toml"), &trial)?;
+    let outcome = trial.outcome;
     testbed.finish()?;
-    Ok(outcome)
+    Ok(Findings { outcome, chapter })
 }
 
 fn phases(options: &Options) -> Vec<Phase<Point>> {

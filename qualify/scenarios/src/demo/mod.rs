@@ -5,12 +5,14 @@
 //! lanes. Source: [Pyarali 2002] experiments 4 and 5, figures 15 and 17.
 
 mod measure;
-mod page;
 mod terminal;
 
 use std::process::ExitCode;
 
-use crate::report::{Files, could_not_run};
+use crate::{
+    benchmark::Findings,
+    report::{Files, could_not_run, page, with_machine},
+};
 
 /// The default file for the page with the figures.
 const PAGE: &str = "punctual-demo.html";
@@ -50,9 +52,12 @@ pub fn run(options: &Options) -> ExitCode {
     // The figures are the purpose of the demo, so they are drawn by default.
     files.html.get_or_insert_with(|| PAGE.into());
     match files.check().and_then(|()| measure::measure(options)) {
-        Ok(outcome) => {
+        Ok(Findings { outcome, chapter }) => {
             terminal::print(&outcome);
-            files.finish(&outcome, || page::html(&outcome))
+            files.finish(&outcome, || {
+                let page = page("Why lanes matter: the demo", &outcome).chapter(&chapter)?;
+                with_machine(page, &outcome)
+            })
         }
         Err(error) => could_not_run("demo", &error),
     }

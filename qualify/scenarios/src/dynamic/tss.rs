@@ -5,12 +5,11 @@
 
 mod access;
 mod creation;
-mod page;
 mod table;
 
 use std::time::Duration;
 
-use punctual_harness::{Outcome, blocks::interleave};
+use punctual_harness::blocks::interleave;
 use serde::{Deserialize, Serialize};
 
 use self::{
@@ -18,22 +17,14 @@ use self::{
     creation::{Creation, Maker},
 };
 use crate::{
-    benchmark::{Benchmark, Findings},
     control::Control,
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
-    os::{Interrupts, Subject, serve, shortened},
-    testbed::Testbed,
+    os::{Interrupts, Subject, serve},
 };
 
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    name: "dyn.tss",
-    about: "storage of distributable threads and pthread_getspecific: keys, reads, writes ([Gill 2004] \
-            tables 3 and 4)",
-    expected: |length| Extent::of(length).expected() * Extent::of(length).processes as u32,
-    run: measure,
-    controls: &[SEARCHED],
-};
+pub(super) struct ThreadStorage;
 
 pub(crate) const ROLE: &str = "__dyn-tss";
 
@@ -109,34 +100,45 @@ struct Measured {
     over_keys: Vec<(Access, Vec<Block>)>,
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let extent = Extent::of(testbed.length);
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    shortened(testbed, &mut outcome, || {
-        let full = Extent::of(Length::Full);
-        format!(
+impl Experiment for ThreadStorage {
+    const NAME: &'static str = "dyn.tss";
+    const ABOUT: &'static str = "storage of distributable threads and pthread_getspecific: keys, reads, \
+                                 writes ([Gill 2004] tables 3 and 4)";
+    const PAGE: &'static str = include_str!("tss/tss.toml");
+    const CONTROLS: &'static [Control] = &[SEARCHED];
+
+    fn expected(length: Length) -> Duration {
+        Extent::of(length).expected() * Extent::of(length).processes as u32
+    }
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let (extent, full) = (Extent::of(trial.length()), Extent::of(Length::Full));
+        trial.shortened(format!(
             "{} processes with {} rounds of blocks instead of {} with {}",
             extent.processes, extent.rounds, full.processes, full.rounds
-        )
-    });
-    outcome.parameter("processes", extent.processes);
-    outcome.parameter("rounds", extent.rounds);
-    outcome.parameter("batch", access::BATCH);
-    outcome.parameter("batches", extent.batches);
-    let mut measured = Measured::default();
-    for process in 0..extent.processes {
-        let text = format!("process {} of {}", process + 1, extent.processes);
-        testbed.progress.stage(text, extent.expected());
-        let mut subject = Subject::start(testbed, ROLE, extent.expected() * 10, Interrupts::Ignored)?;
-        let searched = testbed.is_under(&SEARCHED);
-        measured.add_process(&mut subject, extent, searched)?;
-        subject.finish(&mut outcome)?;
+        ));
+        trial.outcome.parameter("processes", extent.processes);
+        trial.outcome.parameter("rounds", extent.rounds);
+        trial.outcome.parameter("batch", access::BATCH);
+        trial.outcome.parameter("batches", extent.batches);
+        let mut measured = Measured::default();
+        for process in 1..=extent.processes {
+            let text = format!("process {process} of {}", extent.processes);
+            trial.stage(text, extent.expected());
+            let limit = extent.expected() * 10;
+            let mut subject = Subject::start(trial.testbed, ROLE, limit, Interrupts::Ignored)?;
+            let searched = trial.testbed.is_under(&SEARCHED);
+            measured.add_process(&mut subject, extent, searched)?;
+            subject.finish(&mut trial.outcome)?;
+        }
+        creation::evaluate(&measured.creations, &mut trial.outcome);
+        access::evaluate(&measured.accesses, &mut trial.outcome);
+        access::evaluate_over_keys(&measured.over_keys, &mut trial.outcome);
+        for creation in &measured.creations {
+            trial.curve("creation", creation.maker.name(), creation.curve());
+        }
+        Ok(())
     }
-    creation::evaluate(&measured.creations, &mut outcome);
-    access::evaluate(&measured.accesses, &mut outcome);
-    access::evaluate_over_keys(&measured.over_keys, &mut outcome);
-    let chapter = page::chapter(&outcome, &measured.creations);
-    Ok(Findings { outcome, chapter })
 }
 
 impl Measured {
@@ -213,9 +215,3 @@ fn unexpected_response() -> Error {
 
 /// The source of the claims.
 const SOURCE: &str = "Punctual's limit";
-
-/// Returns the rows of a table.
-fn find<'o>(outcome: &'o Outcome, table: &'o str) -> impl Iterator<Item = &'o punctual_harness::Row> {
-    let rows = outcome.rows().iter();
-    rows.filter(move |row| row.get("table").and_then(|name| name.as_str()) == Some(table))
-}

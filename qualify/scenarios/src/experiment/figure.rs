@@ -101,7 +101,10 @@ impl FigureSpec {
             figure = figure.line(name, rows.iter().filter_map(point));
         }
         for curve in &trial.curves {
-            if Some(curve.group) == self.curves.as_deref() {
+            let is_selected = Some(curve.group) == self.curves.as_deref();
+            if is_selected && curve.published {
+                figure = figure.published(curve.name.as_str(), curve.points.iter().copied());
+            } else if is_selected {
                 figure = figure.line(curve.name.as_str(), curve.points.iter().copied());
             } else if Some(curve.group) == self.samples.as_deref() {
                 figure = figure.samples(curve.name.as_str(), curve.points.iter().copied());
@@ -189,7 +192,7 @@ impl Series {
     }
 }
 
-fn text_of(value: &Value) -> String {
+pub(super) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

@@ -57,6 +57,11 @@ pub(crate) trait Experiment {
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error>;
 }
 
+/// Returns the chapter of a page in TOML with what was measured.
+pub(crate) fn chapter(page: &str, trial: &Trial<'_>) -> Result<Chapter, Error> {
+    Page::parse(page)?.chapter(trial)
+}
+
 /// Returns an experiment as a benchmark.
 pub(crate) const fn benchmark<E: Experiment>() -> Benchmark {
     Benchmark {
@@ -87,7 +92,7 @@ fn run<E: Experiment>(testbed: &mut Testbed) -> Result<Findings, Error> {
         });
     }
     E::measure(&mut trial)?;
-    let chapter = explain::add_to(page.chapter(&trial), &trial.outcome);
+    let chapter = explain::add_to(page.chapter(&trial)?, &trial.outcome);
     let chapter = trial.tables.into_iter().fold(chapter, Chapter::table);
     Ok(Findings {
         outcome: trial.outcome,

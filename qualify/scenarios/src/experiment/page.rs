@@ -1,7 +1,8 @@
 //! Pages: the chapter of an experiment as data.
 //!
 //! A page is a TOML file with a `heading` and a list of `[[part]]`, each of which is one of `text`, `note`,
-//! `table` and `figure`. Tables and figures select rows of the outcome by the values of columns:
+//! `table` and `figure`. Tables and figures select rows of the outcome by the values of columns. With `each`,
+//! a part is repeated for every selected row, and `{column}` stands for the row's value in all its texts:
 //!
 //! ```toml
 //! heading = "Context switches of a call"
@@ -11,13 +12,20 @@
 //! [part.figure]
 //! title = "Switches per request"
 //! lines = [{ each = "pool", where = { kind = "curve" }, x = "clients", y = "switches_per_request" }]
+//! [[part]]
+//! each = { kind = "pool" }
+//! table = { title = "{pool}", where = { kind = "call", pool = "{pool}" }, columns = [["p50_us", "µs"]] }
 //! ```
 
 use punctual_harness::Row;
 use punctual_report::{Chapter, Table};
 use serde::Deserialize;
 
-use super::{figure::FigureSpec, selection::Selection, trial::Trial};
+use super::{
+    figure::{FigureSpec, text_of},
+    selection::Selection,
+    trial::Trial,
+};
 use crate::error::Error;
 
 /// The chapter of an experiment.
@@ -25,7 +33,16 @@ use crate::error::Error;
 #[serde(deny_unknown_fields)]
 pub(super) struct Page {
     pub(super) heading: String,
-    part: Vec<Part>,
+    part: Vec<Parts>,
+}
+
+/// A part, or one for each selected row.
+#[derive(Debug, Deserialize)]
+struct Parts {
+    each: Option<Selection>,
+    /// What its [`Part`] is made of.
+    #[serde(flatten)]
+    part: toml::Table,
 }
 
 #[derive(Debug, Deserialize)]
@@ -71,26 +88,76 @@ enum Standard {
 
 impl Page {
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
-        Ok(toml::from_str(text)?)
+        let page: Self = toml::from_str(text)?;
+        for parts in &page.part {
+            parts.with(None)?;
+        }
+        Ok(page)
     }
 
     /// Creates the chapter.
-    pub(super) fn chapter(&self, trial: &Trial<'_>) -> Chapter {
-        let chapter = Chapter::new(self.heading.as_str());
-        self.part.iter().fold(chapter, |chapter, part| match part {
-            Part::Text(text) => {
+    pub(super) fn chapter(&self, trial: &Trial<'_>) -> Result<Chapter, Error> {
+        let mut chapter = Chapter::new(self.heading.as_str());
+        for parts in &self.part {
+            for part in parts.of(trial)? {
+                chapter = part.add_to(chapter, trial);
+            }
+        }
+        Ok(chapter)
+    }
+}
+
+impl Parts {
+    fn of(&self, trial: &Trial<'_>) -> Result<Vec<Part>, Error> {
+        match &self.each {
+            None => Ok(vec![self.with(None)?]),
+            Some(each) => each.of(&trial.outcome).map(|row| self.with(Some(row))).collect(),
+        }
+    }
+
+    fn with(&self, row: Option<&Row>) -> Result<Part, Error> {
+        let mut part = toml::Value::Table(self.part.clone());
+        if let Some(row) = row {
+            fill(&mut part, row);
+        }
+        Ok(part.try_into()?)
+    }
+}
+
+/// Replaces `{column}` in all texts.
+fn fill(value: &mut toml::Value, row: &Row) {
+    match value {
+        toml::Value::String(text) => {
+            for (column, by) in row.as_map() {
+                *text = text.replace(&format!("{{{column}}}"), &text_of(by));
+            }
+        }
+        toml::Value::Array(values) => values.iter_mut().for_each(|value| fill(value, row)),
+        toml::Value::Table(table) => table.iter_mut().for_each(|(_, value)| fill(value, row)),
+        _ => {}
+    }
+}
+
+impl Part {
+    fn add_to(&self, chapter: Chapter, trial: &Trial<'_>) -> Chapter {
+        match self {
+            Self::Text(text) => {
                 let texts = trial.texts.iter();
                 let replace =
                     |text: String, (id, by): (&&str, &String)| text.replace(&format!("{{{id}}}"), by);
                 chapter.paragraph(texts.fold(text.clone(), replace))
             }
-            Part::Note(text) => chapter.note(text.as_str()),
-            Part::Table(table) => match table.of(trial) {
+            Self::Note(text) => chapter.note(text.as_str()),
+            Self::Table(table) => match table.of(trial) {
                 Some(table) => chapter.table(table),
                 None => chapter,
             },
-            Part::Figure(figure) => chapter.figure(figure.of(trial)),
-        })
+            Self::Figure(figure) => match figure.of(trial) {
+                // What it shows was not measured.
+                figure if figure.is_empty() => chapter,
+                figure => chapter.figure(figure),
+            },
+        }
     }
 }
 
@@ -163,6 +230,20 @@ mod tests {
     use std::{fs, path::Path};
 
     use super::*;
+
+    #[test]
+    fn parts_are_repeated_for_rows() {
+        let text =
+            "heading = \"x\"\n[[part]]\neach = { kind = \"pool\" }\nnote = \"{pool}: {size} of {other}\"";
+        let page = Page::parse(text).unwrap();
+        let row = Row::new().with("pool", "lanes").with("size", 3);
+        let part = page.part[0].with(Some(&row)).unwrap();
+        assert!(
+            matches!(&part, Part::Note(text) if text == "lanes: 3 of {other}"),
+            "{part:?}"
+        );
+        assert!(Page::parse("heading = \"x\"\n[[part]]\nremark = \"\"").is_err());
+    }
 
     fn pages(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {

@@ -6,7 +6,8 @@ use punctual_harness::{Outcome, Row};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Values that columns of a selected row have; `true` selects every row with this column.
+/// Values that columns of a selected row have; `true` selects every row with this column, `false` those
+/// without it, too.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Selection(BTreeMap<String, Value>);
 
@@ -16,7 +17,7 @@ impl Selection {
         let is_selected = |row: &&Row| {
             self.0.iter().all(|(column, wanted)| {
                 let value = row.get(column);
-                value == Some(wanted) || (*wanted == Value::Bool(true) && value.is_some())
+                value == Some(wanted) || *wanted == Value::Bool(value.is_some())
             })
         };
         outcome.rows().iter().filter(is_selected)
@@ -37,6 +38,8 @@ mod tests {
         let count = |text: &str| toml::from_str::<Selection>(text).unwrap().of(&outcome).count();
         assert_eq!(count("kind = \"a\""), 1);
         assert_eq!(count("threads = 2"), 2);
+        assert_eq!(count("kind = \"a\"\npart = false"), 1);
+        assert_eq!(count("part = false"), 1);
         assert_eq!(count("part = true"), 1);
         assert_eq!(count("kind = \"a\"\npart = true"), 0);
     }

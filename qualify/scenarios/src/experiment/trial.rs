@@ -12,6 +12,8 @@ pub(super) struct Curve {
     pub(super) group: &'static str,
     pub(super) name: String,
     pub(super) points: Vec<(f64, f64)>,
+    /// Compared with those measured here.
+    pub(super) published: bool,
 }
 
 /// The prepared machine, and the results so far.
@@ -26,7 +28,7 @@ pub(crate) struct Trial<'t> {
 }
 
 impl<'t> Trial<'t> {
-    pub(super) fn new(testbed: &'t mut Testbed, name: &str) -> Self {
+    pub(crate) fn new(testbed: &'t mut Testbed, name: &str) -> Self {
         let outcome = testbed.outcome(name);
         Self {
             testbed,
@@ -66,7 +68,21 @@ impl<'t> Trial<'t> {
             group,
             name: name.into(),
             points: points.into_iter().collect(),
+            published: false,
         });
+    }
+
+    /// Adds a curve with which the others of its group are compared: published, or expected.
+    pub(crate) fn published(
+        &mut self,
+        group: &'static str,
+        name: impl Into<String>,
+        points: impl IntoIterator<Item = (f64, f64)>,
+    ) {
+        self.curve(group, name, points);
+        if let Some(curve) = self.curves.last_mut() {
+            curve.published = true;
+        }
     }
 
     /// Adds a row that only a table of the page shows, which selects it by its group.

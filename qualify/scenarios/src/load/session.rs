@@ -317,7 +317,7 @@ impl Client {
     pub(crate) fn rate(&self) -> Option<u32> {
         match self.worker.pace {
             Pace::Hertz(rate) => Some(rate),
-            Pace::Continuous | Pace::Pausing { .. } | Pace::Spinning => None,
+            Pace::Continuous | Pace::Pausing { .. } | Pace::Spinning { .. } => None,
         }
     }
 

@@ -70,7 +70,10 @@ pub(crate) enum Pace {
         slices: Option<Slices>,
     },
     /// It does not call, but keeps the CPU from idling.
-    Spinning,
+    Spinning {
+        /// Whether it also fills the caches with its own data.
+        evicts: bool,
+    },
 }
 
 /// What a worker requests from the servant.

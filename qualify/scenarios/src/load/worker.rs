@@ -71,7 +71,7 @@ impl WorkerContext {
             Pace::Hertz(rate) => paced(begin, rate, self.seconds, call)?,
             Pace::Continuous => continuous(begin, self.seconds, call)?,
             Pace::Pausing { hz, slices } => pausing(begin, hz, slices, self.seconds, call)?,
-            Pace::Spinning => spinning(begin, self.seconds),
+            Pace::Spinning { evicts } => spinning(begin, self.seconds, evicts),
         };
         let report = Report {
             context_switches: ContextSwitches::of_current_thread().total() - before,
@@ -91,7 +91,7 @@ impl WorkerContext {
         if let Some(priority) = worker.priority {
             self.orb.current().set_priority(Priority::new(priority)?)?;
         }
-        if worker.pace == Pace::Spinning {
+        if matches!(worker.pace, Pace::Spinning { .. }) {
             return Ok(());
         }
         let first = || match worker.request {
@@ -229,16 +229,27 @@ fn pausing(
 }
 
 /// Uses the CPU whenever nothing else does, until the time is over.
-fn spinning(begin: Begin, seconds: f64) -> Report {
+fn spinning(begin: Begin, seconds: f64, evicts: bool) -> Report {
     let over = begin.instant + Duration::from_secs_f64(seconds);
+    let mut memory = vec![0_u8; if evicts { MORE_THAN_CACHES } else { 0 }];
     while Instant::now() < over {
+        // Each cache line, in parts of about 100 µs, after which the time is asked for.
+        for part in memory.chunks_mut(1 << 18).take_while(|_| Instant::now() < over) {
+            part.iter_mut()
+                .step_by(64)
+                .for_each(|octet| *octet = octet.wrapping_add(1));
+        }
         std::hint::spin_loop();
     }
+    std::hint::black_box(&memory);
     Report {
         elapsed_s: seconds,
         ..Report::default()
     }
 }
+
+/// Octets: more than the last level of a CPU's caches has.
+const MORE_THAN_CACHES: usize = 64 << 20;
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -7,6 +7,7 @@
 //! | [`priority_inversion`] | Waits for less important work, and latency by priority |
 //! | [`cpu_overhead`] | Processor time per call |
 //! | [`context_switches`] | Context switches per call, and their share of its latency |
+//! | [`demultiplexing`] | Time to find objects and operations, by how many there are |
 //! | [`footprint`] | Sizes of programs, servers and the ORB's layers |
 //!
 //! Several benchmarks use the clients of MT_Cubit (`mt_cubit.rs`): many, each with its rate and priority.
@@ -15,6 +16,7 @@
 
 mod context_switches;
 mod cpu_overhead;
+mod demultiplexing;
 mod footprint;
 mod latency;
 mod mt_cubit;
@@ -36,8 +38,12 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
     benchmark::<priority_inversion::PriorityInversion>(),
     benchmark::<cpu_overhead::CpuOverhead>(),
     benchmark::<context_switches::ContextSwitches>(),
+    benchmark::<demultiplexing::Demultiplexing>(),
     benchmark::<footprint::Footprint>(),
 ];
 
 /// The roles of their child processes.
-pub(crate) const ROLES: &[(&str, Role)] = &[entry::<cpu_overhead::Scavenger>()];
+pub(crate) const ROLES: &[(&str, Role)] = &[
+    entry::<cpu_overhead::Scavenger>(),
+    entry::<demultiplexing::Orbs>(),
+];

@@ -42,11 +42,11 @@ pub(super) fn client(name: impl Into<String>, number: usize, hz: u32) -> Worker 
 }
 
 /// Returns an ordinary thread of the client process that runs whenever nothing else does, so that the CPU
-/// never idles.
-pub(super) fn keeps_awake() -> Worker {
+/// never idles; with `evicts`, the caches hold nothing of the others for long, either.
+pub(super) fn keeps_awake(evicts: bool) -> Worker {
     Worker {
         priority: None,
-        pace: Pace::Spinning,
+        pace: Pace::Spinning { evicts },
         ..client("awake", 0, 1)
     }
 }

@@ -30,7 +30,7 @@ mod worker;
 pub(crate) use context_switch::switch_us;
 pub(crate) use disturbance::Disturbances;
 pub(crate) use samples::{Log, Sample, now_ns};
-pub(crate) use subject::{Interrupts, Subject, shortened};
+pub(crate) use subject::{Interrupts, Subject};
 pub(crate) use worker::{fifo, joined, run, serve};
 
 use punctual_harness::child::TaskEntry;

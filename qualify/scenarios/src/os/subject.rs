@@ -13,7 +13,6 @@ use super::{
 };
 use crate::{
     error::Error,
-    length::Length,
     testbed::{Places, Testbed},
 };
 
@@ -169,11 +168,4 @@ fn report_holes(holes: &[Hole], spans: &[Span], outcome: &mut Outcome) -> Result
         outcome.unfit(reason);
     }
     Ok(())
-}
-
-/// States in the outcome what a quick run omits.
-pub(crate) fn shortened(testbed: &Testbed, outcome: &mut Outcome, what: impl FnOnce() -> String) {
-    if testbed.length == Length::Quick {
-        outcome.parameter("shortened", what());
-    }
 }

@@ -22,7 +22,7 @@ pub(crate) fn of_all(
     outcome: &Outcome,
     comparison: &Comparison,
     settings: &Settings,
-) -> Result<String, Error> {
+) -> Result<Page, Error> {
     let page = first::page_of(run, outcome)?;
     let mut page = with_machine(page, outcome)?
         .contents()
@@ -55,19 +55,19 @@ pub(crate) fn of_all(
     for measured in &run.measured {
         page = chapter(page, measured, outcome.statements(), settings)?;
     }
-    Ok(page.to_html())
+    Ok(page)
 }
 
 /// Returns the page of a single benchmark.
-pub(crate) fn of_one(title: &str, measured: &Measured<'_>, settings: &Settings) -> Result<String, Error> {
+pub(crate) fn of_one(title: &str, measured: &Measured<'_>, settings: &Settings) -> Result<Page, Error> {
     let page = page(title, &measured.outcome);
     let statements = measured.outcome.statements();
     let page = chapter(page, measured, statements, settings)?;
-    Ok(with_machine(page, &measured.outcome)?.to_html())
+    with_machine(page, &measured.outcome)
 }
 
 /// Returns the page of the controls.
-pub(crate) fn of_controls(outcome: &Outcome, table: &Table) -> Result<String, Error> {
+pub(crate) fn of_controls(outcome: &Outcome, table: &Table) -> Result<Page, Error> {
     let mut page = page("Punctual: claims under their controls", outcome)
         .paragraph(
             "A control changes one thing that claims depend on. A claim that holds even then says nothing, \
@@ -81,7 +81,7 @@ pub(crate) fn of_controls(outcome: &Outcome, table: &Table) -> Result<String, Er
     if !outcome.skipped().is_empty() {
         page = page.section("Not measured").table(&skipped(outcome));
     }
-    Ok(with_machine(page, outcome)?.to_html())
+    with_machine(page, outcome)
 }
 
 const HOW_TO_READ: &str = "\

@@ -145,6 +145,8 @@ impl ChannelBuilder {
             timers: Arc::default(),
             liveness: Arc::default(),
             pool: EventPool::default(),
+            outboxes: Default::default(),
+            gateways: Default::default(),
             stamps: Default::default(),
             seen: Default::default(),
             subscriptions: PiMutex::default(),

@@ -1,6 +1,8 @@
 //! The event service: delivery, timeouts, the wire, and hostile clients.
 
+mod datagrams;
 mod delivery;
+mod federation;
 mod hostile;
 mod liveness;
 mod reconfiguration;

@@ -2,4 +2,5 @@
 
 mod contracts;
 mod feedback;
+mod inspection;
 mod rates;

@@ -337,3 +337,58 @@ fn a_servant_that_waits_for_its_own_call_delays_the_other_callers_of_its_lane() 
     let model = punctual_scheduling::Model::of(&schedule(&text(1, itself)));
     assert_eq!(model.analyse().responses[1].worst(), None);
 }
+
+/// `quick` shares a lane of one thread with `nested`, whose servant waits 50 ms for another host.
+fn shared_lane(deadline_of_quick: &str) -> String {
+    format!(
+        r#"
+        hosts = ["server", "other"]
+        [[pool]]
+        name = "work"
+        host = "server"
+        lanes = [{{ priority = 20000, threads = 1 }}]
+        [[pool]]
+        name = "far"
+        host = "other"
+        lanes = [{{ priority = 20000, threads = 1 }}]
+        [[activity]]
+        name = "quick"
+        priority = 20000
+        period = "200 ms"
+        deadline = "{deadline_of_quick}"
+        step = [{{ pool = "work", wcet = "4 ms" }}]
+        [[activity]]
+        name = "nested"
+        priority = 20000
+        period = "200 ms"
+        step = [{{ pool = "work", wcet = "2 ms", calls = [{{ pool = "far", wcet = "50 ms" }}] }}]
+        "#
+    )
+}
+
+#[test]
+fn a_lane_whose_servants_wait_for_calls_gets_another_thread() {
+    let advice = advice(&shared_lane("10 ms")).unwrap();
+    assert_eq!(
+        advice.changes,
+        ["2 threads instead of 1 in the lane of priority 20000 of pool `work`"]
+    );
+    assert_eq!(advice.schedule.pools[0].lanes[0].threads, 2);
+}
+
+#[test]
+fn an_activity_gets_a_lane_apart_from_servants_that_wait_and_compute() {
+    // Another thread does not suffice: at the same priority it would wait for 2 ms of the other servant.
+    let advice = advice(&shared_lane("5 ms")).unwrap();
+    assert_eq!(advice.changes.len(), 2, "{:?}", advice.changes);
+    assert!(
+        advice.changes[0].contains("the priority of `"),
+        "{:?}",
+        advice.changes
+    );
+    assert!(
+        advice.changes[1].starts_with("add a lane of priority"),
+        "{:?}",
+        advice.changes
+    );
+}

@@ -109,7 +109,7 @@ fn needed<R: Skeleton<Eye> + 'static>(server: &Orb, name: &str) -> usize {
             stack_bytes,
             needed,
         }) => {
-            assert_eq!((interface, stack_bytes), (R::REPOSITORY_ID, 512 << 10));
+            assert_eq!((&interface[..], stack_bytes), (R::REPOSITORY_ID, 512 << 10));
             needed
         }
         Err(error) => panic!("{error}"),

@@ -10,7 +10,7 @@ use std::{
 
 use punctual::{LaneWait, Limits, ThreadPoolBuilder};
 use punctual_fixtures::{
-    eventually,
+    Finally, eventually,
     peer::Peer,
     server::{Server, Setup, client},
     wire::{CANCEL_REQUEST, COMMON, FRAGMENT},
@@ -86,6 +86,7 @@ fn a_flood_takes_its_share_and_others_are_served() {
             let probe = server.reference_for(&client);
             thread::scope(|scope| {
                 let attacker = scope.spawn(|| flood(&stream, &burst));
+                let end = Finally(|| stream.shutdown(Shutdown::Both).unwrap());
                 eventually("it is put off", || server.seen(0).put_off > 0);
                 let time = || clock::thread_cpu_time_of(lane).unwrap();
                 let (before, begun) = (time(), Instant::now());
@@ -97,8 +98,7 @@ fn a_flood_takes_its_share_and_others_are_served() {
                 }
                 let (spent, elapsed) = (time() - before, begun.elapsed());
                 let connected = !attacker.is_finished();
-                // The attacker ends, whatever has failed.
-                stream.shutdown(Shutdown::Both).unwrap();
+                drop(end);
                 assert_eq!((served, connected), (calls, true), "{name}");
                 assert!(
                     spent < elapsed / 3,

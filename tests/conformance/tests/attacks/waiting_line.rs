@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use punctual_fixtures::{eventually, peer::Peer, server::Server, wire::COMMON};
+use punctual_fixtures::{Finally, eventually, peer::Peer, server::Server, wire::COMMON};
 
 /// Requests that a thread serves of one connection before others have their turn.
 const TURN: usize = 16;
@@ -27,13 +27,13 @@ fn a_connection_that_waits_for_a_thread_waits_once() {
                 flood.send(&batch);
             }
         });
+        let _end = Finally(|| done.store(true, Ordering::SeqCst));
         eventually("the flood", || !server.hooks.journal().is_empty());
         thread::sleep(Duration::from_millis(500));
         let mut peer = Peer::connect(server.port());
         peer.send(&note(2).repeat(TURN * TURNS));
         peer.send(&COMMON.request(1, &key, "twice", |body| body.i32(21)));
         assert_eq!(peer.receive().unwrap().reply().body.clone().i32(), 42);
-        done.store(true, Ordering::SeqCst);
     });
     let journal = server.hooks.journal();
     let first = journal.iter().position(|value| *value == 2).unwrap();

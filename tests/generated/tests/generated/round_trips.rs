@@ -140,6 +140,8 @@ fn structs_survive() {
         cells: [[1, 2, 3], [4, 5, 6]],
     }]);
     round_trip(&[AtFileScope { a: 3 }]);
+    // Of the attribute that build.rs adds.
+    assert!(AtFileScope { a: 3 } < AtFileScope { a: 4 });
     round_trip(&[cubit::Many { o: 1, l: -2, s: 3 }]);
     round_trip_with_view!(
         Track,

@@ -7,8 +7,8 @@ use punctual_generated_tests::{
     values::{
         ValueBase,
         values::{
-            Choice, Empty, Holder, Label, MoreSpecial, Named, NamedOperations, Node, NodeFactory,
-            NodeOperations, Nothing, Numbers, Origin, Rigid, Sparse, Special, Store, StoreRef,
+            Alarm, Choice, Empty, Holder, Label, LoudAlarm, MoreSpecial, Named, NamedOperations, Node,
+            NodeFactory, NodeOperations, Nothing, Numbers, Origin, Rigid, Sparse, Special, Store, StoreRef,
             node::MakeError, origin, store::LocateError,
         },
     },
@@ -249,6 +249,27 @@ fn values_travel_in_an_any() {
             .unwrap();
         assert_eq!(back.0, "é");
         assert!(boxed.get::<Option<Shared<Node>>>().is_err());
+    });
+}
+
+#[test]
+fn event_types_are_values_with_a_type_code_of_their_own() {
+    assert_eq!(Alarm::type_code().kind().unwrap(), Kind::Event);
+    assert_eq!(LoudAlarm::type_code().kind().unwrap(), Kind::Event);
+    assert_eq!(LoudAlarm::type_code().to_string(), "eventtype LoudAlarm");
+    both(|store| {
+        let mut loud = LoudAlarm::default();
+        loud.base.level = 3;
+        loud.sound = String::from("bell");
+        let sent = Shared::new(loud);
+        let back = store.any_value(Some(&sent.clone().widen())).unwrap().unwrap();
+        let alarm = back.narrow::<Alarm>().unwrap();
+        assert_eq!(alarm.level, 3);
+        assert_eq!(alarm.narrow::<LoudAlarm>().unwrap().sound, "bell");
+        let back = store.dynamic(&Any::new(&Some(sent)).unwrap()).unwrap();
+        assert_eq!(back.type_code().kind().unwrap(), Kind::Event);
+        let back = back.get::<Option<Shared<LoudAlarm>>>().unwrap().unwrap();
+        assert_eq!((back.base.level, &*back.sound), (3, "bell"));
     });
 }
 

@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -27,7 +26,7 @@ fn nothing_that_we_send_is_malformed() {
         return;
     }
     let server = Server::start(limits(), Served::ByTheOrb);
-    let relay = Relay::start(SocketAddr::from((Ipv4Addr::LOCALHOST, port(&server))));
+    let relay = Relay::recording(port(&server));
     for version in [Version::V1_0, Version::V1_1, Version::V1_2] {
         let context = Context::new(&as_of(&server, version, relay.port)).expect("the relay's reference");
         context.run(&[NO_IDLE_CLOSE]);

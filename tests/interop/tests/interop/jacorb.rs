@@ -12,10 +12,10 @@ const GIOP_1_0: (&str, &str) = ("jacorb.giop_minor_version", "0");
 const GIOP_1_1: (&str, &str) = ("jacorb.giop_minor_version", "1");
 const GIOP_1_2: (&str, &str) = ("jacorb.giop_minor_version", "2");
 const LATIN1: (&str, &str) = ("jacorb.native_char_codeset", "ISO8859_1");
-const UTF8: (&str, &str) = ("jacorb.native_char_codeset", "UTF8");
+pub const UTF8: (&str, &str) = ("jacorb.native_char_codeset", "UTF8");
 
 /// What JacORB does differently, as a server and as a client.
-const FAULTS: &[(&str, &str)] = &[
+pub const FAULTS: &[(&str, &str)] = &[
     (
         "rotate_lettered",
         "a union refuses the default where it shares a case",
@@ -31,7 +31,7 @@ const FAULTS: &[(&str, &str)] = &[
     ("no_such_enumerator", "BAD_PARAM, not MARSHAL"),
     ("string_over_its_bound", "BAD_PARAM, not MARSHAL"),
 ];
-const CONSTANTS: (&str, &str) = (
+pub const CONSTANTS: (&str, &str) = (
     "constants",
     "its IDL compiler rounds constants of `double` to `float`",
 );

@@ -6,12 +6,14 @@ mod capture;
 mod code_sets;
 mod exchange;
 mod interceptors;
+mod interface_repository;
 mod jacorb;
 mod matrix;
 mod omniorb_client;
 mod omniorbpy;
 mod our_client;
 mod ourselves;
+mod shared;
 
 use std::time::Duration;
 

@@ -4,20 +4,20 @@ use punctual_interop::omniorbpy::OmniOrbPy;
 
 use crate::{matrix::Row, proxied, served};
 
-const UNSIGNED: (&str, &str) = (
+pub const UNSIGNED: (&str, &str) = (
     "rotate_ulonglongs",
     "omniORBpy fails at elements of a sequence above 2^63 - 1",
 );
-const MINOR: (&str, &str) = (
+pub const MINOR: (&str, &str) = (
     "fail_system",
     "omniORBpy's client turns minor code 0xffffffff into 0",
 );
 /// Where a reply holds a text that the code set of the connection cannot.
-const UNWRITABLE: (&str, &str) = (
+pub const UNWRITABLE: (&str, &str) = (
     "text_server_has_more",
     "omniORBpy answers MessageError, not DATA_CONVERSION",
 );
-const CHAR_OF_UTF8: (&str, &str) = (
+pub const CHAR_OF_UTF8: (&str, &str) = (
     "char_latin1",
     "omniORBpy chooses UTF-8, where it has no char above 127",
 );

@@ -68,13 +68,14 @@ fn corbaloc() {
 /// The server's objects are those of the client's own ORB.
 #[test]
 fn collocated() {
-    let (orb, poa) = client_orb();
+    let (orb, poa, callbacks) = client_orb();
     let servant = PeerServant::new(orb.clone(), poa.clone());
     let own = servant.own.clone();
     let peer: PeerRef = poa.activate(servant).expect("an object");
     own.set(Clone::clone(&peer)).expect("set once");
     orb.publish("Interop", &peer).expect("a published name");
-    let context = Context::with_peer(orb.clone(), poa, peer).expect("a reference with an IIOP profile");
+    let context =
+        Context::with_peer((orb.clone(), poa, callbacks), peer).expect("a reference with an IIOP profile");
     let _running = std::thread::spawn({
         let orb = orb.clone();
         move || orb.run()

@@ -11,7 +11,7 @@ use punctual_events::{RemoteChannel, rtec::rtec_event_channel_admin::EventChanne
 use super::{Failed, serve::INSPECTION};
 
 /// Longest wait for an answer of the channel.
-const TIMEOUT: Duration = Duration::from_secs(2);
+pub const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// An ORB for a client: no real-time priorities, and calls that end. It listens at this endpoint, if any.
 pub fn orb(listen: Option<&str>) -> Result<Orb, Failed> {

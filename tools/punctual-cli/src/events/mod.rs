@@ -1,6 +1,7 @@
 //! `punctual events`: serves an event channel, and takes part in a running one.
 
 mod client;
+mod gateway;
 mod record;
 mod send;
 mod serve;
@@ -11,7 +12,7 @@ use std::{fmt, io, process::ExitCode, time::Duration};
 
 use clap::Subcommand;
 use punctual::{OrbError, SystemException};
-use punctual_events::EventError;
+use punctual_events::{EventError, EventType, Filter, SourceId};
 
 /// Address of the channel of `serve`, unless that or its clients state another.
 const DEFAULT_CHANNEL: &str = "corbaloc::localhost:2830/Events";
@@ -40,6 +41,12 @@ pub enum Events {
     /// Watch a channel: its consumers, queues, rates and losses
     #[command(after_help = top::HELP)]
     Top(top::Options),
+    /// Pass the events of a channel on to another one, or as datagrams
+    ///
+    /// A channel then spans processes and hosts: consumers of TO get what suppliers push to FROM. It runs
+    /// until Ctrl-C or SIGTERM.
+    #[command(after_help = gateway::HELP)]
+    Gateway(gateway::Options),
 }
 
 /// Runs a command.
@@ -49,6 +56,7 @@ pub fn run(command: &Events) -> ExitCode {
         Events::Tail(options) => tail::run(options),
         Events::Send(options) => send::run(options),
         Events::Top(options) => top::run(options),
+        Events::Gateway(options) => gateway::run(options),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -112,20 +120,19 @@ impl From<io::Error> for Failed {
     }
 }
 
-/// Longest delay until a signal is noticed.
-const SLICE: Duration = Duration::from_millis(100);
-
-/// Parses `--for`.
-fn seconds(text: &str) -> Result<Duration, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if (0.01..=1e6).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
-        _ => Err("expected 0.01 to 1000000 seconds, such as 2.5".to_owned()),
+/// Events of one of the types, from one of the sources.
+fn filter(types: &[i32], sources: &[i32]) -> Filter {
+    let by_type = types.iter().map(|kind| Filter::event(EventType(*kind)));
+    let by_source = sources
+        .iter()
+        .map(|source| Filter::every_event().from(SourceId(*source)));
+    match (types.is_empty(), sources.is_empty()) {
+        (true, true) => Filter::every_event(),
+        (false, true) => Filter::any_of(by_type),
+        (true, false) => Filter::any_of(by_source),
+        (false, false) => Filter::each_of([Filter::any_of(by_type), Filter::any_of(by_source)]),
     }
 }
 
-/// Parses a CORBA priority.
-fn priority(text: &str) -> Result<punctual::Priority, String> {
-    let number = text.parse::<i16>().ok();
-    let priority = number.and_then(|number| punctual::Priority::new(number).ok());
-    priority.ok_or_else(|| "expected a CORBA priority from 0 to 32767".to_owned())
-}
+/// Longest delay until a signal is noticed.
+const SLICE: Duration = Duration::from_millis(100);

@@ -16,7 +16,8 @@ use punctual::Priority;
 use punctual_events::{RESERVED_TYPES, RemoteSupplier, rtec::rtec_event_comm::Event, time};
 use punctual_system::signals::Termination;
 
-use super::{DEFAULT_CHANNEL, Failed, SLICE, client, priority};
+use super::{DEFAULT_CHANNEL, Failed, SLICE, client};
+use crate::arguments::priority;
 
 pub const HELP: &str = "\
 Examples:

@@ -7,7 +7,8 @@ use punctual::{Inspection, Orb, Poa, Priority, PriorityModel};
 use punctual_events::{ChannelBuilder, ChannelLimits, Dispatching, EventChannel, Lane, Overflow};
 use punctual_system::signals::Termination;
 
-use super::{Failed, SLICE, priority};
+use super::{Failed, SLICE};
+use crate::arguments::priority;
 
 pub const HELP: &str = "\
 Examples:

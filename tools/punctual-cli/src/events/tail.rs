@@ -7,10 +7,11 @@ use std::{
 
 use clap::Args;
 use punctual::Priority;
-use punctual_events::{EventType, Filter, RemoteSubscription, SourceId};
+use punctual_events::RemoteSubscription;
 use punctual_system::signals::Termination;
 
-use super::{DEFAULT_CHANNEL, Failed, SLICE, client, priority, record::Record, seconds};
+use super::{DEFAULT_CHANNEL, Failed, SLICE, client, filter, record::Record};
+use crate::arguments::{priority, seconds};
 
 pub const HELP: &str = "\
 Examples:
@@ -73,7 +74,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     }
     let (sender, events) = sync_channel(BACKLOG);
     let subscription = channel
-        .subscribe(&poa, &filter(options), move |received| {
+        .subscribe(&poa, &filter(&options.types, &options.sources), move |received| {
             for event in received {
                 // While the terminal is slow, this waits: events then queue up in the channel.
                 let _ = sender.send(Record::new(event));
@@ -85,21 +86,6 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     // A callback that waits ends before the ORB does.
     drop(events);
     shown
-}
-
-/// Events of one of the types, from one of the sources.
-fn filter(options: &Options) -> Filter {
-    let types = options.types.iter().map(|kind| Filter::event(EventType(*kind)));
-    let sources = options
-        .sources
-        .iter()
-        .map(|source| Filter::every_event().from(SourceId(*source)));
-    match (options.types.is_empty(), options.sources.is_empty()) {
-        (true, true) => Filter::every_event(),
-        (false, true) => Filter::any_of(types),
-        (true, false) => Filter::any_of(sources),
-        (false, false) => Filter::each_of([Filter::any_of(types), Filter::any_of(sources)]),
-    }
 }
 
 /// How often the channel is asked whether it still delivers, while no event comes.

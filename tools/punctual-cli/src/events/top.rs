@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Args;
-use punctual_events::{ChannelStatistics, ConsumerStatistics};
+use punctual_events::{ChannelStatistics, ConsumerStatistics, GatewayStatistics};
 use punctual_report::Table;
 use punctual_system::signals::Termination;
 use ratatui::{
@@ -32,7 +32,7 @@ Examples:
 A row is a consumer, those of the highest priority first: its queue (waiting/length), the most that waited,
 events delivered per second, and since it subscribed: delivered, lost because the queue was full, failed.
 Yellow: it has lost events in the last interval; red: its queue is full. Unmatched events have no consumer;
-refused ones were too long.
+refused ones were too long. Below are the gateways that lead to the channel (`punctual events gateway`).
 
 Keys: q, Esc or Ctrl-C quits, + and - change the interval.
 
@@ -158,6 +158,23 @@ fn totals(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
     )
 }
 
+/// What a gateway did, in a sentence.
+pub fn counted(one: &GatewayStatistics) -> String {
+    let malformed = match one.malformed {
+        0 => String::new(),
+        number => format!(", {number} malformed"),
+    };
+    format!(
+        "{} forwarded, {} repeated, {} looped, {} expired, {} lost{malformed}.",
+        one.forwarded, one.repeated, one.returned, one.expired, one.lost
+    )
+}
+
+/// A gateway to the channel, in a line.
+fn described(one: &GatewayStatistics) -> String {
+    format!("Gateway {}: {}", one.name, counted(one))
+}
+
 fn table(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
     let rows = now.consumers.iter().map(|one| {
         let rates = Rates::of(one, before, span(before, now));
@@ -174,7 +191,11 @@ fn table(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
     let rows: Vec<_> = rows.collect();
     let headings = COLUMNS.map(|Column(heading, ..)| (heading, heading));
     let consumers = Table::of(&rows).columns(&headings).to_text();
-    format!("{}\n{}\n\n{consumers}\n", title(now), totals(before, now))
+    let mut text = format!("{}\n{}\n\n{consumers}\n", title(now), totals(before, now));
+    for gateway in &now.gateways {
+        text += &format!("{}\n", described(gateway));
+    }
+    text
 }
 
 fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
@@ -189,20 +210,28 @@ fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
             "delivered_per_s": rates.delivered, "lost_per_s": rates.lost,
         })
     };
+    let gateway = |one: &GatewayStatistics| {
+        json!({
+            "name": one.name, "forwarded": one.forwarded, "repeated": one.repeated, "looped": one.returned,
+            "expired": one.expired, "lost": one.lost, "malformed": one.malformed,
+        })
+    };
     json!({
         "channel": now.name, "age_s": now.age.as_secs_f64(), "span_s": span, "received": now.received,
         "received_per_s": per_second(before.received, now.received, span), "unmatched": now.unmatched,
         "refused": now.refused, "timeouts": now.timeouts, "disconnected": now.disconnected,
         "suppliers": now.suppliers, "observers": now.observers,
         "consumers": now.consumers.iter().map(consumer).collect::<Vec<_>>(),
+        "gateways": now.gateways.iter().map(gateway).collect::<Vec<_>>(),
     })
 }
 
 fn draw(frame: &mut Frame<'_>, before: &ChannelStatistics, now: &ChannelStatistics, interval: Duration) {
-    let [head, sums, consumers, keys] = Layout::vertical([
+    let [head, sums, consumers, gateways, keys] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(3),
         Constraint::Min(2),
+        Constraint::Length(u16::try_from(now.gateways.len()).unwrap_or(u16::MAX)),
         Constraint::Length(1),
     ])
     .areas(frame.area());
@@ -232,6 +261,12 @@ fn draw(frame: &mut Frame<'_>, before: &ChannelStatistics, now: &ChannelStatisti
     let header = Row::new(headings).style(Style::new().add_modifier(Modifier::REVERSED));
     let widths = COLUMNS.iter().map(|Column(_, width, _)| Constraint::Min(*width));
     frame.render_widget(Widget::new(rows, widths).header(header), consumers);
+    let lines: Vec<_> = now
+        .gateways
+        .iter()
+        .map(|one| Line::from(described(one)))
+        .collect();
+    frame.render_widget(Paragraph::new(lines), gateways);
     let text = format!(
         "Rates of the last {span:.1} s; shown every {:.1} s (+ more, - less often); q quits",
         interval.as_secs_f64()
@@ -278,6 +313,12 @@ mod tests {
             age: Duration::from_secs(seconds),
             received: 10 * delivered,
             consumers: vec![consumer],
+            gateways: vec![GatewayStatistics {
+                name: "radar".to_owned(),
+                forwarded: 4,
+                returned: 1,
+                ..GatewayStatistics::default()
+            }],
             ..ChannelStatistics::default()
         }
     }
@@ -312,6 +353,8 @@ mod tests {
             row.contains("32767") && row.contains("5/16") && row.contains("gateway"),
             "{text}"
         );
+        let gateway = "Gateway radar: 4 forwarded, 0 repeated, 1 looped, 0 expired, 0 lost.";
+        assert!(text.lines().any(|line| line == gateway), "{text}");
     }
 
     #[test]
@@ -325,7 +368,8 @@ mod tests {
                 .unwrap();
             let shown = terminal.backend().to_string();
             assert!(
-                width < 120 || shown.contains("3 log") && shown.contains("5/16"),
+                width < 120
+                    || shown.contains("3 log") && shown.contains("5/16") && shown.contains("radar: 4"),
                 "{shown}"
             );
         }

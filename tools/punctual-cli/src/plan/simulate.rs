@@ -313,7 +313,7 @@ impl Simulated<'_> {
             .verdict(self.verdict(), tone)
             .section("Dispatch graph");
         page = match figure::dispatch_graph(self.model, watcher.events(), self.statistics.until) {
-            Some(figure) => page.figure(figure).map_err(|error| error.to_string())?,
+            Some(figure) => page.figure(&figure).map_err(|error| error.to_string())?,
             None => page.paragraph("No thread ran."),
         };
         page = page.facts(facts);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     change::Change,
     columns::COLUMNS,
-    snapshot::{Connections, Snapshot},
+    snapshot::{Condition, Connections, Contract, Snapshot},
 };
 
 /// The snapshot as the ORB sent it; each lane also has the counters of the interval.
@@ -51,6 +51,18 @@ pub fn table(now: &Snapshot, change: &Change) -> String {
         .collect();
     let lanes = Table::of(&rows).columns(&headings).to_text();
     let mut text = format!("{}\n\n{lanes}\n\n", title(now));
+    if !now.contracts.is_empty() {
+        let rows = now.contracts.iter().map(contract_cells);
+        let rows: Vec<_> = rows
+            .map(|cells| {
+                let cells = CONTRACT_HEADINGS.iter().zip(cells);
+                let cells = cells.map(|(heading, cell)| ((*heading).to_owned(), json!(cell)));
+                cells.collect::<serde_json::Map<_, _>>()
+            })
+            .collect();
+        let headings = CONTRACT_HEADINGS.map(|heading| (heading, heading));
+        text += &format!("{}\n\n", Table::of(&rows).columns(&headings).to_text());
+    }
     text += &connections(now);
     text += &format!(
         "\n\nCalls per second and times in µs are those of {:.1} s; max ever, borrowed, misses and \
@@ -70,6 +82,24 @@ pub fn title(now: &Snapshot) -> String {
         now.pid,
         seconds % 60
     )
+}
+
+/// Headings of the table of contracts.
+pub const CONTRACT_HEADINGS: [&str; 4] = ["contract", "region", "transitions", "conditions"];
+
+/// A row of the table of contracts.
+pub fn contract_cells(contract: &Contract) -> [String; 4] {
+    let condition = |Condition { condition, value }: &Condition| match value {
+        Some(value) => format!("{condition} {value:.4}"),
+        None => format!("{condition} ?"),
+    };
+    let conditions: Vec<_> = contract.conditions.iter().map(condition).collect();
+    [
+        contract.contract.clone(),
+        contract.region.clone(),
+        contract.transitions.to_string(),
+        conditions.join(", "),
+    ]
 }
 
 /// Connections by band: those that clients have bound at each lane, and those of the ORB as a client.

@@ -39,9 +39,17 @@ pub fn run(
 
 /// Draws the screen once.
 pub(super) fn draw(frame: &mut Frame<'_>, now: &Snapshot, change: &Change, interval: Duration) {
-    let [head, lanes, foot, keys] = Layout::vertical([
+    // Their heading, and an empty line.
+    let contracts = now.contracts.len() as u16;
+    let contracts = if contracts == 0 {
+        0
+    } else {
+        contracts.saturating_add(2)
+    };
+    let [head, lanes, below, foot, keys] = Layout::vertical([
         Constraint::Length(2),
         Constraint::Min(2),
+        Constraint::Length(contracts),
         Constraint::Length(2),
         Constraint::Length(1),
     ])
@@ -73,6 +81,20 @@ pub(super) fn draw(frame: &mut Frame<'_>, now: &Snapshot, change: &Change, inter
     let header = Row::new(header).style(Style::new().add_modifier(Modifier::REVERSED));
     frame.render_widget(Table::new(rows, widths).header(header), lanes);
 
+    if !now.contracts.is_empty() {
+        let rows = now
+            .contracts
+            .iter()
+            .map(|own| Row::new(print::contract_cells(own)));
+        let widths = [
+            Constraint::Min(12),
+            Constraint::Min(12),
+            Constraint::Length(11),
+            Constraint::Fill(1),
+        ];
+        let header = Row::new(print::CONTRACT_HEADINGS).style(Style::new().add_modifier(Modifier::REVERSED));
+        frame.render_widget(Table::new(rows, widths).header(header), below);
+    }
     frame.render_widget(
         Paragraph::new(print::connections(now)).wrap(Wrap { trim: true }),
         foot,

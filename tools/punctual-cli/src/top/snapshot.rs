@@ -12,6 +12,8 @@ pub struct Snapshot {
     pub uptime_ns: u64,
     pub lanes: Vec<Lane>,
     pub client: Client,
+    #[serde(default)]
+    pub contracts: Vec<Contract>,
     /// The JSON object as received.
     #[serde(skip)]
     pub raw: Value,
@@ -67,6 +69,22 @@ pub struct Client {
 pub struct Connections {
     pub band: String,
     pub open: u64,
+}
+
+/// A contract of adaptive quality of service.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Contract {
+    pub contract: String,
+    pub region: String,
+    pub transitions: u64,
+    pub conditions: Vec<Condition>,
+}
+
+/// A condition of a contract, and its value once it has been measured.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Condition {
+    pub condition: String,
+    pub value: Option<f64>,
 }
 
 /// Version of the format that this program reads.

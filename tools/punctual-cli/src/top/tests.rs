@@ -34,6 +34,12 @@ fn snapshot(uptime_ns: u64, requests: u64, buckets: &[(u64, u64)], max_ns: u64) 
             "connections_by_band": [{"band": "none", "open": 2}, {"band": "0..100", "open": 5}],
             "late_replies": 6,
         },
+        "contracts": [{
+            "contract": "image", "region": "coarse", "transitions": 3, "evaluations": 9,
+            "conditions": [
+                {"condition": "latency_ms", "value": 70.25}, {"condition": "misses", "value": null},
+            ],
+        }],
     });
     Snapshot::parse(&text.to_string()).unwrap()
 }
@@ -102,9 +108,27 @@ fn the_table_has_all_columns_of_a_lane() {
 }
 
 #[test]
+fn contracts_have_a_table_with_their_conditions() {
+    let (now, change) = two();
+    let text = print::table(&now, &change);
+    let line = text.lines().find(|line| line.contains("image")).unwrap();
+    let cells: Vec<_> = line.split_whitespace().collect();
+    assert_eq!(
+        cells,
+        ["image", "coarse", "3", "latency_ms", "70.2500,", "misses", "?"]
+    );
+    let without = Snapshot {
+        contracts: Vec::new(),
+        ..now
+    };
+    assert!(!print::table(&without, &change).contains("region"));
+}
+
+#[test]
 fn json_has_the_counters_and_the_span() {
     let (now, change) = two();
     let object = print::json(&now, &change);
+    assert_eq!(object["contracts"][0]["region"], "coarse");
     let lane = &object["lanes"][1];
     assert_eq!(
         (&object["span_s"], &lane["requests"]),
@@ -135,6 +159,11 @@ fn the_screen_shows_lanes_whatever_its_size() {
             let lane = shown.lines().find(|line| line.contains("p1-32767")).unwrap();
             assert!(lane.contains("1/3") && lane.contains("500"), "{shown}");
             assert_eq!(lane.contains("fifo 99"), width >= 120, "{shown}");
+            let contract = shown.lines().find(|line| line.contains("image")).unwrap();
+            assert!(
+                contract.contains("coarse") && contract.contains("latency_ms 70.25"),
+                "{shown}"
+            );
         }
     }
 }

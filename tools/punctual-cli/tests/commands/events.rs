@@ -1,5 +1,7 @@
 //! `punctual events`: a channel, and its clients, in processes of their own.
 
+mod gateway;
+
 use std::{
     io::{BufRead, BufReader, Read},
     process::{Child, ChildStdout, Command, Stdio},
@@ -190,7 +192,12 @@ struct Channel {
 
 impl Channel {
     fn start(arguments: &[&str]) -> Self {
-        let mut child = command(&[&["serve", "--listen", "iiop://127.0.0.1:0"], arguments].concat())
+        Self::at("127.0.0.1:0", arguments)
+    }
+
+    fn at(host: &str, arguments: &[&str]) -> Self {
+        let endpoint = format!("iiop://{host}");
+        let mut child = command(&[&["serve", "--listen", &endpoint], arguments].concat())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

@@ -1,6 +1,8 @@
 //! Help texts and the list of benchmarks.
 
-use std::process::Command;
+use std::{process::Command, time::Duration};
+
+use punctual_scenarios::{Length, benchmarks};
 
 #[test]
 fn help_names_every_command() {
@@ -16,6 +18,7 @@ fn help_names_every_command() {
         "idl",
         "plan",
         "top",
+        "call",
         "events",
         "explain",
         "completions",
@@ -46,6 +49,7 @@ fn help_of_each_command_has_examples_and_exit_codes() {
         &["events", "tail"],
         &["events", "send"],
         &["events", "top"],
+        &["call"],
         &["explain"],
         &["completions", "bash"],
         &["man"],
@@ -111,4 +115,29 @@ fn punctual(arguments: &[&str]) -> (i32, String) {
         output.status.code().expect("it ends by itself"),
         String::from_utf8(output.stdout).unwrap(),
     )
+}
+
+#[test]
+fn promised_durations_are_those_of_the_measurements() {
+    let help = punctual(&["qualify", "--help"]).1;
+    let documented = include_str!("../../../../docs/qualify.md");
+    let mut broken: Vec<String> = Vec::new();
+    for (length, command) in [
+        (Length::Quick, "punctual qualify --quick --html"),
+        (Length::Full, "punctual qualify --json now.json --html"),
+    ] {
+        let expected: Duration = benchmarks().map(|benchmark| (benchmark.expected)(length)).sum();
+        for text in [help.as_str(), documented] {
+            let promise = text
+                .lines()
+                .filter(|line| line.contains(command))
+                .find_map(|line| line.split_once("about ")?.1.split_once(" minutes"));
+            let promised: f64 = promise.expect(command).0.parse().expect(command);
+            let ratio = promised * 60.0 / expected.as_secs_f64();
+            if !(0.8..=1.2).contains(&ratio) {
+                broken.push(format!("{command}: {promised} minutes, expected {expected:?}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
 }

@@ -1,5 +1,6 @@
 //! Commands of `punctual` that measure nothing: what they write, and with which exit code they end.
 
+mod call;
 mod command;
 mod completions;
 mod doctor;

@@ -7,6 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
+use punctual_fixtures::programs::{Running, interruptible};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::command::run;
@@ -21,7 +22,7 @@ fn empty_folder(name: &str) -> PathBuf {
 }
 
 fn cargo(package: &Path) -> Command {
-    let mut cargo = Command::new(env!("CARGO"));
+    let mut cargo = interruptible(env!("CARGO"));
     // Compiled dependencies are kept from run to run.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-target");
     cargo.env("CARGO_TARGET_DIR", target).current_dir(package);
@@ -52,12 +53,11 @@ fn the_package_passes_its_tests_serves_and_ends_in_good_order() {
 
     for signal in [Signal::TERM, Signal::INT] {
         let mut server = cargo(&package);
-        let mut server = server
-            .args(["run", "--offline", "--quiet", "--bin", "server"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+        server.args(["run", "--offline", "--quiet", "--bin", "server"]);
+        let mut server = Running(server.stdout(Stdio::piped()).spawn().unwrap());
+        // Cargo is replaced by the server (exec).
+        let pid = Pid::from_child(&server.0);
+        let mut lines = BufReader::new(server.0.stdout.take().unwrap()).lines();
         let serving = lines.next().unwrap().unwrap();
         assert_eq!(serving, "Serving corbaloc:iiop:1.2@localhost:2809/Tally");
         let client = cargo(&package)
@@ -65,11 +65,9 @@ fn the_package_passes_its_tests_serves_and_ends_in_good_order() {
             .output()
             .unwrap();
         assert_eq!(String::from_utf8_lossy(&client.stdout), "The total is 5\n");
-        // Cargo has been replaced by the server (exec).
-        let pid = Pid::from_raw(server.id().cast_signed()).unwrap();
         kill_process(pid, signal).unwrap();
         assert_eq!(lines.next().unwrap().unwrap(), "Ended");
-        assert_eq!(server.wait().unwrap().code(), Some(0));
+        assert_eq!(server.0.wait().unwrap().code(), Some(0));
     }
 }
 

@@ -12,7 +12,10 @@ pub fn demo_runs_and_writes_what_other_tools_read() {
     for file in [&json, &html] {
         let _ = fs::remove_file(file);
     }
-    let output = measure(&["demo", "--seconds", "3"], &json, &html);
+    let figures = folder.join("demo-figures");
+    let _ = fs::remove_dir_all(&figures);
+    let arguments = ["demo", "--seconds", "3", "--figures", figures.to_str().unwrap()];
+    let output = measure(&arguments, &json, &html);
     let said = String::from_utf8_lossy(&output.stdout);
     let said = format!("{said}{}", String::from_utf8_lossy(&output.stderr));
     let code = output.status.code().expect("it ends by itself");
@@ -25,6 +28,14 @@ pub fn demo_runs_and_writes_what_other_tools_read() {
 
     let page = fs::read_to_string(&html).unwrap();
     assert!(page.contains("<svg"), "the page shows no figure");
+    let files: Vec<_> = fs::read_dir(&figures)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
+    assert_eq!(files.len(), page.matches("<svg").count());
+    for file in files {
+        assert!(fs::read_to_string(&file).unwrap().starts_with("<svg"), "{file:?}");
+    }
     for outside in ["<script src", "<link", "<img", "@import", "url(http"] {
         assert!(
             !page.contains(outside),

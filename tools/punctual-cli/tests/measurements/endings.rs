@@ -9,22 +9,25 @@ use std::{
     time::{Duration, Instant},
 };
 
+use punctual_fixtures::programs::interruptible;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-/// A demo that would take a minute.
-const DEMO: [&str; 4] = ["demo", "--seconds", "60", "--leave-system-alone"];
+/// A demo of this many seconds.
+const fn demo(seconds: &str) -> [&str; 4] {
+    ["demo", "--seconds", seconds, "--leave-system-alone"]
+}
 
 fn punctual() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_punctual"));
+    let mut command = interruptible(env!("CARGO_BIN_EXE_punctual"));
     command.current_dir(env!("CARGO_TARGET_TMPDIR"));
     command
 }
 
 /// Starts the demo, and waits until it prints something; `None` while another program measures.
-fn begun() -> Option<(Child, String)> {
+fn begun(seconds: &str) -> Option<(Child, String)> {
     let mut demo = punctual()
-        .args(DEMO)
+        .args(demo(seconds))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -45,10 +48,10 @@ fn begun() -> Option<(Child, String)> {
 }
 
 /// Tries again for a while: two measurements would disturb each other.
-fn begin() -> (Child, String) {
+fn begin(seconds: &str) -> (Child, String) {
     let until = Instant::now() + Duration::from_secs(180);
     loop {
-        match begun() {
+        match begun(seconds) {
             Some(begun) => return begun,
             None => assert!(Instant::now() < until, "another program measures all the time"),
         }
@@ -61,7 +64,7 @@ fn complaint(output: &Output) -> String {
 }
 
 pub fn ctrl_c_says_that_the_machine_is_as_before() {
-    let (mut demo, _) = begin();
+    let (mut demo, _) = begin("60");
     kill_process(Pid::from_child(&demo), Signal::INT).unwrap();
     let began = Instant::now();
     // Whatever it still prints.
@@ -86,7 +89,7 @@ pub fn ctrl_c_says_that_the_machine_is_as_before() {
 
 /// As `punctual demo | head -1`.
 pub fn a_pipe_that_ends_ends_the_measurement_without_a_word() {
-    let (mut demo, first) = begin();
+    let (mut demo, first) = begin("5");
     drop(demo.stdout.take());
     let ended = demo.wait_with_output().unwrap();
     let said = complaint(&ended);
@@ -98,7 +101,7 @@ pub fn a_full_disk_ends_the_measurement_with_an_error() {
     let until = Instant::now() + Duration::from_secs(180);
     loop {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let ended = punctual().args(DEMO).stdout(full).output().unwrap();
+        let ended = punctual().args(demo("60")).stdout(full).output().unwrap();
         let said = complaint(&ended);
         assert_eq!(ended.status.code(), Some(2), "{said}");
         if said.contains("another measurement") && Instant::now() < until {

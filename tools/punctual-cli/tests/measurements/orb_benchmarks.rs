@@ -41,11 +41,36 @@ pub fn context_switches_are_counted_for_each_number_of_clients() {
     assert!(share["share_percent"].as_f64().is_some_and(|share| share > 0.0));
 }
 
-pub fn footprint_knows_the_layers_and_servers_grow_with_their_lanes() {
-    let outcome = bench("orb.footprint", 1);
+pub fn demultiplexing_is_timed_for_each_arrangement() {
+    let outcome = bench("orb.demultiplexing", 1);
     let rows = outcome["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 6);
+    for row in rows {
+        assert!(row["call_ns"].as_f64().is_some_and(|time| time > 0.0), "{row}");
+    }
+    assert_eq!(outcome["claims"].as_array().unwrap().len(), 5);
+}
+
+pub fn footprint_knows_the_layers_and_servers_grow_with_their_lanes() {
+    // Programs with one feature each have a figure of their own, if they were built.
+    let minimal = Path::new(env!("CARGO_BIN_EXE_punctual")).with_file_name("footprint-minimal");
+    let outcome = bench("orb.footprint", 1 + usize::from(minimal.exists()));
+    let rows = outcome["rows"].as_array().unwrap();
+    let programs = rows.iter().filter(|row| row["kind"] == "program").count();
+    assert_eq!(programs, if minimal.exists() { 7 } else { 0 });
     let layer = |name: &str| rows.iter().find(|row| row["layer"] == name).unwrap();
-    for name in ["types", "cdr", "giop", "poa", "os", "transport", "stub", "orb"] {
+    for name in [
+        "types",
+        "cdr",
+        "giop",
+        "poa",
+        "os",
+        "transport",
+        "stub",
+        "lane",
+        "orb",
+        "rtsched",
+    ] {
         assert!(
             layer(name)["code_octets"]
                 .as_u64()

@@ -98,95 +98,57 @@ fn look_at(event: Event, message: &[u8]) {
     assert!(message.len() <= MAX_MESSAGE && !header.more_fragments);
 }
 
-/// One input in a line, behind its name.
-const CORPUS: &str = include_str!("../../../../../fuzz/corpus/connection.txt");
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::Corpus;
 
-fn corpus() -> Vec<(&'static str, Vec<u8>)> {
-    CORPUS
-        .lines()
-        .map(|line| line.split_once(' ').expect("a name and octets"))
-        .map(|(name, hex)| (name, from_hex(hex)))
-        .collect()
-}
-
-fn from_hex(hex: &str) -> Vec<u8> {
-    let octets = hex.as_bytes().chunks(2);
-    octets
-        .map(|digits| u8::from_str_radix(str::from_utf8(digits).unwrap(), 16).unwrap())
-        .collect()
-}
-
-#[test]
-fn the_corpus_passes() {
-    let corpus = corpus();
-    assert!(corpus.len() >= 20, "{}", corpus.len());
-    for (_, input) in corpus {
-        check(&input);
+    fn corpus() -> Corpus {
+        Corpus::of_octets(include_str!("../../../../../fuzz/corpus/connection.txt"))
     }
-}
 
-/// The corpus reaches what it is there for: all events, and refusals.
-#[test]
-fn the_corpus_reaches_all_events() {
-    let mut names = std::collections::BTreeSet::new();
-    for (_, input) in corpus() {
-        let [settings, part, octets @ ..] = &input[..] else {
-            continue;
-        };
-        let (events, refused, _) = run(*settings, usize::from(*part) + 1, octets);
-        for event in events {
-            let name = format!("{event:?}");
-            names.insert(name.split(['(', ' ']).next().unwrap().to_owned());
-        }
-        if let Some(Refused { reason, .. }) = refused {
-            names.insert(format!("{reason:?}").split(['(', ' ']).next().unwrap().to_owned());
-        }
+    #[test]
+    fn the_corpus_passes() {
+        corpus().inputs().for_each(check);
     }
-    for wanted in [
-        "BidirectionalOffer",
-        "Cancelled",
-        "CloseConnection",
-        "Fragment",
-        "Header",
-        "LocateRequest",
-        "Malformed",
-        "MessageError",
-        "NotPermitted",
-        "Progress",
-        "Reply",
-        "Request",
-    ] {
-        assert!(names.contains(wanted), "{wanted} is not among {names:?}");
-    }
-}
 
-/// A short run of a fuzzer: octets exchanged, numbers made extreme, parts repeated, inputs joined.
-#[test]
-fn mutations_of_the_corpus_pass() {
-    let corpus = corpus();
-    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut below = |limit: usize| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        (random % limit.max(1) as u64) as usize
-    };
-    for _ in 0..20_000 {
-        let mut input = corpus[below(corpus.len())].1.clone();
-        for _ in 0..=below(4) {
-            let (at, other) = (below(input.len()), &corpus[below(corpus.len())].1);
-            match below(5) {
-                0 => input[at] ^= 1 << below(8),
-                1 => input[at] = [0, 1, 0x7f, 0x80, 0xff][below(5)],
-                2 => input.truncate(at.max(2)),
-                3 => input.extend_from_slice(&other[2.min(other.len())..]),
-                _ => {
-                    let end = at + below(input.len() - at);
-                    let again = input[at..end].to_vec();
-                    input.splice(at..at, again);
-                }
+    /// The corpus reaches what it is there for: all events, and refusals.
+    #[test]
+    fn the_corpus_reaches_all_events() {
+        let mut names = std::collections::BTreeSet::new();
+        for input in corpus().inputs() {
+            let [settings, part, octets @ ..] = input else {
+                continue;
+            };
+            let (events, refused, _) = run(*settings, usize::from(*part) + 1, octets);
+            for event in events {
+                let name = format!("{event:?}");
+                names.insert(name.split(['(', ' ']).next().unwrap().to_owned());
+            }
+            if let Some(Refused { reason, .. }) = refused {
+                names.insert(format!("{reason:?}").split(['(', ' ']).next().unwrap().to_owned());
             }
         }
-        check(&input);
+        for wanted in [
+            "BidirectionalOffer",
+            "Cancelled",
+            "CloseConnection",
+            "Fragment",
+            "Header",
+            "LocateRequest",
+            "Malformed",
+            "MessageError",
+            "NotPermitted",
+            "Progress",
+            "Reply",
+            "Request",
+        ] {
+            assert!(names.contains(wanted), "{wanted} is not among {names:?}");
+        }
+    }
+
+    #[test]
+    fn mutations_of_the_corpus_pass() {
+        corpus().mutations(20_000, check);
     }
 }

@@ -59,11 +59,18 @@ pub(super) struct CallProgress {
 struct Origin {
     /// Lane that reads the reply.
     lane: Arc<Lane>,
+    /// Its priority.
+    own: Priority,
     /// Priority that requests carry if priorities are propagated.
     priority: Result<Priority, SystemException>,
 }
 
 impl CallProgress {
+    /// Priority of the thread that made the call.
+    pub(super) fn priority(&self) -> Option<Priority> {
+        self.origin.as_ref().map(|origin| origin.own)
+    }
+
     /// Lane that reads the reply.
     pub(super) fn lane(&self) -> Option<&Arc<Lane>> {
         self.origin.as_ref().map(|origin| &origin.lane)
@@ -193,7 +200,7 @@ impl Reference {
         call: &mut Call<'_>,
         context: CallContext<'_>,
     ) -> Result<Attempt<(Option<Ticket>, SharedConnection)>, SystemException> {
-        let Origin { lane, priority } = origin;
+        let Origin { lane, priority, .. } = origin;
         let priority = if route.propagates_priority() {
             (*priority)?
         } else {
@@ -243,6 +250,7 @@ impl Reference {
         };
         Ok(Origin {
             lane,
+            own,
             priority: current::transformed(own),
         })
     }

@@ -126,6 +126,14 @@ fn block(
     until: Option<Instant>,
 ) -> Result<Outcome, Unfinished> {
     let replies = &shared.replies();
+    // The request is under way.
+    let refused = |error: SystemException| Some(error.with_completion(Completion::Maybe));
+    if until.is_none()
+        && wait.timeouts.reply.is_none()
+        && let Err(error) = shared.purpose().ensure_served()
+    {
+        return Err((ticket, refused(error)));
+    }
     let _blocked = match (strategy, until) {
         (WaitStrategy::Serving, _) => {
             serve_until_over(shared, &ticket, wait, until);
@@ -133,10 +141,7 @@ fn block(
         }
         (WaitStrategy::Blocking, None) => match BlockedThread::enter_wait_for_reply(lane) {
             Ok(blocked) => blocked,
-            Err(error) => {
-                // The request is under way.
-                return Err((ticket, Some(error.with_completion(Completion::Maybe))));
-            }
+            Err(error) => return Err((ticket, refused(error))),
         },
         // Its time is limited.
         (WaitStrategy::Blocking, Some(_)) => None,

@@ -11,7 +11,10 @@ const OCTETS: usize = (8 << 20) - 4096;
 
 /// Sends requests with such keys.
 pub(super) fn long_keys(target: &Target, until: Instant) -> u64 {
+    Flood::of(&message(target), 1).run(target, until)
+}
+
+pub(super) fn message(target: &Target) -> Vec<u8> {
     let key = vec![0x5a; OCTETS];
-    let request = request(Version::V1_2, target, &key, "method", |_| Ok(()));
-    Flood::of(&request, 1).run(target, until)
+    request(Version::V1_2, target, &key, "method", |_| Ok(()))
 }

@@ -1,6 +1,7 @@
 //! The attacks.
 
 mod accepts;
+mod elsewhere;
 mod fragments;
 mod half_messages;
 mod idle;
@@ -53,6 +54,7 @@ pub(super) enum Kind {
     LongKeys,
     Unread,
     HalfMessages,
+    Elsewhere,
 }
 
 const LOW: usize = 0;
@@ -60,7 +62,7 @@ const MIDDLE: usize = 1;
 const HIGH: usize = 2;
 
 /// All attacks, each on the lane where it does most harm.
-pub(super) const ATTACKS: [Attack; 15] = [
+pub(super) const ATTACKS: [Attack; 16] = [
     attack("accepts", "connect and close", MIDDLE, Kind::AcceptsOverTcp, 2),
     attack("accepts-top", "connect and close", HIGH, Kind::AcceptsOverTcp, 2),
     attack(
@@ -130,6 +132,13 @@ pub(super) const ATTACKS: [Attack; 15] = [
         Kind::HalfMessages,
         1,
     ),
+    attack(
+        "elsewhere",
+        "messages of 8 MB to a plain reader on the server's CPU",
+        LOW,
+        Kind::Elsewhere,
+        1,
+    ),
 ];
 
 const fn attack(
@@ -166,6 +175,7 @@ impl Kind {
             Self::LongKeys => long_keys::long_keys(target, until),
             Self::Unread => unread::unread(target, until),
             Self::HalfMessages => half_messages::half_messages(target, until),
+            Self::Elsewhere => elsewhere::elsewhere(target, until),
         }
     }
 }

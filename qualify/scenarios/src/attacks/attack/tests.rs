@@ -20,6 +20,7 @@ pub(in crate::attacks) fn target(port: u16) -> Target {
             .to_string(),
         key: vec![1, 2, 3, 4, 5, 6, 7, 8],
         priority: 10,
+        cpu: 0,
     }
 }
 

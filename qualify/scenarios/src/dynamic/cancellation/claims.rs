@@ -9,7 +9,7 @@ use super::{Named, Ran};
 const SOURCE: &str = "[Gill 2004] 3.2";
 
 /// The claims about live runs.
-pub(super) const LIVE: [&str; 9] = [
+pub(super) const LIVE: [&str; 10] = [
     "live.muf.critical",
     "live.muf.wasted",
     "live.muf.made",
@@ -19,9 +19,8 @@ pub(super) const LIVE: [&str; 9] = [
     "live.rms.cancelling",
     "live.rms.cancelling-most",
     "live.muf.additional",
+    "live.mau.utility",
 ];
-/// The claim about utility.
-pub(super) const LIVE_UTILITY: &str = "live.mau.utility";
 
 /// Ratio of other operations in time with cancellation to those without: "comparable", "slightly lower".
 const SHARE_MADE: RangeInclusive<f64> = 0.9..=1.0;

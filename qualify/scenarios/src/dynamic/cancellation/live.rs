@@ -5,30 +5,31 @@ use std::time::Duration;
 use punctual_harness::{Hole, Outcome, Span, holes::lost_to_holes};
 
 use super::{
-    Case, KERNEL, Ran,
+    CASES, Case, KERNEL, Ran,
     counts::{Arrival, Fate, Sample},
     operations::{Command, LEAD, LEAD_PER_SECOND, ROLE, Response},
     simulated::{is_critical, worth},
 };
 use crate::{
     error::Error,
+    experiment::Trial,
     os::{Interrupts, Subject},
     studies::FlightProgram,
     testbed::Testbed,
 };
 
 /// Time before the first and after the last second of a run, in which the cost of arrivals is measured, too.
-pub(super) const START: Duration = Duration::from_millis(1_600 + 1_000 * super::TAIL_SECONDS);
+pub(super) const START: Duration = Duration::from_millis(2_900 + 1_000 * super::TAIL_SECONDS);
 
 /// The measured process, and its responses.
-pub(super) struct Live {
+struct Live {
     subject: Subject,
     seconds: u64,
     responses: Vec<(Case, Response)>,
 }
 
 impl Live {
-    pub(super) fn start(testbed: &Testbed, seconds: u64, cases: usize) -> Result<Self, Error> {
+    fn start(testbed: &Testbed, seconds: u64, cases: usize) -> Result<Self, Error> {
         let all = (Duration::from_secs(seconds) + START) * cases as u32;
         let subject = Subject::start(testbed, ROLE, all * 3, Interrupts::Ignored)?;
         Ok(Self {
@@ -39,23 +40,24 @@ impl Live {
     }
 
     /// Runs `used` in the place of `case`.
-    pub(super) fn run(&mut self, case: Case, used: Case) -> Result<(), Error> {
+    fn run(&mut self, case: Case, used: Case) -> Result<(), Error> {
         let command = Command {
             case: used,
             seconds: self.seconds,
         };
         // Queues drain after the last arrival.
         let seconds = self.seconds + super::TAIL_SECONDS;
+        let overload = 2.0 * FlightProgram::load_of_the_paper();
         let lead = LEAD + LEAD_PER_SECOND * self.seconds as u32;
-        let cost = LEAD + LEAD_PER_SECOND + Duration::from_secs(1);
-        let work = Duration::from_secs(seconds).mul_f64(2.0 * FlightProgram::load_of_the_paper());
+        let cost = (LEAD + LEAD_PER_SECOND) * 2 + Duration::from_secs(1).mul_f64(1.0 + overload);
+        let work = Duration::from_secs(seconds).mul_f64(overload);
         let expected = cost + lead + work;
         let response = self.subject.ask(&command, expected)?;
         self.responses.push((case, response));
         Ok(())
     }
 
-    pub(super) fn finish(self, outcome: &mut Outcome) -> Result<Vec<Ran>, Error> {
+    fn finish(self, outcome: &mut Outcome) -> Result<Vec<Ran>, Error> {
         let recorded = self.subject.finish(outcome)?.holes;
         let ran = self.responses.into_iter();
         Ok(ran
@@ -64,16 +66,28 @@ impl Live {
     }
 }
 
+/// Runs all cases, in one process except for that of the kernel.
+pub(super) fn all(trial: &mut Trial<'_>, seconds: u64) -> Result<Vec<Ran>, Error> {
+    let mut live = Live::start(trial.testbed, seconds, CASES.len())?;
+    for case in CASES {
+        let expected = Duration::from_secs(seconds) + START;
+        trial.stage(format!("{}, live", case.name()), expected);
+        live.run(case, case.under(trial.testbed))?;
+    }
+    let mut ran = live.finish(&mut trial.outcome)?;
+    if trial.testbed.control.is_none() {
+        ran.extend(by_kernel(trial, seconds)?);
+    }
+    Ok(ran)
+}
+
 /// Runs the operations under the kernel's SCHED_DEADLINE, in a separate process; skipped if it is not
 /// available.
-pub(super) fn by_kernel(
-    testbed: &mut Testbed,
-    seconds: u64,
-    outcome: &mut Outcome,
-) -> Result<Option<Ran>, Error> {
+fn by_kernel(trial: &mut Trial<'_>, seconds: u64) -> Result<Option<Ran>, Error> {
     let name = format!("{}, live", KERNEL.name());
     let expected = Duration::from_secs(seconds) + START;
-    testbed.progress.stage(name.as_str(), expected);
+    trial.stage(name.as_str(), expected);
+    let (testbed, outcome) = (&mut *trial.testbed, &mut trial.outcome);
     let mut live = Live::start(testbed, seconds, 1)?;
     if let Err(reason) = testbed.isolate(live.subject.process())? {
         outcome.skip(

@@ -8,7 +8,6 @@ mod claims;
 mod counts;
 mod live;
 mod operations;
-mod page;
 mod simulated;
 mod workers;
 
@@ -24,23 +23,16 @@ use serde::{Deserialize, Serialize};
 use self::counts::{Counts, Sample};
 use super::disciplines::Named;
 use crate::{
-    benchmark::{Benchmark, Findings},
     control::Control,
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
     rights::no_rights,
     studies::FlightProgram,
     testbed::Testbed,
 };
 
-pub(super) const BENCHMARK: Benchmark = Benchmark {
-    name: "dyn.cancellation",
-    about: "70 operations that overload the CPU: deadlines of critical and other ones, with and without \
-            cancellation",
-    expected: |length| (Duration::from_secs(live_seconds(length)) + live::START) * (CASES.len() as u32 + 1),
-    run: measure,
-    controls: &[RMS_FOR_MUF, EXCHANGED, EDF_FOR_MAU, HALF, DOUBLE],
-};
+pub(super) struct Cancellation;
 
 pub(super) use operations::{ROLE, child};
 
@@ -52,30 +44,28 @@ const RMS_FOR_MUF: Control = Control {
 const EXCHANGED: Control = Control {
     id: "exchanged",
     about: "cancellation in the runs without it, and none in those with it",
-    breaks: &["*.muf.wasted", "*.muf.not-more"],
+    breaks: &["*.muf.wasted"],
 };
 const EDF_FOR_MAU: Control = Control {
     id: "edf-for-mau",
     about: "EDF in the place of MAU, and MAU in the place of EDF",
     breaks: &["*.mau.utility"],
 };
-const HALF: Control = Control {
-    id: "half",
-    about: "half the load",
-    breaks: &["*.rms.critical", "*.rms.cancelling"],
+const HALF_WITHOUT: Control = Control {
+    id: "half-without",
+    about: "half the load in the runs without cancellation",
+    breaks: &["*.rms.critical", "*.muf.made"],
+};
+const HALF_WITH: Control = Control {
+    id: "half-with",
+    about: "half the load in the runs with cancellation",
+    breaks: &["*.rms.cancelling", "*.muf.not-more"],
 };
 const DOUBLE: Control = Control {
     id: "double",
     about: "twice the load",
-    breaks: &[
-        "*.muf.made",
-        "*.rms.critical-most",
-        "*.rms.cancelling-most",
-        "*.muf.additional",
-    ],
+    breaks: &["*.rms.critical-most", "*.rms.cancelling-most", "*.muf.additional"],
 };
-
-const HEADING: &str = "Cancelling operations under overload";
 
 /// Length of simulations.
 const SIMULATED_SECONDS: u64 = 10;
@@ -147,7 +137,8 @@ impl Case {
                 other => other,
             };
         }
-        if testbed.is_under(&HALF) {
+        let halved = if self.cancels { &HALF_WITH } else { &HALF_WITHOUT };
+        if testbed.is_under(halved) {
             used.load = Load::Half;
         }
         if testbed.is_under(&DOUBLE) {
@@ -226,54 +217,56 @@ struct Ran {
     not_admitted: usize,
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    outcome.parameter("load", FlightProgram::load_of_the_paper());
-    outcome.parameter("simulated_seconds", SIMULATED_SECONDS);
-    let seconds = live_seconds(testbed.length);
-    let not_permitted = no_rights(&outcome);
-    if let Some(reason) = &not_permitted {
-        for id in claims::LIVE.into_iter().chain([claims::LIVE_UTILITY]) {
-            outcome.skip(Some(id), format!("claim {id}"), reason.as_str());
-        }
-        outcome.skip(None, "all live runs", reason.as_str());
+impl Experiment for Cancellation {
+    const NAME: &'static str = "dyn.cancellation";
+    const ABOUT: &'static str = "70 operations that overload the CPU: deadlines of critical and other ones, \
+                                 with and without cancellation";
+    const PAGE: &'static str = include_str!("cancellation.toml");
+    const CONTROLS: &'static [Control] = &[
+        RMS_FOR_MUF,
+        EXCHANGED,
+        EDF_FOR_MAU,
+        HALF_WITHOUT,
+        HALF_WITH,
+        DOUBLE,
+    ];
+
+    fn expected(length: Length) -> Duration {
+        (Duration::from_secs(live_seconds(length)) + live::START) * (CASES.len() as u32 + 1)
     }
-    if testbed.length == Length::Quick {
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let load = FlightProgram::load_of_the_paper();
+        trial.text("load", format!("{load:.3}"));
+        trial.outcome.parameter("load", load);
+        trial.outcome.parameter("simulated_seconds", SIMULATED_SECONDS);
+        let seconds = live_seconds(trial.length());
         let full = live_seconds(Length::Full);
-        outcome.parameter(
-            "shortened",
-            format!("{seconds} s live for each case instead of {full}"),
-        );
-    }
-    let mut ran = Vec::new();
-    for case in CASES {
-        testbed
-            .progress
-            .stage(format!("{}, simulated", case.name()), Duration::from_millis(100));
-        let used = case.under(testbed);
-        ran.push(Ran {
-            case,
-            ..simulated::run(used, SIMULATED_SECONDS)?
-        });
-    }
-    if not_permitted.is_none() {
-        let mut live = live::Live::start(testbed, seconds, CASES.len())?;
+        trial.shortened(format!("{seconds} s live for each case instead of {full}"));
+        let mut ran = Vec::new();
         for case in CASES {
-            let expected = Duration::from_secs(seconds) + live::START;
-            testbed.progress.stage(format!("{}, live", case.name()), expected);
-            live.run(case, case.under(testbed))?;
+            trial.stage(format!("{}, simulated", case.name()), Duration::from_millis(100));
+            let used = case.under(trial.testbed);
+            ran.push(Ran {
+                case,
+                ..simulated::run(used, SIMULATED_SECONDS)?
+            });
         }
-        ran.extend(live.finish(&mut outcome)?);
-        if testbed.control.is_none() {
-            ran.extend(live::by_kernel(testbed, seconds, &mut outcome)?);
+        match no_rights(&trial.outcome) {
+            Some(reason) => {
+                for id in claims::LIVE {
+                    trial
+                        .outcome
+                        .skip(Some(id), format!("claim {id}"), reason.as_str());
+                }
+                trial.outcome.skip(None, "all live runs", reason);
+            }
+            None => ran.extend(live::all(trial, seconds)?),
         }
+        ran.iter().for_each(|one| one.rows(&mut trial.outcome));
+        claims::evaluate(&ran, &mut trial.outcome);
+        Ok(())
     }
-    for one in &ran {
-        one.rows(&mut outcome);
-    }
-    claims::evaluate(&ran, &mut outcome);
-    let chapter = page::chapter(&outcome, &ran);
-    Ok(Findings { outcome, chapter })
 }
 
 impl Ran {
@@ -292,11 +285,18 @@ impl Ran {
                 .with("place", self.place())
                 .with("scheduler", self.case.discipline())
                 .with("cancellation", self.case.cancels)
+                .with("case", self.case.name())
         };
         for (number, sample) in self.samples.iter().enumerate() {
             outcome.row(with_counts(front("sample").with("sample", number), *sample));
         }
-        let total = with_counts(front("total"), self.total())
+        let total = self.total();
+        let per_second = |count: u32| f64::from(count) / self.samples.len() as f64;
+        let total = with_counts(front("total"), total)
+            .with("critical_made_per_s", per_second(total.critical.made))
+            .with("critical_missed_per_s", per_second(total.critical.all_missed()))
+            .with("other_made_per_s", per_second(total.other.made))
+            .with("other_missed_per_s", per_second(total.other.all_missed()))
             .with("critical_missed_outside_holes", self.critical_unexcused)
             .with("utility", self.utility)
             .with(

@@ -122,8 +122,15 @@ struct Flight {
     arrivals: Vec<Arrival>,
     holes: Vec<(u64, u64)>,
     not_admitted: usize,
-    /// Processor time that was neither work nor left to threads of the lowest priority.
+    /// Processor time that was neither work nor left to threads of the lowest priority; where operations do
+    /// all of their work, only meaningful under overload and if arrivals queue.
     cost_ns: u64,
+}
+
+impl Flight {
+    fn cost_of_an_arrival_ns(&self) -> u64 {
+        self.cost_ns / (self.arrivals.len() as u64).max(1)
+    }
 }
 
 fn fly(endsystem: &Arc<Endsystem>, case: Case, seconds: u64, work: Work) -> Result<Flight, Error> {
@@ -179,15 +186,14 @@ fn fly(endsystem: &Arc<Endsystem>, case: Case, seconds: u64, work: Work) -> Resu
     for worker in workers {
         arrivals.extend(joined(worker)?);
     }
-    let cost_ns = match spare {
-        Some(spare) => {
-            let used = (seconds * 1_000_000_000).saturating_sub(crate::os::joined(spare)?);
-            used.saturating_sub(program.worked.load(Ordering::Relaxed))
-        }
-        None => 0,
-    };
     let record = program.processor.record(1);
     let record = record.ok_or("the record was too small for the events")?;
+    let used = match spare {
+        Some(spare) => (seconds * 1_000_000_000).saturating_sub(crate::os::joined(spare)?),
+        // Under overload the processor is never idle before the queue is empty.
+        None => now_ns().saturating_sub(origin_ns + record.holes.iter().map(|hole| hole.1).sum::<u64>()),
+    };
+    let cost_ns = used.saturating_sub(program.worked.load(Ordering::Relaxed));
     Ok(Flight {
         origin_ns,
         arrivals,

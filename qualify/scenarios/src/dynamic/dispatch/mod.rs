@@ -4,11 +4,12 @@
 //! Each host is a process with its own CPU and network. The same model runs live and simulated, with the same
 //! schedulers. The threads themselves record when they run. Source: [Gill 2004] 3.1, figure 6.
 
+mod graph;
 mod host;
 mod live;
 mod model;
-mod page;
 mod paper;
+mod switches;
 
 use std::time::Duration;
 
@@ -16,31 +17,17 @@ use punctual_harness::{Claim, Outcome, Row};
 
 use super::{disciplines::Named, schedule::Schedule};
 use crate::{
-    benchmark::{Benchmark, Findings},
     control::Control,
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
     rights::no_rights,
     testbed::Testbed,
 };
 
-pub(super) const BENCHMARK: Benchmark = Benchmark {
-    name: "dyn.dispatch",
-    about: "five distributable threads on two hosts under nine schedulers: order of suspensions, live and \
-            simulated",
-    expected: |length| {
-        Named::ALL
-            .into_iter()
-            .map(|scheduler| expected(scheduler, length))
-            .sum()
-    },
-    run: measure,
-    controls: &[REVERSED, LATE, EXCHANGED],
-};
+pub(super) struct Dispatching;
 
 pub(super) use host::{ROLE, child};
-
-const HEADING: &str = "Dispatching of distributable threads";
 
 const SOURCE: &str = "Punctual's limit, after [Gill 2004] figure 6";
 
@@ -57,7 +44,7 @@ const LATE: Control = Control {
 const EXCHANGED: Control = Control {
     id: "exchanged",
     about: "live, TP in the place of MIF, and MIF in the place of TP",
-    breaks: &["mif.delay"],
+    breaks: &[switches::CLAIM],
 };
 const LATE_BY: Duration = Duration::from_millis(2);
 
@@ -92,59 +79,69 @@ struct Dispatched {
     live: Option<live::LiveRun>,
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    let not_permitted = match testbed.places.has_driver() {
-        true => no_rights(&outcome),
-        false => Some("two hosts need two CPUs, but only one is available to this process".to_owned()),
-    };
-    if let Some(reason) = &not_permitted {
-        for scheduler in PAPERS {
-            let id = format!("{}.live", scheduler.id());
-            outcome.skip(
-                Some(id.as_str()),
-                format!("{}, live", scheduler.name()),
-                reason.as_str(),
-            );
-        }
-        outcome.skip(None, "all live runs", reason.as_str());
+impl Experiment for Dispatching {
+    const NAME: &'static str = "dyn.dispatch";
+    const ABOUT: &'static str = "five distributable threads on two hosts under nine schedulers: order of \
+                                 suspensions, live and simulated";
+    const PAGE: &'static str = include_str!("dispatch.toml");
+    const CONTROLS: &'static [Control] = &[REVERSED, LATE, EXCHANGED];
+
+    fn expected(length: Length) -> Duration {
+        let schedulers = Named::ALL.into_iter();
+        let all: Duration = schedulers.map(|scheduler| expected(scheduler, length)).sum();
+        all + switches::expected(length)
     }
-    if testbed.length == Length::Quick {
-        outcome.parameter(
-            "shortened",
-            "a unit of time of 50 ms instead of 1 s for MIF and TP",
-        );
-    }
-    let mut dispatched = Vec::new();
-    let schedulers = match testbed.control {
-        None => &Named::ALL[..],
-        Some(_) => &PAPERS[..],
-    };
-    for &scheduler in schedulers {
-        let unit = unit(scheduler, testbed.length);
-        let title = format!("{}, units of {} ms", scheduler.name(), unit.as_millis());
-        testbed.progress.stage(title, expected(scheduler, testbed.length));
-        let simulated = model::simulated(scheduler, unit, testbed.is_under(&REVERSED))?;
-        let live = match not_permitted {
-            Some(_) => None,
-            None => Some(live::run(&testbed.places, how(testbed, scheduler, unit))?),
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let not_permitted = match trial.testbed.places.has_driver() {
+            true => no_rights(&trial.outcome),
+            false => Some("two hosts need two CPUs, but only one is available to this process".to_owned()),
         };
-        dispatched.push(Dispatched {
-            scheduler,
-            unit,
-            simulated,
-            live,
-        });
-    }
-    for one in &dispatched {
-        one.rows(&mut outcome);
-        if PAPERS.contains(&one.scheduler) {
-            one.claims(&mut outcome);
+        if let Some(reason) = &not_permitted {
+            let live = PAPERS.map(|scheduler| format!("{}.live", scheduler.id()));
+            for id in live.iter().map(String::as_str).chain([switches::CLAIM]) {
+                trial
+                    .outcome
+                    .skip(Some(id), format!("claim {id}"), reason.as_str());
+            }
+            trial.outcome.skip(None, "all live runs", reason.as_str());
+        }
+        trial.shortened(
+            "a unit of time of 50 ms instead of 1 s for MIF and TP, and 6 pairs of last switches instead of 20",
+        );
+        let schedulers = match trial.testbed.control {
+            None => &Named::ALL[..],
+            Some(_) => &PAPERS[..],
+        };
+        for &scheduler in schedulers {
+            let unit = unit(scheduler, trial.length());
+            let title = format!("{}, units of {} ms", scheduler.name(), unit.as_millis());
+            trial.stage(title, expected(scheduler, trial.length()));
+            let simulated = model::simulated(scheduler, unit, trial.testbed.is_under(&REVERSED))?;
+            let live = match not_permitted {
+                Some(_) => None,
+                None => Some(live::run(
+                    &trial.testbed.places,
+                    how(trial.testbed, scheduler, unit),
+                )?),
+            };
+            let dispatched = Dispatched {
+                scheduler,
+                unit,
+                simulated,
+                live,
+            };
+            dispatched.rows(&mut trial.outcome);
+            graph::curves(&dispatched, trial);
+            if PAPERS.contains(&scheduler) {
+                dispatched.claims(&mut trial.outcome);
+            }
+        }
+        match not_permitted {
+            Some(_) => Ok(()),
+            None => switches::measure(trial),
         }
     }
-    claim_delay(&dispatched, &mut outcome);
-    let chapter = page::chapter(&outcome, &dispatched);
-    Ok(Findings { outcome, chapter })
 }
 
 /// Returns how a scheduler runs live, under the control of this run.
@@ -164,28 +161,6 @@ fn how(testbed: &Testbed, scheduler: Named, unit: Duration) -> live::How {
         scheduler,
         unit,
         stall,
-    }
-}
-
-/// Claims the paper's delay: the last switch on host 1, from DT3 to DT2, takes longer with MIF, which
-/// switches in the middleware, than with TP.
-fn claim_delay(dispatched: &[Dispatched], outcome: &mut Outcome) {
-    let delay_us = |scheduler| {
-        let of = dispatched.iter().find(|one| one.scheduler == scheduler)?;
-        last_switch_us(&of.live.as_ref()?.schedule)
-    };
-    if let (Some(mif), Some(tp)) = (delay_us(Named::Mif), delay_us(Named::Tp)) {
-        outcome.claim(Claim::new(
-            "mif.delay",
-            format!(
-                "the last switch on host 1, from DT3 to DT2, takes longer with MIF ({mif:.1} µs) than with \
-                 TP ({tp:.1} µs), times"
-            ),
-            "[Gill 2004] 3.1, figure 6",
-            mif / tp,
-            1.0,
-            mif > tp,
-        ));
     }
 }
 

@@ -7,7 +7,6 @@
 
 mod decision;
 mod hand_over;
-mod page;
 
 use std::time::Duration;
 
@@ -16,23 +15,16 @@ use serde::{Deserialize, Serialize};
 
 use super::disciplines::Named;
 use crate::{
-    benchmark::{Benchmark, Findings},
     control::Control,
     error::Error,
+    experiment::{Experiment, Trial},
     length::Length,
-    os::{Disturbances, Interrupts, Sample, Subject, serve, shortened},
+    os::{Disturbances, Interrupts, Sample, Subject, serve},
     rights::no_rights,
     testbed::Testbed,
 };
 
-pub(super) const BENCHMARK: Benchmark = Benchmark {
-    name: "dyn.switch",
-    about: "dispatch decision and hand-over: ready queue and native priorities; decisions with 10 to 10,000 \
-            threads",
-    expected: |length| Extent::of(length).expected(),
-    run: measure,
-    controls: &[STALLED, COPYING],
-};
+pub(super) struct Switch;
 
 const STALLED: Control = Control {
     id: "stalled",
@@ -45,8 +37,6 @@ const COPYING: Control = Control {
     breaks: &["growth", "allocations"],
 };
 const STALL: Duration = Duration::from_micros(50);
-
-const HEADING: &str = "Switches between distributable threads";
 
 pub(super) const ROLE: &str = "__dyn-switch";
 
@@ -180,44 +170,54 @@ struct Decision {
     decided: decision::Decided,
 }
 
-fn measure(testbed: &mut Testbed) -> Result<Findings, Error> {
-    let extent = Extent::of(testbed.length);
-    let mut outcome = testbed.outcome(BENCHMARK.name);
-    // Decisions alone need no real-time priorities.
-    let ways = match no_rights(&outcome) {
-        None => &Way::ALL[..],
-        Some(reason) => {
-            for id in ["hand-over", "hand-over.bare"] {
-                outcome.skip(Some(id), format!("claim {id}"), reason.as_str());
+impl Experiment for Switch {
+    const NAME: &'static str = "dyn.switch";
+    const ABOUT: &'static str = "dispatch decision and hand-over: ready queue and native priorities; \
+                                 decisions with 10 to 10,000 threads";
+    const PAGE: &'static str = include_str!("switch.toml");
+    const CONTROLS: &'static [Control] = &[STALLED, COPYING];
+
+    fn expected(length: Length) -> Duration {
+        Extent::of(length).expected()
+    }
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let (extent, full) = (Extent::of(trial.length()), Extent::of(Length::Full));
+        // Decisions alone need no real-time priorities.
+        let ways = match no_rights(&trial.outcome) {
+            None => &Way::ALL[..],
+            Some(reason) => {
+                for id in ["hand-over", "hand-over.bare"] {
+                    trial
+                        .outcome
+                        .skip(Some(id), format!("claim {id}"), reason.as_str());
+                }
+                trial.outcome.skip(None, "all hand-overs", reason);
+                &[]
             }
-            outcome.skip(None, "all hand-overs", reason);
-            &[]
-        }
-    };
-    shortened(testbed, &mut outcome, || {
-        let full = Extent::of(Length::Full);
-        format!(
+        };
+        trial.shortened(format!(
             "{} hand-overs each instead of {}",
             extent.rounds * extent.switches,
             full.rounds * full.switches
-        )
-    });
-    let limit = extent.expected() * 10;
-    let mut subject = Subject::start(testbed, ROLE, limit, Interrupts::Recorded)?;
-    let (switched, decisions) = ask(testbed, &mut subject, &extent, ways)?;
-    let disturbances = subject.finish(&mut outcome)?;
-    for one in &switched {
-        outcome.row(one.row(&disturbances));
+        ));
+        let limit = extent.expected() * 10;
+        let mut subject = Subject::start(trial.testbed, ROLE, limit, Interrupts::Recorded)?;
+        let (switched, decisions) = ask(trial.testbed, &mut subject, &extent, ways)?;
+        let disturbances = subject.finish(&mut trial.outcome)?;
+        for one in &switched {
+            trial.outcome.row(one.row(&disturbances));
+            trial.curve("tails", one.way.name(), one.curve(disturbances.stamp_ns));
+        }
+        for one in &decisions {
+            trial.outcome.row(one.row());
+        }
+        if !switched.is_empty() {
+            hand_over_claims(&switched, &mut trial.outcome);
+        }
+        decision_claims(&decisions, &mut trial.outcome);
+        Ok(())
     }
-    for one in &decisions {
-        outcome.row(one.row());
-    }
-    if !switched.is_empty() {
-        hand_over_claims(&switched, &mut outcome);
-    }
-    decision_claims(&decisions, &mut outcome);
-    let chapter = page::chapter(&outcome, &switched, disturbances.stamp_ns);
-    Ok(Findings { outcome, chapter })
 }
 
 fn ask(
@@ -291,6 +291,17 @@ fn ask(
 const UNEXPECTED: &str = "unexpected response of the measured process";
 
 impl Switched {
+    /// Returns the shares of hand-overs that were shorter than each time.
+    fn curve(&self, stamp_ns: u64) -> Vec<(f64, f64)> {
+        let mut latencies = Latencies::new();
+        let times = self
+            .samples
+            .iter()
+            .map(|sample| sample.1.saturating_sub(stamp_ns));
+        times.for_each(|time| latencies.record(time));
+        latencies.curve()
+    }
+
     fn add(&mut self, samples: &[Sample]) {
         let mut latencies = Latencies::new();
         samples.iter().for_each(|sample| latencies.record(sample.1));

@@ -144,7 +144,7 @@ impl Access {
 }
 
 /// [Gill 2004] table 4: mean, minimum and maximum of reads, then of writes, in nanoseconds.
-pub(super) const PAPER: [(&str, [f64; 3], [f64; 3]); 2] = [
+const PAPER: [(&str, [f64; 3], [f64; 3]); 2] = [
     (
         "[Gill 2004]: emulated",
         [686.2, 609.0, 1_203.0],
@@ -154,7 +154,7 @@ pub(super) const PAPER: [(&str, [f64; 3], [f64; 3]); 2] = [
 ];
 
 /// The largest acceptable ratio to POSIX.
-pub(super) const LIMIT: f64 = 1.5;
+const LIMIT: f64 = 1.5;
 /// The largest acceptable ratio of ten thousand keys to one, with a margin for noise.
 const SAME: f64 = 1.15;
 

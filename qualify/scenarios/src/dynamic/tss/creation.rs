@@ -46,7 +46,7 @@ impl Maker {
 }
 
 /// [Gill 2004] table 3: nanoseconds per existing key, and for the first key.
-pub(super) const PAPER: [(&str, f64, f64); 2] = [
+const PAPER: [(&str, f64, f64); 2] = [
     ("[Gill 2004]: emulated", 2.53, 2_438.0),
     ("[Gill 2004]: native", 1.61, 815.0),
 ];

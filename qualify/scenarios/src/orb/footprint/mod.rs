@@ -1,8 +1,10 @@
-//! `orb.footprint`: the sizes of this program and of the ORB's layers in it, and the memory of servers.
+//! `orb.footprint`: the sizes of this program, of programs with one feature each, and of the ORB's layers in
+//! them, and the memory of servers.
 //!
 //! The paper measured the static libraries of TAO and ACE. Here the sizes are those after linking, from the
 //! program's symbol table. Source: [Schmidt 2002] 3.4, figure 7.
 
+mod features;
 mod memory;
 mod program;
 
@@ -11,9 +13,10 @@ use std::time::Duration;
 use punctual_harness::{ChildSpec, Outcome, Row};
 
 pub(crate) use self::memory::Memory;
-use self::program::{LAYERS, Program};
+use self::program::{Program, layers};
 use super::{cpu_overhead::Scavenger, mt_cubit::priority};
 use crate::{
+    control::Control,
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
@@ -29,8 +32,9 @@ const START: Duration = Duration::from_secs(20);
 impl Experiment for Footprint {
     const NAME: &'static str = "orb.footprint";
     const ABOUT: &'static str =
-        "sizes of this program and of the ORB's layers, and memory of servers with 1 to 50 lanes";
+        "sizes of programs, of features and of the ORB's layers, and memory of servers with 1 to 50 lanes";
     const PAGE: &'static str = include_str!("footprint.toml");
+    const CONTROLS: &'static [Control] = &[features::WITH_THREADS];
 
     fn expected(_: Length) -> Duration {
         Duration::from_secs(2)
@@ -42,9 +46,10 @@ impl Experiment for Footprint {
         trial
             .outcome
             .parameter("stack_octets_per_lane_thread", SMALL_STACK_BYTES);
-        trial.stage("the program", Duration::from_millis(500));
+        trial.stage("programs", Duration::from_millis(500));
+        let minimal = features::measure(trial);
         match Program::of_this_process() {
-            Ok(program) => program_rows(&program, &mut trial.outcome),
+            Ok(program) => program_rows(&program, minimal.as_ref(), &mut trial.outcome),
             Err(error) => {
                 let what = "sizes of this program and of its layers";
                 trial.outcome.skip(None, what, error.to_string());
@@ -64,7 +69,7 @@ impl Experiment for Footprint {
     }
 }
 
-fn program_rows(program: &Program, outcome: &mut Outcome) {
+fn program_rows(program: &Program, minimal: Option<&Program>, outcome: &mut Outcome) {
     for (part, octets) in &program.parts {
         let row = Row::new().with("kind", "part").with("part", *part);
         outcome.row(row.with("octets", *octets));
@@ -74,19 +79,23 @@ fn program_rows(program: &Program, outcome: &mut Outcome) {
                       \"debuginfo\"";
         return outcome.skip(None, "the ORB's size by layer", reason);
     }
-    for (layer, about) in LAYERS {
+    for (layer, about) in layers() {
         let sizes = program.sizes.get(layer).copied().unwrap_or_default();
         outcome.row(
             Row::new()
                 .with("kind", "layer")
-                .with("layer", *layer)
-                .with("about", *about)
+                .with("layer", layer)
+                .with("about", about)
                 .with("symbols", sizes.symbols)
                 .with("code_octets", sizes.code)
                 .with("data_octets", sizes.data)
-                .with("octets", sizes.code + sizes.data),
+                .with("octets", program.octets(layer))
+                .with("minimal_octets", minimal.map(|minimal| minimal.octets(layer))),
         );
     }
+    let part = "of that, all layers of the ORB, with distributable threads";
+    let row = Row::new().with("kind", "part").with("part", part);
+    outcome.row(row.with("octets", program.orb_octets()));
 }
 
 fn server_rows(places: &Places, outcome: &mut Outcome) -> Result<(), Error> {

@@ -1,6 +1,9 @@
 //! Sizes of the running program, in total and by layer.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::Path,
+};
 
 use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind, elf};
 
@@ -23,18 +26,29 @@ pub(super) struct Sizes {
     pub(super) data: u64,
 }
 
-/// The layers from the lowest up, with their purposes.
-pub(super) const LAYERS: &[(&str, &str)] = &[
+/// The layers of the ORB from the lowest up, with their purposes.
+const ORB: &[(&str, &str)] = &[
     ("types", "priorities, ids, exceptions"),
-    ("cdr", "encoding"),
-    ("giop", "messages and references"),
-    ("poa", "object table"),
-    ("sched", "priority mappings, analysis"),
-    ("flight", "flight recorder"),
     ("os", "scheduling, locks, waiting"),
-    ("transport", "TCP, Unix sockets, shared memory"),
+    ("flight", "flight recorder"),
+    ("cdr", "encoding"),
+    ("any", "any and type codes"),
+    ("giop", "messages and references"),
+    ("sched", "priority mappings, schedulers, simulator, analysis"),
+    ("poa", "object table"),
     ("stub", "base of generated code"),
-    ("orb", "calls, lanes, thread pools"),
+    ("transport", "TCP, Unix sockets, shared memory"),
+    ("lane", "lanes: threads, connections, queues"),
+    ("inspect", "inspection of a running ORB"),
+    ("orb", "references, calls, adapters, thread pools"),
+    ("rtsched", "Real-time CORBA 1.2: distributable threads"),
+];
+
+const OTHERS: &[(&str, &str)] = &[
+    ("dispatch", "service: dispatcher"),
+    ("events", "service: event channels"),
+    ("qos", "service: contracts"),
+    ("scheduling", "service: schedules and priorities by name"),
     ("generated", "stubs and skeletons of the benchmarks"),
     (
         "tools",
@@ -43,19 +57,47 @@ pub(super) const LAYERS: &[(&str, &str)] = &[
     ("libraries", "the standard library and other packages"),
 ];
 
+/// Returns all layers with their purposes: those of the ORB, those of services, and the rest.
+pub(super) fn layers() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ORB.iter().chain(OTHERS).copied()
+}
+
 impl Program {
     /// Reads the running program's file.
     pub(super) fn of_this_process() -> Result<Self, Error> {
-        let octets = std::fs::read("/proc/self/exe")
-            .map_err(|error| format!("the file of the running program cannot be read: {error}"))?;
+        Self::of(Path::new("/proc/self/exe"))
+    }
+
+    /// Reads the file of a program.
+    pub(super) fn of(path: &Path) -> Result<Self, Error> {
+        let shown = path.display();
+        let octets = std::fs::read(path).map_err(|error| format!("{shown} cannot be read: {error}"))?;
         let file = object::File::parse(&*octets)
-            .map_err(|error| format!("the file of the running program cannot be parsed: {error}"))?;
+            .map_err(|error| format!("{shown} cannot be parsed as a program: {error}"))?;
         Ok(Self {
             parts: parts(&file, octets.len() as u64),
             sizes: sizes(&file),
         })
     }
+
+    /// Returns the size of one layer in octets, code and data.
+    pub(super) fn octets(&self, layer: &str) -> u64 {
+        self.sizes.get(layer).map_or(0, |sizes| sizes.code + sizes.data)
+    }
+
+    /// Returns the size of all layers of the ORB, in octets.
+    pub(super) fn orb_octets(&self) -> u64 {
+        ORB.iter().map(|(layer, _)| self.octets(layer)).sum()
+    }
+
+    /// Returns the octets that are loaded.
+    pub(super) fn loaded_octets(&self) -> u64 {
+        let loaded = self.parts.iter().find(|(name, _)| *name == LOADED);
+        loaded.map_or(0, |(_, octets)| *octets)
+    }
 }
+
+const LOADED: &str = "loaded in total";
 
 /// Returns the sizes of the loaded sections by kind.
 fn parts(file: &object::File<'_>, octets: u64) -> Vec<(&'static str, u64)> {
@@ -81,7 +123,7 @@ fn parts(file: &object::File<'_>, octets: u64) -> Vec<(&'static str, u64)> {
         ("constants and tables", constants),
         ("data", data),
         ("zeroed data", zeroes),
-        ("loaded in total", code + constants + data + zeroes),
+        (LOADED, code + constants + data + zeroes),
         ("file, with symbols and debug information", octets),
     ]
 }
@@ -128,7 +170,7 @@ fn layer_of(name: &str) -> &'static str {
         .strip_prefix("punctual")
         .unwrap_or(word)
         .trim_start_matches('_');
-    let layer = LAYERS.iter().find(|(layer, _)| *layer == crate_name);
+    let layer = layers().find(|(layer, _)| *layer == crate_name);
     layer.map_or("tools", |(layer, _)| layer)
 }
 
@@ -146,6 +188,8 @@ mod tests {
                 "<alloc::vec::Vec<punctual_types::Priority> as core::clone::Clone>::clone",
                 "types",
             ),
+            ("punctual_lane::worker::serve", "lane"),
+            ("punctual_rtsched::current::Current::spawn", "rtsched"),
             ("punctual::cli::parse", "tools"),
             (
                 "punctual_scenarios::idl::cubit::bench::CubitRef::cube_long",

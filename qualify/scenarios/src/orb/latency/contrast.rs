@@ -135,7 +135,7 @@ pub(super) fn evaluate(results: &[PhaseResult<Point>], holes: &[Hole], trial: &m
             let calls = &phase.clients.first()?.report.calls;
             Some(Contrast::of(configuration, load, phase.span.start_ns, calls))
         }
-        Point::Curve { .. } | Point::Capacity => None,
+        Point::Curve { .. } | Point::Alone(_) | Point::Capacity => None,
     };
     let contrasts: Vec<Contrast> = results.iter().filter_map(contrast).collect();
     rows(&contrasts, &mut trial.outcome);

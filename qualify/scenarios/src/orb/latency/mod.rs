@@ -6,6 +6,7 @@
 //! more often do not increase. Source: [Schmidt 2002] 3.3, figures 3 to 6; TAO's MT_Cubit.
 
 mod averages;
+mod away;
 mod contrast;
 mod explained;
 
@@ -107,6 +108,8 @@ enum Point {
     },
     /// Alternating slices with and without low-priority clients.
     Contrast(Configuration, contrast::Load),
+    /// The high-priority client alone, at two rates.
+    Alone(away::Alone),
     /// The throughput of a single client that does not pause.
     Capacity,
 }
@@ -135,7 +138,7 @@ fn phases(length: Length, loaded_hz: u32) -> Vec<Phase<Point>> {
         let idle = if awake { ", CPU kept awake" } else { "" };
         let title = format!("{}: {low} low-priority clients{idle}", configuration.name());
         let mut clients = configuration.clients(HIGH_HZ, low, LOW_HZ);
-        clients.extend(awake.then(keeps_awake));
+        clients.extend(awake.then(|| keeps_awake(false)));
         let key = Point::Curve {
             configuration,
             low,
@@ -146,6 +149,7 @@ fn phases(length: Length, loaded_hz: u32) -> Vec<Phase<Point>> {
     contrast::phases(length, loaded_hz)
         .into_iter()
         .chain(curves)
+        .chain(away::phases(seconds(length)))
         .collect()
 }
 
@@ -193,6 +197,7 @@ impl Experiment for Latency {
         trial.holes(&engine.holes, engine.measured)?;
         for phase in &results {
             rows(phase, &engine.holes, &mut trial.outcome);
+            away::row(phase, &engine.holes, &mut trial.outcome);
         }
         averages::claim(&results, &engine.holes, &mut trial.outcome);
         contrast::evaluate(&results, &engine.holes, trial);
@@ -257,7 +262,7 @@ mod tests {
 
     #[test]
     fn expected_durations_are_within_budget() {
-        assert!(Latency::expected(Length::Quick) <= Duration::from_secs(93));
+        assert!(Latency::expected(Length::Quick) <= Duration::from_secs(102));
         assert!(Latency::expected(Length::Full) <= Duration::from_secs(11 * 60));
     }
 }

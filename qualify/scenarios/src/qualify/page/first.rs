@@ -27,7 +27,7 @@ pub(super) fn page_of(run: &Run<'_>, outcome: &Outcome) -> Result<Page, Error> {
     };
     let pictures = std::iter::once(lanes(outcome)).chain(PICTURES.map(of_chapter));
     for picture in pictures.flatten().filter(|picture| picture.to_svg().is_ok()) {
-        page = page.figure(picture)?;
+        page = page.figure(&picture)?;
     }
     if let Some(table) = tables::with_reasons(outcome, "What does not hold, and why", BROKEN) {
         page = page.table(&table);

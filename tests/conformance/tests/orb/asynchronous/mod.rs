@@ -1,5 +1,6 @@
 //! Calls whose results are futures, on executors as small as can be, and without one.
 
+mod callbacks;
 mod costs;
 mod ends;
 mod following;

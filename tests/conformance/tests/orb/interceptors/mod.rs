@@ -3,6 +3,7 @@
 mod contexts;
 mod costs;
 mod failing;
+mod ior;
 mod native_priority;
 mod points;
 mod reply_contexts;

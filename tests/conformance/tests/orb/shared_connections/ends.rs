@@ -8,6 +8,7 @@ use std::{
 
 use punctual::{Completion, Limits, Minor, Priority, SystemException, SystemExceptionKind as Kind};
 use punctual_fixtures::{
+    Finally,
     conformance::ProbeRef,
     eventually,
     server::Server,
@@ -216,7 +217,7 @@ fn nobody_hangs_while_pools_come_and_go() {
                 })
             })
             .collect();
-        let guard = SetWhenDropped(end);
+        let guard = Finally(|| end.store(true, Ordering::Relaxed));
         for _ in 0..30 {
             let pool = client.orb.threadpool().build().unwrap();
             client.orb.set_reply_threadpool(&pool).unwrap();
@@ -227,15 +228,6 @@ fn nobody_hangs_while_pools_come_and_go() {
         let good: u64 = callers.into_iter().map(|caller| caller.join().unwrap()).sum();
         assert!(good >= 600, "{good}");
     });
-}
-
-/// Ends threads, also where the test fails.
-struct SetWhenDropped<'f>(&'f AtomicBool);
-
-impl Drop for SetWhenDropped<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 /// Nobody uses it any more: its server is told.

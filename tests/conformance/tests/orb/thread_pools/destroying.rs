@@ -11,6 +11,7 @@ use punctual::{
     LaneSpec, LaneWait, Orb, OrbError, Poa, SystemExceptionKind as Kind, ThreadPool, ThreadPoolId,
 };
 use punctual_fixtures::{
+    Finally,
     conformance::ProbeRef,
     eventually,
     peer::Peer,
@@ -157,10 +158,11 @@ fn callers_never_hang() {
                     })
                 })
                 .collect();
+            let end = Finally(|| over.store(true, Ordering::SeqCst));
             eventually("calls are under way", || pool.statistics()[0].1.requests > 100);
             poa.destroy().unwrap();
             pool.destroy().unwrap();
-            over.store(true, Ordering::SeqCst);
+            drop(end);
             let answered: Vec<i32> = callers.into_iter().map(|caller| caller.join().unwrap()).collect();
             assert!(answered.iter().sum::<i32>() >= 90, "{name}: {answered:?}");
         });

@@ -8,7 +8,7 @@ use std::{
 
 use punctual::LaneStatistics;
 use punctual_fixtures::{
-    eventually,
+    Finally, eventually,
     peer::Peer,
     server::{Server, Setup},
     wire::{CANCEL_REQUEST, CLOSE_CONNECTION, COMMON, Dialect, FRAGMENT, REQUEST},
@@ -220,11 +220,11 @@ fn a_peer_that_never_pauses_starves_nobody() {
                 started.store(true, Ordering::SeqCst);
             }
         });
+        let _end = Finally(|| done.store(true, Ordering::SeqCst));
         eventually("the flood comes", || started.load(Ordering::SeqCst));
         for _ in 0..20 {
             works(&mut Peer::connect(server.port()), &key);
         }
-        done.store(true, Ordering::SeqCst);
     });
 }
 

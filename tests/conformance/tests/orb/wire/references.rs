@@ -21,6 +21,8 @@ use punctual_fixtures::{
 const ORB_TYPE: u32 = 0;
 const CODE_SETS: u32 = 1;
 const POLICIES: u32 = 2;
+/// Tag of a profile that consists of components.
+const MULTIPLE_COMPONENTS: u32 = 1;
 const TAO_ENDPOINTS: u32 = 0x5441_4f02;
 
 fn start(model: Option<PriorityModel>, lanes: bool) -> Server {
@@ -347,15 +349,20 @@ fn equivalent_references_may_differ_in_every_octet_that_names_nothing() {
         assert!(!one.is_equivalent(&other) && !other.is_equivalent(&one));
     }
     // A profile that this ORB cannot read is compared as it is.
-    let foreign = |octet| {
+    let with = |tag, octet| {
         let mut ior = one.ior().clone();
         ior.profiles.push(TaggedProfile {
-            tag: 0x5a5a,
+            tag,
             data: vec![0, octet],
         });
         resolve(&orb, &ior).as_object().clone()
     };
+    let foreign = |octet| with(0x5a5a, octet);
     assert!(foreign(1).is_equivalent(&foreign(1)) && !foreign(1).is_equivalent(&foreign(2)));
+    // Components beside profiles name nothing.
+    let described = with(MULTIPLE_COMPONENTS, 0);
+    assert!(described.is_equivalent(&one) && one.is_equivalent(&described));
+    assert_eq!(one.hash(0), described.hash(0));
 }
 
 #[test]

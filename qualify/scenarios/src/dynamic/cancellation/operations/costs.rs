@@ -6,8 +6,9 @@
 use std::sync::Arc;
 
 use punctual_os::Thread;
+use punctual_sched::simulator::Overrun;
 
-use super::{Case, Endsystem, Error, Work, fly};
+use super::{super::Load, Case, Endsystem, Error, Work, fly};
 use crate::os::{fifo, now_ns};
 
 /// Seconds of arrivals that are measured.
@@ -16,11 +17,16 @@ const SECONDS: u64 = 1;
 /// A longer time between two readings of the clock was used by others.
 const OWN_STEP_NS: u64 = 1_500;
 
-/// Measures the processor time of an arrival, in nanoseconds, with operations that do half of their work, so
-/// that arrivals preempt each other as later, and the processor has time to spare.
+/// Measures the processor time of an arrival, in nanoseconds: first with operations that do half of their
+/// work, so that the processor has time to spare; then, where arrivals queue, under the load itself, whose
+/// queues and preemptions make arrivals dearer.
 pub(super) fn of_an_arrival(endsystem: &Arc<Endsystem>, case: Case) -> Result<u64, Error> {
-    let flight = fly(endsystem, case, SECONDS, Work::Half)?;
-    Ok(flight.cost_ns / (flight.arrivals.len() as u64).max(1))
+    let half = fly(endsystem, case, SECONDS, Work::Half)?.cost_of_an_arrival_ns();
+    if case.overrun() == Overrun::Skip || case.load == Load::Half {
+        return Ok(half);
+    }
+    let all = fly(endsystem, case, SECONDS, Work::All { cost_ns: half })?;
+    Ok(all.cost_of_an_arrival_ns().max(half))
 }
 
 /// Starts a thread below all others of the processor, which measures how much time they leave it.

@@ -1,0 +1,228 @@
+//! Handlers of asynchronous calls: the callback model of CORBA Messaging, on top of the futures.
+//!
+//! The lane thread that reads a reply only puts the call into a queue; the handler runs where the user
+//! chooses, at the priority of the call.
+
+mod delivery;
+mod place;
+mod ready;
+
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use punctual_stub::{AsyncCall, OperationError};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
+
+use self::{delivery::Delivery, place::Place, ready::ReadyCalls};
+use crate::{Orb, OrbError, ThreadPool, configuration::Configuration, current, lane::Lane};
+
+/// Takes asynchronous calls and has their handlers called with their results: `sendc_op`, with the place of
+/// the user's choice. [`Orb::callbacks`] delivers to threads of the user, [`ThreadPool::callbacks`] to lanes.
+///
+/// A handler runs at the CORBA priority of the thread that made the call; so do the calls that it makes. Of
+/// several, the one with the highest priority runs first, then the one that ended first. A panic of a handler
+/// ends nothing else.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use std::{sync::mpsc, time::Duration};
+///
+/// use punctual_orb::Orb;
+///
+/// let orb = Orb::builder().build()?;
+/// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+/// let (callbacks, queue) = orb.callbacks(16);
+/// let (sender, results) = mpsc::channel();
+/// callbacks.deliver(doubler.twice_async(21), move |result| sender.send(result).unwrap())?;
+/// // On the thread of the user's choice:
+/// assert!(queue.deliver_next(Duration::from_secs(1)));
+/// assert_eq!(results.recv()??, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Callbacks {
+    places: Arc<[(Place, Priority)]>,
+    configuration: Arc<Configuration>,
+}
+
+/// The handlers that threads of the user run. Dropped, it is closed: handlers that have not begun are
+/// dropped.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use std::time::Duration;
+///
+/// use punctual_orb::Orb;
+///
+/// let orb = Orb::builder().build()?;
+/// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+/// let (callbacks, queue) = orb.callbacks(16);
+/// callbacks.deliver(doubler.twice_async(21), |result| assert_eq!(result.unwrap(), 42))?;
+/// callbacks.deliver(doubler.twice_async(4), |result| assert_eq!(result.unwrap(), 8))?;
+/// assert!(queue.deliver_next(Duration::from_secs(1)));
+/// assert!(queue.deliver_next(Duration::from_secs(1)));
+/// assert!(!queue.deliver_next(Duration::ZERO), "there were only two");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct CallbackQueue {
+    ready: Arc<ReadyCalls>,
+    configuration: Arc<Configuration>,
+}
+
+/// A call that [`Callbacks`] have no place for, and why. It continues: the reply can be waited for.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use punctual_orb::Orb;
+///
+/// let orb = Orb::builder().build()?;
+/// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+/// let (callbacks, _queue) = orb.callbacks(1);
+/// callbacks.deliver(doubler.twice_async(1), |_| ())?;
+/// let refused = callbacks.deliver(doubler.twice_async(21), |_| ()).unwrap_err();
+/// assert!(refused.to_string().contains("TRANSIENT"));
+/// assert_eq!(refused.call.wait()?, 42);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct NotAdmitted<T, E> {
+    /// The call.
+    pub call: AsyncCall<T, E>,
+    /// TRANSIENT: there is no room, or nobody takes handlers any more. INV_POLICY: no lane has the priority
+    /// of the call, or a higher one.
+    pub exception: SystemException,
+}
+
+impl Callbacks {
+    /// Has the handler called with the result of the call, once, never by the calling thread inside this. The
+    /// error of a call that could not be sent is its result, too.
+    ///
+    /// Fails, and gives the call back, if there is no place for it.
+    pub fn deliver<T, E>(
+        &self,
+        call: AsyncCall<T, E>,
+        handler: impl FnOnce(Result<T, E>) + Send + 'static,
+    ) -> Result<(), NotAdmitted<T, E>>
+    where
+        T: Send + 'static,
+        E: OperationError + Send + 'static,
+    {
+        let priority = call
+            .priority()
+            .unwrap_or_else(|| current::thread_priority(&self.configuration));
+        match self.admit(priority) {
+            Ok(place) => {
+                Delivery::start(place, priority, call, handler);
+                Ok(())
+            }
+            Err(exception) => Err(NotAdmitted { call, exception }),
+        }
+    }
+
+    /// Returns the number of calls whose handlers have not begun.
+    pub fn outstanding(&self) -> usize {
+        self.places.iter().map(|(place, _)| place.ready.admitted()).sum()
+    }
+
+    fn admit(&self, priority: Priority) -> Result<Place, SystemException> {
+        let place = self.places.iter().find(|(_, highest)| *highest >= priority);
+        let (place, _) = place.ok_or_else(|| {
+            let (kind, minor) = (SystemExceptionKind::InvPolicy, Minor::NO_LANE_FOR_CALLBACK);
+            SystemException::new(kind, minor, Completion::Maybe)
+        })?;
+        place.ready.admit()?;
+        Ok(place.clone())
+    }
+}
+
+impl CallbackQueue {
+    /// Runs the next handler on the calling thread, which takes on the priority of the call meanwhile. Waits
+    /// for it up to `timeout`; `false`: there was none. A call that has to be sent again, because its object
+    /// has moved, takes a turn without a handler.
+    pub fn deliver_next(&self, timeout: Duration) -> bool {
+        // A deadline beyond the range of the clock is none.
+        let ready = self.ready.wait(Instant::now().checked_add(timeout));
+        ready
+            .map(|ready| place::run(ready, &self.configuration, true))
+            .is_some()
+    }
+
+    /// Runs handlers on the calling thread until another one closes the queue. Waits without a deadline.
+    pub fn run(&self) {
+        while let Some(ready) = self.ready.wait(None) {
+            place::run(ready, &self.configuration, true);
+        }
+    }
+
+    /// Ends [`Self::run`], and admits no further call. Handlers that have not begun are dropped, at the
+    /// latest when their calls end.
+    pub fn close(&self) {
+        self.ready.close();
+    }
+}
+
+impl Drop for CallbackQueue {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Orb {
+    /// Handlers for threads of the user, which take them from the queue; at most `capacity` calls at a time.
+    pub fn callbacks(&self, capacity: usize) -> (Callbacks, CallbackQueue) {
+        let configuration = &self.core().configuration;
+        let ready = Arc::new(ReadyCalls::new(capacity));
+        let callbacks = Callbacks {
+            places: Arc::new([(Place::of_user(Arc::clone(&ready)), Priority::MAX)]),
+            configuration: Arc::clone(configuration),
+        };
+        let configuration = Arc::clone(configuration);
+        (callbacks, CallbackQueue { ready, configuration })
+    }
+}
+
+impl ThreadPool {
+    /// Handlers for the threads of this pool, between the requests that they serve: at the lowest lane that
+    /// is not below the priority of the call, or without lanes at that priority. At most `capacity` calls for
+    /// each lane at a time. Handlers that have not begun when the pool ends are dropped.
+    ///
+    /// # Errors
+    /// [`OrbError::CallbacksNeedPolledLanes`] if the pool buffers requests or its threads block in `read`;
+    /// [`OrbError::InvalidThreadPool`] if its ORB no longer exists.
+    pub fn callbacks(&self, capacity: usize) -> Result<Callbacks, OrbError> {
+        let orb = self.orb().ok_or(OrbError::InvalidThreadPool)?;
+        let lanes = &self.core.lanes;
+        if !lanes.iter().all(|lane| lane.is_polled()) {
+            return Err(OrbError::CallbacksNeedPolledLanes);
+        }
+        let place = |lane: &Arc<Lane>| {
+            lane.provide_tasks(capacity);
+            let ready = Arc::new(ReadyCalls::new(capacity));
+            let highest = lane.priority().unwrap_or(Priority::MAX);
+            (Place::of_lane(lane, ready, &orb.configuration), highest)
+        };
+        Ok(Callbacks {
+            places: lanes.iter().map(place).collect(),
+            configuration: Arc::clone(&orb.configuration),
+        })
+    }
+}
+
+impl<T, E> fmt::Debug for NotAdmitted<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<T, E> fmt::Display for NotAdmitted<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.exception, f)
+    }
+}
+
+impl<T, E> std::error::Error for NotAdmitted<T, E> {}

@@ -1,0 +1,118 @@
+//! IOR interceptors: components for the references of adapters.
+
+use std::any::Any;
+
+use punctual_cdr::TaggedComponent;
+use punctual_types::PriorityModel;
+
+/// Adds components to the references of adapters, `PortableInterceptor::IORInterceptor`: what clients, or
+/// their interceptors, shall know about an object before they call it.
+///
+/// Source: CORBA 3.3 part 1, 16.7.
+///
+/// ```
+/// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+/// # use doubler::{Doubler, DoublerRef};
+/// use std::sync::Arc;
+///
+/// use punctual_cdr::TaggedComponent;
+/// use punctual_orb::{Orb, interceptors::*};
+///
+/// /// A policy of the user's, which adapters may have.
+/// struct Site(String);
+///
+/// const SITE: u32 = 0x5000_0001;
+///
+/// #[derive(Clone)]
+/// struct Sites;
+///
+/// impl IorInterceptor for Sites {
+///     fn name(&self) -> &str {
+///         "sites"
+///     }
+///
+///     fn establish_components(&self, info: &mut IorInfo<'_>) {
+///         if let Some(Site(name)) = info.policy::<Site>() {
+///             let data = name.clone().into_bytes();
+///             info.add_component(TaggedComponent { tag: SITE, data });
+///         }
+///     }
+/// }
+///
+/// impl OrbInitializer for Sites {
+///     fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+///         info.add_ior_interceptor(Arc::new(Sites)).expect("the name is free");
+///     }
+/// }
+///
+/// let orb = Orb::builder().initializer(&Sites).build()?;
+/// let poa = orb.root_poa().child("north").policy(Site("north".into())).build()?;
+/// let doubler: DoublerRef = poa.activate(Doubler)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait IorInterceptor: Send + Sync {
+    /// Returns the name, unique unless it is empty.
+    fn name(&self) -> &str;
+
+    /// Called once for each adapter, when it has been created and before it has references, in the order of
+    /// registration. A panic propagates to the creator of the adapter.
+    fn establish_components(&self, info: &mut IorInfo<'_>);
+}
+
+/// An adapter that has been created, `PortableInterceptor::IORInfo`.
+pub struct IorInfo<'i> {
+    pub(crate) path: &'i str,
+    pub(crate) model: Option<PriorityModel>,
+    pub(crate) policies: &'i UserPolicies,
+    pub(crate) components: &'i mut Vec<AddedComponent>,
+}
+
+/// Policies of an adapter whose types are the user's.
+#[derive(Default)]
+pub(crate) struct UserPolicies(pub(crate) Vec<Box<dyn Any + Send + Sync>>);
+
+/// A component of the references of one adapter; with a tag, of its profiles of one protocol only.
+pub(crate) struct AddedComponent {
+    pub(crate) profile: Option<u32>,
+    pub(crate) component: TaggedComponent,
+}
+
+impl UserPolicies {
+    fn get<T: 'static>(&self) -> Option<&T> {
+        self.0.iter().rev().find_map(|policy| policy.downcast_ref())
+    }
+}
+
+impl<'i> IorInfo<'i> {
+    /// Returns the names of the adapter and its parents, joined by `/`; empty for the root.
+    pub fn adapter(&self) -> &'i str {
+        self.path
+    }
+
+    /// Returns the priority model of the adapter.
+    pub fn priority_model(&self) -> Option<PriorityModel> {
+        self.model
+    }
+
+    /// Returns the policy of this type that the adapter was created with
+    /// ([`PoaBuilder::policy`](crate::PoaBuilder::policy)): `get_effective_policy`.
+    pub fn policy<T: 'static>(&self) -> Option<&'i T> {
+        self.policies.get()
+    }
+
+    /// Adds a component to every profile of the adapter's references.
+    pub fn add_component(&mut self, component: TaggedComponent) {
+        self.components.push(AddedComponent {
+            profile: None,
+            component,
+        });
+    }
+
+    /// Adds a component to the profiles with this tag.
+    pub fn add_component_to_profile(&mut self, component: TaggedComponent, profile: u32) {
+        self.components.push(AddedComponent {
+            profile: Some(profile),
+            component,
+        });
+    }
+}

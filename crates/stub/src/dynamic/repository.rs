@@ -1,0 +1,203 @@
+//! A client of interface repositories: the description of an object's interface.
+//!
+//! Source: CORBA 3.3 part 1, 14.5 "Interface Repository Interfaces".
+
+use punctual_any::TypeCode;
+use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Ior};
+use punctual_types::{SystemException, SystemExceptionKind};
+
+use crate::{ObjectRef, Phase};
+
+/// The description of an interface: `CORBA::InterfaceDef::FullInterfaceDescription`, from
+/// [`ObjectRef::describe_interface`].
+#[derive(Clone, Debug)]
+pub struct InterfaceDescription {
+    /// Name without scope.
+    pub name: String,
+    /// Repository id.
+    pub id: String,
+    /// All operations, inherited ones included.
+    pub operations: Vec<OperationDescription>,
+    /// All attributes, inherited ones included.
+    pub attributes: Vec<AttributeDescription>,
+    /// Repository ids of the direct bases.
+    pub bases: Vec<String>,
+}
+
+/// The description of an operation.
+#[derive(Clone, Debug)]
+pub struct OperationDescription {
+    /// Name in IDL.
+    pub name: String,
+    /// Type of the return value.
+    pub returns: TypeCode,
+    /// Whether it has no reply.
+    pub is_oneway: bool,
+    /// Names of the `context` clause.
+    pub contexts: Vec<String>,
+    /// In order.
+    pub parameters: Vec<ParameterDescription>,
+    /// Exceptions of the `raises` clause.
+    pub raises: Vec<TypeCode>,
+}
+
+/// The description of a parameter.
+#[derive(Clone, Debug)]
+pub struct ParameterDescription {
+    /// Name in IDL.
+    pub name: String,
+    /// Its type.
+    pub of: TypeCode,
+    /// Which way it travels.
+    pub mode: ParameterMode,
+}
+
+/// Which way a parameter travels.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ParameterMode {
+    /// `in`
+    In,
+    /// `out`
+    Out,
+    /// `inout`
+    InOut,
+}
+
+/// The description of an attribute.
+#[derive(Clone, Debug)]
+pub struct AttributeDescription {
+    /// Name in IDL.
+    pub name: String,
+    /// Its type.
+    pub of: TypeCode,
+    /// `readonly`
+    pub is_readonly: bool,
+}
+
+impl ObjectRef {
+    /// Asks the object for the description of its interface in an interface repository: `_get_interface`.
+    /// `None` if its server has none. The result is an `InterfaceDef`: see [`Self::describe_interface`].
+    ///
+    /// # Errors
+    /// Fails like any call.
+    pub fn interface(&self) -> Result<Option<Self>, SystemException> {
+        let mut interface: Option<Self> = None;
+        let called = self.call::<SystemException>("_interface", |phase| match phase {
+            Phase::Arguments(_) => Ok(()),
+            Phase::Results(decoder) => interface.decode_into(decoder),
+        });
+        match called {
+            Err(exception) if exception.kind == SystemExceptionKind::IntfRepos => Ok(None),
+            called => called.map(|()| interface),
+        }
+    }
+
+    /// Asks an `InterfaceDef` of an interface repository what it describes: `describe_interface`.
+    ///
+    /// # Errors
+    /// Fails like any call; MARSHAL if the answer is malformed.
+    pub fn describe_interface(&self) -> Result<InterfaceDescription, SystemException> {
+        let mut description = None;
+        self.call::<SystemException>("describe_interface", |phase| match phase {
+            Phase::Arguments(_) => Ok(()),
+            Phase::Results(decoder) => {
+                description = Some(InterfaceDescription::decode(decoder)?);
+                Ok(())
+            }
+        })?;
+        Ok(description.expect("a call without an error has decoded its reply"))
+    }
+}
+
+/// Name and repository id, with which each description begins. Where it is defined and its version follow.
+fn named(decoder: &mut Decoder<'_>) -> Result<(String, String), CdrError> {
+    let named = (String::decode(decoder)?, String::decode(decoder)?);
+    String::decode(decoder)?;
+    String::decode(decoder)?;
+    Ok(named)
+}
+
+/// Octets of the least description: four texts.
+const NAMED: usize = 16;
+
+impl<'a> Decode<'a> for InterfaceDescription {
+    const MIN_SIZE: usize = NAMED + 12;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let (name, id) = named(decoder)?;
+        // The type code of its references, and whether it is abstract in older versions, follow.
+        Ok(Self {
+            name,
+            id,
+            operations: Vec::decode(decoder)?,
+            attributes: Vec::decode(decoder)?,
+            bases: Vec::decode(decoder)?,
+        })
+    }
+}
+
+impl<'a> Decode<'a> for OperationDescription {
+    const MIN_SIZE: usize = NAMED + 20;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let (name, _) = named(decoder)?;
+        Ok(Self {
+            name,
+            returns: TypeCode::decode(decoder)?,
+            is_oneway: one_of(&[false, true], decoder)?,
+            contexts: Vec::decode(decoder)?,
+            parameters: Vec::decode(decoder)?,
+            raises: Vec::<Exception>::decode(decoder)?
+                .into_iter()
+                .map(|exception| exception.0)
+                .collect(),
+        })
+    }
+}
+
+impl<'a> Decode<'a> for ParameterDescription {
+    const MIN_SIZE: usize = 20;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let (name, of) = (String::decode(decoder)?, TypeCode::decode(decoder)?);
+        // The object that describes the type.
+        Ior::decode(decoder)?;
+        let mode = one_of(
+            &[ParameterMode::In, ParameterMode::Out, ParameterMode::InOut],
+            decoder,
+        )?;
+        Ok(Self { name, of, mode })
+    }
+}
+
+/// The description of an exception.
+struct Exception(TypeCode);
+
+impl<'a> Decode<'a> for Exception {
+    const MIN_SIZE: usize = NAMED + 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        named(decoder)?;
+        TypeCode::decode(decoder).map(Self)
+    }
+}
+
+impl<'a> Decode<'a> for AttributeDescription {
+    const MIN_SIZE: usize = NAMED + 8;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let (name, _) = named(decoder)?;
+        Ok(Self {
+            name,
+            of: TypeCode::decode(decoder)?,
+            is_readonly: one_of(&[false, true], decoder)?,
+        })
+    }
+}
+
+/// A value of an enum.
+fn one_of<T: Copy>(values: &[T], decoder: &mut Decoder<'_>) -> Result<T, CdrError> {
+    let ordinal = u32::decode(decoder)? as usize;
+    let value = values.get(ordinal).copied();
+    value.ok_or_else(|| decoder.error(CdrErrorKind::EnumOutOfRange))
+}

@@ -1,0 +1,8 @@
+//! Any octets, as IDL. README.md says how it is run.
+#![no_main]
+
+#[path = "../../idl/front/tests/front/fuzzed.rs"]
+#[allow(dead_code)]
+mod fuzzed;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzzed::check(input));

@@ -1,0 +1,9 @@
+//! Any octets, as object references, profiles, components, URLs and service contexts. README.md says how it
+//! is run.
+#![no_main]
+
+#[path = "../../crates/giop/tests/giop/fuzzed_references.rs"]
+#[allow(dead_code)]
+mod fuzzed;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| fuzzed::check(input));

@@ -1,0 +1,54 @@
+//! Any text as IDL: what the fuzz target `idl` checks.
+
+use punctual_idl::{Limits, MemoryLoader, Options, Severity, compile, format};
+
+/// Compiles and formats a text. It is accepted, or refused with a reason; every place lies in its file; the
+/// number of findings is bounded; and a formatted text is the same when formatted again.
+pub fn check(input: &[u8]) {
+    let text = String::from_utf8_lossy(input);
+    let options = Options {
+        limits: Limits {
+            include_depth: 5,
+            includes: 40,
+            tokens: 20_000,
+            ..Limits::default()
+        },
+        ..Options::default()
+    };
+    let loader = MemoryLoader::new().with("test.idl", &*text);
+    let outcome = compile("test.idl", &options, &loader);
+    let errors = outcome
+        .diagnostics
+        .iter()
+        .filter(|found| found.severity == Severity::Error);
+    assert_eq!(outcome.specification.is_some(), errors.count() == 0);
+    // Each stage has a limit.
+    assert!(outcome.diagnostics.len() <= 3 * options.limits.diagnostics);
+    for label in outcome.diagnostics.iter().flat_map(|found| &found.labels) {
+        let file = &outcome.files[label.span.file as usize];
+        let range = label.span.start as usize..label.span.end as usize;
+        assert!(file.text.get(range).is_some(), "{label:?}");
+    }
+    if let Ok(once) = format(&text) {
+        assert_eq!(format(&once).as_ref(), Ok(&once));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::corpus::Corpus;
+
+    fn corpus() -> Corpus {
+        Corpus::of_texts(include_str!("../../../../fuzz/corpus/idl.txt"))
+    }
+
+    #[test]
+    fn the_corpus_passes() {
+        corpus().inputs().for_each(super::check);
+    }
+
+    #[test]
+    fn mutations_of_the_corpus_pass() {
+        corpus().mutations(4_000, super::check);
+    }
+}

@@ -1,0 +1,31 @@
+//! What all programs of this package have: an ORB, an object, and a two-way call. Each program has one
+//! feature more than `footprint-minimal`; `punctual bench orb.footprint` compares their sizes.
+
+use std::error::Error;
+
+use punctual::prelude::*;
+
+punctual::include_idl!("echo");
+pub use echo::EchoerRef;
+
+/// Result of a program.
+pub type Done = Result<(), Box<dyn Error>>;
+
+struct Host;
+
+impl echo::Echoer for Host {
+    fn repeat(&self, number: i32) -> Result<i32, SystemException> {
+        Ok(number)
+    }
+}
+
+/// Serves an object in this adapter, and calls it by its reference in text form.
+///
+/// # Errors
+/// The object could not be served or called.
+pub fn served(orb: &Orb, poa: &Poa) -> Result<EchoerRef, Box<dyn Error>> {
+    let object: EchoerRef = poa.activate(Host)?;
+    let echo: EchoerRef = orb.resolve(&orb.publish("Echo", &object)?)?;
+    assert_eq!(echo.repeat(3)?, 3);
+    Ok(echo)
+}

@@ -1,0 +1,62 @@
+//! The last switch on host 1, which the paper compares: a single one says little, so the model runs several
+//! times under both schedulers, in alternation.
+
+use std::time::Duration;
+
+use punctual_harness::{Claim, Row, blocks::median_ratio, interleave};
+
+use super::{PAPERS, how, last_switch_us, live, paper};
+use crate::{error::Error, experiment::Trial, length::Length};
+
+pub(super) const CLAIM: &str = "mif.delay";
+
+/// Short, because only the last switch is of interest.
+const UNIT: Duration = Duration::from_millis(20);
+
+fn rounds(length: Length) -> usize {
+    length.pick(6, 20, 20)
+}
+
+pub(super) fn expected(length: Length) -> Duration {
+    let run = UNIT * paper::UNITS as u32 + Duration::from_millis(600);
+    run * (rounds(length) * PAPERS.len()) as u32
+}
+
+/// Measures, and claims the paper's delay: the switch from DT3 to DT2 takes longer with MIF, which switches
+/// in the middleware, than with TP.
+pub(super) fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+    let length = trial.length();
+    let title = format!(
+        "last switches under {} and {}",
+        PAPERS[0].name(),
+        PAPERS[1].name()
+    );
+    trial.stage(title, expected(length));
+    let (testbed, outcome) = (&*trial.testbed, &mut trial.outcome);
+    let times = interleave(&PAPERS, rounds(length), |scheduler, round| {
+        let live = live::run(&testbed.places, how(testbed, scheduler, UNIT))?;
+        let time_us = last_switch_us(&live.schedule).ok_or("host 1 ran fewer than two threads")?;
+        let row = Row::new()
+            .with("kind", "switch")
+            .with("scheduler", scheduler.name());
+        outcome.row(row.with("round", round).with("last_switch_us", time_us));
+        Ok::<_, Error>(time_us)
+    })?;
+    let ratio = median_ratio(&times[0], &times[1]).ok_or("too few rounds for a median")?;
+    let text = format!(
+        "the last switch on host 1, from DT3 to DT2, takes longer with MIF than with TP: median of {} \
+         ratios, at least {:.2} (95 %)",
+        times[0].len(),
+        ratio.low
+    );
+    let source = "[Gill 2004] 3.1, figure 6";
+    outcome.claim(Claim::new(
+        CLAIM,
+        text,
+        source,
+        ratio.median,
+        1.0,
+        ratio.low > 1.0,
+    ));
+    Ok(())
+}

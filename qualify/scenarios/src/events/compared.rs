@@ -1,0 +1,159 @@
+//! Latency of an event beside that over other publish/subscribe engines, in blocks that alternate. The
+//! program `qualify/pubsub` measures theirs.
+
+use std::{
+    env,
+    io::{BufRead, BufReader, Write},
+    path::PathBuf,
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::mpsc::{Receiver, channel},
+    thread,
+};
+
+use punctual_harness::{Latencies, Row, blocks::interleave};
+
+use super::{
+    ANSWER, Extent, SUPPLIER, TIMEOUT,
+    latency::{INTERVAL, add},
+    site::{Site, channel_setup},
+    supplier::{Amount, Push},
+};
+use crate::{cubit::transport::Transport, error::Error, experiment::Trial};
+
+/// Names the program that publishes over other engines.
+const PROGRAM: &str = "PUNCTUAL_PUBSUB";
+
+/// The engines of the program, and their names in rows.
+const ENGINES: [(&str, &str); 3] = [
+    ("zenoh", "Zenoh, from peer to peer over TCP"),
+    ("zenoh-router", "Zenoh, through a router over TCP"),
+    ("iceoryx2", "iceoryx2, shared memory"),
+];
+
+/// Our channels, and their names in rows.
+const OURS: [(Transport, &str); 2] = [
+    (Transport::Tcp, "Punctual, through a channel over TCP"),
+    (Transport::Shm, "Punctual, through a channel over shared memory"),
+];
+
+pub(super) fn measure(trial: &mut Trial<'_>, extent: Extent) -> Result<(), Error> {
+    let Some(program) = env::var_os(PROGRAM).map(PathBuf::from) else {
+        let why = format!(
+            "Not compared with Zenoh and iceoryx2: {PROGRAM} does not name the program of qualify/pubsub."
+        );
+        trial.text("comparison", why);
+        return Ok(());
+    };
+    let number = (ENGINES.len() + OURS.len()) as u32;
+    let events = extent.block * extent.rounds as u32 * number;
+    let expected = (INTERVAL * events).mul_f64(1.3);
+    trial.stage("events over several engines in turn", expected);
+    let limit = expected * 10 + TIMEOUT;
+    let cpu = trial
+        .testbed
+        .places
+        .pinned
+        .iter()
+        .next()
+        .ok_or("no CPU to measure on")?;
+    let mut ours = Vec::new();
+    for (transport, _) in OURS {
+        let setup = channel_setup(trial.testbed, transport);
+        ours.push(Site::start(trial.testbed, &setup, SUPPLIER, limit)?);
+    }
+    let mut others = Vec::new();
+    for (engine, _) in ENGINES {
+        others.push(Engine::start(&program, engine, cpu)?);
+    }
+    let push = Push {
+        amount: Amount::Sets(extent.block),
+        set: 1,
+        interval: INTERVAL,
+    };
+    let mut run = |index: usize, _| -> Result<Latencies, Error> {
+        match index.checked_sub(OURS.len()) {
+            None => Ok(ours[index].push(&push)?.1.latencies),
+            Some(index) => others[index].publish(extent.block),
+        }
+    };
+    let all: Vec<usize> = (0..number as usize).collect();
+    for index in &all {
+        run(*index, 0)?;
+    }
+    let blocks = interleave(&all, extent.rounds, run)?;
+    for site in ours {
+        site.stop()?;
+    }
+    let names = OURS.into_iter().map(|(_, name)| name);
+    for (name, blocks) in names
+        .chain(ENGINES.into_iter().map(|(_, name)| name))
+        .zip(&blocks)
+    {
+        add("comparison", name, blocks, Row::new(), trial);
+    }
+    trial.text(
+        "comparison",
+        "Events of 64 octets, one each 500 µs, in blocks that alternate. All processes run on the measured \
+         CPU at SCHED_FIFO priorities, that of the publisher below the others. Only a channel filters, and \
+         keeps priorities apart.",
+    );
+    Ok(())
+}
+
+/// The program with one engine; it is ended when this is dropped.
+struct Engine {
+    name: &'static str,
+    process: Child,
+    commands: ChildStdin,
+    answers: Receiver<String>,
+}
+
+impl Engine {
+    fn start(program: &PathBuf, name: &'static str, cpu: usize) -> Result<Self, Error> {
+        let mut process = Command::new(program)
+            .args([name, &cpu.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{}, which {PROGRAM} names: {error}", program.display()))?;
+        let (commands, output) = process
+            .stdin
+            .take()
+            .zip(process.stdout.take())
+            .ok_or("no pipes")?;
+        let (sender, answers) = channel();
+        thread::Builder::new()
+            .name(format!("{name}-answers"))
+            .spawn(move || {
+                for line in BufReader::new(output).lines().map_while(Result::ok) {
+                    if sender.send(line).is_err() {
+                        return;
+                    }
+                }
+            })?;
+        Ok(Self {
+            name,
+            process,
+            commands,
+            answers,
+        })
+    }
+
+    fn publish(&mut self, events: u32) -> Result<Latencies, Error> {
+        writeln!(self.commands, "{events}")?;
+        let answer = self.answers.recv_timeout(ANSWER);
+        let answer = answer.map_err(|_| format!("{PROGRAM} {}: no answer", self.name))?;
+        let mut latencies = Latencies::new();
+        let times: Vec<u64> = serde_json::from_str(&answer)?;
+        times.into_iter().for_each(|time| latencies.record(time));
+        Ok(latencies)
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // Its children end with it. It may have ended itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,43 @@
+//! Outboxes as consumers of a channel.
+
+use std::sync::Arc;
+
+use punctual::Priority;
+
+use super::Core;
+use crate::{
+    EventError, Filter,
+    consumer::{ConsumerQos, Exit},
+    outbox::Outbox,
+};
+
+impl Core {
+    /// The outbox of this name, which is made if there is none.
+    pub(crate) fn outbox(self: &Arc<Self>, name: &str, filter: Filter) -> Result<Arc<Outbox>, EventError> {
+        if let Some(outbox) = self.outboxes.find(name) {
+            return Ok(outbox);
+        }
+        if self.outboxes.number() >= self.limits.gateways {
+            return Err(EventError::TooManyGateways(self.limits.gateways));
+        }
+        let qos = ConsumerQos {
+            name: format!("outbox {name}"),
+            priority: Priority::MIN,
+            queue: self.limits.kept,
+            overflow: self.default_overflow,
+            is_gateway: true,
+        };
+        let new = Arc::new(Outbox::new(name, self.subscribe(filter, qos, Exit::Receiver)?));
+        let outbox = self.outboxes.add(Arc::clone(&new));
+        if !Arc::ptr_eq(&outbox, &new) {
+            self.unsubscribe(&new.consumer);
+        }
+        Ok(outbox)
+    }
+
+    /// Removes an outbox, with what waits in it.
+    pub(crate) fn close_outbox(&self, outbox: &Arc<Outbox>) {
+        self.outboxes.remove(outbox);
+        self.unsubscribe(&outbox.consumer);
+    }
+}

@@ -1,0 +1,57 @@
+//! Gateways: what one channel receives, passed on to another one.
+
+mod acknowledged;
+mod counters;
+mod datagram;
+mod forward;
+mod import;
+mod inlet;
+mod own;
+mod set;
+mod worker;
+
+use std::sync::Arc;
+
+pub use acknowledged::Acknowledged;
+pub use counters::GatewayStatistics;
+pub(crate) use counters::{Counters, Imported};
+pub use datagram::{DatagramLimits, Datagrams};
+pub use own::{OwnInlet, Sent};
+pub use set::{decode_set, encode_set};
+
+use crate::{EventError, RemoteSubscription, Subscription};
+use worker::Worker;
+
+/// A gateway between channels; dropping it ends it.
+#[must_use = "the gateway ends when this is dropped"]
+pub struct Gateway {
+    source: Source,
+    counters: Arc<Counters>,
+}
+
+/// Where a gateway takes its events from.
+enum Source {
+    Subscription(RemoteSubscription),
+    Local(Subscription),
+    Worker(Worker),
+}
+
+impl Gateway {
+    /// Returns what the gateway has done.
+    pub fn statistics(&self) -> GatewayStatistics {
+        self.counters.statistics()
+    }
+
+    /// Asks whether the channel that events come from still delivers. One that acknowledges connects again by
+    /// itself; the others end then.
+    ///
+    /// # Errors
+    /// The call fails: the channel's process has ended, or is too busy.
+    pub fn is_connected(&self) -> Result<bool, EventError> {
+        match &self.source {
+            Source::Subscription(subscription) => subscription.is_connected(),
+            Source::Local(subscription) => Ok(subscription.consumer.is_connected()),
+            Source::Worker(worker) => Ok(worker.is_connected()),
+        }
+    }
+}

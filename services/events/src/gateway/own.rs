@@ -1,0 +1,186 @@
+//! Parts of gateways over networks that this crate does not know.
+
+use std::{borrow::Borrow, sync::Arc};
+
+use punctual::Poa;
+use punctual_os::PiMutex;
+
+use super::{Counters, Gateway, GatewayStatistics, Imported, Source, inlet::Inlet};
+use crate::{
+    EventChannel, EventError, Filter, RemoteChannel,
+    rtec::{punctual_events::GatewayTotals, rtec_event_comm::Event},
+};
+
+/// What became of an event that a gateway had to send.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Sent {
+    /// It was sent.
+    Forwarded,
+    /// It came from where it would be sent to.
+    Returned,
+    /// It could not be sent.
+    Lost,
+}
+
+impl EventChannel {
+    /// Calls `send` for each event that a filter accepts and that may pass another gateway: it is to be sent
+    /// with one less than its `ttl`. A thread of the channel calls, with the lowest priority. [`Datagrams`]
+    /// is made of this and [`inlet`](Self::inlet).
+    ///
+    /// # Errors
+    /// The channel refuses the filter or another consumer.
+    ///
+    /// [`Datagrams`]: crate::Datagrams
+    ///
+    /// ```
+    /// use punctual_events::{EventChannel, EventType, Filter, Sent};
+    ///
+    /// let channel = EventChannel::builder().build()?;
+    /// let gateway = channel.export(&Filter::every_event(), "printer", |event| {
+    ///     println!("{}", event.header.r#type);
+    ///     Sent::Forwarded
+    /// })?;
+    /// channel.push_octets(EventType(17), b"hot")?;
+    /// assert_eq!(gateway.statistics().forwarded, 1);
+    /// # Ok::<(), punctual_events::EventError>(())
+    /// ```
+    pub fn export(
+        &self,
+        filter: &Filter,
+        name: &str,
+        send: impl Fn(&Event) -> Sent + Send + Sync + 'static,
+    ) -> Result<Gateway, EventError> {
+        let counters = Counters::new(name);
+        let counted = Arc::clone(&counters);
+        let subscription = self.subscribe_to(filter.clone()).gateway().name(name);
+        let subscription = subscription.sets(move |events| {
+            counted.export(events, &send);
+            Ok(())
+        })?;
+        let source = Source::Local(subscription);
+        Ok(Gateway { source, counters })
+    }
+
+    /// Makes a way for a gateway to deliver events, which the statistics of this channel show.
+    pub fn inlet(&self, name: &str) -> OwnInlet {
+        let counters = Counters::new(name);
+        self.core.show_gateway(&counters);
+        let inlet = Inlet::local(&self.core, &counters);
+        OwnInlet::new(inlet, counters)
+    }
+}
+
+impl RemoteChannel {
+    /// As [`EventChannel::export`], for a channel of another process. An object of `poa` receives its events,
+    /// on the threads of its pool, which call `send`.
+    ///
+    /// # Errors
+    /// The channel refuses, or a call fails.
+    pub fn export(
+        &self,
+        poa: &Poa,
+        filter: &Filter,
+        name: &str,
+        send: impl Fn(&Event) -> Sent + Send + Sync + 'static,
+    ) -> Result<Gateway, EventError> {
+        let counters = Counters::new(name);
+        let counted = Arc::clone(&counters);
+        let subscription = self.connect(poa, filter, true, move |events| {
+            let events: Vec<Event> = events.iter().map(|event| event.to_owned()).collect();
+            counted.export(&events, &send);
+        })?;
+        let source = Source::Subscription(subscription);
+        Ok(Gateway { source, counters })
+    }
+
+    /// As [`EventChannel::inlet`], for a channel of another process. Give the ORB a timeout of calls.
+    ///
+    /// # Errors
+    /// The channel refuses, or a call fails.
+    pub fn inlet(&self, name: &str) -> Result<OwnInlet, EventError> {
+        let counters = Counters::new(name);
+        let inlet = Inlet::connect(self, &counters)?;
+        Ok(OwnInlet::new(inlet, counters))
+    }
+}
+
+/// Where a gateway delivers events. After a failure, a channel of another process is connected again, once a
+/// second at most.
+pub struct OwnInlet {
+    inlet: Inlet,
+    counters: Arc<Counters>,
+    /// What the channel has been told.
+    reported: PiMutex<GatewayTotals>,
+}
+
+impl OwnInlet {
+    fn new(inlet: Inlet, counters: Arc<Counters>) -> Self {
+        Self {
+            inlet,
+            counters,
+            reported: PiMutex::default(),
+        }
+    }
+
+    /// Passes events on, and counts what becomes of them. Those that the channel has had are dropped.
+    pub fn pass(&self, events: &[Event]) {
+        *self.reported.lock() = self.counters.totals();
+        if self.inlet.pass(events, 0).is_err() {
+            self.counters.count_lost(events.len() as u64);
+        }
+    }
+
+    /// Shows the counters in the statistics of a channel of another process, if they have changed and no
+    /// events have passed since.
+    pub fn report(&self) {
+        let totals = self.counters.totals();
+        if self.reported.lock().ne(&totals) {
+            self.pass(&[]);
+        }
+    }
+
+    /// Counts events that were lost on their way to here.
+    pub fn count_lost(&self, events: u64) {
+        self.counters.count_lost(events);
+    }
+
+    /// Counts a message that contained no events.
+    pub fn count_malformed(&self) {
+        self.counters.count_malformed();
+    }
+
+    /// Counts an event that this gateway has brought before.
+    pub fn count_repeated(&self) {
+        self.counters.count(Imported::Repeated);
+    }
+
+    /// Counts an event whose `ttl` is over.
+    pub fn count_expired(&self) {
+        self.counters.count_expired(1);
+    }
+
+    /// Returns what has become of the events.
+    pub fn statistics(&self) -> GatewayStatistics {
+        self.counters.statistics()
+    }
+
+    pub(super) fn counters(&self) -> Arc<Counters> {
+        Arc::clone(&self.counters)
+    }
+}
+
+impl Counters {
+    fn export<E: Borrow<Event>>(&self, events: &[E], send: impl Fn(&Event) -> Sent) {
+        for event in events.iter().map(Borrow::borrow) {
+            if event.header.ttl <= 0 {
+                self.count_expired(1);
+                continue;
+            }
+            match send(event) {
+                Sent::Forwarded => self.count(Imported::Passed),
+                Sent::Returned => self.count(Imported::Returned),
+                Sent::Lost => self.count_lost(1),
+            }
+        }
+    }
+}

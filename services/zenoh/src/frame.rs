@@ -1,0 +1,77 @@
+//! Messages of the gateways: eight octets, number of the sender, number of the message, and a set of one
+//! event.
+//!
+//! The first octet is the byte order of what follows, in CDR with its alignment from octet 8.
+
+use punctual_cdr::{Decode, Decoder, Encode, Encoder, Endian};
+use punctual_events::{decode_set, encode_set, rtec::rtec_event_comm::Event};
+
+const LENGTH: usize = 24;
+const MAGIC: [u8; 7] = *b"PEV\x01\0\0\0";
+
+/// A received message.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Frame {
+    pub(crate) sender: u64,
+    pub(crate) number: u64,
+    pub(crate) events: Vec<Event>,
+}
+
+/// A message with an event, whose `ttl` is decremented.
+pub(crate) fn encode(sender: u64, number: u64, event: &Event) -> Option<Vec<u8>> {
+    let mut message = vec![u8::from(Endian::NATIVE == Endian::Little)];
+    message.extend_from_slice(&MAGIC);
+    let mut rest = Vec::with_capacity(128 + event.data.payload.len());
+    let mut encoder = Encoder::new(&mut rest, Endian::NATIVE);
+    sender.encode(&mut encoder).ok()?;
+    number.encode(&mut encoder).ok()?;
+    message.append(&mut rest);
+    encode_set(event, &mut rest)?;
+    message.append(&mut rest);
+    Some(message)
+}
+
+/// Reads a message. `None`: it is something else.
+pub(crate) fn decode(message: &[u8]) -> Option<Frame> {
+    let (head, set) = message.split_at_checked(LENGTH)?;
+    let endian = match head[0] {
+        0 => Endian::Big,
+        1 => Endian::Little,
+        _ => return None,
+    };
+    let mut decoder = Decoder::new(&head[8..], endian);
+    let frame = Frame {
+        sender: u64::decode(&mut decoder).ok()?,
+        number: u64::decode(&mut decoder).ok()?,
+        events: decode_set(set, endian)?,
+    };
+    (head[1..8] == MAGIC).then_some(frame)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_read_as_it_was_written_and_nothing_else() {
+        let mut event = Event::default();
+        event.header.ttl = 2;
+        event.data.payload = b"hot".to_vec();
+        let message = encode(7, 9, &event).unwrap();
+        event.header.ttl = 1;
+        let frame = Frame {
+            sender: 7,
+            number: 9,
+            events: vec![event],
+        };
+        assert_eq!(decode(&message), Some(frame));
+        for length in 0..message.len() - 8 {
+            assert_eq!(decode(&message[..length]), None, "{length}");
+        }
+        for place in 0..8 {
+            let mut bad = message.clone();
+            bad[place] ^= 0x40;
+            assert_eq!(decode(&bad), None, "{place}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Events that arrive over Zenoh, passed on to a channel.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use punctual_events::{GatewayStatistics, OwnInlet, Seen};
+use punctual_os::{Thread, ThreadSpec};
+use zenoh::{handlers::RingChannelHandler, pubsub::Subscriber, sample::Sample};
+
+use crate::{LinkError, frame};
+
+/// Longest delay until the end of a gateway is noticed.
+const SLICE: Duration = Duration::from_millis(100);
+
+/// Number of senders whose messages are counted.
+const SENDERS: usize = 64;
+
+/// A gateway from Zenoh to a channel; dropping it ends it.
+#[must_use = "the gateway ends when this is dropped"]
+pub struct Receiving {
+    ends: Arc<AtomicBool>,
+    inlet: Arc<OwnInlet>,
+    thread: Option<Thread<()>>,
+}
+
+impl Receiving {
+    pub(crate) fn start(
+        subscriber: Subscriber<RingChannelHandler<Sample>>,
+        inlet: OwnInlet,
+        seen: Arc<Seen>,
+        limit: usize,
+    ) -> Result<Self, LinkError> {
+        let (ends, inlet) = (Arc::new(AtomicBool::new(false)), Arc::new(inlet));
+        let is_over = Arc::clone(&ends);
+        let mut receiver = Receiver {
+            inlet: Arc::clone(&inlet),
+            seen,
+            limit,
+            senders: Vec::new(),
+        };
+        let thread = ThreadSpec::new("zenoh-events").spawn(move || {
+            while !is_over.load(Relaxed) {
+                if let Ok(Some(sample)) = subscriber.recv_timeout(SLICE) {
+                    receiver.take(&sample.payload().to_bytes());
+                }
+            }
+        })?;
+        let thread = Some(thread);
+        Ok(Self { ends, inlet, thread })
+    }
+
+    /// Returns what has become of the events. `lost` are those that their senders numbered and that did not
+    /// arrive between two that did.
+    pub fn statistics(&self) -> GatewayStatistics {
+        self.inlet.statistics()
+    }
+}
+
+impl Drop for Receiving {
+    fn drop(&mut self) {
+        self.ends.store(true, Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Receiver {
+    inlet: Arc<OwnInlet>,
+    seen: Arc<Seen>,
+    limit: usize,
+    /// Number and last message of each, the one that was heard last at the end.
+    senders: Vec<(u64, u64)>,
+}
+
+impl Receiver {
+    fn take(&mut self, message: &[u8]) {
+        let frame = (message.len() <= self.limit)
+            .then(|| frame::decode(message))
+            .flatten();
+        let Some(frame) = frame else {
+            return self.inlet.count_malformed();
+        };
+        let missing = self.missing(frame.sender, frame.number);
+        self.inlet.count_lost(missing);
+        let mut events = frame.events;
+        events.retain(|event| {
+            if event.header.ttl < 0 {
+                self.inlet.count_expired();
+                return false;
+            }
+            let is_known = self.seen.is_known(event);
+            if is_known {
+                self.inlet.count_repeated();
+            }
+            !is_known
+        });
+        self.inlet.pass(&events);
+    }
+
+    /// Number of messages of a sender that did not arrive before this one.
+    fn missing(&mut self, sender: u64, number: u64) -> u64 {
+        let known = self.senders.iter().position(|(one, _)| *one == sender);
+        let last = match known {
+            Some(place) => self.senders.remove(place).1,
+            None => number.saturating_sub(1),
+        };
+        if self.senders.len() == SENDERS {
+            self.senders.remove(0);
+        }
+        self.senders.push((sender, last.max(number)));
+        number.saturating_sub(last.saturating_add(1))
+    }
+}

@@ -1,0 +1,328 @@
+//! `punctual call`: calls an operation of any object, without generated code.
+
+mod conversion;
+mod from_idl;
+mod from_repository;
+mod known;
+mod literal;
+mod operation;
+mod printed;
+mod quad;
+
+use std::{
+    fmt,
+    io::{self, IsTerminal},
+    path::PathBuf,
+    process::ExitCode,
+    time::Duration,
+};
+
+use clap::Args;
+use punctual::{
+    ObjectRef, Orb, OrbError, Priority, ResolveError, SchedulingClass, SystemException, SystemExceptionKind,
+    any::{Any, Kind, TypeCode},
+    dynamic::{Reply, RequestError},
+};
+use punctual_idl::Specification;
+
+use self::{
+    conversion::Reading,
+    known::Known,
+    operation::{Operation, Parameter},
+};
+use crate::arguments::{macro_definition, priority, seconds};
+
+pub const HELP: &str = "\
+Examples:
+  punctual call corbaloc::radar:2809/Tracker --idl FILE.idl            what can it do?
+  punctual call corbaloc::radar:2809/Tracker track 17 --idl FILE.idl
+  punctual call IOR:0123 move \"{x: 1, y: -2}\" RED --idl FILE.idl
+  punctual call corbaloc::radar:2809/Tracker range --idl FILE.idl      an attribute
+  punctual call corbaloc::radar:2809/Tracker range 500 --idl FILE.idl  sets it
+  punctual call corbaloc::radar:2809/Tracker _non_existent
+
+Values of `in` and `inout` parameters, in order, are JSON or literals of IDL:
+  long, double, …          5  -3  0xff  2.5e3       boolean      true  FALSE
+  string, wstring, char    Ada  \"two words\"         enum         RED
+  struct                   {\"x\": 1, \"y\": 2}  or  {1, 2}
+  union                    {\"switch\": 1, \"speed\": 2.5}  or  {\"speed\": 2.5}
+  sequence, array          [1, 2, 3]                fixed        \"12.50\"
+  any                      5  \"text\"  {\"type\": \"Radar::Point\", \"value\": {1, 2}}
+  object reference         IOR:…  corbaloc:…  null
+
+The result is printed as JSON: the return value alone, or with `inout` and
+`out` parameters an object of all of them, the return value as \"return\". An
+exception goes to standard error, with its members as JSON.
+
+_is_a ID, _non_existent, _interface, _component and _repository_id need no IDL,
+and no operation does whose server has an interface repository.
+
+Exit code: 0 the operation has returned; 1 it has raised an exception of its
+`raises` clause; 2 nothing was sent: command line, IDL or a value is wrong;
+3 a system exception: the object cannot be reached, or the call has failed.";
+
+/// Settings of `call`.
+#[derive(Args, Debug)]
+pub struct Options {
+    /// Reference to the object: `corbaloc:` or `IOR:`
+    #[arg(value_name = "REF")]
+    reference: String,
+    /// Operation or attribute; without one, all are listed
+    #[arg(value_name = "OPERATION")]
+    operation: Option<String>,
+    /// Values of the `in` and `inout` parameters
+    #[arg(value_name = "ARGS", allow_negative_numbers = true)]
+    arguments: Vec<String>,
+    /// IDL file that declares the object's interface [default: ask its interface repository]
+    #[arg(long, value_name = "FILE")]
+    idl: Option<PathBuf>,
+    /// Search this folder for files that the IDL includes
+    #[arg(short = 'I', long = "include-dir", value_name = "DIR")]
+    include_dirs: Vec<PathBuf>,
+    /// Define a macro of the IDL's preprocessor; the default value is 1
+    #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = macro_definition)]
+    defines: Vec<(String, String)>,
+    /// Interface to use [default: the object's own one]
+    #[arg(long, value_name = "NAME")]
+    interface: Option<String>,
+    /// Value for the operation's `context` clause
+    #[arg(long, value_name = "NAME=VALUE", value_parser = context_value)]
+    context: Vec<(String, String)>,
+    /// CORBA priority of the call
+    #[arg(long, value_parser = priority)]
+    priority: Option<Priority>,
+    /// Longest wait for the reply
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
+    timeout: Duration,
+}
+
+/// Runs the command.
+pub fn run(options: &Options) -> ExitCode {
+    match call(options) {
+        Ok(text) => {
+            if !text.is_empty() {
+                println!("{text}");
+            }
+            ExitCode::SUCCESS
+        }
+        Err(failed) => {
+            eprintln!("{failed}");
+            ExitCode::from(failed.code())
+        }
+    }
+}
+
+/// Why there is no result.
+enum Failed {
+    /// Nothing was sent.
+    NotSent(String),
+    /// The operation has raised a user exception.
+    Raised(Any),
+    /// The call has failed.
+    System(SystemException),
+    /// The object cannot be reached.
+    Unreachable(String),
+    /// What was received cannot be shown.
+    Unreadable(String),
+}
+
+impl Failed {
+    fn code(&self) -> u8 {
+        match self {
+            Self::Raised(_) => 1,
+            Self::NotSent(_) => 2,
+            Self::System(_) | Self::Unreachable(_) | Self::Unreadable(_) => 3,
+        }
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Raised(exception) => {
+                let id = exception.type_code().view().id().unwrap_or_default();
+                let members = printed::json(exception, false);
+                write!(
+                    f,
+                    "exception {id} {}",
+                    members.unwrap_or_else(|error| error.to_string())
+                )
+            }
+            Self::System(exception) => write!(f, "error: {exception}"),
+            Self::NotSent(text) | Self::Unreachable(text) | Self::Unreadable(text) => {
+                write!(f, "error: {text}")
+            }
+        }
+    }
+}
+
+impl From<String> for Failed {
+    fn from(text: String) -> Self {
+        Self::NotSent(text)
+    }
+}
+
+impl From<OrbError> for Failed {
+    fn from(error: OrbError) -> Self {
+        Self::NotSent(error.to_string())
+    }
+}
+
+impl From<SystemException> for Failed {
+    fn from(exception: SystemException) -> Self {
+        Self::System(exception)
+    }
+}
+
+impl From<RequestError> for Failed {
+    fn from(error: RequestError) -> Self {
+        match error {
+            RequestError::System(exception) => Self::System(exception),
+            RequestError::User(exception) => Self::Raised(exception),
+        }
+    }
+}
+
+fn call(options: &Options) -> Result<String, Failed> {
+    let read = |file| from_idl::read(file, &options.include_dirs, &options.defines);
+    let idl = options.idl.as_deref().map(read).transpose()?;
+    let orb = Orb::builder()
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .call_timeout(options.timeout)
+        .build()?;
+    if let Some(priority) = options.priority {
+        orb.current().set_priority(priority)?;
+    }
+    let object = orb
+        .resolve_object(&options.reference)
+        .map_err(|error| match error {
+            ResolveError::Call { .. } => Failed::Unreachable(error.to_string()),
+            error => Failed::NotSent(error.to_string()),
+        })?;
+    let Some(name) = &options.operation else {
+        return list(options, &object, idl.as_ref());
+    };
+    let operation = find(options, &object, idl.as_ref(), name)?;
+    let values = values(&operation, options, &orb, idl.as_ref())?;
+    let request = operation.request(&object, values, &options.context);
+    if operation.is_oneway {
+        request.invoke_oneway()?;
+        return Ok(String::new());
+    }
+    match request.invoke() {
+        // It does not exist: that is the answer.
+        Err(RequestError::System(exception))
+            if operation.name == "_non_existent" && exception.kind == SystemExceptionKind::ObjectNotExist =>
+        {
+            Ok("true".to_owned())
+        }
+        reply => show(&reply?).map_err(|error| Failed::Unreadable(format!("the reply has come: {error}"))),
+    }
+}
+
+/// The operation with this name, or the one that reads or writes the attribute.
+fn find(
+    options: &Options,
+    object: &ObjectRef,
+    idl: Option<&Specification>,
+    name: &str,
+) -> Result<Operation, Failed> {
+    if let Some(operation) = Operation::of_object(name) {
+        return Ok(operation);
+    }
+    let prefix = if options.arguments.is_empty() {
+        "_get_"
+    } else {
+        "_set_"
+    };
+    let names = [name.to_owned(), format!("{prefix}{name}")];
+    let known = Known::find(options, object, idl, &names)?;
+    let found = names
+        .iter()
+        .find_map(|name| known.operation(name))
+        .ok_or_else(|| {
+            let (interface, all) = (known.title(), known.names().join(", "));
+            Failed::NotSent(format!(
+                "interface `{interface}` has no operation `{name}`; it has {all}"
+            ))
+        })?;
+    Ok(found?)
+}
+
+/// The operations of the object's interface, as IDL.
+fn list(options: &Options, object: &ObjectRef, idl: Option<&Specification>) -> Result<String, Failed> {
+    let known = Known::find(options, object, idl, &[])?;
+    let lines = known
+        .names()
+        .into_iter()
+        .map(|name| match known.operation(&name) {
+            Some(Ok(operation)) => operation.to_string(),
+            Some(Err(problem)) => format!("{name}: {problem}"),
+            None => name,
+        });
+    Ok(lines.collect::<Vec<_>>().join("\n"))
+}
+
+fn values(
+    operation: &Operation,
+    options: &Options,
+    orb: &Orb,
+    idl: Option<&Specification>,
+) -> Result<Vec<Any>, Failed> {
+    let given: Vec<&Parameter> = operation.given().collect();
+    if given.len() != options.arguments.len() {
+        let plural = if given.len() == 1 { "" } else { "s" };
+        let (wanted, found) = (given.len(), options.arguments.len());
+        return Err(Failed::NotSent(format!(
+            "`{operation}` takes {wanted} value{plural}, not {found}"
+        )));
+    }
+    let types = |name: &str| basic_type(name).or_else(|| from_idl::named_type(idl?, name));
+    let reading = Reading { orb, types: &types };
+    let values = given.iter().zip(&options.arguments).map(|(parameter, text)| {
+        let value = reading.argument(text, &parameter.of);
+        value.map_err(|problem| Failed::NotSent(format!("`{}`: {problem}", parameter.name)))
+    });
+    values.collect()
+}
+
+/// The type with this name in IDL.
+fn basic_type(name: &str) -> Option<TypeCode> {
+    let kinds = (0..=36).filter_map(Kind::from_number);
+    let mut basic = kinds.filter(|kind| {
+        use Kind as K;
+        matches!(
+            kind,
+            K::Short | K::Long | K::UShort | K::ULong | K::Float | K::Double | K::Boolean
+        ) || matches!(
+            kind,
+            K::Char | K::Octet | K::Any | K::TypeCode | K::String | K::LongLong
+        ) || matches!(kind, K::ULongLong | K::LongDouble | K::WChar | K::WString)
+    });
+    basic.find(|kind| kind.idl() == name).map(TypeCode::basic)
+}
+
+fn show(reply: &Reply) -> Result<String, punctual::any::AnyError> {
+    let is_tall = io::stdout().is_terminal();
+    let is_void = reply.result().type_code().kind() == Ok(Kind::Void);
+    let result = || printed::json(reply.result(), is_tall);
+    if reply.outputs().is_empty() {
+        return if is_void { Ok(String::new()) } else { result() };
+    }
+    let mut members = Vec::new();
+    if !is_void {
+        members.push(("return".to_owned(), result()?));
+    }
+    for (name, value) in reply.outputs() {
+        members.push((name.clone(), printed::json(value, is_tall)?));
+    }
+    Ok(printed::object(&members, is_tall))
+}
+
+/// Parses `--context`.
+fn context_value(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let pair = pair.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    pair.ok_or_else(|| "expected NAME=VALUE".to_owned())
+}
