@@ -1,8 +1,22 @@
 //! Compiles the IDL under test.
 
+use std::{env, path::PathBuf};
+
+use punctual_build::{Builder, configure};
+
 fn main() -> Result<(), punctual_build::Error> {
-    punctual_build::configure()
-        .runtime_path("::punctual_stub::rt")
+    let configure = || configure().runtime_path("::punctual_stub::rt");
+    let into = |folder: &str, builder: Builder| {
+        let out_dir = env::var_os("OUT_DIR").map(PathBuf::from).unwrap_or_default();
+        builder.out_dir(out_dir.join(folder))
+    };
+    let station = ["idl/station.idl"];
+    configure().compile(&["idl/included/base.idl"])?;
+    configure().extern_path("::", "crate::base").compile(&station)?;
+    configure().compile_together("together", &["idl/station.idl", "idl/display.idl"])?;
+    into("client", configure().client_only()).compile(&station)?;
+    into("server", configure().server_only()).compile(&station)?;
+    configure()
         .include_dir("idl/include")
         .define("WITH_LIMITS", "1")
         .attribute("AtFileScope", "#[derive(PartialOrd)]")

@@ -5,12 +5,13 @@
 
 use std::{
     fs,
+    os::unix::process::ExitStatusExt,
     process::{Child, Command, ExitCode, ExitStatus},
     thread,
     time::{Duration, Instant},
 };
 
-use rustix::process::{getpid, set_child_subreaper};
+use rustix::process::{Pid, WaitOptions, getpid, set_child_subreaper};
 
 /// Longest time of a test program: the longest one takes five minutes on two processors with nothing else to
 /// do.
@@ -39,12 +40,12 @@ pub fn run(seconds: &str, program: &[&str]) -> Result<ExitCode, String> {
     };
     // What the program leaves behind becomes ours.
     set_child_subreaper(Some(getpid())).map_err(|error| format!("no processes can be adopted: {error}"))?;
-    let mut child = Command::new(name)
+    let child = Command::new(name)
         .args(arguments)
         .spawn()
         .map_err(|error| format!("{name}: {error}"))?;
     let failed = |error: std::io::Error| format!("{name}: {error}");
-    let status = wait(&mut child, limit).map_err(failed)?;
+    let status = wait(&child, limit).map_err(failed)?;
     let left = end_children();
     if status.is_some() && left > 0 {
         println!("warning: {name} has left {left} process(es) behind, which were ended");
@@ -61,18 +62,20 @@ pub fn run(seconds: &str, program: &[&str]) -> Result<ExitCode, String> {
     }
 }
 
-/// Waits for the end of the program; `None`: it has not ended within `limit`.
-fn wait(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
+/// Waits for the end of the program, and for that of what it leaves behind, which would be listed as a process
+/// until then; `None`: the program has not ended within `limit`.
+fn wait(child: &Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
     let start = Instant::now();
     let mut pause = Duration::from_millis(1);
     loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
+        match rustix::process::wait(WaitOptions::NOHANG)? {
+            Some((process, status)) if process == Pid::from_child(child) => {
+                return Ok(Some(ExitStatus::from_raw(status.as_raw())));
+            }
+            Some(_) => continue,
+            None if start.elapsed() >= limit => return Ok(None),
+            None => thread::sleep(pause),
         }
-        if start.elapsed() >= limit {
-            return Ok(None);
-        }
-        thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     }
 }

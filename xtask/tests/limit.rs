@@ -38,6 +38,14 @@ fn what_a_program_leaves_behind_ends() {
     assert!(has_ended(said.lines().next().unwrap()), "{said}");
 }
 
+/// Whoever looks at the list of processes does not see it.
+#[test]
+fn what_has_ended_by_itself_is_no_process_any_more() {
+    let script = "pid=$( (sleep 0.1 > /dev/null & echo $!) ); sleep 2; test ! -e /proc/$pid";
+    let (output, said) = limit("60", script);
+    assert!(output.status.success(), "{said}");
+}
+
 #[test]
 fn exit_codes_are_passed_on() {
     let (output, said) = limit("60", "exit 3");

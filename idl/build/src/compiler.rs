@@ -1,12 +1,16 @@
 //! Compiles IDL files and writes the generated Rust.
 
 use std::{
-    env, fs, io,
+    env,
+    ffi::OsString,
+    fs, io,
     path::{Path, PathBuf},
 };
 
-use punctual_codegen::{Settings, attributable, check_attribute, deferrable, generate, is_within};
-use punctual_idl::{Diagnostic, FileLoader, Options, SourceFile, SourceLoader};
+use punctual_codegen::{
+    Settings, Sides, attributable, check_attribute, check_path, deferrable, generate, included, is_within,
+};
+use punctual_idl::{Code, Diagnostic, FileLoader, Options, SourceFile, SourceLoader};
 
 use crate::{Error, error::Failed};
 
@@ -37,7 +41,7 @@ pub struct Builder {
     out_dir: Option<PathBuf>,
 }
 
-/// Result of compiling one IDL file.
+/// Result of compiling one IDL file, or several together.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// Generated code, formatted.
@@ -48,7 +52,9 @@ pub struct Compiled {
     pub deferrable: Vec<String>,
     /// Types that [`Builder::attribute`] could have named.
     pub attributable: Vec<String>,
-    /// Every file that was read, the compiled one first.
+    /// Modules that [`Builder::extern_path`] could have named; an empty name is the global scope.
+    pub included: Vec<String>,
+    /// Every file that was read, the first compiled one first.
     pub files: Vec<SourceFile>,
 }
 
@@ -63,6 +69,18 @@ impl Builder {
     /// Defines a macro, like `-DNAME=VALUE`.
     pub fn define(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.options.defines.push((name.into(), value.into()));
+        self
+    }
+
+    /// Reports an error as a warning, such as a name in another case than its declaration. Only codes that
+    /// [can be warnings](Code::can_be_warning) have an effect.
+    ///
+    /// ```
+    /// let builder = punctual_build::configure().warn(punctual_build::Code::WrongCase);
+    /// # let _ = builder;
+    /// ```
+    pub fn warn(mut self, code: Code) -> Self {
+        self.options.warn.push(code);
         self
     }
 
@@ -108,6 +126,48 @@ impl Builder {
         self
     }
 
+    /// What included files declare in a module is not generated again: another crate, or another module of
+    /// this one, has it already. `module` is scoped, like `Lab` or `Lab::Types`, and `::` stands for the
+    /// global scope with all modules; `path` is the Rust module that was generated for it. What the compiled
+    /// files themselves declare in the module is generated here.
+    ///
+    /// [`Self::compile`] fails if no included file declares anything in the module, or if `path` is no Rust
+    /// path.
+    ///
+    /// ```
+    /// # let folder = std::env::temp_dir().join(format!("punctual-build-extern-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// let (types, station) = (folder.join("types.idl"), folder.join("station.idl"));
+    /// std::fs::write(&types, "module lab { struct Sample { long value; }; };")?;
+    /// std::fs::write(&station, "#include \"types.idl\"\ninterface Station { lab::Sample read(); };")?;
+    /// let compiled = punctual_build::configure()
+    ///     .extern_path("lab", "::lab_types::lab")
+    ///     .generate(&station)?;
+    /// assert!(compiled.rust.contains("::lab_types::lab::Sample"));
+    /// assert!(!compiled.rust.contains("struct Sample"));
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn extern_path(mut self, module: impl Into<String>, path: impl Into<String>) -> Self {
+        let module: String = module.into();
+        let module = String::from(module.trim_start_matches("::"));
+        self.settings.external.push((module, path.into()));
+        self
+    }
+
+    /// Generates only what clients need of interfaces: references with their methods, without traits of
+    /// servants. Local interfaces, which are implemented where they are used, keep their traits.
+    pub fn client_only(mut self) -> Self {
+        self.settings.sides = Sides::Client;
+        self
+    }
+
+    /// Generates only what servers need of interfaces: traits of servants, and references without methods.
+    pub fn server_only(mut self) -> Self {
+        self.settings.sides = Sides::Server;
+        self
+    }
+
     /// Folder of generated files; default `$OUT_DIR`.
     pub fn out_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.out_dir = Some(folder.into());
@@ -118,27 +178,47 @@ impl Builder {
     ///
     /// For `build.rs`, like [`compile`](fn@compile). Files without errors are written even if others fail.
     pub fn compile(&self, files: &[impl AsRef<Path>]) -> Result<(), Error> {
+        let named = files.iter().map(|file| {
+            let file = file.as_ref();
+            (file.file_stem().unwrap_or_default().into(), vec![file])
+        });
+        self.write_all(named.collect())
+    }
+
+    /// Compiles several files into one, `NAME.rs`, as if one file included them all: what two of them include
+    /// is generated once, and their types are the same. Included files need guards (`#ifndef`).
+    ///
+    /// For `build.rs`, like [`compile`](fn@compile).
+    pub fn compile_together(
+        &self,
+        name: impl Into<OsString>,
+        files: &[impl AsRef<Path>],
+    ) -> Result<(), Error> {
+        let files = files.iter().map(AsRef::as_ref).collect();
+        self.write_all(vec![(name.into(), files)])
+    }
+
+    /// Writes an output of this name for each list of files.
+    fn write_all(&self, outputs: Vec<(OsString, Vec<&Path>)>) -> Result<(), Error> {
         let out_dir = match &self.out_dir {
             Some(folder) => folder.clone(),
             None => env::var_os("OUT_DIR").map(PathBuf::from).ok_or(Error::NoOutDir)?,
         };
         let mut failed = Vec::new();
-        let mut unknown = self.settings.deferred.clone();
-        let named = self.settings.attributes.iter().map(|(name, _)| name);
-        let mut without_types: Vec<_> = named.collect();
-        for file in files {
-            let file = file.as_ref();
-            // Also if it cannot be read: it may be created.
-            println!("cargo:rerun-if-changed={}", file.display());
-            match self.generate(file) {
+        let mut unused = Unused::new(&self.settings);
+        for (mut name, files) in outputs {
+            // Also if they cannot be read: they may be created.
+            for file in &files {
+                println!("cargo:rerun-if-changed={}", file.display());
+            }
+            match self.generate_from(&files, &FileLoader::new()) {
                 Ok(compiled) => {
-                    unknown.retain(|name| !compiled.deferrable.contains(name));
-                    without_types.retain(|name| !compiled.attributable.iter().any(|of| is_within(of, name)));
+                    unused.retain(&compiled);
                     rerun_if_changed(&compiled.files);
                     let warnings = crate::render(&compiled.warnings, &compiled.files, crate::Style::Plain);
                     warnings.lines().for_each(|line| println!("cargo:warning={line}"));
-                    let name = file.file_stem().unwrap_or_default();
-                    write(&out_dir.join(name).with_extension("rs"), &compiled.rust)?;
+                    name.push(".rs");
+                    write(&out_dir.join(name), &compiled.rust)?;
                 }
                 Err(Error::Idl(errors)) => {
                     errors.iter().for_each(|failure| rerun_if_changed(&failure.files));
@@ -150,24 +230,18 @@ impl Builder {
         if !failed.is_empty() {
             return Err(Error::Idl(failed));
         }
-        if let Some(name) = unknown.pop() {
-            return Err(Error::NotDeferrable { name });
-        }
-        match without_types.pop() {
-            Some(name) => Err(Error::NoTypes { name: name.clone() }),
-            None => Ok(()),
-        }
+        unused.check()
     }
 
     /// Compiles one file without writing.
     pub fn generate(&self, file: impl AsRef<Path>) -> Result<Compiled, Error> {
-        self.generate_from(file, &FileLoader::new())
+        self.generate_from(&[file], &FileLoader::new())
     }
 
-    /// Like [`Self::generate`], with files from `loader`.
+    /// Compiles files together, as [`Self::compile_together`] does, from `loader` and without writing.
     pub fn generate_from(
         &self,
-        file: impl AsRef<Path>,
+        files: &[impl AsRef<Path>],
         loader: &dyn SourceLoader,
     ) -> Result<Compiled, Error> {
         for (_, attribute) in &self.settings.attributes {
@@ -176,7 +250,13 @@ impl Builder {
                 reason,
             })?;
         }
-        let outcome = punctual_idl::compile(file, &self.options, loader);
+        for (_, path) in &self.settings.external {
+            check_path(path).map_err(|reason| Error::NoPath {
+                path: path.clone(),
+                reason,
+            })?;
+        }
+        let outcome = punctual_idl::compile_together(files, &self.options, loader);
         let files = outcome.files;
         let Some(specification) = outcome.specification else {
             return Err(Error::Idl(vec![Failed {
@@ -189,6 +269,7 @@ impl Builder {
                 rust,
                 deferrable: deferrable(&specification),
                 attributable: attributable(&specification),
+                included: included(&specification),
                 warnings: outcome.diagnostics,
                 files,
             }),
@@ -197,6 +278,38 @@ impl Builder {
                 Err(Error::Idl(vec![Failed { diagnostics, files }]))
             }
         }
+    }
+}
+
+/// Names in settings that no file has had so far.
+struct Unused<'s> {
+    deferred: Vec<&'s String>,
+    attributes: Vec<&'s String>,
+    external: Vec<&'s String>,
+}
+
+impl<'s> Unused<'s> {
+    fn new(settings: &'s Settings) -> Self {
+        Self {
+            deferred: settings.deferred.iter().collect(),
+            attributes: settings.attributes.iter().map(|(name, _)| name).collect(),
+            external: settings.external.iter().map(|(name, _)| name).collect(),
+        }
+    }
+
+    fn retain(&mut self, compiled: &Compiled) {
+        let has_types = |name: &str| compiled.attributable.iter().any(|of| is_within(of, name));
+        self.deferred.retain(|name| !compiled.deferrable.contains(name));
+        self.attributes.retain(|name| !has_types(name));
+        self.external.retain(|name| !compiled.included.contains(name));
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let name = |unused: &[&String]| unused.last().map(|name| String::from(*name));
+        let deferred = name(&self.deferred).map(|name| Error::NotDeferrable { name });
+        let attributes = name(&self.attributes).map(|name| Error::NoTypes { name });
+        let external = name(&self.external).map(|name| Error::NotIncluded { name });
+        deferred.or(attributes).or(external).map_or(Ok(()), Err)
     }
 }
 
@@ -215,11 +328,10 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
     fs::write(path, text).map_err(failed)
 }
 
-/// Names included files to Cargo; the compiled one has been named before.
+/// Names included files to Cargo; the compiled ones have been named before.
 fn rerun_if_changed(files: &[SourceFile]) {
     files
         .iter()
-        .skip(1)
-        .filter(|file| file.name != SourceFile::BUILT_IN)
+        .filter(|file| !file.is_compiled && file.name != SourceFile::BUILT_IN)
         .for_each(|file| println!("cargo:rerun-if-changed={}", file.name));
 }

@@ -46,6 +46,23 @@ pub enum Error {
         /// Why it is none.
         reason: String,
     },
+    /// No included file declares anything in the module of an external path.
+    #[error(
+        "`extern_path(\"{name}\", ..)`: no included file declares anything in a module of this name; what the \
+         compiled files declare themselves is always generated"
+    )]
+    NotIncluded {
+        /// The name.
+        name: String,
+    },
+    /// What was given as a path is something else.
+    #[error("`{path}` is no path of a Rust module ({reason}); write it as in `::lab_types::lab`")]
+    NoPath {
+        /// The text.
+        path: String,
+        /// Why it is none.
+        reason: String,
+    },
     /// No folder for generated files is set.
     #[error("OUT_DIR is not set: call this from build.rs, or set a folder with `configure().out_dir(..)`")]
     NoOutDir,

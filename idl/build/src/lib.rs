@@ -14,5 +14,5 @@ mod render;
 
 pub use compiler::{Builder, Compiled, compile, configure};
 pub use error::{Error, Failed};
-pub use punctual_idl::{Diagnostic, SourceFile};
+pub use punctual_idl::{Code, Diagnostic, SourceFile};
 pub use render::{Style, render};

@@ -9,7 +9,7 @@ fn failure(files: &[(&str, &str)]) -> String {
         loader.with(name, *text)
     });
     let error = configure()
-        .generate_from(files[0].0, &loader)
+        .generate_from(&[files[0].0], &loader)
         .expect_err("the IDL is wrong");
     assert_eq!(format!("{error:?}").trim(), error.to_string().trim());
     format!("{error:?}")
@@ -132,6 +132,119 @@ fn generated_files_are_written_to_the_given_folder() {
 }
 
 #[test]
+fn external_paths_replace_what_included_files_declare() {
+    let loader = MemoryLoader::new()
+        .with(
+            "types.idl",
+            "module Lab { struct Sample { long x; }; module Inner { enum State { OFF, ON }; }; };\n\
+             struct Free { long x; };\n",
+        )
+        .with(
+            "lab.idl",
+            "#include \"types.idl\"\n\
+             module Lab { struct Log { Sample first; Inner::State state; Free other; }; };\n",
+        );
+    let rust_of = |paths: &[(&str, &str)]| {
+        let configured = paths.iter().fold(configure(), |builder, (name, path)| {
+            builder.extern_path(*name, *path)
+        });
+        configured.generate_from(&["lab.idl"], &loader).unwrap().rust
+    };
+    let has = |paths: &[(&str, &str)], text: &str| rust_of(paths).contains(text);
+    // What the compiled file declares in the module stays.
+    for paths in [&[("Lab", "::types::lab")][..], &[("::", "::types")]] {
+        assert!(has(paths, "pub struct Log") && has(paths, "pub first: ::types::lab::Sample"));
+        assert!(has(paths, "pub state: ::types::lab::inner::State"));
+        assert!(!has(paths, "struct Sample") && !has(paths, "enum State"));
+    }
+    assert!(has(&[("Lab", "::types::lab")], "pub struct Free"));
+    assert!(has(&[("::", "::types")], "pub other: ::types::Free"));
+    // The innermost module counts.
+    let inner = [("Lab", "::types::lab"), ("::Lab::Inner", "crate::deep")];
+    assert!(has(&inner, "pub state: crate::deep::State"));
+    assert!(has(&[("Lab::Inner", "crate::deep")], "pub struct Sample"));
+    let error = configure()
+        .extern_path("Lab", "types/lab")
+        .generate_from(&["lab.idl"], &loader);
+    shows(
+        &error.unwrap_err().to_string(),
+        &["`types/lab` is no path", "::lab_types::lab"],
+    );
+    let compiled = configure().generate_from(&["lab.idl"], &loader).unwrap();
+    assert_eq!(compiled.included, ["", "Lab", "Lab::Inner"]);
+    let alone = configure().generate_from(&["types.idl"], &loader).unwrap();
+    assert!(alone.included.is_empty());
+}
+
+#[test]
+fn files_are_compiled_together_once_each() {
+    let loader = MemoryLoader::new()
+        .with("a.idl", "struct A { long x; };\n")
+        .with(
+            "b.idl",
+            "#ifndef ONCE\n#define ONCE\n#include \"a.idl\"\nstruct B { A x; };\n#endif\n",
+        )
+        .with("c.idl", "#include \"b.idl\"\nstruct C { B x; };\n");
+    let compiled = configure()
+        .generate_from(&["b.idl", "c.idl", "a.idl"], &loader)
+        .unwrap();
+    for name in ["A", "B", "C"] {
+        assert_eq!(
+            compiled.rust.matches(&format!("pub struct {name} ")).count(),
+            1,
+            "{name}"
+        );
+    }
+    assert!(compiled.included.is_empty());
+    assert_eq!(compiled.files.len(), 3);
+}
+
+#[test]
+fn one_side_has_no_code_of_the_other() {
+    let loader = MemoryLoader::new().with(
+        "lab.idl",
+        "exception Broken {}; interface Lab { long f() raises (Broken); };\n\
+         local interface Near { long g(); };\n",
+    );
+    let rust_of =
+        |builder: punctual_build::Builder| builder.generate_from(&["lab.idl"], &loader).unwrap().rust;
+    let (client, server) = (
+        rust_of(configure().client_only()),
+        rust_of(configure().server_only()),
+    );
+    let parts = [
+        "pub trait Lab",
+        "Skeleton<",
+        "pub fn f(",
+        "pub struct LabRef",
+        "pub trait Near",
+    ];
+    assert_eq!(
+        parts.map(|part| client.contains(part)),
+        [false, false, true, true, true]
+    );
+    assert_eq!(
+        parts.map(|part| server.contains(part)),
+        [true, true, false, true, true]
+    );
+}
+
+#[test]
+fn some_errors_can_be_warnings() {
+    let loader = MemoryLoader::new().with("case.idl", "struct Point { long x; };\ntypedef point Same;\n");
+    let compile = |builder: punctual_build::Builder| builder.generate_from(&["case.idl"], &loader);
+    let error = compile(configure()).unwrap_err();
+    shows(&error.to_string(), &["IDL0043"]);
+    let compiled = compile(configure().warn(punctual_build::Code::WrongCase)).unwrap();
+    assert_eq!(compiled.warnings.len(), 1);
+    assert!(compiled.rust.contains("pub type Same = Point"));
+    // The other errors cannot.
+    let loader = MemoryLoader::new().with("wrong.idl", "typedef Nothing Same;\n");
+    let builder = configure().warn(punctual_build::Code::UnknownName);
+    assert!(builder.generate_from(&["wrong.idl"], &loader).is_err());
+}
+
+#[test]
 fn attributes_belong_to_the_named_types() {
     let loader = MemoryLoader::new().with(
         "lab.idl",
@@ -140,7 +253,7 @@ fn attributes_belong_to_the_named_types() {
     );
     let rust_of = |name: &str| {
         let configured = configure().attribute(name, "#[must_use]");
-        configured.generate_from("lab.idl", &loader).unwrap().rust
+        configured.generate_from(&["lab.idl"], &loader).unwrap().rust
     };
     let count = |name: &str| rust_of(name).matches("#[must_use]").count();
     assert_eq!(
@@ -149,7 +262,7 @@ fn attributes_belong_to_the_named_types() {
     );
     let error = configure()
         .attribute("Lab", "must_use")
-        .generate_from("lab.idl", &loader);
+        .generate_from(&["lab.idl"], &loader);
     shows(
         &error.unwrap_err().to_string(),
         &["`must_use` is no attribute", "#[derive("],

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use crate::{
+    Sides,
     docs::doc,
     model::{Exception, Interface, Operation},
     names::identifier,
@@ -48,10 +49,11 @@ pub fn generate(place: &Place<'_>, item: &Exception) -> TokenStream {
 pub fn operation_error(place: &Place<'_>, interface: &Interface, operation: &Operation) -> TokenStream {
     let rt = place.rt;
     let name = identifier(&operation.error);
-    let declared_in = place
-        .path(&interface.module, &interface.name)
-        .to_string()
-        .replace(' ', "");
+    let declared_in = match place.sides {
+        Sides::Client => place.type_path(interface.reference),
+        _ => place.path(&interface.module, &interface.name),
+    };
+    let declared_in = declared_in.to_string().replace(' ', "");
     let docs = doc(&format!(
         "What [`{}`]({declared_in}::{}) may fail with.",
         operation.name, operation.name

@@ -24,6 +24,8 @@ mod types;
 mod unions;
 mod values;
 
+use std::collections::BTreeSet;
+
 use proc_macro2::TokenStream;
 use punctual_idl::{Diagnostic, hir};
 use quote::quote;
@@ -45,6 +47,23 @@ pub struct Settings {
     /// what contains it (empty: all types). Names of nothing have no effect: [`attributable`] lists the
     /// types.
     pub attributes: Vec<(String, String)>,
+    /// For the scoped name of a module (empty: the global scope), the Rust path of the module that declares
+    /// what included files declare in it. Names of nothing have no effect: [`included`] lists the modules.
+    pub external: Vec<(String, String)>,
+    /// What is generated of interfaces.
+    pub sides: Sides,
+}
+
+/// What is generated of interfaces that objects can have.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Sides {
+    /// References with a method for each operation, and traits of servants.
+    #[default]
+    Both,
+    /// References with a method for each operation.
+    Client,
+    /// References without methods, and traits of servants.
+    Server,
 }
 
 impl Default for Settings {
@@ -53,6 +72,8 @@ impl Default for Settings {
             runtime_path: String::from("::punctual::rt"),
             deferred: Vec::new(),
             attributes: Vec::new(),
+            external: Vec::new(),
+            sides: Sides::Both,
         }
     }
 }
@@ -62,7 +83,8 @@ impl Default for Settings {
 /// Fails with one diagnostic per construct that is not generated yet.
 ///
 /// # Panics
-/// If `settings.runtime_path` is not a path, or [`check_attribute`] refuses an attribute.
+/// If `settings.runtime_path` or a path of `settings.external` is not a path, or [`check_attribute`] refuses
+/// an attribute.
 pub fn generate(specification: &hir::Specification, settings: &Settings) -> Result<String, Vec<Diagnostic>> {
     let refused = hir::not_generated_yet(specification);
     if !refused.is_empty() {
@@ -75,6 +97,7 @@ pub fn generate(specification: &hir::Specification, settings: &Settings) -> Resu
     let place = Place {
         model: &model,
         rt: &rt,
+        sides: settings.sides,
         module: &[],
     };
     let mut tokens = items(&place, &model.root);
@@ -97,6 +120,30 @@ pub fn attributable(specification: &hir::Specification) -> Vec<String> {
     types
         .map(|definition| definition.scoped_name.to_string())
         .collect()
+}
+
+/// Scoped names of the modules in which included files declare something, for [`Settings::external`]; an
+/// empty one stands for the global scope.
+pub fn included(specification: &hir::Specification) -> Vec<String> {
+    let is_module = |definition: &hir::Definition| matches!(definition.kind, hir::DefinitionKind::Module(_));
+    let definitions = specification.definitions.iter();
+    let included = definitions.filter(|item| !is_module(item) && specification.is_included(item));
+    let mut modules = BTreeSet::new();
+    for definition in included {
+        let scope = &definition.scoped_name.0[..definition.scoped_name.0.len() - 1];
+        modules.extend((0..=scope.len()).map(|length| scope[..length].join("::")));
+    }
+    modules.into_iter().collect()
+}
+
+/// Checks that a text is a Rust path, such as `::lab_types::lab`.
+///
+/// # Errors
+/// Why it is none.
+pub fn check_path(text: &str) -> Result<(), String> {
+    syn::parse_str::<syn::Path>(text)
+        .map(drop)
+        .map_err(|error| error.to_string())
 }
 
 /// Scoped names that [`Settings::deferred`] may contain: of unconstrained interfaces, and of their operations

@@ -16,7 +16,7 @@ use crate::{
     Settings, attributes,
     model::{
         Basic, Case, Constant, Documentation, Enum, Enumerator, Exception, InterfaceId, Item, Member, Model,
-        Module, NamedType, Shape, Struct, Type, TypeId, Typedef, Union, Value,
+        Module, ModulePath, NamedType, Shape, Struct, Type, TypeId, Typedef, Union, Value,
     },
     names::{Scope, upper_camel},
 };
@@ -38,7 +38,11 @@ pub fn lower(specification: &Specification, settings: &Settings) -> Model {
     lowering.add_value_base();
     lowering.model.compute_facts();
     let mut scope = Scope::default();
-    lowering.name(&specification.roots, &[], &mut scope);
+    let root = named::Modules {
+        external: lowering.external(&[]),
+        ..named::Modules::default()
+    };
+    lowering.name(&specification.roots, &root, &mut scope);
     lowering.name_value_base(&mut scope);
     lowering.lower_interfaces();
     lowering.model.root = lowering.items(&specification.roots);
@@ -69,8 +73,8 @@ struct Lowering<'s> {
 /// Rust names of a definition.
 #[derive(Clone, Debug, Default)]
 struct Names {
-    /// Enclosing modules.
-    module: Vec<String>,
+    /// Enclosing module.
+    module: ModulePath,
     /// Its name; for an interface that of the trait.
     name: String,
     /// Module of nested declarations.
@@ -130,7 +134,7 @@ impl Lowering<'_> {
                 other => unreachable!("refused before: {other:?}"),
             };
             self.model.types.push(NamedType {
-                module: Vec::new(),
+                module: ModulePath::default(),
                 name: String::new(),
                 view: String::new(),
                 idl: definition.name.clone(),
@@ -140,8 +144,13 @@ impl Lowering<'_> {
         }
     }
 
+    /// Items of definitions, without those that other code declares.
     fn items(&self, ids: &[DefinitionId]) -> Vec<Item> {
-        ids.iter().flat_map(|id| self.item(*id)).collect()
+        let is_own = |id: &&DefinitionId| {
+            let names = self.names.get(id);
+            names.is_none_or(|names| names.module.external.is_none())
+        };
+        ids.iter().filter(is_own).flat_map(|id| self.item(*id)).collect()
     }
 
     /// Items of one definition, including nested ones.

@@ -29,11 +29,29 @@ pub struct TypeId(pub usize);
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct InterfaceId(pub usize);
 
+/// Rust module of a definition.
+#[derive(Clone, Debug, Default)]
+pub struct ModulePath {
+    /// For what other code declares: the module of that code in which [`Self::names`] begin.
+    pub external: Option<TokenStream>,
+    /// Modules, outermost first.
+    pub names: Vec<String>,
+}
+
+impl ModulePath {
+    /// A module in this one.
+    pub fn join(&self, name: &str) -> Self {
+        let mut inner = self.clone();
+        inner.names.push(String::from(name));
+        inner
+    }
+}
+
 /// A named type as seen by other definitions.
 #[derive(Debug)]
 pub struct NamedType {
-    /// Enclosing Rust modules, outermost first.
-    pub module: Vec<String>,
+    /// Enclosing Rust module.
+    pub module: ModulePath,
     /// Rust name; for an interface that of its `Ref`.
     pub name: String,
     /// Rust name of the lent form, for structs and unions of variable length.
@@ -293,7 +311,7 @@ pub struct Interface {
     /// Type of its reference.
     pub reference: TypeId,
     /// Enclosing Rust modules, outermost first.
-    pub module: Vec<String>,
+    pub module: ModulePath,
     /// Name of its trait.
     pub name: String,
     /// Module of nested declarations.

@@ -4,7 +4,8 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
 use crate::{
-    model::{Basic, Model, Shape, Type, TypeId},
+    Sides,
+    model::{Basic, Model, ModulePath, Shape, Type, TypeId},
     names::identifier,
 };
 
@@ -14,6 +15,8 @@ pub struct Place<'m> {
     pub model: &'m Model,
     /// Path of the runtime.
     pub rt: &'m TokenStream,
+    /// What is generated of interfaces.
+    pub sides: Sides,
     /// Enclosing Rust modules, outermost first.
     pub module: &'m [String],
 }
@@ -30,20 +33,22 @@ pub struct ServantIn {
 
 impl<'m> Place<'m> {
     /// Path from here to an item in `module`.
-    pub fn path(&self, module: &[String], name: &str) -> TokenStream {
-        let common = self
-            .module
-            .iter()
-            .zip(module)
-            .take_while(|(here, there)| here == there)
-            .count();
-        let up = self.module[common..].iter().map(|_| quote!(super::));
-        let down = module[common..].iter().map(|name| {
+    pub fn path(&self, module: &ModulePath, name: &str) -> TokenStream {
+        let shared = self.module.iter().zip(&module.names);
+        let (common, up) = match &module.external {
+            Some(path) => (0, quote!(#path::)),
+            None => {
+                let common = shared.take_while(|(here, there)| here == there).count();
+                let up = self.module[common..].iter().map(|_| quote!(super::));
+                (common, quote!(#(#up)*))
+            }
+        };
+        let down = module.names[common..].iter().map(|name| {
             let name = identifier(name);
             quote!(#name::)
         });
         let name = identifier(name);
-        quote!(#(#up)* #(#down)* #name)
+        quote!(#up #(#down)* #name)
     }
 
     /// Path of a named type; for an interface, of its `Ref`.

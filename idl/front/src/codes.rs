@@ -113,6 +113,50 @@ codes! {
     100 Error   NotGeneratedYet      "The construct is accepted, but no code is generated for it yet."
 }
 
+impl Code {
+    /// Whether [`Options::warn`](crate::Options::warn) may name it: a specification that breaks only such
+    /// rules has one meaning, so other compilers accept it.
+    pub fn can_be_warning(self) -> bool {
+        matches!(
+            self,
+            Self::WrongCase
+                | Self::RedefinedAfterUse
+                | Self::NameOfEnclosingScope
+                | Self::DuplicateBase
+                | Self::BadContextName
+        )
+    }
+}
+
+impl std::str::FromStr for Code {
+    type Err = UnknownCode;
+
+    /// Reads `IDL0043`, `43`, or anything between.
+    fn from_str(text: &str) -> Result<Self, UnknownCode> {
+        let number = text.trim_start_matches("IDL").trim_start_matches('0');
+        let number: Option<u16> = number.parse().ok();
+        let mut all = Self::ALL.iter().copied();
+        all.find(|code| Some(*code as u16) == number)
+            .ok_or_else(|| UnknownCode(text.to_owned()))
+    }
+}
+
+/// A text that is no code of a diagnostic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownCode(String);
+
+impl fmt::Display for UnknownCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` is no code of a diagnostic; `punctual idl explain` lists them",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for UnknownCode {}
+
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "IDL{:04}", *self as u16)

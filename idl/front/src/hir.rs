@@ -18,10 +18,11 @@ pub use queries::Declared;
 
 use crate::source::{SourceFile, Span};
 
-/// A whole specification: the main file and everything it includes, resolved and checked.
+/// A whole specification: the compiled files and everything they include, resolved and checked.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Specification {
-    /// Every file that was read; the main file first. [`Span::file`] indexes this list.
+    /// Every file that was read, the first compiled one first. [`Span::file`] indexes this list.
     pub files: Vec<SourceFile>,
     /// The arena. Definitions appear in the order in which they were first declared.
     pub definitions: Vec<Definition>,
@@ -31,10 +32,12 @@ pub struct Specification {
 
 /// Index of a definition in [`Specification::definitions`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct DefinitionId(pub u32);
 
 /// A name from the global scope down, without the leading `::`; displays as `A::B::C`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ScopedName(pub Vec<String>);
 
 impl fmt::Display for ScopedName {
@@ -45,6 +48,7 @@ impl fmt::Display for ScopedName {
 
 /// One named definition.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Definition {
     /// Index in the arena.
     pub id: DefinitionId,
@@ -60,15 +64,13 @@ pub struct Definition {
     pub doc: String,
     /// The identifier in its declaration (the full one, not a forward declaration).
     pub span: Span,
-    /// Whether it is declared in the compiled file, not in an included one. For a module, whether one of its
-    /// openings is.
-    pub in_main_file: bool,
     /// Kind of the definition.
     pub kind: DefinitionKind,
 }
 
 /// Kind of a definition.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum DefinitionKind {
     /// `module`
     Module(Module),
@@ -99,6 +101,7 @@ pub enum DefinitionKind {
 
 /// A module; all its openings together.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Module {
     /// In source order.
     pub members: Vec<DefinitionId>,
@@ -106,6 +109,7 @@ pub struct Module {
 
 /// An interface.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Interface {
     /// Kind of the interface.
     pub flavour: InterfaceFlavour,
@@ -123,6 +127,7 @@ pub struct Interface {
 
 /// The kinds of interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum InterfaceFlavour {
     /// An ordinary, remotely callable one.
     Plain,
@@ -134,6 +139,7 @@ pub enum InterfaceFlavour {
 
 /// An operation.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Operation {
     /// IDL spelling; also the name in a GIOP request.
     pub name: String,
@@ -159,6 +165,7 @@ pub struct Operation {
 
 /// A parameter.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Parameter {
     /// IDL spelling.
     pub name: String,
@@ -174,6 +181,7 @@ pub struct Parameter {
 
 /// Which way a parameter travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Direction {
     /// `in`
     In,
@@ -185,6 +193,7 @@ pub enum Direction {
 
 /// An attribute; one per declarator. In a GIOP request its operations are `_get_NAME` and `_set_NAME`.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Attribute {
     /// IDL spelling.
     pub name: String,
@@ -208,6 +217,7 @@ pub struct Attribute {
 
 /// A structure.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Struct {
     /// In source order.
     pub members: Vec<Member>,
@@ -219,6 +229,7 @@ pub struct Struct {
 
 /// A member of a structure or exception, or the element of a union's case; one per declarator.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Member {
     /// IDL spelling.
     pub name: String,
@@ -232,6 +243,7 @@ pub struct Member {
 
 /// An exception.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Exception {
     /// In source order; may be empty.
     pub members: Vec<Member>,
@@ -241,6 +253,7 @@ pub struct Exception {
 
 /// A discriminated union.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Union {
     /// As written; an integer type, char, boolean or an enum, possibly through typedefs.
     pub discriminator: Type,
@@ -257,6 +270,7 @@ pub struct Union {
 
 /// One case of a union.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Case {
     /// The values of its `case` labels, in the discriminator's type.
     pub labels: Vec<ConstantValue>,
@@ -268,6 +282,7 @@ pub struct Case {
 
 /// An enumeration.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Enum {
     /// In source order, so by ordinal.
     pub enumerators: Vec<Enumerator>,
@@ -275,6 +290,7 @@ pub struct Enum {
 
 /// A value of an enumeration. Its name lives in the scope that encloses the enumeration.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Enumerator {
     /// IDL spelling.
     pub name: String,
@@ -288,6 +304,7 @@ pub struct Enumerator {
 
 /// A type definition.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Typedef {
     /// The aliased type, including the dimensions of an array declarator.
     pub target: Type,
@@ -298,6 +315,7 @@ pub struct Typedef {
 
 /// A constant.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Constant {
     /// As written.
     pub ty: Type,
@@ -307,6 +325,7 @@ pub struct Constant {
 
 /// The value of a constant or a union label.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum ConstantValue {
     /// `boolean`
     Boolean(bool),
@@ -351,6 +370,7 @@ pub enum ConstantValue {
 
 /// An exact decimal of at most 31 digits: `unscaled / 10^scale`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct FixedValue {
     /// All digits as an integer, with the sign.
     pub unscaled: i128,
@@ -360,6 +380,7 @@ pub struct FixedValue {
 
 /// A value type with state, or an abstract one.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ValueType {
     /// `abstract`
     pub is_abstract: bool,
@@ -387,6 +408,7 @@ pub struct ValueType {
 
 /// A boxed value type.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct ValueBox {
     /// The boxed type.
     pub content: Type,
@@ -396,6 +418,7 @@ pub struct ValueBox {
 
 /// A construct that is parsed and named, but not resolved in depth.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Accepted {
     /// Name in the specification: `component`, `home`, `porttype`, `connector`, `template module`, ...
     pub construct: &'static str,
@@ -405,6 +428,7 @@ pub struct Accepted {
 
 /// A resolved type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Type {
     /// `void`; only the result of an operation.
     Void,

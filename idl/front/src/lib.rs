@@ -23,7 +23,7 @@ mod token;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-pub use codes::{Code, Severity};
+pub use codes::{Code, Severity, UnknownCode};
 pub use diagnostic::{Diagnostic, Label};
 pub use format::{Unclosed, format};
 pub use hir::Specification;
@@ -36,6 +36,9 @@ pub struct Options {
     pub include_dirs: Vec<PathBuf>,
     /// Predefined macros, like `-DNAME=VALUE`.
     pub defines: Vec<(String, String)>,
+    /// Errors that are reported as warnings. Only codes that [can be warnings](Code::can_be_warning) have an
+    /// effect.
+    pub warn: Vec<Code>,
     /// Limits of a source.
     pub limits: Limits,
 }
@@ -83,13 +86,20 @@ pub struct Outcome {
     pub specification: Option<Specification>,
     /// Errors and warnings, in source order within each file.
     pub diagnostics: Vec<Diagnostic>,
-    /// Every file that was read, the main file first; [`Span::file`] indexes it.
+    /// Every file that was read, the first compiled one first; [`Span::file`] indexes it.
     pub files: Vec<SourceFile>,
 }
 
 /// Compiles the specification in `path`, read by `loader`, with all included files.
 pub fn compile(path: impl AsRef<Path>, options: &Options, loader: &dyn SourceLoader) -> Outcome {
-    let mut preprocessed = preprocess::preprocess(path.as_ref(), options, loader);
+    compile_together(&[path], options, loader)
+}
+
+/// Compiles several files into one specification, one after the other, as if one file included them all: a
+/// file that an earlier one includes is not read again, and macros remain defined.
+pub fn compile_together(paths: &[impl AsRef<Path>], options: &Options, loader: &dyn SourceLoader) -> Outcome {
+    let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
+    let mut preprocessed = preprocess::preprocess(&paths, options, loader);
     let mut diagnostics = std::mem::take(&mut preprocessed.diagnostics);
     let incomplete = diagnostics
         .iter()
@@ -120,6 +130,9 @@ pub fn compile(path: impl AsRef<Path>, options: &Options, loader: &dyn SourceLoa
     });
     for diagnostic in &mut diagnostics {
         diagnostic.show_expansions(&preprocessed.expansions);
+        if diagnostic.code.can_be_warning() && options.warn.contains(&diagnostic.code) {
+            diagnostic.severity = Severity::Warning;
+        }
     }
     specification.files.clone_from(&preprocessed.files);
     let failed = diagnostics

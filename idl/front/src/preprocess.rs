@@ -32,7 +32,7 @@ const BLANKS: usize = 16;
 
 /// Result of preprocessing.
 pub(crate) struct Preprocessed {
-    /// The main file first.
+    /// The first compiled file first.
     pub files: Vec<SourceFile>,
     /// Ends with one token of kind [`Kind::End`].
     pub tokens: Vec<Token>,
@@ -45,8 +45,8 @@ pub(crate) struct Preprocessed {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Preprocesses `path` and everything it includes.
-pub(crate) fn preprocess(path: &Path, options: &Options, loader: &dyn SourceLoader) -> Preprocessed {
+/// Preprocesses files one after the other, each with everything it includes.
+pub(crate) fn preprocess(paths: &[&Path], options: &Options, loader: &dyn SourceLoader) -> Preprocessed {
     let mut preprocessor = Preprocessor {
         options,
         loader,
@@ -76,20 +76,8 @@ pub(crate) fn preprocess(path: &Path, options: &Options, loader: &dyn SourceLoad
             .macros
             .insert(name.as_str().into(), Macro::predefined(value));
     }
-    match loader.load(path, preprocessor.most_bytes()) {
-        Ok(text) => {
-            let file = preprocessor.add_file(path, text);
-            preprocessor.file(file);
-        }
-        Err(error) => preprocessor.out.diagnostics.push(Diagnostic {
-            labels: Vec::new(),
-            ..Diagnostic::new(
-                Code::UnreadableFile,
-                Span::default(),
-                format!("cannot read `{}`: {error}", path.display()),
-            )
-            .with_help("check the path; a relative one is relative to the current directory")
-        }),
+    for path in paths {
+        preprocessor.compiled_file(path);
     }
     let mut out = preprocessor.out;
     let end = out.files.first().map_or(0, |main| main.text.len() as u32);
@@ -116,7 +104,7 @@ struct Preprocessor<'a> {
     texts: Vec<Rc<[Lexeme]>>,
     known: HashMap<PathBuf, u32>,
     macros: HashMap<Rc<str>, Macro>,
-    /// The files that are open, the main file first.
+    /// The files that are open, the compiled one first.
     including: Vec<u32>,
     includes: usize,
     /// Lexical elements of all files, counted anew with every inclusion.
@@ -129,6 +117,35 @@ struct Preprocessor<'a> {
 }
 
 impl Preprocessor<'_> {
+    /// Processes a file that was given for compilation, unless an earlier one has included it.
+    fn compiled_file(&mut self, path: &Path) {
+        let included = self.known.get(path).copied();
+        let loaded = match included {
+            Some(file) => Ok(file),
+            None => self
+                .loader
+                .load(path, self.most_bytes())
+                .map(|text| self.add_file(path, text)),
+        };
+        match loaded {
+            Ok(file) => {
+                self.out.files[file as usize].is_compiled = true;
+                if included.is_none() {
+                    self.file(file);
+                }
+            }
+            Err(error) => self.out.diagnostics.push(Diagnostic {
+                labels: Vec::new(),
+                ..Diagnostic::new(
+                    Code::UnreadableFile,
+                    Span::default(),
+                    format!("cannot read `{}`: {error}", path.display()),
+                )
+                .with_help("check the path; a relative one is relative to the current directory")
+            }),
+        }
+    }
+
     fn limits(&self) -> &Limits {
         &self.options.limits
     }
@@ -158,6 +175,7 @@ impl Preprocessor<'_> {
         self.out.files.push(SourceFile {
             name: path.display().to_string(),
             text: text.into(),
+            is_compiled: false,
         });
         self.known.insert(path.to_owned(), file);
         if too_large {

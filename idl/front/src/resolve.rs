@@ -134,7 +134,6 @@ impl Resolver<'_> {
             repository_id: String::new(),
             doc: doc.to_owned(),
             span: name.span,
-            in_main_file: name.span.file == 0,
             kind,
         });
         self.scope_of.push(None);
@@ -208,7 +207,6 @@ impl Resolver<'_> {
     fn reopen(&mut self, id: DefinitionId, name: &ast::Ident, doc: &str) {
         self.check_case(name, id);
         let definition = &mut self.spec.definitions[id.0 as usize];
-        definition.in_main_file |= name.span.file == 0;
         if !doc.is_empty() {
             if !definition.doc.is_empty() {
                 definition.doc.push_str("\n\n");

@@ -11,6 +11,7 @@ use rustix::fs::OFlags;
 
 /// A place in a source file: bytes `start..end` of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Span {
     /// Index into the list of files of the outcome.
     pub file: u32,
@@ -20,6 +21,7 @@ pub struct Span {
     pub end: u32,
     /// For a token of a macro's expansion, whose place is the use of the macro: number of the place at which
     /// it is written, from 1.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) expansion: u32,
 }
 
@@ -41,11 +43,15 @@ impl Span {
 
 /// A file that was read.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SourceFile {
     /// Given path, or the path found for an `#include`.
     pub name: String,
     /// Its text.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub text: Arc<str>,
+    /// Whether it was given for compilation; `false`: only included.
+    pub is_compiled: bool,
 }
 
 impl SourceFile {
@@ -161,6 +167,7 @@ mod tests {
         let file = SourceFile {
             name: "x".into(),
             text: "\u{e9}a\nb".into(),
+            is_compiled: true,
         };
         assert_eq!(
             [0, 2, 3, 4, 99].map(|offset| file.line_and_column(offset)),

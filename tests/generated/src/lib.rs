@@ -17,6 +17,16 @@ pub mod any {
     include!(concat!(env!("OUT_DIR"), "/any.rs"));
 }
 
+/// From `idl/included/base.idl`.
+pub mod base {
+    include!(concat!(env!("OUT_DIR"), "/base.rs"));
+}
+
+/// From `idl/station.idl`, for clients only.
+pub mod client {
+    include!(concat!(env!("OUT_DIR"), "/client/station.rs"));
+}
+
 /// From `idl/cubit.idl`.
 pub mod cubit {
     include!(concat!(env!("OUT_DIR"), "/cubit.rs"));
@@ -45,6 +55,21 @@ pub mod names {
 /// From `idl/scopes.idl`.
 pub mod scopes {
     include!(concat!(env!("OUT_DIR"), "/scopes.rs"));
+}
+
+/// From `idl/station.idl`, for servers only.
+pub mod server {
+    include!(concat!(env!("OUT_DIR"), "/server/station.rs"));
+}
+
+/// From `idl/station.idl`, without what [`base`] has.
+pub mod station {
+    include!(concat!(env!("OUT_DIR"), "/station.rs"));
+}
+
+/// From `idl/station.idl` and `idl/display.idl`.
+pub mod together {
+    include!(concat!(env!("OUT_DIR"), "/together.rs"));
 }
 
 /// From `idl/values.idl`.

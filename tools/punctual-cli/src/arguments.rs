@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use punctual_idl::{Code, UnknownCode};
+
 /// Parses the definition of a macro, NAME or NAME=VALUE.
 pub fn macro_definition(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
@@ -14,6 +16,25 @@ pub fn macro_definition(text: &str) -> Result<(String, String), String> {
     } else {
         Err(format!("`{name}` is not a macro name; write NAME or NAME=VALUE"))
     }
+}
+
+/// Parses the external path of an IDL module, MODULE=PATH.
+pub fn external_path(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((module, path)) if !module.is_empty() => Ok((module.to_owned(), path.to_owned())),
+        _ => Err("write MODULE=PATH, as in Lab=::lab_types::lab".to_owned()),
+    }
+}
+
+/// Parses the code of an error that can be a warning.
+pub fn warning(text: &str) -> Result<Code, String> {
+    let code: Code = text.parse().map_err(|error: UnknownCode| error.to_string())?;
+    if code.can_be_warning() {
+        return Ok(code);
+    }
+    let codes = Code::ALL.iter().filter(|code| code.can_be_warning());
+    let codes: Vec<String> = codes.map(ToString::to_string).collect();
+    Err(format!("only these can be warnings: {}", codes.join(", ")))
 }
 
 /// Parses a duration.

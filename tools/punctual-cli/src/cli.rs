@@ -7,10 +7,11 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser},
 };
 
+use punctual_idl::Code;
 use punctual_scenarios::benchmarks;
 
 use crate::{
-    arguments::macro_definition,
+    arguments::{external_path, macro_definition, warning},
     call,
     completions::{Completions, Manual},
     doctor, events, explain,
@@ -134,6 +135,11 @@ pub enum Idl {
     /// Comments and preprocessor directives stay.
     #[command(after_help = FMT)]
     Fmt(Fmt),
+    /// List what IDL declares, or print the resolved specification as JSON for other tools
+    ///
+    /// Each line has the kind, the scoped name, the repository id and the place of a definition.
+    #[command(after_help = DUMP)]
+    Dump(Dump),
     /// Explain codes of diagnostics, such as IDL0012; all without one
     Explain {
         /// Codes, or their numbers
@@ -178,9 +184,22 @@ pub struct Sources {
     /// Define a macro; the default value is 1
     #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = macro_definition)]
     pub defines: Vec<(String, String)>,
+    /// Report this error as a warning, such as IDL0043; for rules that other compilers do not enforce
+    #[arg(long, value_name = "CODE", value_parser = warning)]
+    pub warn: Vec<Code>,
     /// How errors and warnings are printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// Settings of `idl dump`.
+#[derive(Debug, Args)]
+pub struct Dump {
+    #[command(flatten)]
+    pub sources: Sources,
+    /// Print the whole resolved specification as JSON, one object for each file on a line of its own
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Settings of `idl compile`.
@@ -194,6 +213,18 @@ pub struct Compile {
     /// Rust path of the runtime in generated code
     #[arg(long, value_name = "PATH", default_value = "::punctual::rt")]
     pub runtime_path: String,
+    /// Compile all files into one, NAME.rs, in which their types are the same
+    #[arg(long, value_name = "NAME")]
+    pub together: Option<String>,
+    /// Use the Rust module at PATH for what included files declare in MODULE (`::` for all modules)
+    #[arg(long, value_name = "MODULE=PATH", value_parser = external_path)]
+    pub extern_path: Vec<(String, String)>,
+    /// Generate only what clients need of interfaces
+    #[arg(long, conflicts_with = "server_only")]
+    pub client_only: bool,
+    /// Generate only what servers need of interfaces
+    #[arg(long)]
+    pub server_only: bool,
 }
 
 fn benchmark_names() -> PossibleValuesParser {
@@ -347,9 +378,23 @@ const COMPILE: &str = "\
 Examples:
   punctual idl compile examples/01-hello/idl/hello.idl --out-dir FOLDER
   punctual idl compile -I FOLDER FILE.idl --runtime-path ::my_runtime::rt
+  punctual idl compile FILE.idl OTHER.idl --together system
+  punctual idl compile FILE.idl --extern-path Lab=::lab_types::lab --client-only
 
 Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read or
 written, or the command line is wrong.";
+
+const DUMP: &str = "\
+Examples:
+  punctual idl dump examples/01-hello/idl/hello.idl
+  punctual idl dump --json examples/01-hello/idl/hello.idl
+
+The JSON has the fields of `Specification` in the documentation of the crate
+punctual-idl (`cargo doc --open`): `files`, `definitions` and `roots`.
+Definitions refer to each other by their index.
+
+Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read, or the
+command line is wrong.";
 
 const PLAN: &str = "\
 A schedule, in short (docs/planning.md explains it, the documentation of the

@@ -1,5 +1,6 @@
 //! `punctual idl`: checks, compiles and formats IDL; diagnostics go to standard error.
 
+mod dump;
 mod fmt;
 mod printed;
 
@@ -24,26 +25,29 @@ pub fn run(command: &Idl) -> ExitCode {
         Idl::Check(sources) => check(sources),
         Idl::Compile(settings) => compile(settings),
         Idl::Fmt(settings) => fmt::run(settings),
+        Idl::Dump(settings) => dump::run(settings),
         Idl::Explain { codes } => explain(codes),
     }
 }
 
 fn explain(codes: &[String]) -> ExitCode {
-    let matches = |code: &Code, wanted: &String| {
-        let wanted = wanted.trim_start_matches("IDL").trim_start_matches('0');
-        wanted.parse() == Ok(*code as u16)
+    let wanted: Result<Vec<Code>, _> = codes.iter().map(|code| code.parse()).collect();
+    let wanted = match wanted {
+        Ok(wanted) => wanted,
+        Err(unknown) => {
+            eprintln!("error: {unknown}");
+            return ExitCode::from(COULD_NOT_RUN);
+        }
     };
-    if let Some(unknown) = codes
-        .iter()
-        .find(|wanted| !Code::ALL.iter().any(|code| matches(code, wanted)))
-    {
-        eprintln!("error: `{unknown}` is no code of a diagnostic; `punctual idl explain` lists them");
-        return ExitCode::from(COULD_NOT_RUN);
-    }
     for code in Code::ALL {
-        if codes.is_empty() || codes.iter().any(|wanted| matches(code, wanted)) {
+        if wanted.is_empty() || wanted.contains(code) {
             let severity = severity(code.severity());
-            println!("{code} ({severity}): {}", code.meaning());
+            let lenient = if code.can_be_warning() {
+                ", or a warning with --warn"
+            } else {
+                ""
+            };
+            println!("{code} ({severity}{lenient}): {}", code.meaning());
         }
     }
     ExitCode::SUCCESS
@@ -56,12 +60,18 @@ fn severity(severity: Severity) -> &'static str {
     }
 }
 
-fn check(sources: &Sources) -> ExitCode {
-    let options = Options {
+/// Settings of the front end.
+fn options(sources: &Sources) -> Options {
+    Options {
         include_dirs: sources.include_dirs.clone(),
         defines: sources.defines.clone(),
+        warn: sources.warn.clone(),
         ..Options::default()
-    };
+    }
+}
+
+fn check(sources: &Sources) -> ExitCode {
+    let options = options(sources);
     let mut summary = Summary::new(sources.format);
     for file in &sources.files {
         let outcome = punctual_idl::compile(file, &options, &FileLoader::new());
@@ -71,13 +81,39 @@ fn check(sources: &Sources) -> ExitCode {
 }
 
 fn compile(settings: &Compile) -> ExitCode {
-    let targets = match targets(&settings.sources.files, &settings.out_dir) {
-        Ok(targets) => targets,
-        Err(text) => {
-            eprintln!("error: {text}");
-            return ExitCode::from(COULD_NOT_RUN);
-        }
+    let files = &settings.sources.files;
+    let outputs: Vec<(&[PathBuf], PathBuf)> = match &settings.together {
+        Some(name) => vec![(files, settings.out_dir.join(format!("{name}.rs")))],
+        None => match targets(files, &settings.out_dir) {
+            Ok(targets) => files.chunks(1).zip(targets).collect(),
+            Err(text) => {
+                eprintln!("error: {text}");
+                return ExitCode::from(COULD_NOT_RUN);
+            }
+        },
     };
+    let builder = builder(settings);
+    let mut summary = Summary::new(settings.sources.format);
+    let mut unused: Vec<&String> = settings.extern_path.iter().map(|(module, _)| module).collect();
+    for (files, target) in &outputs {
+        let included = compile_one(&builder, files, target, &mut summary);
+        unused.retain(|module| {
+            !included
+                .iter()
+                .any(|name| name == module.trim_start_matches("::"))
+        });
+    }
+    if summary.errors == 0 {
+        unused.iter().for_each(|module| {
+            summary.cannot(&format!(
+                "no included file declares anything in the module `{module}`"
+            ));
+        });
+    }
+    summary.finish("compiled", files.len())
+}
+
+fn builder(settings: &Compile) -> Builder {
     let mut builder = punctual_build::configure().runtime_path(&settings.runtime_path);
     for folder in &settings.sources.include_dirs {
         builder = builder.include_dir(folder);
@@ -85,29 +121,39 @@ fn compile(settings: &Compile) -> ExitCode {
     for (name, value) in &settings.sources.defines {
         builder = builder.define(name, value);
     }
-    let mut summary = Summary::new(settings.sources.format);
-    for (file, target) in settings.sources.files.iter().zip(&targets) {
-        compile_one(&builder, file, target, &mut summary);
+    for code in &settings.sources.warn {
+        builder = builder.warn(*code);
     }
-    summary.finish("compiled", targets.len())
+    for (module, path) in &settings.extern_path {
+        builder = builder.extern_path(module, path);
+    }
+    match (settings.client_only, settings.server_only) {
+        (true, _) => builder.client_only(),
+        (_, true) => builder.server_only(),
+        _ => builder,
+    }
 }
 
-fn compile_one(builder: &Builder, file: &Path, target: &Path, summary: &mut Summary) {
-    match builder.generate(file) {
+/// Compiles files into one; returns the modules in which included files declare something.
+fn compile_one(builder: &Builder, files: &[PathBuf], target: &Path, summary: &mut Summary) -> Vec<String> {
+    match builder.generate_from(files, &FileLoader::new()) {
         Ok(compiled) => {
             summary.show(&compiled.warnings, &compiled.files);
+            let sources: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
             match write(target, &compiled.rust) {
-                Ok(()) => println!("{} -> {}", file.display(), target.display()),
+                Ok(()) => println!("{} -> {}", sources.join(", "), target.display()),
                 Err(error) => {
                     summary.cannot(&format!("{} cannot be written: {error}", target.display()));
                 }
             }
+            return compiled.included;
         }
         Err(Error::Idl(failures)) => failures
             .iter()
             .for_each(|failure| summary.show(&failure.diagnostics, &failure.files)),
         Err(other) => summary.cannot(&other.to_string()),
     }
+    Vec::new()
 }
 
 /// Output file of each input file; an error if two input files have the same output file.

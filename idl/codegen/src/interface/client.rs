@@ -5,6 +5,7 @@ use quote::quote;
 
 use super::{Output, RETURNED, one_or_tuple};
 use crate::{
+    Sides,
     docs::doc,
     factories,
     model::{Interface, Method, Mode, Operation, Parameter, Shape, Type},
@@ -21,7 +22,8 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
         "A reference to an object that supports `{}`.",
         interface.scoped_name
     ));
-    let methods = interface.methods.iter().map(|method| {
+    let called = (place.sides != Sides::Server).then_some(&interface.methods);
+    let methods = called.into_iter().flatten().map(|method| {
         let declared_in = &place.model.interfaces[method.declared_in.0];
         Client {
             place,

@@ -9,6 +9,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use crate::{
+    Sides,
     docs::doc,
     exceptions, items,
     model::{Interface, Mode, Model, Operation, Parameter, Shape, Type},
@@ -20,10 +21,12 @@ use crate::{
 /// An interface with all generated items. A local one is only its trait, and what belongs to it; an abstract
 /// one has no skeleton, because the objects that support it have another interface.
 pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
-    let servant = servant::generate(place, interface);
     let shape = &place.model.named(interface.reference).shape;
+    let is_remote = matches!(shape, Shape::Interface);
+    let has_servants = !is_remote || place.sides != Sides::Client;
+    let servant = has_servants.then(|| servant::generate(place, interface));
     let client = (!matches!(shape, Shape::Local)).then(|| client::generate(place, interface));
-    let skeleton = matches!(shape, Shape::Interface).then(|| skeleton::generate(place, interface));
+    let skeleton = (is_remote && has_servants).then(|| skeleton::generate(place, interface));
     let scope = scope(place, interface, &interface.operations);
     quote!(#servant #client #skeleton #scope)
 }
@@ -101,9 +104,7 @@ impl Operation {
             let rt = place.rt;
             return quote!(#rt::SystemException);
         }
-        let mut module = declared_in.module.clone();
-        module.push(declared_in.scope.clone());
-        place.path(&module, &self.error)
+        place.path(&declared_in.module.join(&declared_in.scope), &self.error)
     }
 
     /// Whether an `op_into` exists.

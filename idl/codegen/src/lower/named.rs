@@ -3,19 +3,53 @@
 use punctual_idl::hir::{DefinitionId, DefinitionKind, InterfaceFlavour};
 
 use super::{Lowering, Names};
+use quote::quote;
+
 use crate::{
-    model::Type,
+    model::{ModulePath, Type},
     names::{Scope, screaming_snake, snake, upper_camel},
 };
 
+/// Modules of the definitions of one scope.
+#[derive(Default)]
+pub(super) struct Modules {
+    /// Of what is generated here.
+    pub own: ModulePath,
+    /// Of what is included, if other code declares it.
+    pub external: Option<ModulePath>,
+}
+
 impl Lowering<'_> {
+    /// The module of other code that declares what this IDL module contains.
+    pub(super) fn external(&self, scoped_name: &[String]) -> Option<ModulePath> {
+        let scoped_name = scoped_name.join("::");
+        let mut given = self.settings.external.iter();
+        let (_, path) = given.find(|(name, _)| *name == scoped_name)?;
+        let parsed: syn::Path =
+            syn::parse_str(path).unwrap_or_else(|error| panic!("external path `{path}`: {error}"));
+        Some(ModulePath {
+            external: Some(quote!(#parsed)),
+            names: Vec::new(),
+        })
+    }
+
+    /// The module of other code for what an IDL module contains: the one given for it, or one in that of the
+    /// enclosing module.
+    fn external_inside(&self, id: DefinitionId, enclosing: &Modules, name: &str) -> Option<ModulePath> {
+        let given = self.external(&self.definition(id).scoped_name.0);
+        given.or_else(|| Some(enclosing.external.as_ref()?.join(name)))
+    }
+
     /// Names the definitions of one scope in source order, including nested ones.
-    pub(super) fn name(&mut self, ids: &[DefinitionId], module: &[String], scope: &mut Scope) {
+    pub(super) fn name(&mut self, ids: &[DefinitionId], modules: &Modules, scope: &mut Scope) {
         for &id in ids {
             let definition = self.definition(id);
             let idl = definition.name.clone();
+            let is_module = matches!(definition.kind, DefinitionKind::Module(_));
+            let external = modules.external.as_ref();
+            let external = external.filter(|_| !is_module && self.specification.is_included(definition));
             let mut names = Names {
-                module: module.to_vec(),
+                module: external.unwrap_or(&modules.own).clone(),
                 ..Names::default()
             };
             let inside: Vec<DefinitionId> = match &definition.kind {
@@ -74,14 +108,18 @@ impl Lowering<'_> {
                 let has_reference = is_interface && !is_local;
                 let reference = has_reference.then(|| scope.claim(&format!("{}Ref", upper_camel(&idl))));
                 let named = &mut self.model.types[type_id.0];
-                named.module = module.to_vec();
+                named.module = names.module.clone();
                 named.name = reference.unwrap_or_else(|| names.name.clone());
                 named.view = view;
             }
             if !inside.is_empty() {
-                let mut path = module.to_vec();
-                path.push(names.scope.clone());
-                self.name(&inside, &path, &mut names.inside);
+                let inner = Modules {
+                    own: names.module.join(&names.scope),
+                    external: is_module
+                        .then(|| self.external_inside(id, modules, &names.scope))
+                        .flatten(),
+                };
+                self.name(&inside, &inner, &mut names.inside);
             }
             self.names.insert(id, names);
         }

@@ -6,7 +6,10 @@ use punctual_idl::hir::{self, DefinitionId, DefinitionKind, InterfaceFlavour};
 
 use super::{Lowering, Names, docs, documentation};
 use crate::{
-    model::{Documentation, Interface, Member, NamedType, Shape, TypeId, ValueKind, ValueState, ValueType},
+    model::{
+        Documentation, Interface, Member, ModulePath, NamedType, Shape, TypeId, ValueKind, ValueState,
+        ValueType,
+    },
     names::{Scope, snake},
 };
 
@@ -15,7 +18,7 @@ impl Lowering<'_> {
     pub(super) fn add_value_base(&mut self) {
         self.value_base = TypeId(self.model.types.len());
         self.model.types.push(NamedType {
-            module: Vec::new(),
+            module: ModulePath::default(),
             name: String::new(),
             view: String::new(),
             idl: String::from("ValueBase"),

@@ -26,6 +26,12 @@ impl Index<DefinitionId> for Specification {
 }
 
 impl Specification {
+    /// Whether a definition comes from a file that was only included. Of a module, the first opening counts.
+    pub fn is_included(&self, definition: &Definition) -> bool {
+        let file = self.files.get(definition.span.file as usize);
+        file.is_some_and(|file| !file.is_compiled)
+    }
+
     /// The definition with this name (such as `A::B`), if there is one.
     pub fn find(&self, scoped_name: &str) -> Option<&Definition> {
         let parts: Vec<&str> = scoped_name.trim_start_matches("::").split("::").collect();

@@ -173,21 +173,18 @@ impl Resolver<'_> {
                     .with_help(format!("rename it, or qualify the other one: `{}`", self.absolute(used)))
             })
             };
-        match clash {
-            Some(clash) => {
-                self.report(clash);
-                false
-            }
-            None => {
-                let entry = Entry {
-                    name: Rc::clone(&name.name),
-                    span: name.span,
-                    entity,
-                };
-                self.scopes[self.current.0].names.insert(key, entry);
-                true
-            }
+        // The name has one meaning all the same if the clash is with one of another scope.
+        let is_declared = clash.as_ref().is_none_or(|clash| clash.code.can_be_warning());
+        clash.into_iter().for_each(|clash| self.report(clash));
+        if is_declared {
+            let entry = Entry {
+                name: Rc::clone(&name.name),
+                span: name.span,
+                entity,
+            };
+            self.scopes[self.current.0].names.insert(key, entry);
         }
+        is_declared
     }
 
     /// Absolute name of what an entry denotes.

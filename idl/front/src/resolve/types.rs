@@ -252,7 +252,6 @@ impl Resolver<'_> {
                 self.attach(parent, id);
                 let definition = &mut self.spec.definitions[id.0 as usize];
                 definition.span = name.span;
-                definition.in_main_file = name.span.file == 0;
                 definition.kind = empty;
                 // A forward declaration's comment is often a remark, or that of the line above.
                 definition.doc = doc.to_owned();

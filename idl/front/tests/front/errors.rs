@@ -412,6 +412,32 @@ fn every_code_is_shown_by_a_test() {
 }
 
 #[test]
+fn what_breaks_only_lenient_rules_can_be_accepted() {
+    let lenient: Vec<Code> = Code::ALL
+        .iter()
+        .copied()
+        .filter(|code| code.can_be_warning())
+        .collect();
+    let options = Options {
+        warn: Code::ALL.to_vec(),
+        ..Options::default()
+    };
+    let mut accepted = BTreeSet::new();
+    for (text, found) in REFUSED {
+        let codes = found.iter().map(|finding| finding[..7].parse::<Code>().unwrap());
+        let codes: BTreeSet<Code> = codes.collect();
+        let outcome = compile_text("test.idl", text, &options);
+        assert_eq!(outcome.diagnostics.len(), found.len(), "{text}");
+        let is_lenient = codes
+            .iter()
+            .all(|code| code.severity() == Severity::Warning || lenient.contains(code));
+        assert_eq!(outcome.specification.is_some(), is_lenient, "{text}");
+        accepted.extend(codes.into_iter().filter(|_| is_lenient));
+    }
+    assert!(lenient.iter().all(|code| accepted.contains(code)), "{accepted:?}");
+}
+
+#[test]
 fn one_error_does_not_hide_the_next() {
     let text = "\
         interface A {\n\

@@ -68,16 +68,16 @@ fn every_file_has_its_own_prefix() {
     let outcome = compile("main.idl", &Options::default(), &loader);
     assert_eq!(findings(&outcome), Vec::<String>::new());
     let specification = outcome.specification.unwrap();
-    for (name, id, in_main_file) in [
-        ("A", "IDL:main/A:1.0", true),
-        ("B", "IDL:B:1.0", false),
-        ("C", "IDL:sub/C:1.0", false),
-        ("D", "IDL:main/D:1.0", true),
+    for (name, id, is_included) in [
+        ("A", "IDL:main/A:1.0", false),
+        ("B", "IDL:B:1.0", true),
+        ("C", "IDL:sub/C:1.0", true),
+        ("D", "IDL:main/D:1.0", false),
     ] {
         assert_eq!(id_of(&specification, name), id, "{name}");
         assert_eq!(
-            specification.find(name).unwrap().in_main_file,
-            in_main_file,
+            specification.is_included(specification.find(name).unwrap()),
+            is_included,
             "{name}"
         );
     }

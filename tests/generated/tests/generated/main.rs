@@ -4,6 +4,7 @@ mod abstract_interfaces;
 mod any;
 mod asynchronous;
 mod calls;
+mod divided;
 mod dynamic;
 mod large_arrays;
 mod local;

@@ -132,6 +132,97 @@ fn files_that_would_overwrite_each_other_are_refused() {
     assert!(!folder.path("out").exists());
 }
 
+#[test]
+fn files_can_be_divided_otherwise() {
+    let folder = Folder::new("divided");
+    folder.write(
+        "base.idl",
+        "#ifndef ONCE\n#define ONCE\nmodule M { struct S { long x; }; };\n#endif\n",
+    );
+    folder.write(
+        "a.idl",
+        "#include \"base.idl\"\ninterface A { void f (in M::S x); };",
+    );
+    folder.write(
+        "b.idl",
+        "#include \"base.idl\"\ninterface B { void f (in M::S x); };",
+    );
+    let together = folder.punctual(&["idl", "compile", "a.idl", "b.idl", "--together", "both"]);
+    assert_eq!(
+        (together.code, &*together.output),
+        (0, "a.idl, b.idl -> ./both.rs\n"),
+        "{}",
+        together.text
+    );
+    let rust = fs::read_to_string(folder.path("both.rs")).unwrap();
+    assert_eq!(rust.matches("pub struct S ").count(), 1);
+    let compile = |more: &[&str]| {
+        let ran = folder.punctual(&[&["idl", "compile", "a.idl"], more].concat());
+        let rust = fs::read_to_string(folder.path("a.rs")).unwrap_or_default();
+        (ran.code, ran.text, rust)
+    };
+    let (code, text, rust) = compile(&["--extern-path", "M=::types::m", "--client-only"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(rust.contains("::types::m::S") && !rust.contains("pub trait A") && rust.contains("pub fn f("));
+    let (code, text, _) = compile(&["--extern-path", "N=::types::n"]);
+    assert!(code == 2 && text.contains("module `N`"), "{code} {text}");
+    let (code, text, rust) = compile(&["--server-only"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(rust.contains("pub trait A") && !rust.contains("pub fn f("));
+    assert_eq!(compile(&["--server-only", "--client-only"]).0, 2);
+}
+
+#[test]
+fn errors_that_other_compilers_do_not_report_can_be_warnings() {
+    let folder = Folder::new("warn");
+    folder.write("a.idl", "struct Point { long x; };\ntypedef point Same;\n");
+    assert_eq!(folder.punctual(&["idl", "check", "a.idl"]).code, 1);
+    let ran = folder.punctual(&["idl", "check", "--warn", "IDL0043", "a.idl"]);
+    assert_eq!(ran.code, 0, "{}", ran.text);
+    assert!(
+        ran.text.ends_with("checked 1 file: 0 errors, 1 warning\n"),
+        "{}",
+        ran.text
+    );
+    let ran = folder.punctual(&["idl", "check", "--warn", "40", "a.idl"]);
+    assert!(ran.code == 2 && ran.text.contains("IDL0043, "), "{}", ran.text);
+}
+
+#[test]
+fn the_resolved_specification_is_for_other_tools() {
+    let folder = Folder::new("dump");
+    folder.write("base.idl", "struct Base { long x; };");
+    folder.write(
+        "a.idl",
+        "#include \"base.idl\"\n#pragma prefix \"acme\"\nmodule M { local interface A { Base f (in fixed<5,2> x); }; };",
+    );
+    let ran = folder.punctual(&["idl", "dump", "a.idl"]);
+    assert_eq!(ran.code, 1, "{}", ran.text);
+    folder.write(
+        "a.idl",
+        "#include \"base.idl\"\n#pragma prefix \"acme\"\nmodule M { local interface A { Base f (in long x); }; };",
+    );
+    let ran = folder.punctual(&["idl", "dump", "a.idl"]);
+    assert_eq!(
+        ran.output, "module M IDL:acme/M:1.0 a.idl:3:8\nlocal-interface M::A IDL:acme/M/A:1.0 a.idl:3:28\n",
+        "{}",
+        ran.text
+    );
+    let ran = folder.punctual(&["idl", "dump", "--json", "a.idl"]);
+    let model: serde_json::Value = serde_json::from_str(&ran.output).unwrap();
+    assert_eq!(model["files"][1]["name"], "base.idl");
+    assert_eq!(
+        model["definitions"][0]["scoped_name"],
+        serde_json::json!(["Base"])
+    );
+    let interface = &model["definitions"][2]["kind"]["Interface"];
+    assert_eq!(interface["flavour"], "Local");
+    assert_eq!(
+        interface["operations"][0]["result"],
+        serde_json::json!({ "Ref": 0 })
+    );
+}
+
 struct Ran {
     code: i32,
     /// Standard error.
