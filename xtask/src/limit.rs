@@ -62,8 +62,8 @@ pub fn run(seconds: &str, program: &[&str]) -> Result<ExitCode, String> {
     }
 }
 
-/// Waits for the end of the program, and for that of what it leaves behind, which would be listed as a process
-/// until then; `None`: the program has not ended within `limit`.
+/// Waits for the end of the program, and for that of what it leaves behind, which would be listed as a
+/// process until then; `None`: the program has not ended within `limit`.
 fn wait(child: &Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
     let start = Instant::now();
     let mut pause = Duration::from_millis(1);

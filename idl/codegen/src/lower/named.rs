@@ -1,6 +1,6 @@
 //! Second pass: Rust name and module of every definition.
 
-use punctual_idl::hir::{DefinitionId, DefinitionKind, InterfaceFlavour};
+use punctual_idl::hir::{self, DefinitionId, DefinitionKind, InterfaceFlavour};
 
 use super::{Lowering, Names};
 use quote::quote;
@@ -33,10 +33,21 @@ impl Lowering<'_> {
         })
     }
 
-    /// The module of other code for what an IDL module contains: the one given for it, or one in that of the
-    /// enclosing module.
+    /// The Rust module of a definition.
+    fn module_of<'m>(&self, definition: &hir::Definition, modules: &'m Modules) -> &'m ModulePath {
+        let is_external = !is_module(definition) && self.specification.is_included(definition);
+        let external = modules.external.as_ref().filter(|_| is_external);
+        external.unwrap_or(&modules.own)
+    }
+
+    /// The module of other code for what a definition contains: for an IDL module, the one given for it, or
+    /// one in that of the enclosing module. What other definitions contain is where they are.
     fn external_inside(&self, id: DefinitionId, enclosing: &Modules, name: &str) -> Option<ModulePath> {
-        let given = self.external(&self.definition(id).scoped_name.0);
+        let definition = self.definition(id);
+        if !is_module(definition) {
+            return None;
+        }
+        let given = self.external(&definition.scoped_name.0);
         given.or_else(|| Some(enclosing.external.as_ref()?.join(name)))
     }
 
@@ -45,11 +56,8 @@ impl Lowering<'_> {
         for &id in ids {
             let definition = self.definition(id);
             let idl = definition.name.clone();
-            let is_module = matches!(definition.kind, DefinitionKind::Module(_));
-            let external = modules.external.as_ref();
-            let external = external.filter(|_| !is_module && self.specification.is_included(definition));
             let mut names = Names {
-                module: external.unwrap_or(&modules.own).clone(),
+                module: self.module_of(definition, modules).clone(),
                 ..Names::default()
             };
             let inside: Vec<DefinitionId> = match &definition.kind {
@@ -113,15 +121,15 @@ impl Lowering<'_> {
                 named.view = view;
             }
             if !inside.is_empty() {
-                let inner = Modules {
-                    own: names.module.join(&names.scope),
-                    external: is_module
-                        .then(|| self.external_inside(id, modules, &names.scope))
-                        .flatten(),
-                };
-                self.name(&inside, &inner, &mut names.inside);
+                let external = self.external_inside(id, modules, &names.scope);
+                let own = names.module.join(&names.scope);
+                self.name(&inside, &Modules { own, external }, &mut names.inside);
             }
             self.names.insert(id, names);
         }
     }
+}
+
+fn is_module(definition: &hir::Definition) -> bool {
+    matches!(definition.kind, DefinitionKind::Module(_))
 }
