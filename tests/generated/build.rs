@@ -25,6 +25,7 @@ fn main() -> Result<(), punctual_build::Error> {
             "idl/any.idl",
             "idl/cubit.idl",
             "idl/features.idl",
+            "idl/idl4.idl",
             "idl/large_arrays.idl",
             "idl/local.idl",
             "idl/names.idl",

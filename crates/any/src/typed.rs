@@ -1,6 +1,6 @@
 //! The type codes of Rust types.
 
-use alloc::{boxed::Box, string::String, vec::Vec};
+use alloc::{boxed::Box, collections::BTreeMap, string::String, vec::Vec};
 
 use punctual_cdr::{
     Abstract, AbstractInterface, BoundedSeq, BoundedSlice, BoundedStr, BoundedString, Fixed, LongDouble,
@@ -181,6 +181,7 @@ basic! {
     bool: Boolean;
     char: Char;
     u8: Octet;
+    i8: Octet;
     i16: Short;
     u16: UShort;
     i32: Long;
@@ -240,6 +241,14 @@ impl<T: Typed> Typed for [T] {
 impl<T: Typed> Typed for Vec<T> {
     fn describe(enclosing: &mut Enclosing) -> TypeCode {
         <[T]>::describe(enclosing)
+    }
+}
+
+/// That of its form on the wire: a sequence of pairs.
+impl<K: Typed, V: Typed> Typed for BTreeMap<K, V> {
+    fn describe(enclosing: &mut Enclosing) -> TypeCode {
+        let members = [("key", K::describe(enclosing)), ("value", V::describe(enclosing))];
+        TypeCode::sequence(TypeCode::structure("", "", members), 0)
     }
 }
 

@@ -38,7 +38,7 @@ impl core::error::Error for TooLong {}
 macro_rules! bounded {
     ($(#[$doc:meta])* $name:ident [$($generic:tt)*] $inner:ty, $target:ty, [$($param:tt)*], $length:expr) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, Eq, Hash, PartialEq)]
+        #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
         pub struct $name<$($generic)*>($inner);
 
         impl<$($generic)*> $name<$($param)*> {

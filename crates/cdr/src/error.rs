@@ -45,6 +45,8 @@ pub enum CdrErrorKind {
     EnumOutOfRange,
     /// The octets of a `fixed` are no digits and sign, or too many.
     FixedInvalid,
+    /// A map has the same key twice.
+    KeyRepeated,
     /// A length exceeds the data that follows it.
     LengthImpossible,
     /// Values are nested deeper than the limit.
@@ -90,6 +92,7 @@ impl CdrErrorKind {
             Self::DecoderIncomplete => Minor::NONE,
             Self::EnumOutOfRange => Minor::ENUM_OUT_OF_RANGE,
             Self::FixedInvalid => Minor::FIXED_INVALID,
+            Self::KeyRepeated => Minor::KEY_REPEATED,
             Self::LengthImpossible => Minor::LENGTH_IMPOSSIBLE,
             Self::NestingTooDeep => Minor::NESTING_TOO_DEEP,
             Self::OutOfMemory => Minor::OUT_OF_MEMORY,

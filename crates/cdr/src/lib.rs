@@ -24,6 +24,7 @@
 extern crate alloc;
 
 mod array;
+mod bits;
 mod bounded;
 mod char_set;
 mod decoder;
@@ -33,6 +34,7 @@ mod endian;
 mod error;
 mod fixed;
 mod ior;
+mod map;
 mod primitive;
 mod reference;
 mod sequence;
@@ -41,6 +43,7 @@ mod value;
 mod wide;
 
 pub use array::{boxed_array, filled_array};
+pub use bits::{pack_bits, unpack_bits};
 pub use bounded::{BoundedSeq, BoundedSlice, BoundedStr, BoundedString, TooLong};
 pub use char_set::CharSet;
 pub use decoder::{Decode, Decoder, Place, ValueHeader, ValueTag};

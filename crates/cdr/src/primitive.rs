@@ -137,7 +137,7 @@ macro_rules! from_octets {
     }};
 }
 
-number!(u8, i16, u16, i32, u32, i64, u64, f32, f64);
+number!(u8, i8, i16, u16, i32, u32, i64, u64, f32, f64);
 
 impl Encode for bool {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {

@@ -36,6 +36,7 @@ pub mod rt {
         Abstract, AbstractInterface, BoundedSeq, BoundedSlice, BoundedStr, BoundedString, CdrError,
         CdrErrorKind, CustomMarshal, Decode, Decoder, Encode, Encoder, Fixed, FromIor, HasIor, Inherits, Ior,
         LongDouble, Shared, ValueFactory, ValueObject, ValueType, WChar, WString, boxed_array, filled_array,
+        pack_bits, unpack_bits,
     };
     pub use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 

@@ -1,6 +1,9 @@
 //! Values that are reused from upcall to upcall.
 
-use std::any::{Any, TypeId};
+use std::{
+    any::{Any, TypeId},
+    collections::BTreeMap,
+};
 
 use punctual_any::Any as IdlAny;
 use punctual_cdr::{Abstract, BoundedSeq, BoundedString, Fixed, LongDouble, Shared, WChar, WString};
@@ -69,7 +72,7 @@ macro_rules! reset_to_default {
 }
 
 reset_to_default!(
-    bool, char, u8, i16, u16, i32, u32, i64, u64, f32, f64, LongDouble, WChar
+    bool, char, u8, i8, i16, u16, i32, u32, i64, u64, f32, f64, LongDouble, WChar
 );
 
 impl<const D: u8, const S: u8> Reset for Fixed<D, S> {
@@ -109,6 +112,12 @@ impl Reset for String {
 }
 
 impl<T> Reset for Vec<T> {
+    fn reset(&mut self) {
+        self.clear();
+    }
+}
+
+impl<K, V> Reset for BTreeMap<K, V> {
     fn reset(&mut self) {
         self.clear();
     }

@@ -269,6 +269,7 @@ table! {
         "the servant manager or adapter activator panicked, called an object that needs it again, or gave a \
          servant that the adapter's threads have too little stack for; the server's standard error may say \
          more";
+    KEY_REPEATED = 118, Marshal, "a map has the same key twice";
     NO_DISTRIBUTABLE_THREAD = 120, BadInvOrder,
         "the calling thread carries no distributable thread; begin a scheduling segment first";
     SEGMENT_NAME_WRONG = 121, BadParam, "the innermost scheduling segment has another name; it remains open";

@@ -82,7 +82,7 @@ pub fn owned(place: &Place<'_>, of: &Type, lent: &Lent) -> TokenStream {
             ));
             quote!(#receiver.to_owned())
         }
-        Type::Basic(_) | Type::WString { .. } | Type::Fixed { .. } | Type::Object => {
+        Type::Basic(_) | Type::WString { .. } | Type::Map { .. } | Type::Fixed { .. } | Type::Object => {
             unreachable!("has no lent form")
         }
     }

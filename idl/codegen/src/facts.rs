@@ -65,8 +65,10 @@ impl Model {
 fn named_in(mut of: &Type, through_sequences: bool) -> Option<usize> {
     loop {
         match of {
-            Type::Sequence { .. } if !through_sequences => return None,
-            Type::Sequence { element, .. } | Type::Array { element, .. } => of = element,
+            Type::Sequence { .. } | Type::Map { .. } if !through_sequences => return None,
+            Type::Sequence { element, .. }
+            | Type::Array { element, .. }
+            | Type::Map { value: element, .. } => of = element,
             Type::Named(id) => return Some(id.0),
             Type::Basic(_)
             | Type::String { .. }

@@ -39,7 +39,7 @@ impl Model {
     /// Layout of a value, without what it has on the heap.
     pub fn layout(&self, of: &Type) -> Layout {
         match of {
-            Type::Basic(Basic::Boolean | Basic::Octet) => scalar(1),
+            Type::Basic(Basic::Boolean | Basic::Octet | Basic::Int8) => scalar(1),
             Type::Basic(Basic::Short | Basic::UnsignedShort) => scalar(2),
             Type::Basic(Basic::Char | Basic::WChar | Basic::Long | Basic::UnsignedLong | Basic::Float) => {
                 scalar(4)
@@ -47,7 +47,7 @@ impl Model {
             Type::Basic(Basic::LongLong | Basic::UnsignedLongLong | Basic::Double) => scalar(8),
             Type::Basic(Basic::LongDouble) => scalar(16),
             Type::Fixed { .. } => scalar(16),
-            Type::String { .. } | Type::WString { .. } | Type::Sequence { .. } => Layout {
+            Type::String { .. } | Type::WString { .. } | Type::Sequence { .. } | Type::Map { .. } => Layout {
                 size: 3 * POINTER.size,
                 ..POINTER
             },

@@ -5,6 +5,7 @@
 //! files; `punctual-build` does.
 
 mod attributes;
+mod bits;
 mod constants;
 mod copies;
 mod docs;
@@ -113,8 +114,11 @@ pub fn generate(specification: &hir::Specification, settings: &Settings) -> Resu
 /// Scoped names of the types that can have [attributes](Settings::attributes).
 pub fn attributable(specification: &hir::Specification) -> Vec<String> {
     let has_attributes = |definition: &&hir::Definition| {
-        use hir::DefinitionKind::{Enum, Exception, Struct, Union};
-        matches!(definition.kind, Struct(_) | Enum(_) | Union(_) | Exception(_))
+        use hir::DefinitionKind::{Bitmask, Bitset, Enum, Exception, Struct, Union};
+        matches!(
+            definition.kind,
+            Struct(_) | Enum(_) | Bitmask(_) | Bitset(_) | Union(_) | Exception(_)
+        )
     };
     let types = specification.definitions.iter().filter(has_attributes);
     types
@@ -196,6 +200,8 @@ fn item(place: &Place<'_>, item: &Item) -> TokenStream {
         Item::Struct(item) => structs::generate(place, item),
         Item::Union(item) => unions::generate(place, item),
         Item::Enum(item) => enums::generate(place, item),
+        Item::Bitmask(item) => bits::bitmask(place, item),
+        Item::Bitset(item) => bits::bitset(place, item),
         Item::Exception(item) => exceptions::generate(place, item),
         Item::Constant(item) => constants::generate(place, item),
         Item::Interface(id) => interface::generate(place, &place.model.interfaces[id.0]),

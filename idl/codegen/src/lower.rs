@@ -3,6 +3,7 @@
 //! Three passes, because definitions may refer to later ones: structure of types, names, definitions.
 
 mod binary128;
+mod bits;
 mod interfaces;
 mod named;
 mod values;
@@ -125,6 +126,8 @@ impl Lowering<'_> {
                     may_be_empty: item.has_implicit_default,
                 },
                 DefinitionKind::Enum(item) => Shape::Enum(enumerator_names(item)),
+                DefinitionKind::Bitmask(hir::Bitmask { holder, .. })
+                | DefinitionKind::Bitset(hir::Bitset { holder, .. }) => Shape::Struct(vec![self.ty(holder)]),
                 DefinitionKind::Interface(item) => match item.flavour {
                     InterfaceFlavour::Plain => Shape::Interface,
                     InterfaceFlavour::Abstract => Shape::Abstract,
@@ -185,6 +188,8 @@ impl Lowering<'_> {
                 Item::Union(self.union(definition, item))
             }
             DefinitionKind::Enum(item) => Item::Enum(self.enumeration(definition, names.name, item)),
+            DefinitionKind::Bitmask(item) => Item::Bitmask(self.bitmask(definition, item)),
+            DefinitionKind::Bitset(item) => Item::Bitset(self.bitset(definition, item)),
             DefinitionKind::Constant(constant) => Item::Constant(Constant {
                 docs: docs(definition, "const"),
                 name: names.name,
@@ -286,6 +291,7 @@ impl Lowering<'_> {
             hir::Type::Boolean => Type::Basic(Basic::Boolean),
             hir::Type::Char => Type::Basic(Basic::Char),
             hir::Type::Octet => Type::Basic(Basic::Octet),
+            hir::Type::Int8 => Type::Basic(Basic::Int8),
             hir::Type::Short => Type::Basic(Basic::Short),
             hir::Type::UShort => Type::Basic(Basic::UnsignedShort),
             hir::Type::Long => Type::Basic(Basic::Long),
@@ -316,6 +322,10 @@ impl Lowering<'_> {
                 element: Box::new(self.ty(element)),
                 bound: bound.map(u64::from),
             },
+            hir::Type::Map { key, value, .. } => Type::Map {
+                key: Box::new(self.ty(key)),
+                value: Box::new(self.ty(value)),
+            },
             hir::Type::Array { element, dims } => {
                 dims.iter()
                     .rev()
@@ -334,6 +344,7 @@ impl Lowering<'_> {
             ConstantValue::Boolean(value) => Value::Boolean(*value),
             ConstantValue::Char(value) => Value::Char(*value),
             ConstantValue::Octet(value) => Value::Integer((*value).into()),
+            ConstantValue::Int8(value) => Value::Integer((*value).into()),
             ConstantValue::Short(value) => Value::Integer((*value).into()),
             ConstantValue::UShort(value) => Value::Integer((*value).into()),
             ConstantValue::Long(value) => Value::Integer((*value).into()),

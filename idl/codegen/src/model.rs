@@ -134,6 +134,11 @@ pub enum Type {
         element: Box<Type>,
         bound: Option<u64>,
     },
+    /// A map, sorted by its keys.
+    Map {
+        key: Box<Type>,
+        value: Box<Type>,
+    },
     /// An array of one dimension.
     Array {
         element: Box<Type>,
@@ -151,6 +156,7 @@ pub enum Type {
 pub enum Basic {
     Boolean,
     Octet,
+    Int8,
     Char,
     Short,
     UnsignedShort,
@@ -172,6 +178,8 @@ pub enum Item {
     Struct(Struct),
     Union(Union),
     Enum(Enum),
+    Bitmask(Bitmask),
+    Bitset(Bitset),
     Exception(Exception),
     Constant(Constant),
     Interface(InterfaceId),
@@ -237,6 +245,48 @@ pub struct Enum {
     pub id: TypeId,
     pub name: String,
     pub enumerators: Vec<Enumerator>,
+}
+
+/// A set of flags.
+#[derive(Debug)]
+pub struct Bitmask {
+    pub docs: Documentation,
+    /// Attributes that the user adds.
+    pub attributes: TokenStream,
+    pub id: TypeId,
+    /// Type on the wire.
+    pub holder: Type,
+    pub flags: Vec<Flag>,
+}
+
+#[derive(Debug)]
+pub struct Flag {
+    pub docs: Documentation,
+    pub name: String,
+    pub position: u32,
+}
+
+/// Integers of a few bits each.
+#[derive(Debug)]
+pub struct Bitset {
+    pub docs: Documentation,
+    /// Attributes that the user adds.
+    pub attributes: TokenStream,
+    pub id: TypeId,
+    /// Type on the wire.
+    pub holder: Type,
+    pub fields: Vec<Bitfield>,
+}
+
+#[derive(Debug)]
+pub struct Bitfield {
+    pub docs: Documentation,
+    pub name: String,
+    pub of: Basic,
+    /// Number of its lowest bit.
+    pub offset: u32,
+    /// Number of its bits.
+    pub width: u32,
 }
 
 #[derive(Debug)]

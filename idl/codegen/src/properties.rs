@@ -30,9 +30,12 @@ impl Model {
     pub fn is_fixed(&self, of: &Type) -> bool {
         match of {
             Type::Basic(_) | Type::Fixed { .. } => true,
-            Type::String { .. } | Type::WString { .. } | Type::Sequence { .. } | Type::Object | Type::Any => {
-                false
-            }
+            Type::String { .. }
+            | Type::WString { .. }
+            | Type::Sequence { .. }
+            | Type::Map { .. }
+            | Type::Object
+            | Type::Any => false,
             Type::Array { .. } => !self.is_boxed(of) && self.has_fixed_elements(of),
             Type::Named(id) => !self.facts[id.0].variable,
         }
@@ -55,11 +58,12 @@ impl Model {
         !self.is_fixed(of) && !self.has_reference(of)
     }
 
-    /// Whether the type contains what is always owned: object references, values of value types, wide text.
+    /// Whether the type contains what is always owned: object references, values of value types, wide text,
+    /// maps.
     pub fn has_reference(&self, of: &Type) -> bool {
         match of {
             Type::Basic(_) | Type::String { .. } | Type::Fixed { .. } | Type::Any => false,
-            Type::WString { .. } => true,
+            Type::WString { .. } | Type::Map { .. } => true,
             Type::Sequence { element, .. } | Type::Array { element, .. } => self.has_reference(element),
             Type::Object => true,
             Type::Named(id) => self.facts[id.0].reference,
@@ -99,13 +103,17 @@ impl Model {
     pub fn min_size(&self, of: &Type) -> u64 {
         match of {
             Type::Basic(basic) => match basic {
-                Basic::Boolean | Basic::Octet | Basic::Char | Basic::WChar => 1,
+                Basic::Boolean | Basic::Octet | Basic::Int8 | Basic::Char | Basic::WChar => 1,
                 Basic::Short | Basic::UnsignedShort => 2,
                 Basic::Long | Basic::UnsignedLong | Basic::Float => 4,
                 Basic::LongLong | Basic::UnsignedLongLong | Basic::Double => 8,
                 Basic::LongDouble => 16,
             },
-            Type::String { .. } | Type::WString { .. } | Type::Sequence { .. } | Type::Any => 4,
+            Type::String { .. }
+            | Type::WString { .. }
+            | Type::Sequence { .. }
+            | Type::Map { .. }
+            | Type::Any => 4,
             Type::Fixed { digits, .. } => u64::from(*digits) / 2 + 1,
             Type::Array { element, length } => self.min_size(element).saturating_mul(*length),
             Type::Object => REFERENCE,

@@ -29,6 +29,14 @@ pub fn of_enum(place: &Place<'_>, item: &Enum) -> TokenStream {
     typed(place, item.id, &build)
 }
 
+/// `Typed` of what is an integer on the wire: another name of the integer's type.
+pub fn of_holder(place: &Place<'_>, id: TypeId, holder: &TokenStream) -> TokenStream {
+    let (rt, repository_id, name) = names(place, id);
+    let build =
+        quote!(#rt::TypeCode::alias(#repository_id, #name, <#holder as #rt::Typed>::describe(enclosing)));
+    typed(place, id, &build)
+}
+
 /// `Typed` of a union: a member for each label, and one for all other discriminators.
 pub fn of_union(place: &Place<'_>, item: &Union) -> TokenStream {
     let (rt, id, name) = names(place, item.id);

@@ -93,6 +93,10 @@ impl<'m> Place<'m> {
                     Some(bound) => quote!(#rt::BoundedSeq<#element, #bound>),
                 }
             }
+            Type::Map { key, value } => {
+                let (key, value) = (self.owned(key), self.owned(value));
+                quote!(::std::collections::BTreeMap<#key, #value>)
+            }
             Type::Array { element, length } => {
                 let length = literal(*length);
                 let row = self.plain(element);
@@ -153,7 +157,9 @@ impl<'m> Place<'m> {
                     quote!(#view<#named_lifetime>)
                 }
             },
-            Type::Basic(_) | Type::WString { .. } | Type::Fixed { .. } | Type::Object => self.owned(of),
+            Type::Basic(_) | Type::WString { .. } | Type::Map { .. } | Type::Fixed { .. } | Type::Object => {
+                self.owned(of)
+            }
         }
     }
 
@@ -208,7 +214,11 @@ impl<'m> Place<'m> {
                 }
             }
             Type::Fixed { .. } => self.owned(of),
-            Type::String { .. } | Type::WString { .. } | Type::Sequence { .. } | Type::Array { .. } => {
+            Type::String { .. }
+            | Type::WString { .. }
+            | Type::Sequence { .. }
+            | Type::Map { .. }
+            | Type::Array { .. } => {
                 let referred = self.referred(of);
                 quote!(&#referred)
             }
@@ -236,9 +246,11 @@ impl<'m> Place<'m> {
                 let element = self.owned(element);
                 Some(quote!(&[#element]))
             }
-            Type::String { .. } | Type::WString { .. } | Type::Sequence { .. } | Type::Any => {
-                Some(quote!(&#owned))
-            }
+            Type::String { .. }
+            | Type::WString { .. }
+            | Type::Sequence { .. }
+            | Type::Map { .. }
+            | Type::Any => Some(quote!(&#owned)),
             Type::Array { .. } => {
                 let array = self.plain(of);
                 Some(quote!(&#array))
@@ -275,11 +287,12 @@ impl<'m> Place<'m> {
         }
     }
 
-    fn basic(&self, basic: Basic) -> TokenStream {
+    pub fn basic(&self, basic: Basic) -> TokenStream {
         let rt = self.rt;
         match basic {
             Basic::Boolean => quote!(bool),
             Basic::Octet => quote!(u8),
+            Basic::Int8 => quote!(i8),
             Basic::Char => quote!(char),
             Basic::Short => quote!(i16),
             Basic::UnsignedShort => quote!(u16),

@@ -184,10 +184,17 @@ pub(crate) enum TypeKind {
         element: Box<TypeSpec>,
         bound: Option<Expr>,
     },
+    Map {
+        key: Box<TypeSpec>,
+        value: Box<TypeSpec>,
+        bound: Option<Expr>,
+    },
     Named(Name),
     Struct(Struct),
     Union(Box<Union>),
     Enum(Enum),
+    Bitmask(Bitmask),
+    Bitset(Bitset),
 }
 
 #[derive(Debug, Clone)]
@@ -220,7 +227,42 @@ pub(crate) enum CaseLabel {
 #[derive(Debug, Clone)]
 pub(crate) struct Enum {
     pub name: Ident,
-    pub enumerators: Vec<(Ident, String)>,
+    pub enumerators: Vec<Listed>,
+}
+
+/// A name in a list: an enumerator, or a flag of a bitmask.
+#[derive(Debug, Clone)]
+pub(crate) struct Listed {
+    pub name: Ident,
+    pub doc: String,
+    /// The annotation `@position`.
+    pub position: Option<u32>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Bitmask {
+    pub name: Ident,
+    /// The annotation `@bit_bound`.
+    pub bits: Option<u32>,
+    pub flags: Vec<Listed>,
+    pub end: usize,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Bitset {
+    pub name: Ident,
+    pub base: Option<Name>,
+    pub fields: Vec<Bitfield>,
+    pub end: usize,
+}
+
+/// One declaration of bit fields; without names, bits that are not used.
+#[derive(Debug, Clone)]
+pub(crate) struct Bitfield {
+    pub doc: String,
+    pub width: Expr,
+    pub ty: Option<Box<TypeSpec>>,
+    pub names: Vec<Ident>,
 }
 
 /// A constant expression in postfix order, so that neither evaluating nor dropping a long one recurses.

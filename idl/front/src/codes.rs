@@ -87,6 +87,8 @@ codes! {
     64  Error   DuplicateLabel       "A union has two cases for one value."
     65  Error   WrongLabel           "A case label is not a value of the discriminator's type."
     66  Error   UselessDefault       "A union has a `default` although its labels cover all values."
+    67  Error   BadKey               "A map cannot have a key of this type."
+    68  Error   BadBits              "The bits of a bitmask or bitset do not fit, or are taken."
     // Constants.
     70  Error   ConstantOutOfRange   "A value does not fit in its type."
     71  Error   DivisionByZero       "A constant expression divides by zero."

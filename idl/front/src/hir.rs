@@ -82,6 +82,10 @@ pub enum DefinitionKind {
     Union(Union),
     /// `enum`
     Enum(Enum),
+    /// `bitmask` (IDL 4.2)
+    Bitmask(Bitmask),
+    /// `bitset` (IDL 4.2)
+    Bitset(Bitset),
     /// `typedef`, one per declarator
     Typedef(Typedef),
     /// `const`
@@ -302,6 +306,61 @@ pub struct Enumerator {
     pub ordinal: u32,
 }
 
+/// A set of flags. Encoded as the unsigned integer that has room for its bits, a set flag as a set bit.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Bitmask {
+    /// Type of the encoded integer.
+    pub holder: Type,
+    /// In source order.
+    pub flags: Vec<Flag>,
+}
+
+/// A flag of a bitmask.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Flag {
+    /// IDL spelling.
+    pub name: String,
+    /// The comments directly above.
+    pub doc: String,
+    /// The identifier.
+    pub span: Span,
+    /// Number of its bit, from 0, the lowest one.
+    pub position: u32,
+}
+
+/// Integers of a few bits each. Encoded as the unsigned integer that has room for them, the first one in its
+/// lowest bits.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Bitset {
+    /// Type of the encoded integer.
+    pub holder: Type,
+    /// Number of bits of all fields, at most 64.
+    pub bits: u32,
+    /// Those of the base first.
+    pub fields: Vec<Bitfield>,
+}
+
+/// A named field of a bitset.
+#[derive(Debug, Clone)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Bitfield {
+    /// IDL spelling.
+    pub name: String,
+    /// The comments directly above.
+    pub doc: String,
+    /// The identifier.
+    pub span: Span,
+    /// Number of its lowest bit.
+    pub offset: u32,
+    /// Number of its bits, from 1 to 64.
+    pub width: u32,
+    /// Type of its values: `boolean`, or an integer of at least as many bits.
+    pub ty: Type,
+}
+
 /// A type definition.
 #[derive(Debug, Clone)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -335,6 +394,8 @@ pub enum ConstantValue {
     WChar(char),
     /// `octet`
     Octet(u8),
+    /// `int8`
+    Int8(i8),
     /// `short`
     Short(i16),
     /// `unsigned short`
@@ -440,6 +501,8 @@ pub enum Type {
     WChar,
     /// `octet`
     Octet,
+    /// `int8` (IDL 4.2)
+    Int8,
     /// `short`
     Short,
     /// `unsigned short`
@@ -486,6 +549,15 @@ pub enum Type {
         /// Type of the elements.
         element: Box<Type>,
         /// Maximum number of elements, if the type has a bound.
+        bound: Option<u32>,
+    },
+    /// `map<key, value, bound>` (IDL 4.2). Encoded as a sequence of keys and values, in the order of the keys.
+    Map {
+        /// Type of the keys: an integer, `boolean`, a character, a string or an enumeration.
+        key: Box<Type>,
+        /// Type of the values.
+        value: Box<Type>,
+        /// Maximum number of keys, if the type has a bound.
         bound: Option<u32>,
     },
     /// An array; `dims` is never empty and holds no zero.

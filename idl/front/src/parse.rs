@@ -4,6 +4,7 @@
 //! continues after the next `;` or at the `}` that closes the construct.
 
 mod annotation;
+mod bits;
 mod component;
 mod definition;
 mod expression;

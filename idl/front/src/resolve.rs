@@ -4,6 +4,7 @@
 //! order.
 
 mod arithmetic;
+mod bits;
 mod constant;
 mod convert;
 mod fixed;
@@ -171,6 +172,8 @@ impl Resolver<'_> {
             DefinitionKind::ValueBox(boxed) => boxed.nested.push(id),
             DefinitionKind::Accepted(accepted) => accepted.members.push(id),
             DefinitionKind::Enum(_)
+            | DefinitionKind::Bitmask(_)
+            | DefinitionKind::Bitset(_)
             | DefinitionKind::Typedef(_)
             | DefinitionKind::Constant(_)
             | DefinitionKind::Native => {}

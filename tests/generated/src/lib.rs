@@ -37,6 +37,11 @@ pub mod features {
     include!(concat!(env!("OUT_DIR"), "/features.rs"));
 }
 
+/// From `idl/idl4.idl`.
+pub mod idl4 {
+    include!(concat!(env!("OUT_DIR"), "/idl4.rs"));
+}
+
 /// From `idl/large_arrays.idl`.
 pub mod large_arrays {
     include!(concat!(env!("OUT_DIR"), "/large_arrays.rs"));

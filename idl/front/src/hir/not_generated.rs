@@ -98,6 +98,9 @@ impl Check<'_> {
     }
 
     fn native(&mut self, span: Span, ty: &Type, user: &str) {
+        if is_bounded_map(ty) {
+            self.report(span, "a map with a bound", user);
+        }
         if matches!(self.innermost(ty), Some(DefinitionKind::Native)) {
             self.report(span, "a native type", user);
         }
@@ -107,13 +110,28 @@ impl Check<'_> {
     fn innermost<'t>(&'t self, mut ty: &'t Type) -> Option<&'t DefinitionKind> {
         loop {
             match ty {
-                Type::Sequence { element, .. } | Type::Array { element, .. } => ty = element,
+                Type::Sequence { element, .. }
+                | Type::Array { element, .. }
+                | Type::Map { value: element, .. } => ty = element,
                 Type::Ref(id) => match &self.specification.definitions[id.0 as usize].kind {
                     DefinitionKind::Typedef(typedef) => ty = &typedef.target,
                     kind => return Some(kind),
                 },
                 _ => return None,
             }
+        }
+    }
+}
+
+/// Whether a type is, or its elements are, a map with a bound.
+fn is_bounded_map(mut ty: &Type) -> bool {
+    loop {
+        match ty {
+            Type::Map { bound: Some(_), .. } => return true,
+            Type::Sequence { element, .. }
+            | Type::Array { element, .. }
+            | Type::Map { value: element, .. } => ty = element,
+            _ => return false,
         }
     }
 }

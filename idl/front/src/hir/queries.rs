@@ -54,6 +54,8 @@ impl Specification {
             DefinitionKind::Enum(_)
             | DefinitionKind::Typedef(_)
             | DefinitionKind::Constant(_)
+            | DefinitionKind::Bitmask(_)
+            | DefinitionKind::Bitset(_)
             | DefinitionKind::Native => &[],
         }
     }
@@ -162,7 +164,8 @@ impl Specification {
             | Type::ValueBase
             | Type::String { .. }
             | Type::WString { .. }
-            | Type::Sequence { .. } => true,
+            | Type::Sequence { .. }
+            | Type::Map { .. } => true,
             Type::Ref(id) => matches!(
                 self[*id].kind,
                 DefinitionKind::Interface(_)
@@ -204,6 +207,7 @@ impl Specification {
     fn parts<'a>(&'a self, ty: &'a Type) -> Vec<&'a Type> {
         match ty {
             Type::Sequence { element, .. } | Type::Array { element, .. } => vec![element],
+            Type::Map { key, value, .. } => vec![key, value],
             Type::Ref(id) => match &self[*id].kind {
                 DefinitionKind::Struct(structure) => {
                     structure.members.iter().map(|member| &member.ty).collect()

@@ -16,6 +16,16 @@ impl Parser<'_> {
         }
     }
 
+    /// The number of an annotation of this name, such as `@bit_bound(16)`, before the current token.
+    pub(super) fn annotated_number(&self, name: &str) -> Option<u32> {
+        let annotations = self.annotations.get(&self.at)?;
+        let number = |line: &str| {
+            let arguments = line.strip_prefix("`@")?.strip_prefix(name)?;
+            arguments.strip_prefix('(')?.strip_suffix(")`")?.parse().ok()
+        };
+        annotations.lines().filter_map(number).next_back()
+    }
+
     /// `"@" <scoped_name> [ "(" <annotation_appl_params> ")" ]`, as Markdown.
     fn annotation(&mut self) -> String {
         let first = self.at;

@@ -97,6 +97,7 @@ impl Parser<'_> {
         let (kind, what) = match &*self.token().text {
             _ if !matches!(self.token().kind, Kind::Word) => return self.unexpected(expected),
             "typedef" | "struct" | "union" | "enum" | "native" => (self.type_dcl()?, "this type"),
+            _ if self.at_bits() => (self.type_dcl()?, "this type"),
             "const" => (self.const_dcl()?, "this constant"),
             "exception" => (self.except_dcl()?, "this exception"),
             "typeid" => (self.type_id_dcl()?, "`typeid`"),

@@ -50,6 +50,7 @@ impl Parser<'_> {
         match &*self.token().text {
             "typedef" | "struct" | "union" | "enum" | "native" | "const" | "exception" | "typeid"
             | "typeprefix" => self.common_definition(EXPORTS),
+            _ if self.at_bits() => self.common_definition(EXPORTS),
             "module" | "interface" | "valuetype" | "abstract" | "local"
                 if self.token().kind == Kind::Word =>
             {
@@ -152,6 +153,7 @@ impl Parser<'_> {
         if matches!(
             ty.kind,
             TypeKind::Sequence { .. }
+                | TypeKind::Map { .. }
                 | TypeKind::Fixed(_)
                 | TypeKind::Struct(_)
                 | TypeKind::Union(_)

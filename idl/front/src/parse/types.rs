@@ -2,7 +2,8 @@
 
 use super::{Parsed, Parser};
 use crate::ast::{
-    Case, CaseLabel, Declarator, DefinitionKind, Enum, Ident, Member, Struct, TypeKind, TypeSpec, Union,
+    Case, CaseLabel, Declarator, DefinitionKind, Enum, Ident, Listed, Member, Struct, TypeKind, TypeSpec,
+    Union,
 };
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
@@ -65,6 +66,10 @@ impl Parser<'_> {
             "union" => self.union_type()?,
             "enum" => self.enum_type()?,
             "sequence" => self.sequence_type()?,
+            // Words of IDL 4.2, which are names in older specifications.
+            "map" if self.peek(1).text.as_ref() == "<" => self.map_type()?,
+            "bitmask" if self.at_bits() => self.bitmask_type()?,
+            "bitset" if self.at_bits() => self.bitset_type()?,
             "string" | "wstring" => self.string_type()?,
             "fixed" => self.fixed_pt_type()?,
             word if TYPE_KEYWORDS.contains(&word) => TypeKind::Basic(self.base_type_spec()?),
@@ -119,6 +124,29 @@ impl Parser<'_> {
         };
         self.close_template()?;
         Ok(TypeKind::Sequence { element, bound })
+    }
+
+    /// `<map_type> ::= "map" "<" <type_spec> "," <type_spec> [ "," <positive_int_const> ] ">"`
+    fn map_type(&mut self) -> Parsed<TypeKind> {
+        self.bump();
+        self.expect("<")?;
+        self.templates += 1;
+        let result = self.map_arguments();
+        self.templates -= 1;
+        result
+    }
+
+    fn map_arguments(&mut self) -> Parsed<TypeKind> {
+        let key = Box::new(self.type_spec()?);
+        self.expect(",")?;
+        let value = Box::new(self.type_spec()?);
+        let bound = if self.eat(",") {
+            Some(self.const_exp()?)
+        } else {
+            None
+        };
+        self.close_template()?;
+        Ok(TypeKind::Map { key, value, bound })
     }
 
     /// The `>` of a type. The first half of a `>>` is consumed by leaving the token for the second half.
@@ -330,10 +358,16 @@ impl Parser<'_> {
     fn enum_type(&mut self) -> Parsed<TypeKind> {
         self.expect("enum")?;
         let name = self.identifier()?;
+        let enumerators = self.listed_names()?;
+        Ok(TypeKind::Enum(Enum { name, enumerators }))
+    }
+
+    /// `"{" <identifier> { "," <identifier> }* "}"`
+    pub(super) fn listed_names(&mut self) -> Parsed<Vec<Listed>> {
         self.expect("{")?;
-        let mut enumerators = Vec::new();
+        let mut listed = Vec::new();
         loop {
-            let doc = self.doc();
+            let (position, doc) = (self.annotated_number("position"), self.doc());
             let name = self.identifier()?;
             let doc = self.with_comment_behind(doc);
             let is_last = !self.eat(",");
@@ -342,7 +376,7 @@ impl Parser<'_> {
             } else {
                 self.with_comment_behind(doc)
             };
-            enumerators.push((name, doc));
+            listed.push(Listed { name, doc, position });
             if is_last {
                 break;
             }
@@ -351,6 +385,6 @@ impl Parser<'_> {
             return self.unexpected("`,` or `}`");
         }
         self.bump();
-        Ok(TypeKind::Enum(Enum { name, enumerators }))
+        Ok(listed)
     }
 }

@@ -82,6 +82,7 @@ pub(super) fn constant_value(value: &ConstantValue) -> Value {
         ConstantValue::Char(value) => Value::Char(*value),
         ConstantValue::WChar(value) => Value::WideChar(*value),
         ConstantValue::Octet(value) => Value::Integer(i128::from(*value)),
+        ConstantValue::Int8(value) => Value::Integer(i128::from(*value)),
         ConstantValue::Short(value) => Value::Integer(i128::from(*value)),
         ConstantValue::UShort(value) => Value::Integer(i128::from(*value)),
         ConstantValue::Long(value) => Value::Integer(i128::from(*value)),

@@ -16,6 +16,7 @@ impl Resolver<'_> {
             | Type::Object
             | Type::ValueBase
             | Type::Sequence { .. }
+            | Type::Map { .. }
             | Type::Array { .. } => false,
             _ => true,
         }
@@ -91,6 +92,7 @@ impl Resolver<'_> {
 pub(super) fn integer_target(ty: &Type) -> Option<Target> {
     Some(match ty {
         Type::Octet => Target::unsigned(8),
+        Type::Int8 => Target::signed(8),
         Type::Short => Target::signed(16),
         Type::UShort => Target::unsigned(16),
         Type::Long => Target::signed(32),
@@ -104,6 +106,7 @@ pub(super) fn integer_target(ty: &Type) -> Option<Target> {
 fn integer(value: i128, ty: &Type) -> Option<ConstantValue> {
     match ty {
         Type::Octet => value.try_into().ok().map(ConstantValue::Octet),
+        Type::Int8 => value.try_into().ok().map(ConstantValue::Int8),
         Type::Short => value.try_into().ok().map(ConstantValue::Short),
         Type::UShort => value.try_into().ok().map(ConstantValue::UShort),
         Type::Long => value.try_into().ok().map(ConstantValue::Long),
@@ -161,6 +164,7 @@ fn type_name(ty: &Type) -> &'static str {
         Type::Char => "char",
         Type::WChar => "wchar",
         Type::Octet => "octet",
+        Type::Int8 => "int8",
         Type::Short => "short",
         Type::UShort => "unsigned short",
         Type::Long => "long",

@@ -98,7 +98,9 @@ fn parts(kind: &DefinitionKind) -> impl Iterator<Item = DefinitionId> {
 fn names(mut ty: &Type) -> Option<DefinitionId> {
     loop {
         match ty {
-            Type::Sequence { element, .. } | Type::Array { element, .. } => ty = element,
+            Type::Sequence { element, .. }
+            | Type::Array { element, .. }
+            | Type::Map { value: element, .. } => ty = element,
             Type::Ref(id) => return Some(*id),
             _ => return None,
         }

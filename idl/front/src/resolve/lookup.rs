@@ -300,6 +300,8 @@ impl Resolver<'_> {
             DefinitionKind::Struct(_) => "a struct",
             DefinitionKind::Union(_) => "a union",
             DefinitionKind::Enum(_) => "an enum",
+            DefinitionKind::Bitmask(_) => "a bitmask",
+            DefinitionKind::Bitset(_) => "a bitset",
             DefinitionKind::Typedef(_) => "a typedef",
             DefinitionKind::Constant(_) => "a constant",
             DefinitionKind::Exception(_) => "an exception",

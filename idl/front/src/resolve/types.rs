@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use super::Resolver;
 use super::arithmetic::Target;
+use super::convert::integer_target;
 use super::scope::Entity;
 use crate::ast::{self, Declarator, Expr, Ident, Name, TypeKind, TypeSpec};
 use crate::codes::Code;
@@ -42,6 +43,10 @@ impl Resolver<'_> {
             let id = match ty {
                 Type::Sequence { element, .. } | Type::Array { element, .. } => {
                     open.push(element);
+                    continue;
+                }
+                Type::Map { key, value, .. } => {
+                    open.extend([key.as_ref(), value.as_ref()]);
                     continue;
                 }
                 Type::Ref(id) => id,
@@ -100,11 +105,37 @@ impl Resolver<'_> {
                     bound: self.bound(bound.as_ref())?,
                 }
             }
+            TypeKind::Map { key, value, bound } => Type::Map {
+                key: Box::new(self.key_type(key)?),
+                value: Box::new(self.element_type(value)?),
+                bound: self.bound(bound.as_ref())?,
+            },
             TypeKind::Named(name) => self.named_type(name)?,
-            TypeKind::Struct(_) | TypeKind::Union(_) | TypeKind::Enum(_) => {
-                Type::Ref(self.constructed(ty, "")?)
-            }
+            TypeKind::Struct(_)
+            | TypeKind::Union(_)
+            | TypeKind::Enum(_)
+            | TypeKind::Bitmask(_)
+            | TypeKind::Bitset(_) => Type::Ref(self.constructed(ty, "")?),
         })
+    }
+
+    /// Resolves the type of a map's keys, whose values have an order.
+    fn key_type(&mut self, ty: &TypeSpec) -> Option<Type> {
+        let resolved = self.type_spec(ty)?;
+        let has_order = match self.spec.resolve_aliases(&resolved) {
+            Type::Boolean | Type::Char | Type::WChar | Type::String { .. } | Type::WString { .. } => true,
+            Type::Ref(id) => matches!(self.spec[*id].kind, DefinitionKind::Enum(_)),
+            other => integer_target(other).is_some(),
+        };
+        if !has_order {
+            self.report(
+                Diagnostic::new(Code::BadKey, ty.span, "a map cannot have keys of this type").with_help(
+                    "keys are integers, characters, booleans, strings or enumerators: use a \
+                     sequence of structs for others",
+                ),
+            );
+        }
+        has_order.then_some(resolved)
     }
 
     fn named_type(&mut self, name: &Name) -> Option<Type> {
@@ -123,13 +154,14 @@ impl Resolver<'_> {
     }
 
     /// The integer types of IDL 4.2 (clause 7.4.13), unless the specification gives their names to its own
-    /// types, as older ones do. `int8` has no form on the wire of GIOP.
+    /// types, as older ones do.
     fn integer_of_idl_4(&self, name: &Name) -> Option<Type> {
         let [only] = name.parts.as_slice() else {
             return None;
         };
         let integer = match &*only.name {
             "uint8" => Type::Octet,
+            "int8" => Type::Int8,
             "int16" => Type::Short,
             "uint16" => Type::UShort,
             "int32" => Type::Long,
@@ -228,6 +260,8 @@ impl Resolver<'_> {
             TypeKind::Struct(structure) => self.structure(structure, doc),
             TypeKind::Union(union) => self.union(union, doc),
             TypeKind::Enum(enumeration) => self.enumeration(enumeration, doc),
+            TypeKind::Bitmask(bitmask) => self.bitmask(bitmask, doc),
+            TypeKind::Bitset(bitset) => self.bitset(bitset, doc),
             _ => None,
         }
     }
@@ -350,7 +384,7 @@ impl Resolver<'_> {
     fn enumeration(&mut self, enumeration: &ast::Enum, doc: &str) -> Option<DefinitionId> {
         let id = self.define(&enumeration.name, DefinitionKind::Enum(Enum::default()), doc)?;
         let mut enumerators = Vec::with_capacity(enumeration.enumerators.len());
-        for (name, doc) in &enumeration.enumerators {
+        for ast::Listed { name, doc, .. } in &enumeration.enumerators {
             let ordinal = enumerators.len() as u32;
             if self.declare(
                 name,
@@ -376,7 +410,8 @@ impl Resolver<'_> {
     pub(super) fn typedef(&mut self, ty: &TypeSpec, declarators: &[Declarator], doc: &str) {
         let target = self.type_spec(ty);
         let inner = match (&ty.kind, &target) {
-            (TypeKind::Struct(_) | TypeKind::Union(_) | TypeKind::Enum(_), Some(Type::Ref(id))) => Some(*id),
+            (TypeKind::Named(_), _) => None,
+            (_, Some(Type::Ref(id))) => Some(*id),
             _ => None,
         };
         for declarator in declarators {

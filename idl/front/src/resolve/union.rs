@@ -161,6 +161,7 @@ fn label_key(value: &ConstantValue) -> i128 {
         ConstantValue::Boolean(value) => i128::from(*value),
         ConstantValue::Char(value) | ConstantValue::WChar(value) => i128::from(u32::from(*value)),
         ConstantValue::Octet(value) => i128::from(*value),
+        ConstantValue::Int8(value) => i128::from(*value),
         ConstantValue::Short(value) => i128::from(*value),
         ConstantValue::UShort(value) => i128::from(*value),
         ConstantValue::Long(value) => i128::from(*value),

@@ -40,6 +40,74 @@ fn integers_are_named_by_their_size_unless_the_names_are_taken() {
 }
 
 #[test]
+fn words_of_idl_4_are_names_in_older_specifications() {
+    let own = members(
+        "struct map { long bitmask; }; typedef map bitset; struct S { map bitfield; bitset int8; };",
+        "S",
+    );
+    assert_eq!(own.len(), 2);
+}
+
+#[test]
+fn maps_have_keys_and_values() {
+    let types = members(
+        "struct S { map<string, sequence<long>> a; map<int8, boolean, 4> b; };",
+        "S",
+    );
+    let [
+        (
+            Type::Map {
+                key,
+                value,
+                bound: None,
+            },
+            _,
+        ),
+        (Type::Map { bound: Some(4), .. }, _),
+    ] = &types[..]
+    else {
+        panic!("{types:?}");
+    };
+    assert_eq!(**key, Type::String { bound: None });
+    assert!(matches!(**value, Type::Sequence { .. }));
+}
+
+#[test]
+fn flags_and_bit_fields_have_places() {
+    let specification = accepted(
+        "@bit_bound(12) bitmask M { A, @position(5) B, C };\n\
+         bitset Base { bitfield<3> a; bitfield<2>; bitfield<1> b c; };\n\
+         bitset All : Base { bitfield<10, short> d; };\n\
+         struct S { M x; All y; };",
+    );
+    let kind = |name| &specification.find(name).unwrap().kind;
+    let DefinitionKind::Bitmask(mask) = kind("M") else {
+        panic!()
+    };
+    let positions: Vec<_> = mask
+        .flags
+        .iter()
+        .map(|flag| (&flag.name[..], flag.position))
+        .collect();
+    assert_eq!(
+        (&mask.holder, &positions[..]),
+        (&Type::UShort, &[("A", 0), ("B", 5), ("C", 6)][..])
+    );
+    let DefinitionKind::Bitset(all) = kind("All") else {
+        panic!()
+    };
+    let places: Vec<_> = all
+        .fields
+        .iter()
+        .map(|of| (&of.name[..], of.offset, of.width))
+        .collect();
+    assert_eq!(places, [("a", 0, 3), ("b", 5, 1), ("c", 6, 1), ("d", 7, 10)]);
+    assert_eq!((&all.holder, all.bits), (&Type::ULong, 17));
+    let types: Vec<_> = all.fields.iter().map(|field| field.ty.clone()).collect();
+    assert_eq!(types, [Type::Octet, Type::Boolean, Type::Boolean, Type::Short]);
+}
+
+#[test]
 fn annotations_are_kept_with_the_comments() {
     let members = members(
         "struct S {\n// Above.\n@unit(\"m\") @range(min = 0, max = 1)\n// Below.\nlong a; };",

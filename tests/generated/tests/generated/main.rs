@@ -6,6 +6,7 @@ mod asynchronous;
 mod calls;
 mod divided;
 mod dynamic;
+mod idl4;
 mod large_arrays;
 mod local;
 mod round_trips;

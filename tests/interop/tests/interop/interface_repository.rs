@@ -1,11 +1,16 @@
 //! JacORB's interface repository: operations of a server are called with no more than what it describes.
 
+use std::time::{Duration, Instant};
+
 use punctual::{
-    Orb,
+    Orb, SystemExceptionKind,
     any::{Any, Kind, Value},
     dynamic::{ParameterMode, RequestError},
 };
 use punctual_interop::jacorb::JacOrb;
+
+/// How long the repository may take to start.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 fn operations_are_called_as_the_repository_describes_them() {
@@ -17,10 +22,15 @@ fn operations_are_called_as_the_repository_describes_them() {
     let mover = orb
         .resolve_object(&server.reference)
         .expect("the server's reference");
-    let interface = mover
-        .interface()
-        .expect("the server answers")
-        .expect("it has a repository");
+    // The server asks its repository, and answers TRANSIENT if that is slow.
+    let begun = Instant::now();
+    let interface = loop {
+        match mover.interface() {
+            Err(busy) if busy.kind == SystemExceptionKind::Transient && begun.elapsed() < PATIENCE => {}
+            answer => break answer.expect("the server answers"),
+        }
+    };
+    let interface = interface.expect("it has a repository");
     let described = interface.describe_interface().expect("the repository answers");
     assert_eq!(
         (&described.name[..], &described.id[..]),

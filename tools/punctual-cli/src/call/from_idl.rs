@@ -6,8 +6,8 @@ use punctual::any::{Kind, TypeCode, ValueModifier};
 use punctual_idl::{
     FileLoader, Options, Specification,
     hir::{
-        Attribute, Case, ConstantValue, DefinitionId, DefinitionKind, Direction, InterfaceFlavour, Member,
-        Type,
+        Attribute, Bitmask, Bitset, Case, ConstantValue, DefinitionId, DefinitionKind, Direction,
+        InterfaceFlavour, Member, Type,
     },
 };
 
@@ -177,7 +177,7 @@ impl Types<'_> {
             Type::Boolean => basic(Kind::Boolean),
             Type::Char => basic(Kind::Char),
             Type::WChar => basic(Kind::WChar),
-            Type::Octet => basic(Kind::Octet),
+            Type::Octet | Type::Int8 => basic(Kind::Octet),
             Type::Short => basic(Kind::Short),
             Type::UShort => basic(Kind::UShort),
             Type::Long => basic(Kind::Long),
@@ -195,6 +195,10 @@ impl Types<'_> {
             Type::Fixed { digits, scale } => Ok(TypeCode::fixed((*digits).into(), (*scale).into())),
             Type::Sequence { element, bound } => {
                 Ok(TypeCode::sequence(self.of(element)?, bound.unwrap_or(0)))
+            }
+            Type::Map { key, value, .. } => {
+                let members = [("key", self.of(key)?), ("value", self.of(value)?)];
+                Ok(TypeCode::sequence(TypeCode::structure("", "", members), 0))
             }
             Type::Array { element, dims } => {
                 let element = self.of(element)?;
@@ -222,6 +226,10 @@ impl Types<'_> {
             }
             DefinitionKind::Exception(item) => {
                 TypeCode::exception(repository_id, name, self.members(&item.members)?)
+            }
+            DefinitionKind::Bitmask(Bitmask { holder, .. })
+            | DefinitionKind::Bitset(Bitset { holder, .. }) => {
+                TypeCode::alias(repository_id, name, self.of(holder)?)
             }
             DefinitionKind::Enum(item) => {
                 let names = item.enumerators.iter().map(|enumerator| &enumerator.name[..]);

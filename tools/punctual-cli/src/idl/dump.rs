@@ -61,6 +61,8 @@ fn kind(definition: &Definition) -> &str {
         DefinitionKind::Struct(_) => "struct",
         DefinitionKind::Union(_) => "union",
         DefinitionKind::Enum(_) => "enum",
+        DefinitionKind::Bitmask(_) => "bitmask",
+        DefinitionKind::Bitset(_) => "bitset",
         DefinitionKind::Typedef(_) => "typedef",
         DefinitionKind::Constant(_) => "const",
         DefinitionKind::Exception(_) => "exception",

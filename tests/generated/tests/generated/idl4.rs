@@ -1,0 +1,116 @@
+//! What IDL 4.2 adds: short integers, bitmasks, bitsets and maps, on the wire, in calls and in an `any`.
+
+use std::collections::BTreeMap;
+
+use punctual_any::{Any, Typed};
+use punctual_cdr::{CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
+use punctual_generated_tests::{
+    MemoryOrb,
+    idl4::idl4::{Colour, LEAST, Longer, Palette, Permissions, Record, Settings, Status, Store, StoreRef},
+};
+use punctual_types::SystemException;
+
+struct Shelf;
+
+impl Store for Shelf {
+    fn keep(
+        &self,
+        one: &Record,
+        may: &Permissions,
+        settings: &mut Settings,
+    ) -> Result<(Record, Longer), SystemException> {
+        settings.insert(String::from("kept"), f64::from(may.0));
+        let status = Longer {
+            level: one.state.level,
+            valid: true,
+            trim: -1,
+            count: 1 << 39,
+        };
+        Ok((one.clone(), status))
+    }
+
+    fn paint(&self, colours: &Palette, by: i8) -> Result<Palette, SystemException> {
+        let mut painted = colours.clone();
+        painted.insert(Colour::Green, vec![Settings::from([(String::new(), by.into())])]);
+        Ok(painted)
+    }
+}
+
+fn encoded(value: &impl Encode, endian: Endian) -> Result<Vec<u8>, CdrErrorKind> {
+    let mut octets = Vec::new();
+    value
+        .encode(&mut Encoder::new(&mut octets, endian))
+        .map_err(|error| error.kind)?;
+    Ok(octets)
+}
+
+fn record() -> Record {
+    Record {
+        small: LEAST,
+        more: vec![-1, 127],
+        may: Permissions::READ | Permissions::EXECUTE,
+        state: Status {
+            level: 5,
+            valid: true,
+            trim: -32,
+        },
+        parts: BTreeMap::from([(3, Record::default()), (-7, Record::default())]),
+    }
+}
+
+#[test]
+fn flags_are_bits() {
+    let all = Permissions::READ | Permissions::WRITE | Permissions::EXECUTE;
+    assert_eq!(all.0, 0b11_0001);
+    assert!(all.contains(Permissions::WRITE) && !(all - Permissions::WRITE).contains(Permissions::WRITE));
+    assert_eq!(encoded(&all, Endian::Big), Ok(vec![0, 0b11_0001]));
+    assert_eq!(Permissions::type_code().to_string(), "typedef Permissions");
+}
+
+#[test]
+fn bit_fields_share_an_integer() {
+    let status = Status {
+        level: 5,
+        valid: true,
+        trim: -2,
+    };
+    assert_eq!(encoded(&status, Endian::Big), Ok(vec![0b11_1110, 0b0000_1101]));
+    for endian in [Endian::Big, Endian::Little] {
+        let octets = encoded(&status, endian).unwrap();
+        assert_eq!(Status::decode(&mut Decoder::new(&octets, endian)), Ok(status));
+    }
+    // What has no room is not sent as something else.
+    for wrong in [Status { level: 8, ..status }, Status { trim: 32, ..status }] {
+        assert_eq!(
+            encoded(&wrong, Endian::Big),
+            Err(CdrErrorKind::ValueNotRepresentable)
+        );
+    }
+}
+
+#[test]
+fn values_pass_through_calls() {
+    for endian in [Endian::Big, Endian::Little] {
+        let orb = MemoryOrb::new(endian);
+        let store: StoreRef = orb.activate(Shelf);
+        let mut settings = Settings::from([(String::from("a"), 0.5)]);
+        let (kept, status) = store.keep(&record(), &Permissions::WRITE, &mut settings).unwrap();
+        assert_eq!(kept, record());
+        assert_eq!((status.level, status.trim, status.count), (5, -1, 1 << 39));
+        assert_eq!(settings["kept"], 16.0);
+        let painted = store
+            .paint(&Palette::from([(Colour::Red, Vec::new())]), -3)
+            .unwrap();
+        assert_eq!(painted[&Colour::Green][0][""], -3.0);
+        assert_eq!(painted.len(), 2);
+    }
+}
+
+#[test]
+fn in_an_any_they_are_what_they_are_on_the_wire() {
+    let any = Any::new(&record()).unwrap();
+    assert_eq!(any.get::<Record>(), Ok(record()));
+    let settings = Settings::from([(String::from("a"), 0.5)]);
+    let any = Any::new(&settings).unwrap();
+    assert_eq!(any.get::<Settings>(), Ok(settings));
+}
