@@ -551,7 +551,7 @@ pub enum Type {
         /// Maximum number of elements, if the type has a bound.
         bound: Option<u32>,
     },
-    /// `map<key, value, bound>` (IDL 4.2). Encoded as a sequence of keys and values, in the order of the keys.
+    /// `map<key, value, bound>` (IDL 4.2). Encoded as a sequence of keys and values, in order of the keys.
     Map {
         /// Type of the keys: an integer, `boolean`, a character, a string or an enumeration.
         key: Box<Type>,
