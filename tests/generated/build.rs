@@ -30,6 +30,7 @@ fn main() -> Result<(), punctual_build::Error> {
             "idl/local.idl",
             "idl/names.idl",
             "idl/scopes.idl",
+            "idl/type_codes.idl",
             "idl/values.idl",
             "idl/wide.idl",
         ])

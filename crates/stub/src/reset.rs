@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
 };
 
-use punctual_any::Any as IdlAny;
+use punctual_any::{Any as IdlAny, TypeCode};
 use punctual_cdr::{Abstract, BoundedSeq, BoundedString, Fixed, LongDouble, Shared, WChar, WString};
 
 /// A value that can be reset to its default without freeing its memory.
@@ -102,6 +102,12 @@ impl<T> Reset for Option<Shared<T>> {
 impl Reset for IdlAny {
     fn reset(&mut self) {
         self.clear();
+    }
+}
+
+impl Reset for TypeCode {
+    fn reset(&mut self) {
+        *self = Self::default();
     }
 }
 

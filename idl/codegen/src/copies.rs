@@ -82,9 +82,12 @@ pub fn owned(place: &Place<'_>, of: &Type, lent: &Lent) -> TokenStream {
             ));
             quote!(#receiver.to_owned())
         }
-        Type::Basic(_) | Type::WString { .. } | Type::Map { .. } | Type::Fixed { .. } | Type::Object => {
-            unreachable!("has no lent form")
-        }
+        Type::Basic(_)
+        | Type::WString { .. }
+        | Type::Map { .. }
+        | Type::Fixed { .. }
+        | Type::Object
+        | Type::TypeCode => unreachable!("has no lent form"),
     }
 }
 

@@ -75,6 +75,7 @@ fn named_in(mut of: &Type, through_sequences: bool) -> Option<usize> {
             | Type::WString { .. }
             | Type::Fixed { .. }
             | Type::Object
+            | Type::TypeCode
             | Type::Any => return None,
         }
     }

@@ -53,7 +53,7 @@ impl Model {
             },
             Type::Object => POINTER,
             // Type code and octets; the lent form is of about this size.
-            Type::Any => Layout {
+            Type::Any | Type::TypeCode => Layout {
                 size: 16 * POINTER.size,
                 ..POINTER
             },

@@ -334,6 +334,7 @@ impl Lowering<'_> {
                         length: (*length).into(),
                     })
             }
+            hir::Type::Ref(id) if self.specification.is_type_code(self.definition(*id)) => Type::TypeCode,
             hir::Type::Ref(id) => Type::Named(self.types[id]),
             other => unreachable!("refused before: {other:?}"),
         }

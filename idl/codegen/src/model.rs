@@ -148,6 +148,8 @@ pub enum Type {
     Object,
     /// `any`.
     Any,
+    /// `CORBA::TypeCode`.
+    TypeCode,
     Named(TypeId),
 }
 

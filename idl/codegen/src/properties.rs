@@ -35,6 +35,7 @@ impl Model {
             | Type::Sequence { .. }
             | Type::Map { .. }
             | Type::Object
+            | Type::TypeCode
             | Type::Any => false,
             Type::Array { .. } => !self.is_boxed(of) && self.has_fixed_elements(of),
             Type::Named(id) => !self.facts[id.0].variable,
@@ -59,11 +60,11 @@ impl Model {
     }
 
     /// Whether the type contains what is always owned: object references, values of value types, wide text,
-    /// maps.
+    /// maps, type codes.
     pub fn has_reference(&self, of: &Type) -> bool {
         match of {
             Type::Basic(_) | Type::String { .. } | Type::Fixed { .. } | Type::Any => false,
-            Type::WString { .. } | Type::Map { .. } => true,
+            Type::WString { .. } | Type::Map { .. } | Type::TypeCode => true,
             Type::Sequence { element, .. } | Type::Array { element, .. } => self.has_reference(element),
             Type::Object => true,
             Type::Named(id) => self.facts[id.0].reference,
@@ -113,6 +114,7 @@ impl Model {
             | Type::WString { .. }
             | Type::Sequence { .. }
             | Type::Map { .. }
+            | Type::TypeCode
             | Type::Any => 4,
             Type::Fixed { digits, .. } => u64::from(*digits) / 2 + 1,
             Type::Array { element, length } => self.min_size(element).saturating_mul(*length),

@@ -109,6 +109,7 @@ impl<'m> Place<'m> {
             }
             Type::Object => quote!(::core::option::Option<#rt::ObjectRef>),
             Type::Any => quote!(#rt::Any),
+            Type::TypeCode => quote!(#rt::TypeCode),
             Type::Named(id) => {
                 let path = self.type_path(*id);
                 match self.model.named(*id).shape {
@@ -157,9 +158,12 @@ impl<'m> Place<'m> {
                     quote!(#view<#named_lifetime>)
                 }
             },
-            Type::Basic(_) | Type::WString { .. } | Type::Map { .. } | Type::Fixed { .. } | Type::Object => {
-                self.owned(of)
-            }
+            Type::Basic(_)
+            | Type::WString { .. }
+            | Type::Map { .. }
+            | Type::Fixed { .. }
+            | Type::Object
+            | Type::TypeCode => self.owned(of),
         }
     }
 
@@ -203,6 +207,7 @@ impl<'m> Place<'m> {
             }
             Type::Object => quote!(::core::option::Option<&#rt::ObjectRef>),
             Type::Any => quote!(&#rt::Any),
+            Type::TypeCode => quote!(&#rt::TypeCode),
             Type::Named(id) => {
                 let path = self.type_path(*id);
                 match self.model.named(*id).shape {
@@ -250,6 +255,7 @@ impl<'m> Place<'m> {
             | Type::WString { .. }
             | Type::Sequence { .. }
             | Type::Map { .. }
+            | Type::TypeCode
             | Type::Any => Some(quote!(&#owned)),
             Type::Array { .. } => {
                 let array = self.plain(of);

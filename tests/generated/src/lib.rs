@@ -77,6 +77,11 @@ pub mod together {
     include!(concat!(env!("OUT_DIR"), "/together.rs"));
 }
 
+/// From `idl/type_codes.idl`.
+pub mod type_codes {
+    include!(concat!(env!("OUT_DIR"), "/type_codes.rs"));
+}
+
 /// From `idl/values.idl`.
 pub mod values {
     include!(concat!(env!("OUT_DIR"), "/values.rs"));

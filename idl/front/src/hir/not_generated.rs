@@ -90,7 +90,7 @@ impl Check<'_> {
     /// Checks a type whose values are encoded.
     fn sent(&mut self, span: Span, ty: &Type, user: &str) {
         self.native(span, ty, user);
-        if let Some(DefinitionKind::Interface(interface)) = self.innermost(ty)
+        if let Some(DefinitionKind::Interface(interface)) = self.innermost(ty).map(|of| &of.kind)
             && interface.flavour == InterfaceFlavour::Local
         {
             self.report(span, "a local type in a constructed type", user);
@@ -101,21 +101,26 @@ impl Check<'_> {
         if is_bounded_map(ty) {
             self.report(span, "a map with a bound", user);
         }
-        if matches!(self.innermost(ty), Some(DefinitionKind::Native)) {
+        let is_native = |of: &&Definition| matches!(of.kind, DefinitionKind::Native);
+        let native = self.innermost(ty).filter(is_native);
+        if native.is_some_and(|native| !self.specification.is_type_code(native)) {
             self.report(span, "a native type", user);
         }
     }
 
     /// The definition of a type, of its elements, or of what it is another name for.
-    fn innermost<'t>(&'t self, mut ty: &'t Type) -> Option<&'t DefinitionKind> {
+    fn innermost<'t>(&'t self, mut ty: &'t Type) -> Option<&'t Definition> {
         loop {
             match ty {
                 Type::Sequence { element, .. }
                 | Type::Array { element, .. }
                 | Type::Map { value: element, .. } => ty = element,
-                Type::Ref(id) => match &self.specification.definitions[id.0 as usize].kind {
-                    DefinitionKind::Typedef(typedef) => ty = &typedef.target,
-                    kind => return Some(kind),
+                Type::Ref(id) => match &self.specification[*id] {
+                    Definition {
+                        kind: DefinitionKind::Typedef(typedef),
+                        ..
+                    } => ty = &typedef.target,
+                    definition => return Some(definition),
                 },
                 _ => return None,
             }

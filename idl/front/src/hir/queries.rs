@@ -26,6 +26,11 @@ impl Index<DefinitionId> for Specification {
 }
 
 impl Specification {
+    /// Whether a definition is `CORBA::TypeCode`, the native type whose values can be sent.
+    pub fn is_type_code(&self, definition: &Definition) -> bool {
+        matches!(definition.kind, DefinitionKind::Native) && definition.scoped_name.0 == ["CORBA", "TypeCode"]
+    }
+
     /// Whether a definition comes from a file that was only included. Of a module, the first opening counts.
     pub fn is_included(&self, definition: &Definition) -> bool {
         let file = self.files.get(definition.span.file as usize);

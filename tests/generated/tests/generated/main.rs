@@ -10,5 +10,6 @@ mod idl4;
 mod large_arrays;
 mod local;
 mod round_trips;
+mod type_codes;
 mod values;
 mod wide;

@@ -271,9 +271,7 @@ impl Types<'_> {
                 let members = members.collect::<Result<Vec<_>, String>>()?;
                 TypeCode::value(repository_id, name, modifier, base.transpose()?, members)
             }
-            DefinitionKind::Native if definition.scoped_name.to_string() == "CORBA::TypeCode" => {
-                TypeCode::basic(Kind::TypeCode)
-            }
+            DefinitionKind::Native if idl.is_type_code(definition) => TypeCode::basic(Kind::TypeCode),
             _ => {
                 return Err(format!(
                     "`{}` is no type whose values can be sent",
