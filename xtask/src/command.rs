@@ -39,9 +39,11 @@ pub fn output(program: &str, arguments: &[&str]) -> Result<String, String> {
     String::from_utf8(output.stdout).map_err(|error| failed(&error))
 }
 
-/// The root of the workspace.
+/// The root of the workspace in which `cargo xtask` was called: not that of the compilation, which is another
+/// one if a build cache was copied.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    let manifest = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    Path::new(&manifest)
         .parent()
         .expect("xtask lies in the workspace")
         .to_path_buf()

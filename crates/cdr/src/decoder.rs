@@ -1,12 +1,14 @@
 //! Decoding of values.
 
+mod context;
 pub(crate) mod growth;
 mod value_header;
 mod values;
 
 use alloc::{rc::Rc, vec::Vec};
-use core::{any::Any, array};
+use core::array;
 
+pub use self::context::{DecodeContext, ValueFactory};
 pub use self::value_header::{ValueHeader, ValueTag};
 use self::values::Received;
 use crate::{Arena, CdrError, CdrErrorKind, CharSet, Endian};
@@ -85,7 +87,7 @@ pub struct Decoder<'a> {
     /// Octets of memory that the values decoded so far take.
     decoded: usize,
     max_decoded: usize,
-    context: Option<&'a (dyn Any + Send + Sync)>,
+    context: Option<&'a dyn DecodeContext>,
     fragments: &'a [usize],
     /// Once a value type has been decoded.
     values: Option<Rc<Received<'a>>>,
@@ -102,7 +104,7 @@ pub struct Place<'a> {
     depth_left: u16,
     decoded: usize,
     max_decoded: usize,
-    context: Option<&'a (dyn Any + Send + Sync)>,
+    context: Option<&'a dyn DecodeContext>,
     fragments: &'a [usize],
 }
 
@@ -215,7 +217,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Sets the ORB to which decoded object references are bound (see `punctual-stub`).
-    pub fn with_context(mut self, context: &'a (dyn Any + Send + Sync)) -> Self {
+    pub fn with_context(mut self, context: &'a dyn DecodeContext) -> Self {
         self.context = Some(context);
         self
     }
@@ -227,7 +229,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Returns the value set by [`Self::with_context`].
-    pub fn context(&self) -> Option<&'a (dyn Any + Send + Sync)> {
+    pub fn context(&self) -> Option<&'a dyn DecodeContext> {
         self.context
     }
 

@@ -10,7 +10,7 @@ pub(crate) mod tags;
 
 pub use abstract_interface::{Abstract, AbstractInterface};
 pub use object::ValueObject;
-pub use shared::{CustomMarshal, Inherits, Shared, ValueFactory, ValueType};
+pub use shared::{CustomMarshal, Inherits, Shared, ValueType};
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! Settings of an ORB that do not change while it runs.
 
-use std::ops::RangeInclusive;
+use std::{collections::HashMap, ops::RangeInclusive};
 
-use punctual_cdr::{CdrError, TaggedProfile};
+use punctual_cdr::{CdrError, TaggedProfile, ValueFactory};
 use punctual_giop::Profile;
 use punctual_lane::LaneLimits;
 use punctual_os::{Scheduling, SchedulingClass, scheduling};
@@ -25,7 +25,11 @@ pub(crate) struct Configuration {
     pub(crate) server_protocols: ProtocolPolicy,
     /// Peers that may make their connections bidirectional.
     pub(crate) bidirectional: Vec<BidirectionalRule>,
+    pub(crate) value_factories: ValueFactories,
 }
+
+/// Types of values that may arrive where a type of other generated code is declared, by repository id.
+pub(crate) type ValueFactories = HashMap<&'static str, &'static ValueFactory>;
 
 impl Configuration {
     /// Range of native priorities that a standard mapping covers for this class.

@@ -68,6 +68,7 @@ impl OrbCore {
             transports,
             server_protocols: settings.server_protocols,
             bidirectional: settings.bidirectional,
+            value_factories: settings.value_factories,
         });
         let lane = default_lane(&configuration, inspector.is_some())?;
         if listens {

@@ -9,7 +9,10 @@ use punctual_sched::{LinearNetworkMapping, NetworkPriorityMapping, PriorityMappi
 use punctual_stub::PolicyOverrides;
 use punctual_transport::{ProtocolPolicy, Transport};
 
-use crate::{BidirectionalRule, Endpoint, Limits, interception::Interceptors, poa_defaults::PoaDefaults};
+use crate::{
+    BidirectionalRule, Endpoint, Limits, configuration::ValueFactories, interception::Interceptors,
+    poa_defaults::PoaDefaults,
+};
 
 /// Settings of an ORB in the making.
 pub(crate) struct OrbSettings {
@@ -28,6 +31,7 @@ pub(crate) struct OrbSettings {
     pub(crate) inspection: Option<Inspection>,
     pub(crate) interceptors: Interceptors,
     pub(crate) bidirectional: Vec<BidirectionalRule>,
+    pub(crate) value_factories: ValueFactories,
 }
 
 impl Default for OrbSettings {
@@ -48,6 +52,7 @@ impl Default for OrbSettings {
             inspection: None,
             interceptors: Interceptors::default(),
             bidirectional: Vec::new(),
+            value_factories: ValueFactories::new(),
         }
     }
 }

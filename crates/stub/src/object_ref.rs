@@ -458,9 +458,8 @@ impl HasIor for ObjectRef {
 
 impl FromIor for ObjectRef {
     fn from_ior(ior: Ior, decoder: &Decoder<'_>) -> Result<Self, CdrError> {
-        let orb = decoder
-            .context()
-            .and_then(|context| context.downcast_ref::<OrbContext>());
+        let context = decoder.context();
+        let orb = context.and_then(|context| (context as &dyn std::any::Any).downcast_ref::<OrbContext>());
         let orb = orb.ok_or_else(|| decoder.error(CdrErrorKind::DecoderIncomplete))?;
         let target = orb
             .0

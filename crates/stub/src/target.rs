@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use punctual_cdr::{CdrError, Decoder, Encoder, Ior, TaggedProfile};
+use punctual_cdr::{CdrError, DecodeContext, Decoder, Encoder, Ior, TaggedProfile, ValueFactory};
 use punctual_giop::Profile;
 use punctual_types::{Priority, SystemException};
 
@@ -134,6 +134,11 @@ pub trait Orb: Send + Sync {
     /// Binds a reference to the ORB. Never blocks: connections are made later.
     fn bind(&self, ior: Ior) -> Result<Arc<dyn Target>, SystemException>;
 
+    /// Returns the factory for values of the type with this repository id, if the ORB was given one.
+    fn value_factory(&self, _id: &[u8]) -> Option<&'static ValueFactory> {
+        None
+    }
+
     /// Decodes a profile; `None` if the ORB does not have its protocol, or if it is malformed.
     fn decode_profile(&self, _profile: &TaggedProfile) -> Option<Profile<String>> {
         None
@@ -143,6 +148,12 @@ pub trait Orb: Send + Sync {
 /// The ORB in the context of references and decoders.
 #[derive(Clone)]
 pub struct OrbContext(pub Arc<dyn Orb>);
+
+impl DecodeContext for OrbContext {
+    fn value_factory(&self, id: &[u8]) -> Option<&'static ValueFactory> {
+        self.0.value_factory(id)
+    }
+}
 
 impl OrbContext {
     /// Returns the profiles of a reference for the protocols of this ORB.

@@ -242,7 +242,7 @@ table! {
     VALUE_MALFORMED = 105, Marshal, "tags, chunks or indirections of a value are malformed";
     VALUE_TYPE_UNKNOWN = 106, Marshal,
         "a value has a type that the receiver's IDL does not have, and cannot be truncated to one that it \
-         has; compile the IDL of that type in the same file";
+         has; compile the IDL of that type in the same file, or register it with `OrbBuilder::value_type`";
     FIXED_INVALID = 107, DataConversion, "the octets of a `fixed` are no digits and sign, or too many digits";
     RESPONSE_HANDLER_DROPPED = 108, NoResponse,
         "the servant dropped its response handler without an answer; it may have executed the request";

@@ -149,6 +149,7 @@ pub enum Type {
     /// `any`.
     Any,
     /// `CORBA::TypeCode`.
+    #[expect(clippy::enum_variant_names, reason = "the name of the IDL type")]
     TypeCode,
     Named(TypeId),
 }

@@ -185,6 +185,10 @@ fn object(
                 const { &[#(#ids),*] }
             }
 
+            fn bases(&self) -> &'static [&'static str] {
+                <Self as #rt::ValueType>::BASES
+            }
+
             fn is_chunked(&self) -> bool {
                 #is_chunked
             }
@@ -210,7 +214,7 @@ fn object(
 fn value_type(place: &Place<'_>, item: &ValueType) -> TokenStream {
     let (rt, named) = (place.rt, place.model.named(item.id));
     let (name, id) = (identifier(&named.name), &named.repository_id);
-    let of_value = factories::generate(place, &name, id, &item.concrete);
+    let of_value = factories::generate(place, &name, id, &item.ancestors, &item.concrete);
     let value_base = place.model.value_base.as_ref().map(|base| base.id);
     let ancestors = item
         .ancestors

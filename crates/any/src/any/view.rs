@@ -3,7 +3,9 @@
 use core::fmt;
 
 use alloc::{string::ToString, vec::Vec};
-use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian, Place, Text};
+use punctual_cdr::{
+    CdrError, CdrErrorKind, CharSet, Decode, DecodeContext, Decoder, Encode, Encoder, Endian, Place, Text,
+};
 
 use super::{Any, Value};
 use crate::{AnyError, Enclosing, Kind, TypeCode, TypeCodeView, Typed, walk};
@@ -81,7 +83,7 @@ impl<'a> AnyView<'a> {
 
     /// Sets the ORB to which object references in the value are bound (see `punctual-stub`).
     #[doc(hidden)]
-    pub fn with_context(mut self, context: &'a (dyn core::any::Any + Send + Sync)) -> Self {
+    pub fn with_context(mut self, context: &'a dyn DecodeContext) -> Self {
         self.place = self.place.decoder().with_context(context).place();
         self
     }

@@ -9,6 +9,11 @@ pub trait ValueObject: Send + Sync + 'static {
     /// Returns the repository id of its type, then those of the bases to which it may be truncated.
     fn ids(&self) -> &'static [&'static str];
 
+    /// Returns the repository ids of all types from which it inherits.
+    fn bases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Returns whether its state is sent in chunks: it is custom, or may be truncated.
     fn is_chunked(&self) -> bool;
 

@@ -4,35 +4,19 @@ use alloc::sync::Arc;
 use core::{any::TypeId, fmt, marker::PhantomData, ops::Deref};
 
 use super::object::ValueObject;
-use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, ValueHeader, ValueTag};
+use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, ValueFactory, ValueHeader, ValueTag};
 
 /// A declared value type: concrete, abstract, boxed or `ValueBase`. Generated code implements it.
 pub trait ValueType: Send + Sync + 'static {
     /// Repository id, such as `IDL:Node:1.0`.
     const REPOSITORY_ID: &'static str;
 
+    /// Repository ids of all value types and abstract interfaces from which it inherits.
+    const BASES: &'static [&'static str] = &[];
+
     /// Returns the concrete types that a value of this type can have, itself first unless it is abstract:
     /// those of the same generated file.
     fn factories() -> &'static [ValueFactory];
-}
-
-/// A concrete type whose values can be received.
-#[derive(Debug)]
-pub struct ValueFactory {
-    /// Repository id of the type.
-    pub id: &'static str,
-    /// Decodes the state.
-    pub decode: fn(&mut Decoder<'_>) -> Result<Arc<dyn ValueObject>, CdrError>,
-}
-
-impl ValueFactory {
-    /// Decodes the state of a value, for factories of generated types.
-    pub fn decode<'a, T: ValueObject + Decode<'a>>(
-        decoder: &mut Decoder<'a>,
-    ) -> Result<Arc<dyn ValueObject>, CdrError> {
-        decoder.reserve(size_of::<T>())?;
-        Ok(Arc::new(T::decode(decoder)?))
-    }
 }
 
 /// The state of a `custom` value type as its application sends it.
@@ -112,9 +96,22 @@ impl<T: ValueType> Shared<T> {
     }
 }
 
+/// Whether a value is of this type. If the type is concrete, the value contains its state: one of other
+/// generated code with the same repository id does not.
 fn is_of<T: ValueType>(object: &Arc<dyn ValueObject>) -> bool {
-    T::factories().iter().any(|factory| factory.id == object.ids()[0])
+    let own = T::factories().first();
+    if own.is_some_and(|own| own.id == T::REPOSITORY_ID) {
+        return object.part(TypeId::of::<T>()).is_some();
+    }
+    is_base::<T>(object.bases())
 }
+
+/// Whether the type is among these bases. All values have the base `ValueBase`.
+fn is_base<T: ValueType>(bases: &[&str]) -> bool {
+    T::REPOSITORY_ID == VALUE_BASE || bases.contains(&T::REPOSITORY_ID)
+}
+
+const VALUE_BASE: &str = "IDL:omg.org/CORBA/ValueBase:1.0";
 
 /// The state, that of the base if the value is of a derived type.
 impl<T: ValueType + ValueObject> Deref for Shared<T> {
@@ -193,6 +190,9 @@ impl<'a, T: ValueType> Decode<'a> for Option<Shared<T>> {
                 let (factory, is_truncated) = choose::<T>(&header, decoder)?;
                 decoder.value_begins(header.position)?;
                 let object = decoder.value_state(&header, is_truncated, factory.decode)?;
+                if !is_of::<T>(&object) {
+                    return Err(decoder.error(CdrErrorKind::ValueTypeUnknown));
+                }
                 decoder.value_known(header.position, Arc::clone(&object));
                 Ok(Some(Shared::of(object)))
             }
@@ -214,7 +214,13 @@ fn choose<T: ValueType>(
     decoder: &Decoder<'_>,
 ) -> Result<(&'static ValueFactory, bool), CdrError> {
     let unknown = || decoder.error(CdrErrorKind::ValueTypeUnknown);
-    let factory = |id: &[u8]| T::factories().iter().find(|factory| factory.id.as_bytes() == id);
+    let factory = |id: &[u8]| {
+        let own = T::factories().iter().find(|factory| factory.id.as_bytes() == id);
+        own.or_else(|| {
+            let known_to_orb = decoder.context()?.value_factory(id)?;
+            is_base::<T>(known_to_orb.bases).then_some(known_to_orb)
+        })
+    };
     if header.ids.is_empty() {
         let factory = factory(T::REPOSITORY_ID.as_bytes()).ok_or_else(unknown)?;
         return Ok((factory, false));

@@ -4,7 +4,7 @@ use alloc::{string::String, vec, vec::Vec};
 use core::any::{Any, TypeId};
 
 use super::*;
-use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
+use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian, ValueFactory};
 
 #[derive(Clone, Debug, Default)]
 struct Node {
@@ -29,6 +29,7 @@ macro_rules! value {
             fn factories() -> &'static [ValueFactory] {
                 static ALL: &[ValueFactory] = &[$(ValueFactory {
                     id: <$factory as ValueType>::REPOSITORY_ID,
+                    bases: &[],
                     decode: |decoder| ValueFactory::decode::<$factory>(decoder),
                 }),*];
                 ALL

@@ -77,10 +77,12 @@ macro_rules! value {
 
 const NODE: ValueFactory = ValueFactory {
     id: "IDL:N:1.0",
+    bases: &[],
     decode: |decoder| ValueFactory::decode::<Node>(decoder),
 };
 const SPECIAL: ValueFactory = ValueFactory {
     id: "IDL:S:1.0",
+    bases: &["IDL:N:1.0"],
     decode: |decoder| ValueFactory::decode::<Special>(decoder),
 };
 

@@ -1,9 +1,12 @@
 //! Reference bound to an ORB: the implementation of every `ObjectRef`.
 
-use std::sync::{Arc, Weak, atomic::AtomicBool};
+use std::{
+    str,
+    sync::{Arc, Weak, atomic::AtomicBool},
+};
 
 use arc_swap::ArcSwapOption;
-use punctual_cdr::{Ior, TaggedProfile};
+use punctual_cdr::{Ior, TaggedProfile, ValueFactory};
 use punctual_giop::Profile;
 use punctual_stub::{ObjectRef, OrbContext, PolicyOverrides, Target};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
@@ -90,6 +93,11 @@ impl punctual_stub::Orb for ClientCore {
         };
         let core = self.shared().ok_or_else(gone)?;
         Ok(Reference::new(&core, ior)?)
+    }
+
+    fn value_factory(&self, id: &[u8]) -> Option<&'static ValueFactory> {
+        let id = str::from_utf8(id).ok()?;
+        self.configuration.value_factories.get(id).copied()
     }
 
     fn decode_profile(&self, profile: &TaggedProfile) -> Option<Profile<String>> {

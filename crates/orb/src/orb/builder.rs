@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use punctual_cdr::CharSet;
+use punctual_cdr::{CharSet, ValueType};
 use punctual_os::SchedulingClass;
 use punctual_sched::{NetworkPriorityMapping, PriorityMapping, PriorityTransform, StandardMapping};
 use punctual_transport::{ProtocolPolicy, Transport};
@@ -410,6 +410,31 @@ impl OrbBuilder {
     /// example.
     pub fn accept_bidirectional(mut self, rule: BidirectionalRule) -> Self {
         self.settings.bidirectional.push(rule);
+        self
+    }
+
+    /// Receives values of `V`, and of the types of its generated code that inherit from it, also where a
+    /// parameter or member is declared with a base of other generated code
+    /// (`punctual_build::Builder::extern_path`). Other types need no registration: what is declared with a
+    /// type receives all types of the same generated code.
+    ///
+    /// Source: CORBA 3.3 part 1, 8.5.5 (`register_value_factory`).
+    ///
+    /// ```
+    /// # use punctual_cdr::{ValueFactory, ValueType};
+    /// # enum Alarm {}
+    /// # impl ValueType for Alarm {
+    /// #     const REPOSITORY_ID: &'static str = "IDL:Alarm:1.0";
+    /// #     fn factories() -> &'static [ValueFactory] {
+    /// #         &[]
+    /// #     }
+    /// # }
+    /// let orb = punctual_orb::Orb::builder().value_type::<Alarm>().build()?;
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn value_type<V: ValueType>(mut self) -> Self {
+        let factories = V::factories().iter().map(|factory| (factory.id, factory));
+        self.settings.value_factories.extend(factories);
         self
     }
 

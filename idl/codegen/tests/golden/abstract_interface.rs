@@ -80,10 +80,12 @@ impl ::punctual::rt::FromIor for ShapeRef {
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::punctual::rt::ValueType for ShapeRef {
     const REPOSITORY_ID: &'static str = "IDL:Shape:1.0";
+    const BASES: &'static [&'static str] = &[];
     fn factories() -> &'static [::punctual::rt::ValueFactory] {
         static FACTORIES: &[::punctual::rt::ValueFactory] = &[
             ::punctual::rt::ValueFactory {
                 id: "IDL:Square:1.0",
+                bases: <Square as ::punctual::rt::ValueType>::BASES,
                 decode: |decoder| ::punctual::rt::ValueFactory::decode::<Square>(decoder),
             },
         ];
@@ -244,6 +246,9 @@ impl ::punctual::rt::ValueObject for Square {
     fn ids(&self) -> &'static [&'static str] {
         const { &["IDL:Square:1.0"] }
     }
+    fn bases(&self) -> &'static [&'static str] {
+        <Self as ::punctual::rt::ValueType>::BASES
+    }
     fn is_chunked(&self) -> bool {
         false
     }
@@ -266,10 +271,12 @@ impl ::punctual::rt::ValueObject for Square {
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::punctual::rt::ValueType for Square {
     const REPOSITORY_ID: &'static str = "IDL:Square:1.0";
+    const BASES: &'static [&'static str] = &["IDL:Shape:1.0"];
     fn factories() -> &'static [::punctual::rt::ValueFactory] {
         static FACTORIES: &[::punctual::rt::ValueFactory] = &[
             ::punctual::rt::ValueFactory {
                 id: "IDL:Square:1.0",
+                bases: <Square as ::punctual::rt::ValueType>::BASES,
                 decode: |decoder| ::punctual::rt::ValueFactory::decode::<Square>(decoder),
             },
         ];

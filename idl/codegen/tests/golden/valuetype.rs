@@ -30,6 +30,9 @@ impl ::punctual::rt::ValueObject for Label {
     fn ids(&self) -> &'static [&'static str] {
         const { &["IDL:Label:1.0"] }
     }
+    fn bases(&self) -> &'static [&'static str] {
+        <Self as ::punctual::rt::ValueType>::BASES
+    }
     fn is_chunked(&self) -> bool {
         false
     }
@@ -52,10 +55,12 @@ impl ::punctual::rt::ValueObject for Label {
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::punctual::rt::ValueType for Label {
     const REPOSITORY_ID: &'static str = "IDL:Label:1.0";
+    const BASES: &'static [&'static str] = &[];
     fn factories() -> &'static [::punctual::rt::ValueFactory] {
         static FACTORIES: &[::punctual::rt::ValueFactory] = &[
             ::punctual::rt::ValueFactory {
                 id: "IDL:Label:1.0",
+                bases: <Label as ::punctual::rt::ValueType>::BASES,
                 decode: |decoder| ::punctual::rt::ValueFactory::decode::<Label>(decoder),
             },
         ];
@@ -89,14 +94,17 @@ pub enum Named {}
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::punctual::rt::ValueType for Named {
     const REPOSITORY_ID: &'static str = "IDL:Named:1.0";
+    const BASES: &'static [&'static str] = &[];
     fn factories() -> &'static [::punctual::rt::ValueFactory] {
         static FACTORIES: &[::punctual::rt::ValueFactory] = &[
             ::punctual::rt::ValueFactory {
                 id: "IDL:Node:1.0",
+                bases: <Node as ::punctual::rt::ValueType>::BASES,
                 decode: |decoder| ::punctual::rt::ValueFactory::decode::<Node>(decoder),
             },
             ::punctual::rt::ValueFactory {
                 id: "IDL:Special:1.0",
+                bases: <Special as ::punctual::rt::ValueType>::BASES,
                 decode: |decoder| ::punctual::rt::ValueFactory::decode::<
                     Special,
                 >(decoder),
@@ -189,6 +197,9 @@ impl ::punctual::rt::ValueObject for Node {
     fn ids(&self) -> &'static [&'static str] {
         const { &["IDL:Node:1.0"] }
     }
+    fn bases(&self) -> &'static [&'static str] {
+        <Self as ::punctual::rt::ValueType>::BASES
+    }
     fn is_chunked(&self) -> bool {
         false
     }
@@ -211,14 +222,17 @@ impl ::punctual::rt::ValueObject for Node {
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::punctual::rt::ValueType for Node {
     const REPOSITORY_ID: &'static str = "IDL:Node:1.0";
+    const BASES: &'static [&'static str] = &["IDL:Named:1.0"];
     fn factories() -> &'static [::punctual::rt::ValueFactory] {
         static FACTORIES: &[::punctual::rt::ValueFactory] = &[
             ::punctual::rt::ValueFactory {
                 id: "IDL:Node:1.0",
+                bases: <Node as ::punctual::rt::ValueType>::BASES,
                 decode: |decoder| ::punctual::rt::ValueFactory::decode::<Node>(decoder),
             },
             ::punctual::rt::ValueFactory {
                 id: "IDL:Special:1.0",
+                bases: <Special as ::punctual::rt::ValueType>::BASES,
                 decode: |decoder| ::punctual::rt::ValueFactory::decode::<
                     Special,
                 >(decoder),
@@ -326,6 +340,9 @@ impl ::punctual::rt::ValueObject for Special {
     fn ids(&self) -> &'static [&'static str] {
         const { &["IDL:Special:1.0", "IDL:Node:1.0"] }
     }
+    fn bases(&self) -> &'static [&'static str] {
+        <Self as ::punctual::rt::ValueType>::BASES
+    }
     fn is_chunked(&self) -> bool {
         true
     }
@@ -348,10 +365,12 @@ impl ::punctual::rt::ValueObject for Special {
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::punctual::rt::ValueType for Special {
     const REPOSITORY_ID: &'static str = "IDL:Special:1.0";
+    const BASES: &'static [&'static str] = &["IDL:Node:1.0", "IDL:Named:1.0"];
     fn factories() -> &'static [::punctual::rt::ValueFactory] {
         static FACTORIES: &[::punctual::rt::ValueFactory] = &[
             ::punctual::rt::ValueFactory {
                 id: "IDL:Special:1.0",
+                bases: <Special as ::punctual::rt::ValueType>::BASES,
                 decode: |decoder| ::punctual::rt::ValueFactory::decode::<
                     Special,
                 >(decoder),
@@ -437,6 +456,9 @@ impl ::punctual::rt::ValueObject for Sparse {
     fn ids(&self) -> &'static [&'static str] {
         const { &["IDL:Sparse:1.0"] }
     }
+    fn bases(&self) -> &'static [&'static str] {
+        <Self as ::punctual::rt::ValueType>::BASES
+    }
     fn is_chunked(&self) -> bool {
         true
     }
@@ -459,10 +481,12 @@ impl ::punctual::rt::ValueObject for Sparse {
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::punctual::rt::ValueType for Sparse {
     const REPOSITORY_ID: &'static str = "IDL:Sparse:1.0";
+    const BASES: &'static [&'static str] = &[];
     fn factories() -> &'static [::punctual::rt::ValueFactory] {
         static FACTORIES: &[::punctual::rt::ValueFactory] = &[
             ::punctual::rt::ValueFactory {
                 id: "IDL:Sparse:1.0",
+                bases: <Sparse as ::punctual::rt::ValueType>::BASES,
                 decode: |decoder| ::punctual::rt::ValueFactory::decode::<Sparse>(decoder),
             },
         ];
@@ -669,24 +693,29 @@ pub enum ValueBase {}
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl ::punctual::rt::ValueType for ValueBase {
     const REPOSITORY_ID: &'static str = "IDL:omg.org/CORBA/ValueBase:1.0";
+    const BASES: &'static [&'static str] = &[];
     fn factories() -> &'static [::punctual::rt::ValueFactory] {
         static FACTORIES: &[::punctual::rt::ValueFactory] = &[
             ::punctual::rt::ValueFactory {
                 id: "IDL:Label:1.0",
+                bases: <Label as ::punctual::rt::ValueType>::BASES,
                 decode: |decoder| ::punctual::rt::ValueFactory::decode::<Label>(decoder),
             },
             ::punctual::rt::ValueFactory {
                 id: "IDL:Node:1.0",
+                bases: <Node as ::punctual::rt::ValueType>::BASES,
                 decode: |decoder| ::punctual::rt::ValueFactory::decode::<Node>(decoder),
             },
             ::punctual::rt::ValueFactory {
                 id: "IDL:Special:1.0",
+                bases: <Special as ::punctual::rt::ValueType>::BASES,
                 decode: |decoder| ::punctual::rt::ValueFactory::decode::<
                     Special,
                 >(decoder),
             },
             ::punctual::rt::ValueFactory {
                 id: "IDL:Sparse:1.0",
+                bases: <Sparse as ::punctual::rt::ValueType>::BASES,
                 decode: |decoder| ::punctual::rt::ValueFactory::decode::<Sparse>(decoder),
             },
         ];

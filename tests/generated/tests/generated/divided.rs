@@ -4,7 +4,7 @@
 use punctual_cdr::{Endian, Shared};
 use punctual_generated_tests::{MemoryOrb, base, client, server, station, together};
 use punctual_stub::Interface;
-use punctual_types::SystemException;
+use punctual_types::{Minor, SystemException};
 
 /// A servant of the interface with the types of some generated code: the module of what is declared in the
 /// included file, and that of what is declared in the including one.
@@ -16,7 +16,10 @@ macro_rules! servant {
             fn read(
                 &self,
                 sensor: &str,
-            ) -> Result<$base$(::$base_inner)*::plant::Reading, $base$(::$base_inner)*::plant::source::ReadError> {
+            ) -> Result<
+                $base$(::$base_inner)*::plant::Reading,
+                $base$(::$base_inner)*::plant::source::ReadError,
+            > {
                 use $base$(::$base_inner)*::plant::{Broken, Position, Reading};
                 if sensor.is_empty() {
                     let reason = String::from("no sensor");
@@ -33,7 +36,10 @@ macro_rules! servant {
                 Ok($base$(::$base_inner)*::plant::Position::Off)
             }
 
-            fn set_switched(&self, _: $base$(::$base_inner)*::plant::Position) -> Result<(), SystemException> {
+            fn set_switched(
+                &self,
+                _: $base$(::$base_inner)*::plant::Position,
+            ) -> Result<(), SystemException> {
                 Ok(())
             }
         }
@@ -116,6 +122,40 @@ fn types_of_other_code_are_used() {
         station.other(Some(&source), Some(&note), &label),
         Ok(Some(station))
     );
+}
+
+/// A value of a type that only the including file declares, for a parameter that the included one declares.
+#[test]
+fn values_of_other_code_are_received_if_the_orb_knows_them() {
+    use punctual_orb::{Orb, OrbBuilder};
+
+    let send = |builder: OrbBuilder| {
+        let orb = builder.lock_memory(false).build().unwrap();
+        let station: station::plant::StationRef = orb.root_poa().activate(Divided).unwrap();
+        let source: base::plant::SourceRef = station.clone().into();
+        let remark = station::plant::Remark {
+            base: base::plant::Note {
+                author: String::from("me"),
+            },
+            of: base::plant::Reading::default(),
+        };
+        let note: Shared<base::plant::Note> = Shared::new(remark).widen();
+        assert!(note.narrow::<station::plant::Remark>().is_some());
+        // Another type of the same name.
+        assert!(note.narrow::<together::plant::Note>().is_none());
+        let label = base::plant::names::Label {
+            text: String::from("me"),
+        };
+        let answer = station.other(Some(&source), Some(&note), &label);
+        answer.map(|answer| answer == Some(station))
+    };
+    let known = Orb::builder().value_type::<station::plant::Remark>();
+    assert_eq!(send(known), Ok(true));
+    let refused = send(Orb::builder()).unwrap_err();
+    assert_eq!(refused.minor, Minor::VALUE_TYPE_UNKNOWN);
+    // Of that name, but without the state of this `Note`.
+    let other = Orb::builder().value_type::<together::plant::Remark>();
+    assert_eq!(send(other).unwrap_err().minor, Minor::VALUE_TYPE_UNKNOWN);
 }
 
 #[test]

@@ -1,0 +1,39 @@
+//! What a decoder needs besides the octets.
+
+use alloc::sync::Arc;
+use core::{any::Any, fmt};
+
+use crate::{CdrError, Decode, Decoder, ValueObject};
+
+/// The ORB, as decoders know it: `punctual-stub` binds references to it.
+pub trait DecodeContext: Any + Send + Sync {
+    /// Returns the factory for values of the type with this repository id, if the ORB was given one.
+    fn value_factory(&self, id: &[u8]) -> Option<&'static ValueFactory>;
+}
+
+impl fmt::Debug for dyn DecodeContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DecodeContext")
+    }
+}
+
+/// A concrete type whose values can be received.
+#[derive(Debug)]
+pub struct ValueFactory {
+    /// Repository id of the type.
+    pub id: &'static str,
+    /// Those of all types from which it inherits.
+    pub bases: &'static [&'static str],
+    /// Decodes the state.
+    pub decode: fn(&mut Decoder<'_>) -> Result<Arc<dyn ValueObject>, CdrError>,
+}
+
+impl ValueFactory {
+    /// Decodes the state of a value, for factories of generated types.
+    pub fn decode<'a, T: ValueObject + Decode<'a>>(
+        decoder: &mut Decoder<'a>,
+    ) -> Result<Arc<dyn ValueObject>, CdrError> {
+        decoder.reserve(size_of::<T>())?;
+        Ok(Arc::new(T::decode(decoder)?))
+    }
+}
