@@ -147,6 +147,19 @@ const DOWNLOADS: &[Download] = &[
             "--target=",
         ],
     },
+    Download {
+        orb: "rustorb",
+        folder: "rustorb",
+        content: "debug/rustorb-peer",
+        program: "cargo",
+        arguments: &[
+            "build",
+            "--quiet",
+            "--locked",
+            "--manifest-path=tests/interop/rustorb/Cargo.toml",
+            "--target-dir=",
+        ],
+    },
 ];
 
 impl Download {

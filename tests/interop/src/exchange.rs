@@ -266,11 +266,18 @@ fn any_value(exchange: &ExchangeRef) -> Result<(), String> {
 
 fn any_boxed(exchange: &ExchangeRef) -> Result<(), String> {
     let label = |text: &str| any(&Some(Shared::new(Label(text.into()))));
-    rotated(
-        exchange,
-        ExchangeRef::rotate_any,
-        [&label("a"), &label(""), &label("c")],
-    )
+    let mut inout = label("");
+    let (result, d) = exchange
+        .rotate_any(&label("a"), &mut inout, &label("c"))
+        .map_err(|error| error.to_string())?;
+    // A value may be sent with its repository id or without: the octets differ.
+    for (any, text) in [(result, "a"), (inout, "c"), (d, "")] {
+        let label: Option<Shared<Label>> = any.get().map_err(|error| error.to_string())?;
+        if label.as_ref().map(|label| &label.0[..]) != Some(text) {
+            return Err(format!("{label:?}, not {text:?}"));
+        }
+    }
+    Ok(())
 }
 
 fn wchar(exchange: &ExchangeRef) -> Result<(), String> {

@@ -9,6 +9,7 @@ pub mod omniorb;
 pub mod omniorbpy;
 pub mod process;
 pub mod relay;
+pub mod rustorb;
 pub mod sample;
 pub mod server;
 

@@ -23,7 +23,7 @@ const JACORB: [(&str, &str); 7] = [
 ];
 const ENDS_AT_WIDE_TEXT: &str = "the interpreter ends at wide text, in an assertion of omniORBpy";
 
-const WHAT: &str = "Any, value types, wide text, fixed";
+pub const WHAT: &str = "Any, value types, wide text, fixed";
 
 /// What omniORBpy cannot do.
 fn wide() -> Vec<(&'static str, &'static str)> {
@@ -32,7 +32,7 @@ fn wide() -> Vec<(&'static str, &'static str)> {
         .to_vec()
 }
 
-fn served(row: Row, server: process::Server, skipped: &[(&str, &str)]) {
+pub fn served(row: Row, server: process::Server, skipped: &[(&str, &str)]) {
     let passed = check(&server.reference, skipped);
     let orb = punctual::Orb::builder().build().expect("an ORB");
     let exchange: ExchangeRef = orb.resolve(&server.reference).expect("the server's reference");

@@ -13,6 +13,7 @@ mod omniorb_client;
 mod omniorbpy;
 mod our_client;
 mod ourselves;
+mod rustorb;
 mod shared;
 
 use std::time::Duration;

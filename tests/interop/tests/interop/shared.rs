@@ -1,5 +1,5 @@
 //! Connections over which messages of several calls interleave: messages in fragments, in both directions,
-//! and bidirectional connections, with all three ORBs in both parts.
+//! and bidirectional connections, with three other ORBs in both parts.
 
 use std::time::Duration;
 
