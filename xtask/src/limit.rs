@@ -17,6 +17,9 @@ use rustix::process::{Pid, WaitOptions, getpid, set_child_subreaper};
 /// do.
 const TEST_PROGRAM: Duration = Duration::from_secs(1_200);
 
+/// Longest time that killed processes take to end.
+const END_OF_ALL: Duration = Duration::from_secs(10);
+
 /// Settings with which `cargo test` limits the time of each test program.
 pub fn of_test_programs() -> Result<[String; 2], String> {
     let own = std::env::current_exe().map_err(|error| format!("the path of xtask is unknown: {error}"))?;
@@ -80,7 +83,8 @@ fn wait(child: &Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
     }
 }
 
-/// Ends all processes that were started from here, by whichever process; returns their number.
+/// Ends all processes that were started from here, by whichever process, and waits until they are gone;
+/// returns their number.
 fn end_children() -> usize {
     let mut all = children(&std::process::id().to_string());
     let mut next = 0;
@@ -92,8 +96,22 @@ fn end_children() -> usize {
     if !all.is_empty() {
         // Some have ended meanwhile; then there is nothing to do.
         let _ = Command::new("kill").arg("-KILL").args(&all).output();
+        collect_children();
     }
     all.len()
+}
+
+/// Waits until there are no children, those of ended processes included; for a while, since one may be in an
+/// uninterruptible state.
+fn collect_children() {
+    let start = Instant::now();
+    while start.elapsed() < END_OF_ALL {
+        match rustix::process::wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) => {}
+            Ok(None) => thread::sleep(Duration::from_millis(1)),
+            Err(_) => break,
+        }
+    }
 }
 
 fn children(process: &str) -> Vec<String> {

@@ -54,14 +54,16 @@ public final class DescribedServer extends MoverPOA {
         Thread server = new Thread(() -> org.jacorb.ir.IRServer.main(arguments));
         server.setDaemon(true);
         server.start();
-        for (int i = 0; i < 300; i++) {
-            Thread.sleep(100);
+        String before = "";
+        for (int i = 0; i < 150; i++) {
+            Thread.sleep(200);
             if (Files.exists(Paths.get(file))) {
+                // It is complete once it does not grow any more.
                 String ior = new String(Files.readAllBytes(Paths.get(file)), "US-ASCII").trim();
-                // Its length is even once it is complete.
-                if (ior.length() > 100 && ior.length() % 2 == 0) {
+                if (ior.length() > 100 && ior.equals(before)) {
                     return ior;
                 }
+                before = ior;
             }
         }
         throw new IllegalStateException("the interface repository does not start");
