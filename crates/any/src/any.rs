@@ -9,7 +9,10 @@ use core::fmt;
 use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder, Endian};
 
 use self::view::Found;
-pub use self::{value::Value, view::AnyView};
+pub use self::{
+    value::{DynValue, Value},
+    view::AnyView,
+};
 use crate::{AnyError, Enclosing, Kind, TypeCode, Typed, walk};
 
 /// A value of any IDL type, `any`; by default it holds none (`null`).

@@ -39,7 +39,7 @@ mod type_code;
 mod typed;
 mod walk;
 
-pub use any::{Any, AnyView, Value};
+pub use any::{Any, AnyView, DynValue, Value};
 pub use build::{Member, UnionMember, ValueMember};
 pub use codec::Codec;
 pub use error::AnyError;

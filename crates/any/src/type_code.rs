@@ -153,6 +153,34 @@ impl<'a> TypeCodeView<'a> {
         Ok(members.map(|member| member.and_then(|(name, of)| Ok((name.read()?, of)))))
     }
 
+    /// Returns the members of a value type's state, those of the base first; a boxed type has one, `value`.
+    ///
+    /// # Errors
+    /// [`CdrErrorKind::TypeCodeInvalid`]: it is of another kind, or malformed;
+    /// [`CdrErrorKind::NestingTooDeep`]: more bases than values may be nested.
+    pub fn state(&self) -> Result<Vec<(&'a str, TypeCodeView<'a>)>, CdrError> {
+        match self.kind()? {
+            Kind::ValueBox => return Ok(Vec::from([("value", self.content()?)])),
+            Kind::Value | Kind::Event => {}
+            _ => return Err(self.invalid()),
+        }
+        let mut types = Vec::from([self.value()?]);
+        while let Some(base) = types.last().and_then(|value| value.base) {
+            if types.len() > usize::from(MAX_DEPTH) {
+                return Err(self.error(CdrErrorKind::NestingTooDeep));
+            }
+            types.push(base.resolved()?.value()?);
+        }
+        let mut members = Vec::new();
+        for value in types.iter_mut().rev() {
+            for _ in 0..value.members {
+                let (name, of) = value.next()?;
+                members.push((name.read()?, of));
+            }
+        }
+        Ok(members)
+    }
+
     /// The members of a struct or exception, whose names are read only if they are asked for.
     pub(crate) fn unread_members(
         &self,
@@ -179,6 +207,7 @@ impl<'a> TypeCodeView<'a> {
         let members = parameters.decoder.length(11)?;
         Ok(ValueView {
             is_custom: modifier == ValueModifier::Custom as i16,
+            is_truncatable: modifier == ValueModifier::Truncatable as i16,
             base: (base.kind()? != Kind::Null).then_some(base),
             members,
             parameters,
@@ -470,18 +499,19 @@ impl<'a> ParametersView<'a> {
 /// The description of a value type.
 pub(crate) struct ValueView<'a> {
     pub(crate) is_custom: bool,
+    pub(crate) is_truncatable: bool,
     pub(crate) base: Option<TypeCodeView<'a>>,
     pub(crate) members: usize,
     parameters: ParametersView<'a>,
 }
 
 impl<'a> ValueView<'a> {
-    /// Reads the type of the next member.
-    pub(crate) fn next(&mut self) -> Result<TypeCodeView<'a>, CdrError> {
-        Name::pass(&mut self.parameters.decoder)?;
+    /// Reads the next member: its name and type.
+    pub(crate) fn next(&mut self) -> Result<(Name<'a>, TypeCodeView<'a>), CdrError> {
+        let name = Name::pass(&mut self.parameters.decoder)?;
         let of = self.parameters.type_code()?;
         i16::decode(&mut self.parameters.decoder)?;
-        Ok(of)
+        Ok((name, of))
     }
 }
 

@@ -248,7 +248,7 @@ impl Walk {
             self.depth -= 1;
         }
         for _ in 0..value.members {
-            self.value(&value.next()?, from, to)?;
+            self.value(&value.next()?.1, from, to)?;
         }
         Ok(())
     }

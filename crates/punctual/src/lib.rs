@@ -207,7 +207,7 @@ pub mod interceptors {
 /// ```
 pub mod any {
     pub use punctual_any::{
-        Any, AnyError, AnyView, Codec, Kind, Member, TypeCode, TypeCodeView, Typed, TypedReference,
+        Any, AnyError, AnyView, Codec, DynValue, Kind, Member, TypeCode, TypeCodeView, Typed, TypedReference,
         UnionCase, UnionMember, Value, ValueMember, ValueModifier,
     };
 }

@@ -50,6 +50,8 @@ public final class DescribedServer extends MoverPOA {
 
     // Starts the repository, which writes its reference to the file.
     private static String repository(String file) throws Exception {
+        // One of an earlier run would lead to a repository that has ended.
+        Files.deleteIfExists(Paths.get(file));
         String[] arguments = { System.getProperty("described.classes"), file };
         Thread server = new Thread(() -> org.jacorb.ir.IRServer.main(arguments));
         server.setDaemon(true);

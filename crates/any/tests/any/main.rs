@@ -8,3 +8,4 @@ mod hostile;
 mod round_trips;
 mod trees;
 mod type_codes;
+mod value_types;

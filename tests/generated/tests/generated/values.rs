@@ -305,3 +305,23 @@ fn malformed_values_in_messages_are_errors() {
         }
     }
 }
+
+#[test]
+fn trees_of_values_are_those_of_generated_types() {
+    let first = node(1, None);
+    let mut of_special = special(2);
+    of_special.base.next = Some(first.clone());
+    let any = Any::new(&Some(Shared::new(of_special))).unwrap();
+    let mut tree = any.value().unwrap();
+    assert_eq!(tree.seek("next.id"), Some(&1.into()));
+    assert_eq!(tree.seek("tag.value"), Some(&"red".into()));
+    *tree.seek_mut("weight_factor").unwrap() = 0.5.into();
+    *tree.seek_mut("next.secret").unwrap() = "t".into();
+    let changed = Any::from_value(any.type_code().clone(), &tree).unwrap();
+    let changed: Option<Shared<Special>> = changed.get().unwrap();
+    let changed = changed.unwrap();
+    assert_eq!((changed.base.id, changed.weight_factor), (2, 0.5));
+    assert_eq!(changed.tag.as_ref().map(|tag| &tag.0[..]), Some("red"));
+    assert_eq!(changed.extra.get::<i16>(), Ok(7));
+    assert_eq!(changed.base.next.as_ref().map(|next| next.id), Some(1));
+}

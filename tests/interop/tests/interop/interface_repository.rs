@@ -1,20 +1,11 @@
 //! JacORB's interface repository: operations of a server are called with no more than what it describes.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
-
 use punctual::{
-    Orb, SystemExceptionKind,
+    Orb,
     any::{Any, Kind, Value},
     dynamic::{ParameterMode, RequestError},
 };
 use punctual_interop::jacorb::JacOrb;
-
-/// How long the repository may take to start.
-const PATIENCE: Duration = Duration::from_secs(60);
-const PAUSE: Duration = Duration::from_millis(200);
 
 #[test]
 fn operations_are_called_as_the_repository_describes_them() {
@@ -26,17 +17,7 @@ fn operations_are_called_as_the_repository_describes_them() {
     let mover = orb
         .resolve_object(&server.reference)
         .expect("the server's reference");
-    // The server asks its repository, and answers TRANSIENT if that is slow.
-    let begun = Instant::now();
-    let interface = loop {
-        match mover.interface() {
-            Err(busy) if busy.kind == SystemExceptionKind::Transient && begun.elapsed() < PATIENCE => {
-                // Requests without pause would keep it busy.
-                thread::sleep(PAUSE);
-            }
-            answer => break answer.expect("the server answers"),
-        }
-    };
+    let interface = mover.interface().expect("the server answers");
     let interface = interface.expect("it has a repository");
     let described = interface.describe_interface().expect("the repository answers");
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use punctual::{
     Ior, LongDouble, Orb,
-    any::{Any, Kind, TypeCode, TypeCodeView, Value},
+    any::{Any, DynValue, Kind, TypeCode, TypeCodeView, Value},
 };
 
 use super::{literal::Literal, quad};
@@ -72,8 +72,15 @@ impl Reading<'_> {
             (Kind::Enum, Literal::Name(name) | Literal::Text(name)) => {
                 enumerator(name, code)?.ok_or_else(mismatch)?
             }
-            (Kind::Struct | Kind::Except, Literal::Record(members)) => self.record(members, code)?,
-            (Kind::Struct | Kind::Except, Literal::List(values)) => self.positional(values, code)?,
+            (Kind::Struct | Kind::Except, Literal::Record(members)) => {
+                Value::Struct(self.record(members, &code.members()?.collect::<Result<Vec<_>, _>>()?, code)?)
+            }
+            (Kind::Struct | Kind::Except, Literal::List(values)) => Value::Struct(self.positional(
+                values,
+                &code.members()?.collect::<Result<Vec<_>, _>>()?,
+                code,
+            )?),
+            (Kind::Value | Kind::ValueBox | Kind::Event, _) => self.object(literal, code)?,
             (Kind::Union, Literal::Record(members)) => self.union(members, code)?,
             (Kind::Sequence | Kind::Array, Literal::List(elements)) => self.elements(elements, code)?,
             (Kind::Sequence, Literal::Record(members)) if members.is_empty() => self.elements(&[], code)?,
@@ -82,46 +89,69 @@ impl Reading<'_> {
                 Value::TypeCode((self.types)(name).ok_or_else(mismatch)?)
             }
             (Kind::ObjRef | Kind::AbstractInterface, _) => self.reference(literal, code)?,
-            (Kind::Value | Kind::ValueBox | Kind::Event, _) => {
-                return Err(Problem::at_value(
-                    "values of value types cannot be written here".into(),
-                ));
-            }
             _ => return Err(mismatch()),
         })
     }
 
-    fn record(&self, given: &[(String, Literal)], code: &TypeCodeView<'_>) -> Result<Value, Problem> {
-        let mut members = Vec::new();
-        for member in code.members()? {
-            let (name, of) = member?;
-            let Some((_, literal)) = given.iter().find(|(given, _)| given == name) else {
-                return Err(Problem::at_value(format!("member `{name}` is missing in {code}")));
-            };
-            let value = self.value(literal, &of).map_err(|problem| problem.inside(name))?;
-            members.push((name.to_owned(), value));
+    /// A value of a value type, written as a struct with the members of all bases; `null`; or the content of
+    /// a boxed one.
+    fn object(&self, literal: &Literal, code: &TypeCodeView<'_>) -> Result<Value, Problem> {
+        let state = code.state()?;
+        let members = match (literal, &state[..]) {
+            (Literal::Null, _) => return Ok(Value::None),
+            (Literal::Record(given), _) if given.iter().all(|(name, _)| is_member(name, &state)) => {
+                self.record(given, &state, code)?
+            }
+            (literal, [(name, content)]) if code.kind()? == Kind::ValueBox => {
+                vec![((*name).to_owned(), self.value(literal, content)?)]
+            }
+            (Literal::Record(given), _) => self.record(given, &state, code)?,
+            (Literal::List(values), _) => self.positional(values, &state, code)?,
+            _ => {
+                let expected = "null, or written {\"MEMBER\": VALUE, …}";
+                return Err(Problem::at_value(format!(
+                    "`{}` is not a {code}: {expected}",
+                    short(literal)
+                )));
+            }
+        };
+        Ok(DynValue::new(members).into())
+    }
+
+    fn record(
+        &self,
+        given: &[(String, Literal)],
+        members: &[(&str, TypeCodeView<'_>)],
+        code: &TypeCodeView<'_>,
+    ) -> Result<Vec<(String, Value)>, Problem> {
+        if let Some((name, _)) = given.iter().find(|(name, _)| !is_member(name, members)) {
+            return Err(Problem::at_value(format!("`{name}` is no member of {code}")));
         }
-        match given
-            .iter()
-            .find(|(name, _)| !members.iter().any(|(member, _)| member == name))
-        {
-            None => Ok(Value::Struct(members)),
-            Some((name, _)) => Err(Problem::at_value(format!("`{name}` is no member of {code}"))),
-        }
+        let values = members.iter().map(|(name, of)| {
+            let literal = given.iter().find(|(given, _)| given == name);
+            let missing = || Problem::at_value(format!("member `{name}` is missing in {code}"));
+            let value = self.value(&literal.ok_or_else(missing)?.1, of);
+            Ok(((*name).to_owned(), value.map_err(|problem| problem.inside(name))?))
+        });
+        values.collect()
     }
 
     /// The members in order, without names.
-    fn positional(&self, given: &[Literal], code: &TypeCodeView<'_>) -> Result<Value, Problem> {
-        let members = code.members()?.collect::<Result<Vec<_>, _>>()?;
+    fn positional(
+        &self,
+        given: &[Literal],
+        members: &[(&str, TypeCodeView<'_>)],
+        code: &TypeCodeView<'_>,
+    ) -> Result<Vec<(String, Value)>, Problem> {
         if members.len() != given.len() {
             let counts = format!("{} members, not {}", members.len(), given.len());
             return Err(Problem::at_value(format!("{code} has {counts}")));
         }
-        let values = members.into_iter().zip(given).map(|((name, of), literal)| {
-            let value = self.value(literal, &of).map_err(|problem| problem.inside(name))?;
-            Ok((name.to_owned(), value))
+        let values = members.iter().zip(given).map(|((name, of), literal)| {
+            let value = self.value(literal, of).map_err(|problem| problem.inside(name))?;
+            Ok(((*name).to_owned(), value))
         });
-        values.collect::<Result<_, _>>().map(Value::Struct)
+        values.collect()
     }
 
     /// `{"switch": DISCRIMINATOR, "MEMBER": VALUE}`; a member with a label needs no discriminator.
@@ -224,6 +254,10 @@ impl Reading<'_> {
             _ => Err(Problem::at_value(format!("`{}` is no reference", short(literal)))),
         }
     }
+}
+
+fn is_member(name: &str, members: &[(&str, TypeCodeView<'_>)]) -> bool {
+    members.iter().any(|(member, _)| *member == name)
 }
 
 /// Key of a union's discriminator: a keyword of IDL, so that no member has the name.

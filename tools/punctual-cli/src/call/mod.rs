@@ -49,10 +49,12 @@ Values of `in` and `inout` parameters, in order, are JSON or literals of IDL:
   sequence, array          [1, 2, 3]                fixed        \"12.50\"
   any                      5  \"text\"  {\"type\": \"Radar::Point\", \"value\": {1, 2}}
   object reference         IOR:…  corbaloc:…  null
+  value type               {\"id\": 5, \"next\": null}  null     boxed        \"red\"
 
 The result is printed as JSON: the return value alone, or with `inout` and
 `out` parameters an object of all of them, the return value as \"return\". An
-exception goes to standard error, with its members as JSON.
+exception goes to standard error, with its members as JSON. A value of a value
+type that was printed before is {\"again\": N}, N counting them from 1.
 
 _is_a ID, _non_existent, _interface, _component and _repository_id need no IDL,
 and no operation does whose server has an interface repository.

@@ -12,12 +12,13 @@ use super::{conversion::SWITCH, quad};
 /// Returns the value of an `any` as JSON, over several lines if `is_tall`.
 ///
 /// # Errors
-/// It is a value of a value type, or malformed.
+/// It is malformed, or a value of a custom value type.
 pub fn json(any: &Any, is_tall: bool) -> Result<String, AnyError> {
     let mut printed = Printed {
         text: String::new(),
         is_tall,
         depth: 0,
+        objects: Vec::new(),
     };
     printed.value(&any.value()?)?;
     Ok(printed.text)
@@ -50,7 +51,12 @@ struct Printed {
     text: String,
     is_tall: bool,
     depth: usize,
+    /// Values of value types that have been printed.
+    objects: Vec<usize>,
 }
+
+/// Key of the number of a value that was printed before: values are counted in the order in which they begin.
+const AGAIN: &str = "again";
 
 impl Printed {
     fn value(&mut self, value: &Value) -> Result<(), AnyError> {
@@ -74,6 +80,15 @@ impl Printed {
             Value::Struct(members) => {
                 let members = members.iter().map(|(name, value)| (&name[..], value));
                 self.members(members)?;
+            }
+            Value::ValueType(object) => {
+                let earlier = self.objects.iter().position(|id| *id == object.identity());
+                if let Some(index) = earlier {
+                    let number = Value::ULong(index as u32 + 1);
+                    return self.members([(AGAIN, &number)]);
+                }
+                self.objects.push(object.identity());
+                self.members(object.members().iter().map(|(name, value)| (&name[..], value)))?;
             }
             Value::Union(discriminator, member) => {
                 let member = member.iter().map(|(name, value)| (&name[..], &**value));
@@ -165,7 +180,12 @@ impl Printed {
 fn has_parts(value: &Value) -> bool {
     matches!(
         value,
-        Value::Struct(_) | Value::Union(..) | Value::Sequence(_) | Value::Octets(_) | Value::Any(_)
+        Value::Struct(_)
+            | Value::ValueType(_)
+            | Value::Union(..)
+            | Value::Sequence(_)
+            | Value::Octets(_)
+            | Value::Any(_)
     )
 }
 

@@ -10,7 +10,7 @@ use std::{
 
 use punctual::{
     ObjectRef, Orb, Poa, SystemException, ThreadPool,
-    any::{Any, Kind, TypeCode, Value},
+    any::{Any, Kind, TypeCode, Value, ValueModifier},
     dynamic::{DynamicServant, RequestError, Upcall},
 };
 use punctual_fixtures::{
@@ -195,6 +195,10 @@ module Values {
   typedef fixed<6,2> PriceT;
   typedef sequence<octet> OctetsT;
   typedef sequence<long, 2> PairT;
+  valuetype LabelT string;
+  valuetype NodeT { public long id; public NodeT next; };
+  valuetype TaggedT : NodeT { public LabelT tag; };
+  typedef sequence<NodeT> NodesT;
   interface Base { readonly attribute string name; };
   interface Echo : Base {
     attribute Point origin;
@@ -212,11 +216,20 @@ module Values {
     double real(in double value);
     char letter(in char value);
     Object reference(in Object value);
+    TaggedT tagged(in TaggedT value);
+    NodesT repeated(in NodesT value);
     void swap(inout long a, in Colour paint, out string b);
     void log(in long value) context ("USER*");
   };
 };
 "#;
+
+fn node() -> TypeCode {
+    let id = "IDL:Values/NodeT:1.0";
+    let next = TypeCode::recursive(id);
+    let members = [("id", TypeCode::basic(Kind::Long), true), ("next", next, true)];
+    TypeCode::value(id, "NodeT", ValueModifier::None, None, members)
+}
 
 /// Answers with its argument, of types that are written by hand here.
 #[derive(Default)]
@@ -256,6 +269,12 @@ impl Echo {
             "real" => of(Kind::Double),
             "letter" => of(Kind::Char),
             "reference" => of(Kind::ObjRef),
+            "tagged" => {
+                let label = TypeCode::value_box("IDL:Values/LabelT:1.0", "LabelT", of(Kind::String));
+                let (id, tag) = ("IDL:Values/TaggedT:1.0", [("tag", label, true)]);
+                TypeCode::value(id, "TaggedT", ValueModifier::None, Some(node()), tag)
+            }
+            "repeated" => TypeCode::sequence(node(), 0),
             _ => return None,
         })
     }
@@ -292,6 +311,14 @@ impl DynamicServant for Echo {
                     (5, &["USER".to_owned(), "eva".to_owned()][..])
                 );
                 Ok(Vec::new())
+            }
+            "repeated" => {
+                let nodes = Self::type_of("repeated").expect("known");
+                let Value::Sequence(mut values) = request.argument_of(&nodes)?.value()? else {
+                    unreachable!("a sequence")
+                };
+                values.extend(values.clone());
+                Ok(vec![Any::from_value(nodes, &Value::Sequence(values))?])
             }
             operation => {
                 let of = Self::type_of(operation).ok_or_else(|| request.unknown_operation())?;
@@ -346,7 +373,7 @@ fn values_of_every_type_are_read_and_printed() {
     let server = Dynamic::start();
     let (echo, idl) = (server.serve(Echo::default()), file("values.idl", VALUES));
     let object = format!("\"{echo}\"");
-    let rows: [(&[&str], &str); 28] = [
+    let rows: [(&[&str], &str); 32] = [
         (
             &["path", "[{\"x\": 1, \"y\": 0.5}, {-2, 1e9}]"],
             "[{\"x\": 1, \"y\": 0.5}, {\"x\": -2, \"y\": 1000000000.0}]",
@@ -394,6 +421,19 @@ fn values_of_every_type_are_read_and_printed() {
         (&["reference", &echo], &object),
         (&["swap", "3", "green"], "{\"a\": -3, \"b\": \"paint 1\"}"),
         (&["name"], "\"echo\""),
+        (
+            &["tagged", "{id: 1, next: {2, null}, tag: \"red\"}"],
+            "{\"id\": 1, \"next\": {\"id\": 2, \"next\": null}, \"tag\": {\"value\": \"red\"}}",
+        ),
+        (
+            &["tagged", "{1, null, {value: \"red\"}}"],
+            "{\"id\": 1, \"next\": null, \"tag\": {\"value\": \"red\"}}",
+        ),
+        (&["tagged", "null"], "null"),
+        (
+            &["repeated", "[{1, null}, null]"],
+            "[{\"id\": 1, \"next\": null}, null, {\"again\": 1}, null]",
+        ),
         (&["origin"], "{\"x\": 0, \"y\": 0.0}"),
         (&["origin", "{1, 2}"], ""),
     ];
@@ -414,6 +454,8 @@ fn values_of_every_type_are_read_and_printed() {
             "type `Nothing` is unknown",
         ),
         (["reference", "IOR:00"], "IOR"),
+        (["tagged", "{id: 1, next: null}"], "member `tag` is missing"),
+        (["tagged", "7"], "written {\"MEMBER\": VALUE"),
     ];
     for (arguments, part) in wrong {
         let wrong = call(&echo, &idl, &arguments);

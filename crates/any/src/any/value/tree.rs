@@ -6,15 +6,15 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use punctual_cdr::{CdrError, CdrErrorKind, Decoder, Endian, Ior, LongDouble};
 
-use super::{Value, chosen_label};
+use super::{Value, write::chosen_label};
 use crate::{Any, AnyError, Kind, TypeCode, TypeCodeView, type_code::MAX_DEPTH};
 
 impl Value {
-    /// Creates the initial value of a type: numbers are 0, texts and sequences empty, references nil, enums
-    /// their first value, and unions have their first member.
+    /// Creates the initial value of a type: numbers are 0, texts and sequences empty, references nil, values
+    /// of value types null, enums their first value, and unions have their first member.
     ///
     /// # Errors
-    /// The type code is malformed, describes a value type or more than 64 MiB.
+    /// The type code is malformed, or describes more than 64 MiB.
     ///
     /// ```
     /// use punctual_any::{Any, Kind, TypeCode, Value};
@@ -74,11 +74,12 @@ impl Value {
         Ok(Self::Union(Box::new(discriminator), member))
     }
 
-    /// Returns a component: a member of a struct or exception, an element, the discriminator (0) or the
-    /// member (1) of a union. Octets of a sequence are not components: see [`Value::Octets`].
+    /// Returns a component: a member of a struct, exception or value type, an element, the discriminator (0)
+    /// or the member (1) of a union. Octets of a sequence are not components: see [`Value::Octets`].
     pub fn component(&self, index: usize) -> Option<&Self> {
         match self {
             Self::Struct(members) => members.get(index).map(|(_, value)| value),
+            Self::ValueType(object) => object.members().get(index).map(|(_, value)| value),
             Self::Sequence(elements) => elements.get(index),
             Self::Union(selector, _) if index == 0 => Some(selector),
             Self::Union(_, Some((_, value))) if index == 1 => Some(value),
@@ -86,10 +87,12 @@ impl Value {
         }
     }
 
-    /// Lends a component, as [`Self::component`], to change it.
+    /// Lends a component, as [`Self::component`], to change it. Members of a value that is elsewhere, too,
+    /// are not lent.
     pub fn component_mut(&mut self, index: usize) -> Option<&mut Self> {
         match self {
             Self::Struct(members) => members.get_mut(index).map(|(_, value)| value),
+            Self::ValueType(object) => object.members_mut()?.get_mut(index).map(|(_, value)| value),
             Self::Sequence(elements) => elements.get_mut(index),
             Self::Union(selector, _) if index == 0 => Some(selector),
             Self::Union(_, Some((_, value))) if index == 1 => Some(value),
@@ -113,11 +116,10 @@ impl Value {
     }
 
     fn index(&self, part: &str) -> Option<usize> {
+        let named = |members: &[(String, Self)]| members.iter().position(|(name, _)| name == part);
         match self {
-            Self::Struct(members) if !members.is_empty() => {
-                let named = members.iter().position(|(name, _)| name == part);
-                named.or_else(|| part.parse().ok())
-            }
+            Self::Struct(members) => named(members).or_else(|| part.parse().ok()),
+            Self::ValueType(object) => named(object.members()).or_else(|| part.parse().ok()),
             Self::Union(_, Some((name, _))) if name == part => Some(1),
             _ => part.parse().ok(),
         }
@@ -163,7 +165,7 @@ impl Initial {
                 let count = if kind == Kind::Array { code.length()? } else { 0 };
                 self.elements(count, code, depth)?
             }
-            Kind::AbstractInterface => Value::None,
+            Kind::AbstractInterface | Kind::Value | Kind::ValueBox | Kind::Event => Value::None,
             Kind::Any => Value::Any(Any::default()),
             Kind::TypeCode => Value::TypeCode(TypeCode::default()),
             Kind::ObjRef | Kind::Component | Kind::Home => Value::Reference(Ior::default()),
