@@ -160,7 +160,7 @@ impl<'a> TypeCodeView<'a> {
     /// [`CdrErrorKind::NestingTooDeep`]: more bases than values may be nested.
     pub fn state(&self) -> Result<Vec<(&'a str, TypeCodeView<'a>)>, CdrError> {
         match self.kind()? {
-            Kind::ValueBox => return Ok(Vec::from([("value", self.content()?)])),
+            Kind::ValueBox => return Ok(Vec::from([(BOXED, self.content()?)])),
             Kind::Value | Kind::Event => {}
             _ => return Err(self.invalid()),
         }
@@ -427,6 +427,9 @@ impl<'a> TypeCodeView<'a> {
         }
     }
 }
+
+/// Name of a boxed value type's only member.
+pub(crate) const BOXED: &str = "value";
 
 /// Depth to which type codes and values of type codes may be nested.
 pub(crate) const MAX_DEPTH: u16 = Decoder::DEFAULT_NESTING_LIMIT;

@@ -9,7 +9,7 @@ use punctual_cdr::{
 use super::{Any, DynValue, Value};
 use crate::{
     Kind, TypeCode, TypeCodeView,
-    type_code::{MAX_DEPTH, discriminator},
+    type_code::{BOXED, MAX_DEPTH, discriminator},
 };
 
 /// Octets counted for a value of a value type, besides its members.
@@ -167,9 +167,7 @@ impl Reader {
         self.values.insert(header.position, None);
         let members = decoder.value_state(&header, left_out > 0, |decoder| {
             let mut members = Vec::new();
-            for (name, of) in code.state()? {
-                members.push((owned(name, decoder)?, self.value(&of, decoder)?));
-            }
+            self.state(code, decoder, &mut members)?;
             Ok(members)
         })?;
         let mut ids = Vec::new();
@@ -180,6 +178,33 @@ impl Reader {
         let value = DynValue::new(members).truncatable_to(ids);
         self.values.insert(header.position, Some(value.clone()));
         Ok(Value::ValueType(value))
+    }
+
+    /// The members of the base, then its own, of which no list is made: a type code can be large.
+    fn state(
+        &mut self,
+        code: &TypeCodeView<'_>,
+        decoder: &mut Decoder<'_>,
+        members: &mut Vec<(String, Value)>,
+    ) -> Result<(), CdrError> {
+        if code.kind()? == Kind::ValueBox {
+            members.push((owned(BOXED, decoder)?, self.value(&code.content()?, decoder)?));
+            return Ok(());
+        }
+        if self.depth > MAX_DEPTH {
+            return Err(decoder.error(CdrErrorKind::NestingTooDeep));
+        }
+        let mut value = code.value()?;
+        if let Some(base) = value.base {
+            self.depth += 1;
+            self.state(&base.resolved()?, decoder, members)?;
+            self.depth -= 1;
+        }
+        for _ in 0..value.members {
+            let (name, of) = value.next()?;
+            members.push((owned(name.read()?, decoder)?, self.value(&of, decoder)?));
+        }
+        Ok(())
     }
 }
 
