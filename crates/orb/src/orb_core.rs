@@ -87,7 +87,7 @@ impl OrbCore {
         ));
         objects.set_root(&root);
         let interceptors = Arc::new(settings.interceptors);
-        let components = interceptors.establish_components(&root.path, None, &UserPolicies::default());
+        let components = interceptors.establish_components(&root, &UserPolicies::default());
         let _ = root.ior_components.set(components);
         let parts = ClientParts {
             configuration: Arc::clone(&configuration),

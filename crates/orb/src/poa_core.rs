@@ -333,6 +333,17 @@ impl PoaCore {
         self.children.lock().iter().for_each(|child| child.visit(visit));
     }
 
+    /// The names of this one and its descendants, without those that have been destroyed.
+    pub(crate) fn paths(self: &Arc<Self>) -> Vec<String> {
+        let mut paths = Vec::new();
+        self.visit(&mut |poa| {
+            if !poa.destroyed.load(Ordering::Acquire) {
+                paths.push(poa.path.clone());
+            }
+        });
+        paths
+    }
+
     /// The names of this one and its descendants, as far as they use the pool.
     pub(crate) fn users(self: &Arc<Self>, pool: &Arc<PoolInfo>) -> Vec<String> {
         let mut users = Vec::new();

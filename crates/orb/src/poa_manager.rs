@@ -3,9 +3,12 @@
 //! The state is not on the path of a request: while it is not ACTIVE, the adapters state that no pool serves
 //! them, which the path checks anyway.
 
-use std::sync::{
-    Arc, Weak,
-    atomic::{AtomicU32, Ordering},
+use std::{
+    ptr,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use punctual_lane::QueueLimits;
@@ -80,6 +83,11 @@ impl ManagerCore {
             state: PoaManagerState::Active,
             adapters: Vec::new(),
         })))
+    }
+
+    /// A number that no other manager has at the same time.
+    pub(crate) fn id(&self) -> usize {
+        ptr::from_ref(self) as usize
     }
 
     pub(crate) fn state(&self) -> PoaManagerState {

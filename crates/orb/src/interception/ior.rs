@@ -5,6 +5,8 @@ use std::any::Any;
 use punctual_cdr::TaggedComponent;
 use punctual_types::PriorityModel;
 
+use crate::PoaManagerState;
+
 /// Adds components to the references of adapters, `PortableInterceptor::IORInterceptor`: what clients, or
 /// their interceptors, shall know about an object before they call it.
 ///
@@ -57,11 +59,31 @@ pub trait IorInterceptor: Send + Sync {
     /// Called once for each adapter, when it has been created and before it has references, in the order of
     /// registration. A panic propagates to the creator of the adapter.
     fn establish_components(&self, info: &mut IorInfo<'_>);
+
+    /// Called once for each adapter, when all interceptors have added their components. Default: does
+    /// nothing.
+    fn components_established(&self, info: &IorInfo<'_>) {
+        let _ = info;
+    }
+
+    /// Called after the manager with this number ([`IorInfo::manager`]) has changed its state, on the thread
+    /// that changed it. Default: does nothing.
+    fn adapter_manager_state_changed(&self, manager: usize, state: PoaManagerState) {
+        let _ = (manager, state);
+    }
+
+    /// Called after an adapter and those below it have been destroyed, with their names as
+    /// [`IorInfo::adapter`]: `adapter_state_changed` with NON_EXISTENT. Not called at the end of the ORB.
+    /// Default: does nothing.
+    fn adapters_destroyed(&self, adapters: &[String]) {
+        let _ = adapters;
+    }
 }
 
 /// An adapter that has been created, `PortableInterceptor::IORInfo`.
 pub struct IorInfo<'i> {
     pub(crate) path: &'i str,
+    pub(crate) manager: usize,
     pub(crate) model: Option<PriorityModel>,
     pub(crate) policies: &'i UserPolicies,
     pub(crate) components: &'i mut Vec<AddedComponent>,
@@ -87,6 +109,16 @@ impl<'i> IorInfo<'i> {
     /// Returns the names of the adapter and its parents, joined by `/`; empty for the root.
     pub fn adapter(&self) -> &'i str {
         self.path
+    }
+
+    /// Returns the number of its manager, which no other has at the same time: `manager_id`.
+    pub fn manager(&self) -> usize {
+        self.manager
+    }
+
+    /// Returns the components that interceptors have added so far.
+    pub fn components(&self) -> impl Iterator<Item = &TaggedComponent> {
+        self.components.iter().map(|added| &added.component)
     }
 
     /// Returns the priority model of the adapter.

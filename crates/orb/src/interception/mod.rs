@@ -24,7 +24,9 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use punctual_types::{PriorityModel, SystemException};
+use punctual_types::SystemException;
+
+use crate::poa_core::PoaCore;
 
 pub use client::{ClientRequestInfo, ClientRequestInterceptor};
 pub use interrupt::Interrupt;
@@ -123,20 +125,20 @@ pub(crate) struct Interceptors {
 
 impl Interceptors {
     /// Calls the IOR interceptors for an adapter. Returns the components of its references.
-    pub(crate) fn establish_components(
-        &self,
-        path: &str,
-        model: Option<PriorityModel>,
-        policies: &UserPolicies,
-    ) -> Vec<AddedComponent> {
+    pub(crate) fn establish_components(&self, poa: &PoaCore, policies: &UserPolicies) -> Vec<AddedComponent> {
         let mut components = Vec::new();
+        let mut info = IorInfo {
+            path: &poa.path,
+            manager: poa.processing.manager.id(),
+            model: poa.model,
+            policies,
+            components: &mut components,
+        };
         for interceptor in &self.ior {
-            interceptor.establish_components(&mut IorInfo {
-                path,
-                model,
-                policies,
-                components: &mut components,
-            });
+            interceptor.establish_components(&mut info);
+        }
+        for interceptor in &self.ior {
+            interceptor.components_established(&info);
         }
         components
     }

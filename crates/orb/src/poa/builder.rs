@@ -529,7 +529,7 @@ impl PoaBuilder {
             ..PoaCore::new(path, pool)
         })?;
         let interceptors = &orb.dispatcher.interceptors;
-        let components = interceptors.establish_components(&core.path, core.model, &self.user_policies);
+        let components = interceptors.establish_components(&core, &self.user_policies);
         let _ = core.ior_components.set(components);
         notice::unless_priority_set(&core);
         if let Some(limits) = redispatch

@@ -34,7 +34,13 @@ impl Poa {
                 "the root adapter ends with its ORB: use `Orb::shutdown`",
             ));
         }
+        let destroyed = self.core.paths();
         self.orb.objects.destroy(&self.orb.root, &self.core);
+        if !destroyed.is_empty() {
+            for interceptor in &self.orb.dispatcher.interceptors.ior {
+                interceptor.adapters_destroyed(&destroyed);
+            }
+        }
         Ok(())
     }
 }

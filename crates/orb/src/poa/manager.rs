@@ -116,6 +116,9 @@ impl PoaManager {
         for pool in self.core.pools() {
             self.orb.release_held(pool);
         }
+        for interceptor in &self.orb.dispatcher.interceptors.ior {
+            interceptor.adapter_manager_state_changed(self.core.id(), state);
+        }
         Ok(())
     }
 }

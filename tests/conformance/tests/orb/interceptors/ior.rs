@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use punctual::{Interface as _, Orb, PriorityModel, SchedulingClass, TaggedComponent, interceptors::*};
+use punctual::{
+    Interface as _, Orb, PoaManagerState, PriorityModel, SchedulingClass, TaggedComponent, interceptors::*,
+};
 use punctual_fixtures::server::{Profile, Server};
 
 const FIRST: u32 = 0x5000_0001;
@@ -106,4 +108,90 @@ fn references_have_the_components_of_their_adapters() {
     let client = punctual_fixtures::server::client();
     let other: punctual_fixtures::conformance::ProbeRef = client.resolve(&other.to_ior()).unwrap();
     assert_eq!(other.twice(4), Ok(8));
+}
+
+/// Records what happens to adapters.
+#[derive(Clone, Default)]
+struct Diary(Arc<Mutex<Vec<String>>>);
+
+impl Diary {
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+
+    fn write(&self, line: String) {
+        self.0.lock().unwrap().push(line);
+    }
+}
+
+impl IorInterceptor for Diary {
+    fn name(&self) -> &str {
+        "diary"
+    }
+
+    fn establish_components(&self, info: &mut IorInfo<'_>) {
+        self.write(format!("{} before {}", info.adapter(), info.components().count()));
+    }
+
+    fn components_established(&self, info: &IorInfo<'_>) {
+        self.write(format!("{} after {}", info.adapter(), info.components().count()));
+    }
+
+    fn adapter_manager_state_changed(&self, manager: usize, state: PoaManagerState) {
+        assert_ne!(manager, 0);
+        self.write(format!("{state:?}"));
+    }
+
+    fn adapters_destroyed(&self, adapters: &[String]) {
+        self.write(format!("end of {}", adapters.join(" ")));
+    }
+}
+
+impl OrbInitializer for Diary {
+    fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+        info.add_ior_interceptor(Arc::new(self.clone())).unwrap();
+        let sites = Sites {
+            tag: FIRST,
+            adapters: Arc::default(),
+        };
+        info.add_ior_interceptor(Arc::new(sites)).unwrap();
+    }
+}
+
+#[test]
+fn interceptors_see_the_life_of_adapters() {
+    let diary = Diary::default();
+    let builder = Orb::builder().lock_memory(false).initializer(&diary);
+    let orb = builder.build().unwrap();
+    assert_eq!(diary.take(), [" before 0", " after 0"]);
+    let outer = orb.root_poa().child("outer").policy(Site(1)).build().unwrap();
+    let inner = outer.child("inner").manager(&outer.manager()).build().unwrap();
+    let expected = [
+        "outer before 0",
+        "outer after 2",
+        "outer/inner before 0",
+        "outer/inner after 0",
+    ];
+    assert_eq!(diary.take(), expected);
+    outer.manager().discard().unwrap();
+    inner.manager().activate().unwrap();
+    assert_eq!(
+        diary.take(),
+        ["Discarding", "Active"],
+        "of both: it is one manager"
+    );
+    inner.destroy().unwrap();
+    outer.destroy().unwrap();
+    outer.destroy().unwrap();
+    assert_eq!(
+        diary.take(),
+        ["end of outer/inner", "end of outer"],
+        "once for each"
+    );
+    let outer = orb.root_poa().child("outer").build().unwrap();
+    let _inner = outer.child("inner").build().unwrap();
+    diary.take();
+    outer.destroy().unwrap();
+    outer.manager().deactivate();
+    assert_eq!(diary.take(), ["end of outer outer/inner", "Inactive"]);
 }
