@@ -254,15 +254,18 @@ impl<H: RequestHandler> Lane<H> {
         let state = &connection.state;
         state.set_unserved();
         let paid = connection.budgets.pay(reason, state.ended_requests(), ends);
-        // Of several threads, one answers the message for which nothing was left.
-        if !paid && state.set_exhausted() {
-            return false;
+        if !paid {
+            // Of several threads, one answers the message for which nothing was left.
+            if state.set_exhausted() {
+                return false;
+            }
+            // Before the answer: a peer that has read it finds its connection counted.
+            self.counters.exhausted_budgets.add_one();
         }
         let sent = answer();
         if paid {
             return sent;
         }
-        self.counters.exhausted_budgets.add_one();
         // CloseConnection states that nothing outstanding will be handled.
         if sent && state.serves_at_most(ends.into()) {
             connection.send_close();

@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         })?,
     )?;
     let before = book.configure("limits", &Any::new("none")?)?;
-    // Whoever knows the type gets it; whoever does not sees the value by its type code.
+    // A client that knows the type reads it as such; any other reads the value by its type code.
     if let Ok(limits) = before.get::<Limits>() {
         println!("limits were {} to {}", limits.low, limits.high);
     }
