@@ -9,6 +9,7 @@ use punctual::{
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
+    peer::NOBODY,
     priority,
     recorder::{CLIENT_PROPAGATED, Recorder, band, endpoints, model, policies, resolve},
     server::{Server, Setup, reference},
@@ -158,16 +159,12 @@ fn it_says_why_not() {
         unknown.validate_connection().unwrap_err().kind,
         Kind::ObjectNotExist
     );
-    let nobody = resolve(&orb, &reference([1, 2], unused_port(), b"x", &[]));
+    let nobody = resolve(&orb, &reference([1, 2], NOBODY, b"x", &[]));
     assert_eq!(
         nobody.validate_connection().unwrap_err().minor,
         Minor::CONNECT_REFUSED
     );
     assert_eq!(nobody.inconsistent_policies(), [], "the policies are good");
-}
-
-fn unused_port() -> u16 {
-    punctual_fixtures::peer::Listener::open().port
 }
 
 /// All that is wrong is listed, not just what a call would notice first.

@@ -7,7 +7,7 @@ use punctual::{
 use punctual_cdr::TaggedProfile;
 use punctual_fixtures::{
     conformance::ProbeRef,
-    peer::Listener,
+    peer::{Listener, NOBODY},
     recorder::{CLIENT_PROPAGATED, Recorder, SERVER_DECLARED, band, endpoints, model, policies, resolve},
     server::reference,
     wire::COMMON,
@@ -42,11 +42,6 @@ fn protocols(tags: &[u32]) -> Component {
             })
     });
     (43, value)
-}
-
-/// Nobody listens there.
-fn nobody() -> u16 {
-    Listener::open().port
 }
 
 /// The three places that rows speak of.
@@ -134,7 +129,7 @@ fn calls_go_where_reference_and_priority_say() {
         ),
         (
             "an endpoint that nobody listens at: the next one",
-            |[_, b, _]| vec![(nobody(), vec![alternate(nobody()), alternate(b.port)])],
+            |[_, b, _]| vec![(NOBODY, vec![alternate(NOBODY), alternate(b.port)])],
             &[(0, Ok(1)), (20, Ok(1))],
         ),
         (
@@ -152,7 +147,7 @@ fn calls_go_where_reference_and_priority_say() {
         ),
         (
             "two profiles of one key: the first, then the second",
-            |[_, b, c]| vec![(nobody(), vec![]), (b.port, vec![]), (c.port, vec![])],
+            |[_, b, c]| vec![(NOBODY, vec![]), (b.port, vec![]), (c.port, vec![])],
             &[(0, Ok(1))],
         ),
         (

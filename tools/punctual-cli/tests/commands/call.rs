@@ -2,7 +2,7 @@
 
 use std::{
     env, fs,
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
@@ -15,6 +15,7 @@ use punctual::{
 };
 use punctual_fixtures::{
     Missing, eventually,
+    peer::port_to_tell,
     repository::{InterfaceDef, OperationDef},
     server::Server,
     skip,
@@ -531,11 +532,7 @@ impl OmniNames {
     fn start() -> Option<Self> {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("omninames-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
-        let port = TcpListener::bind(("127.0.0.1", 0))
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let port = port_to_tell();
         let started = Command::new("omniNames")
             .args(["-start", &port.to_string(), "-ignoreport", "-logdir"])
             .arg(&folder)

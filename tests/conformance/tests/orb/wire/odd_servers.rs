@@ -6,7 +6,7 @@ use punctual::{Completion, Limits, Minor, Orb, ResolveError, SystemException, Sy
 use punctual_fixtures::{
     conformance::ProbeRef,
     conformance::probe::GreetError,
-    peer::{Listener, Peer},
+    peer::{Listener, NOBODY, Peer},
     server::{client, client_with, reference},
     wire::{
         CLOSE_CONNECTION, COMMON, DIALECTS, Dialect, FRAGMENT, LOCATE_REPLY, MESSAGE_ERROR, Message, Octets,
@@ -462,8 +462,7 @@ fn forwards_in_a_circle_end() {
 #[test]
 fn who_cannot_be_reached_is_said_why() {
     let orb = client();
-    let port = Listener::open().port;
-    let refused = resolve(&orb, [1, 2], port, &[]).unwrap().twice(1).unwrap_err();
+    let refused = resolve(&orb, [1, 2], NOBODY, &[]).unwrap().twice(1).unwrap_err();
     assert_eq!(
         refused,
         SystemException::new(Kind::Transient, Minor::CONNECT_REFUSED, Completion::No)
