@@ -3,8 +3,8 @@
 use alloc::{boxed::Box, collections::BTreeMap, string::String, vec::Vec};
 
 use punctual_cdr::{
-    Abstract, AbstractInterface, BoundedSeq, BoundedSlice, BoundedStr, BoundedString, Fixed, LongDouble,
-    Shared, ValueType, WChar, WString,
+    Abstract, AbstractInterface, BoundedMap, BoundedSeq, BoundedSlice, BoundedStr, BoundedString, Fixed,
+    LongDouble, Shared, ValueType, WChar, WString,
 };
 
 use crate::{Kind, TypeCode, TypeCodeView, ValueModifier};
@@ -247,9 +247,19 @@ impl<T: Typed> Typed for Vec<T> {
 /// That of its form on the wire: a sequence of pairs.
 impl<K: Typed, V: Typed> Typed for BTreeMap<K, V> {
     fn describe(enclosing: &mut Enclosing) -> TypeCode {
-        let members = [("key", K::describe(enclosing)), ("value", V::describe(enclosing))];
-        TypeCode::sequence(TypeCode::structure("", "", members), 0)
+        TypeCode::sequence(pair::<K, V>(enclosing), 0)
     }
+}
+
+impl<K: Typed, V: Typed, const N: usize> Typed for BoundedMap<K, V, N> {
+    fn describe(enclosing: &mut Enclosing) -> TypeCode {
+        TypeCode::sequence(pair::<K, V>(enclosing), N as u32)
+    }
+}
+
+fn pair<K: Typed, V: Typed>(enclosing: &mut Enclosing) -> TypeCode {
+    let members = [("key", K::describe(enclosing)), ("value", V::describe(enclosing))];
+    TypeCode::structure("", "", members)
 }
 
 impl<T: Typed, const N: usize> Typed for [T; N] {

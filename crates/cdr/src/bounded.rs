@@ -1,10 +1,10 @@
-//! Bounded strings and sequences, `string<N>` and `sequence<T, N>`: encoded like unbounded ones, refused
-//! beyond the bound.
+//! Bounded strings, sequences and maps, `string<N>`, `sequence<T, N>` and `map<K, V, N>`: encoded like unbounded
+//! ones, refused beyond the bound.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
 use core::{fmt, ops::Deref};
 
-use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
+use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, map};
 
 /// A value exceeds the bound of its IDL type.
 ///
@@ -17,7 +17,7 @@ use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder};
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TooLong {
-    /// Length of the value in elements, or in characters of a string.
+    /// Length of the value in elements, pairs of a map, or characters of a string.
     pub length: usize,
     /// Bound of the IDL type.
     pub bound: usize,
@@ -102,6 +102,21 @@ bounded!(
     BoundedSlice ['a, T, const N: usize] &'a [T], [T], ['a, T, N], <[T]>::len
 );
 bounded!(
+    /// A `map<K, V, N>`: at most `N` pairs.
+    ///
+    /// ```
+    /// use punctual_cdr::BoundedMap;
+    ///
+    /// let mut limits = BoundedMap::<&str, i32, 1>::default();
+    /// limits.insert("low", 10)?;
+    /// limits.insert("low", 20)?;
+    /// assert!(limits.insert("high", 80).is_err());
+    /// assert_eq!(limits["low"], 20);
+    /// # Ok::<(), punctual_cdr::TooLong>(())
+    /// ```
+    BoundedMap [K, V, const N: usize] BTreeMap<K, V>, BTreeMap<K, V>, [K, V, N], BTreeMap::len
+);
+bounded!(
     /// An owned `string<N>`: at most `N` characters.
     ///
     /// ```
@@ -137,6 +152,12 @@ impl<T, const N: usize> Default for BoundedSeq<T, N> {
     }
 }
 
+impl<K, V, const N: usize> Default for BoundedMap<K, V, N> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
 impl<const N: usize> Default for BoundedString<N> {
     fn default() -> Self {
         Self(String::new())
@@ -168,6 +189,34 @@ impl<T, const N: usize> BoundedSeq<T, N> {
         }
         self.0.push(element);
         Ok(())
+    }
+}
+
+impl<K, V, const N: usize> BoundedMap<K, V, N> {
+    /// Removes all pairs.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl<K: Ord, V, const N: usize> BoundedMap<K, V, N> {
+    /// Sets the value of a key, and returns the previous one. Fails if the key is new and the map is full.
+    ///
+    /// ```
+    /// # use punctual_cdr::{BoundedMap, TooLong};
+    /// let mut one = BoundedMap::<u8, char, 1>::default();
+    /// assert_eq!(one.insert(7, 'a'), Ok(None));
+    /// assert_eq!(one.insert(7, 'b'), Ok(Some('a')));
+    /// assert_eq!(one.insert(8, 'c'), Err(TooLong { length: 2, bound: 1 }));
+    /// ```
+    pub fn insert(&mut self, key: K, value: V) -> Result<Option<V>, TooLong> {
+        if self.0.len() == N && !self.0.contains_key(&key) {
+            return Err(TooLong {
+                length: N + 1,
+                bound: N,
+            });
+        }
+        Ok(self.0.insert(key, value))
     }
 }
 
@@ -222,6 +271,12 @@ impl<T: Encode, const N: usize> Encode for BoundedSlice<'_, T, N> {
     }
 }
 
+impl<K: Encode, V: Encode, const N: usize> Encode for BoundedMap<K, V, N> {
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+        self.0.encode(encoder)
+    }
+}
+
 impl<const N: usize> Encode for BoundedString<N> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         self.0.encode(encoder)
@@ -255,6 +310,15 @@ impl<'a, T: Decode<'a>, const N: usize> Decode<'a> for BoundedSlice<'a, T, N> {
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
         let count = bounded_length::<N>(decoder, T::MIN_SIZE)?;
         T::decode_slice(decoder, count).map(Self)
+    }
+}
+
+impl<'a, K: Decode<'a> + Ord, V: Decode<'a>, const N: usize> Decode<'a> for BoundedMap<K, V, N> {
+    const MIN_SIZE: usize = 4;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let count = bounded_length::<N>(decoder, K::MIN_SIZE + V::MIN_SIZE)?;
+        map::pairs(decoder, count).map(Self)
     }
 }
 

@@ -40,8 +40,8 @@
 //! ```
 
 pub use punctual_cdr::{
-    BoundedSeq, BoundedSlice, BoundedStr, BoundedString, CharSet, Fixed, FixedOverflow, Ior, LongDouble,
-    TaggedComponent, TooLong, WChar, WString,
+    BoundedMap, BoundedSeq, BoundedSlice, BoundedStr, BoundedString, CharSet, Fixed, FixedOverflow, Ior,
+    LongDouble, TaggedComponent, TooLong, WChar, WString,
 };
 pub use punctual_giop::{UrlError, ior_from_string, ior_to_string};
 pub use punctual_orb::{

@@ -33,10 +33,10 @@ pub use wait_strategy::WaitStrategy;
 pub mod rt {
     pub use punctual_any::{Any, AnyView, Enclosing, TypeCode, Typed, TypedReference, ValueModifier};
     pub use punctual_cdr::{
-        Abstract, AbstractInterface, BoundedSeq, BoundedSlice, BoundedStr, BoundedString, CdrError,
-        CdrErrorKind, CustomMarshal, Decode, Decoder, Encode, Encoder, Fixed, FromIor, HasIor, Inherits, Ior,
-        LongDouble, Shared, ValueFactory, ValueObject, ValueType, WChar, WString, boxed_array, filled_array,
-        pack_bits, unpack_bits,
+        Abstract, AbstractInterface, BoundedMap, BoundedSeq, BoundedSlice, BoundedStr, BoundedString,
+        CdrError, CdrErrorKind, CustomMarshal, Decode, Decoder, Encode, Encoder, Fixed, FromIor, HasIor,
+        Inherits, Ior, LongDouble, Shared, ValueFactory, ValueObject, ValueType, WChar, WString, boxed_array,
+        filled_array, pack_bits, unpack_bits,
     };
     pub use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 

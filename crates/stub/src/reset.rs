@@ -6,7 +6,9 @@ use std::{
 };
 
 use punctual_any::{Any as IdlAny, TypeCode};
-use punctual_cdr::{Abstract, BoundedSeq, BoundedString, Fixed, LongDouble, Shared, WChar, WString};
+use punctual_cdr::{
+    Abstract, BoundedMap, BoundedSeq, BoundedString, Fixed, LongDouble, Shared, WChar, WString,
+};
 
 /// A value that can be reset to its default without freeing its memory.
 pub trait Reset {
@@ -124,6 +126,12 @@ impl<T> Reset for Vec<T> {
 }
 
 impl<K, V> Reset for BTreeMap<K, V> {
+    fn reset(&mut self) {
+        self.clear();
+    }
+}
+
+impl<K, V, const N: usize> Reset for BoundedMap<K, V, N> {
     fn reset(&mut self) {
         self.clear();
     }

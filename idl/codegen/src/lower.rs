@@ -322,9 +322,10 @@ impl Lowering<'_> {
                 element: Box::new(self.ty(element)),
                 bound: bound.map(u64::from),
             },
-            hir::Type::Map { key, value, .. } => Type::Map {
+            hir::Type::Map { key, value, bound } => Type::Map {
                 key: Box::new(self.ty(key)),
                 value: Box::new(self.ty(value)),
+                bound: bound.map(u64::from),
             },
             hir::Type::Array { element, dims } => {
                 dims.iter()

@@ -138,6 +138,7 @@ pub enum Type {
     Map {
         key: Box<Type>,
         value: Box<Type>,
+        bound: Option<u64>,
     },
     /// An array of one dimension.
     Array {

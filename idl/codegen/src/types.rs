@@ -93,9 +93,12 @@ impl<'m> Place<'m> {
                     Some(bound) => quote!(#rt::BoundedSeq<#element, #bound>),
                 }
             }
-            Type::Map { key, value } => {
+            Type::Map { key, value, bound } => {
                 let (key, value) = (self.owned(key), self.owned(value));
-                quote!(::std::collections::BTreeMap<#key, #value>)
+                match bound.map(literal) {
+                    None => quote!(::std::collections::BTreeMap<#key, #value>),
+                    Some(bound) => quote!(#rt::BoundedMap<#key, #value, #bound>),
+                }
             }
             Type::Array { element, length } => {
                 let length = literal(*length);

@@ -9,6 +9,8 @@ pub struct Settings {
         ::std::string::String,
         ::std::vec::Vec<f64>,
     >,
+    /// IDL `Settings::few`.
+    pub few: ::punctual::rt::BoundedMap<i32, ::std::string::String, 8>,
     /// IDL `Settings::small`.
     pub small: i8,
 }
@@ -19,18 +21,20 @@ impl ::punctual::rt::Encode for Settings {
         encoder: &mut ::punctual::rt::Encoder<'_>,
     ) -> ::core::result::Result<(), ::punctual::rt::CdrError> {
         ::punctual::rt::Encode::encode(&self.values, encoder)?;
+        ::punctual::rt::Encode::encode(&self.few, encoder)?;
         ::punctual::rt::Encode::encode(&self.small, encoder)?;
         Ok(())
     }
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl<'a> ::punctual::rt::Decode<'a> for Settings {
-    const MIN_SIZE: usize = 5;
+    const MIN_SIZE: usize = 9;
     fn decode(
         decoder: &mut ::punctual::rt::Decoder<'a>,
     ) -> ::core::result::Result<Self, ::punctual::rt::CdrError> {
         Ok(Self {
             values: ::punctual::rt::Decode::decode(decoder)?,
+            few: ::punctual::rt::Decode::decode(decoder)?,
             small: ::punctual::rt::Decode::decode(decoder)?,
         })
     }
@@ -39,6 +43,7 @@ impl<'a> ::punctual::rt::Decode<'a> for Settings {
         decoder: &mut ::punctual::rt::Decoder<'a>,
     ) -> ::core::result::Result<(), ::punctual::rt::CdrError> {
         ::punctual::rt::Decode::decode_into(&mut self.values, decoder)?;
+        ::punctual::rt::Decode::decode_into(&mut self.few, decoder)?;
         ::punctual::rt::Decode::decode_into(&mut self.small, decoder)?;
         Ok(())
     }
@@ -47,6 +52,7 @@ impl<'a> ::punctual::rt::Decode<'a> for Settings {
 impl ::punctual::rt::Reset for Settings {
     fn reset(&mut self) {
         ::punctual::rt::Reset::reset(&mut self.values);
+        ::punctual::rt::Reset::reset(&mut self.few);
         ::punctual::rt::Reset::reset(&mut self.small);
     }
 }
@@ -70,6 +76,14 @@ impl ::punctual::rt::Typed for Settings {
                         <::std::collections::BTreeMap<
                             ::std::string::String,
                             ::std::vec::Vec<f64>,
+                        > as ::punctual::rt::Typed>::describe,
+                    ),
+                    (
+                        "few",
+                        <::punctual::rt::BoundedMap<
+                            i32,
+                            ::std::string::String,
+                            8,
                         > as ::punctual::rt::Typed>::describe,
                     ),
                     ("small", <i8 as ::punctual::rt::Typed>::describe),

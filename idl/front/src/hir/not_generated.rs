@@ -98,9 +98,6 @@ impl Check<'_> {
     }
 
     fn native(&mut self, span: Span, ty: &Type, user: &str) {
-        if is_bounded_map(ty) {
-            self.report(span, "a map with a bound", user);
-        }
         let is_native = |of: &&Definition| matches!(of.kind, DefinitionKind::Native);
         let native = self.innermost(ty).filter(is_native);
         if native.is_some_and(|native| !self.specification.is_type_code(native)) {
@@ -124,19 +121,6 @@ impl Check<'_> {
                 },
                 _ => return None,
             }
-        }
-    }
-}
-
-/// Whether a type is, or its elements are, a map with a bound.
-fn is_bounded_map(mut ty: &Type) -> bool {
-    loop {
-        match ty {
-            Type::Map { bound: Some(_), .. } => return true,
-            Type::Sequence { element, .. }
-            | Type::Array { element, .. }
-            | Type::Map { value: element, .. } => ty = element,
-            _ => return false,
         }
     }
 }

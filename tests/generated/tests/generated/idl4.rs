@@ -55,7 +55,19 @@ fn record() -> Record {
             trim: -32,
         },
         parts: BTreeMap::from([(3, Record::default()), (-7, Record::default())]),
+        few: BTreeMap::from([(String::from("a"), 1)]).try_into().unwrap(),
     }
+}
+
+#[test]
+fn a_map_with_a_bound_takes_no_more() {
+    let mut record = record();
+    record.few.insert(String::from("b"), 2).unwrap();
+    record.few.insert(String::from("b"), 3).unwrap();
+    assert!(record.few.insert(String::from("c"), 3).is_err());
+    assert_eq!((record.few.len(), record.few["b"]), (2, 3));
+    let code = Any::new(&record).unwrap().type_code().to_string();
+    assert_eq!(code, "struct Record");
 }
 
 #[test]
