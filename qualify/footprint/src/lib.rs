@@ -1,5 +1,6 @@
-//! What all programs of this package have: an ORB, an object, and a two-way call. Each program has one
-//! feature more than `footprint-minimal`; `punctual bench orb.footprint` compares their sizes.
+//! What all programs of this package have: an ORB, an object, and a two-way call. `footprint-client` has the
+//! caller's part, `footprint-server` the other one; each further program has one feature more than
+//! `footprint-minimal`. `punctual bench orb.footprint` compares their sizes.
 
 use std::error::Error;
 
@@ -11,7 +12,8 @@ pub use echo::EchoerRef;
 /// Result of a program.
 pub type Done = Result<(), Box<dyn Error>>;
 
-struct Host;
+/// Servant of the object.
+pub struct Host;
 
 impl echo::Echoer for Host {
     fn repeat(&self, number: i32) -> Result<i32, SystemException> {
@@ -28,4 +30,13 @@ pub fn served(orb: &Orb, poa: &Poa) -> Result<EchoerRef, Box<dyn Error>> {
     let echo: EchoerRef = orb.resolve(&orb.publish("Echo", &object)?)?;
     assert_eq!(echo.repeat(3)?, 3);
     Ok(echo)
+}
+
+/// Waits until standard input ends.
+///
+/// # Errors
+/// Standard input cannot be read.
+pub fn wait() -> Done {
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink())?;
+    Ok(())
 }

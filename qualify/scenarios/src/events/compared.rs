@@ -1,14 +1,7 @@
 //! Latency of an event beside that over other publish/subscribe engines, in blocks that alternate. The
 //! program `qualify/pubsub` measures theirs.
 
-use std::{
-    env,
-    io::{BufRead, BufReader, Write},
-    path::PathBuf,
-    process::{Child, ChildStdin, Command, Stdio},
-    sync::mpsc::{Receiver, channel},
-    thread,
-};
+use std::{env, path::PathBuf};
 
 use punctual_harness::{Latencies, Row, blocks::interleave};
 
@@ -18,7 +11,7 @@ use super::{
     site::{Site, channel_setup},
     supplier::{Amount, Push},
 };
-use crate::{cubit::transport::Transport, error::Error, experiment::Trial};
+use crate::{cubit::transport::Transport, error::Error, experiment::Trial, load::OtherProgram};
 
 /// Names the program that publishes over other engines.
 const PROGRAM: &str = "PUNCTUAL_PUBSUB";
@@ -63,7 +56,7 @@ pub(super) fn measure(trial: &mut Trial<'_>, extent: Extent) -> Result<(), Error
     }
     let mut others = Vec::new();
     for (engine, _) in ENGINES {
-        others.push(Engine::start(&program, engine, cpu)?);
+        others.push(OtherProgram::start(&program, &[engine, &cpu.to_string()])?);
     }
     let push = Push {
         amount: Amount::Sets(extent.block),
@@ -73,7 +66,7 @@ pub(super) fn measure(trial: &mut Trial<'_>, extent: Extent) -> Result<(), Error
     let mut run = |index: usize, _| -> Result<Latencies, Error> {
         match index.checked_sub(OURS.len()) {
             None => Ok(ours[index].push(&push)?.1.latencies),
-            Some(index) => others[index].publish(extent.block),
+            Some(index) => publish(&mut others[index], extent.block),
         }
     };
     let all: Vec<usize> = (0..number as usize).collect();
@@ -100,60 +93,11 @@ pub(super) fn measure(trial: &mut Trial<'_>, extent: Extent) -> Result<(), Error
     Ok(())
 }
 
-/// The program with one engine; it is ended when this is dropped.
-struct Engine {
-    name: &'static str,
-    process: Child,
-    commands: ChildStdin,
-    answers: Receiver<String>,
-}
-
-impl Engine {
-    fn start(program: &PathBuf, name: &'static str, cpu: usize) -> Result<Self, Error> {
-        let mut process = Command::new(program)
-            .args([name, &cpu.to_string()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("{}, which {PROGRAM} names: {error}", program.display()))?;
-        let (commands, output) = process
-            .stdin
-            .take()
-            .zip(process.stdout.take())
-            .ok_or("no pipes")?;
-        let (sender, answers) = channel();
-        thread::Builder::new()
-            .name(format!("{name}-answers"))
-            .spawn(move || {
-                for line in BufReader::new(output).lines().map_while(Result::ok) {
-                    if sender.send(line).is_err() {
-                        return;
-                    }
-                }
-            })?;
-        Ok(Self {
-            name,
-            process,
-            commands,
-            answers,
-        })
-    }
-
-    fn publish(&mut self, events: u32) -> Result<Latencies, Error> {
-        writeln!(self.commands, "{events}")?;
-        let answer = self.answers.recv_timeout(ANSWER);
-        let answer = answer.map_err(|_| format!("{PROGRAM} {}: no answer", self.name))?;
-        let mut latencies = Latencies::new();
-        let times: Vec<u64> = serde_json::from_str(&answer)?;
-        times.into_iter().for_each(|time| latencies.record(time));
-        Ok(latencies)
-    }
-}
-
-impl Drop for Engine {
-    fn drop(&mut self) {
-        // Its children end with it. It may have ended itself.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+/// Publishes events over the engine of this program.
+fn publish(engine: &mut OtherProgram, events: u32) -> Result<Latencies, Error> {
+    engine.write(events)?;
+    let mut latencies = Latencies::new();
+    let times: Vec<u64> = serde_json::from_str(&engine.read(ANSWER)?)?;
+    times.into_iter().for_each(|time| latencies.record(time));
+    Ok(latencies)
 }

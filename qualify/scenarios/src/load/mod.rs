@@ -9,6 +9,7 @@
 //! | Tasks of the client process, and its reports | `task.rs` |
 //! | The client process and its threads | `client.rs`, `worker.rs`, `pacing.rs`, `slices.rs` |
 //! | Both processes on their CPUs and networks | `deployment.rs`, `network.rs` |
+//! | Programs of their own, driven line by line | `other_program.rs` |
 //! | Calibration of the unit of work | `calibration.rs` |
 //! | A benchmark's phases, with the time taken by the kernel | `session.rs` |
 //! | Shares of deadlines met | `deadlines.rs` |
@@ -18,6 +19,7 @@ mod client;
 mod deadlines;
 mod deployment;
 pub(crate) mod network;
+mod other_program;
 mod pacing;
 mod policies;
 mod server;
@@ -29,6 +31,7 @@ mod worker;
 pub(crate) use calibration::{CAPACITY, REFERENCE_WORK};
 pub(crate) use deadlines::{Counting, Share};
 pub(crate) use deployment::{Deployment, Placement, Setup};
+pub(crate) use other_program::OtherProgram;
 pub(crate) use policies::Policy;
 pub(crate) use server::{PoolSpec, SMALL_STACK_BYTES, Server, ServerSetup, ServerSpec};
 pub(crate) use session::{Client, Engine, Phase, PhaseResult, Session, expected};

@@ -5,6 +5,7 @@
 //! program's symbol table. Source: [Schmidt 2002] 3.4, figure 7.
 
 mod features;
+mod idle;
 mod memory;
 mod program;
 
@@ -34,7 +35,7 @@ impl Experiment for Footprint {
     const ABOUT: &'static str =
         "sizes of programs, of features and of the ORB's layers, and memory of servers with 1 to 50 lanes";
     const PAGE: &'static str = include_str!("footprint.toml");
-    const CONTROLS: &'static [Control] = &[features::WITH_THREADS];
+    const CONTROLS: &'static [Control] = &[features::WITH_THREADS, idle::THIS_PROGRAM];
 
     fn expected(_: Length) -> Duration {
         Duration::from_secs(2)
@@ -55,6 +56,7 @@ impl Experiment for Footprint {
                 trial.outcome.skip(None, what, error.to_string());
             }
         }
+        idle::measure(trial);
         trial.stage("servers", Duration::from_secs(1));
         server_rows(&trial.testbed.places, &mut trial.outcome)?;
         let build = if optimised {
