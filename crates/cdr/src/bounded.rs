@@ -1,5 +1,5 @@
-//! Bounded strings, sequences and maps, `string<N>`, `sequence<T, N>` and `map<K, V, N>`: encoded like unbounded
-//! ones, refused beyond the bound.
+//! Bounded strings, sequences and maps, `string<N>`, `sequence<T, N>` and `map<K, V, N>`: encoded like
+//! unbounded ones, refused beyond the bound.
 
 use alloc::{collections::BTreeMap, string::String, vec::Vec};
 use core::{fmt, ops::Deref};

@@ -1,5 +1,5 @@
-//! A minimal client: it calls the object whose reference it is given, prints the result, and keeps its connection
-//! until its standard input ends.
+//! A minimal client: it calls the object whose reference it is given, prints the result, and keeps its
+//! connection until its standard input ends.
 
 use punctual::Orb;
 use punctual_footprint::{Done, EchoerRef, wait};

@@ -1,5 +1,5 @@
-//! A minimal server: an object behind two lanes. It prints the object's reference, and serves until its standard
-//! input ends.
+//! A minimal server: an object behind two lanes. It prints the object's reference, and serves until its
+//! standard input ends.
 
 use punctual::prelude::*;
 use punctual_footprint::{Done, Host, wait};
