@@ -212,7 +212,9 @@ fn describe(code: &TypeCodeView<'_>, text: &mut String, depth: u16) -> Result<()
             let name = code.name()?;
             let name = if name.is_empty() { code.id()? } else { name };
             if depth > 0 {
-                text.push_str(name);
+                // The entries of a map have neither name nor id. Their members are left out too: with
+                // indirections, the text of a short type code could be very long.
+                text.push_str(if name.is_empty() { kind.idl() } else { name });
                 return Ok(());
             }
             text.push_str(&format!("{} {name}", kind.idl()));

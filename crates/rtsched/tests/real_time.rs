@@ -515,9 +515,11 @@ fn a_late_operation_does_not_pass_more_eligible_threads() {
     let scheduling = RtScheduling::builder().build().unwrap();
     let (late, ends) = (Arc::new(Gate::new()), Arc::new(Gate::new()));
     let (is_late, waits, of_low) = (Arc::clone(&late), Arc::clone(&ends), scheduling.clone());
-    let passed = Passed::start(cpu, &scheduling, move |_| {
+    let passed = Passed::start(cpu, &scheduling, move |segment| {
+        // It waits for its turn here, not in the operation, which might end before it begins.
+        segment.update(importance(1)).unwrap();
         let current = of_low.current();
-        let limit = Duration::from_millis(1);
+        let limit = Duration::from_millis(50);
         let ended = current.operation(limit, SheddingPolicy::at_checkpoints(), |_| {
             let ended = current.sleep_until(Time::NEVER);
             is_late.open();
@@ -527,9 +529,8 @@ fn a_late_operation_does_not_pass_more_eligible_threads() {
         assert!(ended.is_err());
     });
     passed.goes_on.open();
-    // It waits for its turn to begin the operation.
     passed.high_ends.open();
-    late.pass(None);
+    assert!(late.pass(Some(Instant::now() + LONG)));
     let of_high = scheduling.clone();
     let high_ends = Arc::new(Gate::new());
     let waits = Arc::clone(&high_ends);

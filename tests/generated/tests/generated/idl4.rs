@@ -67,7 +67,7 @@ fn a_map_with_a_bound_takes_no_more() {
     assert!(record.few.insert(String::from("c"), 3).is_err());
     assert_eq!((record.few.len(), record.few["b"]), (2, 3));
     let code = Any::new(&record).unwrap().type_code().to_string();
-    assert_eq!(code, "struct Record");
+    assert!(code.ends_with("; sequence<struct, 2> few; }"), "{code}");
 }
 
 #[test]
