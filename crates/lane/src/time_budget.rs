@@ -8,6 +8,9 @@ use std::{
 /// Account of the processor time that a lane has spent on one kind of work: a deferrable server in the terms
 /// of scheduling analysis. In any interval t, the work takes at most the burst + t * percent / 100, and the
 /// one step that exceeds it.
+///
+/// Work that has exhausted it waits until a quantum of the burst has been earned: if it continued with every
+/// microsecond earned, a thread would wake for each step, and wake-ups cost more than the steps.
 pub(crate) struct TimeBudget {
     percent: u32,
     /// Time that may be spent at once after a pause.
@@ -15,7 +18,12 @@ pub(crate) struct TimeBudget {
     /// Time spent and not yet earned again.
     spent: Duration,
     updated: Instant,
+    /// More than the burst was spent, and no quantum has been earned since.
+    exhausted: bool,
 }
+
+/// Quanta in a burst.
+const QUANTA: u32 = 20;
 
 impl TimeBudget {
     /// Budget with this percentage of one processor, from 1 to 100, after a burst.
@@ -25,6 +33,7 @@ impl TimeBudget {
             burst,
             spent: Duration::ZERO,
             updated: Instant::now(),
+            exhausted: false,
         }
     }
 
@@ -33,7 +42,15 @@ impl TimeBudget {
         let earned = now.saturating_duration_since(self.updated) * self.percent / 100;
         self.updated = now;
         self.spent = self.spent.saturating_sub(earned);
-        self.spent.saturating_sub(self.burst) * 100 / self.percent
+        self.exhausted |= self.spent > self.burst;
+        let quantum = if self.exhausted {
+            self.burst / QUANTA
+        } else {
+            Duration::ZERO
+        };
+        let excess = (self.spent + quantum).saturating_sub(self.burst);
+        self.exhausted &= !excess.is_zero();
+        excess * 100 / self.percent
     }
 
     /// Deducts the cost of a step.
@@ -69,11 +86,11 @@ mod tests {
     const BURST: Duration = Duration::from_millis(2);
     const STEP: Duration = Duration::from_micros(20);
 
-    /// Number of steps that a peer which never pauses gets within this time.
-    fn steps_within(budget: &mut TimeBudget, time: Duration) -> u32 {
+    /// Numbers of steps and of waits of a peer which never pauses, within this time.
+    fn steps_within(budget: &mut TimeBudget, time: Duration) -> (u32, u32) {
         let mut now = budget.updated;
         let end = now + time;
-        let mut steps = 0;
+        let (mut steps, mut waits) = (0, 0);
         while now < end {
             match budget.wait(now) {
                 Duration::ZERO => {
@@ -81,21 +98,29 @@ mod tests {
                     now += STEP;
                     steps += 1;
                 }
-                wait => now += wait,
+                wait => {
+                    now += wait;
+                    waits += 1;
+                }
             }
         }
-        steps
+        (steps, waits)
     }
 
     #[test]
     fn a_storm_gets_its_percentage_after_a_burst() {
         let mut budget = TimeBudget::new(5, BURST);
         let second = Duration::from_secs(1);
-        let first = steps_within(&mut budget, second);
-        let later = steps_within(&mut budget, second);
+        let (first, _) = steps_within(&mut budget, second);
+        let (later, waits) = steps_within(&mut budget, second);
         let burst = (BURST.as_micros() / STEP.as_micros()) as u32;
         assert!((2480..=2520).contains(&later), "5 % in steps of 20 us: {later}");
-        assert!((later + burst).abs_diff(first) <= 5, "{first}, {later}");
+        assert!((later + burst).abs_diff(first) <= 10, "{first}, {later}");
+        // A quantum is five steps long, and the sixth one exceeds it.
+        assert!(
+            (later / 6..=later / 5 + 1).contains(&waits),
+            "{waits} for {later}"
+        );
     }
 
     #[test]
@@ -105,8 +130,13 @@ mod tests {
         let later = budget.updated + Duration::from_secs(3600);
         assert_eq!(budget.wait(later), Duration::ZERO);
         budget.charge(2 * BURST);
-        assert_eq!(budget.wait(later), 2 * BURST, "the cost less the burst, at 50 %");
-        budget.refund(BURST);
+        let quantum = BURST / QUANTA;
+        assert_eq!(
+            budget.wait(later),
+            2 * (BURST + quantum),
+            "the cost less the burst, and a quantum, at 50 %"
+        );
+        budget.refund(BURST + quantum);
         assert_eq!(budget.wait(later), Duration::ZERO);
         budget.refund(2 * BURST);
         budget.charge(BURST);

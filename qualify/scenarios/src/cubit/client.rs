@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{Orb, Priority};
+use punctual::{Orb, Priority, any::Any};
 use punctual_cdr::{CharSet, Decode, Encode, Encoder, Endian};
 use punctual_giop::{
     IiopProfile, MessageType, MessageWriter, OutgoingRequest, Profile, ReplyStatus, ResponseFlags,
@@ -133,7 +133,7 @@ impl Role for Caller {
             cubit,
             raw_addresses: setup.raw_addresses,
             raw: HashMap::new(),
-            values: Values::new(),
+            values: Values::new()?,
             throughput: throughput::State::new(),
         };
         Ok((caller, ()))
@@ -168,11 +168,13 @@ struct Values {
     long_results: Vec<i32>,
     octet_results: Vec<u8>,
     many_results: Vec<Many>,
+    any: Any,
+    any_result: Any,
 }
 
 impl Values {
-    fn new() -> Self {
-        Self {
+    fn new() -> Result<Self, Error> {
+        Ok(Self {
             text: "the quick brown fox jumps over the lazy dog".into(),
             longs: (0..1024).collect(),
             octets: (0..4096_u32).map(|value| value as u8).collect(),
@@ -187,7 +189,9 @@ impl Values {
             long_results: Vec::new(),
             octet_results: Vec::new(),
             many_results: Vec::new(),
-        }
+            any: Any::new(&Many::default())?,
+            any_result: Any::default(),
+        })
     }
 }
 
@@ -286,6 +290,12 @@ impl Caller {
                 cubit.cube_many_sequence_into(&values.many, &mut values.many_results)?;
                 values.many_results.len() == 4 && values.many_results[3] == (Many { o: 27, l: 27, s: 27 })
             }
+            // A caller inserts and extracts a value for each call.
+            Operation::AnyStruct => {
+                values.any = Any::new(&Many { o: 2, l: 3, s: 4 })?;
+                cubit.cube_any_into(&values.any, &mut values.any_result)?;
+                values.any_result.get() == Ok(Many { o: 8, l: 27, s: 64 })
+            }
             Operation::Oneway => cubit.cube_oneway().map(|()| true)?,
         })
     }
@@ -364,6 +374,7 @@ impl Caller {
             Operation::LargeLongSequence => values.longs.encode(encoder),
             Operation::LargeOctetSequence => values.octets.encode(encoder),
             Operation::SmallManySequence => values.many.encode(encoder),
+            Operation::AnyStruct => values.any.encode(encoder),
         }
     }
 }

@@ -78,7 +78,7 @@ impl Placement {
         progress: &Progress,
         outcome: &mut Outcome,
     ) -> Result<(), Error> {
-        let Sides { ours, raw, raw_tcp } = self.blocks(&mut processes.client, operation, extent)?;
+        let Sides { ours, raw, beside } = self.blocks(&mut processes.client, operation, extent)?;
         let Processes { client, server } = processes;
         let mut counted = count(client, server, operation, Kind::Ours, extent)?;
         let over = |raw: &Option<Side>| median_ratio(&ours.medians, &raw.as_ref()?.medians);
@@ -100,8 +100,8 @@ impl Placement {
         }
         self.add_row(Target::Call, operation, &ours, &counted, ratio, outcome);
         self.claim(operation, &ours, &counted, ratio, outcome);
-        if let Some(over_tcp) = over(&raw_tcp) {
-            self.claim_over_tcp(&over_tcp, outcome);
+        if let Some(over_beside) = over(&beside) {
+            self.claim_beside(operation, &over_beside, outcome);
         }
         Ok(())
     }
@@ -129,6 +129,16 @@ impl Placement {
         }
     }
 
+    /// Returns a third kind of calls, with which the operation is compared: what shared memory saves compared
+    /// with TCP, and what an `any` costs compared with its content.
+    fn beside(&self, operation: Operation) -> Option<(Operation, Kind)> {
+        match (self.transport, operation) {
+            (Transport::Shm, Operation::Long) => Some((operation, Kind::Raw(Transport::Tcp))),
+            (_, Operation::AnyStruct) => Some((Operation::Struct, Kind::Ours)),
+            _ => None,
+        }
+    }
+
     fn claims_cpu(&self) -> bool {
         (self.transport, self.lane_wait) == (Transport::Tcp, LaneWait::Polled)
     }
@@ -139,7 +149,7 @@ impl Placement {
         operation: Operation,
         extent: Extent,
     ) -> Result<Sides, Error> {
-        let mut ask = |kind, calls| {
+        let mut ask = |(operation, kind), calls| {
             client.perform(
                 &Block {
                     operation,
@@ -150,16 +160,13 @@ impl Placement {
                 BLOCK_TIMEOUT,
             )
         };
-        let mut kinds = vec![Kind::Ours];
+        let mut kinds = vec![(operation, Kind::Ours)];
         let has_raw = operation != Operation::Oneway || self.transport.has_raw_oneway();
         if has_raw {
-            kinds.push(Kind::Raw(self.transport));
+            kinds.push((operation, Kind::Raw(self.transport)));
         }
-        // To show what shared memory saves compared with TCP.
-        let beside_tcp = (self.transport, operation) == (Transport::Shm, Operation::Long);
-        if beside_tcp {
-            kinds.push(Kind::Raw(Transport::Tcp));
-        }
+        let beside = self.beside(operation);
+        kinds.extend(beside);
         for &kind in &kinds {
             ask(kind, 2 * extent.calls_per_block)?;
         }
@@ -168,7 +175,7 @@ impl Placement {
         Ok(Sides {
             ours: sides.next().ok_or("no blocks")?,
             raw: has_raw.then(|| sides.next()).flatten(),
-            raw_tcp: beside_tcp.then(|| sides.next()).flatten(),
+            beside: beside.and_then(|_| sides.next()),
         })
     }
 }
@@ -183,5 +190,6 @@ struct Processes {
 struct Sides {
     ours: Side,
     raw: Option<Side>,
-    raw_tcp: Option<Side>,
+    /// [`Placement::beside`].
+    beside: Option<Side>,
 }

@@ -15,6 +15,7 @@ pub(crate) enum Operation {
     LargeLongSequence,
     LargeOctetSequence,
     SmallManySequence,
+    AnyStruct,
     Oneway,
 }
 
@@ -30,6 +31,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation::LargeLongSequence,
     Operation::LargeOctetSequence,
     Operation::SmallManySequence,
+    Operation::AnyStruct,
     Operation::Oneway,
 ];
 
@@ -47,6 +49,7 @@ impl Operation {
             Self::LargeLongSequence => "cube_long_sequence_1024",
             Self::LargeOctetSequence => "cube_octet_sequence_4096",
             Self::SmallManySequence => "cube_many_sequence_4",
+            Self::AnyStruct => "cube_any_struct",
             Self::Oneway => "cube_oneway",
         }
     }
@@ -57,6 +60,7 @@ impl Operation {
             Self::SmallLongSequence | Self::LargeLongSequence => "cube_long_sequence",
             Self::LargeOctetSequence => "cube_octet_sequence",
             Self::SmallManySequence => "cube_many_sequence",
+            Self::AnyStruct => "cube_any",
             _ => self.name(),
         }
     }

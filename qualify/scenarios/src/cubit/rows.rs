@@ -177,14 +177,27 @@ impl Placement {
         }
     }
 
-    /// Claims what shared memory saves compared with TCP.
-    pub(super) fn claim_over_tcp(&self, ratio: &MedianEstimate, outcome: &mut Outcome) {
-        if self.client == self.server {
-            let id = format!("p50-over-raw-tcp.{}", self.place());
-            let text = "p50 of a two-way call with a long over the p50 of a blocking TCP ping-pong";
-            let source = "Punctual's limit: calls within a host are common";
-            outcome.claim(Claim::at_most(id, text, source, ratio.median, 0.5));
-        }
+    /// Claims the p50 of an operation over that of the calls beside it.
+    pub(super) fn claim_beside(&self, operation: Operation, ratio: &MedianEstimate, outcome: &mut Outcome) {
+        let place = self.place();
+        let claim = match operation {
+            Operation::AnyStruct => Claim::at_most(
+                format!("any-over-struct.{place}"),
+                "p50 of a two-way call with a struct in an any over the p50 of a call with the struct",
+                "Punctual's limit: an any carries its value encoded",
+                ratio.median,
+                1.15,
+            ),
+            _ if self.client == self.server => Claim::at_most(
+                format!("p50-over-raw-tcp.{place}"),
+                "p50 of a two-way call with a long over the p50 of a blocking TCP ping-pong",
+                "Punctual's limit: calls within a host are common",
+                ratio.median,
+                0.5,
+            ),
+            _ => return,
+        };
+        outcome.claim(claim);
     }
 
     pub(super) fn claim_cpu(&self, ours: Option<f64>, raw: Option<f64>, outcome: &mut Outcome) {
