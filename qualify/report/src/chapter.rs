@@ -1,6 +1,6 @@
 //! Chapter of a report: the results of one measurement in reading order.
 
-use crate::{Figure, Table};
+use crate::{Figure, Picture, Table};
 
 /// Chapter of a report. The terminal shows its tables, a page all of it.
 ///
@@ -31,6 +31,7 @@ pub(crate) enum Part {
     Note(String),
     Table(Table),
     Figure(Figure),
+    Picture(Picture),
 }
 
 impl Chapter {
@@ -59,6 +60,12 @@ impl Chapter {
     #[must_use]
     pub fn figure(self, figure: Figure) -> Self {
         self.with(Part::Figure(figure))
+    }
+
+    /// Adds a picture. A page reports a picture without pixels as an error.
+    #[must_use]
+    pub fn picture(self, picture: Picture) -> Self {
+        self.with(Part::Picture(picture))
     }
 
     /// Sets the command that repeats the measurement, shown at the end.
@@ -109,7 +116,7 @@ impl Chapter {
     pub fn to_text(&self) -> String {
         let parts = self.parts.iter().filter_map(|part| match part {
             Part::Table(table) => Some(table.to_text()),
-            Part::Paragraph(_) | Part::Note(_) | Part::Figure(_) => None,
+            Part::Paragraph(_) | Part::Note(_) | Part::Figure(_) | Part::Picture(_) => None,
         });
         parts.collect::<Vec<_>>().join("\n\n")
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::chapter::Part;
 use crate::escape::escaped;
 use crate::svg::FigureError;
-use crate::{Chapter, Figure, Table};
+use crate::{Chapter, Figure, Picture, Table};
 
 /// Page with its parts in the order in which they are added. It loads nothing from elsewhere.
 ///
@@ -27,8 +27,8 @@ pub struct Page {
     body: String,
     downloads: usize,
     headings: Vec<String>,
-    /// Titles and drawings.
-    figures: Vec<(String, String)>,
+    /// Titles of the figures and pictures, extensions of their files' names, and contents.
+    figures: Vec<(String, &'static str, Vec<u8>)>,
     /// Position of the table of contents in the body.
     contents: Option<usize>,
 }
@@ -148,10 +148,26 @@ impl Page {
     /// It could not be drawn.
     pub fn figure(mut self, figure: &Figure) -> Result<Self, FigureError> {
         let (svg, caption) = (figure.to_svg()?, escaped(&figure.caption));
-        self.figures.push((figure.title.clone(), svg.clone()));
+        let file = svg.replacen("</title>", &format!("</title>{FILE_STYLE}"), 1);
+        self.figures
+            .push((figure.title.clone(), "svg", file.into_bytes()));
         Ok(self.with(&format!(
             "<figure>\n<div class=\"scrolls\" tabindex=\"0\">{svg}</div><figcaption>{caption}</figcaption>\n</figure>\n"
         )))
+    }
+
+    /// Adds a picture with its title.
+    ///
+    /// # Errors
+    /// It has no pixels.
+    pub fn picture(self, picture: &Picture) -> Result<Self, FigureError> {
+        let png = picture.to_png().map_err(|error| FigureError::Drawing {
+            title: picture.title.clone(),
+            reason: error.to_string(),
+        })?;
+        let mut page = self.with(&picture.to_html(&png));
+        page.figures.push((picture.title.clone(), "png", png));
+        Ok(page)
     }
 
     /// Adds a whole chapter. Figures without points are reported as missing.
@@ -168,6 +184,7 @@ impl Page {
                 Err(error @ FigureError::NoData(_)) => Ok(page.paragraph(error.to_string())),
                 _ => page.figure(figure),
             },
+            Part::Picture(picture) => page.picture(picture),
         })?;
         Ok(match &chapter.command {
             Some(command) => page.command(command),
@@ -188,8 +205,8 @@ impl Page {
         ))
     }
 
-    /// Returns the figures as SVG files of their own, for light and dark pages, with names that are made of
-    /// their titles.
+    /// Returns the figures as SVG files of their own, for light and dark pages, and the pictures as PNG
+    /// files, with names that are made of their titles.
     ///
     /// ```
     /// use punctual_report::{Figure, Page};
@@ -200,14 +217,11 @@ impl Page {
     /// assert_eq!(names, ["1-latency-us.svg", "2-latency-us.svg"]);
     /// # Ok::<(), punctual_report::svg::FigureError>(())
     /// ```
-    pub fn figure_files(&self) -> impl Iterator<Item = (String, String)> {
+    pub fn figure_files(&self) -> impl Iterator<Item = (String, &[u8])> {
         let figures = self.figures.iter().zip(1..);
-        figures.map(|((title, svg), number)| {
-            let name = format!("{number}-{}.svg", words_of(title).join("-"));
-            (
-                name,
-                svg.replacen("</title>", &format!("</title>{FILE_STYLE}"), 1),
-            )
+        figures.map(|((title, extension, content), number)| {
+            let name = format!("{number}-{}.{extension}", words_of(title).join("-"));
+            (name, &content[..])
         })
     }
 

@@ -7,6 +7,7 @@
 //! | Tables of rows, for terminals and pages | [`table`] |
 //! | Text that fits the terminal | [`terminal`] |
 //! | Figures: curves, samples, bars, percentiles (SVG) | [`svg`] |
+//! | Pictures of pixels (PNG) | [`picture`] |
 //! | Chapters: text, tables and figures of one measurement | [`chapter`] |
 //! | Self-contained HTML pages | [`html`] |
 #![forbid(unsafe_code)]
@@ -14,11 +15,13 @@
 pub mod chapter;
 mod escape;
 pub mod html;
+pub mod picture;
 pub mod svg;
 pub mod table;
 pub mod terminal;
 
 pub use chapter::Chapter;
 pub use html::{Page, Tone};
+pub use picture::Picture;
 pub use svg::Figure;
 pub use table::Table;

@@ -66,8 +66,8 @@ impl Files {
             println!("HTML: {}", kept.display());
         }
         if let Some(folder) = &self.figures {
-            for (name, svg) in page.figure_files() {
-                output_file::write_or_keep(&folder.join(name), svg.as_bytes())?;
+            for (name, content) in page.figure_files() {
+                output_file::write_or_keep(&folder.join(name), content)?;
             }
             println!("Figures: {}", folder.display());
         }

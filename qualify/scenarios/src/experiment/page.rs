@@ -1,8 +1,9 @@
 //! Pages: the chapter of an experiment as data.
 //!
 //! A page is a TOML file with a `heading` and a list of `[[part]]`, each of which is one of `text`, `note`,
-//! `table` and `figure`. Tables and figures select rows of the outcome by the values of columns. With `each`,
-//! a part is repeated for every selected row, and `{column}` stands for the row's value in all its texts:
+//! `table`, `figure` and `pictures`. Tables and figures select rows of the outcome by the values of columns.
+//! With `each`, a part is repeated for every selected row, and `{column}` stands for the row's value in all
+//! its texts:
 //!
 //! ```toml
 //! heading = "Context switches of a call"
@@ -53,6 +54,8 @@ enum Part {
     Note(String),
     Table(TableSpec),
     Figure(FigureSpec),
+    /// Pictures of the experiment, selected by their group.
+    Pictures(String),
 }
 
 #[derive(Debug, Deserialize)]
@@ -157,6 +160,10 @@ impl Part {
                 figure if figure.is_empty() => chapter,
                 figure => chapter.figure(figure),
             },
+            Self::Pictures(group) => {
+                let pictures = trial.pictures.iter().filter(|(of, _)| of == group);
+                pictures.fold(chapter, |chapter, (_, picture)| chapter.picture(picture.clone()))
+            }
         }
     }
 }

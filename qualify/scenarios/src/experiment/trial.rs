@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt, time::Duration};
 
 use punctual_harness::{Claim, Hole, Outcome, Row, holes};
-use punctual_report::Table;
+use punctual_report::{Picture, Table};
 
 use crate::{error::Error, length::Length, testbed::Testbed};
 
@@ -22,6 +22,7 @@ pub(crate) struct Trial<'t> {
     pub(crate) outcome: Outcome,
     pub(super) curves: Vec<Curve>,
     pub(super) rows: Vec<(&'static str, Row)>,
+    pub(super) pictures: Vec<(&'static str, Picture)>,
     pub(super) texts: BTreeMap<&'static str, String>,
     /// Tables of the analysis of a trace, which follow the page.
     pub(crate) tables: Vec<Table>,
@@ -35,6 +36,7 @@ impl<'t> Trial<'t> {
             outcome,
             curves: Vec::new(),
             rows: Vec::new(),
+            pictures: Vec::new(),
             texts: BTreeMap::new(),
             tables: Vec::new(),
         }
@@ -88,6 +90,11 @@ impl<'t> Trial<'t> {
     /// Adds a row that only a table of the page shows, which selects it by its group.
     pub(crate) fn shown_row(&mut self, group: &'static str, row: Row) {
         self.rows.push((group, row));
+    }
+
+    /// Adds a picture that the page selects by its group.
+    pub(crate) fn picture(&mut self, group: &'static str, picture: Picture) {
+        self.pictures.push((group, picture));
     }
 
     /// Sets the text that replaces `{id}` in the page's paragraphs.

@@ -133,6 +133,17 @@ pub(super) struct Downloaded {
     pub(super) quality_db: f64,
     /// Period of decompression at the end, as the seconds of an image.
     pub(super) image_s: f64,
+    /// The display after each quarter of the tiles.
+    pub(super) stages: Vec<Stage>,
+}
+
+/// The display at one time.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct Stage {
+    pub(super) at_s: f64,
+    pub(super) tiles: u32,
+    /// Pixels of the picture in half its size.
+    pub(super) pixels: Vec<u8>,
 }
 
 impl Task<Client> for Download {

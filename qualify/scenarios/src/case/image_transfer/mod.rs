@@ -12,6 +12,7 @@ mod server;
 use std::time::Duration;
 
 use punctual_harness::{ChildSpec, Row, Watchdog, child::Process};
+use punctual_report::Picture;
 
 pub(crate) use self::{
     client::Client,
@@ -48,6 +49,18 @@ impl Experiment for ImageTransfer {
         let scale = scale(trial.length());
         trial.shortened(format!("times are divided by {scale}, and rates multiplied"));
         trial.outcome.parameter("scale", scale);
+        let other = std::env::var(server::PROGRAM);
+        if other.is_err() {
+            let reason = format!(
+                "{} does not name a program; `make -f qualify/scenarios/omniorb-folder/Makefile BUILD=FOLDER` builds one",
+                server::PROGRAM
+            );
+            let what = "the server on another vendor's ORB";
+            trial.outcome.skip(None, what, reason);
+        }
+        let server = other.unwrap_or_else(|_| String::from("Punctual"));
+        trial.outcome.parameter("server", server.as_str());
+        trial.text("server", server);
         trial.text("scale", scale.to_string());
         let mut system = match System::start(&trial.testbed.places, scale, Self::expected(trial.length()) * 3)
         {
@@ -86,6 +99,7 @@ impl Experiment for ImageTransfer {
             .map(&mut download)
             .collect::<Result<Vec<_>, _>>()?;
         system.stop()?;
+        show_stages(&feasible, trial);
         claims::evaluate(&feasible, &infeasible, &mut trial.outcome);
         Ok(())
     }
@@ -156,6 +170,21 @@ impl System {
         self.client.stop(TIMEOUT)?;
         self.environment.stop(TIMEOUT)?;
         Ok(self.server.stop(TIMEOUT)?)
+    }
+}
+
+/// Shows the picture, and how the display is filled in the download with the most demanding deadline.
+fn show_stages(feasible: &[(u64, Downloaded)], trial: &mut Trial<'_>) {
+    let mut show = |title: String, pixels| {
+        let picture = Picture::new(title, picture::REPORTED_WIDTH as u32, pixels);
+        trial.picture("stages", picture);
+    };
+    show(String::from("At the server"), picture::halved(&picture::all()));
+    for (deadline_s, downloaded) in feasible.iter().take(1) {
+        for stage in &downloaded.stages {
+            let title = format!("{} tiles after {:.1} of {deadline_s} s", stage.tiles, stage.at_s);
+            show(title, stage.pixels.clone());
+        }
     }
 }
 

@@ -59,6 +59,21 @@ fn rows(number: u32) -> impl Iterator<Item = usize> {
     (0..SIDE).map(move |row| first + row * WIDTH)
 }
 
+/// Pixels of a side of a picture in a report.
+pub(super) const REPORTED_WIDTH: usize = WIDTH / 2;
+
+/// Returns the picture in half its size: each pixel is the mean of four.
+pub(super) fn halved(picture: &[u8]) -> Vec<u8> {
+    let places = (0..WIDTH)
+        .step_by(2)
+        .flat_map(|y| (0..WIDTH).step_by(2).map(move |x| y * WIDTH + x));
+    let mean = |place: usize| {
+        let four = [place, place + 1, place + WIDTH, place + WIDTH + 1];
+        (four.map(|place| u32::from(picture[place])).iter().sum::<u32>() / 4) as u8
+    };
+    places.map(mean).collect()
+}
+
 /// Returns the ratio of signal to noise of a picture, in decibels.
 pub(super) fn quality(original: &[u8], shown: &[u8]) -> f64 {
     let squares = original

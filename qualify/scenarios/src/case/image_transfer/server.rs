@@ -1,25 +1,22 @@
 //! The server process: the queue of tile requests, and the collaboration server that compresses and sends
 //! them; and the process that loads the server, as [Gill 2004] figure 9 has it.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering::Relaxed},
-        mpsc::{self, SyncSender},
-    },
-    thread,
-    time::Duration,
-};
+mod other_folder;
+mod own_folder;
+#[cfg(test)]
+mod tests;
 
-use punctual::{Orb, SystemException};
+use std::{path::PathBuf, thread, time::Duration};
+
+use punctual::Orb;
 use punctual_harness::child::{Role, Task, TaskEntry};
-use punctual_os::{PiMutex, ThreadSpec, clock};
+use punctual_os::{ThreadSpec, clock};
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::other_folder::PROGRAM;
 use super::{codec, picture};
 use crate::{
     error::Error,
-    idl::image::image::{DisplayRef, Folder, FolderRef},
     load::network::{self, SERVER_END},
 };
 
@@ -34,8 +31,8 @@ const LINK: [(u64, Duration); 2] = [
 
 /// The server process.
 pub(crate) struct Server {
-    /// Keeps its servants.
-    _orb: Orb,
+    /// Keeps the servant, unless another program has it.
+    _orb: Option<Orb>,
     setup: ServerSetup,
 }
 
@@ -54,55 +51,35 @@ impl Role for Server {
 
     fn start(setup: ServerSetup) -> Result<(Self, String), Error> {
         network::make_cable()?;
-        let orb = Orb::builder()
-            .listen(format!("iiop://{}:0", network::SERVER))
-            .build()?;
-        let (requests, waiting) = mpsc::sync_channel(QUEUE);
-        let display = Arc::new(PiMutex::new(None::<DisplayRef>));
-        let folder = VirtualFolder {
-            requests,
-            display: Arc::clone(&display),
-            refused: AtomicU32::new(0),
-        };
-        ThreadSpec::new("collaboration").spawn(move || {
-            let picture = picture::all();
-            for (number, octets) in waiting {
-                let compressed = codec::compress(&picture::tile(&picture, number), octets as usize);
-                let display = display.lock().clone();
-                // A lost tile is a lost image: the client reports it.
-                let _ = display.map(|display| display.tile(number, &compressed));
+        let (orb, reference) = match std::env::var_os(PROGRAM) {
+            Some(program) => (
+                None,
+                other_folder::serve(&PathBuf::from(program), network::SERVER)?,
+            ),
+            None => {
+                let (orb, reference) = own_folder::serve(network::SERVER)?;
+                (Some(orb), reference)
             }
-        })?;
-        let pool = orb.threadpool().threads(1).build()?;
-        let adapter = orb.root_poa().child("folder").threadpool(&pool).build()?;
-        let folder: FolderRef = adapter.activate(folder)?;
-        let reference = folder.to_ior();
+        };
         Ok((Self { _orb: orb, setup }, reference))
     }
 }
 
-struct VirtualFolder {
-    requests: SyncSender<(u32, u32)>,
-    display: Arc<PiMutex<Option<DisplayRef>>>,
-    refused: AtomicU32,
+/// The pictures of the server, which it compresses.
+struct Images {
+    picture: Vec<u8>,
 }
 
-impl Folder for VirtualFolder {
-    fn open(&self, screen: Option<DisplayRef>) -> Result<u32, SystemException> {
-        *self.display.lock() = screen;
-        self.refused.store(0, Relaxed);
-        Ok(QUEUE as u32)
-    }
-
-    fn request(&self, number: u32, octets: u32) -> Result<(), SystemException> {
-        if self.requests.try_send((number, octets)).is_err() {
-            self.refused.fetch_add(1, Relaxed);
+impl Images {
+    fn new() -> Self {
+        Self {
+            picture: picture::all(),
         }
-        Ok(())
     }
 
-    fn refused(&self) -> Result<u32, SystemException> {
-        Ok(self.refused.load(Relaxed))
+    /// Returns a tile in this number of octets at most.
+    fn tile(&self, number: u32, octets: u32) -> Vec<u8> {
+        codec::compress(&picture::tile(&self.picture, number), octets as usize)
     }
 }
 

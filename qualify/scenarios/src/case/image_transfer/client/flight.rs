@@ -18,7 +18,7 @@ use super::{
     super::{
         adaptation::{self, Adaptation, Operations},
         codec,
-        picture::{self, TILES},
+        picture::TILES,
     },
     Download, Downloaded,
     transfer::Transfer,
@@ -146,23 +146,20 @@ impl Flight {
         let transfer = &self.cockpit.transfer;
         let paper = |time: Duration| time.as_secs_f64() * self.scale;
         let last = Duration::from_nanos(transfer.displayed_ns.load(Relaxed));
-        let (shown, ratios, received) = transfer.seen();
         let decompression = self
             .adaptation
             .scheduler()
             .assignment(self.operations.decompression.0);
         let period = decompression.and_then(|own| own.period).unwrap_or_default();
-        Ok(Downloaded {
+        let downloaded = Downloaded {
             displayed_s: (self.left() == 0).then(|| paper(last)),
             displayed: TILES - self.left(),
-            received_s: received.filter(|_| ratios.len() == TILES as usize).map(paper),
-            ratios,
             starved: transfer.starved.load(Relaxed),
-            quality_db: picture::quality(&picture::all(), &shown),
             image_s: paper(period) * f64::from(TILES),
             recomputations: self.adaptation.recomputations,
-            refused: 0,
-        })
+            ..Downloaded::default()
+        };
+        Ok(transfer.complete(downloaded))
     }
 
     fn sleep_until(&self, at: Duration) {

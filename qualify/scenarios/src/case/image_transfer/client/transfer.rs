@@ -12,9 +12,9 @@ use punctual_os::PiMutex;
 use super::{
     super::{
         codec::PIXELS,
-        picture::{TILES, WIDTH},
+        picture::{self, TILES, WIDTH},
     },
-    Download,
+    Download, Downloaded, Stage,
 };
 use crate::idl::image::image::FolderRef;
 
@@ -43,10 +43,13 @@ struct State {
     /// Decompressed tiles.
     decompressed: VecDeque<(u32, Vec<u8>)>,
     shown: Vec<u8>,
+    stages: Vec<Stage>,
     ratios: Vec<(f64, f64)>,
     received: Option<Duration>,
 }
 
+/// Pictures of the display while it is filled.
+const STAGES: u32 = 4;
 /// Highest ratio of compression.
 const MOST: usize = 16;
 /// Part of the time to the deadline after which all tiles are to be received, so that displaying them does
@@ -71,6 +74,7 @@ impl Transfer {
                 queue: VecDeque::new(),
                 decompressed: VecDeque::new(),
                 shown: vec![0; WIDTH * WIDTH],
+                stages: Vec::new(),
                 ratios: Vec::new(),
                 received: None,
             }),
@@ -165,14 +169,30 @@ impl Transfer {
         let Some((number, pixels)) = state.decompressed.pop_front() else {
             return;
         };
-        super::super::picture::put(&mut state.shown, number, &pixels);
-        self.displayed_ns.store(self.elapsed().as_nanos() as u64, Relaxed);
-        self.displayed.fetch_add(1, Relaxed);
+        picture::put(&mut state.shown, number, &pixels);
+        let now = self.elapsed();
+        self.displayed_ns.store(now.as_nanos() as u64, Relaxed);
+        let tiles = self.displayed.fetch_add(1, Relaxed) + 1;
+        if tiles.is_multiple_of(TILES / STAGES) {
+            let stage = Stage {
+                at_s: now.as_secs_f64() * self.scale,
+                tiles,
+                pixels: picture::halved(&state.shown),
+            };
+            state.stages.push(stage);
+        }
     }
 
-    /// Returns what is shown, the ratios of compression by tile, and when the last one was received.
-    pub(super) fn seen(&self) -> (Vec<u8>, Vec<(f64, f64)>, Option<Duration>) {
+    /// Adds what was shown and received to the download.
+    pub(super) fn complete(&self, downloaded: Downloaded) -> Downloaded {
         let state = self.state.lock();
-        (state.shown.clone(), state.ratios.clone(), state.received)
+        let received = state.received.filter(|_| state.ratios.len() == TILES as usize);
+        Downloaded {
+            received_s: received.map(|at| at.as_secs_f64() * self.scale),
+            ratios: state.ratios.clone(),
+            quality_db: picture::quality(&picture::all(), &state.shown),
+            stages: state.stages.clone(),
+            ..downloaded
+        }
     }
 }

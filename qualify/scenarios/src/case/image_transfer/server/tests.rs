@@ -1,0 +1,82 @@
+use std::{fs, process::Command, sync::mpsc, time::Duration};
+
+use punctual::SystemException;
+use punctual_fixtures::{LONG, Missing, skip};
+use punctual_os::PiMutex;
+
+use super::*;
+use crate::idl::image::image::{Display, DisplayRef, FolderRef};
+
+const HERE: &str = "127.0.0.1";
+
+struct Screen(PiMutex<mpsc::Sender<(u32, Vec<u8>)>>);
+
+impl Display for Screen {
+    fn tile(&self, number: u32, compressed: &[u8]) -> Result<(), SystemException> {
+        let _ = self.0.lock().send((number, compressed.to_vec()));
+        Ok(())
+    }
+}
+
+/// Requests tiles one after the other, and compares what arrives.
+fn transfers(reference: &str) {
+    let orb = Orb::builder().listen(format!("iiop://{HERE}")).build().unwrap();
+    let (sender, tiles) = mpsc::channel();
+    let screen: DisplayRef = orb.root_poa().activate(Screen(PiMutex::new(sender))).unwrap();
+    let serving = orb.clone();
+    let server = thread::spawn(move || serving.run());
+    let folder: FolderRef = orb.resolve(reference).unwrap();
+    assert_eq!(folder.open(Some(&screen)).unwrap(), QUEUE as u32);
+    let images = Images::new();
+    for (number, octets) in [(0, 256), (9, 4_000), (63, 1)] {
+        folder.request(number, octets).unwrap();
+        assert_eq!(
+            tiles.recv_timeout(LONG).unwrap(),
+            (number, images.tile(number, octets))
+        );
+    }
+    // A burst: some of it is compressed, some waits, and some is refused.
+    const BURST: u32 = 100;
+    (0..BURST).for_each(|number| folder.request(number % 64, 4_000).unwrap());
+    let refused = folder.refused().unwrap();
+    assert!(refused > 0, "the queue has room for {QUEUE}");
+    (refused..BURST).for_each(|_| drop(tiles.recv_timeout(LONG).unwrap()));
+    assert!(tiles.recv_timeout(Duration::from_millis(50)).is_err());
+    assert_eq!(folder.open(None).unwrap(), QUEUE as u32);
+    assert_eq!(folder.refused().unwrap(), 0);
+    orb.shutdown();
+    server.join().unwrap();
+}
+
+#[test]
+fn our_folder_sends_what_is_requested() {
+    let (orb, reference) = own_folder::serve(HERE).unwrap();
+    transfers(&reference);
+    orb.shutdown();
+}
+
+#[test]
+fn so_does_the_one_on_omniorb() {
+    let header = ["-E", "-x", "c++", "-include", "omniORB4/CORBA.h", "/dev/null"];
+    let works = |program, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    if !(works("omniidl", &["-V"]) && works("g++", &header) && works("make", &["--version"])) {
+        return skip(
+            Missing::Peer,
+            "omniORB: sudo apt-get install libomniorb4-dev omniidl g++ make",
+        );
+    }
+    let folder = std::env::temp_dir().join(format!("punctual-omniorb-folder-{}", std::process::id()));
+    let makefile = concat!(env!("CARGO_MANIFEST_DIR"), "/omniorb-folder/Makefile");
+    let build = format!("BUILD={}", folder.display());
+    let made = Command::new("make")
+        .args(["-s", "-f", makefile, &build])
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let reference = other_folder::serve(&folder.join("omniorb-folder"), HERE).unwrap();
+    transfers(&reference);
+    fs::remove_dir_all(folder).unwrap();
+}
