@@ -67,11 +67,10 @@ fn create(options: &Options) -> Result<(), String> {
     check_name(name, &module)?;
     let [punctual, build] = dependencies(options)?;
     let words = [
-        ("NAME", name),
-        ("MODULE", &module),
-        ("CRATE", &module),
-        ("PUNCTUAL", &punctual),
-        ("BUILD", &build),
+        ("{{name}}", name),
+        ("{{module}}", &module),
+        ("{{punctual}}", &punctual),
+        ("{{punctual-build}}", &build),
     ];
     fs::create_dir(folder).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => format!("{} exists; choose another name", folder.display()),
@@ -164,7 +163,7 @@ const FILES: [(&str, &str); 9] = [
     ("README.md", include_str!("../templates/new/README.md.txt")),
     ("build.rs", include_str!("../templates/new/build.rs.txt")),
     (
-        "idl/MODULE.idl",
+        "idl/{{module}}.idl",
         include_str!("../templates/new/idl/interface.idl.txt"),
     ),
     ("src/lib.rs", include_str!("../templates/new/src/lib.rs.txt")),

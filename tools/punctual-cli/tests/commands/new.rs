@@ -39,8 +39,16 @@ fn the_package_passes_its_tests_serves_and_ends_in_good_order() {
         "{}",
         created.said
     );
+    let readme = fs::read_to_string(package.join("README.md")).unwrap();
+    assert!(readme.contains("`PUNCTUAL_INSPECTION=/tmp`"), "{readme}");
     // The versions that this checkout was built with are available offline.
     fs::copy(format!("{CHECKOUT}/Cargo.lock"), package.join("Cargo.lock")).unwrap();
+    let format = cargo(&package).args(["fmt", "--check"]).output().unwrap();
+    assert!(
+        format.status.success(),
+        "{}",
+        String::from_utf8_lossy(&format.stdout)
+    );
 
     let tests = cargo(&package)
         .args(["test", "--offline", "--quiet"])
