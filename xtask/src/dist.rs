@@ -15,8 +15,8 @@ use crate::{
 
 /// Builds and packs, and prints where the archive is.
 ///
-/// The program contains glibc, because `punctual-os` needs it: its scheduling of threads, and `mallopt`. Only
-/// to resolve host names does a static glibc look for the machine's own libraries.
+/// The program contains glibc, whose allocator can be told to keep freed memory (`mallopt`), which that of
+/// musl cannot. Only to resolve host names does a static glibc look for the machine's own libraries.
 pub fn run() -> Result<(), String> {
     let metadata = Metadata::read()?;
     let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);

@@ -75,6 +75,8 @@ enum Place<'n> {
     /// Access to the operating system that only measurements need.
     System,
     Harness,
+    /// A transport as users write them.
+    Link,
     /// Analysis of what kernel and ORB recorded.
     Trace,
     Scenarios,
@@ -102,6 +104,7 @@ impl<'n> Place<'n> {
             ("qualify", "report") => Ok(Self::Report),
             ("qualify", "system") => Ok(Self::System),
             ("qualify", "harness") => Ok(Self::Harness),
+            ("qualify", "link") => Ok(Self::Link),
             ("qualify", "trace") => Ok(Self::Trace),
             ("qualify", "scenarios") => Ok(Self::Scenarios),
             ("tools", _) => Ok(Self::Tools),
@@ -115,7 +118,7 @@ impl<'n> Place<'n> {
 
 fn allowed(from: &Place<'_>, to: &Place<'_>, kind: Kind) -> Result<(), String> {
     use Place::{
-        Fixtures, Harness, Idl, Report, Runtime, Scenarios, Services, System, Tools, Trace, User, Xtask,
+        Fixtures, Harness, Idl, Link, Report, Runtime, Scenarios, Services, System, Tools, Trace, User, Xtask,
     };
     let say = |fine: bool, otherwise: &str| if fine { Ok(()) } else { Err(otherwise.to_owned()) };
     match (from, to) {
@@ -152,6 +155,8 @@ fn allowed(from: &Place<'_>, to: &Place<'_>, kind: Kind) -> Result<(), String> {
         ),
         (Trace, Harness) => Ok(()),
         (Trace, _) => Err("the trace stands on the flight recorder and the harness".into()),
+        (Link, Runtime("punctual", _)) => Ok(()),
+        (Link, _) => Err("a user's transport knows the facade only".into()),
         (Services, Runtime(..) | Idl(_) | Services) => Ok(()),
         (Services, _) => Err("services stand on the runtime".into()),
         (Scenarios | Tools | User, Tools | User | Xtask) => Err("nothing imports it".into()),

@@ -83,6 +83,14 @@ enum Run {
     Tests(fn() -> Result<Sum, String>),
 }
 
+/// Packages with dependencies of their own that the test command does not compile.
+const SEPARATE_WORKSPACES: [&str; 4] = [
+    "fuzz",
+    "qualify/pubsub",
+    "services/zenoh",
+    "tests/interop/rustorb",
+];
+
 /// All steps in the order of a run.
 pub const STEPS: &[Step] = &[
     Step {
@@ -93,7 +101,13 @@ pub const STEPS: &[Step] = &[
     Step {
         name: "fmt",
         what: "formatting",
-        run: Run::Check(|| cargo(&["fmt", "--all", "--check"]).run()),
+        run: Run::Check(|| {
+            cargo(&["fmt", "--all", "--check"]).run()?;
+            SEPARATE_WORKSPACES.iter().try_for_each(|folder| {
+                let manifest = format!("{folder}/Cargo.toml");
+                cargo(&["fmt", "--manifest-path", &manifest, "--check"]).run()
+            })
+        }),
     },
     Step {
         name: "rules",
@@ -119,6 +133,11 @@ pub const STEPS: &[Step] = &[
         run: Run::Check(wasm),
     },
     Step {
+        name: "musl",
+        what: "the ORB compiles for static programs",
+        run: Run::Check(musl),
+    },
+    Step {
         name: "loom",
         what: "object table and rings of shared memory in the interleavings that loom explores",
         run: Run::Tests(workspace_tests::loom),
@@ -133,22 +152,31 @@ pub const STEPS: &[Step] = &[
 /// A target without sockets, clocks and threads.
 fn wasm() -> Result<(), String> {
     const TARGET: &str = "wasm32-unknown-unknown";
-    let library = command::output("rustc", &["--print", "target-libdir", "--target", TARGET])?;
-    if !std::path::Path::new(library.trim()).exists() {
-        command::new("rustup", &["target", "add", TARGET])
-            .run()
-            .map_err(|text| {
-                format!(
-                    "{text}\nThe standard library for {TARGET} is needed, from rustup or your distribution."
-                )
-            })?;
-    }
+    provide(TARGET)?;
     let packages = crate::layers::PURE.iter().flat_map(|package| ["-p", *package]);
     let arguments: Vec<&str> = ["build", "--target", TARGET]
         .into_iter()
         .chain(packages)
         .collect();
     cargo(&arguments).run()
+}
+
+fn musl() -> Result<(), String> {
+    let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+    provide(&target)?;
+    cargo(&["check", "--target", &target, "-p", "punctual-footprint"]).run()
+}
+
+/// Installs the standard library for a target unless it is there.
+fn provide(target: &str) -> Result<(), String> {
+    let library = command::output("rustc", &["--print", "target-libdir", "--target", target])?;
+    if std::path::Path::new(library.trim()).exists() {
+        return Ok(());
+    }
+    let added = command::new("rustup", &["target", "add", target]).run();
+    added.map_err(|text| {
+        format!("{text}\nThe standard library for {target} is needed, from rustup or your distribution.")
+    })
 }
 
 fn seconds(time: Duration) -> String {

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use crate::TaskId;
+use crate::{TaskId, scheduling_class};
 
 /// Reservation of a thread in SCHED_DEADLINE: `runtime` in each `period`, within `deadline` of the period's
 /// start.
@@ -73,12 +73,7 @@ pub fn set_of(thread: TaskId, reservation: Reservation) -> io::Result<()> {
 /// # Errors
 /// ESRCH: no such thread exists.
 pub fn has(thread: TaskId) -> io::Result<bool> {
-    // SAFETY: takes and returns a number.
-    let policy = unsafe { libc::sched_getscheduler(thread.get()) };
-    if policy < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(policy & !libc::SCHED_RESET_ON_FORK == libc::SCHED_DEADLINE)
+    Ok(scheduling_class::policy(thread.get())? == libc::SCHED_DEADLINE)
 }
 
 /// Returns whether an error of [`set_of`] means that the kernel refuses the class (rights, affinity,

@@ -16,10 +16,10 @@
 //! | Write to standard error without blocking, at most once | [`standard_error`], [`Notice`] |
 //! | Find out what the process may do | [`rights`] |
 //! | Count heap allocations | [`alloc_counter`] |
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+#[cfg(not(target_os = "linux"))]
 compile_error!(
-    "punctual-os supports only Linux with the GNU C library: build for a `*-linux-gnu` target, \
-     or use the crates below it, which are portable (punctual-cdr, -giop, -poa, -sched)"
+    "punctual-os supports only Linux: build for a `*-linux-gnu` or `*-linux-musl` target, or use the crates \
+     below it, which are portable (punctual-cdr, -giop, -poa, -sched)"
 );
 
 pub mod affinity;

@@ -67,9 +67,10 @@ pub enum LockDenied {
 }
 
 /// Makes the C library keep freed memory, so that allocating it again causes no system call and no page
-/// fault. Permanent. Returns false if the library refused.
+/// fault. Permanent. Returns false if the library refused, as musl does, which has no such setting.
 ///
 /// Blocks of 2 MiB or more, which only unusually large messages need, are returned to the system.
+#[cfg(target_env = "gnu")]
 pub fn keep_freed_memory() -> bool {
     // SAFETY: `mallopt` takes numbers; the C library serialises it with allocations of other threads.
     unsafe {
@@ -78,7 +79,13 @@ pub fn keep_freed_memory() -> bool {
     }
 }
 
+#[cfg(not(target_env = "gnu"))]
+pub fn keep_freed_memory() -> bool {
+    false
+}
+
 /// Octets from which freed blocks are returned to the system; also ends the library's own adjustment.
+#[cfg(target_env = "gnu")]
 const RETURNED_FROM: libc::c_int = 2 << 20;
 
 /// Returns the resident memory of this process in bytes.

@@ -78,11 +78,10 @@ pub(crate) fn set(thread: libc::pid_t, scheduling: Scheduling) -> io::Result<()>
         SchedulingClass::Fifo => libc::SCHED_FIFO,
         SchedulingClass::RoundRobin => libc::SCHED_RR,
     };
-    let parameters = libc::sched_param {
-        sched_priority: scheduling.priority.0.into(),
-    };
-    // SAFETY: `parameters` is a valid sched_param, only read during the call.
-    match unsafe { libc::sched_setscheduler(thread, policy, &parameters) } {
+    // The kernel's `sched_param` is this number. The functions of musl refuse; the system calls do not.
+    let priority = libc::c_int::from(scheduling.priority.0);
+    // SAFETY: `priority` is a valid sched_param of the kernel, only read during the call.
+    match unsafe { libc::syscall(libc::SYS_sched_setscheduler, thread, policy, &raw const priority) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
@@ -90,24 +89,29 @@ pub(crate) fn set(thread: libc::pid_t, scheduling: Scheduling) -> io::Result<()>
 
 /// Returns class and priority of a thread; 0 means the calling one.
 pub(crate) fn get(thread: libc::pid_t) -> io::Result<Scheduling> {
-    // SAFETY: takes and returns a number.
-    let policy = unsafe { libc::sched_getscheduler(thread) };
-    if policy < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    let class = match policy & !libc::SCHED_RESET_ON_FORK {
+    let class = match policy(thread)? {
         libc::SCHED_FIFO => SchedulingClass::Fifo,
         libc::SCHED_RR => SchedulingClass::RoundRobin,
         _ => return Ok(Scheduling::OTHER),
     };
-    let mut parameters = libc::sched_param { sched_priority: 0 };
-    // SAFETY: `parameters` is a valid sched_param that the call may write to.
-    if unsafe { libc::sched_getparam(thread, &mut parameters) } != 0 {
+    let mut priority: libc::c_int = 0;
+    // SAFETY: `priority` is a valid sched_param of the kernel, to which the call may write.
+    if unsafe { libc::syscall(libc::SYS_sched_getparam, thread, &raw mut priority) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    let priority = i16::try_from(parameters.sched_priority).expect("Linux priorities end at 99");
+    let priority = i16::try_from(priority).expect("Linux priorities end at 99");
     Ok(Scheduling {
         class,
         priority: NativePriority(priority),
     })
+}
+
+/// Returns the kernel's number for the class of a thread; 0 means the calling one.
+pub(crate) fn policy(thread: libc::pid_t) -> io::Result<libc::c_int> {
+    // SAFETY: takes and returns a number.
+    let policy = unsafe { libc::syscall(libc::SYS_sched_getscheduler, thread) };
+    match libc::c_int::try_from(policy) {
+        Ok(policy @ 0..) => Ok(policy & !libc::SCHED_RESET_ON_FORK),
+        _ => Err(io::Error::last_os_error()),
+    }
 }

@@ -23,8 +23,8 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Creates a picture from rows of `width` pixels, of which 0 is black and 255 white. Pixels after the last
-    /// whole row are not shown.
+    /// Creates a picture from rows of `width` pixels, of which 0 is black and 255 white. Pixels after the
+    /// last whole row are not shown.
     pub fn new(title: impl Into<String>, width: u32, pixels: Vec<u8>) -> Self {
         Self {
             title: title.into(),

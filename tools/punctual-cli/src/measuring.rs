@@ -15,7 +15,7 @@ struct FileArguments {
     /// Also write one self-contained HTML page to this file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Also write each figure of the page, as an SVG file, into this folder
+    /// Also write each figure of the page, as an SVG file, and each picture, as a PNG file, into this folder
     #[arg(long, value_name = "FOLDER")]
     figures: Option<PathBuf>,
 }

@@ -35,6 +35,7 @@ fn upward_imports_are_found() {
     let system = ("punctual-system", "qualify/system");
     let harness = ("punctual-harness", "qualify/harness");
     let scenarios = ("punctual-scenarios", "qualify/scenarios");
+    let link = ("punctual-link", "qualify/link");
     let flight = ("punctual-flight", "crates/flight");
     let trace = ("punctual-trace", "qualify/trace");
     let cli = ("punctual-cli", "tools/punctual-cli");
@@ -62,6 +63,8 @@ fn upward_imports_are_found() {
         (scenarios, trace, Normal),
         (scenarios, facade, Normal),
         (scenarios, harness, Normal),
+        (link, facade, Normal),
+        (scenarios, link, Normal),
         (cli, scenarios, Normal),
         (hello, facade, Normal),
         (hello, scheduling, Normal),
@@ -77,6 +80,7 @@ fn upward_imports_are_found() {
         assert_eq!(check(from, to, kind), Ok(()), "{from:?} -> {to:?}");
     }
     for (from, to, kind) in [
+        (link, transport, Normal),
         (cdr, orb, Normal),
         (cdr, orb, Dev),
         (cdr, os, Normal),

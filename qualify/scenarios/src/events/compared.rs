@@ -1,7 +1,7 @@
 //! Latency of an event beside that over other publish/subscribe engines, in blocks that alternate. The
 //! program `qualify/pubsub` measures theirs.
 
-use std::{env, path::PathBuf};
+use std::{env, path::PathBuf, time::Duration};
 
 use punctual_harness::{Latencies, Row, blocks::interleave};
 
@@ -29,6 +29,16 @@ const OURS: [(Transport, &str); 2] = [
     (Transport::Shm, "Punctual, through a channel over shared memory"),
 ];
 
+const COMPARED: usize = OURS.len() + ENGINES.len();
+
+/// Returns the expected duration; zero without the program.
+pub(super) fn expected(extent: Extent) -> Duration {
+    match env::var_os(PROGRAM) {
+        Some(_) => INTERVAL * extent.block * (extent.rounds + 1) as u32 * COMPARED as u32,
+        None => Duration::ZERO,
+    }
+}
+
 pub(super) fn measure(trial: &mut Trial<'_>, extent: Extent) -> Result<(), Error> {
     let Some(program) = env::var_os(PROGRAM).map(PathBuf::from) else {
         let why = format!(
@@ -37,9 +47,7 @@ pub(super) fn measure(trial: &mut Trial<'_>, extent: Extent) -> Result<(), Error
         trial.text("comparison", why);
         return Ok(());
     };
-    let number = (ENGINES.len() + OURS.len()) as u32;
-    let events = extent.block * extent.rounds as u32 * number;
-    let expected = (INTERVAL * events).mul_f64(1.3);
+    let expected = expected(extent);
     trial.stage("events over several engines in turn", expected);
     let limit = expected * 10 + TIMEOUT;
     let cpu = trial
@@ -69,7 +77,7 @@ pub(super) fn measure(trial: &mut Trial<'_>, extent: Extent) -> Result<(), Error
             Some(index) => publish(&mut others[index], extent.block),
         }
     };
-    let all: Vec<usize> = (0..number as usize).collect();
+    let all: Vec<usize> = (0..COMPARED).collect();
     for index in &all {
         run(*index, 0)?;
     }

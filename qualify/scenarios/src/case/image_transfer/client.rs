@@ -4,10 +4,15 @@
 mod flight;
 mod transfer;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use punctual::{Orb, Priority};
+use punctual::{
+    Orb, Priority, SystemException,
+    transport::{Layered, Tcp},
+};
 use punctual_harness::child::{Role, Task, TaskEntry};
+use punctual_link::Link as Delayed;
+use punctual_os::PiMutex;
 use serde::{Deserialize, Serialize};
 
 use self::transfer::Transfer;
@@ -17,8 +22,9 @@ use crate::{
     idl::image::image::{Display, DisplayRef, FolderRef},
     load::network,
 };
-use punctual::SystemException;
-use punctual_os::PiMutex;
+
+/// Delay of the link in each direction, in seconds of the paper: a terminal waits for its time slots.
+const DELAY: Duration = Duration::from_millis(250);
 
 /// The client process.
 pub(crate) struct Client {
@@ -66,7 +72,9 @@ impl Task<Client> for PluggedIn {
 
     fn perform(self, client: &mut Client) -> Result<(), Error> {
         network::connect()?;
+        let delayed = Delayed::new(DELAY.div_f64(client.setup.scale));
         let orb = Orb::builder()
+            .transport(Layered::new(Tcp, delayed))
             .listen(format!("iiop://{}:0", network::CLIENT))
             .build()?;
         let folder: FolderRef = orb.resolve(&client.setup.folder)?;

@@ -9,7 +9,11 @@ mod codec;
 mod picture;
 mod server;
 
-use std::time::Duration;
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use punctual_harness::{ChildSpec, Row, Watchdog, child::Process};
 use punctual_report::Picture;
@@ -49,8 +53,8 @@ impl Experiment for ImageTransfer {
         let scale = scale(trial.length());
         trial.shortened(format!("times are divided by {scale}, and rates multiplied"));
         trial.outcome.parameter("scale", scale);
-        let other = std::env::var(server::PROGRAM);
-        if other.is_err() {
+        let other = std::env::var_os(server::PROGRAM).map(PathBuf::from);
+        if other.is_none() {
             let reason = format!(
                 "{} does not name a program; `make -f qualify/scenarios/omniorb-folder/Makefile BUILD=FOLDER` builds one",
                 server::PROGRAM
@@ -58,8 +62,9 @@ impl Experiment for ImageTransfer {
             let what = "the server on another vendor's ORB";
             trial.outcome.skip(None, what, reason);
         }
-        let server = other.unwrap_or_else(|_| String::from("Punctual"));
-        trial.outcome.parameter("server", server.as_str());
+        let server = other.as_deref().and_then(Path::file_name);
+        let server = server.map_or("Punctual".into(), OsStr::to_string_lossy);
+        trial.outcome.parameter("server", &*server);
         trial.text("server", server);
         trial.text("scale", scale.to_string());
         let mut system = match System::start(&trial.testbed.places, scale, Self::expected(trial.length()) * 3)

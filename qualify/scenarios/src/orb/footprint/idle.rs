@@ -1,7 +1,7 @@
 //! A minimal client and a minimal server, each in a process of its own: their sizes, and their memory while
 //! nothing is called.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use punctual_harness::{Claim, Row};
 use punctual_os::TaskId;
@@ -20,58 +20,100 @@ pub(super) const THIS_PROGRAM: Control = Control {
 
 const START: Duration = Duration::from_secs(20);
 
-/// Adds a row for each of the two programs, and claims about the larger one; skipped unless both were built.
+/// Adds a row for each of the two programs of each build, and claims about the larger static one; skipped
+/// unless both were built.
 pub(super) fn measure(trial: &mut Trial<'_>) {
-    let measured = match trial.testbed.is_under(&THIS_PROGRAM) {
-        true => this_program(),
-        false => client_and_server(),
-    };
-    let measured = match measured {
-        Ok(measured) => measured,
-        Err(error) => {
-            let reason = format!(
-                "{error}; `cargo build --release -p punctual-footprint` builds it, and this program lies beside it \
-                 then"
-            );
-            let what = "a minimal client and a minimal server";
-            for claim in CLAIMS {
-                trial.outcome.skip(Some(claim), what, reason.clone());
+    let under_control = trial.testbed.is_under(&THIS_PROGRAM);
+    for build in [Build::Static, Build::Dynamic] {
+        let measured = match under_control {
+            true => this_program(),
+            false => client_and_server(build),
+        };
+        match measured {
+            Ok(measured) => report(build, &measured, trial),
+            Err(error) => {
+                let reason = format!("{error}; `{}` builds it", build.command());
+                let what = format!("a minimal client and a minimal server, {}", build.name());
+                match build {
+                    Build::Static => CLAIMS
+                        .iter()
+                        .for_each(|claim| trial.outcome.skip(Some(claim), what.as_str(), reason.as_str())),
+                    Build::Dynamic => trial.outcome.skip(None, what, reason),
+                }
             }
-            return;
         }
-    };
-    for (name, octets, memory) in &measured {
+    }
+}
+
+/// How the programs are built.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Build {
+    /// One file that needs no library, optimised for size.
+    Static,
+    /// As this program.
+    Dynamic,
+}
+
+impl Build {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Static => "static, profile `small`",
+            Self::Dynamic => "dynamic, profile `release`",
+        }
+    }
+
+    fn command(self) -> String {
+        match self {
+            Self::Static => format!(
+                "cargo build --profile small --target {} -p punctual-footprint",
+                target()
+            ),
+            Self::Dynamic => String::from("cargo build --release -p punctual-footprint"),
+        }
+    }
+
+    /// Returns the path of a program; this one is in the folder of its own profile.
+    fn path(self, program: &str) -> Result<PathBuf, Error> {
+        let here = std::env::current_exe()?;
+        Ok(match self {
+            Self::Dynamic => here.with_file_name(program),
+            Self::Static => {
+                let all = here.ancestors().nth(2).ok_or("this program is in no folder")?;
+                all.join(target()).join("small").join(program)
+            }
+        })
+    }
+}
+
+/// Target of static programs.
+fn target() -> String {
+    format!("{}-unknown-linux-musl", std::env::consts::ARCH)
+}
+
+fn report(build: Build, measured: &Measured, trial: &mut Trial<'_>) {
+    for (name, octets, memory) in measured {
         let row = Row::new().with("kind", "idle").with("program", *name);
-        let row = row.with("loaded_octets", *octets);
+        let row = row.with("build", build.name()).with("loaded_octets", *octets);
         let row = row.with("resident_kib", memory.resident_kib);
         trial.outcome.row(
             row.with("own_kib", memory.own_kib)
                 .with("threads", memory.threads),
         );
     }
-    let octets = measured
-        .iter()
-        .map(|(_, octets, _)| *octets)
-        .max()
-        .unwrap_or(u64::MAX);
-    let resident = measured
-        .iter()
-        .map(|(_, _, memory)| memory.resident_kib)
-        .max()
-        .unwrap_or(u64::MAX);
-    let source = "Punctual's limit";
+    if build == Build::Dynamic {
+        return;
+    }
+    let octets = measured.iter().map(|(_, octets, _)| *octets).max();
+    let resident = measured.iter().map(|(_, _, memory)| memory.resident_kib).max();
+    let mut claim = |id, text, measured: Option<u64>, limit| {
+        let measured = measured.map_or(f64::NAN, |measured| measured as f64);
+        let claim = Claim::at_most(id, text, "Punctual's limit", measured, limit);
+        trial.outcome.claim(claim);
+    };
     let text = "loaded octets of a minimal client or server";
-    trial.outcome.claim(Claim::at_most(
-        OCTETS,
-        text,
-        source,
-        octets as f64,
-        1.5 * 1024.0 * 1024.0,
-    ));
+    claim(OCTETS, text, octets, 1.5 * 1024.0 * 1024.0);
     let text = "resident memory of a minimal client or server that waits (KiB)";
-    trial
-        .outcome
-        .claim(Claim::at_most(RESIDENT, text, source, resident as f64, 4096.0));
+    claim(RESIDENT, text, resident, 4096.0);
 }
 
 type Measured = Vec<(&'static str, u64, Memory)>;
@@ -85,10 +127,10 @@ fn this_program() -> Result<Measured, Error> {
     )])
 }
 
-fn client_and_server() -> Result<Measured, Error> {
-    let here = std::env::current_exe()?;
+fn client_and_server(build: Build) -> Result<Measured, Error> {
     let [server_path, client_path] =
-        ["footprint-server", "footprint-client"].map(|name| here.with_file_name(name));
+        ["footprint-server", "footprint-client"].map(|program| build.path(program));
+    let (server_path, client_path) = (server_path?, client_path?);
     let server = OtherProgram::start(&server_path, &[""; 0])?;
     let client = OtherProgram::start(&client_path, &[server.read(START)?])?;
     if client.read(START)? != "3" {

@@ -1,3 +1,5 @@
+//! Both servers, ours and the one on omniORB, send what is requested and refuse what their queue cannot hold.
+
 use std::{fs, process::Command, sync::mpsc, time::Duration};
 
 use punctual::SystemException;
