@@ -199,18 +199,27 @@ pub struct ListenPoint {
     pub port: u16,
 }
 
-impl<'a> Decode<'a> for ListenPoint {
-    const MIN_SIZE: usize = 6;
+/// Addresses of one [`BI_DIR_IIOP`] context that are considered: a bound on work and memory of its receiver.
+pub const MAX_LISTEN_POINTS: usize = 16;
 
-    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
-        Ok(Self {
-            host: String::decode(decoder)?,
-            port: u16::decode(decoder)?,
-        })
-    }
-}
+/// Octets of a host in a [`BI_DIR_IIOP`] context: names of DNS are shorter.
+const MAX_HOST: usize = 255;
 
-/// Decodes the addresses in a [`BI_DIR_IIOP`] context. They are claims of the sender.
+/// Decodes the first addresses in a [`BI_DIR_IIOP`] context, at most [`MAX_LISTEN_POINTS`], without those whose
+/// hosts are longer than any name. They are claims of the sender.
 pub fn decode_listen_points(data: &[u8]) -> Result<Vec<ListenPoint>, CdrError> {
-    Vec::decode(&mut encapsulation::open(data)?)
+    let mut decoder = encapsulation::open(data)?;
+    let count = u32::decode(&mut decoder)?;
+    let mut points = Vec::new();
+    for _ in 0..count.min(MAX_LISTEN_POINTS as u32) {
+        let host = <&str>::decode(&mut decoder)?;
+        let port = u16::decode(&mut decoder)?;
+        if host.len() <= MAX_HOST {
+            points.push(ListenPoint {
+                host: host.into(),
+                port,
+            });
+        }
+    }
+    Ok(points)
 }

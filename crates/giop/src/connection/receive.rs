@@ -46,9 +46,6 @@ enum Offer {
     Made(Vec<ListenPoint>),
 }
 
-/// Addresses of one offer that are considered: a bound on the work of its receiver.
-const MAX_LISTEN_POINTS: usize = 16;
-
 impl ReceiveHalf {
     /// The half of a connection over which nothing has been received.
     pub fn new(role: Role, limits: ConnectionLimits) -> Self {
@@ -434,8 +431,7 @@ impl ReceiveHalf {
             .transpose()?;
         self.char_set = self.char_set.or(char_set);
         let is_made = offered.is_some();
-        if let Some(mut points) = offered {
-            points.truncate(MAX_LISTEN_POINTS);
+        if let Some(points) = offered {
             self.offer = Offer::Made(points);
         }
         self.watches_contexts = self.char_set.is_none() || matches!(self.offer, Offer::Awaited);

@@ -219,6 +219,22 @@ fn statuses_and_completions_out_of_range_are_refused() {
 }
 
 #[test]
+fn an_offer_of_many_addresses_costs_its_receiver_no_more_than_sixteen() {
+    let context = |points: &[(&str, u16)]| {
+        let mut octets = vec![1, 0, 0, 0];
+        points
+            .encode(&mut Encoder::new(&mut octets, Endian::Little))
+            .unwrap();
+        octets
+    };
+    let points = decode_listen_points(&context(&vec![("host", 1); 100_000])).unwrap();
+    assert_eq!((points.len(), points.capacity()), (16, 16));
+    let long = "h".repeat(256);
+    let points = decode_listen_points(&context(&[(&long, 1), (&long[1..], 2)])).unwrap();
+    assert_eq!(points.iter().map(|point| point.port).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
 fn truncated_service_contexts_are_refused() {
     for data in [b"".as_slice(), b"\x01", b"\x01\0", b"\x01\0\x01"] {
         decode_priority(data).unwrap_err();
