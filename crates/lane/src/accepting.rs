@@ -96,10 +96,11 @@ impl<H: RequestHandler> Lane<H> {
                 || self.make_room(Some(peer)))
     }
 
-    /// Closes the connection that has been idle for longest: of one peer, or of all. `false`: none is idle.
+    /// Closes a connection that is stalled or idle: of one peer, or of all. `false`: all are in use.
     fn make_room(&self, peer: Option<PeerKey>) -> bool {
-        let oldest = self.connections.oldest_idle(peer);
-        oldest.inspect(|oldest| self.close_unused(oldest)).is_some()
+        let completion = self.limits().message_completion;
+        let found = self.connections.gives_way(peer, completion);
+        found.inspect(|found| self.close_unused(found)).is_some()
     }
 
     fn admit(&self, stream: Box<dyn Stream>, acceptor: &Acceptor) {

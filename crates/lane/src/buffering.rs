@@ -122,6 +122,9 @@ impl<H: ServingSlot> Worker<'_, H> {
         char_set: CharSet,
         exception: &SystemException,
     ) -> bool {
+        // A client whose requests find a full queue may be a good one: it keeps its connection, and waits.
+        self.served = false;
+        connection.state.set_unserved();
         let arrival = Arrival {
             read_at: None,
             may_move: false,

@@ -438,6 +438,26 @@ impl<H: RequestHandler> Connection<H> {
         inbound.map_or(Idleness::Busy, |inbound| self.idleness_of(&inbound))
     }
 
+    /// Whether nothing is served, and the peer has not completed a message or not read a reply for long, as
+    /// part of the time that it has for that: it may only want to hold its place.
+    pub(crate) fn is_stalled(&self, now: Instant, completion: Duration) -> bool {
+        let Some(inbound) = self.inbound.try_lock().filter(|_| !self.state.is_in_service()) else {
+            return false;
+        };
+        let limit = match self.state.ended_requests() {
+            0 => completion / STALLED_UNSERVED,
+            _ => completion / STALLED,
+        };
+        let unread = self.outbound.try_lock().and_then(|outbound| outbound.stalled());
+        let since = inbound
+            .protocol
+            .incomplete_since()
+            .into_iter()
+            .chain(unread)
+            .min();
+        since.is_some_and(|since| now.saturating_duration_since(since) > limit)
+    }
+
     fn idleness_of(&self, inbound: &Inbound) -> Idleness {
         let is_busy = self.state.is_in_service()
             || self.state.is_congested()
@@ -528,6 +548,11 @@ impl<H: RequestHandler> Connection<H> {
         }
     }
 }
+
+/// Part of the time for the completion of a message after which a connection is stalled.
+const STALLED: u32 = 10;
+/// The same before a request has been served.
+const STALLED_UNSERVED: u32 = 300;
 
 /// Result of [`Connection::idleness`].
 #[derive(Eq, PartialEq)]

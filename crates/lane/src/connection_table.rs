@@ -34,6 +34,8 @@ pub(crate) struct ConnectionTable<H: RequestHandler> {
     open: AtomicUsize,
     /// Number of those that this side opened.
     opened: AtomicUsize,
+    /// Index of the connection that is examined next when the lane is full.
+    examined: AtomicUsize,
     /// Those that callers share, the one that was unused for longest first.
     pub(crate) shared: PiMutex<Vec<SharedConnection<H>>>,
 }
@@ -61,6 +63,7 @@ impl<H: RequestHandler> ConnectionTable<H> {
             memory: LaneMemory::new(limits.max_memory.max(2 * limits.max_message_size)),
             open: AtomicUsize::new(0),
             opened: AtomicUsize::new(0),
+            examined: AtomicUsize::new(0),
             shared: PiMutex::new(Vec::new()),
         }
     }
@@ -119,10 +122,37 @@ impl<H: RequestHandler> ConnectionTable<H> {
         self.slots.lock().of_peer(peer)
     }
 
-    /// An accepted connection that can be closed in good order, among the first [`EXAMINED_FOR_ROOM`] in the
-    /// order of idleness: the first over which nothing has arrived since it was examined before, else the
-    /// first over which nothing happens now. `peer`: among its own connections.
-    pub(crate) fn oldest_idle(&self, peer: Option<PeerKey>) -> Option<Arc<Connection<H>>> {
+    /// An accepted connection that gives way to a new one: one that is stalled, or one that can be closed in
+    /// good order. `peer`: among its own connections.
+    pub(crate) fn gives_way(
+        &self,
+        peer: Option<PeerKey>,
+        completion: Duration,
+    ) -> Option<Arc<Connection<H>>> {
+        self.stalled(peer, completion).or_else(|| self.oldest_idle(peer))
+    }
+
+    /// A connection that is stalled, among [`EXAMINED_FOR_ROOM`]: those of a peer in the order of idleness, or
+    /// in turn of all.
+    fn stalled(&self, peer: Option<PeerKey>, completion: Duration) -> Option<Arc<Connection<H>>> {
+        let now = Instant::now();
+        let slots = self.slots.lock();
+        let from = self.examined.fetch_add(EXAMINED_FOR_ROOM, Ordering::Relaxed);
+        let in_turn = (from..from.wrapping_add(EXAMINED_FOR_ROOM)).map(|index| index % slots.end().max(1));
+        let is_stalled = |connection: &&Arc<Connection<H>>| {
+            connection.is_server() && connection.is_stalled(now, completion)
+        };
+        let get = |index| slots.get(index).filter(is_stalled).cloned();
+        match peer {
+            None => in_turn.filter_map(get).next(),
+            Some(_) => slots.in_order(peer, EXAMINED_FOR_ROOM).filter_map(get).next(),
+        }
+    }
+
+    /// A connection that can be closed in good order, among the first [`EXAMINED_FOR_ROOM`] in the order of
+    /// idleness: the first over which nothing has arrived since it was examined before, else the first over
+    /// which nothing happens now.
+    fn oldest_idle(&self, peer: Option<PeerKey>) -> Option<Arc<Connection<H>>> {
         let mut slots = self.slots.lock();
         let examined: Vec<_> = slots.in_order(peer, EXAMINED_FOR_ROOM).collect();
         let mut quiet = None;

@@ -76,7 +76,7 @@ impl<H: RequestHandler> Lane<H> {
         self.chores.add(now);
     }
 
-    /// Closes a connection in good order: its peer has sent nothing that is not answered.
+    /// Closes a connection in good order: its peer has sent no complete request that is not answered.
     pub(crate) fn close_unused(&self, connection: &Arc<Connection<H>>) {
         self.counters.idle_connections.add_one();
         connection.send_close();

@@ -23,7 +23,7 @@ pub(crate) struct Inbound {
     parts: u8,
 }
 
-/// Parts that a message may have until the work for it counts: most have fewer.
+/// Parts of a message, and wake-ups without any, until the work for them counts: most messages have fewer.
 const FREE_PARTS: u8 = 4;
 
 /// Result of [`Inbound::receive`].
@@ -102,7 +102,14 @@ impl Inbound {
         !self.drained || self.protocol.has_message()
     }
 
-    /// Counts part of a message; `true` for each [`FREE_PARTS`]th one.
+    /// Notes that a request has been received.
+    #[inline(always)]
+    pub(crate) fn begin_request(&mut self) {
+        self.used = true;
+        self.parts = 0;
+    }
+
+    /// Counts part of a message, or a wake-up without any; `true` for each [`FREE_PARTS`]th one.
     #[cold]
     pub(crate) fn is_in_parts(&mut self) -> bool {
         self.parts = (self.parts + 1) % FREE_PARTS;

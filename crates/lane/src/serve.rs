@@ -108,11 +108,8 @@ impl<H: ServingSlot> Worker<'_, H> {
                 }
             }
             Received::Nothing => {
-                if inbound.protocol.is_idle() {
-                    drop(inbound);
-                } else {
-                    self.note_part(connection, inbound);
-                }
+                // Waking a lane for nothing costs it as much as a part of a message does.
+                self.note_part(connection, inbound);
                 self.after_last_message(connection, readiness)
             }
             Received::EndOfStream => {
@@ -194,7 +191,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         readiness: &mut Readiness,
     ) -> Flow {
         let char_set = inbound.protocol.char_set();
-        inbound.used = true;
+        inbound.begin_request();
         let buffers = &mut self.buffers;
         inbound
             .protocol
@@ -225,10 +222,10 @@ impl<H: ServingSlot> Worker<'_, H> {
         continue_if_ready(connection, more, readiness)
     }
 
-    /// Counts part of a request as work without service, and releases the connection.
+    /// Counts part of a message as work without service, and releases the connection.
     #[cold]
     pub(crate) fn note_part(&self, connection: &Connection<H>, mut inbound: PiMutexGuard<'_, Inbound>) {
-        if inbound.is_in_parts() && connection.is_server() {
+        if inbound.is_in_parts() {
             connection.state.set_unserved();
         }
     }
@@ -250,6 +247,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         let more = readiness.peer_closed || inbound.has_more();
         inbound.used |= usable;
         drop(inbound);
+        self.served = usable;
         if !usable {
             return Flow::Break(AfterServing::Close);
         }

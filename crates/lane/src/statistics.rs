@@ -45,7 +45,8 @@ pub struct LaneStatistics {
     /// Connections closed because a message was not GIOP, too large, or never complete.
     pub protocol_errors: u64,
     /// Connections closed because nothing arrived over them for the idle time of the limits, or because they
-    /// were idle for longest when another client connected and there was no room.
+    /// were idle for longest, or stalled in the middle of a message, when another client connected and there
+    /// was no room.
     pub idle_connections: u64,
     /// Connections closed because their clients did not read replies in the completion time of a message.
     pub unread_replies: u64,

@@ -66,7 +66,7 @@ pub use punctual_inspect::{ContractState, InspectedAt, Inspection};
 pub use punctual_lane::{
     LaneStatistics, QueueLimits, QueueStatistics, SocketOptions, StackUse, ThreadLifetime,
 };
-pub use punctual_stub::{ConnectionMode, WaitStrategy};
+pub use punctual_stub::{ConnectionMode, SyncScope, WaitStrategy};
 pub use punctual_types::PriorityModel;
 pub use threadpool::{LaneSpec, LaneWait, ThreadPool, ThreadPoolBuilder, ThreadPoolId};
 

@@ -59,7 +59,7 @@ pub use punctual_sched::{
 };
 pub use punctual_stub::{
     AsyncCall, ConnectionMode, ExposedPolicies, Interface, ObjectRef, PoliciesInForce, PolicyConflict,
-    PolicyOverrides, ResponseHandler, Skeleton, WaitStrategy,
+    PolicyOverrides, ResponseHandler, Skeleton, SyncScope, WaitStrategy,
 };
 pub use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
 pub use punctual_types::{

@@ -83,6 +83,8 @@ impl ClientRequestInterceptor for SchedulingInterceptor {
         };
         if is_two_way {
             activations::begin_call(sent.as_ref());
+        } else if waits_oneway(info) {
+            activations::poll(&self.0)?;
         }
         let Some(sent) = sent else {
             return Ok(());
@@ -116,8 +118,8 @@ impl ClientRequestInterceptor for SchedulingInterceptor {
                 self.pass(Completion::Yes)
             }
             CallKind::TwoWay => self.end_call(Completion::Yes),
-            CallKind::Oneway => Ok(()),
-            CallKind::Asynchronous => self.pass(Completion::Yes),
+            CallKind::Oneway if !waits_oneway(info) => Ok(()),
+            CallKind::Oneway | CallKind::Asynchronous => self.pass(Completion::Yes),
         }
     }
 
@@ -135,8 +137,8 @@ impl ClientRequestInterceptor for SchedulingInterceptor {
                 Ok(()) | Err(Interrupted::DeadlinePassed) => Ok(()),
                 Err(interrupted) => Err(interrupted.exception_when(completed).into()),
             },
-            CallKind::Oneway => Ok(()),
-            CallKind::Asynchronous => match self.pass(completed) {
+            CallKind::Oneway if !waits_oneway(info) => Ok(()),
+            CallKind::Oneway | CallKind::Asynchronous => match self.pass(completed) {
                 Err(exception) if exception.kind == SystemExceptionKind::ThreadCancelled => {
                     Err(exception.into())
                 }
@@ -148,8 +150,8 @@ impl ClientRequestInterceptor for SchedulingInterceptor {
     fn receive_other(&self, info: &ClientRequestInfo<'_>) -> Result<(), Interrupt> {
         match info.kind() {
             CallKind::TwoWay => self.end_call(Completion::No)?,
-            CallKind::Oneway => {}
-            CallKind::Asynchronous => self.pass(Completion::Maybe)?,
+            CallKind::Oneway if !waits_oneway(info) => {}
+            CallKind::Oneway | CallKind::Asynchronous => self.pass(Completion::Maybe)?,
         }
         Ok(())
     }
@@ -325,6 +327,12 @@ fn limit(info: &ServerRequestInfo<'_>, claims: Option<AcceptedClaims>) -> ClaimL
         Some(_) if claims.is_some_and(|claims| claims.above_lane) => ClaimLimit::None,
         Some(lane) => ClaimLimit::Lane(lane),
     }
+}
+
+/// Whether the caller of a oneway operation waits for the server, as its scope demands. Meanwhile another thread
+/// may run in its place: the one that the request begins, for example.
+fn waits_oneway(info: &ClientRequestInfo<'_>) -> bool {
+    info.kind() == CallKind::Oneway && info.response_expected() && !info.is_collocated()
 }
 
 /// Whether the caller itself serves the request as a part of its thread.

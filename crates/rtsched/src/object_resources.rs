@@ -15,18 +15,17 @@ use crate::{dispatcher::Dispatcher, error::bad_param};
 /// The objects of this endsystem that are resources.
 #[derive(Default)]
 pub(crate) struct ObjectResources {
-    /// Number of keys; at zero, requests skip the table.
-    number: AtomicUsize,
+    /// Length of the longest key; 0 without any. Requests with longer keys, which any peer can send, skip the
+    /// table.
+    longest: AtomicUsize,
     by_key: PiMutex<HashMap<Vec<u8>, ResourceId>>,
 }
 
 impl ObjectResources {
     /// Returns the resource of the object that a request is for.
     pub(crate) fn find(&self, object_key: Option<&[u8]>) -> Option<ResourceId> {
-        if self.number.load(Ordering::Acquire) == 0 {
-            return None;
-        }
-        self.by_key.lock().get(object_key?).copied()
+        let key = object_key.filter(|key| key.len() <= self.longest.load(Ordering::Acquire))?;
+        self.by_key.lock().get(key).copied()
     }
 
     /// Makes the object a resource with these parameters as its ceiling; BAD_PARAM if its reference has no
@@ -55,7 +54,8 @@ impl ObjectResources {
         for key in keys {
             by_key.insert(key, resource);
         }
-        self.number.store(by_key.len(), Ordering::Release);
+        let longest = by_key.keys().map(Vec::len).max().unwrap_or_default();
+        self.longest.store(longest, Ordering::Release);
         Ok(())
     }
 }

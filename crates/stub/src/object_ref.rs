@@ -408,7 +408,8 @@ impl ObjectRef {
         raised.map_or(Ok(()), Err)
     }
 
-    /// Makes a oneway call: returns when the transport has accepted the request.
+    /// Makes a oneway call: returns when the transport has accepted the request, or as the
+    /// [`SyncScope`](crate::SyncScope) in force demands.
     ///
     /// For generated code.
     ///

@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_giop::ProtocolPolicy;
 use punctual_types::{Minor, PriorityBand, PriorityModel};
 
-use crate::{ConnectionMode, WaitStrategy};
+use crate::{ConnectionMode, SyncScope, WaitStrategy};
 
 /// Client policies of an ORB, a thread or a reference: the typed form of a `CORBA::PolicyList`.
 ///
@@ -43,6 +43,7 @@ pub struct PolicyOverrides {
     wait_strategy: Option<WaitStrategy>,
     connection_mode: Option<ConnectionMode>,
     bidirectional: Option<bool>,
+    sync_scope: Option<SyncScope>,
 }
 
 impl PolicyOverrides {
@@ -239,6 +240,19 @@ impl PolicyOverrides {
         self
     }
 
+    /// `Messaging::SyncScopePolicy` (24): until when oneway calls wait. Default: [`SyncScope::Transport`].
+    ///
+    /// ```
+    /// use punctual_stub::{PolicyOverrides, SyncScope};
+    ///
+    /// let executed = PolicyOverrides::new().sync_scope(SyncScope::Target);
+    /// assert_eq!(executed.in_force().sync_scope, SyncScope::Target);
+    /// ```
+    pub fn sync_scope(mut self, scope: SyncScope) -> Self {
+        self.sync_scope = Some(scope);
+        self
+    }
+
     /// Adds the policies of the enclosing scope `outer` that are not set here.
     ///
     /// ```
@@ -263,6 +277,7 @@ impl PolicyOverrides {
             wait_strategy: self.wait_strategy.or(outer.wait_strategy),
             connection_mode: self.connection_mode.or(outer.connection_mode),
             bidirectional: self.bidirectional.or(outer.bidirectional),
+            sync_scope: self.sync_scope.or(outer.sync_scope),
         }
     }
 
@@ -291,6 +306,7 @@ impl PolicyOverrides {
                 self.connection_mode.unwrap_or_default()
             },
             bidirectional,
+            sync_scope: self.sync_scope.unwrap_or_default(),
         }
     }
 }
@@ -329,6 +345,8 @@ pub struct PoliciesInForce {
     pub connection_mode: ConnectionMode,
     /// Whether the server may call back over the connection.
     pub bidirectional: bool,
+    /// Until when oneway calls wait.
+    pub sync_scope: SyncScope,
 }
 
 /// Policies that a server exposes in a reference: what `CORBA::Object::_get_policy` returns for them.

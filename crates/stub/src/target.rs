@@ -123,8 +123,11 @@ pub enum WaitMode<'w> {
 /// Whether a call has a reply.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Response {
-    /// Oneway: the call returns when the transport has accepted the request.
+    /// Oneway: the call returns when the transport has accepted the request, unless
+    /// [`SyncScope`](crate::SyncScope) demands more.
     None,
+    /// Oneway: the call returns with a reply that the server sends before the upcall.
+    WithServer,
     /// Two-way: the call returns with the reply.
     WithTarget,
 }

@@ -120,11 +120,10 @@ impl Reference {
     }
 
     /// Keeps a connection for the next call.
-    pub(super) fn keep(&self, connection: Box<PooledConnection>) {
-        keep_connection(
-            connection,
-            self.core.configuration.limits.max_connections_per_thread,
-        );
+    pub(super) fn keep(&self, mut connection: Box<PooledConnection>) {
+        let limits = &self.core.configuration.limits;
+        connection.free_large(limits.max_kept_buffer);
+        keep_connection(connection, limits.max_connections_per_thread);
     }
 
     /// The server has closed this connection, so it will have closed the unused ones to the same endpoint.

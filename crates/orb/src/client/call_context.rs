@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use punctual_giop::InvocationPolicies;
-use punctual_stub::PoliciesInForce;
+use punctual_stub::{PoliciesInForce, Response};
 use punctual_types::SystemException;
 
 use super::{
@@ -35,6 +35,15 @@ impl Reference {
 }
 
 impl CallContext<'_> {
+    /// Reply for which the caller waits: in a oneway call, the one that its scope demands.
+    #[inline(always)]
+    pub(super) fn response(&self, declared: Response) -> Response {
+        match declared {
+            Response::None => self.policies.sync_scope.response(),
+            declared => declared,
+        }
+    }
+
     /// Whether requests state their deadlines.
     pub(super) fn sends_deadlines(&self) -> bool {
         self.policies.sends_deadlines && self.deadlines.request.is_some()

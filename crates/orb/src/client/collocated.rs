@@ -34,7 +34,7 @@ impl Reference {
         context: CallContext<'_>,
     ) -> Result<Attempt<()>, SystemException> {
         let attempt = call_on_this_thread(&self.core, &self.orb, route, frame, call, &context)?;
-        if call.response == Response::WithTarget {
+        if context.response(call.response) == Response::WithTarget {
             context.deadlines.check_completed()?;
         }
         Ok(attempt)
@@ -75,7 +75,7 @@ fn call_on_this_thread(
 
     arena.reset();
     pool.set_max_kept(core.configuration.limits.max_kept_buffer);
-    let two_way = call.response == Response::WithTarget;
+    let two_way = context.response(call.response) == Response::WithTarget;
     let local = Local {
         core,
         orb,

@@ -134,6 +134,15 @@ impl ClientConnection {
         Ok(())
     }
 
+    /// Frees the memory of large replies, while no call uses it.
+    #[inline(always)]
+    pub(super) fn free_large(&mut self, max_kept: usize) {
+        let receive = &mut self.protocol.receive;
+        if receive.needs_watching() && receive.held() > max_kept {
+            receive.release();
+        }
+    }
+
     /// Closes it in good order while no call uses it. Never blocks.
     pub(super) fn close(&mut self) {
         if let Some(message) = self.protocol.close()

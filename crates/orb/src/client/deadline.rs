@@ -89,7 +89,7 @@ impl Deadlines {
     pub(super) fn of(&self, response: Response) -> Option<Instant> {
         let deadline = match response {
             Response::None => self.request,
-            Response::WithTarget => self.reply,
+            Response::WithServer | Response::WithTarget => self.reply,
         };
         deadline.map(|deadline| deadline.at)
     }

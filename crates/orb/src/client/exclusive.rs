@@ -37,13 +37,13 @@ impl Reference {
         call: &mut Call<'_>,
         context: CallContext<'_>,
     ) -> Result<Attempt<()>, SystemException> {
-        let is_oneway = call.response == Response::None;
-        if is_oneway && connection.is_abandoned() {
+        let has_reply = context.response(call.response) != Response::None;
+        if !has_reply && connection.is_abandoned() {
             return Ok(Attempt::Again(self.closed_by(&connection)));
         }
-        let _blocked = match call.response {
-            Response::WithTarget => self.enter_wait(&mut connection, context)?,
-            Response::None => None,
+        let _blocked = match has_reply {
+            true => self.enter_wait(&mut connection, context)?,
+            false => None,
         };
         let encoding = connection.request_encoding();
         let request_id = encoding.request_id;
@@ -66,7 +66,7 @@ impl Reference {
         }
         record(|| Record::new(Event::Sent).request(request_id).link(link));
         connection.request_sent();
-        if is_oneway {
+        if !has_reply {
             self.keep(connection);
             return Ok(Attempt::Done(()));
         }

@@ -8,7 +8,7 @@ use std::{
 
 use punctual_cdr::{Decoder, Endian};
 use punctual_giop::connection::ReplyBody;
-use punctual_stub::{Call, ObjectRef, OrbContext};
+use punctual_stub::{Call, ObjectRef, OrbContext, Response};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
@@ -64,19 +64,23 @@ impl Reference {
                 if raised {
                     forget_exception(call);
                 }
-                let (kind, deadline) = (call.response.into(), context.deadlines.of(call.response));
+                let response = context.response(call.response);
+                let (kind, deadline) = (call.response.into(), context.deadlines.of(response));
                 let request_id = self.core.interceptors.new_request_id();
+                let mut request = self.request(route, call.operation, kind, deadline, request_id);
+                request.response_expected = response != Response::None;
                 let part = InterceptedPart {
-                    request: self.request(route, call.operation, kind, deadline, request_id),
+                    request,
                     point: Point::Send,
                     history,
                     raised: &mut raised,
                 };
                 let attempt = |frame: &mut CallFrame, call: &mut Call<'_>| attempt(route, frame, call);
-                let observed = self.run_intercepted(part, frame, call, attempt, |(), raised| match kind {
-                    CallKind::Oneway => ClientEnd::Sent,
-                    _ => ClientEnd::Replied { raised },
-                });
+                let observed =
+                    self.run_intercepted(part, frame, call, attempt, |(), raised| match response {
+                        Response::None => ClientEnd::Sent,
+                        _ => ClientEnd::Replied { raised },
+                    });
                 match observed {
                     ControlFlow::Continue(result) => result,
                     ControlFlow::Break(error) => {
@@ -119,6 +123,7 @@ impl Reference {
             request_id,
             operation,
             kind,
+            response_expected: kind.has_reply(),
             target: self,
             effective: route.ior(),
             is_collocated: route.is_local,

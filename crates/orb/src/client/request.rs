@@ -35,8 +35,9 @@ impl Reference {
             char_set,
             announced,
         } = encoding;
-        let response = match call.response {
+        let response = match context.response(call.response) {
             Response::None => ResponseFlags::None,
+            Response::WithServer => ResponseFlags::WithServer,
             Response::WithTarget => ResponseFlags::WithTarget,
         };
         let sends_deadlines = context.sends_deadlines();

@@ -128,7 +128,7 @@ impl Reference {
             ..
         } = frame;
         let reply_buffer = shared.get_or_insert_default();
-        let wanted = (call.response == Response::WithTarget).then_some(MessageType::Reply);
+        let wanted = (context.response(call.response) != Response::None).then_some(MessageType::Reply);
         let result = self.exchange(&outgoing, wanted, request, reply_buffer, |buffer, encoding| {
             self.encode_request(route, priority, context, buffer, call, encoding)
         })?;

@@ -125,6 +125,7 @@ pub(crate) struct ClientRequest<'a> {
     pub(crate) request_id: u32,
     pub(crate) operation: &'a str,
     pub(crate) kind: CallKind,
+    pub(crate) response_expected: bool,
     pub(crate) target: &'a dyn CallTarget,
     /// Reference that the request is sent to: the target, or its latest forward.
     pub(crate) effective: &'a Ior,
@@ -202,6 +203,12 @@ impl ClientRequestInfo<'_> {
     /// Returns how the caller waits for the reply, if at all.
     pub fn kind(&self) -> CallKind {
         self.request.kind
+    }
+
+    /// Returns whether the call ends with a reply: no for oneway calls, unless their scope demands one
+    /// ([`SyncScope`](punctual_stub::SyncScope)).
+    pub fn response_expected(&self) -> bool {
+        self.request.response_expected
     }
 
     /// Returns the called reference, without allocation.

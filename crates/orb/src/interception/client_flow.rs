@@ -155,7 +155,7 @@ impl Interceptors {
 impl From<punctual_stub::Response> for CallKind {
     fn from(response: punctual_stub::Response) -> Self {
         match response {
-            punctual_stub::Response::None => Self::Oneway,
+            punctual_stub::Response::None | punctual_stub::Response::WithServer => Self::Oneway,
             punctual_stub::Response::WithTarget => Self::TwoWay,
         }
     }

@@ -77,7 +77,10 @@ impl Serving<'_> {
             let _slots = enter_slots(&interceptors.slots, &mut seen.slots);
             let (flow, started) = ServerFlow::start(interceptors, self.seen_request(), &mut seen.added);
             match started {
-                Err(end) => flow.end(end, None),
+                Err(end) => {
+                    unserved = Some(uncalled(&end));
+                    flow.end(end, None)
+                }
                 Ok(()) => match self.resolve() {
                     Ok((object, placement)) => {
                         served_at = placement.current;
@@ -86,7 +89,10 @@ impl Serving<'_> {
                         let servant = &*object.servant;
                         let (flow, ready) = flow.receive_request(servant.repository_id(), arguments.clone());
                         let end = match ready {
-                            Err(end) => end,
+                            Err(end) => {
+                                unserved = Some(uncalled(&end));
+                                end
+                            }
                             Ok(()) => {
                                 let (added, head) = (flow.added(), &mut seen.reply_head);
                                 match self.answer_early(reply_header, added, reply, head, served_at) {
@@ -108,7 +114,10 @@ impl Serving<'_> {
                     }
                     Err(NotCalled::Bound) => flow.end(ServerEnd::Replied, None),
                     Err(NotCalled::Moved(disposition)) => flow.end(ServerEnd::Moved(disposition), None),
-                    Err(NotCalled::NotServing(exception)) => flow.end(ServerEnd::Failed(exception), None),
+                    Err(NotCalled::NotServing(exception)) => {
+                        unserved = Some(Unserved::Elsewhere);
+                        flow.end(ServerEnd::Failed(exception), None)
+                    }
                     Err(NotCalled::Forward(ior)) => {
                         unserved = Some(Unserved::Elsewhere);
                         flow.end(ServerEnd::Forward(ior), None)
@@ -228,6 +237,14 @@ impl Serving<'_> {
             ServerEnd::Failed(exception) => fail(encoder, header, &exception, response),
         };
         sent_at(served_at, written)
+    }
+}
+
+/// Why a request was not served that an interceptor has ended before the servant was called.
+fn uncalled(end: &ServerEnd) -> Unserved {
+    match end {
+        ServerEnd::Failed(exception) if is_refusal(exception) => Unserved::Refused,
+        _ => Unserved::Elsewhere,
     }
 }
 

@@ -140,7 +140,8 @@ impl Serving<'_> {
                 unserved(own, written, Unserved::Elsewhere)
             }
             NotCalled::NotServing(exception) => {
-                sent_at(own, fail(encoder, reply_header, &exception, response))
+                let written = fail(encoder, reply_header, &exception, response);
+                unserved(own, written, Unserved::Elsewhere)
             }
             NotCalled::Refused(exception, reason) => {
                 let request = (self.lane, &self.incoming.header);
@@ -150,7 +151,8 @@ impl Serving<'_> {
         }
     }
 
-    /// Refuses a request whose deadline has passed.
+    /// Refuses a request whose deadline has passed: before it was received, or in the lane's queue, which is
+    /// not its client's fault.
     #[cold]
     fn refuse_expired(&self, reply: &mut Vec<u8>) -> Result<Disposition, MessageError> {
         self.lane.count_expired();
@@ -158,7 +160,10 @@ impl Serving<'_> {
         let exception = SystemException::new(kind, minor, Completion::No);
         let (encoder, reply_header) = self.begin_reply(reply)?;
         let written = fail(encoder, reply_header, &exception, self.incoming.header.response);
-        sent_at(self.lane.priority(), written)
+        match self.message.read_at {
+            None => unserved(self.lane.priority(), written, Unserved::Elsewhere),
+            Some(_) => sent_at(self.lane.priority(), written),
+        }
     }
 }
 

@@ -130,7 +130,8 @@ impl Request {
         values.result(end)
     }
 
-    /// Sends the request of a oneway operation: returns when the transport has accepted it.
+    /// Sends the request of a oneway operation: returns when the transport has accepted it, or as the
+    /// [`SyncScope`](crate::SyncScope) in force demands.
     ///
     /// # Errors
     /// The system exception with which the call has failed.

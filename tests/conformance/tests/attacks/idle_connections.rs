@@ -5,6 +5,7 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     os::unix::net::UnixStream,
     process::{Command, Stdio},
+    thread,
     time::Duration,
 };
 
@@ -18,7 +19,7 @@ use punctual_fixtures::{
     priority,
     real_time::{RealTime, propagated},
     server::{self, Profile, Server, Setup},
-    wire::{CLOSE_CONNECTION, COMMON, Reader},
+    wire::{CLOSE_CONNECTION, COMMON, REPLY, Reader},
 };
 
 fn call(peer: &mut Peer, key: &[u8], priority: Option<i16>) {
@@ -56,6 +57,71 @@ fn the_connection_that_is_idle_for_longest_gives_way_to_a_new_client() {
     assert_eq!(server.seen(0).refused_connections, 0);
 }
 
+#[test]
+fn clients_in_the_middle_of_a_message_do_not_take_the_places_of_served_ones() {
+    let mut setup = Setup::default();
+    setup.limits = setup.limits.max_connections(4);
+    let server = setup.start();
+    let key = server.key();
+    let mut served: Vec<_> = (0..2).map(|_| Peer::connect(server.port())).collect();
+    served.iter_mut().for_each(|peer| call(peer, &key, None));
+    let mut stalled: Vec<_> = (0..2).map(|_| begun(&server)).collect();
+    for displaced in 1..10 {
+        // A three hundredth of the time for a message.
+        thread::sleep(Duration::from_millis(150));
+        stalled.push(begun(&server));
+        assert_eq!(server.seen(0).idle_connections, displaced);
+        served.iter_mut().for_each(|peer| call(peer, &key, None));
+    }
+    let first = stalled[0].receive().map(|message| message.message_type);
+    assert_eq!(first, Some(CLOSE_CONNECTION), "the oldest gave way");
+    assert_eq!(server.seen(0).protocol_errors, 0);
+    eventually("there is room for another client that calls", || {
+        let mut peer = Peer::connect(server.port());
+        peer.send(&COMMON.request_with(1, 3, &key, "twice", &[], |body| body.i32(21)));
+        peer.receive()
+            .is_some_and(|message| message.message_type != CLOSE_CONNECTION)
+    });
+}
+
+/// A client in the middle of its first message, which the lane has accepted or refused.
+fn begun(server: &Server) -> Peer {
+    let counts = || {
+        let seen = server.seen(0);
+        (seen.connections, seen.idle_connections, seen.refused_connections)
+    };
+    let before = counts();
+    let mut peer = Peer::connect(server.port());
+    peer.try_send(b"GIOP");
+    eventually("the lane has seen it", || counts() != before);
+    peer
+}
+
+#[test]
+fn clients_that_were_served_and_stall_give_way_in_the_end() {
+    let mut setup = Setup::default();
+    // A tenth of the time for a message.
+    setup.limits = setup
+        .limits
+        .max_connections(2)
+        .message_completion(Duration::from_secs(10));
+    let server = setup.start();
+    let key = server.key();
+    let mut peers: Vec<_> = (0..2).map(|_| Peer::connect(server.port())).collect();
+    for peer in &mut peers {
+        call(peer, &key, None);
+        peer.send(b"GIOP");
+    }
+    eventually("a new client is served", || {
+        let mut peer = Peer::connect(server.port());
+        peer.send(&COMMON.request_with(1, 3, &key, "twice", &[], |body| body.i32(21)));
+        peer.receive()
+            .is_some_and(|message| message.message_type == REPLY)
+    });
+    assert_eq!(server.seen(0).idle_connections, 1);
+    assert_eq!(server.seen(0).protocol_errors, 0);
+}
+
 /// Path of the socket of an object that is reached over a Unix socket.
 pub fn path(probe: &ProbeRef) -> String {
     let profile = &probe.ior().profiles[0].data;
@@ -90,10 +156,12 @@ fn over_unix_sockets(limits: fn(punctual::Limits) -> punctual::Limits) -> Server
 
 #[test]
 fn a_process_takes_no_more_than_its_part_of_a_lane() {
-    let server =
-        over_unix_sockets(|limits| limits.max_connections_per_peer(3).accept_rate_per_peer(1_000_000));
+    let server = over_unix_sockets(|limits| {
+        let limits = limits.message_completion(1_000 * LONG);
+        limits.max_connections_per_peer(3).accept_rate_per_peer(1_000_000)
+    });
     let connect = || UnixStream::connect(path(&server.probe)).unwrap();
-    // In the middle of a message: not idle.
+    // In the middle of a message, and not for long: not idle.
     let mut busy: Vec<_> = (0..3)
         .map(|number| {
             let mut stream = connect();

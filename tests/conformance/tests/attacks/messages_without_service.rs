@@ -1,10 +1,15 @@
 //! Floods of messages that occupy a lane although no request is served: refused requests, LocateRequests and
 //! CancelRequests.
 
+use std::{sync::Arc, time::Instant};
+
 use punctual::{
-    Interface, LaneSpec, LaneWait, Limits, Orb, Priority, PriorityModel, QueueLimits, SchedulingClass,
+    Completion, Interface, LaneSpec, LaneWait, Limits, Minor, Orb, Priority, PriorityModel, QueueLimits,
+    SchedulingClass, SystemException, SystemExceptionKind,
+    interceptors::{Interrupt, OrbInitInfo, OrbInitializer, ServerRequestInfo, ServerRequestInterceptor},
 };
 use punctual_fixtures::{
+    LONG,
     conformance::ProbeRef,
     peer::Peer,
     priorities::{HIGH, LOW},
@@ -187,6 +192,88 @@ fn locate_and_cancel_requests_in_excess_of_served_ones_close_their_connection() 
             peer.send(&cancel(COMMON, id));
         }
     }
+}
+
+#[test]
+fn requests_that_an_adapter_does_not_serve_now_count_as_well() {
+    for mode in MODES {
+        let server = server(mode);
+        let [low, _] = ports(&server);
+        let manager = server.poa.manager();
+        let request = |id| claiming(COMMON, id, &server.key(), LOW);
+        manager.discard().unwrap();
+        assert_eq!(answered(&mut Peer::connect(low), request, REPLY), LIMIT + 1);
+        manager.deactivate();
+        assert_eq!(answered(&mut Peer::connect(low), request, REPLY), LIMIT + 1);
+        assert_eq!(server.seen(0).exhausted_budgets, 2);
+    }
+}
+
+/// Refuses all requests before a servant is called.
+#[derive(Clone)]
+struct Refusing;
+
+impl OrbInitializer for Refusing {
+    fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
+        info.add_server_request_interceptor(Arc::new(Self)).unwrap();
+    }
+}
+
+impl ServerRequestInterceptor for Refusing {
+    fn name(&self) -> &str {
+        "refusing"
+    }
+
+    fn receive_request_service_contexts(&self, _: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
+        let kind = SystemExceptionKind::NoPermission;
+        Err(SystemException::new(kind, Minor::NONE, Completion::No).into())
+    }
+}
+
+#[test]
+fn requests_that_an_interceptor_refuses_count_as_well() {
+    let orb = Orb::builder()
+        .listen("iiop://127.0.0.1:0")
+        .initializer(&Refusing)
+        .limits(Limits::default().max_refused_requests(LIMIT))
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .build()
+        .unwrap();
+    let pool = orb.threadpool().build().unwrap();
+    let poa = orb.root_poa().child("probes").threadpool(&pool).build().unwrap();
+    let server = Server::with_poa(orb, pool, poa);
+    let request = |id| COMMON.request(id, &server.key(), "twice", |body| body.i32(21));
+    let mut peer = Peer::connect(server.port());
+    assert_eq!(answered(&mut peer, request, REPLY), LIMIT + 1);
+}
+
+#[test]
+fn requests_for_which_a_queue_has_no_room_wait_for_their_turns() {
+    let setup = Setup {
+        limits: Limits::default().unserved_percent(1),
+        pool: |pool| {
+            let limits = QueueLimits {
+                octets: 1_000,
+                ..QueueLimits::default()
+            };
+            pool.request_buffering(limits)
+        },
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let large = COMMON.request(1, &server.key(), "twice", |body| body.i32(21).raw(&[0; 2_000]));
+    let mut peer = Peer::connect(server.port());
+    let begun = Instant::now();
+    while server.seen(0).put_off == 0 {
+        assert!(begun.elapsed() < LONG, "no request is put off");
+        peer.send(&large.repeat(100));
+        (0..100).for_each(|_| assert_eq!(peer.receive().unwrap().reply().status, 2));
+    }
+    // It may be a good client, and is still served.
+    peer.send(&COMMON.request(1, &server.key(), "twice", |body| body.i32(21)));
+    assert_eq!(peer.receive().unwrap().reply().body.clone().i32(), 42);
+    assert_eq!(server.seen(0).exhausted_budgets, 0);
 }
 
 /// Each thread may have read one more by the time another has closed the connection: it is not answered.

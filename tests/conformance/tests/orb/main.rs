@@ -18,6 +18,7 @@ mod rtcorba;
 mod scheduling_allocations;
 mod shared_connections;
 mod shared_memory;
+mod sync_scopes;
 mod system_calls;
 mod thread_pools;
 mod timeouts;

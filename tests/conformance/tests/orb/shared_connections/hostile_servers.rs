@@ -113,6 +113,29 @@ fn a_cancel_request_is_passed_over() {
     });
 }
 
+/// They are passed over one by one, and their reader does so in turns.
+#[test]
+fn a_flood_of_cancel_requests_takes_no_more_than_its_share_of_the_lane() {
+    let client = Client::with(Limits::default().unserved_percent(1), |pool| pool);
+    let (listener, probe) = client.playing();
+    thread::scope(|scope| {
+        let calls = call_all(scope, &probe, [1]);
+        let mut peer = listener.accept();
+        let due = peer.receive().unwrap();
+        let cancels = COMMON
+            .message(CANCEL_REQUEST, |message| message.u32(7))
+            .repeat(1_000);
+        eventually("it waits for its turn", || {
+            peer.send(&cancels);
+            client.seen(0).put_off > 0
+        });
+        peer.send(&answer(&due));
+        for (value, call) in calls {
+            assert_eq!(call.join().unwrap(), Ok(2 * value), "the reply comes in the end");
+        }
+    });
+}
+
 /// A reply that is begun and not gone on with.
 #[test]
 fn a_reply_that_does_not_become_complete_costs_it_too() {

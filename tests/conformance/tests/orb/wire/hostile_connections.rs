@@ -8,7 +8,7 @@ use std::{
 
 use punctual::LaneStatistics;
 use punctual_fixtures::{
-    Finally, eventually,
+    Finally, LONG, eventually,
     peer::Peer,
     server::{Server, Setup},
     wire::{CANCEL_REQUEST, CLOSE_CONNECTION, COMMON, Dialect, FRAGMENT, REQUEST},
@@ -132,7 +132,7 @@ fn a_peer_that_vanishes_takes_nothing_with_it() {
 #[test]
 fn connections_beyond_the_limit_are_turned_away_in_good_order() {
     let mut setup = Setup::default();
-    setup.limits = setup.limits.max_connections(2);
+    setup.limits = setup.limits.max_connections(2).message_completion(10 * LONG);
     let server = setup.start();
     let key = server.key();
     let mut peers = [Peer::connect(server.port()), Peer::connect(server.port())];
