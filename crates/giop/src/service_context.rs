@@ -205,8 +205,8 @@ pub const MAX_LISTEN_POINTS: usize = 16;
 /// Octets of a host in a [`BI_DIR_IIOP`] context: names of DNS are shorter.
 const MAX_HOST: usize = 255;
 
-/// Decodes the first addresses in a [`BI_DIR_IIOP`] context, at most [`MAX_LISTEN_POINTS`], without those whose
-/// hosts are longer than any name. They are claims of the sender.
+/// Decodes the first addresses in a [`BI_DIR_IIOP`] context, at most [`MAX_LISTEN_POINTS`], without those
+/// whose hosts are longer than any name. They are claims of the sender.
 pub fn decode_listen_points(data: &[u8]) -> Result<Vec<ListenPoint>, CdrError> {
     let mut decoder = encapsulation::open(data)?;
     let count = u32::decode(&mut decoder)?;

@@ -108,10 +108,10 @@ limits! {
     /// first refusal. Refused are requests for unknown objects, for priorities that are not accepted, and
     /// those to which servants or interceptors answer NO_PERMISSION, COMPLETED_NO. Default 64.
     max_refused_requests: u32 = 64,
-    /// LocateRequests, CancelRequests and requests of one connection that reach no servant, in excess of served
-    /// requests, restored in the same way; at the next one, the lane closes the connection. Such requests are
-    /// forwarded, end in an interceptor, had expired when they arrived, or are for adapters that discard
-    /// them. Default 256.
+    /// LocateRequests, CancelRequests and requests of one connection that reach no servant, in excess of
+    /// served requests, restored in the same way; at the next one, the lane closes the connection. Such
+    /// requests are forwarded, end in an interceptor, had expired when they arrived, or are for adapters that
+    /// discard them. Default 256.
     max_unserved_messages: u32 = 256,
     /// Maximum time from the first octet of a message to its last. A client that does not read a reply within
     /// it is disconnected, as is a server that accepts nothing of what waits for it on a shared connection;

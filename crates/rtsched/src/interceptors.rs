@@ -329,8 +329,8 @@ fn limit(info: &ServerRequestInfo<'_>, claims: Option<AcceptedClaims>) -> ClaimL
     }
 }
 
-/// Whether the caller of a oneway operation waits for the server, as its scope demands. Meanwhile another thread
-/// may run in its place: the one that the request begins, for example.
+/// Whether the caller of a oneway operation waits for the server, as its scope demands. Meanwhile another
+/// thread may run in its place: the one that the request begins, for example.
 fn waits_oneway(info: &ClientRequestInfo<'_>) -> bool {
     info.kind() == CallKind::Oneway && info.response_expected() && !info.is_collocated()
 }

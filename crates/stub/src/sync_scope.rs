@@ -1,8 +1,6 @@
 //! How long the caller of a oneway operation waits.
 
-use crate::Response;
-
-/// `Messaging::SyncScopePolicy` (24): until when a oneway call waits, and so which errors its caller learns of.
+/// `Messaging::SyncScopePolicy` (24): until when a oneway call waits, and so which errors its caller sees.
 ///
 /// ```
 /// use punctual_stub::{PolicyOverrides, SyncScope};
@@ -14,25 +12,15 @@ use crate::Response;
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum SyncScope {
     /// SYNC_NONE (0): there is no guarantee. The same as [`Self::Transport`]: a request is never buffered in
-    /// the caller's process. Over a shared connection, its rest may be sent later, and the caller never waits.
+    /// the caller's process. Over a shared connection its rest may be sent later, so the caller never waits.
     None,
     /// SYNC_WITH_TRANSPORT (1): until the transport has accepted the request.
     #[default]
     Transport,
     /// SYNC_WITH_SERVER (2): until the server has found the object, before the servant is called. Exceptions
-    /// that are raised before that reach the caller. GIOP before 1.2 cannot express it: as [`Self::Target`].
+    /// that are raised before that reach the caller. As [`Self::Target`] before GIOP 1.2, which cannot
+    /// express it.
     Server,
     /// SYNC_WITH_TARGET (3): until the servant has returned. System exceptions reach the caller.
     Target,
-}
-
-impl SyncScope {
-    /// Returns what the runtime waits for in a oneway call.
-    pub const fn response(self) -> Response {
-        match self {
-            Self::None | Self::Transport => Response::None,
-            Self::Server => Response::WithServer,
-            Self::Target => Response::WithTarget,
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use punctual_giop::InvocationPolicies;
-use punctual_stub::{PoliciesInForce, Response};
+use punctual_stub::{PoliciesInForce, Response, SyncScope};
 use punctual_types::SystemException;
 
 use super::{
@@ -38,9 +38,10 @@ impl CallContext<'_> {
     /// Reply for which the caller waits: in a oneway call, the one that its scope demands.
     #[inline(always)]
     pub(super) fn response(&self, declared: Response) -> Response {
-        match declared {
-            Response::None => self.policies.sync_scope.response(),
-            declared => declared,
+        match (declared, self.policies.sync_scope) {
+            (Response::None, SyncScope::Server) => Response::WithServer,
+            (Response::None, SyncScope::Target) => Response::WithTarget,
+            _ => declared,
         }
     }
 

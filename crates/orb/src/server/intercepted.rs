@@ -77,10 +77,7 @@ impl Serving<'_> {
             let _slots = enter_slots(&interceptors.slots, &mut seen.slots);
             let (flow, started) = ServerFlow::start(interceptors, self.seen_request(), &mut seen.added);
             match started {
-                Err(end) => {
-                    unserved = Some(uncalled(&end));
-                    flow.end(end, None)
-                }
+                Err(end) => flow.end(uncalled(end, &mut unserved), None),
                 Ok(()) => match self.resolve() {
                     Ok((object, placement)) => {
                         served_at = placement.current;
@@ -89,10 +86,7 @@ impl Serving<'_> {
                         let servant = &*object.servant;
                         let (flow, ready) = flow.receive_request(servant.repository_id(), arguments.clone());
                         let end = match ready {
-                            Err(end) => {
-                                unserved = Some(uncalled(&end));
-                                end
-                            }
+                            Err(end) => uncalled(end, &mut unserved),
                             Ok(()) => {
                                 let (added, head) = (flow.added(), &mut seen.reply_head);
                                 match self.answer_early(reply_header, added, reply, head, served_at) {
@@ -115,8 +109,7 @@ impl Serving<'_> {
                     Err(NotCalled::Bound) => flow.end(ServerEnd::Replied, None),
                     Err(NotCalled::Moved(disposition)) => flow.end(ServerEnd::Moved(disposition), None),
                     Err(NotCalled::NotServing(exception)) => {
-                        unserved = Some(Unserved::Elsewhere);
-                        flow.end(ServerEnd::Failed(exception), None)
+                        flow.end(uncalled(ServerEnd::Failed(exception), &mut unserved), None)
                     }
                     Err(NotCalled::Forward(ior)) => {
                         unserved = Some(Unserved::Elsewhere);
@@ -240,12 +233,13 @@ impl Serving<'_> {
     }
 }
 
-/// Why a request was not served that an interceptor has ended before the servant was called.
-fn uncalled(end: &ServerEnd) -> Unserved {
-    match end {
+/// Returns the end of a request for which no servant was called, and notes why its connection is charged.
+fn uncalled(end: ServerEnd, unserved: &mut Option<Unserved>) -> ServerEnd {
+    *unserved = Some(match &end {
         ServerEnd::Failed(exception) if is_refusal(exception) => Unserved::Refused,
         _ => Unserved::Elsewhere,
-    }
+    });
+    end
 }
 
 /// Disposition of a request for which its connection is charged.
