@@ -153,6 +153,11 @@ impl Objects {
         Ok(())
     }
 
+    /// Withdraws the reference under a key. `false`: there is none.
+    pub(crate) fn unpublish(&self, key: &[u8]) -> bool {
+        self.is_short(key) && self.published.remove(key)
+    }
+
     fn check_length(&self, key: &[u8]) -> Result<(), OrbError> {
         if key.len() > self.max_key {
             return Err(OrbError::KeyTooLong {

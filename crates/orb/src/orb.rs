@@ -363,6 +363,24 @@ impl Orb {
         Ok(ObjectUrl::Corbaloc { addresses, key }.to_string())
     }
 
+    /// Withdraws a published name: clients that resolve it get OBJECT_NOT_EXIST. References that clients have
+    /// obtained remain valid. Returns `false` if nothing is published under it.
+    ///
+    /// ```
+    /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
+    /// # use doubler::{Doubler, DoublerRef};
+    /// # use punctual_orb::Orb;
+    /// let orb = Orb::builder().listen("iiop://127.0.0.1").build()?;
+    /// let doubler: DoublerRef = orb.root_poa().activate(Doubler)?;
+    /// orb.publish("Doubler", &doubler)?;
+    /// assert!(orb.unpublish("Doubler"));
+    /// assert!(!orb.unpublish("Doubler"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn unpublish(&self, name: &str) -> bool {
+        self.core().objects.unpublish(name.as_bytes())
+    }
+
     /// Adds a component to every profile of the references that the ORB makes from now on, in place of one
     /// with this tag that was added before. Clients that do not know it pass over it.
     ///

@@ -42,6 +42,16 @@ impl Published {
         });
     }
 
+    /// Withdraws the reference with this key. `false`: there is none.
+    pub(crate) fn remove(&self, key: &[u8]) -> bool {
+        let before = self.part_of(key).rcu(|part| {
+            let mut part = part.as_deref().cloned()?;
+            part.remove(key);
+            (!part.is_empty()).then(|| Arc::new(part))
+        });
+        before.is_some_and(|part| part.contains_key(key))
+    }
+
     fn part_of(&self, key: &[u8]) -> &ArcSwapOption<Part> {
         &self.parts[(self.hasher.hash_one(key) % PARTS) as usize]
     }
@@ -69,5 +79,8 @@ mod tests {
         assert_eq!(published.get(b"radar").unwrap().type_id, "second");
         assert_eq!(published.get(b"first").unwrap().type_id, "first");
         assert_eq!(published.get(b"third"), None);
+        assert!(published.remove(b"radar") && !published.remove(b"radar") && !published.remove(b"third"));
+        assert_eq!(published.get(b"radar"), None);
+        assert_eq!(published.get(b"first").unwrap().type_id, "first");
     }
 }
