@@ -44,6 +44,7 @@ pub struct PolicyOverrides {
     connection_mode: Option<ConnectionMode>,
     bidirectional: Option<bool>,
     sync_scope: Option<SyncScope>,
+    remote_only: Option<bool>,
 }
 
 impl PolicyOverrides {
@@ -253,6 +254,19 @@ impl PolicyOverrides {
         self
     }
 
+    /// Whether calls to objects of the same ORB go over a connection, too, and so are executed by the object's
+    /// lane, at its priority and within its limits. Such an object needs an address. Default: no; the calling
+    /// thread executes them, through the object's adapter (`-ORBCollocation` of TAO, with `no` for this one).
+    ///
+    /// ```
+    /// # use punctual_stub::PolicyOverrides;
+    /// assert!(PolicyOverrides::new().remote_only(true).in_force().remote_only);
+    /// ```
+    pub fn remote_only(mut self, remote: bool) -> Self {
+        self.remote_only = Some(remote);
+        self
+    }
+
     /// Adds the policies of the enclosing scope `outer` that are not set here.
     ///
     /// ```
@@ -278,6 +292,7 @@ impl PolicyOverrides {
             connection_mode: self.connection_mode.or(outer.connection_mode),
             bidirectional: self.bidirectional.or(outer.bidirectional),
             sync_scope: self.sync_scope.or(outer.sync_scope),
+            remote_only: self.remote_only.or(outer.remote_only),
         }
     }
 
@@ -307,6 +322,7 @@ impl PolicyOverrides {
             },
             bidirectional,
             sync_scope: self.sync_scope.unwrap_or_default(),
+            remote_only: self.remote_only.unwrap_or_default(),
         }
     }
 }
@@ -347,6 +363,8 @@ pub struct PoliciesInForce {
     pub bidirectional: bool,
     /// Until when oneway calls wait.
     pub sync_scope: SyncScope,
+    /// Whether calls to objects of the same ORB go over a connection, too.
+    pub remote_only: bool,
 }
 
 /// Policies that a server exposes in a reference: what `CORBA::Object::_get_policy` returns for them.

@@ -146,9 +146,9 @@ impl Reference {
         history: AttemptHistory,
         raised: &'w mut bool,
     ) -> InterceptedPart<'w> {
-        let deadline = context.deadlines.of(Response::WithTarget);
+        let kind = (CallKind::Asynchronous, Response::WithTarget);
         InterceptedPart {
-            request: self.request(route, operation, CallKind::Asynchronous, deadline, request_id),
+            request: self.request(route, operation, kind, context, request_id),
             point,
             history,
             raised,

@@ -74,10 +74,10 @@ impl Target for Reference {
     fn inconsistent_policies(&self) -> Vec<PolicyConflict> {
         let forwarded = self.forwarded.load_full();
         let route = forwarded.as_ref().unwrap_or(&self.route);
-        if route.is_local {
+        let policies = self.policies.in_force(&self.core.policies);
+        if route.is_local && !policies.remote_only {
             return Vec::new();
         }
-        let policies = self.policies.in_force(&self.core.policies);
         // If the thread's own priority has no CORBA priority, calls fail for another reason.
         let priority = self.caller_priority(route).unwrap_or(Priority::MIN);
         route.conflicts(priority, &policies)
@@ -108,7 +108,7 @@ impl Reference {
         call: &mut Call<'_>,
         context: CallContext<'_>,
     ) -> Result<Attempt<()>, SystemException> {
-        if route.is_local {
+        if context.is_local(route) {
             return self.call_locally(route, frame, call, context);
         }
         if let Some(lane) = self.lane_for_shared_call(context)? {

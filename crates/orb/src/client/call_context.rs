@@ -10,6 +10,7 @@ use super::{
     call_frame::{CallFrame, with_frame},
     deadline::Deadlines,
     reference::Reference,
+    route::Route,
 };
 
 /// Policies and deadlines of one call.
@@ -35,6 +36,12 @@ impl Reference {
 }
 
 impl CallContext<'_> {
+    /// Whether a call along this route stays on the calling thread.
+    #[inline(always)]
+    pub(super) fn is_local(&self, route: &Route) -> bool {
+        route.is_local && !self.policies.remote_only
+    }
+
     /// Reply for which the caller waits: in a oneway call, the one that its scope demands.
     #[inline(always)]
     pub(super) fn response(&self, declared: Response) -> Response {

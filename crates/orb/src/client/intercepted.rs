@@ -3,7 +3,6 @@
 use std::{
     ops::ControlFlow,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    time::Instant,
 };
 
 use punctual_cdr::{Decoder, Endian};
@@ -65,12 +64,10 @@ impl Reference {
                     forget_exception(call);
                 }
                 let response = context.response(call.response);
-                let (kind, deadline) = (call.response.into(), context.deadlines.of(response));
+                let kind = (call.response.into(), response);
                 let request_id = self.core.interceptors.new_request_id();
-                let mut request = self.request(route, call.operation, kind, deadline, request_id);
-                request.response_expected = response != Response::None;
                 let part = InterceptedPart {
-                    request,
+                    request: self.request(route, call.operation, kind, context, request_id),
                     point: Point::Send,
                     history,
                     raised: &mut raised,
@@ -115,20 +112,20 @@ impl Reference {
         &'r self,
         route: &'r Route,
         operation: &'r str,
-        kind: CallKind,
-        deadline: Option<Instant>,
+        (kind, response): (CallKind, Response),
+        context: CallContext<'_>,
         request_id: u32,
     ) -> ClientRequest<'r> {
         ClientRequest {
             request_id,
             operation,
             kind,
-            response_expected: kind.has_reply(),
+            response_expected: response != Response::None,
             target: self,
             effective: route.ior(),
-            is_collocated: route.is_local,
+            is_collocated: context.is_local(route),
             orb_type: route.orb_type,
-            deadline,
+            deadline: context.deadlines.of(response),
             slot_table: &self.core.interceptors.slots,
         }
     }

@@ -46,7 +46,7 @@ impl Reference {
         frame: &mut CallFrame,
         context: CallContext<'_>,
     ) -> Result<Attempt<bool>, SystemException> {
-        if route.is_local {
+        if context.is_local(route) {
             return Ok(Attempt::Done(self.locate_locally(route)));
         }
         if let Some(lane) = self.lane_for_shared_call(context)? {

@@ -14,6 +14,7 @@ mod interceptors;
 mod poa;
 mod private_connection;
 mod profile_and_endpoint_selection;
+mod remote_only;
 mod rtcorba;
 mod scheduling_allocations;
 mod shared_connections;

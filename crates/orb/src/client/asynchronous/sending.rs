@@ -164,7 +164,7 @@ impl Reference {
             perform: &mut perform,
             raised: &mut **raised,
         };
-        if route.is_local {
+        if context.is_local(route) {
             let attempt = self.call_locally(route, frame, call, context);
             return attempt.map(|attempt| attempt.map(|()| None));
         }
