@@ -254,9 +254,10 @@ impl PolicyOverrides {
         self
     }
 
-    /// Whether calls to objects of the same ORB go over a connection, too, and so are executed by the object's
-    /// lane, at its priority and within its limits. Such an object needs an address. Default: no; the calling
-    /// thread executes them, through the object's adapter (`-ORBCollocation` of TAO, with `no` for this one).
+    /// Whether calls to objects of the same ORB go over a connection, too, and so are executed by the
+    /// object's lane, at its priority and within its limits. Such an object needs an address. Default: no;
+    /// the calling thread executes them, through the object's adapter (TAO: `-ORBCollocation`, `no` for
+    /// this).
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
