@@ -1,4 +1,5 @@
-//! Who may make a connection bidirectional, and for which addresses. Source: CORBA 3.3 part 2, 9.8.
+//! Rules for bidirectional connections: permitted peers and the addresses they may claim. Source: CORBA 3.3
+//! part 2, 9.8.
 
 use punctual_giop::{ListenPoint, TAG_INTERNET_IOP};
 use punctual_lane::Acceptors;
@@ -6,7 +7,7 @@ use punctual_transport::Peer;
 
 use crate::Peers;
 
-/// Rule of a server that calls clients back over the connections that they have opened, for
+/// Rule under which a server calls clients back over the connections that they have opened, for
 /// [`crate::OrbBuilder::accept_bidirectional`].
 ///
 /// A client states the addresses of its objects; calls to these addresses then use its connection. A client
@@ -26,8 +27,8 @@ pub struct BidirectionalRule {
 }
 
 impl BidirectionalRule {
-    /// These peers, for addresses of the host that their connections come from, written as numbers. Processes
-    /// of one host can claim each other's ports.
+    /// Permits these peers to claim numeric addresses of the host from which their connections come.
+    /// Processes of one host can claim each other's ports.
     pub const fn own_addresses(peers: Peers) -> Self {
         Self {
             peers,
@@ -35,8 +36,8 @@ impl BidirectionalRule {
         }
     }
 
-    /// These peers, for any address: hosts behind gateways that translate addresses, or which state names.
-    /// All of them have to be trusted not to claim the addresses of others.
+    /// Permits these peers to claim any address: for hosts behind gateways that translate addresses, or
+    /// addresses with host names. All of the peers must be trusted not to claim the addresses of others.
     pub const fn any_address(peers: Peers) -> Self {
         Self {
             peers,
@@ -44,7 +45,7 @@ impl BidirectionalRule {
         }
     }
 
-    /// The claimed addresses that this peer may serve, as references state them.
+    /// Returns those of the claimed addresses that this peer may serve, in the form of references.
     pub(crate) fn permitted(self, peer: Peer, points: &[ListenPoint]) -> Vec<String> {
         if !self.peers.include(peer) {
             return Vec::new();
@@ -55,7 +56,7 @@ impl BidirectionalRule {
     }
 }
 
-/// Whether the host is the one that the peer is at.
+/// Returns whether `host` is the host of the peer.
 fn is_of(peer: Peer, host: &str) -> bool {
     match peer {
         Peer::Network(peer) => host
@@ -71,7 +72,7 @@ fn is_of(peer: Peer, host: &str) -> bool {
     }
 }
 
-/// An address as TCP has it: an IPv6 host in brackets.
+/// Formats an address for TCP: an IPv6 host is in brackets.
 fn address(point: &ListenPoint) -> String {
     let ListenPoint { host, port } = point;
     if host.contains(':') {
@@ -81,8 +82,8 @@ fn address(point: &ListenPoint) -> String {
     }
 }
 
-/// Addresses over TCP at which a lane listens: those of the objects that it serves over its connections.
-/// JacORB takes several for the addresses of one object.
+/// Returns the TCP addresses at which a lane listens: those of the objects that it serves over its
+/// connections. JacORB takes several addresses for those of one object.
 pub(crate) fn listen_points(lane: &Acceptors) -> Vec<ListenPoint> {
     let tcp = lane
         .iter()
@@ -91,7 +92,7 @@ pub(crate) fn listen_points(lane: &Acceptors) -> Vec<ListenPoint> {
         .collect()
 }
 
-/// The inverse of [`address`].
+/// Inverse of [`address`].
 fn listen_point(address: &str) -> Option<ListenPoint> {
     let (host, port) = address.rsplit_once(':')?;
     Some(ListenPoint {

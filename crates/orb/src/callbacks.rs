@@ -1,7 +1,7 @@
-//! Handlers of asynchronous calls: the callback model of CORBA Messaging, on top of the futures.
+//! Handlers of asynchronous calls: the callback model of CORBA Messaging, built on the futures.
 //!
-//! The lane thread that reads a reply only puts the call into a queue; the handler runs where the user
-//! chooses, at the priority of the call.
+//! The lane thread that reads a reply only queues the call; the handler runs on a thread of the user's
+//! choice, at the priority of the call.
 
 mod delivery;
 mod place;
@@ -19,12 +19,12 @@ use punctual_types::{Completion, Minor, Priority, SystemException, SystemExcepti
 use self::{delivery::Delivery, place::Place, ready::ReadyCalls};
 use crate::{Orb, OrbError, ThreadPool, configuration::Configuration, current, lane::Lane};
 
-/// Takes asynchronous calls and has their handlers called with their results: `sendc_op`, with the place of
-/// the user's choice. [`Orb::callbacks`] delivers to threads of the user, [`ThreadPool::callbacks`] to lanes.
+/// Accepts asynchronous calls and runs their handlers with the results, like `sendc_op`. [`Orb::callbacks`]
+/// delivers to threads of the user, [`ThreadPool::callbacks`] to lanes.
 ///
-/// A handler runs at the CORBA priority of the thread that made the call; so do the calls that it makes. Of
-/// several, the one with the highest priority runs first, then the one that ended first. A panic of a handler
-/// ends nothing else.
+/// A handler, and the calls that it makes, have the CORBA priority of the thread that made the call. Among
+/// several handlers, the one with the highest priority runs first; among those of equal priority, the one
+/// whose call ended first. A panic in a handler affects nothing else.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -49,7 +49,7 @@ pub struct Callbacks {
     configuration: Arc<Configuration>,
 }
 
-/// The handlers that threads of the user run. Dropped, it is closed: handlers that have not begun are
+/// Queue of handlers for threads of the user. Dropping it closes it: handlers that have not begun are
 /// dropped.
 ///
 /// ```
@@ -74,7 +74,7 @@ pub struct CallbackQueue {
     configuration: Arc<Configuration>,
 }
 
-/// A call that [`Callbacks`] have no place for, and why. It continues: the reply can be waited for.
+/// A call that [`Callbacks`] refused, with the reason. The call continues, and its reply can be awaited.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -91,18 +91,18 @@ pub struct CallbackQueue {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct NotAdmitted<T, E> {
-    /// The call.
+    /// The refused call.
     pub call: AsyncCall<T, E>,
-    /// TRANSIENT: there is no room, or nobody takes handlers any more. INV_POLICY: no lane has the priority
-    /// of the call, or a higher one.
+    /// TRANSIENT: the queue is full or closed. INV_POLICY: no lane has the priority of the call or a higher
+    /// one.
     pub exception: SystemException,
 }
 
 impl Callbacks {
-    /// Has the handler called with the result of the call, once, never by the calling thread inside this. The
-    /// error of a call that could not be sent is its result, too.
+    /// Runs the handler once with the result of the call, never on the calling thread inside this method. If
+    /// the call could not be sent, the result is that error.
     ///
-    /// Fails, and gives the call back, if there is no place for it.
+    /// Fails and returns the call if it cannot be admitted.
     pub fn deliver<T, E>(
         &self,
         call: AsyncCall<T, E>,
@@ -141,26 +141,26 @@ impl Callbacks {
 }
 
 impl CallbackQueue {
-    /// Runs the next handler on the calling thread, which takes on the priority of the call meanwhile. Waits
-    /// for it up to `timeout`; `false`: there was none. A call that has to be sent again, because its object
-    /// has moved, takes a turn without a handler.
+    /// Runs the next handler on the calling thread, which has the priority of the call meanwhile. Waits for a
+    /// handler until `timeout` has passed; returns `false` if there was none. A call that has to be sent
+    /// again because its object has moved takes a turn without a handler.
     pub fn deliver_next(&self, timeout: Duration) -> bool {
-        // A deadline beyond the range of the clock is none.
+        // A deadline beyond the range of the clock means no deadline.
         let ready = self.ready.wait(Instant::now().checked_add(timeout));
         ready
             .map(|ready| place::run(ready, &self.configuration, true))
             .is_some()
     }
 
-    /// Runs handlers on the calling thread until another one closes the queue. Waits without a deadline.
+    /// Runs handlers on the calling thread until another thread closes the queue. Waits without a deadline.
     pub fn run(&self) {
         while let Some(ready) = self.ready.wait(None) {
             place::run(ready, &self.configuration, true);
         }
     }
 
-    /// Ends [`Self::run`], and admits no further call. Handlers that have not begun are dropped, at the
-    /// latest when their calls end.
+    /// Ends [`Self::run`] and refuses further calls. Handlers that have not begun are dropped, at the latest
+    /// when their calls end.
     pub fn close(&self) {
         self.ready.close();
     }
@@ -173,7 +173,8 @@ impl Drop for CallbackQueue {
 }
 
 impl Orb {
-    /// Handlers for threads of the user, which take them from the queue; at most `capacity` calls at a time.
+    /// Returns callbacks for at most `capacity` calls at a time, and the queue from which threads of the user
+    /// run the handlers.
     pub fn callbacks(&self, capacity: usize) -> (Callbacks, CallbackQueue) {
         let configuration = &self.core().configuration;
         let ready = Arc::new(ReadyCalls::new(capacity));
@@ -187,9 +188,10 @@ impl Orb {
 }
 
 impl ThreadPool {
-    /// Handlers for the threads of this pool, between the requests that they serve: at the lowest lane that
-    /// is not below the priority of the call, or without lanes at that priority. At most `capacity` calls for
-    /// each lane at a time. Handlers that have not begun when the pool ends are dropped.
+    /// Returns callbacks whose handlers the threads of this pool run between requests: in the lowest lane
+    /// whose priority is not below that of the call or, without lanes, at the priority of the call. Each lane
+    /// accepts at most `capacity` calls at a time. Handlers that have not begun when the pool ends are
+    /// dropped.
     ///
     /// # Errors
     /// [`OrbError::CallbacksNeedPolledLanes`] if the pool buffers requests or its threads block in `read`;

@@ -1,4 +1,4 @@
-//! The ORB as its users hold it.
+//! An object request broker and its public operations.
 
 mod builder;
 mod initializer;
@@ -32,10 +32,10 @@ pub use self::{
     initializer::{DuplicateName, OrbInitInfo, OrbInitializer},
 };
 
-/// An object request broker: makes references usable, serves objects.
+/// An object request broker: makes references usable and serves objects.
 ///
-/// Cloning shares it. When the last clone is dropped, it is shut down; references and adapters alone do not
-/// keep it up.
+/// Clones share one ORB. It is shut down when the last clone is dropped; references and adapters do not keep
+/// it running.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -76,7 +76,7 @@ impl Orb {
         }
     }
 
-    /// Starts an ORB.
+    /// Returns a builder for an ORB.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -87,8 +87,8 @@ impl Orb {
         OrbBuilder::new()
     }
 
-    /// The adapter that is there from the start. Its objects are transient, have ids that it chooses, and are
-    /// served by the threads that call [`Self::run`].
+    /// Returns the root adapter. Its objects are transient, have ids that the adapter chooses, and are served
+    /// by the threads that call [`Self::run`].
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -103,7 +103,7 @@ impl Orb {
         Poa::root(self.core())
     }
 
-    /// Starts a pool of threads.
+    /// Returns a builder for a thread pool.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -116,13 +116,13 @@ impl Orb {
         ThreadPoolBuilder::new(self.core())
     }
 
-    /// Ends a pool by its id, as [`ThreadPool::destroy`] does: `RTCORBA::RTORB::destroy_threadpool`.
+    /// Destroys the pool with this id, like [`ThreadPool::destroy`]: `RTCORBA::RTORB::destroy_threadpool`.
     ///
-    /// Waits without a deadline for upcalls under way.
+    /// Waits without a deadline for upcalls in progress.
     ///
     /// # Errors
-    /// [`OrbError::InvalidThreadPool`] where the ORB has no pool of this id, or no longer; and as
-    /// [`ThreadPool::destroy`].
+    /// [`OrbError::InvalidThreadPool`] if the ORB has no pool with this id, or the pool has been destroyed;
+    /// otherwise the errors of [`ThreadPool::destroy`].
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError, ThreadPoolId};
@@ -138,8 +138,8 @@ impl Orb {
         pool.ok_or(OrbError::InvalidThreadPool)?.destroy()
     }
 
-    /// Makes this the pool of adapters whose builders name none and that are made from now on:
-    /// `RTCORBA::ThreadpoolPolicy` at the ORB.
+    /// Sets the pool for adapters that are created from now on and set none: `RTCORBA::ThreadpoolPolicy` at
+    /// the ORB.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -160,16 +160,16 @@ impl Orb {
         self.core().poa_defaults.lock().pool = Some(Arc::clone(&pool.core.info));
     }
 
-    /// Makes this the pool whose lanes read the replies of calls under [`crate::ConnectionMode::Shared`] that
-    /// no lane's thread makes, and of asynchronous calls, in place of one set before. Calls under way stay
-    /// with the lane that they began with.
+    /// Sets the pool whose lanes read the replies to asynchronous calls, and to calls under
+    /// [`crate::ConnectionMode::Shared`] that are not made by a lane thread. It replaces a pool set earlier;
+    /// calls in progress stay with their lane.
     ///
-    /// A caller's reply is read by the lowest lane that is not below the caller's priority. The lanes may
-    /// serve requests as well; while all threads of one are in upcalls, its replies wait.
+    /// The reply to a call is read by the lowest lane whose priority is not below the caller's. The lanes may
+    /// also serve requests; while all threads of a lane execute upcalls, its replies wait.
     ///
     /// # Errors
-    /// [`OrbError::InvalidThreadPool`] where it belongs to another ORB or has been destroyed;
-    /// [`OrbError::ThreadPool`] where a lane waits by [`crate::LaneWait::Blocking`], in which nobody looks at
+    /// [`OrbError::InvalidThreadPool`] if the pool belongs to another ORB or has been destroyed;
+    /// [`OrbError::ThreadPool`] if a lane waits in [`crate::LaneWait::Blocking`], where no thread polls
     /// several connections.
     ///
     /// ```
@@ -212,7 +212,7 @@ impl Orb {
             return Err(OrbError::InvalidThreadPool);
         }
         core.pools.set_reply_pool(&pool.core);
-        // It may have been destroyed meanwhile.
+        // The pool may have been destroyed in the meantime.
         if !core.pools.contain(&pool.core) {
             core.pools.remove(&pool.core);
             return Err(OrbError::InvalidThreadPool);
@@ -220,11 +220,11 @@ impl Orb {
         Ok(())
     }
 
-    /// Sets the client policies of all calls of the ORB, `ORBPolicyManager::set_policy_overrides`, in place
-    /// of those set before.
+    /// Sets the client policies for all calls of the ORB: `ORBPolicyManager::set_policy_overrides`. They
+    /// replace those set earlier.
     ///
-    /// Threads and references that set policies themselves go before them. They hold for calls from now on;
-    /// calls under way are not changed.
+    /// Policies of threads and references take precedence. The new policies apply to calls from now on; calls
+    /// in progress keep theirs.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -242,7 +242,7 @@ impl Orb {
         self.core().client.policies.set(policies);
     }
 
-    /// What was set last by [`Self::set_policies`] or at first by the builder.
+    /// Returns the client policies of the ORB, set by [`Self::set_policies`] or by the builder.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -255,8 +255,9 @@ impl Orb {
         self.core().client.policies.get()
     }
 
-    /// Returns the scheduling of threads by CORBA priority, as this ORB's lanes have it: its class, and the
-    /// native priority under its mapping. `None`: the mapping has none. Services start their threads with it.
+    /// Returns the function that this ORB's lanes use to schedule threads by CORBA priority. Its result has
+    /// the scheduling class and the native priority; it is `None` if the mapping has no native priority.
+    /// Services start their threads with it.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -272,7 +273,7 @@ impl Orb {
         move |priority| configuration.scheduling(configuration.scheduling_class, priority)
     }
 
-    /// The calling thread's priority and policies.
+    /// Returns the priority and policies of the calling thread.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -287,7 +288,7 @@ impl Orb {
         Current::new(&self.core().configuration)
     }
 
-    /// The slots that the calling thread has for this ORB's interceptors.
+    /// Returns the calling thread's slots for the interceptors of this ORB.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -320,17 +321,17 @@ impl Orb {
         PiCurrent::new(&self.core().client.interceptors.slots)
     }
 
-    /// Makes the object reachable as `corbaloc:iiop:1.2@HOST:PORT/NAME`, HOST and PORT being those the ORB
-    /// listens at, and returns that text. Of an ORB that does not listen over IIOP it names the other
+    /// Publishes the object as `corbaloc:iiop:1.2@HOST:PORT/NAME`, with the host and port at which the ORB
+    /// listens, and returns this URL. If the ORB does not listen over IIOP, the URL names its other
     /// protocols.
     ///
-    /// A client that resolves it gets the object's whole reference, endpoints of lanes and policies included.
-    /// A name published before is replaced. NAME may be any text without a NUL; what URLs do not allow is
-    /// escaped.
+    /// A client that resolves the URL receives the complete reference of the object, including the endpoints
+    /// of lanes and the policies. An object published earlier under this name is replaced. NAME may be any
+    /// text without a NUL; characters that URLs do not allow are escaped.
     ///
     /// # Errors
-    /// [`OrbError::Listen`] where the ORB was not listening yet and cannot; [`OrbError::KeyTooLong`] for a
-    /// name that is longer than [`crate::Limits::max_object_key`].
+    /// [`OrbError::Listen`] if the ORB is not listening yet and cannot; [`OrbError::KeyTooLong`] for a name
+    /// longer than [`crate::Limits::max_object_key`].
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -355,7 +356,8 @@ impl Orb {
         });
         let (mut addresses, others): (Vec<_>, Vec<_>) =
             urls.partition(|address| matches!(address, UrlAddress::Iiop(_)));
-        // What every ORB understands, if there is such a thing; the reference itself names the others.
+        // Every ORB understands IIOP, if there is such an endpoint; the reference itself names the other
+        // protocols.
         if addresses.is_empty() {
             addresses = others;
         }
@@ -381,10 +383,12 @@ impl Orb {
         self.core().objects.unpublish(name.as_bytes())
     }
 
-    /// Adds a component to every profile of the references that the ORB makes from now on, in place of one
-    /// with this tag that was added before. Clients that do not know it pass over it.
+    /// Adds a component to every profile of the references that the ORB creates from now on. It replaces a
+    /// component with the same tag that was added earlier. Clients that do not know the tag ignore the
+    /// component.
     ///
-    /// As `PortableInterceptor::IORInfo::add_ior_component`; the ORB's own components are not touched.
+    /// Corresponds to `PortableInterceptor::IORInfo::add_ior_component`; the ORB's own components are not
+    /// affected.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -406,13 +410,14 @@ impl Orb {
         self.core().objects.add_component(component);
     }
 
-    /// Turns `IOR:` or `corbaloc:` text into a reference, asking the object where it is and what it supports.
+    /// Converts `IOR:` or `corbaloc:` text to a reference of type `R`.
     ///
-    /// An `IOR:` is taken at its word where it names the interface asked for; any other object is asked.
+    /// An `IOR:` that names the interface of `R` causes no request. Otherwise the object is asked for its
+    /// location and whether it supports the interface.
     ///
     /// # Errors
-    /// As [`ResolveError`] says; a server that cannot be reached is [`ResolveError::Call`] with TRANSIENT or
-    /// TIMEOUT.
+    /// See [`ResolveError`]; if the server cannot be reached, the error is [`ResolveError::Call`] with
+    /// TRANSIENT or TIMEOUT.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -444,7 +449,7 @@ impl Orb {
         })
     }
 
-    /// Decodes the value of an `any` that may contain object references, which this ORB is to call;
+    /// Decodes the value of an `any` that may contain object references; they become references of this ORB.
     /// [`Any::get`] decodes all other values.
     ///
     /// ```
@@ -463,13 +468,14 @@ impl Orb {
     /// ```
     ///
     /// # Errors
-    /// Those of [`Any::get`].
+    /// The errors of [`Any::get`].
     pub fn extract<T: Typed + for<'a> Decode<'a>>(&self, any: &Any) -> Result<T, AnyError> {
         let context = self.core().client.context();
         any.view().with_context(&context).get()
     }
 
-    /// As [`Self::resolve`], without asking for an interface. An `IOR:` is not asked anything.
+    /// Converts text to a reference like [`Self::resolve`], but checks no interface. An `IOR:` causes no
+    /// request.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -515,13 +521,12 @@ impl Orb {
         }
     }
 
-    /// Serves the objects of adapters without a thread pool of their own on the calling thread, until the ORB
-    /// is shut down.
+    /// Serves the objects of adapters without a thread pool on the calling thread until the ORB is shut down.
     ///
-    /// Several threads may call it. Returns when the threads of all pools have ended as well.
+    /// Several threads may call this method. It returns after the threads of all pools have ended, too.
     ///
-    /// Before a thread calls it, such objects are reached only through their own ORB. Calls of other ORBs in
-    /// the process wait for it: until their timeouts, and without one for 5 s, after which they fail with
+    /// Before a thread calls it, these objects can only be reached through their own ORB. Calls from other
+    /// ORBs in the process wait for it until their timeout. Without a timeout they wait for 5 s and fail with
     /// BAD_INV_ORDER ([`Minor::NOT_SERVED`]).
     ///
     /// ```
@@ -550,8 +555,8 @@ impl Orb {
         core.end();
     }
 
-    /// Ends the ORB: upcalls under way are finished, nothing further is accepted or sent. Returns at once;
-    /// also inside an upcall.
+    /// Shuts the ORB down: upcalls in progress finish, nothing further is accepted or sent. Returns
+    /// immediately and may be called inside an upcall.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -570,10 +575,10 @@ impl Orb {
         self.core().shut_down();
     }
 
-    /// As [`Self::shutdown`], and waits for all threads, without a deadline: an upcall that does not end is
-    /// waited for.
+    /// Shuts the ORB down like [`Self::shutdown`] and waits for all its threads. The wait has no deadline: it
+    /// also lasts as long as an upcall that does not end.
     ///
-    /// Fails inside an upcall, which would wait for itself, with BAD_INV_ORDER.
+    /// Fails with BAD_INV_ORDER inside an upcall, which would wait for itself.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -597,14 +602,14 @@ impl Orb {
         Ok(())
     }
 
-    /// Where it can be looked into; `None` where that is off. [`crate::Inspection`] has an example.
+    /// Returns the address of inspection; `None` if inspection is off. [`crate::Inspection`] has an example.
     pub fn inspected_at(&self) -> Option<InspectedAt> {
         self.core().inspected_at()
     }
 
     /// Shows a contract of adaptive quality of service in inspection, beside the lanes, until `state` returns
-    /// `None`. The inspection thread calls it; without inspection, nobody does. `Contract::show` of
-    /// `punctual-qos` uses this.
+    /// `None`. The inspection thread calls `state`; without inspection, it is never called. `Contract::show`
+    /// of `punctual-qos` uses this method.
     ///
     /// ```
     /// use punctual_orb::{ContractState, Inspection, Orb};
@@ -632,7 +637,7 @@ impl Orb {
     }
 }
 
-/// An address of ours as it stands in `corbaloc:`.
+/// Converts one of the ORB's addresses to its form in `corbaloc:` URLs.
 fn url_address(scheme: &str, address: &str) -> UrlAddress {
     if scheme == "iiop" {
         let url = format!("corbaloc:iiop:1.2@{address}").parse();
@@ -647,7 +652,7 @@ fn url_address(scheme: &str, address: &str) -> UrlAddress {
     }
 }
 
-/// Makes calls that end after this time at the latest.
+/// Executes `calls`, which end after `timeout` at the latest.
 fn within<R>(timeout: Duration, calls: impl FnOnce() -> R) -> R {
     let end = Instant::now() + timeout;
     let before = swap_call_deadline(Some(end));
@@ -660,7 +665,7 @@ fn within<R>(timeout: Duration, calls: impl FnOnce() -> R) -> R {
     calls()
 }
 
-/// Scheme, version and address of an address in a URL.
+/// Returns scheme, version and address of an address in a URL.
 fn parts(url: &UrlAddress) -> (&str, Version, Cow<'_, str>) {
     match url {
         UrlAddress::Iiop(IiopAddress { version, host, port }) => {
@@ -675,7 +680,7 @@ fn parts(url: &UrlAddress) -> (&str, Version, Cow<'_, str>) {
     }
 }
 
-/// The reference that this ORB itself has published under the key. It needs no thread that serves.
+/// Returns the reference that this ORB has published under the key. Needs no serving thread.
 fn published_here(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> Option<Ior> {
     let listens = |url: &UrlAddress| {
         let (scheme, _, address) = parts(url);
@@ -686,9 +691,10 @@ fn published_here(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> Optio
     Some(Ior::clone(&*published.flatten()?))
 }
 
-/// A reference with nothing but addresses and a key: enough to ask the object for its real one.
+/// Creates a reference that has only addresses and a key: enough to ask the object for its complete
+/// reference.
 ///
-/// Fails where the ORB has none of the protocols.
+/// Fails if the ORB has none of the protocols.
 fn corbaloc_reference(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> Result<Ior, ResolveError> {
     let mut profiles = Vec::new();
     for url in addresses {

@@ -1,4 +1,4 @@
-//! Object adapters as their users hold them.
+//! Object adapters and their public operations.
 
 mod bound;
 mod builder;
@@ -58,10 +58,9 @@ impl Poa {
         }
     }
 
-    /// Starts a child adapter of this name.
+    /// Returns a builder for a child adapter with this name.
     ///
-    /// As CORBA has it, a child inherits no policy from its parent: what its builder does not say is as the
-    /// ORB was built, or the default.
+    /// A child inherits no policy from its parent. Unset policies come from the ORB, then from the defaults.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -75,7 +74,7 @@ impl Poa {
         PoaBuilder::new(self.clone(), name)
     }
 
-    /// Starts to make `servant` an object, with an id and a priority if necessary.
+    /// Returns a builder that activates `servant`, with an object id and a priority if required.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -90,10 +89,10 @@ impl Poa {
         ObjectBuilder::new(self, servant)
     }
 
-    /// Makes `servant` an object with an id that the adapter chooses: short for `object(servant).activate()`.
+    /// Activates `servant` under an id that the adapter chooses; the same as `object(servant).activate()`.
     ///
     /// # Errors
-    /// Those of [`ObjectBuilder::activate`].
+    /// The errors of [`ObjectBuilder::activate`].
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -113,7 +112,7 @@ impl Poa {
         self.object(servant).activate()
     }
 
-    /// Starts to make a reference to an object that need not be active.
+    /// Returns a builder for a reference to an object that need not be active.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -128,10 +127,10 @@ impl Poa {
         ReferenceBuilder::new(self)
     }
 
-    /// Id of the object that a reference of this adapter leads to.
+    /// Returns the id of the object to which a reference of this adapter refers.
     ///
     /// # Errors
-    /// [`OrbError::NotActive`] if the reference is not one of this adapter's.
+    /// [`OrbError::NotActive`] if the reference does not belong to this adapter.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -153,13 +152,13 @@ impl Poa {
     /// request.
     ///
     /// Outside an upcall, this waits for the requests that the object is executing, for at most
-    /// [`crate::Limits::deactivation`], and drops the servant. Inside an upcall it does not wait. A servant
+    /// [`crate::Limits::deactivation`], and drops the servant. Inside an upcall, it does not wait. A servant
     /// that is still in use is dropped when an object is activated or deactivated later, or when the ORB is
     /// shut down.
     ///
     /// # Errors
-    /// [`OrbError::NotActive`] if this adapter has no such object; [`OrbError::StillInUse`] if it is still
-    /// executing a request at the end of the wait.
+    /// [`OrbError::NotActive`] if this adapter has no such object; [`OrbError::StillInUse`] if the object is
+    /// still executing a request when the wait ends.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }

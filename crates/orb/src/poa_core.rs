@@ -1,4 +1,4 @@
-//! An object adapter as its objects know it.
+//! Internal state of an object adapter, shared by its objects.
 
 use std::{
     collections::HashMap,
@@ -31,17 +31,17 @@ use crate::{
     request_processing::RequestProcessing,
 };
 
-/// An adapter as its objects know it.
+/// Internal state of an object adapter, shared by its objects.
 pub(crate) struct PoaCore {
-    /// The names of the adapter and its parents below the root, joined by `/`.
+    /// Names of the adapter and its parents below the root, joined by `/`.
     pub(crate) path: String,
     pub(crate) lifespan: Lifespan,
     pub(crate) ids: IdAssignment,
     pub(crate) model: Option<PriorityModel>,
-    /// None: each priority has its own lane, or all have the same connections.
+    /// Empty if each priority has its own lane, or all priorities share the same connections.
     pub(crate) bands: Vec<PriorityBand>,
     pub(crate) accepted: AcceptedPriorities,
-    /// The same rules as its pool knows them, which forgets them with this adapter; `None`: all peers are
+    /// Admission rules of this adapter, of which the pool has a weak reference; `None`: all peers are
     /// admitted.
     #[expect(dead_code, reason = "the pool has a weak reference to it")]
     pub(crate) admission: Option<Arc<Admission>>,
@@ -51,13 +51,13 @@ pub(crate) struct PoaCore {
     pub(crate) client_protocols: ProtocolPolicy,
     pub(crate) pool: Arc<PoolInfo>,
     pub(crate) processing: RequestProcessing,
-    /// Components of its references that interceptors have added, once they have been called.
+    /// Components that interceptors have added to its references; set after they have been called.
     pub(crate) ior_components: OnceLock<Vec<AddedComponent>>,
     pub(crate) children: PiMutex<Vec<Arc<PoaCore>>>,
     pub(crate) destroyed: AtomicBool,
-    /// How many ids it has chosen for references without an active object.
+    /// Number of ids chosen for references without an active object.
     pub(crate) ids_made: AtomicU64,
-    /// The priorities of objects that have their own, by id: also of those that are not active.
+    /// Declared priorities of objects by id, including those that are not active.
     pub(crate) declared: PiMutex<HashMap<Box<[u8]>, Priority>>,
 }
 
@@ -124,7 +124,7 @@ impl PoaCore {
         Ok(child)
     }
 
-    /// The adapter of this name directly below.
+    /// Returns the direct child with this name.
     pub(crate) fn child(&self, name: &str) -> Option<Arc<Self>> {
         let children = self.children.lock();
         let own = |child: &&Arc<Self>| {
@@ -134,7 +134,7 @@ impl PoaCore {
         children.iter().find(own).cloned()
     }
 
-    /// Fails with OBJ_ADAPTER if the stacks of its threads are too small for the servant.
+    /// Fails with OBJ_ADAPTER if the thread stacks of its pool are too small for the servant.
     pub(crate) fn check_servant(&self, servant: &AnyServant) -> Result<(), SystemException> {
         self.pool
             .check_stacks(servant.repository_id(), servant.values_on_stack)
@@ -148,8 +148,8 @@ impl PoaCore {
         self.pool.id
     }
 
-    /// The lane of this priority, where requests that came to another one are handed on, and how much may
-    /// wait there.
+    /// Returns the lane to which misdirected requests of this priority are redispatched, with the limits of
+    /// its queue.
     pub(crate) fn redispatch_to(&self, priority: Priority) -> Option<Redispatch> {
         let limits = self.redispatch?;
         let mut lanes = self.pool.priorities();
@@ -166,12 +166,13 @@ impl PoaCore {
         self.pool.with_lanes
     }
 
-    /// At what its pool's threads run without a request; `None`: threads of the user's own, or lanes.
+    /// Returns the priority of its pool's threads between requests; `None`: the pool has lanes, or its
+    /// threads are the user's.
     pub(crate) fn default_priority(&self) -> Option<Priority> {
         (!self.pool.with_lanes && self.pool.id != DEFAULT_POOL).then_some(self.pool.highest)
     }
 
-    /// Whether requests of this priority belong to the lane that has priority `lane`.
+    /// Returns whether requests with the priority `asked` belong to the lane with the priority `lane`.
     pub(crate) fn is_served_by(&self, lane: Priority, asked: Priority) -> bool {
         lane == asked
             || self
@@ -181,7 +182,8 @@ impl PoaCore {
                 .is_some_and(|band| band.contains(lane))
     }
 
-    /// Whether connections that came in at `lane` may be bound to the band; the reason where they may not.
+    /// Checks whether connections accepted at `lane` may be bound to the band; fails with the minor code of
+    /// the reason.
     pub(crate) fn check_band(&self, lane: &LaneContext, band: PriorityBand) -> Result<(), Minor> {
         if !self.bands.is_empty() && !self.bands.contains(&band) {
             return Err(Minor::BAND_NOT_OFFERED);
@@ -195,19 +197,19 @@ impl PoaCore {
         }
     }
 
-    /// The priority model of an object, which may have its own priority.
+    /// Returns the priority model of an object, which may have its own priority.
     pub(crate) fn model(&self, priority: Option<Priority>) -> Option<PriorityModel> {
         priority.map(PriorityModel::ServerDeclared).or(self.model)
     }
 
-    /// What an object of this id is to be told about priorities, if anything.
+    /// Returns the priority transform for an object with this id, if the adapter has one.
     pub(crate) fn transform(&self, slot: SlotId, id: Option<&[u8]>) -> Option<Arc<ObjectTransform>> {
         let transform = Arc::clone(self.transform.as_ref()?);
         let object_id = id.map_or_else(|| id_of_slot(slot).into(), Into::into);
         Some(Arc::new(ObjectTransform { transform, object_id }))
     }
 
-    /// The adapter in object keys.
+    /// Returns the part of object keys that identifies the adapter.
     pub(crate) fn adapter(&self, boot: u64) -> Adapter<'_> {
         let boot = (self.lifespan == Lifespan::Transient).then_some(boot);
         Adapter {
@@ -216,7 +218,7 @@ impl PoaCore {
         }
     }
 
-    /// The key of an object in this slot, or of this id.
+    /// Returns the key of the object with this id; without an id, of the object in this slot.
     pub(crate) fn object_key(&self, boot: u64, slot: SlotId, id: Option<&[u8]>) -> Vec<u8> {
         match id {
             Some(id) => ObjectKey::Named {
@@ -228,8 +230,8 @@ impl PoaCore {
         }
     }
 
-    /// A reference to an object of this adapter with this priority model; all of the ORB's have these
-    /// components.
+    /// Creates a reference to an object of this adapter with this priority model, and with the components of
+    /// all references of the ORB.
     pub(crate) fn reference(
         &self,
         repository_id: &str,
@@ -240,7 +242,8 @@ impl PoaCore {
     ) -> Result<Ior, SystemException> {
         let mut endpoints = self.pool.endpoints(|lane| self.is_reached_through(lane, model));
         if let Some(PriorityModel::ClientPropagated { default }) = model {
-            // Clients that send no priority use the first endpoint: that of a lane for such requests.
+            // Clients that send no priority use the first endpoint, which must be that of the lane for such
+            // requests.
             let serves = |lane| Priority::new(lane).is_ok_and(|lane| self.is_served_by(lane, default));
             endpoints.sort_by_key(|endpoint| !serves(endpoint.priority));
         }
@@ -248,7 +251,7 @@ impl PoaCore {
         if !wanted.is_empty() {
             let position = |tag: u32| wanted.iter().position(|wanted| *wanted == tag);
             endpoints.retain(|endpoint| position(endpoint.profile_tag()).is_some());
-            // A stable sort: within a protocol the order of the lanes stays.
+            // The sort is stable: within a protocol, the order of the lanes is kept.
             endpoints.sort_by_key(|endpoint| position(endpoint.profile_tag()));
         }
         if endpoints.is_empty() {
@@ -287,7 +290,7 @@ impl PoaCore {
         }
     }
 
-    /// What clients are told.
+    /// Returns the policies that references state to clients.
     fn policies(&self, model: Option<PriorityModel>) -> Vec<PolicyValue> {
         let mut policies = Vec::new();
         if !self.bands.is_empty() {
@@ -310,14 +313,14 @@ impl PoaCore {
         self.destroyed.load(Ordering::Acquire)
     }
 
-    /// Lets nobody add objects or adapters any more; returns the adapters below.
+    /// Prevents the addition of objects and adapters; returns the children.
     pub(crate) fn close(&self) -> Vec<Arc<Self>> {
         let children = self.children.lock();
         self.destroyed.store(true, Ordering::Release);
         children.clone()
     }
 
-    /// Forgets an adapter somewhere below this one.
+    /// Removes a descendant.
     pub(crate) fn remove_below(&self, poa: &Arc<Self>) {
         let children = {
             let mut children = self.children.lock();
@@ -327,13 +330,13 @@ impl PoaCore {
         children.iter().for_each(|child| child.remove_below(poa));
     }
 
-    /// This one and its descendants.
+    /// Visits this adapter and its descendants.
     fn visit(self: &Arc<Self>, visit: &mut dyn FnMut(&Arc<Self>)) {
         visit(self);
         self.children.lock().iter().for_each(|child| child.visit(visit));
     }
 
-    /// The names of this one and its descendants, without those that have been destroyed.
+    /// Returns the names of this adapter and its descendants, except destroyed ones.
     pub(crate) fn paths(self: &Arc<Self>) -> Vec<String> {
         let mut paths = Vec::new();
         self.visit(&mut |poa| {
@@ -344,7 +347,7 @@ impl PoaCore {
         paths
     }
 
-    /// The names of this one and its descendants, as far as they use the pool.
+    /// Returns the names of this adapter and its descendants that use the pool.
     pub(crate) fn users(self: &Arc<Self>, pool: &Arc<PoolInfo>) -> Vec<String> {
         let mut users = Vec::new();
         self.visit(&mut |poa| {
@@ -357,8 +360,8 @@ impl PoaCore {
 }
 
 impl PoaCore {
-    /// Fails if an object may not have this id, or no id (`None`). In an adapter that chooses ids itself,
-    /// users can state only those that it chose for references.
+    /// Fails if an object may not have this id, or must have one (`None`). In an adapter that chooses ids
+    /// itself, users can only state ids that it has chosen for references.
     pub(crate) fn check_identity(&self, id: Option<&[u8]>) -> Result<(), OrbError> {
         let made = |id: &[u8]| {
             let (mark, number) = id.split_first()?;
@@ -383,7 +386,7 @@ impl PoaCore {
         id
     }
 
-    /// Whether an object may have this priority of its own.
+    /// Checks whether an object may have its own priority, and this one.
     pub(crate) fn check_priority(
         &self,
         configuration: &Configuration,
@@ -406,7 +409,7 @@ impl PoaCore {
         }
     }
 
-    /// The priority that a reference has said for an object that is not active.
+    /// Returns the priority that a reference has declared for an object that is not active.
     pub(crate) fn declared(&self, id: &[u8]) -> Option<Priority> {
         self.declared.lock().get(id).copied()
     }
@@ -415,13 +418,14 @@ impl PoaCore {
         self.declared.lock().insert(id.into(), priority);
     }
 
-    /// The object is no more: another one with its id may have another priority.
+    /// Forgets the declared priority of an object that has been deactivated: another object with its id may
+    /// have another priority.
     pub(crate) fn forget(&self, id: &[u8]) {
         self.declared.lock().remove(id);
     }
 }
 
-/// Priority of an object for which one is asked, and which may have one already.
+/// Combines the requested priority of an object with the priority that it may have already.
 pub(crate) fn agreed_priority(
     asked: Option<Priority>,
     has: Option<Priority>,
@@ -432,7 +436,7 @@ pub(crate) fn agreed_priority(
     }
 }
 
-/// Id of an object that was activated without one.
+/// Returns the id of an object that was activated without one.
 pub(crate) fn id_of_slot(slot: SlotId) -> [u8; 8] {
     let mut id = [0; 8];
     id[..4].copy_from_slice(&slot.index.to_be_bytes());
@@ -440,6 +444,6 @@ pub(crate) fn id_of_slot(slot: SlotId) -> [u8; 8] {
     id
 }
 
-/// First octet of ids that adapters choose for references without an active object; ids of slots have 8
-/// octets, these have 9.
+/// First octet of ids that adapters choose for references without an active object. These ids have 9 octets,
+/// ids of slots have 8.
 const MADE: u8 = b'r';

@@ -1,6 +1,6 @@
-//! The state that adapters of one manager share: whether requests are served, held, discarded or refused.
+//! State shared by the adapters of one manager: requests are served, held, discarded or refused.
 //!
-//! The state is not on the path of a request: while it is not ACTIVE, the adapters state that no pool serves
+//! The path of a request does not read this state: adapters that are not ACTIVE state that no pool serves
 //! them, which the path checks anyway.
 
 use std::{
@@ -14,7 +14,7 @@ use std::{
 use punctual_lane::QueueLimits;
 use punctual_os::PiMutex;
 
-/// What the adapters of a [`PoaManager`](crate::PoaManager) do with requests:
+/// Processing state of the adapters of a [`PoaManager`](crate::PoaManager):
 /// `PortableServer::POAManager::State`.
 ///
 /// ```
@@ -27,28 +27,29 @@ use punctual_os::PiMutex;
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum PoaManagerState {
-    /// They serve them. The state of a new manager.
+    /// Requests are served. The initial state.
     Active,
-    /// They keep them, within these limits for each lane, until the manager is active. TRANSIENT without
-    /// room.
+    /// Requests are held, within these limits for each lane, until the manager is active. Requests beyond the
+    /// limits are refused with TRANSIENT.
     Holding(QueueLimits),
-    /// They refuse them with TRANSIENT.
+    /// Requests are refused with TRANSIENT.
     Discarding,
-    /// They refuse them with OBJ_ADAPTER, for ever.
+    /// Requests are refused with OBJ_ADAPTER; this state is final.
     Inactive,
 }
 
-/// Pool whose lanes serve the requests of an adapter: its own, while the adapter's manager is active.
+/// Pool whose lanes serve the requests of an adapter: the adapter's pool while its manager is active, else
+/// none.
 pub(crate) struct ServingPool {
     own: u32,
     now: AtomicU32,
 }
 
-/// Number of no thread pool.
+/// Id that no thread pool has.
 const NO_POOL: u32 = u32::MAX;
 
 impl ServingPool {
-    /// Of an adapter with this pool, which is served.
+    /// Creates the state of an active adapter with this pool.
     pub(crate) fn new(own: u32) -> Arc<Self> {
         let now = AtomicU32::new(own);
         Arc::new(Self { own, now })
@@ -77,7 +78,7 @@ struct Managed {
 }
 
 impl ManagerCore {
-    /// An active one.
+    /// Creates a manager in the active state.
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self(PiMutex::new(Managed {
             state: PoaManagerState::Active,
@@ -85,7 +86,7 @@ impl ManagerCore {
         })))
     }
 
-    /// A number that no other manager has at the same time.
+    /// Returns a number that no other manager has at the same time.
     pub(crate) fn id(&self) -> usize {
         ptr::from_ref(self) as usize
     }
@@ -94,7 +95,7 @@ impl ManagerCore {
         self.0.lock().state
     }
 
-    /// Limits within which requests are held now.
+    /// Returns the limits within which requests are currently held; `None` in other states.
     pub(crate) fn holds(&self) -> Option<QueueLimits> {
         match self.state() {
             PoaManagerState::Holding(limits) => Some(limits),
@@ -110,7 +111,7 @@ impl ManagerCore {
         adapter.follow(managed.state);
     }
 
-    /// Changes the state. `false`: it is INACTIVE, which is final.
+    /// Changes the state. Returns `false` if it is INACTIVE, which is final.
     pub(crate) fn set(&self, state: PoaManagerState) -> bool {
         let mut managed = self.0.lock();
         if managed.state == PoaManagerState::Inactive {
@@ -122,7 +123,7 @@ impl ManagerCore {
         true
     }
 
-    /// Pools of its adapters, each once.
+    /// Returns the pools of its adapters, each once.
     pub(crate) fn pools(&self) -> Vec<u32> {
         let managed = self.0.lock();
         let adapters = managed.adapters.iter().filter_map(Weak::upgrade);

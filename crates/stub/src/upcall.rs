@@ -1,4 +1,4 @@
-//! Requests on their way to a servant.
+//! Requests on the way from the ORB to a servant.
 
 use punctual_any::{AnyView, TypeCode};
 use std::{sync::Arc, time::Instant};
@@ -11,7 +11,7 @@ use crate::{Reset, ReusePool};
 
 /// A request that the ORB passes to a skeleton.
 ///
-/// `'m` is the lifetime of the received message and the arena, from which arguments are lent; `'l` that of
+/// `'m` is the lifetime of the received message and the arena, from which arguments are lent; `'l` is that of
 /// the lane thread's buffers.
 pub struct Upcall<'m, 'l> {
     operation: &'m str,
@@ -25,7 +25,7 @@ pub struct Upcall<'m, 'l> {
     pool: &'l mut ReusePool,
 }
 
-/// Where a request comes from and leads to, as an ORB knows it.
+/// Origin and target of a request.
 pub trait RequestOrigin {
     /// Returns the sender according to its connection; `None` for a caller in the same ORB.
     fn peer(&self) -> Option<Peer>;
@@ -33,40 +33,41 @@ pub trait RequestOrigin {
     /// Returns the key of the object; `None` if the request names it otherwise.
     fn object_key(&self) -> Option<&[u8]>;
 
-    /// Lets the reply be sent after the upcall. `response_expected`: the client waits for it.
+    /// Defers the reply until after the upcall. `response_expected`: the client waits for a reply.
     ///
-    /// Fails with TRANSIENT if there are too many such requests; by default, with NO_IMPLEMENT.
+    /// Fails with TRANSIENT if too many replies are deferred. The default implementation fails with
+    /// NO_IMPLEMENT.
     fn defer(&self, response_expected: bool) -> Result<Arc<dyn PendingResponse>, SystemException> {
         let _ = response_expected;
         Err(cannot_defer())
     }
 }
 
-/// Writes the contents of a reply; fails with the system exception that takes their place.
+/// Writes the content of a reply; fails with the system exception that is sent instead.
 pub type WriteAnswer<'w> = &'w mut dyn FnMut(&mut Upcall<'_, '_>) -> Result<(), SystemException>;
 
-/// A reply that is owed: the runtime's side of a [`ResponseHandler`](crate::ResponseHandler).
+/// A deferred reply: the runtime's side of a [`ResponseHandler`](crate::ResponseHandler).
 pub trait PendingResponse: Send + Sync {
-    /// Sends the reply that `write` writes, unless nobody waits for it any longer, and frees what the request
-    /// occupies. Returns whether it was sent. Called once.
+    /// Sends the reply that `write` writes, unless the client no longer waits, and releases the resources of
+    /// the request. Returns whether the reply was sent. Called once.
     fn answer(&self, answer: Answer, write: WriteAnswer<'_>) -> bool;
 
     /// Returns the priority at which the request is served, if it has one.
     fn priority(&self) -> Option<Priority>;
 
-    /// Returns the deadline that the client states.
+    /// Returns the deadline that the client has stated.
     fn deadline(&self) -> Option<Instant>;
 
-    /// Returns whether the client still waits.
+    /// Returns whether the client is still waiting.
     fn is_awaited(&self) -> bool;
 }
 
-/// Whose answer it is.
+/// Origin of a deferred reply.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Answer {
-    /// The servant's.
+    /// The servant has replied.
     Given,
-    /// Nobody's: the handler was dropped.
+    /// The response handler was dropped without a reply.
     Missing,
 }
 
@@ -81,15 +82,15 @@ pub enum Outcome {
     NoException,
     /// A user exception.
     UserException,
-    /// Nothing yet: a [`ResponseHandler`](crate::ResponseHandler) answers.
+    /// Nothing yet: a [`ResponseHandler`](crate::ResponseHandler) sends the reply.
     Deferred,
 }
 
 impl<'m, 'l> Upcall<'m, 'l> {
-    /// For the ORB: creates an upcall. `arguments` is at the request's body, `reply` after the reply's
-    /// header.
+    /// Creates an upcall; for the ORB. `arguments` is positioned at the body of the request, `reply` after
+    /// the header of the reply.
     ///
-    /// `body_alignment` is 8 in GIOP 1.2 and 1 before; it does not apply to an empty body.
+    /// `body_alignment` is 8 in GIOP 1.2, and 1 in earlier versions; it does not apply to an empty body.
     pub fn new(
         operation: &'m str,
         arguments: Decoder<'m>,
@@ -112,7 +113,7 @@ impl<'m, 'l> Upcall<'m, 'l> {
         }
     }
 
-    /// For the ORB: sets where the request comes from and leads to.
+    /// Sets origin and target of the request; for the ORB.
     pub fn set_origin(&mut self, origin: &'m dyn RequestOrigin) {
         self.origin = Some(origin);
     }
@@ -132,13 +133,13 @@ impl<'m, 'l> Upcall<'m, 'l> {
         self.operation
     }
 
-    /// Decodes the next `in` parameter. Fails with MARSHAL or the like, not completed.
+    /// Decodes the next `in` parameter. Fails with MARSHAL or a similar exception, not completed.
     pub fn argument<T: Decode<'m>>(&mut self) -> Result<T, SystemException> {
         T::decode(&mut self.arguments).map_err(|error| error.system_exception(Completion::No))
     }
 
-    /// Passes over the next argument, of a type that is known at run time, and lends it from the message: its
-    /// parts are decoded when they are asked for. Fails with MARSHAL or the like, not completed.
+    /// Skips the next argument, whose type is known at run time, and lends it from the message: its parts are
+    /// decoded on access. Fails with MARSHAL or a similar exception, not completed.
     pub fn argument_of(&mut self, type_code: &TypeCode) -> Result<AnyView<'m>, SystemException> {
         AnyView::decode_value(type_code, &mut self.arguments)
             .map_err(|error| error.system_exception(Completion::No))
@@ -162,7 +163,7 @@ impl<'m, 'l> Upcall<'m, 'l> {
         self.pool.take_unreset(make)
     }
 
-    /// Stores a value from [`Self::reuse`] or [`Self::recycle`] for later use, unless request or reply is
+    /// Stores a value from [`Self::reuse`] or [`Self::recycle`] for later use, unless the request or reply is
     /// large.
     pub fn keep<T: Send + 'static>(&mut self, value: Box<T>) {
         let octets = self.arguments.decoded().max(self.reply.position());
@@ -171,7 +172,7 @@ impl<'m, 'l> Upcall<'m, 'l> {
 
     /// Encodes the results: return value, then `inout` and `out` parameters, in order.
     ///
-    /// Fails for a value that cannot be encoded, completed.
+    /// Fails for a value that cannot be encoded, with a completed exception.
     pub fn reply(
         &mut self,
         write: impl FnOnce(&mut Encoder<'l>) -> Result<(), CdrError>,
@@ -179,7 +180,7 @@ impl<'m, 'l> Upcall<'m, 'l> {
         self.body(write)
     }
 
-    /// Lets the result answer, in place of this upcall.
+    /// Defers the reply to a response handler instead of this upcall.
     pub(crate) fn defer_reply(&mut self) -> Result<Arc<dyn PendingResponse>, SystemException> {
         let origin = self.origin.ok_or_else(cannot_defer)?;
         let pending = origin.defer(self.response_expected)?;
@@ -196,13 +197,13 @@ impl<'m, 'l> Upcall<'m, 'l> {
         )
     }
 
-    /// For the ORB, after the skeleton has succeeded: returns the content of the reply.
+    /// Returns the content of the reply after the skeleton has succeeded; for the ORB.
     pub fn outcome(&self) -> Outcome {
         self.outcome
     }
 
-    /// For the ORB, after the skeleton has returned this: returns the content of the reply. If it has been
-    /// deferred, its handler answers in any case.
+    /// Returns the content of the reply after the skeleton has returned `result`; for the ORB. A deferred
+    /// reply is sent by its handler in any case.
     pub fn concluded(&self, result: Result<(), SystemException>) -> Result<Outcome, SystemException> {
         match result {
             Ok(()) => Ok(self.outcome),
@@ -218,7 +219,7 @@ impl<'m, 'l> Upcall<'m, 'l> {
         }
     }
 
-    /// For the ORB, after the skeleton has returned: returns the reply as encoded so far.
+    /// Returns the reply as encoded so far, after the skeleton has returned; for the ORB.
     pub fn into_reply(self) -> Encoder<'l> {
         self.reply
     }

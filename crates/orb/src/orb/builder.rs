@@ -1,4 +1,4 @@
-//! Settings of an ORB, one setter for each.
+//! Settings of an ORB, with a setter for each.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ use crate::{
     notice, orb_core::OrbCore, settings::OrbSettings,
 };
 
-/// Makes an [`Orb`].
+/// Builder of an [`Orb`].
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration};
@@ -47,12 +47,12 @@ impl OrbBuilder {
         }
     }
 
-    /// Adds an endpoint: `iiop://HOST:PORT`, `uiop://PATH`, `shmiop://PATH`, or one of a transport of your
-    /// own. [`Endpoint`] can advertise another address and limit the priority of requests.
+    /// Adds an endpoint: `iiop://HOST:PORT`, `uiop://PATH`, `shmiop://PATH`, or one of a user-defined
+    /// transport. An [`Endpoint`] can advertise another address and limit the priority of requests.
     ///
     /// References name all endpoints of all protocols. Default: `iiop://localhost:0`, opened when the first
-    /// object needs it. Lanes listen beside each endpoint: at free ports of the same host, at the path with
-    /// the lane's name behind it.
+    /// object needs it. Lanes listen beside each endpoint: at free ports of the same host, or at the path
+    /// followed by the name of the lane.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -71,8 +71,8 @@ impl OrbBuilder {
         self
     }
 
-    /// Adds a transport, for [`Self::listen`] and for references that name it; TCP, Unix domain sockets and
-    /// shared memory are there.
+    /// Adds a transport for [`Self::listen`] and for references that name it. TCP, Unix domain sockets and
+    /// shared memory are built in.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -87,13 +87,13 @@ impl OrbBuilder {
         self
     }
 
-    /// `RTCORBA::ServerProtocolPolicy` (42): which protocols references name, the preferred one first, and
-    /// how the connections that are accepted are set up. Default: all that it listens at, in the order of
-    /// [`Self::listen`].
+    /// Sets `RTCORBA::ServerProtocolPolicy` (42): the protocols that references name, in order of preference,
+    /// and the properties of accepted connections. Default: all protocols of the ORB's endpoints, in the
+    /// order of [`Self::listen`].
     ///
-    /// An ORB that is not told where to listen listens over each of them. An adapter may have a policy of its
-    /// own, for order and choice; connections are set up as the ORB's says, because all adapters of a pool
-    /// share them.
+    /// An ORB without endpoints listens over each of these protocols. An adapter may have its own policy,
+    /// which selects and orders protocols; the properties of connections are the ORB's, because all adapters
+    /// of a pool share its connections.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -118,11 +118,11 @@ impl OrbBuilder {
         self
     }
 
-    /// `RTCORBA::ClientProtocolPolicy` (43): which protocols calls may use, the preferred one first, and how
-    /// the connections that they open are set up. Default: all, as the reference orders them, but those that
-    /// stay on this host first.
+    /// Sets `RTCORBA::ClientProtocolPolicy` (43): the protocols that calls may use, in order of preference,
+    /// and the properties of the connections that they open. Default: all protocols in the order of the
+    /// reference, but those within this host first.
     ///
-    /// Calls fail with INV_POLICY where the reference has none of them, or names protocols itself.
+    /// Calls fail with INV_POLICY if the reference has none of the protocols, or names protocols itself.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -145,7 +145,7 @@ impl OrbBuilder {
         self
     }
 
-    /// The limits in force.
+    /// Sets the limits of the ORB.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -166,7 +166,7 @@ impl OrbBuilder {
         self
     }
 
-    /// How CORBA priorities become native ones. Default: linear over the scheduling class.
+    /// Sets the mapping from CORBA to native priorities. Default: linear over the scheduling class.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -183,8 +183,8 @@ impl OrbBuilder {
         self
     }
 
-    /// How CORBA priorities become the network's, for protocols whose properties have
-    /// `enable_network_priority`: what packets of requests and replies carry. Default:
+    /// Sets the mapping from CORBA to network priorities, which the packets of requests and replies carry. It
+    /// applies to protocols whose properties have `enable_network_priority`. Default:
     /// [`punctual_sched::LinearNetworkMapping`].
     ///
     /// ```
@@ -220,7 +220,8 @@ impl OrbBuilder {
         self
     }
 
-    /// How CORBA priorities become native ones, by name, over the whole scheduling class. Default: linear.
+    /// Sets the mapping from CORBA to native priorities by name, over the whole scheduling class. Default:
+    /// linear.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -241,7 +242,7 @@ impl OrbBuilder {
         self
     }
 
-    /// The priority model of adapters whose builders say none; [`crate::PoaBuilder::priority_model`].
+    /// Sets the default priority model of adapters that set none; see [`crate::PoaBuilder::priority_model`].
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -260,7 +261,7 @@ impl OrbBuilder {
         self
     }
 
-    /// The bands of adapters whose builders say none; [`crate::PoaBuilder::priority_bands`].
+    /// Sets the default bands of adapters that set none; see [`crate::PoaBuilder::priority_bands`].
     ///
     /// ```
     /// # use punctual_orb::{InvalidPolicy, Orb, OrbError};
@@ -277,35 +278,35 @@ impl OrbBuilder {
         self
     }
 
-    /// The transform of adapters whose builders say none; [`crate::PoaBuilder::priority_transform`] has an
-    /// example.
+    /// Sets the default priority transform of adapters that set none;
+    /// [`crate::PoaBuilder::priority_transform`] has an example.
     pub fn priority_transform(mut self, transform: impl PriorityTransform + 'static) -> Self {
         self.settings.poa_defaults.transform = Some(Arc::new(transform));
         self
     }
 
-    /// The highest priority that these peers may propagate to adapters that have no rule for them; [`Peers`]
-    /// has an example.
+    /// Sets the highest priority that these peers may propagate to adapters without a rule for them;
+    /// [`Peers`] has an example.
     pub fn accept_priorities(mut self, peers: Peers, up_to: Priority) -> Self {
         self.settings.poa_defaults.accepted.push((peers, up_to));
         self
     }
 
-    /// The highest priority that clients may propagate to adapters whose builders say none;
+    /// Sets the highest priority that clients may propagate to adapters that set none; see
     /// [`crate::PoaBuilder::highest_priority`].
     pub fn highest_priority(mut self, priority: Priority) -> Self {
         self.settings.poa_defaults.highest_accepted = Some(priority);
         self
     }
 
-    /// What happens to requests above it in adapters whose builders say nothing else. Default: they are
-    /// refused.
+    /// Sets the action on requests above the highest accepted priority, for adapters that set none. Default:
+    /// they are refused.
     pub fn on_excess(mut self, action: OnExcess) -> Self {
         self.settings.poa_defaults.on_excess = Some(action);
         self
     }
 
-    /// The scheduling class of pools and of threads that set a priority. Default: SCHED_FIFO.
+    /// Sets the scheduling class of pools and of threads that set a priority. Default: SCHED_FIFO.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -320,13 +321,13 @@ impl OrbBuilder {
         self
     }
 
-    /// Code set of `char` and `string` that references state as the server's native one; those of UTF-8 and
-    /// ISO-8859-1 that are not it are converted. Default: none, with which each client uses its own code set
-    /// and nothing that it can say is lost; see `docs/interoperability.md`.
+    /// Sets the code set of `char` and `string` that references state as the server's native one. The other
+    /// one of UTF-8 and ISO-8859-1 is a conversion code set. Default: none; then each client uses its own
+    /// code set, and no character is lost. See `docs/interoperability.md`.
     ///
-    /// Clients convert to a native code set if they can: UTF-8 loses characters beyond ASCII of clients of
-    /// TAO, which convert them wrongly, and ISO-8859-1 those beyond it of clients in UTF-8. Clients of
-    /// Punctual use UTF-8 in any case.
+    /// Clients convert to a native code set if they can. UTF-8 loses the characters beyond ASCII of TAO
+    /// clients, which convert them incorrectly; ISO-8859-1 loses the characters beyond ISO-8859-1 of clients
+    /// that use UTF-8. Clients of Punctual always use UTF-8.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -341,8 +342,8 @@ impl OrbBuilder {
         self
     }
 
-    /// Whether to lock the process's memory when it first asks for real-time scheduling, where that is
-    /// allowed. Default: yes.
+    /// Sets whether the memory of the process is locked, if allowed, when the ORB first requests real-time
+    /// scheduling. Default: yes.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -355,12 +356,12 @@ impl OrbBuilder {
         self
     }
 
-    /// The deadline of each call, counted from its start, unless its reference or thread has another; TIMEOUT
-    /// when it passes.
+    /// Sets the timeout of each call, measured from its start, unless its reference or thread has another
+    /// one. The call fails with TIMEOUT when it expires.
     ///
-    /// Default: none, so a call waits for ever for a server that is connected and does not answer. It is the
-    /// one policy of the ORB that has a place here; [`Orb::set_policies`] sets all, and
-    /// [`punctual_stub::PolicyOverrides::roundtrip_timeout`] says the details.
+    /// Default: none; a call to a server that is connected and does not reply waits forever. This is the only
+    /// client policy with a setter here; [`Orb::set_policies`] sets all of them, and
+    /// [`punctual_stub::PolicyOverrides::roundtrip_timeout`] has the details.
     ///
     /// ```
     /// # use punctual_orb::{Orb, ResolveError};
@@ -385,8 +386,7 @@ impl OrbBuilder {
         self
     }
 
-    /// How threads that serve a lane wait for the replies to their own calls. Default:
-    /// [`WaitStrategy::Blocking`].
+    /// Sets how lane threads wait for the replies to their own calls. Default: [`WaitStrategy::Blocking`].
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -401,22 +401,22 @@ impl OrbBuilder {
         self
     }
 
-    /// Lets peers make their connections bidirectional under this rule, or an earlier one: calls to the
-    /// addresses that they state then use their connections, if their policies are
+    /// Lets the peers of this rule, and of rules added earlier, make their connections bidirectional: calls
+    /// to the addresses that they state use their connections, if the policies of the calls are
     /// [bidirectional](punctual_stub::PolicyOverrides::bidirectional). Default: no peer.
     ///
-    /// The caller's lane has to be that of the connection: servants of the lane, or other threads if its pool
-    /// is that for replies. The first peer that states an address keeps it. [`BidirectionalRule`] has an
-    /// example.
+    /// The caller must belong to the lane of the connection: a servant of the lane, or any other thread if
+    /// the lane is in the reply pool. The first peer that states an address keeps it. [`BidirectionalRule`]
+    /// has an example.
     pub fn accept_bidirectional(mut self, rule: BidirectionalRule) -> Self {
         self.settings.bidirectional.push(rule);
         self
     }
 
-    /// Receives values of `V`, and of the types of its generated code that inherit from it, also where a
-    /// parameter or member is declared with a base of other generated code
-    /// (`punctual_build::Builder::extern_path`). Other types need no registration: what is declared with a
-    /// type receives all types of the same generated code.
+    /// Registers `V`, and the types of its generated code that inherit from it, so that they can be received
+    /// where a parameter or member is declared with a base from other generated code
+    /// (`punctual_build::Builder::extern_path`). Types of the same generated code as their base need no
+    /// registration.
     ///
     /// Source: CORBA 3.3 part 1, 8.5.5 (`register_value_factory`).
     ///
@@ -438,32 +438,31 @@ impl OrbBuilder {
         self
     }
 
-    /// Lets `punctual top` and Prometheus look into the running ORB. Default: not, unless the environment
-    /// names a folder with
-    /// [`Inspection::ENVIRONMENT`].
+    /// Enables inspection of the running ORB by `punctual top` and Prometheus. Off by default, unless the
+    /// environment variable [`Inspection::ENVIRONMENT`] names a folder.
     ///
-    /// Adds a thread `orb-inspect` in the ordinary class at nice 10, which takes no lock of a lane. Requests
-    /// are then timed: two readings of the clock and three relaxed atomics each; the heap is not used.
-    /// [`Inspection`] has an example.
+    /// Adds a thread `orb-inspect` in the ordinary class at nice 10, which takes no lock of a lane. Each
+    /// request is then timed with two readings of the clock and three relaxed atomic operations; the heap is
+    /// not used. [`Inspection`] has an example.
     pub fn inspection(mut self, inspection: Inspection) -> Self {
         self.settings.inspection = Some(inspection);
         self
     }
 
-    /// Lets the initializer register interceptors with the ORB, behind those of initializers named before;
+    /// Adds an initializer, which registers interceptors with the ORB after those added earlier;
     /// [`OrbInitializer`] has an example.
     ///
-    /// A clone of it is called in [`Self::build`], and dropped then.
+    /// A clone of it is called in [`Self::build`] and then dropped.
     pub fn initializer(mut self, initializer: &(impl OrbInitializer + Clone + 'static)) -> Self {
         self.initializers.push(Box::new(initializer.clone()));
         self
     }
 
-    /// Makes the ORB. Fails where the endpoint is malformed or taken.
+    /// Builds the ORB. Fails if an endpoint is malformed or in use.
     ///
-    /// Where the environment names a folder with `PUNCTUAL_FLIGHT_RECORDER`, the threads of this process
-    /// leave records of all calls there from now on: see `punctual_flight`, and `punctual trace`, which sets
-    /// it.
+    /// If the environment variable `PUNCTUAL_FLIGHT_RECORDER` names a folder, the threads of this process
+    /// record all calls there from now on: see `punctual_flight`, and `punctual trace`, which sets the
+    /// variable.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError};

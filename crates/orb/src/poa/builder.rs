@@ -26,7 +26,7 @@ use crate::{
     request_processing::{RequestProcessing, ServantSource},
 };
 
-/// Makes a [`Poa`]; from [`Poa::child`].
+/// Builder of a [`Poa`], from [`Poa::child`].
 ///
 /// ```
 /// use punctual_orb::{OnExcess, Orb, PriorityModel};
@@ -58,7 +58,7 @@ pub struct PoaBuilder {
     user_policies: UserPolicies,
 }
 
-/// What the builder says about how requests are served.
+/// Settings for the processing of requests.
 #[derive(Default)]
 struct Processing {
     manager: Option<Arc<ManagerCore>>,
@@ -67,7 +67,7 @@ struct Processing {
 }
 
 impl Processing {
-    /// As an adapter of this pool has it, and where its servants come from.
+    /// Returns the settings for an adapter that uses this pool, and its source of servants.
     fn of_pool(self, pool: u32) -> (RequestProcessing, Source) {
         let mut processing = RequestProcessing::new(pool, self.manager.unwrap_or_else(ManagerCore::new));
         processing.retains = !matches!(self.source, Source::Locator(_));
@@ -76,7 +76,7 @@ impl Processing {
     }
 }
 
-/// Where servants come from: RequestProcessingPolicy and ServantRetentionPolicy.
+/// Source of servants: RequestProcessingPolicy and ServantRetentionPolicy.
 #[derive(Default)]
 enum Source {
     #[default]
@@ -102,8 +102,8 @@ impl PoaBuilder {
         }
     }
 
-    /// Which threads serve its objects. Default: the ORB's default pool, which is the threads that call
-    /// `Orb::run` unless it is set.
+    /// Sets the thread pool of its objects. Default: the ORB's default pool; if none is set, the threads that
+    /// call `Orb::run`.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -127,8 +127,8 @@ impl PoaBuilder {
         self
     }
 
-    /// Whose priority requests run at. Default: the ORB's, else none, so the pool's; a pool with lanes needs
-    /// one.
+    /// Sets the priority model, which determines the priority of requests. Default: the ORB's, else none:
+    /// requests run at the priority of the pool. A pool with lanes requires a model.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError, PriorityModel};
@@ -149,11 +149,11 @@ impl PoaBuilder {
         self
     }
 
-    /// Divides the priorities into bands, each with connections of its own:
+    /// Divides the priorities into bands, each with its own connections:
     /// `RTCORBA::PriorityBandedConnectionPolicy`.
     ///
-    /// References say them, and clients use the band that their priority is in. With lanes, requests of a
-    /// band go to the lanes whose priorities are in it. Default: the ORB's, else none.
+    /// References state the bands, and clients use the band that contains their priority. With lanes,
+    /// requests of a band go to the lanes whose priorities are in it. Default: the ORB's, else none.
     ///
     /// ```
     /// # use punctual_orb::{InvalidPolicy, Orb, OrbError, PriorityModel};
@@ -181,11 +181,11 @@ impl PoaBuilder {
         self
     }
 
-    /// Changes priorities that come in with requests, and those that go out with calls its servants make.
-    /// Default: the ORB's, else none.
+    /// Sets a function that changes the priorities that arrive with requests, and those that leave with calls
+    /// of its servants. Default: the ORB's, else none.
     ///
-    /// Only priorities that clients propagate come in; highest accepted ones are checked before. Where the
-    /// transform refuses, the request or call is INTERNAL.
+    /// Only propagated priorities of clients are changed on arrival, after the check against the highest
+    /// accepted priority. If the transform refuses, the request or call fails with INTERNAL.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -228,50 +228,49 @@ impl PoaBuilder {
         self
     }
 
-    /// A policy of the user's own type, which IOR interceptors read with
-    /// [`IorInfo::policy`](crate::interceptors::IorInfo::policy); of several of one type, the last one holds.
+    /// Adds a policy of a user-defined type, which IOR interceptors read with
+    /// [`IorInfo::policy`](crate::interceptors::IorInfo::policy). It replaces one of the same type.
     pub fn policy(mut self, policy: impl Any + Send + Sync) -> Self {
         self.user_policies.0.push(Box::new(policy));
         self
     }
 
-    /// The highest priority that these peers may propagate; the first such rule that includes a peer holds,
-    /// then those of the ORB, then [`Self::highest_priority`]. [`Peers`] has an example.
+    /// Sets the highest priority that these peers may propagate. The first rule of the adapter that includes
+    /// a peer applies, then those of the ORB, then [`Self::highest_priority`]. [`Peers`] has an example.
     pub fn accept_priorities(mut self, peers: Peers, up_to: Priority) -> Self {
         self.policies.accepted.push((peers, up_to));
         self
     }
 
-    /// The highest priority that a client may propagate; [`OnExcess`] has an example. Calls within the ORB
-    /// are not checked.
+    /// Sets the highest priority that a client may propagate; [`OnExcess`] has an example. Calls within the
+    /// ORB are not checked.
     ///
-    /// Default: the ORB's, else the highest one that the server's configuration names: of the bands; without
-    /// bands of the lanes; without lanes of the pool's `default_priority` and the model's own default. Where
-    /// that would be 0 an adapter that has clients' priorities propagated needs this, or
-    /// [`Self::accept_priorities`].
+    /// Default: the ORB's, else the highest priority in the server's configuration: that of the bands, else
+    /// of the lanes, else of the pool's `default_priority` and the model's default. If that would be 0, an
+    /// adapter with the client-propagated model requires this setting or [`Self::accept_priorities`].
     pub fn highest_priority(mut self, priority: Priority) -> Self {
         self.policies.highest_accepted = Some(priority);
         self
     }
 
-    /// What happens to requests above it. Default: the ORB's, else they are refused. [`OnExcess`] has an
-    /// example.
+    /// Sets the action on requests above the highest accepted priority. Default: the ORB's, else they are
+    /// refused. [`OnExcess`] has an example.
     pub fn on_excess(mut self, action: OnExcess) -> Self {
         self.policies.on_excess = Some(action);
         self
     }
 
-    /// Hands requests that came to the wrong lane on to the right one, as far as that one's queue has room
-    /// within these limits.
+    /// Redispatches requests that arrive at the wrong lane to the right one, as long as they fit into its
+    /// queue under these limits.
     ///
-    /// The wrong lane is one of another priority than the request's, which is the propagated one (within
-    /// [`Self::highest_priority`], so a forged one gains nothing) or the declared one. Without this, and
-    /// where there is no room, such requests run where they came, at that lane's priority;
-    /// [`crate::LaneStatistics::misdirected`] counts them in any case. Each request on its way costs a copy
-    /// and waking a thread of the other lane, which is an `eventfd` more. Lanes that wait by
-    /// [`crate::LaneWait::Blocking`] hand nothing on.
+    /// A lane is wrong for a request if its priority differs from the propagated priority (within
+    /// [`Self::highest_priority`], so a forged priority gains nothing) or from the declared one. Without this
+    /// setting, and if the queue is full, such requests run in the lane at which they arrived, at its
+    /// priority; [`crate::LaneStatistics::misdirected`] counts them in any case. Each redispatched request
+    /// costs a copy and a wake-up of a thread in the other lane, by an additional `eventfd`. Lanes that wait
+    /// in [`crate::LaneWait::Blocking`] do not redispatch.
     ///
-    /// Fails in [`Self::build`] with [`OrbError::QueueWithoutRoom`].
+    /// An invalid limit fails in [`Self::build`] with [`OrbError::QueueWithoutRoom`].
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError, PriorityModel, QueueLimits};
@@ -294,10 +293,10 @@ impl PoaBuilder {
         self
     }
 
-    /// `RTCORBA::ServerProtocolPolicy` (42): which protocols its references name, the preferred one first.
-    /// Default: the ORB's.
+    /// Sets `RTCORBA::ServerProtocolPolicy` (42): the protocols that its references name, in order of
+    /// preference. Default: the ORB's.
     ///
-    /// How connections are set up is the ORB's to say: see `OrbBuilder::server_protocols`.
+    /// The properties of connections are set at the ORB; see `OrbBuilder::server_protocols`.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -323,9 +322,9 @@ impl PoaBuilder {
         self
     }
 
-    /// `RTCORBA::ClientProtocolPolicy` (43), told to clients in references: which protocols they may use, the
-    /// preferred one first. Default: none, so clients choose. A client that has such a policy itself gets
-    /// INV_POLICY.
+    /// Sets `RTCORBA::ClientProtocolPolicy` (43), which references state to clients: the protocols that they
+    /// may use, in order of preference. Default: none, so clients choose. A client that has such a policy
+    /// itself receives INV_POLICY.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -349,11 +348,12 @@ impl PoaBuilder {
         self
     }
 
-    /// Its objects outlive the ORB: the same adapter name and object id lead to them in the next run.
+    /// Makes its objects persistent: the same adapter name and object id refer to them after a restart of the
+    /// ORB.
     ///
-    /// References stay valid if the addresses do, too: give the adapter's pool a fixed one with
-    /// [`ThreadPoolBuilder::listen`](crate::ThreadPoolBuilder::listen), or use the ORB's own pool and
-    /// [`OrbBuilder::listen`](crate::OrbBuilder::listen) with a port.
+    /// References remain valid only if the addresses remain the same: give the pool of the adapter a fixed
+    /// address with [`ThreadPoolBuilder::listen`](crate::ThreadPoolBuilder::listen), or use the ORB's default
+    /// pool and [`OrbBuilder::listen`](crate::OrbBuilder::listen) with a port.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -373,7 +373,7 @@ impl PoaBuilder {
         self
     }
 
-    /// The user chooses the ids of its objects.
+    /// Lets the user choose the ids of its objects.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -390,7 +390,7 @@ impl PoaBuilder {
         self
     }
 
-    /// Shares the manager of other adapters of this ORB. Default: its own, active.
+    /// Sets a manager shared with other adapters of this ORB. Default: its own, active.
     ///
     /// ```
     /// # use punctual_orb::Orb;
@@ -406,19 +406,19 @@ impl PoaBuilder {
         self
     }
 
-    /// Serves its requests one after the other, whatever threads its pool has: ThreadPolicy
+    /// Executes its requests one after the other, however many threads its pool has: ThreadPolicy
     /// SINGLE_THREAD_MODEL. A servant may still call objects of the adapter in the same ORB. Default:
     /// ORB_CTRL_MODEL.
     ///
-    /// Threads wait for each other at a lock that inherits priority. For MAIN_THREAD_MODEL, use the ORB's own
-    /// pool and call `Orb::run` on the main thread only.
+    /// Threads wait for each other at a lock that inherits priority. For MAIN_THREAD_MODEL, use the ORB's
+    /// default pool and call `Orb::run` on the main thread only.
     pub fn single_thread(mut self) -> Self {
         self.processing.single_thread = true;
         self
     }
 
-    /// Serves all objects that are not active by this servant: RequestProcessingPolicy USE_DEFAULT_SERVANT.
-    /// `Current::object_id` tells it which object is meant.
+    /// Sets a servant for all objects that are not active: RequestProcessingPolicy USE_DEFAULT_SERVANT. The
+    /// servant reads the id of the object from `Current::object_id`.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -436,25 +436,24 @@ impl PoaBuilder {
         self
     }
 
-    /// Makes objects active when they are first called: USE_SERVANT_MANAGER with RETAIN. In place of a
-    /// default servant or locator.
+    /// Sets an activator, which activates objects when they are first called: USE_SERVANT_MANAGER with
+    /// RETAIN. It replaces a default servant or locator.
     pub fn servant_activator(mut self, activator: impl ServantActivator) -> Self {
         self.processing.source = Source::Activator(Arc::new(activator));
         self
     }
 
-    /// Finds a servant for each request: USE_SERVANT_MANAGER with NON_RETAIN. In place of a default servant
-    /// or activator; the adapter has no active objects.
+    /// Sets a locator, which finds a servant for each request: USE_SERVANT_MANAGER with NON_RETAIN. It
+    /// replaces a default servant or activator; the adapter has no active objects.
     pub fn servant_locator(mut self, locator: impl ServantLocator) -> Self {
         self.processing.source = Source::Locator(Arc::new(locator));
         self
     }
 
-    /// Makes the adapter. Fails for a name that is taken or malformed, and for policies that contradict each
-    /// other.
+    /// Creates the adapter. Fails if the name is taken or malformed, or if policies contradict each other.
     ///
-    /// Source: Real-time CORBA 1.2, the rules for policies at `create_POA` as TAO checks them, as far as the
-    /// policies exist.
+    /// Source: Real-time CORBA 1.2, the rules for policies at `create_POA` as TAO checks them, for the
+    /// policies that exist here.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError};
@@ -543,7 +542,7 @@ impl PoaBuilder {
     }
 }
 
-/// Gives an adapter its manager and its source of servants.
+/// Sets the manager and the source of servants of an adapter.
 fn install(source: Source, orb: &Arc<OrbCore>, core: &Arc<PoaCore>) -> Result<(), OrbError> {
     core.processing.manager.add(&core.processing.serving_pool);
     if let Some(limits) = core.processing.manager.holds() {
@@ -579,8 +578,8 @@ fn install(source: Source, orb: &Arc<OrbCore>, core: &Arc<PoaCore>) -> Result<()
     Ok(())
 }
 
-/// The highest priority that the configuration of an adapter names, so that requests may be expected to have
-/// it.
+/// Returns the highest priority in the configuration of an adapter, as an estimate of the priorities of its
+/// requests.
 fn highest_named(model: Option<PriorityModel>, bands: &[PriorityBand], pool: &PoolInfo) -> Priority {
     if let Some(highest) = bands.iter().map(|band| band.high).max() {
         return highest;

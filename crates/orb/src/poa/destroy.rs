@@ -1,4 +1,4 @@
-//! The end of an adapter, and whether any uses a thread pool.
+//! Destruction of an adapter, and the check whether any adapter uses a thread pool.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use super::Poa;
 use crate::OrbError;
 
 impl Poa {
-    /// Ends the adapter, the ones below it, and their objects: no further request reaches them, and the name
-    /// is free again.
+    /// Destroys the adapter, its descendants and their objects: no further request reaches them, and the name
+    /// becomes available again.
     ///
-    /// Servants are dropped as [`Self::deactivate`] says: here and now, after the upcalls they are in; inside
-    /// an upcall later.
+    /// Servants are dropped as by [`Self::deactivate`]: immediately after the upcalls in progress; inside an
+    /// upcall, later.
     ///
-    /// Fails with [`OrbError::WrongPolicy`] for the root adapter, which ends with its ORB.
+    /// Fails with [`OrbError::WrongPolicy`] for the root adapter, which exists as long as its ORB.
     ///
     /// ```
     /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
