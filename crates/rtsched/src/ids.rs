@@ -41,8 +41,7 @@ impl Ids {
     }
 }
 
-/// The key schedule of Speck128/128 (Beaulieu et al., The Simon and Speck families of lightweight block
-/// ciphers, section 4).
+/// Key schedule of Speck128/128. Source: \[Beaulieu 2013\] section 4.
 fn round_keys([mut other, mut key]: [u64; 2]) -> [u64; ROUNDS] {
     std::array::from_fn(|round| {
         let round_key = key;

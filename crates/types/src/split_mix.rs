@@ -2,7 +2,7 @@
 
 /// Random numbers that are the same on every machine for the same seed.
 ///
-/// Source: Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014.
+/// Source: \[Steele 2014\].
 ///
 /// ```
 /// use punctual_types::SplitMix64;

@@ -24,14 +24,13 @@
 //!
 //! | Question | File |
 //! |---|---|
-//! | Which events does a consumer get? | `filter.rs`; evaluation `filter/tree.rs`, on the wire
-//! `filter/dependencies.rs` | | How does an event travel? | `channel.rs`, `routes.rs`; `consumer.rs` with
-//! its queue; threads `dispatching.rs` | | When do timeouts fire? | `timers.rs` | | How are dead consumers
-//! found? | `liveness.rs` | | What do programs call? | `topic.rs`, `publisher.rs`, `subscription.rs` | |
-//! How do events get from channel to channel? | `gateway/`, over UDP and multicast `gateway/datagram/`;
-//! loops `identity.rs`, what waits for a gateway `outbox.rs`, as objects `servants/federation.rs` | | How
-//! do other processes take part? | `servants.rs`; as a client `remote.rs`; observers `observers.rs`;
-//! counters `inspection.rs` |
+//! | Which events does a consumer receive? | `filter.rs`; evaluation `filter/tree.rs`, on the wire `filter/dependencies.rs` |
+//! | How does an event travel? | `channel.rs`, `routes.rs`; `consumer.rs` with its queue; threads `dispatching.rs` |
+//! | When do timeouts fire? | `timers.rs` |
+//! | How are dead consumers found? | `liveness.rs` |
+//! | What do programs call? | `topic.rs`, `publisher.rs`, `subscription.rs` |
+//! | How do events pass from channel to channel? | `gateway/`, over UDP and multicast `gateway/datagram/`; loops `identity.rs`, queue of a gateway `outbox.rs`, as objects `servants/federation.rs` |
+//! | How do other processes take part? | `servants.rs`; as a client `remote.rs`; observers `observers.rs`; counters `inspection.rs` |
 
 mod channel;
 mod consumer;

@@ -29,6 +29,18 @@ const RULES: &[Rule] = &[
         check: number_of_issue,
         not_yet: &[],
     },
+    Rule {
+        check: super::prose::joined_rows,
+        not_yet: &[],
+    },
+    Rule {
+        check: super::prose::fragment,
+        not_yet: &[],
+    },
+    Rule {
+        check: super::prose::unknown_paper,
+        not_yet: &[],
+    },
 ];
 
 /// The longest line, in columns.

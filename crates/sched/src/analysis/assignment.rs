@@ -55,10 +55,9 @@ const SEARCH: u64 = 20_000_000;
 /// feasible.
 ///
 /// Audsley's algorithm: a task that meets its deadline below all others gets the lowest priority, and so on.
-/// Source: Audsley, Optimal priority assignment and feasibility of static priority tasks with arbitrary start
-/// times, 1991. It is optimal if every task has one step. For chains over processors it assumes that each
-/// other step is released as late as its task's deadline allows: its results are feasible, but it may miss
-/// some. Steps with fixed priorities keep them.
+/// Source: \[Audsley 1991\]. It is optimal if every task has one step. For chains over processors it assumes
+/// that each other step is released as late as its task's deadline allows: its results are feasible, but it
+/// may miss some. Steps with fixed priorities keep them.
 ///
 /// Returns `None` if it finds none with bounded effort, if there are fewer levels than tasks, or if the tasks
 /// are invalid.

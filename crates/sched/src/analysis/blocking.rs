@@ -15,9 +15,8 @@ pub(super) struct Blocking {
 ///
 /// Sections of resources delay it that a step of its priority or above uses, even if this one does not
 /// (push-through blocking). Under the ceiling protocol it is the longest of them, once. Under inheritance
-/// each lower step delays it with at most one section, and each resource does at most once. Source: Sha,
-/// Rajkumar and Lehoczky, Priority inheritance protocols, 1990. Where deadlines order the steps, every other
-/// step may be the lower one.
+/// each lower step delays it with at most one section, and each resource does at most once. Source: \[Sha
+/// 1990\]. Where deadlines order the steps, every other step may be the lower one.
 pub(super) fn blocking(tasks: &[Task], task: usize, index: usize, overlapping: bool) -> Blocking {
     let (own, step) = (&tasks[task], &tasks[task].steps[index]);
     let priority = own.priority_of(step);

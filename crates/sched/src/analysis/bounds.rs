@@ -23,8 +23,7 @@ fn share(task: &Task, processor: usize) -> f64 {
 /// Returns the utilisation up to which any `tasks` rate-monotonic tasks meet their deadlines: n (2^(1/n) -
 /// 1); 1 for no task.
 ///
-/// Source: Liu and Layland, Scheduling algorithms for multiprogramming in a hard-real-time environment, 1973,
-/// theorem 5. Valid if [`bounds_apply`].
+/// Source: \[Liu 1973\] theorem 5. Valid if [`bounds_apply`].
 ///
 /// ```
 /// use punctual_sched::analysis::liu_layland_bound;
@@ -51,8 +50,7 @@ pub fn liu_layland_bound(tasks: usize) -> f64 {
 /// Returns the product of U + 1 over the tasks of a processor: rate-monotonic tasks meet their deadlines if
 /// it is at most 2.
 ///
-/// Less pessimistic than [`liu_layland_bound`]. Source: Bini, Buttazzo and Buttazzo, Rate monotonic analysis:
-/// the hyperbolic bound, 2003. Valid if [`bounds_apply`].
+/// Less pessimistic than [`liu_layland_bound`]. Source: \[Bini 2003\]. Valid if [`bounds_apply`].
 ///
 /// ```
 /// use punctual_sched::analysis::{Step, Task, hyperbolic_product};

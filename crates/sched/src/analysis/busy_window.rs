@@ -82,8 +82,7 @@ pub(crate) fn worst(given: &Given<'_>, task: usize, index: usize, budget: &mut B
 
 /// Considers every instance in the longest busy period of the processor at this priority or above, so
 /// deadlines may be longer than periods. All work of equal priority counts as preceding: SCHED_FIFO serves it
-/// in the order of arrival. Source: Tindell, Burns and Wellings, An extendible approach for analysing fixed
-/// priority hard real-time tasks, 1994.
+/// in the order of arrival. Source: \[Tindell 1994a\].
 ///
 /// The busy period may have begun before the step's release, during another step of its task. If that step
 /// waits at this priority or below, its own response includes all work that the processor owes at its end, so

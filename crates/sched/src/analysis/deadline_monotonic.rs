@@ -8,8 +8,7 @@ use super::Task;
 /// deadlines up to their periods on one processor. With deadlines equal to periods this is rate-monotonic.
 /// Tasks of equal deadlines may have any order, or one priority.
 ///
-/// Source: Leung and Whitehead, On the complexity of fixed-priority scheduling of periodic, real-time tasks,
-/// 1982.
+/// Source: \[Leung 1982\].
 ///
 /// ```
 /// use punctual_sched::analysis::{Task, is_deadline_monotonic};

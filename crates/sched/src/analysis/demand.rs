@@ -7,8 +7,7 @@ use super::{Task, Time, utilization};
 /// tasks of one step that is ordered by deadline, without delay and blocking, and a utilisation of at most 1;
 /// or if the effort does not suffice.
 ///
-/// Source: Baruah, Rosier and Howell, Algorithms and complexity concerning the preemptive scheduling of
-/// periodic, real-time tasks on one processor, 1990.
+/// Source: \[Baruah 1990\].
 ///
 /// ```
 /// use punctual_sched::analysis::{Step, Task, demand_peak};

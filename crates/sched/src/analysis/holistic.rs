@@ -55,15 +55,15 @@ impl Response {
 
 /// Computes bounds of all response times, over all processors.
 ///
-/// On one processor this is response-time analysis (Joseph and Pandya; Audsley and others), which is exact
-/// for deadlines up to the periods without blocking and jitter. A chain over processors is holistic analysis
-/// (Tindell and Clark, Holistic schedulability analysis for distributed hard real-time systems, 1994): the
-/// latest end of a step is the latest release of the next one, iterated until nothing changes. It is safe,
-/// not exact. A step also waits for work that has accumulated behind steps of its own task with a higher
-/// priority, and behind all of them if an instance may outlive the task's period. A call waits for a thread
-/// of its lane while servants of all threads wait for calls of their own ([`super::Hold`]). Two things make
-/// bounds of chains tighter: the earliest release of a step is subtracted from its jitter, and over several
-/// steps of a chain that does not overlap itself, one burst of interference on a processor counts once.
+/// On one processor this is response-time analysis (\[Joseph 1986\], \[Audsley 1993\]), which is exact for
+/// deadlines up to the periods without blocking and jitter. A chain over processors is holistic analysis
+/// (\[Tindell 1994b\]): the latest end of a step is the latest release of the next one, iterated until
+/// nothing changes. It is safe, not exact. A step also waits for work that has accumulated behind steps of
+/// its own task with a higher priority, and behind all of them if an instance may outlive the task's period.
+/// A call waits for a thread of its lane while servants of all threads wait for calls of their own
+/// ([`super::Hold`]). Two things make bounds of chains tighter: the earliest release of a step is subtracted
+/// from its jitter, and over several steps of a chain that does not overlap itself, one burst of interference
+/// on a processor counts once.
 ///
 /// The effort is bounded, to some hundred thousand sums per step; responses that have not converged by then
 /// are unbounded.

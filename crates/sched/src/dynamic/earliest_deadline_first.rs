@@ -7,8 +7,7 @@ use super::{Claim, Discipline, ParameterKind, Ranked, Time};
 /// EDF: the earliest deadline runs first; among equal deadlines the greatest importance. RTCORBA 1.2,
 /// `EDF_Scheduling`.
 ///
-/// On one processor it meets all deadlines whenever any scheduler can. Source: Liu and Layland, Scheduling
-/// Algorithms for Multiprogramming in a Hard-Real-Time Environment, 1973.
+/// On one processor it meets all deadlines whenever any scheduler can. Source: \[Liu 1973\].
 pub type EarliestDeadlineFirst = Ranked<Edf>;
 
 /// The order of [`EarliestDeadlineFirst`].

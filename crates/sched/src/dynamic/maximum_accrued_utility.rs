@@ -23,7 +23,7 @@ use super::{
 ///
 /// A decision takes O(n log n) for n ready threads: suitable for tens or hundreds, not for tens of thousands.
 ///
-/// Source: Locke, Best-Effort Decision Making for Real-Time Scheduling, 1986 (LBESA).
+/// Source: \[Locke 1986\] (LBESA).
 #[derive(Clone, Debug, Default)]
 pub struct MaximumAccruedUtility {
     /// Index of each slot in `ready`.

@@ -9,8 +9,8 @@ use super::{Claim, Discipline, LaxityRank, ParameterKind, Ranked, Time, laxity::
 /// Critical work meets its deadlines as if no other work existed, whatever the overload.
 /// [Hopeless](Claim::is_hopeless) work follows work of the same criticality that can still be in time: with
 /// its negative laxity it would precede it, and an overloaded host would miss one deadline after the other.
-/// Source: Stewart and Khosla, Real-Time Scheduling of Sensor-Based Control Systems, 1991; \[Gill 2004\]
-/// section 3.2, whose queues serve late work last (`ACE_Dynamic_Message_Queue`). Laxities: [`LaxityRank`].
+/// Source: \[Stewart 1991\]; \[Gill 2004\] section 3.2, whose queues serve late work last
+/// (`ACE_Dynamic_Message_Queue`). Laxities: [`LaxityRank`].
 pub type MaximumUrgencyFirst = Ranked<Muf>;
 
 /// The order of [`MaximumUrgencyFirst`].

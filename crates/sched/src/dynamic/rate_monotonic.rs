@@ -6,7 +6,7 @@ use super::{Claim, Discipline, ParameterKind, Ranked, SchedulingParameters};
 
 /// RMS: the shortest period runs first; among equal periods the greatest importance.
 ///
-/// Source: Liu and Layland, Scheduling Algorithms for Multiprogramming in a Hard-Real-Time Environment, 1973.
+/// Source: \[Liu 1973\].
 pub type RateMonotonic = Ranked<Rms>;
 
 /// The order of [`RateMonotonic`].

@@ -10,8 +10,8 @@ use super::{
 /// criticality [`SchedulingParameters::CRITICAL`] on.
 ///
 /// Critical work that passes a rate-monotonic analysis meets its deadlines, whatever the other work does; the
-/// other work gets the remaining time in the better order. Source: Chung, Liu and Lin, Scheduling Periodic
-/// Jobs That Allow Imprecise Results, 1990; \[Gill 2004\] section 2.2. Laxities: [`LaxityRank`].
+/// other work gets the remaining time in the better order. Source: \[Chung 1990\]; \[Gill 2004\] section 2.2.
+/// Laxities: [`LaxityRank`].
 pub type RateMonotonicOrLaxity = Ranked<RmsMlf>;
 
 /// The order of [`RateMonotonicOrLaxity`].

@@ -38,7 +38,7 @@ impl Random {
     /// Returns an exponentially distributed value with mean 1, by comparisons only: without the standard
     /// library there is no logarithm.
     ///
-    /// Source: von Neumann: Various techniques used in connection with random digits, 1951.
+    /// Source: \[Neumann 1951\].
     pub(super) fn exponential(&mut self) -> f64 {
         let mut whole = 0.0;
         loop {

@@ -1,9 +1,8 @@
 //! The five sources of unbounded priority inversion, each provoked: seen where a pool multiplexes its
 //! resources, gone with lanes.
 //!
-//! Source: "Evaluating and Improving End-to-end Predictability in TAO", 2.2 (connection cache, memory
-//! freestore, leader/followers, reactor, POA). What is compared is who was served before whom, never how long
-//! it took.
+//! Source: [Pyarali 2002] 2.2 (connection cache, memory freestore, leader/followers, reactor, POA). The tests
+//! compare the order of service, never durations.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},

@@ -11,7 +11,7 @@ use super::{
 /// coincides with this one's. All work with the same deadline counts as preceding. All steps of a task have
 /// its deadline, so those of the same task count as those of another one.
 ///
-/// Source: Spuri, Analysis of deadline scheduled real-time systems, 1996.
+/// Source: \[Spuri 1996\].
 pub(super) fn worst(given: &Given<'_>, task: usize, index: usize, budget: &mut Budget) -> Option<Worst> {
     let own = &given.tasks[task];
     let step = &own.steps[index];

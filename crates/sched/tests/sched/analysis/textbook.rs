@@ -63,7 +63,7 @@ fn deadline_monotonic_priorities_can_be_feasible_if_rate_monotonic_ones_are_not(
     assert_eq!(audsley(&rate_monotonic, &[1, 2, 3, 4]), Some(vec![4, 3, 2, 1]));
 }
 
-/// Lehoczky 1990, deadlines beyond the periods: the fifth instance has the longest response.
+/// \[Lehoczky 1990\]: with deadlines beyond the periods, the fifth instance has the longest response.
 #[test]
 fn the_worst_instance_need_not_be_the_first() {
     let mut set = tasks(&[(70, 26, 2), (100, 62, 1)]);
@@ -74,7 +74,7 @@ fn the_worst_instance_need_not_be_the_first() {
     assert!(!analyse(&set).unwrap().is_feasible());
 }
 
-/// Liu and Layland 1973: the bound falls from 1 to ln 2.
+/// \[Liu 1973\]: the bound falls from 1 to ln 2.
 #[test]
 fn liu_and_layland() {
     for (tasks, bound) in [

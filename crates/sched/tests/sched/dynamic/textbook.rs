@@ -52,8 +52,8 @@ fn misses(name: &str, processors: usize, end: u64, tasks: &[(u64, u64)]) -> Vec<
     outcome.misses(&jobs)
 }
 
-/// Liu and Layland 1973: up to a utilisation of n (2^(1/n) − 1), rate-monotonic priorities meet all
-/// deadlines. Here 0.753 of 0.779, three tasks.
+/// \[Liu 1973\]: up to a utilisation of n (2^(1/n) − 1), rate-monotonic priorities meet all deadlines. Here
+/// 0.753 of 0.779, three tasks.
 #[test]
 fn rms_meets_deadlines_up_to_its_bound() {
     let tasks = [(100, 20), (150, 40), (350, 100)];
@@ -67,8 +67,7 @@ fn rms_can_use_the_whole_processor_with_harmonic_periods() {
     assert_eq!(misses("RMS", 1, 80, &[(10, 5), (20, 5), (40, 10)]), []);
 }
 
-/// Buttazzo, Hard Real-Time Computing Systems, section 4.4: 2/5 + 4/7 = 0.97. Under RMS the second task ends
-/// at 8 instead of 7.
+/// \[Buttazzo 2011\] section 4.4: 2/5 + 4/7 = 0.97. Under RMS the second task ends at 8 instead of 7.
 #[test]
 fn edf_meets_deadlines_that_rms_misses() {
     let tasks = [(5, 2), (7, 4)];
@@ -114,7 +113,7 @@ fn mlf_can_use_the_whole_processor_except_for_its_quantum() {
     }
 }
 
-/// Dhall and Liu 1978: on several processors EDF can miss deadlines at little more than the load of one; MLF
+/// \[Dhall 1978\]: on several processors EDF can miss deadlines at little more than the load of one; MLF
 /// meets them.
 #[test]
 fn mlf_meets_deadlines_that_edf_misses_on_two_processors() {

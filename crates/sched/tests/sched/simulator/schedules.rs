@@ -13,7 +13,7 @@ use punctual_sched::{
 
 use crate::simulator::support::*;
 
-/// Liu and Layland's example that is feasible under EDF but not under RMS: 2 of 5 and 4 of 7 (97 %).
+/// Example of \[Liu 1973\] that is feasible under EDF but not under RMS: 2 of 5 and 4 of 7 (97 %).
 #[test]
 fn edf_meets_deadlines_that_rms_misses() {
     let model = hosts(1, vec![periodic("a", 5, 2), periodic("b", 7, 4)]);
