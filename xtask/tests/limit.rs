@@ -38,7 +38,7 @@ fn what_a_program_leaves_behind_ends() {
     assert!(has_ended(said.lines().next().unwrap()), "{said}");
 }
 
-/// Whoever looks at the list of processes does not see it.
+/// A process that has ended by itself does not remain in the list of processes.
 #[test]
 fn what_has_ended_by_itself_is_no_process_any_more() {
     let script = "pid=$( (sleep 0.1 > /dev/null & echo $!) ); sleep 2; test ! -e /proc/$pid";

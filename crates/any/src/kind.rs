@@ -82,7 +82,7 @@ kinds! {
 pub enum ValueModifier {
     /// As the members say.
     None = 0,
-    /// By the application.
+    /// Marshalled by the application.
     Custom = 1,
     /// There are none: the type has no state.
     Abstract = 2,

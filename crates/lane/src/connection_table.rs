@@ -36,7 +36,7 @@ pub(crate) struct ConnectionTable<H: RequestHandler> {
     opened: AtomicUsize,
     /// Index of the connection that is examined next when the lane is full.
     examined: AtomicUsize,
-    /// Those that callers share, the one that was unused for longest first.
+    /// Shared connections, the least recently used one first.
     pub(crate) shared: PiMutex<Vec<SharedConnection<H>>>,
 }
 

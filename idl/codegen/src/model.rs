@@ -382,7 +382,7 @@ pub struct Interface {
     pub methods: Vec<Method>,
     /// Nested declarations.
     pub items: Vec<Item>,
-    /// Of an abstract interface, the concrete value types that support it.
+    /// Concrete value types that support the interface, if it is abstract.
     pub values: Vec<TypeId>,
 }
 

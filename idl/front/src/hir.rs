@@ -339,7 +339,7 @@ pub struct Bitset {
     pub holder: Type,
     /// Number of bits of all fields, at most 64.
     pub bits: u32,
-    /// Those of the base first.
+    /// Fields, those of the base first.
     pub fields: Vec<Bitfield>,
 }
 
@@ -541,7 +541,7 @@ pub enum Type {
     Fixed {
         /// From 1 to 31.
         digits: u8,
-        /// At most `digits`.
+        /// Decimal places; at most `digits`.
         scale: u8,
     },
     /// `sequence<element, bound>`

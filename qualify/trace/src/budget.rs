@@ -153,9 +153,9 @@ pub enum Cause {
 pub enum Kind {
     /// Work for the call itself.
     Work,
-    /// Something of equal or higher level had the CPU or the lane.
+    /// Wait while work of equal or higher level had the CPU or the lane.
     Important,
-    /// Something of a lower level had it: a priority inversion.
+    /// Wait while work of a lower level had it: a priority inversion.
     Inversion,
     /// The kernel: interrupts, delivery, wake-ups.
     Kernel,

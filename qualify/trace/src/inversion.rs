@@ -42,7 +42,7 @@ pub struct Analysis {
 /// Interval in which something waited while something of a lower level ran.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Inversion {
-    /// Who waited.
+    /// The thread or request that waited.
     pub waiter: Waiter,
     /// CPU on which the lower level ran; the first of several.
     pub cpu: u32,
@@ -54,7 +54,7 @@ pub struct Inversion {
     pub culprits: Vec<Culprit>,
 }
 
-/// Who waited.
+/// A thread or request that waited.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Waiter {
     /// Thread that should have proceeded: the caller's, or the one that later served the request.

@@ -120,7 +120,7 @@ fn calls_of(thread: &ThreadRecords) -> Vec<Request> {
     done
 }
 
-/// Of several attempts the last one counts. `None`: nothing was sent.
+/// Returns the call of these records: of several attempts, the last one counts. `None`: nothing was sent.
 fn call(thread: &ThreadRecords, begin: Record, records: &[Record], end_ns: u64) -> Option<Request> {
     let last = |event| records.iter().rev().find(|record| record.event == event);
     let sent = last(Event::Sent)?;

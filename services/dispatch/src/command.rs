@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_os::clock;
 use punctual_sched::dynamic::{SheddingPoint, SheddingPolicy, Time, TimedWork};
 
-/// Something to execute. Corresponds to Kokyu's `Dispatch_Command`. Closures from [`Execution`] to
+/// A command to execute. Corresponds to Kokyu's `Dispatch_Command`. Closures from [`Execution`] to
 /// `Result<(), Hopeless>` are commands.
 pub trait Command: Send + 'static {
     /// Executes the command. It may end with [`Hopeless`], which [`Execution::checkpoint`] returns.

@@ -38,7 +38,7 @@ pub struct Level {
 /// In which order the commands of a level are executed. Corresponds to Kokyu's `Dispatching_Type_t`.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Order {
-    /// By arrival (`FIFO`, `STATIC_DISPATCHING`).
+    /// Order of arrival (`FIFO`, `STATIC_DISPATCHING`).
     #[default]
     Arrival,
     /// The earliest deadline first (`DEADLINE`); among equals the more important, then the earlier one.

@@ -65,7 +65,7 @@ pub(crate) struct Core {
     pub(crate) pool: EventPool,
     pub(crate) observers: Observers,
     pub(crate) outboxes: Outboxes,
-    /// Those that lead here.
+    /// Counters of the gateways that lead to this channel.
     gateways: PiMutex<Vec<Weak<GatewayCounters>>>,
     stamps: Stamps,
     /// Only if gateways lead to this channel.

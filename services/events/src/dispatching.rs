@@ -28,7 +28,7 @@ enum Kind {
         lanes: PiMutex<Vec<Lane>>,
         dispatcher: Dispatcher<Delivery>,
     },
-    /// By the number of the consumer.
+    /// Dispatchers by the number of the consumer.
     ThreadPerConsumer(PiMutex<HashMap<u64, Dispatcher<Delivery>>>),
 }
 

@@ -123,7 +123,8 @@ impl Filter {
         Self::leaf(Item::Nothing)
     }
 
-    /// Of a filter made with [`event`](Self::event): from this source only. Of others: and from this source.
+    /// Restricts the filter to events of this source. A filter made with [`event`](Self::event) accepts them
+    /// from this source only; others gain the source as a further condition.
     pub fn from(self, source: SourceId) -> Self {
         match self.items[..] {
             [Item::Event { event_type, .. }] => Self::leaf(Item::Event { event_type, source }),

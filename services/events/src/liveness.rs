@@ -22,7 +22,7 @@ struct State {
     thread: Option<Thread<()>>,
 }
 
-/// Who asks: the channel.
+/// The channel as the sender of the questions.
 pub(crate) trait Questioner: Send + Sync {
     /// Asks all consumers once, and disconnects the dead ones.
     fn ask(&self);

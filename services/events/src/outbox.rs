@@ -24,8 +24,8 @@ pub(crate) struct Outbox {
 }
 
 struct State {
-    /// Of the last batch. They begin with the time at which the outbox was made, so that no other outbox of
-    /// the same gateway has them.
+    /// Number of the last batch. The numbers begin with the time at which the outbox was created, so that no
+    /// other outbox of the same gateway uses them.
     number: u64,
     batch: Vec<Arc<Event>>,
     used: Instant,

@@ -89,7 +89,7 @@ impl From<Host> for HostEntry {
     }
 }
 
-/// Something that one thread at a time owns; each host has its own.
+/// A resource that one thread at a time owns; each host has its own.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Resource {

@@ -97,10 +97,10 @@ pub struct ResourceEntry {
 pub enum ProtocolEntry {
     /// Its own.
     None,
-    /// Those of the most eligible waiter.
+    /// The owner has the parameters of the most eligible waiter.
     #[default]
     Inheritance,
-    /// At least those of the ceiling.
+    /// The owner has at least the parameters of the ceiling.
     Ceiling,
 }
 

@@ -26,15 +26,15 @@ pub struct Server {
     running: Option<thread::JoinHandle<()>>,
 }
 
-/// Whose threads serve the objects.
+/// Threads that serve the objects.
 #[derive(Clone, Copy, Debug)]
 pub enum Served {
-    /// Those that run the ORB.
+    /// Threads that run the ORB.
     ByTheOrb,
-    /// Those of a pool with two lanes, so that references have an endpoint for each and a priority model.
+    /// Threads of a pool with two lanes, so that references have an endpoint for each and a priority model.
     ByLanes,
-    /// Those of a pool that reads replies, too: calls back go over the connections of the clients, if these
-    /// and the ORB permit it.
+    /// Threads of a pool that reads replies, too: callbacks use the connections of the clients, if these and
+    /// the ORB permit it.
     Bidirectionally,
 }
 

@@ -11,7 +11,7 @@ use ratatui::{
     crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
 };
 
-/// Something to watch: what it was, and what it is.
+/// A value to watch, with its last and its present state.
 pub struct Watch<'w, T, E> {
     pub interval: Duration,
     pub termination: Termination,

@@ -35,7 +35,7 @@ pub fn text(metadata: &Metadata, triple: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// Of a line `serde v1.0.229 (proc-macro)`.
+/// Parses a line `serde v1.0.229 (proc-macro)`.
 fn name_and_version(line: &str) -> Option<(&str, &str)> {
     let mut words = line.split_whitespace();
     Some((words.next()?, words.next()?.strip_prefix('v')?))

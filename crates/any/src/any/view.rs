@@ -110,7 +110,7 @@ impl<'a> AnyView<'a> {
 /// An `any` in a message, with what its decoder knows about earlier values.
 pub(super) struct Found<'c, 'a> {
     type_code: TypeCodeView<'c>,
-    /// At the value.
+    /// Positioned at the value.
     value: Decoder<'a>,
     octets: &'a [u8],
     passed: walk::Passed,

@@ -22,7 +22,7 @@ impl fmt::Debug for dyn DecodeContext {
 pub struct ValueFactory {
     /// Repository id of the type.
     pub id: &'static str,
-    /// Those of all types from which it inherits.
+    /// Repository ids of all types from which it inherits.
     pub bases: &'static [&'static str],
     /// Decodes the state.
     pub decode: fn(&mut Decoder<'_>) -> Result<Arc<dyn ValueObject>, CdrError>,

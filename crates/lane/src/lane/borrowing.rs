@@ -31,7 +31,7 @@ pub(crate) struct Above<H: RequestHandler> {
 pub(crate) enum Below<H: RequestHandler> {
     /// In these pollers, in which this lane's poller is registered.
     Pollers(Vec<Registration>),
-    /// At these queues: the lanes buffer.
+    /// Queues of the lanes, which buffer requests.
     Queues(Vec<Arc<RequestQueue<H>>>),
 }
 

@@ -21,7 +21,7 @@ const KEY: u32 = AddressingDisposition::KeyAddr as u32;
 const PROFILE: u32 = AddressingDisposition::ProfileAddr as u32;
 
 impl Addressing {
-    /// By key.
+    /// Addresses the object by its key.
     pub(crate) fn new(ior: &Arc<Ior>, profile: usize) -> Self {
         Self {
             ior: Arc::clone(ior),

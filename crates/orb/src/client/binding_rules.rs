@@ -100,7 +100,7 @@ impl Banding<'_> {
             .chain(self.route.bands.iter().copied())
     }
 
-    /// Those that a reference or a client may have.
+    /// Returns the bands that a reference or a client may have.
     fn valid_bands(&self) -> impl Iterator<Item = PriorityBand> {
         self.bands().filter_map(|(low, high)| {
             Some(PriorityBand::new(

@@ -36,9 +36,9 @@ pub(crate) struct Entry {
 /// Where a distributable thread began.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Origin {
-    /// At this host.
+    /// The thread began at this host.
     Here,
-    /// At another host, which waits for its return.
+    /// The thread began at another host, which waits for its return.
     Elsewhere,
     /// With a request that no caller waits for; it ends with that request.
     Request,

@@ -25,7 +25,7 @@ use super::{
 /// `Ready`, `Parked` and `Running` are states of [`Mechanism::ReadyQueue`](super::Mechanism::ReadyQueue).
 /// With the other mechanisms the kernel chooses, and a head that is ready is `Native`.
 pub(crate) enum Head {
-    /// At another host, or nowhere: not begun yet, or ended.
+    /// The head is at another host, or nowhere: the thread has not begun, or has ended.
     Away,
     /// Here, and unknown to the scheduler: it sleeps, waits for a resource or a reply, or begins.
     Idle(Locus),

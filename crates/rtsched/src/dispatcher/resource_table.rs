@@ -16,7 +16,7 @@ use super::{installed_scheduler::InstalledScheduler, thread_table::ThreadTable};
 /// Resources under the dispatcher's lock. [`Resources`] decides, by the scheduler in force.
 pub(super) struct ResourceTable {
     pub(super) resources: Resources,
-    /// By id: the ceiling as the application gave it, for any scheduler.
+    /// Ceilings by id, as the application specified them, for any scheduler.
     ceilings: Vec<Option<SchedulingParameters>>,
     /// Threads whose parameters the last decision changed.
     pub(super) changed: Vec<Slot>,

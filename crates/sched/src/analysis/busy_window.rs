@@ -57,7 +57,7 @@ pub(crate) struct Worst {
     /// Execution of the step itself, in all instances of the busy period up to this one.
     pub(crate) work: Time,
     pub(crate) interference: Vec<(Source, Time)>,
-    /// By how much a bound over several steps is smaller than this sum.
+    /// Amount by which a bound over several steps is smaller than this sum.
     pub(crate) counted_before: Time,
 }
 
@@ -182,7 +182,7 @@ const ROUNDING: f64 = 1e-9;
 /// Number of periods or deadlines above which a response counts as unbounded.
 const HORIZON: Time = 100;
 
-/// Whose work or wait delays a step.
+/// Origin of the work or wait that delays a step.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Source {
     /// Work of a step of a task, on the same processor.

@@ -9,7 +9,7 @@ use super::Slot;
 pub(super) struct ArrivalOrder {
     first: Option<Slot>,
     last: Option<Slot>,
-    /// By slot; `None` for absent threads.
+    /// Links by slot; `None` for absent threads.
     links: Vec<Option<Links>>,
 }
 

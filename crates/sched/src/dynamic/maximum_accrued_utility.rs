@@ -345,7 +345,7 @@ impl Candidate {
 #[derive(Clone, Copy, Debug)]
 struct Density {
     worth: u32,
-    /// At least 1.
+    /// Remaining time; at least 1.
     remaining: u64,
 }
 

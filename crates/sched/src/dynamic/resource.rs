@@ -78,9 +78,9 @@ pub enum Protocol {
     None,
     /// Its own, or those of the most eligible waiter.
     Inheritance,
-    /// At least these from the beginning of the ownership: those of the most eligible thread that uses the
-    /// resource. A waiter of still greater eligibility lends its parameters. Deadlines are points in time:
-    /// `Time(0)` precedes all others.
+    /// The owner has at least these parameters from the beginning of the ownership, which should be those of
+    /// the most eligible thread that uses the resource. A waiter of still greater eligibility lends its
+    /// parameters. Deadlines are points in time: `Time(0)` precedes all others.
     Ceiling(SchedulingParameters),
 }
 

@@ -17,7 +17,7 @@ pub(super) struct HostState {
     /// Number of ready threads.
     pub(super) ready: usize,
     pub(super) resources: HostResources,
-    /// Something has changed since the last decision.
+    /// Whether the state has changed since the last decision.
     pub(super) undecided: bool,
     /// It is in the list of hosts to reschedule at the present time.
     pub(super) listed: bool,

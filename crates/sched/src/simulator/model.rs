@@ -104,10 +104,11 @@ impl Resource {
 pub enum Protocol {
     /// Its own.
     None,
-    /// Those of the most eligible waiter.
+    /// The owner has the parameters of the most eligible waiter.
     #[default]
     Inheritance,
-    /// At least these. Their deadline counts from the time at which the resource is taken.
+    /// The owner has at least these parameters. Their deadline counts from the time at which the resource is
+    /// taken.
     Ceiling(Parameters),
 }
 

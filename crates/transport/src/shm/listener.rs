@@ -38,7 +38,7 @@ struct Handshake {
 
 /// Handshakes under way; a further one replaces the oldest.
 const MAX_HANDSHAKES: usize = 32;
-/// Those of one process; a further one replaces its own oldest.
+/// Pending handshakes of one process at most; a further one replaces the oldest one of that process.
 const MAX_HANDSHAKES_OF_PROCESS: usize = 8;
 
 impl ShmListener {

@@ -13,9 +13,9 @@ use crate::{
 /// Modules of the definitions of one scope.
 #[derive(Default)]
 pub(super) struct Modules {
-    /// Of what is generated here.
+    /// Path of the generated modules.
     pub own: ModulePath,
-    /// Of what is included, if other code declares it.
+    /// Path of the included modules, if other code declares them.
     pub external: Option<ModulePath>,
 }
 

@@ -21,11 +21,11 @@ pub(super) fn lay_out(pieces: &[Piece<'_>]) -> String {
 /// A brace that is open.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Open {
-    /// Of a body with declarations.
+    /// Body with declarations.
     Body,
-    /// Of an enumeration on one line, or an empty one.
+    /// Enumeration on one line, or an empty one.
     Line,
-    /// Of an enumeration with a line for each name.
+    /// Enumeration with a line for each name.
     Names,
 }
 

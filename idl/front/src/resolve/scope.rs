@@ -26,7 +26,7 @@ pub(super) enum Entity {
         enumeration: DefinitionId,
         ordinal: u32,
     },
-    /// By interface or value type, and number in it.
+    /// Operation of an interface or value type, with its index.
     Operation(DefinitionId, usize),
     Attribute(DefinitionId, usize),
     Member,

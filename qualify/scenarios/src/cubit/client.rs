@@ -109,7 +109,7 @@ pub(crate) struct Caller {
     raw_addresses: Vec<RawAddress>,
     raw: HashMap<(Transport, Operation), RawClient>,
     values: Values,
-    /// Of `orb.throughput`.
+    /// State of `orb.throughput`.
     throughput: throughput::State,
 }
 

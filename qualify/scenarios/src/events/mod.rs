@@ -97,9 +97,10 @@ impl Extent {
 
 /// Priority of channel and consumer; that of the compared call. SCHED_FIFO 50.
 const HIGH: i16 = crate::cubit::server::PRIORITY;
-/// Of a supplier without pauses: below `HIGH`, so that an event has arrived before it continues.
+/// Priority of a supplier without pauses: below `HIGH`, so that an event has arrived before the supplier
+/// continues.
 const SUPPLIER: i16 = 12_288;
-/// Of a supplier at fixed times: above `HIGH`, so that no delivery delays what it measures.
+/// Priority of a supplier at fixed times: above `HIGH`, so that no delivery delays the measured pushes.
 const URGENT: i16 = 20_480;
 /// Priority of many consumers.
 const LOW: i16 = 8_192;

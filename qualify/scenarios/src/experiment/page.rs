@@ -83,9 +83,9 @@ struct TableSpec {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Standard {
-    /// Of evaluated samples in `os/`.
+    /// Columns of evaluated samples in `os/`.
     Samples,
-    /// Of the clients of a phase.
+    /// Columns of the clients of a phase.
     Clients,
 }
 

@@ -90,7 +90,7 @@ impl Placement {
 pub(crate) struct Deployment {
     server: Process<Server>,
     client: Process<Client>,
-    /// Of the server's servants, by pool.
+    /// References of the server's servants, by pool.
     pub(crate) references: Vec<Vec<String>>,
     _watchdog: Watchdog,
     /// The CPUs that it shares with other programs; `None` if it has its CPU to itself.

@@ -64,8 +64,8 @@ pub(crate) mod priority {
     pub(crate) const MEDIUM: i16 = 21_844;
     pub(crate) const LOW: i16 = 10_922;
     pub(crate) const BEST_EFFORT: i16 = 1_000;
-    /// Of a pool without lanes: below all clients, as in TAO's Thread_Pool test. A client of the pool's own
-    /// native priority would queue behind the pool's threads before it can send its next request.
+    /// Priority of a pool without lanes: below all clients, as in TAO's Thread_Pool test. A client of the
+    /// pool's own native priority would queue behind the pool's threads before it can send its next request.
     pub(crate) const BELOW_ALL: i16 = 0;
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Stated {
 
 /// How a statement is judged.
 pub(crate) enum Judgement {
-    /// By claims of a benchmark, all of which have to hold.
+    /// Decided by claims of a benchmark, all of which have to hold.
     Claims {
         benchmark: String,
         /// Patterns of ids.

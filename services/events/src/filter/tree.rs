@@ -22,7 +22,7 @@ struct Node {
     item: Item,
     /// Index after the last of its descendants.
     end: usize,
-    /// Of a conjunction: index of its first set in `held`.
+    /// Index of the first set of a conjunction in `held`.
     held: usize,
 }
 

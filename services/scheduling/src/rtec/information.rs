@@ -42,7 +42,7 @@ impl From<&RtInfoView<'_>> for Attributes {
 }
 
 impl Attributes {
-    /// Of an operation that has been created and not been set.
+    /// Returns the attributes of an operation that has been created and not been set.
     pub(super) fn unset() -> Self {
         Self {
             criticality: CriticalityT::default(),

@@ -1,4 +1,4 @@
-//! Who keeps connections, how many, and which of them is closed to make room.
+//! Cached connections: their owners, their number, and the choice of those closed to make room.
 
 use std::{sync::Barrier, thread};
 
@@ -136,7 +136,7 @@ fn connections_close_in_good_order_with_their_orb() {
     assert_eq!(server.await_open(0, CLOSE_CONNECTION).len(), 2);
 }
 
-/// Of many that ended threads have left to one place, few are kept.
+/// Few of the connections that ended threads have left are kept.
 #[test]
 fn ended_threads_leave_no_more_than_is_of_use() {
     let orb = client_with(Limits::default());

@@ -356,7 +356,7 @@ fn several_lines_on_one_connection_are_answered_in_turn() {
     }
 }
 
-/// Those who ask nothing, never end, or do not read their answer.
+/// Visitors that ask nothing, never end, or do not read their answer.
 #[test]
 fn hostile_visitors_hold_nobody_up_and_are_sent_away() {
     let inspection = Inspection::at(path("hostile")).metrics_at("127.0.0.1:0");

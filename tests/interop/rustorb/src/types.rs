@@ -35,7 +35,7 @@ impl<'i> Types<'i> {
         Ok(())
     }
 
-    /// Those of these definitions.
+    /// Builds the type codes of these definitions.
     pub fn all(&mut self, ids: &[DefinitionId]) -> Built<Vec<TypeCode>> {
         ids.iter().map(|id| self.of_definition(*id)).collect()
     }

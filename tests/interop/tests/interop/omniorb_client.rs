@@ -45,7 +45,7 @@ struct Run<'r> {
     called: &'r str,
     served: Served,
     options: &'r [&'r str],
-    /// By this reference, `%` being the server's host and port; `None`: by its own.
+    /// Reference that the client uses, with `%` for the server's host and port; `None`: the server's own.
     corbaloc: Option<&'r str>,
     skipped: &'r [(&'r str, &'r str)],
     skipped_by_client: &'r [&'r [&'r str]],

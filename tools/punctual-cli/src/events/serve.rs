@@ -42,7 +42,7 @@ pub struct Options {
     /// Priority of threads that receive and deliver events, once for each lane [default: 0:1]
     #[arg(long = "lane", value_name = "PRIORITY[:THREADS]", value_parser = lane)]
     lanes: Vec<Lane>,
-    /// Who delivers events
+    /// Threads that deliver events
     #[arg(long, value_enum, default_value = "lanes")]
     dispatching: Who,
     /// Length of the queue of each consumer, in events
@@ -63,7 +63,7 @@ pub struct Options {
     inspection: Option<PathBuf>,
 }
 
-/// Who delivers events.
+/// Threads that deliver events.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 enum Who {
     /// The threads of lanes

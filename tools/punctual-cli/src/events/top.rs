@@ -112,7 +112,7 @@ struct Rates {
 }
 
 impl Rates {
-    /// Those of a consumer between two answers; of a new one, since the first of them.
+    /// Returns the rates of a consumer between two answers; of a new one, since the first of them.
     fn of(one: &ConsumerStatistics, before: &ChannelStatistics, span: f64) -> Self {
         let earlier = before.consumers.iter().find(|earlier| earlier.id == one.id);
         let (delivered, lost) = earlier.map_or((0, 0), |earlier| (earlier.delivered, earlier.lost));

@@ -16,7 +16,7 @@ use super::hosts::{Host, Log, WorkerRef, importance, trusting};
 /// MIF with a log of its calls, in which threads are named by their importance.
 struct Noting {
     decides: MostImportantFirst,
-    /// By slot.
+    /// Known importance by slot.
     known: Vec<i32>,
     log: Log,
     /// Whether an event was reported since the last choice. A choice without an event is logged.

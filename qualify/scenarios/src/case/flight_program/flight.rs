@@ -31,7 +31,7 @@ pub(super) struct Fly {
     pub(super) strategy: String,
     pub(super) cancels: bool,
     pub(super) load: f64,
-    /// By what stated execution times are multiplied.
+    /// Factor by which stated execution times are multiplied.
     pub(super) pessimism: f64,
     pub(super) seconds: u64,
 }

@@ -89,7 +89,7 @@ pub(super) struct Adaptation {
     decompression: OperationId,
     map: OperationId,
     contract: Contract,
-    /// By how many seconds the image will be late, less the reserve.
+    /// Expected lateness of the image in seconds, less the reserve.
     lateness: Condition,
     /// The same at the highest rate.
     least_lateness: Condition,

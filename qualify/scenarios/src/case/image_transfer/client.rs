@@ -46,7 +46,7 @@ struct Link {
 pub(crate) struct ClientSetup {
     /// Reference of the folder.
     pub(super) folder: String,
-    /// By what times are divided.
+    /// Divisor of times.
     pub(super) scale: f64,
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Server {
 
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(crate) struct ServerSetup {
-    /// By what times are divided, and rates multiplied.
+    /// Divisor of times, and factor of rates.
     pub(super) scale: f64,
 }
 

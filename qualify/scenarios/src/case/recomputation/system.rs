@@ -28,7 +28,7 @@ pub(super) struct Compute {
 /// Durations in nanoseconds.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Computed {
-    /// Of the whole schedule.
+    /// Durations for the whole schedule.
     pub(super) full: Vec<u64>,
     /// After a change of one operation.
     pub(super) partial: Vec<u64>,

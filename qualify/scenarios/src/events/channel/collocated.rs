@@ -25,7 +25,7 @@ use super::{
 pub(crate) struct Collocated {
     pub(crate) events: u32,
     pub(crate) consumers: u32,
-    /// Of the supplier.
+    /// Priority of the supplier.
     pub(crate) priority: i16,
     /// Length of the queue of each consumer.
     pub(crate) queue: usize,

@@ -94,7 +94,7 @@ fn phase(configuration: Configuration, load: Load, hz: u32) -> Phase<Point> {
 struct Contrast {
     configuration: Configuration,
     load: Load,
-    /// By whether the low-priority clients called, without the time in which they finish.
+    /// Calls without and with calls of the low-priority clients; the time in which these finish is omitted.
     calls: [Vec<Span>; 2],
 }
 

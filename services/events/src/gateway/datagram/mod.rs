@@ -65,7 +65,7 @@ struct Sockets {
     /// Sends to `peer`.
     sending: Option<(UdpSocket, SocketAddr)>,
     receiving: Option<UdpSocket>,
-    /// Of the next message.
+    /// Id of the next message.
     request: AtomicU32,
     /// Events that came from the network or went there.
     seen: Seen,

@@ -20,7 +20,7 @@ struct Message {
     sender: SocketAddr,
     header: Header,
     began: Instant,
-    /// By their offset.
+    /// Fragments by their offset.
     fragments: BTreeMap<u32, Box<[u8]>>,
     received: u32,
 }

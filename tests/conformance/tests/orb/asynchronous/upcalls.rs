@@ -51,7 +51,8 @@ fn the_own_lane_reads_where_a_thread_is_left() {
     assert_eq!(serving.seen(0).shared_connections, 1);
 }
 
-/// Who only looks never sleeps, so it gets its reply where somebody reads: itself, if it may serve meanwhile.
+/// A caller that only polls never sleeps, so a thread that reads delivers its reply: the caller itself, if it
+/// may serve meanwhile.
 #[test]
 fn looking_serves_where_waiting_does() {
     let (last, client) = (Server::start(), client());

@@ -1,4 +1,4 @@
-//! Who is woken, by whom, and what wakers may do.
+//! Wakers: when they are called, by which thread, and what they may do.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

@@ -64,7 +64,7 @@ fn a_cancelled_call_is_answered_no_more() {
     assert_eq!(office.seen().unanswered, 0);
 }
 
-/// By hand: a CancelRequest for another request, and for none, changes nothing.
+/// A CancelRequest for another request, or for none, changes nothing. The messages are written by hand.
 #[test]
 fn a_cancellation_hits_its_own_request_only() {
     let office = Office::open();
@@ -143,7 +143,7 @@ fn a_deadline_ends_what_is_owed() {
     assert_eq!(unlimited.wait(), Ok(6));
 }
 
-/// By hand: the server says so itself.
+/// The server itself sends TIMEOUT. The messages are written by hand.
 #[test]
 fn a_deadline_is_answered_with_timeout() {
     const INVOCATION_POLICIES: u32 = 7;

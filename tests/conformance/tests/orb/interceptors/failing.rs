@@ -270,7 +270,7 @@ fn exceptions_are_replaced_on_the_way() {
     );
 }
 
-/// Who forwards every request to where it goes already is told so in the end.
+/// An interceptor that forwards every request to its present target receives an error in the end.
 #[test]
 fn forwards_without_end_are_cut_short() {
     struct Always(std::sync::OnceLock<punctual::ObjectRef>);

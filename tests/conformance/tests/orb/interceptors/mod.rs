@@ -91,7 +91,7 @@ impl Watch {
     }
 }
 
-/// At points that cannot forward.
+/// Returns the exception, at points that cannot forward.
 fn only_exception(interrupt: Interrupt) -> SystemException {
     match interrupt {
         Interrupt::Exception(exception) => exception,

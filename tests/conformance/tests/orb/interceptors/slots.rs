@@ -15,7 +15,7 @@ struct Slotted {
     found: Arc<Mutex<Vec<Found>>>,
 }
 
-/// At which point, and the number there.
+/// The interception point, and the number found there.
 type Found = (&'static str, Option<u32>);
 
 fn number(value: &SlotValue) -> Option<u32> {

@@ -266,7 +266,7 @@ fn a_user_exception_that_was_not_the_end() {
     );
 }
 
-/// By a name that the server has published, which it answers with the object's whole reference.
+/// The client uses a name that the server has published; the server replies with the complete reference.
 #[test]
 fn the_server_forwards() {
     let journal = Journal::default();
@@ -408,7 +408,7 @@ fn the_request_waits_in_a_queue() {
     }
 }
 
-/// By a thread of a lane below: as by one of its own.
+/// A borrowed thread of a lower lane calls the same points as one of the lane.
 #[test]
 fn a_thread_is_borrowed_for_the_request() {
     let high = Priority::new(32_000).unwrap();

@@ -1,4 +1,4 @@
-//! Who may propagate which priority: by peer, by endpoint, by adapter, and for the whole ORB.
+//! Rules for propagated priorities: by peer, by endpoint, by adapter, and for the whole ORB.
 
 use std::{fs, os::unix::fs::MetadataExt, path::PathBuf};
 

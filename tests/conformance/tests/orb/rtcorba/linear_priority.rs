@@ -12,7 +12,7 @@ use punctual_fixtures::{
     server::Server,
 };
 
-/// Those of TAO's test.
+/// Lane priorities of TAO's test.
 const LANES: [i16; 6] = [0, 5000, 10_000, 15_000, 20_000, 25_000];
 const BANDS: [(i16, i16); 6] = [
     (0, 4999),

@@ -37,9 +37,9 @@ struct Row {
 
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Pool {
-    /// At low, middle and high priority.
+    /// Lanes at low, middle and high priority.
     Lanes,
-    /// At middle priority.
+    /// Threads at middle priority.
     Plain,
 }
 

@@ -42,7 +42,8 @@ fn callers_share_one_connection() {
     assert_eq!(seen.replies - before, CALLERS as u64);
 }
 
-/// Who connects second finds the first one's: nobody waits for another caller's connecting.
+/// A caller that connects second finds the first one's connection: no caller waits for another one to
+/// connect.
 #[test]
 fn callers_that_connect_at_once_end_up_with_one() {
     let (watch, server) = (Watch::default(), server_with(|pool| pool.threads(CALLERS)));
