@@ -6,7 +6,11 @@ use crate::metadata::{Dependency, Kind, Metadata, Package};
 pub fn upward_imports(metadata: &Metadata) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
     for (from, dependency, to) in imports(metadata) {
-        if let Err(reason) = allowed(&place(metadata, from)?, &place(metadata, to)?, dependency.kind) {
+        if let Err(reason) = allowed(
+            &position(metadata, from)?,
+            &position(metadata, to)?,
+            dependency.kind,
+        ) {
             wrong.push(format!("{} imports {}: {reason}", from.name, to.name));
         }
     }
@@ -59,13 +63,13 @@ fn imports(metadata: &Metadata) -> impl Iterator<Item = (&Package, &Dependency, 
     })
 }
 
-fn place<'p>(metadata: &Metadata, package: &'p Package) -> Result<Place<'p>, String> {
-    Place::of(&package.name, &metadata.folder(package).to_string_lossy())
+fn position<'p>(metadata: &Metadata, package: &'p Package) -> Result<Position<'p>, String> {
+    Position::of(&package.name, &metadata.folder(package).to_string_lossy())
 }
 
-/// Where a package stands.
+/// Position of a package in the order of layers.
 #[derive(Debug)]
-enum Place<'n> {
+enum Position<'n> {
     /// With its height.
     Runtime(&'n str, usize),
     /// With its height.
@@ -88,7 +92,7 @@ enum Place<'n> {
     Xtask,
 }
 
-impl<'n> Place<'n> {
+impl<'n> Position<'n> {
     fn of(name: &'n str, folder: &str) -> Result<Self, String> {
         let rank = |tower: &[&str], variable: &str| {
             tower
@@ -116,8 +120,8 @@ impl<'n> Place<'n> {
     }
 }
 
-fn allowed(from: &Place<'_>, to: &Place<'_>, kind: Kind) -> Result<(), String> {
-    use Place::{
+fn allowed(from: &Position<'_>, to: &Position<'_>, kind: Kind) -> Result<(), String> {
+    use Position::{
         Fixtures, Harness, Idl, Link, Report, Runtime, Scenarios, Services, System, Tools, Trace, User, Xtask,
     };
     let say = |fine: bool, otherwise: &str| if fine { Ok(()) } else { Err(otherwise.to_owned()) };

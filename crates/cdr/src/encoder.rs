@@ -4,7 +4,7 @@ mod values;
 
 use alloc::{boxed::Box, vec::Vec};
 
-use self::values::Sent;
+use self::values::EncodedValues;
 use crate::{CdrError, CdrErrorKind, CharSet, Endian};
 
 /// A value that can be written into a message.
@@ -44,7 +44,7 @@ pub struct Encoder<'b> {
     endian: Endian,
     char_set: CharSet,
     /// Once it has a value type.
-    values: Option<Box<Sent>>,
+    values: Option<Box<EncodedValues>>,
 }
 
 impl<'b> Encoder<'b> {

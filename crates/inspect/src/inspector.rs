@@ -150,29 +150,29 @@ impl Shared {
                 uptime: self.began.elapsed(),
             })
         };
-        let mut places = vec![Place::new(Listener::Unix(&self.socket))];
-        places.extend(
+        let mut acceptors = vec![Acceptor::new(Listener::Unix(&self.socket))];
+        acceptors.extend(
             self.metrics
                 .iter()
-                .map(|(listener, _)| Place::new(Listener::Tcp(listener))),
+                .map(|(listener, _)| Acceptor::new(Listener::Tcp(listener))),
         );
         while !self.stopping.load(Ordering::SeqCst) {
-            if self.wait(&places).is_err() {
+            if self.wait(&acceptors).is_err() {
                 return;
             }
             let now = Instant::now();
-            for place in &mut places {
-                place.accept(now);
-                place
+            for acceptor in &mut acceptors {
+                acceptor.accept(now);
+                acceptor
                     .sessions
                     .retain_mut(|session| session.advance(now, &take) == Next::Continue);
             }
         }
         // Clients that wait to be accepted would wait as long as the listener stays open. There is at most a
         // backlog of them.
-        for place in &places {
+        for acceptor in &acceptors {
             for _ in 0..MAX_BACKLOG {
-                if place.listener.accept(Instant::now()).is_err() {
+                if acceptor.listener.accept(Instant::now()).is_err() {
                     break;
                 }
             }
@@ -180,30 +180,31 @@ impl Shared {
     }
 
     /// Waits for the doorbell, a new session, progress of a session, or the timeout of one.
-    fn wait(&self, places: &[Place<'_>]) -> io::Result<()> {
+    fn wait(&self, acceptors: &[Acceptor<'_>]) -> io::Result<()> {
         let now = Instant::now();
         let mut watched = vec![PollFd::new(&self.bell, PollFlags::IN)];
-        let mut until = None;
-        let mut not_after = |end: Instant| until = Some(until.map_or(end, |until: Instant| until.min(end)));
-        for place in places {
-            match place.paused_until.filter(|end| *end > now) {
+        let mut deadline = None;
+        let mut not_after =
+            |end: Instant| deadline = Some(deadline.map_or(end, |deadline: Instant| deadline.min(end)));
+        for acceptor in acceptors {
+            match acceptor.paused_until.filter(|end| *end > now) {
                 Some(end) => not_after(end),
-                None if place.sessions.len() < MAX_SESSIONS => {
-                    watched.push(PollFd::from_borrowed_fd(place.listener.as_fd(), PollFlags::IN));
+                None if acceptor.sessions.len() < MAX_SESSIONS => {
+                    watched.push(PollFd::from_borrowed_fd(acceptor.listener.as_fd(), PollFlags::IN));
                 }
                 None => {}
             }
-            for session in &place.sessions {
+            for session in &acceptor.sessions {
                 let flags = if session.is_sending() {
                     PollFlags::OUT
                 } else {
                     PollFlags::IN
                 };
                 watched.push(PollFd::from_borrowed_fd(session.as_fd(), flags));
-                not_after(session.until());
+                not_after(session.deadline());
             }
         }
-        let timeout = until.map(|until| until.saturating_duration_since(now).min(TIMEOUT));
+        let timeout = deadline.map(|deadline| deadline.saturating_duration_since(now).min(TIMEOUT));
         // Rather once after the timeout of a session than many times just before it.
         let timeout = timeout.map(|timeout| timeout + Duration::from_millis(1));
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
@@ -214,8 +215,8 @@ impl Shared {
     }
 }
 
-/// A listener with its sessions. Sessions of one listener cannot exclude those of the other.
-struct Place<'s> {
+/// A listener with its sessions: those of one listener cannot exclude those of another.
+struct Acceptor<'s> {
     listener: Listener<'s>,
     sessions: Vec<Session>,
     paused_until: Option<Instant>,
@@ -226,7 +227,7 @@ enum Listener<'s> {
     Tcp(&'s TcpListener),
 }
 
-impl<'s> Place<'s> {
+impl<'s> Acceptor<'s> {
     fn new(listener: Listener<'s>) -> Self {
         Self {
             listener,

@@ -128,7 +128,7 @@ pub(crate) const METRICS: &[Metric] = &[
     metric(
         "late",
         Counter,
-        "Requests that took longer than their client's time-out.",
+        "Requests that took longer than their client's timeout.",
         |lane| Some(lane.late),
     ),
     metric(

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 ///
 /// Bands are configured, so there are few; those beyond the 15th are counted together.
 #[derive(Debug, Default)]
-pub struct OpenByBand([Place; PLACES]);
+pub struct OpenByBand([Slot; SLOTS]);
 
 /// Connections that one count is about.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -20,7 +20,7 @@ pub enum Counted {
 }
 
 #[derive(Debug, Default)]
-struct Place {
+struct Slot {
     /// Band as [`code`] packs it; 0: unused.
     counted: AtomicU64,
     open: AtomicUsize,
@@ -29,40 +29,40 @@ struct Place {
 /// Lowest and highest priority.
 type Band = (i16, i16);
 
-const PLACES: usize = 16;
+const SLOTS: usize = 16;
 const UNBANDED: u64 = 1;
 const OTHERS: u64 = 2;
 const FIRST_BAND: u64 = 3;
 
 impl OpenByBand {
-    /// Counts a connection, until [`Self::leave`] with the place that this returns.
+    /// Counts a connection, until [`Self::leave`] with the slot that this returns.
     pub fn enter(&self, band: Option<Band>) -> usize {
         let code = code(band);
-        let (last, places) = self.0.split_last().expect("the number of places is not 0");
-        let own = places.iter().position(|place| {
-            let taken = place
+        let (last, slots) = self.0.split_last().expect("the number of slots is not 0");
+        let own = slots.iter().position(|slot| {
+            let taken = slot
                 .counted
                 .compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
             taken.is_ok() || taken == Err(code)
         });
-        let place = own.unwrap_or_else(|| {
+        let slot = own.unwrap_or_else(|| {
             last.counted.store(OTHERS, Ordering::Relaxed);
-            PLACES - 1
+            SLOTS - 1
         });
-        self.0[place].open.fetch_add(1, Ordering::Relaxed);
-        place
+        self.0[slot].open.fetch_add(1, Ordering::Relaxed);
+        slot
     }
 
     /// Ends what [`Self::enter`] began.
-    pub fn leave(&self, place: usize) {
-        self.0[place].open.fetch_sub(1, Ordering::Relaxed);
+    pub fn leave(&self, slot: usize) {
+        self.0[slot].open.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Every band that there was a connection for, with how many are open now.
     pub fn counts(&self) -> impl Iterator<Item = (Counted, usize)> + '_ {
-        let used = |place: &Place| {
-            let counted = counted(place.counted.load(Ordering::Relaxed))?;
-            Some((counted, place.open.load(Ordering::Relaxed)))
+        let used = |slot: &Slot| {
+            let counted = counted(slot.counted.load(Ordering::Relaxed))?;
+            Some((counted, slot.open.load(Ordering::Relaxed)))
         };
         self.0.iter().filter_map(used)
     }
@@ -96,8 +96,8 @@ mod tests {
     fn connections_are_counted_by_band() {
         let open = OpenByBand::default();
         let bands = [None, Some((0, 100)), None, Some((101, 32_767)), Some((-5, 0))];
-        let places = bands.map(|band| open.enter(band));
-        open.leave(places[1]);
+        let slots = bands.map(|band| open.enter(band));
+        open.leave(slots[1]);
         let counts: Vec<_> = open.counts().collect();
         let expected = [
             (Counted::Unbanded, 2),
@@ -111,10 +111,10 @@ mod tests {
     #[test]
     fn bands_without_a_place_are_counted_together() {
         let open = OpenByBand::default();
-        let places: Vec<_> = (0..20).map(|low| open.enter(Some((low, 100)))).collect();
+        let slots: Vec<_> = (0..20).map(|low| open.enter(Some((low, 100)))).collect();
         let counts: Vec<_> = open.counts().collect();
         assert_eq!((counts.len(), counts[15]), (16, (Counted::Others, 5)));
-        open.leave(places[19]);
+        open.leave(slots[19]);
         assert_eq!(open.counts().last(), Some((Counted::Others, 4)));
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Session {
     /// Whether the connection ends after the response.
     last: bool,
     /// Deadline of the request, or of the client to take the response.
-    until: Instant,
+    deadline: Instant,
 }
 
 /// Connection of a session.
@@ -48,12 +48,12 @@ impl Session {
             response: Vec::new(),
             sent: 0,
             last: false,
-            until: now + TIMEOUT,
+            deadline: now + TIMEOUT,
         }
     }
 
-    pub(crate) fn until(&self) -> Instant {
-        self.until
+    pub(crate) fn deadline(&self) -> Instant {
+        self.deadline
     }
 
     /// Whether the session waits for room for its response, and not for more of the request.
@@ -63,7 +63,7 @@ impl Session {
 
     /// Continues as far as possible without waiting.
     pub(crate) fn advance(&mut self, now: Instant, take: &dyn Fn() -> Option<UptimeSnapshot>) -> Next {
-        if now >= self.until {
+        if now >= self.deadline {
             return Next::End;
         }
         if !self.is_sending() {
@@ -77,7 +77,7 @@ impl Session {
             };
             self.response = response;
             self.sent = 0;
-            self.until = now + TIMEOUT;
+            self.deadline = now + TIMEOUT;
         }
         match self.send() {
             Ok(true) if self.last => Next::End,

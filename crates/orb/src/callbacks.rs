@@ -4,7 +4,7 @@
 //! choice, at the priority of the call.
 
 mod delivery;
-mod place;
+mod location;
 mod ready;
 
 use std::{
@@ -16,7 +16,7 @@ use std::{
 use punctual_stub::{AsyncCall, OperationError};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use self::{delivery::Delivery, place::Place, ready::ReadyCalls};
+use self::{delivery::Delivery, location::Location, ready::ReadyCalls};
 use crate::{Orb, OrbError, ThreadPool, configuration::Configuration, current, lane::Lane};
 
 /// Accepts asynchronous calls and runs their handlers with the results, like `sendc_op`. [`Orb::callbacks`]
@@ -45,7 +45,7 @@ use crate::{Orb, OrbError, ThreadPool, configuration::Configuration, current, la
 /// ```
 #[derive(Clone)]
 pub struct Callbacks {
-    places: Arc<[(Place, Priority)]>,
+    locations: Arc<[(Location, Priority)]>,
     configuration: Arc<Configuration>,
 }
 
@@ -116,8 +116,8 @@ impl Callbacks {
             .priority()
             .unwrap_or_else(|| current::thread_priority(&self.configuration));
         match self.admit(priority) {
-            Ok(place) => {
-                Delivery::start(place, priority, call, handler);
+            Ok(location) => {
+                Delivery::start(location, priority, call, handler);
                 Ok(())
             }
             Err(exception) => Err(NotAdmitted { call, exception }),
@@ -126,17 +126,20 @@ impl Callbacks {
 
     /// Returns the number of calls whose handlers have not begun.
     pub fn outstanding(&self) -> usize {
-        self.places.iter().map(|(place, _)| place.ready.admitted()).sum()
+        self.locations
+            .iter()
+            .map(|(location, _)| location.ready.admitted())
+            .sum()
     }
 
-    fn admit(&self, priority: Priority) -> Result<Place, SystemException> {
-        let place = self.places.iter().find(|(_, highest)| *highest >= priority);
-        let (place, _) = place.ok_or_else(|| {
+    fn admit(&self, priority: Priority) -> Result<Location, SystemException> {
+        let location = self.locations.iter().find(|(_, highest)| *highest >= priority);
+        let (location, _) = location.ok_or_else(|| {
             let (kind, minor) = (SystemExceptionKind::InvPolicy, Minor::NO_LANE_FOR_CALLBACK);
             SystemException::new(kind, minor, Completion::Maybe)
         })?;
-        place.ready.admit()?;
-        Ok(place.clone())
+        location.ready.admit()?;
+        Ok(location.clone())
     }
 }
 
@@ -148,14 +151,14 @@ impl CallbackQueue {
         // A deadline beyond the range of the clock means no deadline.
         let ready = self.ready.wait(Instant::now().checked_add(timeout));
         ready
-            .map(|ready| place::run(ready, &self.configuration, true))
+            .map(|ready| location::run(ready, &self.configuration, true))
             .is_some()
     }
 
     /// Runs handlers on the calling thread until another thread closes the queue. Waits without a deadline.
     pub fn run(&self) {
         while let Some(ready) = self.ready.wait(None) {
-            place::run(ready, &self.configuration, true);
+            location::run(ready, &self.configuration, true);
         }
     }
 
@@ -179,7 +182,7 @@ impl Orb {
         let configuration = &self.core().configuration;
         let ready = Arc::new(ReadyCalls::new(capacity));
         let callbacks = Callbacks {
-            places: Arc::new([(Place::of_user(Arc::clone(&ready)), Priority::MAX)]),
+            locations: Arc::new([(Location::of_user(Arc::clone(&ready)), Priority::MAX)]),
             configuration: Arc::clone(configuration),
         };
         let configuration = Arc::clone(configuration);
@@ -202,14 +205,14 @@ impl ThreadPool {
         if !lanes.iter().all(|lane| lane.is_polled()) {
             return Err(OrbError::CallbacksNeedPolledLanes);
         }
-        let place = |lane: &Arc<Lane>| {
+        let location = |lane: &Arc<Lane>| {
             lane.provide_tasks(capacity);
             let ready = Arc::new(ReadyCalls::new(capacity));
             let highest = lane.priority().unwrap_or(Priority::MAX);
-            (Place::of_lane(lane, ready, &orb.configuration), highest)
+            (Location::of_lane(lane, ready, &orb.configuration), highest)
         };
         Ok(Callbacks {
-            places: lanes.iter().map(place).collect(),
+            locations: lanes.iter().map(location).collect(),
             configuration: Arc::clone(&orb.configuration),
         })
     }

@@ -11,8 +11,8 @@ use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{client::Endpoint, pool_info::PoolInfo};
 
-/// How long another thread may take until it calls `run`.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Time within which another thread must call `run`.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 static UNSERVED: PiMutex<Vec<Weak<PoolInfo>>> = lock::mutex(Vec::new());
 static SERVED: PiCondvar = PiCondvar::new();
@@ -32,7 +32,7 @@ pub(crate) fn remove(pool: &Arc<PoolInfo>) {
     SERVED.notify_all();
 }
 
-/// Whether the endpoint is one of such a pool.
+/// Returns whether the endpoint belongs to such a pool.
 pub(crate) fn include(endpoint: &Endpoint) -> bool {
     is_among(&UNSERVED.lock(), endpoint)
 }
@@ -40,10 +40,10 @@ pub(crate) fn include(endpoint: &Endpoint) -> bool {
 /// Waits until the endpoint is served. Fails with BAD_INV_ORDER if that takes longer than 5 s.
 #[cold]
 pub(crate) fn wait_until_served(endpoint: &Endpoint) -> Result<(), SystemException> {
-    let patience = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let unserved = |pools: &mut Vec<Weak<PoolInfo>>| is_among(pools, endpoint);
     if !SERVED
-        .wait_while_until(&mut UNSERVED.lock(), patience, unserved)
+        .wait_while_until(&mut UNSERVED.lock(), deadline, unserved)
         .0
     {
         return Ok(());

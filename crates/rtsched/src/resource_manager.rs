@@ -157,10 +157,10 @@ impl ResourceManager {
         self.resource.endsystem.dispatcher.owner_of(self.resource.id)
     }
 
-    fn acquire(&self, until: Time) -> Result<Option<ResourceGuard<'_>>, SystemException> {
+    fn acquire(&self, deadline: Time) -> Result<Option<ResourceGuard<'_>>, SystemException> {
         let Resource { endsystem, id, .. } = &*self.resource;
         let (point, thread) = activations::scheduling_point(endsystem)?;
-        let acquired = endsystem.dispatcher.acquire(*id, point, until);
+        let acquired = endsystem.dispatcher.acquire(*id, point, deadline);
         let acquired = acquired.map_err(activations::interrupted_at_point)?;
         Ok(acquired.then_some(ResourceGuard {
             manager: self,

@@ -28,7 +28,7 @@ pub use reset::{Reset, ReusePool};
 pub use response_handler::{ResponseHandler, WriteResults};
 pub use sync_scope::SyncScope;
 pub use target::{Call, Orb, OrbContext, PendingCall, Phase, Response, Target, WaitMode};
-pub use upcall::{Answer, Outcome, PendingResponse, RequestOrigin, Upcall, WriteAnswer};
+pub use upcall::{Outcome, PendingResponse, ReplyOrigin, RequestOrigin, Upcall, WriteAnswer};
 pub use wait_strategy::WaitStrategy;
 
 /// Names for generated code, under one path.

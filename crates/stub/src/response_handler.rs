@@ -12,7 +12,7 @@ use std::{
 use punctual_cdr::{CdrError, Encoder};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
-use crate::{Answer, OperationError, PendingResponse, Upcall};
+use crate::{OperationError, PendingResponse, ReplyOrigin, Upcall};
 
 /// The right to answer one request, once, on any thread and at any time: the last parameter of operations
 /// that were compiled as deferred (`punctual_build::Builder::deferred`). The servant's method returns without
@@ -91,7 +91,7 @@ impl<T, E: OperationError> ResponseHandler<T, E> {
             return false;
         };
         let (write, mut result) = (self.write, Some(result));
-        pending.answer(Answer::Given, &mut |upcall| {
+        pending.answer(ReplyOrigin::Servant, &mut |upcall| {
             let mut answer = || match result.take() {
                 Some(Ok(results)) => upcall.reply(|reply| write(&results, reply)),
                 Some(Err(error)) => upcall.fail(error),
@@ -133,7 +133,7 @@ impl<T, E> Drop for ResponseHandler<T, E> {
         } else {
             dropped()
         };
-        pending.answer(Answer::Missing, &mut |_| Err(exception));
+        pending.answer(ReplyOrigin::DroppedHandler, &mut |_| Err(exception));
     }
 }
 

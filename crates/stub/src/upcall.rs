@@ -50,7 +50,7 @@ pub type WriteAnswer<'w> = &'w mut dyn FnMut(&mut Upcall<'_, '_>) -> Result<(), 
 pub trait PendingResponse: Send + Sync {
     /// Sends the reply that `write` writes, unless the client no longer waits, and releases the resources of
     /// the request. Returns whether the reply was sent. Called once.
-    fn answer(&self, answer: Answer, write: WriteAnswer<'_>) -> bool;
+    fn answer(&self, origin: ReplyOrigin, write: WriteAnswer<'_>) -> bool;
 
     /// Returns the priority at which the request is served, if it has one.
     fn priority(&self) -> Option<Priority>;
@@ -64,11 +64,11 @@ pub trait PendingResponse: Send + Sync {
 
 /// Origin of a deferred reply.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Answer {
+pub enum ReplyOrigin {
     /// The servant has replied.
-    Given,
+    Servant,
     /// The response handler was dropped without a reply.
-    Missing,
+    DroppedHandler,
 }
 
 fn cannot_defer() -> SystemException {

@@ -1,8 +1,8 @@
 //! Details of system exceptions: the numbers and names that their texts mention.
 //!
 //! A [`SystemException`](crate::SystemException) is small, and is created on threads that must neither
-//! allocate nor format. So the thread that creates one writes what it concerns into a place of a fixed table,
-//! and the text is made when somebody prints the exception. The table keeps the latest [`PLACES`] details; an
+//! allocate nor format. So the thread that creates one writes what it concerns into a slot of a fixed table,
+//! and the text is made when somebody prints the exception. The table keeps the latest [`SLOTS`] details; an
 //! older exception prints without its detail.
 
 use core::{
@@ -62,7 +62,7 @@ const KINDS: [Kind; 5] = [
 const OCTETS: usize = 88;
 const WORDS: usize = OCTETS / 8;
 /// Number of details that are kept at one time.
-const PLACES: usize = 64;
+const SLOTS: usize = 64;
 
 impl Detail {
     /// The caller's priority, and those that a reference offers.
@@ -131,16 +131,16 @@ impl Detail {
     }
 
     fn number(&mut self, priority: Priority) {
-        if let Some(place) = self.octets.get_mut(self.length..self.length + 2) {
-            place.copy_from_slice(&priority.value().to_ne_bytes());
+        if let Some(target) = self.octets.get_mut(self.length..self.length + 2) {
+            target.copy_from_slice(&priority.value().to_ne_bytes());
             self.length += 2;
         }
     }
 
     fn text(&mut self, octets: &[u8]) {
-        let place = &mut self.octets[self.length..];
-        let length = octets.len().min(place.len());
-        place[..length].copy_from_slice(&octets[..length]);
+        let target = &mut self.octets[self.length..];
+        let length = octets.len().min(target.len());
+        target[..length].copy_from_slice(&octets[..length]);
         self.length += length;
     }
 
@@ -198,24 +198,24 @@ impl fmt::Display for Detail {
 /// Identifies a kept detail.
 pub(crate) type DetailId = NonZeroU16;
 
-/// Keeps a detail; `None` if another thread writes to the same place.
+/// Keeps a detail; `None` if another thread writes to the same slot.
 pub(crate) fn keep(detail: &Detail) -> Option<DetailId> {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let id = NonZeroU16::new(NEXT.fetch_add(1, Ordering::Relaxed).max(1))?;
-    TABLE[usize::from(id.get()) % PLACES]
+    TABLE[usize::from(id.get()) % SLOTS]
         .write(id, detail)
         .then_some(id)
 }
 
 /// Returns a detail, unless others have replaced it.
 pub(crate) fn kept(id: DetailId) -> Option<Detail> {
-    TABLE[usize::from(id.get()) % PLACES].read(id)
+    TABLE[usize::from(id.get()) % SLOTS].read(id)
 }
 
-static TABLE: [Place; PLACES] = [const { Place::empty() }; PLACES];
+static TABLE: [Slot; SLOTS] = [const { Slot::empty() }; SLOTS];
 
 /// A detail that one thread writes while others may read: a sequence lock that nobody waits for.
-struct Place {
+struct Slot {
     /// The id of the detail; 0: it is being written, or was never.
     id: AtomicU32,
     /// Kind and length.
@@ -226,7 +226,7 @@ struct Place {
 /// An id that no detail has, while a thread writes.
 const WRITING: u32 = u32::MAX;
 
-impl Place {
+impl Slot {
     const fn empty() -> Self {
         Self {
             id: AtomicU32::new(0),
@@ -247,8 +247,8 @@ impl Place {
         let head = (kind as u64) << 32 | detail.length as u64;
         self.head.store(head, Ordering::Relaxed);
         let (words, _) = detail.octets.as_chunks::<8>();
-        for (place, word) in self.words.iter().zip(words) {
-            place.store(u64::from_ne_bytes(*word), Ordering::Relaxed);
+        for (slot, word) in self.words.iter().zip(words) {
+            slot.store(u64::from_ne_bytes(*word), Ordering::Relaxed);
         }
         self.id.store(id.get().into(), Ordering::Release);
         true
@@ -263,8 +263,8 @@ impl Place {
         let mut detail = Detail::new(*KINDS.get((head >> 32) as usize)?);
         detail.length = (head as u32 as usize).min(OCTETS);
         let (words, _) = detail.octets.as_chunks_mut::<8>();
-        for (word, place) in words.iter_mut().zip(&self.words) {
-            *word = place.load(Ordering::Relaxed).to_ne_bytes();
+        for (word, slot) in words.iter_mut().zip(&self.words) {
+            *word = slot.load(Ordering::Relaxed).to_ne_bytes();
         }
         fence(Ordering::Acquire);
         is_current(Ordering::Relaxed).then_some(detail)
@@ -285,43 +285,43 @@ mod tests {
 
     #[test]
     fn a_detail_is_kept_until_others_replace_it() {
-        let place = Place::empty();
+        let slot = Slot::empty();
         let [one, other] = [7, 71].map(|id| DetailId::new(id).unwrap());
         let first = Detail::address("iiop", "radar:2809");
-        assert_eq!(place.read(one), None);
-        assert!(place.write(one, &first));
-        assert_eq!(place.read(one), Some(first));
-        assert!(place.write(other, &Detail::key(b"radar")));
+        assert_eq!(slot.read(one), None);
+        assert!(slot.write(one, &first));
+        assert_eq!(slot.read(one), Some(first));
+        assert!(slot.write(other, &Detail::key(b"radar")));
         assert_eq!(
-            (place.read(one), place.read(other)),
+            (slot.read(one), slot.read(other)),
             (None, Some(Detail::key(b"radar")))
         );
     }
 
     #[test]
     fn two_threads_do_not_write_at_one_time() {
-        let place = Place::empty();
-        place.id.store(WRITING, Ordering::Relaxed);
+        let slot = Slot::empty();
+        slot.id.store(WRITING, Ordering::Relaxed);
         let id = DetailId::new(7).unwrap();
-        assert!(!place.write(id, &Detail::key(b"")) && place.read(id).is_none());
+        assert!(!slot.write(id, &Detail::key(b"")) && slot.read(id).is_none());
     }
 
     #[test]
     fn readers_see_whole_details() {
-        let place = Place::empty();
+        let slot = Slot::empty();
         let detail = |id: u16| Detail::priorities(priority(id as i16), [priority(id as i16); 40]);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for id in 1..20_000 {
-                    place.write(DetailId::new(id).unwrap(), &detail(id));
+                    slot.write(DetailId::new(id).unwrap(), &detail(id));
                 }
             });
             for _ in 0..20_000 {
-                let current = place.id.load(Ordering::Acquire);
+                let current = slot.id.load(Ordering::Acquire);
                 let Ok(Some(id)) = u16::try_from(current).map(DetailId::new) else {
                     continue;
                 };
-                if let Some(read) = place.read(id) {
+                if let Some(read) = slot.read(id) {
                     assert_eq!(read, detail(id.get()));
                 }
             }

@@ -1,13 +1,13 @@
-//! How much a run measures.
+//! Length of a run.
 
-/// How much a run measures.
+/// Length of a run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Length {
-    /// A first impression.
+    /// A short run, for a first impression.
     Quick,
     /// Enough for figures that can be relied on.
     Full,
-    /// As long as the papers measured, where they state a duration.
+    /// The durations of the papers, where they state them.
     Paper,
 }
 

@@ -7,11 +7,11 @@ use crate::length::Length;
 /// Settings of a run. The default measures at full length and prepares the machine.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// A first impression: shorter, with fewer points and wider confidence intervals.
+    /// Whether the run is short, with fewer points and wider confidence intervals.
     pub quick: bool,
-    /// As long as the papers measured, where they state a duration; `quick` takes precedence.
+    /// Whether the durations are those of the papers, where they state them; `quick` takes precedence.
     pub paper_lengths: bool,
-    /// Change nothing on the system: real-time throttling stays on, other programs stay where they are.
+    /// Whether the system remains unchanged: real-time throttling stays on, other programs stay where they are.
     pub leave_system_alone: bool,
     /// Explain calls slower than this number of microseconds, in a separate, traced pass.
     pub explain_over: Option<f64>,

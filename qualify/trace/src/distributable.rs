@@ -34,7 +34,7 @@ pub struct Spawned {
 
 /// Location of a distributable thread: the OS thread that carries it.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
-pub struct Place {
+pub struct Location {
     /// Process: a host, if the hosts are on one machine.
     pub process: i32,
     /// OS thread.
@@ -49,7 +49,7 @@ pub struct Span {
     /// End; the end of the recording if not recorded.
     pub until_ns: u64,
     /// Location.
-    pub place: Place,
+    pub location: Location,
     /// Activity.
     pub what: Doing,
 }
@@ -80,9 +80,9 @@ pub enum Doing {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Hop {
     /// Location and time of departure.
-    pub from: (Place, u64),
+    pub from: (Location, u64),
     /// Location and time of arrival.
-    pub to: (Place, u64),
+    pub to: (Location, u64),
     /// Whether it is a return from a call.
     pub returns: bool,
 }
@@ -140,7 +140,7 @@ impl DistributableThread {
 #[derive(Clone, Debug)]
 struct Moment {
     at_ns: u64,
-    place: Place,
+    location: Location,
     what: What,
 }
 
@@ -157,7 +157,7 @@ enum What {
 }
 
 fn moments_of(thread: &ThreadRecords, mut add: impl FnMut(u64, Moment)) {
-    let place = Place {
+    let location = Location {
         process: thread.process,
         thread: thread.thread,
     };
@@ -187,7 +187,14 @@ fn moments_of(thread: &ThreadRecords, mut add: impl FnMut(u64, Moment)) {
             }
             _ => continue,
         };
-        add(id, Moment { at_ns, place, what });
+        add(
+            id,
+            Moment {
+                at_ns,
+                location,
+                what,
+            },
+        );
     }
 }
 

@@ -2,17 +2,17 @@
 
 use punctual_flight::{Event, Record, ThreadRecords};
 
-use crate::distributable::Place;
+use crate::distributable::Location;
 use crate::event::{KernelEvent, Level, Task, ThreadId, What};
 
 /// Tracking thread at one host.
-pub(crate) const RADAR: Place = Place {
+pub(crate) const RADAR: Location = Location {
     process: 100,
     thread: 101,
 };
 
 /// Thread that it calls, at another host.
-pub(crate) const LANE: Place = Place {
+pub(crate) const LANE: Location = Location {
     process: 200,
     thread: 205,
 };
@@ -69,11 +69,15 @@ pub(crate) fn woken(time_ns: u64, at: u32, task: Task, cpu: u32) -> KernelEvent 
 }
 
 /// Returns the records of an OS thread that carries distributable threads.
-pub(crate) fn carrier<const N: usize>(place: Place, name: &str, records: [Vec<Record>; N]) -> ThreadRecords {
+pub(crate) fn carrier<const N: usize>(
+    location: Location,
+    name: &str,
+    records: [Vec<Record>; N],
+) -> ThreadRecords {
     ThreadRecords {
-        process: place.process,
-        process_name: format!("host-{}", place.process),
-        thread: place.thread,
+        process: location.process,
+        process_name: format!("host-{}", location.process),
+        thread: location.thread,
         name: name.to_owned(),
         records: records.concat(),
         overwritten: 0,

@@ -159,15 +159,15 @@ pub struct Fmt {
     pub check: bool,
 }
 
-/// How diagnostics are printed.
+/// Format of diagnostics.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum Format {
-    /// With excerpts of the source, for people
+    /// Excerpts of the source, for people
     #[default]
     Full,
     /// FILE:LINE:COLUMN: SEVERITY[CODE]: MESSAGE, one line each, for editors
     Line,
-    /// One JSON object for each diagnostic, on a line of its own, for tools
+    /// JSON object for each diagnostic, on a line of its own, for tools
     Json,
 }
 
@@ -187,7 +187,7 @@ pub struct Sources {
     /// Report this error as a warning, such as IDL0043; for rules that other compilers do not enforce
     #[arg(long, value_name = "CODE", value_parser = warning)]
     pub warn: Vec<Code>,
-    /// How errors and warnings are printed
+    /// Format of errors and warnings
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

@@ -9,13 +9,13 @@ use punctual_scenarios::{Against, Files, Settings, bench, demo, qualify, trace};
 /// Files to write results to.
 #[derive(Args, Clone, Debug)]
 struct FileArguments {
-    /// Also write everything measured, as JSON, to this file
+    /// Write all results as JSON to this file, too
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Also write one self-contained HTML page to this file
+    /// Write a self-contained HTML page to this file, too
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Also write each figure of the page, as an SVG file, and each picture, as a PNG file, into this folder
+    /// Write each figure of the page as an SVG file and each picture as a PNG file into this folder, too
     #[arg(long, value_name = "FOLDER")]
     figures: Option<PathBuf>,
 }
@@ -23,22 +23,22 @@ struct FileArguments {
 /// Settings of a run.
 #[derive(Args, Clone, Debug)]
 struct SettingArguments {
-    /// A first impression: shorter, with fewer points and wider confidence intervals
+    /// Shorten the run: fewer points and wider confidence intervals
     #[arg(long)]
     quick: bool,
-    /// As long as the papers measured, where they state a duration
+    /// Use the papers' durations, where they state them
     #[arg(long, conflicts_with = "quick")]
     paper_lengths: bool,
     /// Change nothing on the system: real-time throttling stays on, other programs stay where they are
     #[arg(long)]
     leave_system_alone: bool,
-    /// Also explain calls slower than this, in a separate, traced pass (`cubit` and `orb.latency` only)
+    /// Explain calls slower than this, in a separate, traced pass (`cubit` and `orb.latency` only)
     #[arg(long, value_name = "MICROSECONDS", value_parser = microseconds)]
     explain_over: Option<f64>,
     /// Write the timeline to this file, for ui.perfetto.dev (`inversion` only)
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
-    /// Only these attacks, such as `locates` (`attacks` only)
+    /// Run only these attacks, such as `locates` (`attacks` only)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     attacks: Vec<String>,
 }
@@ -51,7 +51,7 @@ pub struct Demo {
     /// Total measuring time, spread evenly over pools and works [default: 36, with --quick 12]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(3..=3600))]
     seconds: Option<u32>,
-    /// Only works 30, 50 and 55
+    /// Measure only works 30, 50 and 55
     #[arg(long)]
     quick: bool,
     /// Change nothing on the system: real-time throttling stays on, other programs stay where they are
@@ -85,17 +85,17 @@ pub struct Qualify {
     /// Check the results against the limits in this file
     #[arg(long, value_name = "BOUNDS.toml")]
     bounds: Option<PathBuf>,
-    /// Also write every claim and limit as a test case, in JUnit XML, to this file
+    /// Write every claim and limit as a test case, in JUnit XML, to this file, too
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Only these benchmarks or groups (`os`, `orb`, `rt`, `dyn`), including ones that are not run by default
+    /// Run only these benchmarks or groups (`os`, `orb`, `rt`, `dyn`), also ones that are not run by default
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// Check that claims can fail: run the benchmarks under their controls, in which claims must not hold
     /// (with --quick, one control for each)
     #[arg(long, conflicts_with_all = ["baseline", "bounds", "explain_over", "perfetto"])]
     controls: bool,
-    /// Only list what the papers state and how it is judged, with controls; as JSON with `--json FILE` (`-`:
+    /// List what the papers state and how it is evaluated, with controls; as JSON with `--json FILE` (`-`:
     /// standard output)
     #[arg(long, conflicts_with_all = ["controls", "html", "figures", "junit", "only", "baseline", "bounds"])]
     claims: bool,
@@ -107,35 +107,35 @@ pub struct Trace {
     /// End after this time, and the command with it; required without a command
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     seconds: Option<u32>,
-    /// Only waits for this CPU
+    /// Show only waits for this CPU
     #[arg(long, value_name = "CPU")]
     cpu: Option<usize>,
-    /// Only waits of threads of these processes; by default of the command and what it starts
+    /// Show only waits of threads of these processes [default: the command and those it starts]
     #[arg(long, value_name = "PID")]
     pid: Vec<TaskId>,
-    /// Waits of all threads of the machine, also with a command
+    /// Include all threads of the machine, also with a command
     #[arg(long, conflicts_with = "pid")]
     machine: bool,
-    /// The longest acceptable wait, in microseconds
+    /// Longest acceptable wait, in microseconds
     #[arg(long, value_name = "MICROSECONDS", default_value_t = trace::Options::default().over_us)]
     over: f64,
     /// Explain calls slower than this: for each span of a call, which thread had the CPU, and why
     #[arg(long, value_name = "MICROSECONDS", value_parser = microseconds)]
     explain_over: Option<f64>,
-    /// The kernel's buffer for each CPU, in KiB
+    /// Size of the kernel's buffer for each CPU, in KiB
     #[arg(long, value_name = "KIB", default_value_t = trace::Options::default().buffer_kib)]
     buffer: usize,
-    /// The number of flight records kept per thread, of 32 octets each; a call leaves 5 on one side and 7 on
-    /// the other
+    /// Number of flight records kept per thread, of 32 octets each; a call leaves 5 on one side and 7 on the
+    /// other
     #[arg(long, value_name = "RECORDS", default_value_t = trace::Options::default().records_per_thread)]
     records: usize,
-    /// Also write everything found, as JSON, to this file
+    /// Write all findings as JSON to this file, too
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Write the timeline to this file (JSON trace format), for ui.perfetto.dev
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
-    /// The command to run; without it, the whole machine is traced
+    /// Command to run; without it, the whole machine is traced
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }

@@ -37,7 +37,7 @@ pub struct Options {
     /// Write the schedule as a scenario for --simulate to this file
     #[arg(long, value_name = "FILE", conflicts_with = "simulate")]
     pub export: Option<PathBuf>,
-    /// Also write everything as JSON to this file
+    /// Write all results as JSON to this file, too
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Simulate distributable threads under dynamic schedulers, in virtual time
@@ -56,10 +56,10 @@ pub struct Options {
     /// in total
     #[arg(long, value_name = "LIMIT=NUMBER", requires = "simulate", value_parser = limit::parse)]
     pub limit: Vec<limit::Limit>,
-    /// Also write every event of the simulation to this file, one line of JSON each
+    /// Write every event of the simulation to this file, one line of JSON each
     #[arg(long, value_name = "FILE", requires = "simulate")]
     pub trace: Option<PathBuf>,
-    /// Also write one self-contained HTML page with the dispatch graph to this file
+    /// Write a self-contained HTML page with the dispatch graph to this file
     #[arg(long, value_name = "FILE", requires = "simulate")]
     pub html: Option<PathBuf>,
 }

@@ -19,8 +19,8 @@ fn upward_imports_are_found() {
     use Kind::{Build, Dev, Normal};
     let check = |from: (&str, &str), to: (&str, &str), kind| {
         allowed(
-            &Place::of(from.0, from.1).unwrap(),
-            &Place::of(to.0, to.1).unwrap(),
+            &Position::of(from.0, from.1).unwrap(),
+            &Position::of(to.0, to.1).unwrap(),
             kind,
         )
     };
@@ -120,8 +120,8 @@ fn upward_imports_are_found() {
             "{from:?} -> {to:?} as {kind:?} was allowed"
         );
     }
-    assert!(Place::of("punctual-new", "crates/new").is_err());
-    assert!(Place::of("anything", "elsewhere/anything").is_err());
+    assert!(Position::of("punctual-new", "crates/new").is_err());
+    assert!(Position::of("anything", "elsewhere/anything").is_err());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::{
 
 /// What an encoder knows about the values of its message.
 #[derive(Debug, Default)]
-pub(crate) struct Sent {
+pub(crate) struct EncodedValues {
     /// Positions of values, by their addresses.
     values: BTreeMap<usize, usize>,
     /// Positions of repository ids, by their addresses and lengths.
@@ -27,7 +27,7 @@ pub(crate) struct Sent {
 /// Values around another one: what a receiver of ours accepts.
 const MOST_NESTED: u16 = 64;
 
-impl Sent {
+impl EncodedValues {
     /// Forgets what has been discarded from `position` on.
     pub(crate) fn truncate(&mut self, position: usize) {
         self.values.retain(|_, at| *at < position);
@@ -37,7 +37,7 @@ impl Sent {
 }
 
 impl Encoder<'_> {
-    fn sent(&mut self) -> &mut Sent {
+    fn sent(&mut self) -> &mut EncodedValues {
         self.values.get_or_insert_with(Box::default)
     }
 

@@ -296,7 +296,7 @@ fn timeouts_of_tasks_are_looked_after() {
     assert!(matches!(end(sooner), Ok(Outcome::UnsentInTime)));
     assert!(matches!(end(soon), Ok(Outcome::TimedOut)));
     let (Err(never), Err(sleeper)) = (end(never), end(sleeper)) else {
-        panic!("they have no time-outs")
+        panic!("they have no timeouts")
     };
     // The two that were late, the two that are given up, and not one more.
     assert!([never, sleeper].iter().all(|ticket| replies.abandon(ticket)));

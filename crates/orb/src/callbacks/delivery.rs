@@ -14,11 +14,11 @@ use punctual_os::PiMutex;
 use punctual_stub::{AsyncCall, OperationError};
 use punctual_types::Priority;
 
-use super::{place::Place, ready::Continue};
+use super::{location::Location, ready::Continue};
 
 /// A call that is under way, and what happens with its result.
 pub(super) struct Delivery<T, E, F> {
-    place: Place,
+    location: Location,
     priority: Priority,
     phase: AtomicU8,
     work: PiMutex<Option<Work<T, E, F>>>,
@@ -44,10 +44,10 @@ where
     E: OperationError + Send + 'static,
     F: FnOnce(Result<T, E>) + Send + 'static,
 {
-    /// Begins to wait for the end of the call, for which the place has room.
-    pub(super) fn start(place: Place, priority: Priority, call: AsyncCall<T, E>, handler: F) {
+    /// Begins to wait for the end of the call, which has been admitted.
+    pub(super) fn start(location: Location, priority: Priority, call: AsyncCall<T, E>, handler: F) {
         let delivery = Arc::new(Self {
-            place,
+            location,
             priority,
             phase: AtomicU8::new(POLLED),
             work: PiMutex::new(None),
@@ -77,8 +77,8 @@ where
     }
 
     fn enqueue(self: Arc<Self>) {
-        let (place, priority) = (self.place.clone(), self.priority);
-        place.push(priority, self);
+        let (location, priority) = (self.location.clone(), self.priority);
+        location.push(priority, self);
     }
 }
 
@@ -128,7 +128,7 @@ where
 
 impl<T, E, F: FnOnce(Result<T, E>)> Delivery<T, E, F> {
     fn deliver(&self, result: Result<T, E>, handler: F) {
-        self.place.release();
+        self.location.release();
         // What the handler shares with others is its own matter; the panic hook has reported it.
         let _ = catch_unwind(AssertUnwindSafe(|| handler(result)));
     }
@@ -138,7 +138,7 @@ impl<T, E, F> Drop for Delivery<T, E, F> {
     fn drop(&mut self) {
         // A call whose handler never runs.
         if self.work.lock().take().is_some() {
-            self.place.release();
+            self.location.release();
         }
     }
 }

@@ -48,13 +48,13 @@ impl Dispatcher {
         Some(state.threads[owner].id)
     }
 
-    /// Acquires the resource for the thread at a scheduling point, by `until` at the latest; returns whether
+    /// Acquires the resource for the thread at a scheduling point, by `deadline` at the latest; returns whether
     /// the thread has it. The owner acquires it once more.
     pub(crate) fn acquire(
         &self,
         resource: ResourceId,
         point: SchedulingPoint,
-        until: Time,
+        deadline: Time,
     ) -> Result<bool, Interrupted> {
         let slot = point.slot;
         let mut state = self.state.lock();
@@ -66,7 +66,7 @@ impl Dispatcher {
             }
         };
         let owner = state.resources.resources.owner(resource);
-        if until <= now && owner.is_some_and(|owner| owner != slot) {
+        if deadline <= now && owner.is_some_and(|owner| owner != slot) {
             return Ok(false);
         }
         let (acquired, mut wakes) = state.acquire(resource, slot, &own, now);
@@ -78,7 +78,7 @@ impl Dispatcher {
             Ok(Acquisition::Waits) => {
                 wakes.add(state.suspend(slot, now));
                 self.unlock(state, wakes);
-                self.wait_for(resource, point, until)
+                self.wait_for(resource, point, deadline)
             }
             Err(error) => {
                 self.unlock(state, wakes);
@@ -92,10 +92,10 @@ impl Dispatcher {
         &self,
         resource: ResourceId,
         point: SchedulingPoint,
-        until: Time,
+        deadline: Time,
     ) -> Result<bool, Interrupted> {
         let slot = point.slot;
-        let deadline = point.deadline.unwrap_or(Time::NEVER).min(until);
+        let wake_up = point.deadline.unwrap_or(Time::NEVER).min(deadline);
         loop {
             let mut state = self.state.lock();
             let (now, mut wakes) = (now(), WakeList::default());
@@ -113,7 +113,7 @@ impl Dispatcher {
             }
             let gate = Arc::clone(&locus.os_thread.gate);
             let interrupted = state.interruption(point, now);
-            if interrupted.is_some() || until <= now {
+            if interrupted.is_some() || deadline <= now {
                 wakes.add(state.stop_waiting(slot, now));
                 return match interrupted {
                     Some(interrupted) => Err(self.interrupt(state, point, interrupted, wakes, now)),
@@ -125,7 +125,7 @@ impl Dispatcher {
             // Closed under the lock: what opens it is decided afterwards.
             gate.close();
             self.unlock(state, wakes);
-            gate.pass((deadline != Time::NEVER).then(|| instant(deadline)));
+            gate.pass((wake_up != Time::NEVER).then(|| instant(wake_up)));
         }
     }
 
@@ -230,9 +230,9 @@ mod tests {
                 of_owner.release(resource, owner, None);
             });
             // With a timeout, so that a failure ends.
-            let until = now() + Duration::from_secs(10);
+            let deadline = now() + Duration::from_secs(10);
             assert_eq!(
-                dispatcher.acquire(resource, here, until),
+                dispatcher.acquire(resource, here, deadline),
                 Ok(true),
                 "round {round}"
             );

@@ -64,14 +64,14 @@ pub struct RetainedStorage {
     changed: PiCondvar,
 }
 
-/// Retained storage in the order of departures, as a doubly linked list in places that are allocated at the
+/// Retained storage in the order of departures, as a doubly linked list in slots that are allocated at the
 /// start.
 #[derive(Debug)]
 struct State {
-    /// Index in `places`.
+    /// Index in `slots`.
     by_id: HashMap<DistributableThreadId, usize>,
-    places: Vec<Place>,
-    /// First free place.
+    slots: Vec<Slot>,
+    /// First free slot.
     free: usize,
     oldest: usize,
     newest: usize,
@@ -81,10 +81,10 @@ struct State {
 }
 
 #[derive(Debug)]
-struct Place {
+struct Slot {
     retained: Option<Retained>,
     older: usize,
-    /// In a free place, the next free one.
+    /// In a free slot, the next free one.
     newer: usize,
 }
 
@@ -118,7 +118,7 @@ impl Default for RetentionLimits {
 impl RetainedStorage {
     /// Creates an empty store, with memory for the maximum number of threads.
     pub fn new(limits: RetentionLimits) -> Self {
-        let place = |number: usize| Place {
+        let slot = |number: usize| Slot {
             retained: None,
             older: NONE,
             newer: if number + 1 < limits.max_threads {
@@ -129,7 +129,7 @@ impl RetainedStorage {
         };
         let state = State {
             by_id: HashMap::with_capacity(limits.max_threads),
-            places: (0..limits.max_threads).map(place).collect(),
+            slots: (0..limits.max_threads).map(slot).collect(),
             free: if limits.max_threads == 0 { NONE } else { 0 },
             oldest: NONE,
             newest: NONE,
@@ -268,43 +268,43 @@ impl RetainedStorage {
 }
 
 impl State {
-    /// Adds storage in a free place, which must exist.
+    /// Adds storage in a free slot, which must exist.
     fn push(&mut self, retained: Retained) {
-        let place = self.free;
-        self.free = self.places[place].newer;
-        self.by_id.insert(retained.id, place);
-        self.places[place] = Place {
+        let slot = self.free;
+        self.free = self.slots[slot].newer;
+        self.by_id.insert(retained.id, slot);
+        self.slots[slot] = Slot {
             retained: Some(retained),
             older: self.newest,
             newer: NONE,
         };
         match self.newest {
-            NONE => self.oldest = place,
-            newest => self.places[newest].newer = place,
+            NONE => self.oldest = slot,
+            newest => self.slots[newest].newer = slot,
         }
-        self.newest = place;
+        self.newest = slot;
     }
 
     fn remove(&mut self, id: DistributableThreadId) -> Option<Retained> {
-        let place = self.by_id.remove(&id)?;
-        let freed = Place {
+        let slot = self.by_id.remove(&id)?;
+        let freed = Slot {
             retained: None,
             older: NONE,
             newer: self.free,
         };
-        let Place {
+        let Slot {
             retained,
             older,
             newer,
-        } = std::mem::replace(&mut self.places[place], freed);
-        self.free = place;
+        } = std::mem::replace(&mut self.slots[slot], freed);
+        self.free = slot;
         match older {
             NONE => self.oldest = newer,
-            older => self.places[older].newer = newer,
+            older => self.slots[older].newer = newer,
         }
         match newer {
             NONE => self.newest = older,
-            newer => self.places[newer].older = older,
+            newer => self.slots[newer].older = older,
         }
         retained
     }
@@ -330,7 +330,7 @@ impl State {
     }
 
     fn oldest(&self) -> Option<&Retained> {
-        self.places.get(self.oldest)?.retained.as_ref()
+        self.slots.get(self.oldest)?.retained.as_ref()
     }
 
     /// Takes storage that the caller has to destroy itself.

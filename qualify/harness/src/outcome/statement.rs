@@ -15,7 +15,7 @@ pub struct Statement {
     pub source: String,
     /// The statement in a few words.
     pub says: String,
-    /// The benchmark that judges it; `None` if none can.
+    /// The benchmark that evaluates it; `None` if none can.
     pub benchmark: Option<String>,
     /// The whole ids of the claims on which it rests.
     pub claims: Vec<String>,

@@ -44,7 +44,7 @@ impl fmt::Display for Kind {
 impl Verdict<'_> {
     /// Returns 2 if the benchmark failed, was interrupted or the machine was unfit, otherwise 3 if it ran
     /// without real-time rights, otherwise 1 if a claim does not hold, explained or not, otherwise 2 if none
-    /// was judged, otherwise 0.
+    /// was evaluated, otherwise 0.
     pub fn exit_code(self) -> u8 {
         if !self.doubts.is_empty() || self.nothing_ran {
             2

@@ -168,7 +168,7 @@ fn claims(before: &Outcome, now: &Outcome) -> Vec<Value> {
     changed
 }
 
-/// Returns the statements of papers whose state changed, of those that both runs judged.
+/// Returns the statements of papers whose state changed, of those that both runs evaluated.
 fn statements(before: &Outcome, now: &Outcome) -> impl Iterator<Item = Value> {
     now.statements().iter().filter_map(|new| {
         let old = before.statements().iter().find(|old| old.id == new.id)?;

@@ -33,7 +33,7 @@ pub struct Options {
     pub only: Vec<String>,
     /// Run each benchmark under its controls instead, and check that its claims do not hold then.
     pub controls: bool,
-    /// Print the table of the papers' statements and how they are judged, without measuring.
+    /// Print the table of the papers' statements and how they are evaluated, without measuring.
     pub claims: bool,
 }
 

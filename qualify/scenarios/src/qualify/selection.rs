@@ -2,7 +2,7 @@
 
 use crate::{benchmark::Benchmark, compare::suggestions, error::Error};
 
-/// The groups and benchmarks that judge what the papers state; the others are for developers of the ORB.
+/// The groups and benchmarks that evaluate what the papers state; the others are for developers of the ORB.
 const OF_PAPERS: [&str; 5] = ["os", "orb", "rt", "dyn", "inversion"];
 
 /// Returns the requested benchmarks in the order of the list, or all of the papers' if none is requested.

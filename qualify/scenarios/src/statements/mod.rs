@@ -17,7 +17,7 @@ pub(crate) struct Paper {
     pub(crate) statements: Vec<Stated>,
 }
 
-/// A statement and how it is judged.
+/// A statement and how it is evaluated.
 pub(crate) struct Stated {
     /// File and id within it.
     pub(crate) id: String,
@@ -28,7 +28,7 @@ pub(crate) struct Stated {
     pub(crate) judgement: Judgement,
 }
 
-/// How a statement is judged.
+/// How a statement is evaluated.
 pub(crate) enum Judgement {
     /// Decided by claims of a benchmark, all of which have to hold.
     Claims {

@@ -1,4 +1,4 @@
-//! Claims that are judged: under controls, in which they must not hold, and on machines that become unfit.
+//! Claims that are evaluated: under controls, in which they must not hold, and on machines that become unfit.
 
 use crate::{
     Test,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{DistributableThread, Doing, Hop, Moment, Place, Span, What};
+use super::{DistributableThread, Doing, Hop, Location, Moment, Span, What};
 
 /// Derives the activities of one distributable thread from its records, in order. `None`: it was in no
 /// segment.
@@ -52,12 +52,12 @@ struct History<'a> {
 
 struct Open {
     from_ns: u64,
-    place: Place,
+    location: Location,
     what: Doing,
     /// For a call: whether it has arrived anywhere.
     arrived: bool,
     /// For a call: where and when it has ended.
-    left: Option<(Place, u64)>,
+    left: Option<(Location, u64)>,
 }
 
 impl Open {
@@ -68,23 +68,23 @@ impl Open {
 
 impl History<'_> {
     fn take(&mut self, moment: &Moment) {
-        let Moment { at_ns, place, .. } = *moment;
+        let Moment { at_ns, location, .. } = *moment;
         match &moment.what {
-            What::Begins(name) => self.begin(name, place, at_ns),
+            What::Begins(name) => self.begin(name, location, at_ns),
             What::Ends => {
-                let its_segment = |open: &Open| open.place == place && !open.is_call();
+                let its_segment = |open: &Open| open.location == location && !open.is_call();
                 if let Some(at) = self.open.iter().rposition(its_segment) {
                     self.close(at, at_ns);
                     if let Some(call) = self.open.last_mut().filter(|open| open.is_call()) {
-                        call.left = Some((place, at_ns));
+                        call.left = Some((location, at_ns));
                     }
                 }
             }
-            What::Leaves if !self.open.is_empty() => self.push(Doing::Call, place, at_ns),
+            What::Leaves if !self.open.is_empty() => self.push(Doing::Call, location, at_ns),
             What::Returns => {
-                let its_call = |open: &Open| open.place == place && open.is_call();
+                let its_call = |open: &Open| open.location == location && open.is_call();
                 if let Some(at) = self.open.iter().rposition(its_call) {
-                    let to = (place, at_ns);
+                    let to = (location, at_ns);
                     // Everything that is still open in it was abandoned.
                     let left = self.open[at].left.filter(|_| at + 1 == self.open.len());
                     self.hops.extend(left.map(|from| Hop {
@@ -101,22 +101,22 @@ impl History<'_> {
                     updated_ns.push(at_ns);
                 }
             }
-            What::Resumed => self.run(Some(place.process), at_ns),
+            What::Resumed => self.run(Some(location.process), at_ns),
             // It may have continued elsewhere: a caller that has timed out does not wait for the other host.
-            What::Suspended if self.runs_in == Some(place.process) => self.run(None, at_ns),
+            What::Suspended if self.runs_in == Some(location.process) => self.run(None, at_ns),
             What::Leaves | What::Suspended | What::Spawns(_) => {}
         }
     }
 
-    fn begin(&mut self, name: &str, place: Place, at_ns: u64) {
+    fn begin(&mut self, name: &str, location: Location, at_ns: u64) {
         let around = self.open.last_mut();
         let arrives = around
             .as_ref()
-            .is_none_or(|around| around.is_call() || around.place != place);
+            .is_none_or(|around| around.is_call() || around.location != location);
         if let Some(call) = around.filter(|around| around.is_call() && !around.arrived) {
             call.arrived = true;
-            let from = (call.place, call.from_ns);
-            let to = (place, at_ns);
+            let from = (call.location, call.from_ns);
+            let to = (location, at_ns);
             self.hops.push(Hop {
                 from,
                 to,
@@ -129,14 +129,14 @@ impl History<'_> {
             arrives,
             updated_ns: Vec::new(),
         };
-        self.push(what, place, at_ns);
+        self.push(what, location, at_ns);
     }
 
-    fn push(&mut self, what: Doing, place: Place, from_ns: u64) {
+    fn push(&mut self, what: Doing, location: Location, from_ns: u64) {
         self.record_until(from_ns);
         self.open.push(Open {
             from_ns,
-            place,
+            location,
             what,
             arrived: false,
             left: None,
@@ -150,7 +150,7 @@ impl History<'_> {
             let span = Span {
                 from_ns: open.from_ns,
                 until_ns: at_ns,
-                place: open.place,
+                location: open.location,
                 what: open.what,
             };
             self.done.push((depth + around, span));
@@ -170,10 +170,10 @@ impl History<'_> {
         let Some(segment) = self.open.last().filter(|open| !open.is_call()) else {
             return;
         };
-        let place = segment.place;
-        let what = if !self.scheduled.contains(&place.process) {
+        let location = segment.location;
+        let what = if !self.scheduled.contains(&location.process) {
             Doing::Present
-        } else if self.runs_in == Some(place.process) {
+        } else if self.runs_in == Some(location.process) {
             Doing::Running
         } else {
             Doing::Suspended
@@ -182,7 +182,7 @@ impl History<'_> {
             let span = Span {
                 from_ns,
                 until_ns: at_ns,
-                place,
+                location,
                 what,
             };
             self.done.push((self.open.len(), span));

@@ -35,7 +35,7 @@ fn travels() -> Vec<ThreadRecords> {
         ],
     );
     // Another thread of the tracker's host decides.
-    let decides = Place { thread: 206, ..LANE };
+    let decides = Location { thread: 206, ..LANE };
     let decides = carrier(
         decides,
         "other lane",
@@ -54,7 +54,14 @@ fn brief(thread: &DistributableThread) -> Vec<(u64, u64, i32, String)> {
     };
     let spans = thread.spans.iter();
     spans
-        .map(|span| (span.from_ns, span.until_ns, span.place.process, what(&span.what)))
+        .map(|span| {
+            (
+                span.from_ns,
+                span.until_ns,
+                span.location.process,
+                what(&span.what),
+            )
+        })
         .collect()
 }
 

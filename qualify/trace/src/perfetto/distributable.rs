@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::{DISTRIBUTABLE, Events};
-use crate::distributable::{DistributableThread, Doing, Hop, Place, Span};
+use crate::distributable::{DistributableThread, Doing, Hop, Location, Span};
 use crate::report::Names;
 
 /// Maximum number of tracks; more cannot be displayed.
@@ -24,14 +24,14 @@ pub(super) fn tracks(
     events: &mut Events<'_, impl Write>,
 ) -> io::Result<()> {
     let drawn = drawn(threads);
-    let track_of = |place: usize| place as i64 + 1;
+    let track_of = |location: usize| location as i64 + 1;
     let tracks: HashMap<u64, i64> = drawn
         .iter()
         .enumerate()
-        .map(|(place, thread)| (thread.id, track_of(place)))
+        .map(|(location, thread)| (thread.id, track_of(location)))
         .collect();
-    for (place, thread) in drawn.into_iter().enumerate() {
-        let (track, called) = (track_of(place), called(thread));
+    for (location, thread) in drawn.into_iter().enumerate() {
+        let (track, called) = (track_of(location), called(thread));
         events.metadata("thread_name", DISTRIBUTABLE, track, &called)?;
         for span in &thread.spans {
             slice(track, span, &called, names, events)?;
@@ -71,7 +71,7 @@ fn slice(
     names: &Names,
     events: &mut Events<'_, impl Write>,
 ) -> io::Result<()> {
-    let Place { process, thread } = span.place;
+    let Location { process, thread } = span.location;
     let (host, carrier) = (names.process(process), names.thread(thread));
     let (kind, name) = match &span.what {
         Doing::Segment { name, .. } => ("segment", name.clone()),
@@ -99,7 +99,8 @@ fn slice(
 
 /// Returns the end of an arrow: at the caller the track, elsewhere the row of the OS thread.
 fn arrows(track: i64, hop: &Hop, events: &mut Events<'_, impl Write>) -> io::Result<()> {
-    let row = |(place, time_ns): (Place, u64)| (place.process.into(), place.thread.into(), time_ns);
+    let row =
+        |(location, time_ns): (Location, u64)| (location.process.into(), location.thread.into(), time_ns);
     let (from, to) = if hop.returns {
         // The last moment of the slice from which it starts.
         (

@@ -20,7 +20,7 @@ fn row(thread: &DistributableThread, names: &Names) -> Row {
     let milliseconds = |ns: u64| ns as f64 / 1e6;
     let segment = |doing: &Doing| matches!(doing, Doing::Segment { .. });
     let spans = || thread.spans.iter();
-    let processes: BTreeSet<i32> = spans().map(|span| span.place.process).collect();
+    let processes: BTreeSet<i32> = spans().map(|span| span.location.process).collect();
     let is_scheduled = spans().any(|span| matches!(span.what, Doing::Running | Doing::Suspended));
     let scheduled = |doing: Doing| is_scheduled.then(|| milliseconds(thread.total_ns(&doing)));
     Row::new()
@@ -40,14 +40,14 @@ fn row(thread: &DistributableThread, names: &Names) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::distributable::{Place, Span, Spawned};
+    use crate::distributable::{Location, Span, Spawned};
 
     #[test]
     fn the_longest_thread_comes_first_with_its_times() {
         let span = |from_ns, until_ns, process, what| Span {
             from_ns,
             until_ns,
-            place: Place {
+            location: Location {
                 process,
                 thread: process,
             },

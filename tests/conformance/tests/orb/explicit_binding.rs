@@ -63,13 +63,13 @@ fn the_first_call_connects_unless_it_was_bound() {
             2,
         ),
         (
-            "with a coarse time-out",
+            "with a coarse timeout",
             Server::start,
             || PolicyOverrides::new().roundtrip_timeout(Duration::from_secs(5)),
             2,
         ),
         (
-            "with a fine time-out, which waits apart",
+            "with a fine timeout, which waits apart",
             Server::start,
             || PolicyOverrides::new().roundtrip_timeout(Duration::from_millis(45)),
             3,

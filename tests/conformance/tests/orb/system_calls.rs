@@ -73,7 +73,7 @@ fn a_coarse_deadline_costs_nothing() {
     assert_within_budget("deadline", &probe.unchecked());
 }
 
-/// Bands, a private connection, and time-outs that the server is told: set at each of the three scopes.
+/// Bands, a private connection, and timeouts that the server is told: set at each of the three scopes.
 #[test]
 fn nor_do_policies() {
     let setup = Setup {

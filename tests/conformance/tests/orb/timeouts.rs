@@ -1,4 +1,4 @@
-//! Time-outs: when connecting, sending, waiting and receiving; fine ones and coarse ones; and what is left
+//! Timeouts: when connecting, sending, waiting and receiving; fine ones and coarse ones; and what is left
 //! behind.
 
 use std::{
@@ -21,7 +21,7 @@ use punctual_fixtures::{
 };
 use socket2::{Domain, Socket, Type};
 
-/// Below the socket's own time-outs, and above.
+/// Below the socket's own timeouts, and above.
 const FINE: Duration = Duration::from_millis(8);
 const COARSE: Duration = Duration::from_millis(60);
 const LONG: Duration = Duration::from_secs(30);
@@ -39,7 +39,7 @@ fn timed_out(minor: Minor, completed: Completion) -> SystemException {
     SystemException::new(Kind::Timeout, minor, completed)
 }
 
-/// A time-out ends nothing early. How late it ends is the machine's, but not minutes.
+/// A timeout ends nothing early. How late it ends is the machine's, but not minutes.
 fn ends_after<R>(timeout: Duration, call: impl FnOnce() -> R) -> R {
     let started = Instant::now();
     let result = call();
@@ -48,7 +48,7 @@ fn ends_after<R>(timeout: Duration, call: impl FnOnce() -> R) -> R {
         "{:?} early",
         timeout - started.elapsed()
     );
-    assert!(started.elapsed() < LONG, "it is another time-out that ended it");
+    assert!(started.elapsed() < LONG, "it is another timeout that ended it");
     result
 }
 
@@ -130,7 +130,7 @@ fn connecting_ends_with_the_shortest_of_all_time_outs() {
 
 /// Nobody reads, and the request is larger than what the kernel keeps.
 #[test]
-fn sending_ends_with_the_time_out() {
+fn sending_ends_with_the_timeout() {
     let huge: Longs = vec![7; 16 << 20];
     let policies = PolicyOverrides::new;
     let rows = [
@@ -265,7 +265,7 @@ fn waiting_ends_with_the_time_out_and_the_late_reply_is_dropped() {
 
 /// A reply that starts in time and does not end in time.
 #[test]
-fn receiving_ends_with_the_time_out() {
+fn receiving_ends_with_the_timeout() {
     for timeout in [FINE, COARSE] {
         let (listener, orb) = (Listener::open(), client());
         let plain = to(&orb, listener.port);
@@ -321,7 +321,7 @@ fn a_forward_does_not_start_the_time_out_anew() {
     });
 }
 
-/// RelativeRequestTimeout ends with the request: the reply may come later, and the socket's own time-out does
+/// RelativeRequestTimeout ends with the request: the reply may come later, and the socket's own timeout does
 /// not end it.
 #[test]
 fn a_request_time_out_does_not_limit_the_reply() {
@@ -335,7 +335,7 @@ fn a_request_time_out_does_not_limit_the_reply() {
             scope.spawn(|| {
                 let mut peer = listener.accept();
                 let id = peer.receive().unwrap().request().id;
-                // Time itself is what is tested; longer than the kernel's ticks make of the time-out.
+                // Time itself is what is tested; longer than the kernel's ticks make of the timeout.
                 thread::sleep(timeout * 3);
                 peer.send(&COMMON.reply(id, 0, |body| body.i32(42)));
             });
@@ -344,7 +344,7 @@ fn a_request_time_out_does_not_limit_the_reply() {
     }
 }
 
-/// Another class of time-out on the same connection, with every call.
+/// Another class of timeout on the same connection, with every call.
 #[test]
 fn classes_may_change_from_call_to_call() {
     let (server, orb) = (Recorder::start(), client());
@@ -359,7 +359,7 @@ fn classes_may_change_from_call_to_call() {
     ];
     for first in 0..probes.len() {
         for second in &probes {
-            // A call with a fine time-out may run into it on a slow machine; it is the others that must not
+            // A call with a fine timeout may run into it on a slow machine; it is the others that must not
             // notice.
             let _ = probes[first].twice(1);
             if second.policies_in_force().roundtrip_timeout != Some(Duration::from_millis(49)) {
@@ -468,7 +468,7 @@ fn by_one_clock(call: impl Fn()) -> (SystemTime, SystemTime) {
     }
 }
 
-/// The time-outs travel where that is asked for: as the time that is left, and as a point in time.
+/// The timeouts travel where that is asked for: as the time that is left, and as a point in time.
 #[test]
 fn the_server_is_told_where_a_policy_asks_for_it() {
     let (server, orb) = (Recorder::start(), client());

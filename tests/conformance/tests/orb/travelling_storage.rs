@@ -19,7 +19,7 @@ use punctual_rtsched::{
 };
 use punctual_sched::dynamic::SchedulingParameters;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn important(importance: i32) -> SchedulingParameters {
     SchedulingParameters::Importance { importance }
@@ -27,7 +27,7 @@ fn important(importance: i32) -> SchedulingParameters {
 
 type Serve = dyn Fn(i32) -> Result<i32, SystemException> + Send + Sync;
 
-/// Does what the test says.
+/// Servant that executes the closure of the test.
 struct Place(Arc<OnceLock<Box<Serve>>>);
 
 impl travel::Place for Place {
@@ -104,7 +104,7 @@ impl Drop for Host {
 fn until(condition: impl Fn() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < PATIENCE, "it never happens");
+        assert!(start.elapsed() < TIMEOUT, "it never happens");
         thread::sleep(Duration::from_millis(1));
     }
 }
@@ -209,11 +209,11 @@ fn threads_that_end_on_a_lane_are_destroyed_by_the_housekeeper() {
     let by_housekeeper = |value| (value, Some(Housekeeper::NAME.to_owned()));
     // Oneway: a thread of its own, which ends with the request.
     driver.begin(|| place.leave(1)).unwrap();
-    assert_eq!(destroyed.recv_timeout(PATIENCE).unwrap(), by_housekeeper(1));
+    assert_eq!(destroyed.recv_timeout(TIMEOUT).unwrap(), by_housekeeper(1));
     // Cancelled there.
     let cancelled = driver.begin(|| place.visit(2)).unwrap_err();
     assert_eq!(cancelled.kind, SystemExceptionKind::ThreadCancelled);
-    assert_eq!(destroyed.recv_timeout(PATIENCE).unwrap(), by_housekeeper(2));
+    assert_eq!(destroyed.recv_timeout(TIMEOUT).unwrap(), by_housekeeper(2));
     // And one that may come back is kept.
     driver.begin(|| place.visit(3)).unwrap();
     until(|| home.scheduling.retained_storage().len() == 1);

@@ -156,18 +156,18 @@ pub fn json(system: &System, findings: &[Finding]) -> Value {
             "id": finding.id,
             "title": finding.title,
             "state": match finding.state {
-                State::Passed => "fine",
-                State::Failed => "lacks",
+                State::Passed => "passed",
+                State::Failed => "failed",
                 State::Unknown => "unknown",
             },
             "found": finding.found,
             "why": finding.why,
-            "mend": finding.remedy.now(),
+            "fix": finding.remedy.now(),
             "script": finding.remedy.script,
         })
     });
     json!({
-        "schema": 1,
+        "schema": 2,
         "kernel_release": release,
         "kernel_version": version,
         "online_cpus": system.online_cpus().len(),

@@ -395,13 +395,13 @@ fn each_problem_is_found_with_its_fix() {
             "",
         ),
     ];
-    for (files, id, state, found, mend) in cases {
+    for (files, id, state, found, fix) in cases {
         let tree = Tree::fine_but(files);
         let findings = examine(&tree.system());
         let finding = of(&findings, id);
         assert_eq!(finding.state, *state, "{files:?}: {finding:#?}");
         assert!(finding.found.contains(found), "{files:?}: {finding:#?}");
-        assert!(finding.remedy.now().contains(mend), "{files:?}: {finding:#?}");
+        assert!(finding.remedy.now().contains(fix), "{files:?}: {finding:#?}");
         // No other check fails.
         let failed = findings
             .iter()
@@ -503,11 +503,11 @@ fn rights_are_those_that_were_tried() {
         ("memory-lock", "limited to 8 MiB", "memlock unlimited"),
         ("swap", "/swapfile", "swapoff"),
     ];
-    for (id, found, mend) in expected {
+    for (id, found, fix) in expected {
         let finding = of(&findings, id);
         assert_eq!(finding.state, State::Failed, "{id}");
         assert!(
-            finding.found.contains(found) && finding.remedy.now().contains(mend),
+            finding.found.contains(found) && finding.remedy.now().contains(fix),
             "{finding:#?}"
         );
     }
@@ -581,7 +581,7 @@ fn text_and_json_agree() {
     assert_eq!(listed.len(), findings.len());
     assert_eq!(
         (&listed[0]["id"], &listed[0]["state"]),
-        (&"realtime-class".into(), &"lacks".into())
+        (&"realtime-class".into(), &"failed".into())
     );
     assert!(
         listed

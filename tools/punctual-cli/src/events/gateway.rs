@@ -63,13 +63,13 @@ pub struct Options {
     to: Option<String>,
     #[command(flatten)]
     datagrams: Network,
-    /// Also pass the events of TO on to FROM
+    /// Pass the events of TO on to FROM, too
     #[arg(long, conflicts_with_all = ["udp", "multicast"])]
     both: bool,
-    /// Only events of this type, or of one of several
+    /// Accept only events of this type, or of one of several
     #[arg(long = "type", value_name = "TYPE")]
     types: Vec<i32>,
-    /// Only events of this source, or of one of several
+    /// Accept only events of this source, or of one of several
     #[arg(long = "source", value_name = "SOURCE")]
     sources: Vec<i32>,
     /// Keep events in FROM until TO has them, under this name
@@ -87,7 +87,7 @@ pub struct Options {
     /// Address of this host for the channels [default: that of the network towards the first]
     #[arg(long, value_name = "ENDPOINT")]
     listen: Option<String>,
-    /// Also let `punctual top` watch the ORB, at this socket
+    /// Let `punctual top` watch the ORB at this socket
     #[arg(long, value_name = "SOCKET")]
     inspection: Option<PathBuf>,
 }
@@ -118,7 +118,7 @@ struct Network {
     /// Maximum number of octets of a datagram, from 40 to 65507
     #[arg(long, value_name = "OCTETS", default_value_t = DatagramLimits::default().datagram)]
     datagram: usize,
-    /// The senders are of another vendor: their events have no times by which repeated ones are recognised
+    /// Accept events without times of another vendor: repeated ones are not recognised
     #[arg(long)]
     foreign: bool,
 }

@@ -58,7 +58,7 @@ pub struct Options {
     /// Maximum number of octets of an event's payload
     #[arg(long, value_name = "OCTETS", default_value_t = ChannelLimits::default().payload)]
     payload: usize,
-    /// Also let `punctual top` watch the ORB, at this socket
+    /// Let `punctual top` watch the ORB at this socket
     #[arg(long, value_name = "SOCKET")]
     inspection: Option<PathBuf>,
 }

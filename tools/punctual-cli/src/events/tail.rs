@@ -33,16 +33,16 @@ pub struct Options {
     /// Address of the channel
     #[arg(default_value = DEFAULT_CHANNEL)]
     channel: String,
-    /// Only events of this type, or of one of several
+    /// Accept only events of this type, or of one of several
     #[arg(long = "type", value_name = "TYPE")]
     types: Vec<i32>,
-    /// Only events of this source, or of one of several
+    /// Accept only events of this source, or of one of several
     #[arg(long = "source", value_name = "SOURCE")]
     sources: Vec<i32>,
     /// Priority at which the channel delivers: that of one of its lanes
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
-    /// One JSON object per line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
     /// End after this number of events

@@ -17,7 +17,7 @@ fn text_json_and_exit_code_agree() {
         .iter()
         .map(|finding| finding["state"].as_str().unwrap())
         .collect();
-    let expected = if states.contains("lacks") {
+    let expected = if states.contains("failed") {
         1
     } else if states.contains("unknown") {
         2
@@ -31,8 +31,8 @@ fn text_json_and_exit_code_agree() {
     let text = String::from_utf8(output.stdout).unwrap();
     for finding in findings {
         let mark = match finding["state"].as_str().unwrap() {
-            "fine" => '✓',
-            "lacks" => '✗',
+            "passed" => '✓',
+            "failed" => '✗',
             _ => '?',
         };
         let start = format!("{mark} {}: ", finding["title"].as_str().unwrap());

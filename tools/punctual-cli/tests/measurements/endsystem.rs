@@ -116,7 +116,7 @@ fn bench(name: &str) -> (Value, String, String) {
         let error = String::from_utf8_lossy(&output.stderr);
         let said = format!("{}{error}", String::from_utf8_lossy(&output.stdout));
         // Two measurements would disturb each other, so that the second one refuses.
-        if error.contains("another measurement") && start.elapsed() < PATIENCE {
+        if error.contains("another measurement") && start.elapsed() < TIMEOUT {
             thread::sleep(Duration::from_secs(2));
             continue;
         }
@@ -125,7 +125,7 @@ fn bench(name: &str) -> (Value, String, String) {
     }
 }
 
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 fn punctual(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_punctual"))

@@ -13,7 +13,7 @@ use std::{
 use serde_json::Value;
 
 /// Two measurements would disturb each other, so that the second one refuses; it is tried again for a while.
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 fn bench(name: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_punctual"));
@@ -33,7 +33,7 @@ pub fn experiment_1_runs_and_writes_what_other_tools_read() {
         let mut command = bench("rt.1");
         let output = command.arg("--json").arg(&json).arg("--html").arg(&html).output();
         let output = output.unwrap();
-        if !is_refused(&String::from_utf8_lossy(&output.stderr)) || start.elapsed() > PATIENCE {
+        if !is_refused(&String::from_utf8_lossy(&output.stderr)) || start.elapsed() > TIMEOUT {
             break output;
         }
         thread::sleep(Duration::from_secs(2));
@@ -74,7 +74,7 @@ pub fn a_killed_run_leaves_no_process_and_no_network() {
         }
         run.wait().unwrap();
         assert!(
-            start.elapsed() < PATIENCE,
+            start.elapsed() < TIMEOUT,
             "another measurement has been running all the time"
         );
         thread::sleep(Duration::from_secs(2));

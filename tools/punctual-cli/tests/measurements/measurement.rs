@@ -27,11 +27,11 @@ pub fn measure(arguments: &[&str], json: &Path, html: &Path) -> Output {
             .output()
             .unwrap();
         let refused = String::from_utf8_lossy(&output.stderr).contains("another measurement");
-        if !refused || start.elapsed() > PATIENCE {
+        if !refused || start.elapsed() > TIMEOUT {
             return output;
         }
         thread::sleep(Duration::from_secs(2));
     }
 }
 
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);

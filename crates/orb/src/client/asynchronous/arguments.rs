@@ -5,18 +5,18 @@ use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Encoder};
 /// Encoded arguments of a request, to be sent again after the caller has continued.
 pub(super) struct Arguments {
     pub(super) octets: Box<[u8]>,
-    pub(super) place: Place,
+    pub(super) context: Context,
 }
 
 /// What determines the octets of arguments, besides their values.
 #[derive(Clone, Copy, Eq, PartialEq)]
-pub(super) struct Place {
+pub(super) struct Context {
     /// Offset of their first octet from a multiple of 8.
     offset: usize,
     char_set: CharSet,
 }
 
-impl Place {
+impl Context {
     pub(super) fn of(encoder: &Encoder<'_>) -> Self {
         Self {
             offset: encoder.position() % 8,
@@ -26,9 +26,9 @@ impl Place {
 }
 
 impl Arguments {
-    /// Fails if they would be encoded differently at this place.
+    /// Fails if they would be encoded differently in this context.
     pub(super) fn write(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
-        if self.octets.is_empty() || self.place == Place::of(encoder) {
+        if self.octets.is_empty() || self.context == Context::of(encoder) {
             encoder.octets(&self.octets)
         } else {
             Err(encoder.error(CdrErrorKind::ValueNotRepresentable))

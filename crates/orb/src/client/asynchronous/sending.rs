@@ -7,7 +7,7 @@ use punctual_lane::Ticket;
 use punctual_stub::{Call, Phase};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind as Kind};
 
-use super::arguments::{Arguments, Place};
+use super::arguments::{Arguments, Context};
 use crate::{
     WaitStrategy,
     client::{
@@ -151,9 +151,9 @@ impl Reference {
         let Call { perform, raised, .. } = call;
         let mut perform = |phase: Phase<'_, '_>| match phase {
             Phase::Arguments(encoder) => {
-                let (place, start) = (Place::of(encoder), encoder.position());
+                let (context, start) = (Context::of(encoder), encoder.position());
                 perform(Phase::Arguments(encoder))?;
-                written.set(Some((place, start..encoder.position())));
+                written.set(Some((context, start..encoder.position())));
                 Ok(())
             }
             results => perform(results),
@@ -183,11 +183,11 @@ impl Reference {
             route: Arc::clone(route),
             request_id,
         });
-        if let (Attempt::Done(_), Some((place, range))) = (&sent, written.take()) {
+        if let (Attempt::Done(_), Some((context, range))) = (&sent, written.take()) {
             // Without arguments, the request has no padding for them.
             let octets = frame.request.message().get(range).unwrap_or_default();
             let octets = octets.into();
-            progress.arguments = Some(Arguments { octets, place });
+            progress.arguments = Some(Arguments { octets, context });
         }
         Ok(sent.map(Some))
     }

@@ -89,14 +89,14 @@ fn wait(
         Ok(outcome) => return Ok(Some(outcome)),
         Err(ticket) => ticket,
     };
-    let WaitMode::Until(until) = mode else {
+    let WaitMode::Until(deadline) = mode else {
         *place = Some(ticket);
         return Ok(None);
     };
     // The waker of a task that waited before: it remains registered if this wait ends without a reply.
     let notification = replies.suspend_notification(&ticket);
     let strategy = context.policies.wait_strategy;
-    let (ticket, refused) = match block(lane, shared, ticket, reply_buffer, (&wait, strategy), until) {
+    let (ticket, refused) = match block(lane, shared, ticket, reply_buffer, (&wait, strategy), deadline) {
         Ok(outcome) => return Ok(Some(outcome)),
         Err(unfinished) => unfinished,
     };
@@ -123,20 +123,20 @@ fn block(
     ticket: Ticket,
     reply_buffer: &mut ReplyBuffer,
     (wait, strategy): (&ReplyWait<'_>, WaitStrategy),
-    until: Option<Instant>,
+    deadline: Option<Instant>,
 ) -> Result<Outcome, Unfinished> {
     let replies = &shared.replies();
     // The request is under way.
     let refused = |error: SystemException| Some(error.with_completion(Completion::Maybe));
-    if until.is_none()
+    if deadline.is_none()
         && wait.timeouts.reply.is_none()
         && let Err(error) = shared.purpose().ensure_served()
     {
         return Err((ticket, refused(error)));
     }
-    let _blocked = match (strategy, until) {
+    let _blocked = match (strategy, deadline) {
         (WaitStrategy::Serving, _) => {
-            serve_until_over(shared, &ticket, wait, until);
+            serve_until_over(shared, &ticket, wait, deadline);
             None
         }
         (WaitStrategy::Blocking, None) => match BlockedThread::enter_wait_for_reply(lane) {
@@ -147,6 +147,6 @@ fn block(
         (WaitStrategy::Blocking, Some(_)) => None,
     };
     replies
-        .wait_until(until, ticket, wait, reply_buffer)
+        .wait_until(deadline, ticket, wait, reply_buffer)
         .map_err(|ticket| (ticket, None))
 }

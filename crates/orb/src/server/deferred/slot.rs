@@ -3,7 +3,7 @@
 use std::{mem, sync::Weak, time::Instant};
 
 use punctual_os::PiMutex;
-use punctual_stub::{Answer, PendingResponse, WriteAnswer};
+use punctual_stub::{PendingResponse, ReplyOrigin, WriteAnswer};
 use punctual_types::{Priority, SystemException};
 
 use super::{
@@ -90,7 +90,7 @@ impl Slot {
 }
 
 impl PendingResponse for Slot {
-    fn answer(&self, answer: Answer, write: WriteAnswer<'_>) -> bool {
+    fn answer(&self, origin: ReplyOrigin, write: WriteAnswer<'_>) -> bool {
         // The number does not change while its handler exists.
         let of = self.state.lock().of;
         let answering = self.answering.lock();
@@ -100,7 +100,7 @@ impl PendingResponse for Slot {
             return false;
         };
         let sent = taken.is_some_and(|(owed, mut memory)| {
-            if answer == Answer::Missing {
+            if origin == ReplyOrigin::DroppedHandler {
                 owed.count_unanswered();
             }
             let sent = owed.reply(&home.configuration, &mut memory, write);

@@ -145,7 +145,7 @@ fn claim_means(timed: &[PhaseResult<()>], holes: &[Hole], outcome: &mut Outcome)
     ));
 }
 
-/// Judges lanes against the pool without lanes: by the time per call for which the most important client
+/// Evaluates lanes against the pool without lanes: by the time per call for which the most important client
 /// waited for something less important.
 fn claim_waits(outcome: &mut Outcome) {
     let waited = |pool: &str| {

@@ -157,7 +157,7 @@ fn of_very_many_threads_the_longest_are_drawn() {
         let span = Span {
             from_ns: 0,
             until_ns: id,
-            place: Place::default(),
+            location: Location::default(),
             what: Doing::Call,
         };
         DistributableThread {

@@ -77,8 +77,8 @@ impl Drop for Client {
     }
 }
 
-/// Less than the time-out of calls: a caller that was woken by that only is noticed.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Less than the timeout of calls: a caller that was woken by that only is noticed.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An executor of one future, which sleeps while nobody wakes it.
 fn block_on<F: Future>(future: F) -> F::Output {
@@ -94,8 +94,8 @@ fn block_on<F: Future>(future: F) -> F::Output {
         if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return output;
         }
-        thread::park_timeout(PATIENCE);
-        assert!(start.elapsed() < PATIENCE, "nobody woke the task");
+        thread::park_timeout(TIMEOUT);
+        assert!(start.elapsed() < TIMEOUT, "nobody woke the task");
     }
 }
 

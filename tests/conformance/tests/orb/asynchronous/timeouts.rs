@@ -1,4 +1,4 @@
-//! Time-outs of calls that no thread waits for.
+//! Timeouts of calls that no thread waits for.
 
 use std::{
     thread,
@@ -52,7 +52,7 @@ fn a_task_is_woken_for_them() {
     );
 }
 
-/// The thread that was told of the time-out has gone into an upcall: another one that waits looks after it.
+/// The thread that was told of the timeout has gone into an upcall: another one that waits looks after it.
 #[test]
 fn any_thread_that_waits_wakes_the_task() {
     let server = Setup {
@@ -137,7 +137,7 @@ fn looking_for_a_while_does_not_end_the_call() {
     peer.send(&answer(&due[0]));
     assert!(call.is_ready_within(Duration::MAX));
     assert_eq!(call.wait(), Ok(2));
-    // A time-out ends it while somebody looks, too.
+    // A timeout ends it while somebody looks, too.
     let mut call = within(&probe, 20).twice_async(1);
     assert!(call.is_ready_within(Duration::from_secs(30)));
     assert_eq!(block_on(call), Err(late()));

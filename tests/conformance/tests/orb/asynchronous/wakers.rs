@@ -15,7 +15,7 @@ use punctual_fixtures::{
     server::{Server, Setup},
 };
 
-use super::{Client, Count, PATIENCE, Twice, answer, block_on, late, poll_with, requests};
+use super::{Client, Count, TIMEOUT, Twice, answer, block_on, late, poll_with, requests};
 
 #[test]
 fn the_waker_of_the_last_poll_is_the_one() {
@@ -46,7 +46,7 @@ fn the_waker_of_the_last_poll_is_the_one() {
         peer.send(&answer(&due[0]));
         let start = Instant::now();
         assert_eq!(waiting.join().unwrap(), Ok(4));
-        assert!(start.elapsed() < PATIENCE, "its time-out woke it");
+        assert!(start.elapsed() < TIMEOUT, "its timeout woke it");
     });
     assert!(second.get() <= 2);
 }
@@ -72,7 +72,7 @@ fn looking_takes_no_waker_away() {
         eventually("it is woken", || count.get() == 1);
         assert_eq!(call.wait(), Ok(2));
 
-        // For its time-out, too.
+        // For its timeout, too.
         let prompt: ProbeRef = probe.with_timeout(Duration::from_millis(100)).unchecked();
         let mut call = prompt.twice_async(1);
         assert!(poll_with(&mut call, &waker).is_pending());

@@ -285,7 +285,7 @@ fn the_fastest_way_is_taken_and_another_where_it_is_blocked() {
     server.kill();
 }
 
-/// Somebody has taken the place, and does not accept: that costs one connection time-out, and not one for
+/// Somebody has taken the place, and does not accept: that costs one connection timeout, and not one for
 /// each call.
 #[test]
 fn a_blocked_way_is_not_tried_again_in_each_call() {

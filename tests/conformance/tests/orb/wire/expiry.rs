@@ -137,7 +137,7 @@ fn what_is_dropped_is_what_the_rule_says() {
             }
             eventually("all wait", || server.seen(0).queue.requests == cases.len());
             let all_wait = Instant::now();
-            eventually("the short time-outs pass", || {
+            eventually("the short timeouts pass", || {
                 all_wait.elapsed() > Duration::from_millis(2)
             });
             server.hooks.open_gate();
@@ -250,7 +250,7 @@ fn a_call_that_nobody_waits_for_any_more_is_not_served() {
     assert_eq!(
         server.hooks.values_at_gate(),
         [0, 2],
-        "the server was not told of the other time-out"
+        "the server was not told of the other timeout"
     );
     assert_eq!(server.reference_for(&client).twice(21), Ok(42));
 }

@@ -1,4 +1,4 @@
-//! Where handlers run: at the threads that take them from a queue, or at a lane.
+//! Locations at which handlers run: threads that take them from a queue, or a lane.
 
 use std::sync::{Arc, Weak};
 
@@ -9,24 +9,24 @@ use punctual_types::Priority;
 use super::ready::{Continue, Ready, ReadyCalls};
 use crate::{configuration::Configuration, current, lane::Lane};
 
-/// A queue of calls that have ended, and who takes from it.
+/// A queue of calls that have ended, with the threads that run their handlers.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct Location {
     pub(super) ready: Arc<ReadyCalls>,
     /// `None`: threads of the user.
     lane: Option<Arc<AtLane>>,
 }
 
-/// Has a thread of a lane run the next handler of a queue.
+/// Task of a lane that runs the next handler of a queue.
 struct AtLane {
     lane: Weak<Lane>,
     ready: Arc<ReadyCalls>,
     configuration: Arc<Configuration>,
-    /// Its threads have the priority of the lane, whatever that of the call.
+    /// Whether its threads run at the priority of the lane, instead of that of the call.
     has_priority: bool,
 }
 
-impl Place {
+impl Location {
     pub(super) fn of_user(ready: Arc<ReadyCalls>) -> Self {
         Self { ready, lane: None }
     }
