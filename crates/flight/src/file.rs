@@ -1,27 +1,4 @@
 //! The files of a recorder.
-//!
-//! A file consists of 64-bit words in native byte order. It starts with a header of 8 words:
-//!
-//! | word | content |
-//! |---|---|
-//! | 0 | [`MAGIC`]: identifies format, byte order and version |
-//! | 1 | process (upper half) and thread (lower half) |
-//! | 2 | capacity in records |
-//! | 3 | number of records written since the start |
-//! | 4, 5 | name of the thread, 16 octets, padded with zeros |
-//! | 6, 7 | name of the process (of its first thread) |
-//!
-//! The [names of operations](crate::operations) follow, then the records of 4 words. Record `n` is at `n` modulo the capacity:
-//!
-//! | word | content |
-//! |---|---|
-//! | 0 | nanoseconds of CLOCK_MONOTONIC |
-//! | 1 | bits 0-7 event ([`Event`](crate::Event)), 16-31 CORBA priority (-1: none), 32-63 request id |
-//! | 2 | bits 0-15 own port, 16-31 peer's port, 32-63 hash of both addresses, or number of the connection |
-//! | 3 | detail |
-//!
-//! A record [with a text](Record::of_text) has octets 0 to 7 of it in word 2, 8 to 15 in word 3, and 16 to 19
-//! in bits 32-63 of word 1, the lowest bits first.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -42,6 +19,30 @@ pub const EXTENSION: &str = "flight";
 /// Size of a name in words.
 const NAME_WORDS: usize = 2;
 
+/// Layout of a file.
+///
+/// A file consists of 64-bit words in native byte order. It starts with a header of 8 words:
+///
+/// | word | content |
+/// |---|---|
+/// | 0 | [`MAGIC`]: identifies format, byte order and version |
+/// | 1 | process (upper half) and thread (lower half) |
+/// | 2 | capacity in records |
+/// | 3 | number of records written since the start |
+/// | 4, 5 | name of the thread, 16 octets, padded with zeros |
+/// | 6, 7 | name of the process (of its first thread) |
+///
+/// The [names of operations](crate::operations) follow, then the records of 4 words. Record `n` is at `n` modulo the capacity:
+///
+/// | word | content |
+/// |---|---|
+/// | 0 | nanoseconds of CLOCK_MONOTONIC |
+/// | 1 | bits 0-7 event ([`Event`](crate::Event)), 16-31 CORBA priority (-1: none), 32-63 request id |
+/// | 2 | bits 0-15 own port, 16-31 peer's port, 32-63 hash of both addresses, or number of the connection |
+/// | 3 | detail |
+///
+/// A record [with a text](Record::of_text) has octets 0 to 7 of it in word 2, 8 to 15 in word 3, and 16 to 19
+/// in bits 32-63 of word 1, the lowest bits first.
 pub(crate) mod word {
     pub(crate) const MAGIC: usize = 0;
     pub(crate) const TASK: usize = 1;

@@ -1,41 +1,6 @@
 //! Borrowing threads: while all threads of a lane are in upcalls, threads of lower lanes serve its requests,
 //! at its priority. This file is about lanes that wait in their pollers; [`queues`] is about lanes that
 //! buffer requests.
-//!
-//! # How a lower lane is notified
-//!
-//! The poller of each lane is registered in those of all lower lanes, one-shot: it reports once that
-//! something is ready in it, and is silent until it is armed again. The thread that leaves no thread waiting
-//! arms it ([`Lane::call_for_help`]): one system call for each lower lane that is not armed already. It is
-//! not disarmed when a thread returns, because that would cost as much again; the price is that the next
-//! request wakes a thread of the lower lane in vain, once.
-//!
-//! # Why no wake-up is lost
-//!
-//! A request must not stay in the poller of an exhausted lane while a lower lane has a thread that waits. Two
-//! facts about the kernel: arming checks what is ready at that moment, and while armed every arrival is
-//! reported. So a request can only be missed while the lane is exhausted and *not armed*; `armed` is the mark
-//! for that, and it changes in two places:
-//!
-//! - The exhausting thread counts itself busy, then swaps `armed` to true, and arms if it was false.
-//! - The helper, whose wake-up has disarmed it, stores false, then checks whether the lane is exhausted, and
-//!   arms it if so.
-//!
-//! All four steps are sequentially consistent. If the swap saw true, it preceded the store, so the count
-//! preceded the check, and the helper arms. If it saw false, the exhausting thread arms. If a thread returns
-//! and the next request exhausts the lane again, that is another swap. If several things were ready when the
-//! helper took one: it checks for exhaustion *after* taking, and arming reports what is left. A helper's lane
-//! without a waiting thread keeps the report until one waits.
-//!
-//! # Priorities
-//!
-//! The helper raises its priority first and then takes the request: until it runs at the higher lane's
-//! priority the request stays where a thread of that lane would find it, so a helper that is preempted in
-//! between holds nothing.
-//!
-//! What lanes share in this way: arming takes the kernel's mutex of the lower lane's epoll instance, and so
-//! does a report in the other direction. In kernels without PREEMPT_RT it does not inherit priority. A pool
-//! that borrows trades this bit of isolation for throughput; a pool that does not is not affected.
 
 mod queues;
 
@@ -58,6 +23,41 @@ use crate::{
 const MAX_LANES: usize = 5;
 
 /// Lets each of these lanes, the lowest first, borrow from those before it. Before their threads start.
+///
+/// # How a lower lane is notified
+///
+/// The poller of each lane is registered in those of all lower lanes, one-shot: it reports once that
+/// something is ready in it, and is silent until it is armed again. The thread that leaves no thread waiting
+/// arms it (`Lane::call_for_help`): one system call for each lower lane that is not armed already. It is
+/// not disarmed when a thread returns, because that would cost as much again; the price is that the next
+/// request wakes a thread of the lower lane in vain, once.
+///
+/// # Why no wake-up is lost
+///
+/// A request must not stay in the poller of an exhausted lane while a lower lane has a thread that waits. Two
+/// facts about the kernel: arming checks what is ready at that moment, and while armed every arrival is
+/// reported. So a request can only be missed while the lane is exhausted and *not armed*; `armed` is the mark
+/// for that, and it changes in two places:
+///
+/// - The exhausting thread counts itself busy, then swaps `armed` to true, and arms if it was false.
+/// - The helper, whose wake-up has disarmed it, stores false, then checks whether the lane is exhausted, and
+///   arms it if so.
+///
+/// All four steps are sequentially consistent. If the swap saw true, it preceded the store, so the count
+/// preceded the check, and the helper arms. If it saw false, the exhausting thread arms. If a thread returns
+/// and the next request exhausts the lane again, that is another swap. If several things were ready when the
+/// helper took one: it checks for exhaustion *after* taking, and arming reports what is left. A helper's lane
+/// without a waiting thread keeps the report until one waits.
+///
+/// # Priorities
+///
+/// The helper raises its priority first and then takes the request: until it runs at the higher lane's
+/// priority the request stays where a thread of that lane would find it, so a helper that is preempted in
+/// between holds nothing.
+///
+/// What lanes share in this way: arming takes the kernel's mutex of the lower lane's epoll instance, and so
+/// does a report in the other direction. In kernels without PREEMPT_RT it does not inherit priority. A pool
+/// that borrows trades this bit of isolation for throughput; a pool that does not is not affected.
 ///
 /// # Errors
 /// [`LaneError::TooManyBorrowingLanes`] if the lanes do not buffer and there are more than 5;

@@ -1,14 +1,5 @@
 //! Request buffering: a lane's I/O thread reads requests and queues them for the threads that serve, so that
 //! requests are read, and refused if there are too many, while all of those are in upcalls.
-//!
-//! System calls for a request that finds every thread waiting: the I/O thread waits, reads and wakes (3), the
-//! serving thread sleeps and writes (2); in a real-time class, the I/O thread gives way to the serving one
-//! (1). While requests wait, the serving thread does not sleep and no thread is woken: 4 in all, and one read
-//! that finds nothing more. Without buffering it is 3.
-//!
-//! Requests start in the order in which they were read, whichever connection they arrived on. A request that
-//! was admitted is served, unless its client cancels it or the ORB is shut down first; then the peers receive
-//! CloseConnection, which means that what is outstanding was not handled.
 
 use std::{sync::Arc, time::Instant};
 
@@ -27,6 +18,15 @@ use crate::{
 };
 
 /// Reads what arrives at a lane, on its I/O thread, until the lane is stopped.
+///
+/// System calls for a request that finds every thread waiting: the I/O thread waits, reads and wakes (3), the
+/// serving thread sleeps and writes (2); in a real-time class, the I/O thread gives way to the serving one
+/// (1). While requests wait, the serving thread does not sleep and no thread is woken: 4 in all, and one read
+/// that finds nothing more. Without buffering it is 3.
+///
+/// Requests start in the order in which they were read, whichever connection they arrived on. A request that
+/// was admitted is served, unless its client cancels it or the ORB is shut down first; then the peers receive
+/// CloseConnection, which means that what is outstanding was not handled.
 pub(crate) fn read_until_stopped<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &Arc<H>) {
     // It serves nothing: if only this thread is not in an upcall, no thread is left to serve.
     lane.threads.occupancy.begin();

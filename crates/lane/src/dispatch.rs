@@ -1,4 +1,4 @@
-//! Handling a message: the request handler answers, and the reply is sent.
+//! Step 10 of a call: a message is handed to the request handler, and its reply is sent.
 
 use std::{
     sync::Arc,

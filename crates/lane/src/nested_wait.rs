@@ -1,17 +1,4 @@
 //! Serving a lane while one of its threads waits for the reply to its own call.
-//!
-//! The thread waits for both in one system call: for its own poller, in which the connection of the reply is
-//! registered, and for the lane's poller, which the kernel lets wait for as one descriptor. So no other
-//! thread of the lane ever gets its reply. It is a separate poller because streams promise edges only, and it
-//! is beside the lane's poller instead of around it because of the kernel's limit for nested pollers, which
-//! borrowing lanes exhaust.
-//!
-//! The reply to a call over a shared connection is read by any thread of the lane, including the waiting one:
-//! it waits for the lane's poller and a doorbell, which the thread that takes the reply rings.
-//!
-//! System calls: six, where blocking has none before its `read` (register and remove, two checks, the wait,
-//! and fetching its event). A request that is served meanwhile costs this wait in addition to its usual cost.
-//! The requests served run inside the waiting upcall, on the same stack: a reply that arrives meanwhile is
 //! taken when that has ended. The depth is limited by the number of nested calls that a thread may make.
 
 use std::{
@@ -50,6 +37,20 @@ pub fn serve_until_ended<H: ServingSlot>(
     serve_meanwhile(|worker: &mut Worker<'_, H>| worker.serve_until_ended(replies, ticket, deadline))
 }
 
+/// Serves the lane of the calling thread while it waits.
+///
+/// The thread waits for both in one system call: for its own poller, in which the connection of the reply is
+/// registered, and for the lane's poller, which the kernel lets wait for as one descriptor. So no other
+/// thread of the lane ever gets its reply. It is a separate poller because streams promise edges only, and it
+/// is beside the lane's poller instead of around it because of the kernel's limit for nested pollers, which
+/// borrowing lanes exhaust.
+///
+/// The reply to a call over a shared connection is read by any thread of the lane, including the waiting one:
+/// it waits for the lane's poller and a doorbell, which the thread that takes the reply rings.
+///
+/// System calls: six, where blocking has none before its `read` (register and remove, two checks, the wait,
+/// and fetching its event). A request that is served meanwhile costs this wait in addition to its usual cost.
+/// The requests served run inside the waiting upcall, on the same stack: a reply that arrives meanwhile is
 fn serve_meanwhile<H: ServingSlot, R>(wait: impl FnOnce(&mut Worker<'_, H>) -> R) -> Option<R> {
     let (lane, home, handler, buffers, unserved) = ServingThread::<H>::current(|serving| {
         let (lane, home) = (Arc::clone(&serving.lane), Arc::clone(&serving.home));

@@ -1,11 +1,4 @@
 //! Bounded redispatch: a request that arrived at the wrong lane is passed to the right one.
-//!
-//! It goes into the same queue that buffers requests. A lane that does not buffer is woken by its doorbell,
-//! in its poller; that and the copy are what it costs. A request that finds no room is served where it
-//! arrived. Replies to one connection are still written one at a time, so the two lanes share its lock, which
-//! inherits priority.
-//!
-//! A client can no longer cancel a request that was redispatched: it is served.
 
 use std::{sync::Arc, time::Instant};
 
@@ -19,6 +12,13 @@ use crate::{
 impl<H: ServingSlot> Worker<'_, H> {
     /// Passes the request in the buffers to another lane, or serves it here. `false`: the connection is of no
     /// further use.
+    ///
+    /// The request goes into the same queue that buffers requests. A lane that does not buffer is woken by its doorbell,
+    /// in its poller; that and the copy are what it costs. A request that finds no room is served where it
+    /// arrived. Replies to one connection are still written one at a time, so the two lanes share its lock, which
+    /// inherits priority.
+    ///
+    /// A client can no longer cancel a request that was redispatched: it is served.
     pub(crate) fn redispatch(
         &mut self,
         connection: &Arc<Connection<H>>,

@@ -1,10 +1,4 @@
 //! Queue of requests that wait for a thread of a lane.
-//!
-//! A lane has one queue. Its own I/O thread, `….io`, fills it if the pool buffers; other lanes put requests
-//! into it if an adapter redispatches. Its memory is allocated and touched at the start and never grows.
-//! Requests start in the order in which they were read. A full queue refuses with TRANSIENT. A CancelRequest
-//! withdraws a queued request. Requests that state their deadline (service context INVOCATION_POLICIES) can
-//! be dropped after it; relative timeouts count from the lane's read.
 
 use std::{
     collections::VecDeque,
@@ -33,6 +27,12 @@ use crate::{
 /// thread has buffered, and those that other lanes have redispatched.
 ///
 /// The lock is held while one message is copied. Nothing is allocated once capacity has been provided.
+///
+/// A lane has one queue. Its own I/O thread, `….io`, fills it if the pool buffers; other lanes put requests
+/// into it if an adapter redispatches. Its memory is allocated and touched at the start and never grows.
+/// Requests start in the order in which they were read. A full queue refuses with TRANSIENT. A CancelRequest
+/// withdraws a queued request. Requests that state their deadline (service context INVOCATION_POLICIES) can
+/// be dropped after it; relative timeouts count from the lane's read.
 pub(crate) struct RequestQueue<H: RequestHandler> {
     state: PiMutex<State<H>>,
     counters: QueueCounters,

@@ -1,4 +1,4 @@
-//! Serving a connection: its messages are read one after the other and handled.
+//! Step 9 of a call: the messages of a connection are read one after the other and handled.
 
 use std::{
     ops::ControlFlow,

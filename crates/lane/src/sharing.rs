@@ -3,11 +3,6 @@
 //!
 //! System calls of a call: its caller writes and sleeps (2), a thread of the lane waits, reads and wakes it
 //! (3). A reply that arrives before its caller sleeps saves the sleep and the wake-up.
-//!
-//! They are in the poller of a lane: the caller's lane, or a lane of the pool that reads replies. The
-//! request id names a slot, and the thread that reads wakes only that caller. If no lane can read the reply
-//! at the caller's priority, threads that serve a lane make the call an exclusive one, and other threads get
-//! INV_POLICY. Writes never wait: octets that the server does not take at once are sent when it does.
 
 use std::{
     io,
@@ -35,6 +30,11 @@ use crate::{
 };
 
 /// Properties of a new shared connection.
+///
+/// Shared connections are in the poller of a lane: the caller's lane, or a lane of the pool that reads replies. The
+/// request id names a slot, and the thread that reads wakes only that caller. If no lane can read the reply
+/// at the caller's priority, threads that serve a lane make the call an exclusive one, and other threads get
+/// INV_POLICY. Writes never wait: octets that the server does not take at once are sent when it does.
 pub struct SharedConnectionSettings<'s, P> {
     /// Properties of its protocol.
     pub properties: &'s ProtocolProperties,

@@ -1,14 +1,4 @@
-//! Thread of a lane: it waits for events of the poller and handles them.
-//!
-//! The poller of a lane is edge-triggered. A read that returns less than requested has drained the stream,
-//! so a request costs wait + read + write. One thread at a time reads a connection. Another thread that is
-//! woken for the same connection marks it (`Connection::claim`), and the reader checks the mark after it has
-//! released the connection, so no wake-up is lost. If several messages arrive at once on a lane of several
-//! threads, the reader hands the connection to another thread before its upcall. Before it waits again, a
-//! real-time thread yields once to threads of equal priority that were woken earlier (`Worker::give_way`):
-//! otherwise a thread that always finds an event keeps the CPU, and the oldest requests are served last.
-//! Without this, a pool without lanes starved one of the demo's three clients completely. Writability is
-//! waited for only while replies are pending: a Unix socket reports it each time its peer reads.
+//! Step 8 of a call: a thread of a lane waits for events of the poller and handles them.
 
 use std::{
     io,
@@ -74,6 +64,16 @@ pub(crate) fn as_thread_of<H: ServingSlot, R>(
 }
 
 /// Thread that serves a lane.
+///
+/// The poller of a lane is edge-triggered. A read that returns less than requested has drained the stream,
+/// so a request costs wait + read + write. One thread at a time reads a connection. Another thread that is
+/// woken for the same connection marks it (`Connection::claim`), and the reader checks the mark after it has
+/// released the connection, so no wake-up is lost. If several messages arrive at once on a lane of several
+/// threads, the reader hands the connection to another thread before its upcall. Before it waits again, a
+/// real-time thread yields once to threads of equal priority that were woken earlier (`Worker::give_way`):
+/// otherwise a thread that always finds an event keeps the CPU, and the oldest requests are served last.
+/// Without this, a pool without lanes starved one of the demo's three clients completely. Writability is
+/// waited for only while replies are pending: a Unix socket reports it each time its peer reads.
 pub(crate) struct Worker<'l, H: ServingSlot> {
     pub(crate) lane: &'l Arc<Lane<H>>,
     /// Lane that the thread belongs to: another one while the thread is lent.

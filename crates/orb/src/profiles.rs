@@ -1,9 +1,4 @@
 //! Profiles of a reference: the addresses of its object for each protocol.
-//!
-//! For the ORB an address is opaque text; only its transport interprets it. `profiles.rs` writes one profile
-//! per protocol, `client/route.rs` reads and orders them. Profiles of protocols that do not leave the host
-//! identify the host (boot id and the namespaces of files and network): a client elsewhere skips them, a
-//! client on the same host prefers them. The network priority of a connection is set only when it changes.
 
 use punctual_cdr::{CdrError, CharSet, Encode, Encoder, Endian, TaggedComponent, TaggedProfile};
 use punctual_giop::{
@@ -20,6 +15,11 @@ pub(crate) const TAG_HOST: u32 = PUNCTUAL_ORB_TYPE + 1;
 /// Creates one profile for each protocol, in the order of the endpoints, with all endpoints of the protocol;
 /// the first one is the address of the profile. `policies`: those of a real-time adapter, whose references
 /// state the priority of each endpoint. `more`: adds the other components of the profile with a tag.
+///
+/// For the ORB an address is opaque text; only its transport interprets it. `profiles.rs` writes one profile
+/// per protocol, `client/route.rs` reads and orders them. Profiles of protocols that do not leave the host
+/// identify the host (boot id and the namespaces of files and network): a client elsewhere skips them, a
+/// client on the same host prefers them. The network priority of a connection is set only when it changes.
 ///
 /// Source: TAO, as captured; see [`Profile`] and [`encode_endpoints_with`].
 pub(crate) fn profiles(

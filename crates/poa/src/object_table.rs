@@ -1,9 +1,4 @@
 //! The table of active objects.
-//!
-//! Slots are in chunks that never move. Each slot has a gate (generation, closed flag and number of requests
-//! inside, in one atomic word) and an entry. Entering is one atomic addition; loom checks the gate. Keys of
-//! system ids contain slot and generation; keys of user ids and persistent objects contain the name, which
-//! the id map looks up.
 
 use std::{
     ops::Deref,
@@ -19,6 +14,11 @@ use crate::gate::{Gate, Left};
 /// A lookup takes no lock, so that no lane can delay another. Activation and deactivation use the only
 /// [`Slots`] of the table, under the owner's lock. Capacity: 2³² - 64 objects at a time. Memory of slots is
 /// never freed.
+///
+/// Slots are in chunks that never move. Each slot has a gate (generation, closed flag and number of requests
+/// inside, in one atomic word) and an entry. Entering is one atomic addition; loom checks the gate. Keys of
+/// system ids contain slot and generation; keys of user ids and persistent objects contain the name, which
+/// the id map looks up.
 pub struct ObjectTable<E> {
     /// Chunk n holds 64·2ⁿ slots, so that slots never move.
     chunks: [OnceLock<Box<[Slot<E>]>>; CHUNKS],

@@ -1,19 +1,5 @@
 //! Movement of distributable threads: scheduling points 4 to 7 of \[Gill 2004\] figure 4, as portable
 //! interceptors.
-//!
-//! | Call | At the caller | At the servant's host |
-//! |---|---|---|
-//! | two-way | the head leaves with the request and returns with its reply or failure | an activation, from before the object is located to the reply |
-//! | oneway, asynchronous | continues; sends a new thread with a new id and the implicit parameters | that thread begins and ends there |
-//! | two-way, same ORB | the head stays; a scheduling point before and after | the servant runs as a part of the caller's thread |
-//! | polling for an asynchronous reply | others run during the poll | |
-//! | oneway, asynchronous, same ORB | waits while the new thread has its OS thread | as above |
-//!
-//! The context of a peer counts as far as the endsystem accepts its claims (`accepted_claims.rs`), within the
-//! limit of the lane that serves the request (`dispatcher/lane_limit.rs`).
-//!
-//! A request without a context, or with one that does not count, runs outside of all distributable threads,
-//! even on an OS thread that waits for the reply to one.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -58,6 +44,22 @@ impl OrbInitializer for RtScheduling {
     }
 }
 
+/// Interceptor that moves distributable threads with their calls.
+///
+///
+/// | Call | At the caller | At the servant's host |
+/// |---|---|---|
+/// | two-way | the head leaves with the request and returns with its reply or failure | an activation, from before the object is located to the reply |
+/// | oneway, asynchronous | continues; sends a new thread with a new id and the implicit parameters | that thread begins and ends there |
+/// | two-way, same ORB | the head stays; a scheduling point before and after | the servant runs as a part of the caller's thread |
+/// | polling for an asynchronous reply | others run during the poll | |
+/// | oneway, asynchronous, same ORB | waits while the new thread has its OS thread | as above |
+///
+/// The context of a peer counts as far as the endsystem accepts its claims (`accepted_claims.rs`), within the
+/// limit of the lane that serves the request (`dispatcher/lane_limit.rs`).
+///
+/// A request without a context, or with one that does not count, runs outside of all distributable threads,
+/// even on an OS thread that waits for the reply to one.
 struct SchedulingInterceptor(Arc<Endsystem>);
 
 impl ClientRequestInterceptor for SchedulingInterceptor {

@@ -1,9 +1,4 @@
 //! Details of system exceptions: the numbers and names that their texts mention.
-//!
-//! A [`SystemException`](crate::SystemException) is small, and is created on threads that must neither
-//! allocate nor format. So the thread that creates one writes what it concerns into a slot of a fixed table,
-//! and the text is made when somebody prints the exception. The table keeps the latest [`SLOTS`] details; an
-//! older exception prints without its detail.
 
 use core::{
     fmt,
@@ -212,6 +207,12 @@ pub(crate) fn kept(id: DetailId) -> Option<Detail> {
     TABLE[usize::from(id.get()) % SLOTS].read(id)
 }
 
+/// Details that are kept.
+///
+/// A [`SystemException`](crate::SystemException) is small, and is created on threads that must neither
+/// allocate nor format. So the thread that creates one writes what it concerns into a slot of a fixed table,
+/// and the text is made when somebody prints the exception. The table keeps the latest [`SLOTS`] details; an
+/// older exception prints without its detail.
 static TABLE: [Slot; SLOTS] = [const { Slot::empty() }; SLOTS];
 
 /// A detail that one thread writes while others may read: a sequence lock that nobody waits for.

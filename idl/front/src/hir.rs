@@ -1,12 +1,4 @@
 //! The resolved specification, the input of code generators.
-//!
-//! All definitions live in one arena ([`Specification::definitions`]) and name each other by
-//! [`DefinitionId`]. [`Specification::roots`] lists the definitions of the global scope in source order;
-//! modules, interfaces and constructed types list what they contain (see [`Specification::children`]). A
-//! module that is opened several times is one definition with the members of all its openings. A forward
-//! declaration has no definition of its own.
-//!
-//! Queries (through typedefs, inherited operations, recursion, ...) are methods of [`Specification`].
 
 mod not_generated;
 mod queries;
@@ -19,6 +11,14 @@ pub use queries::Declared;
 use crate::source::{SourceFile, Span};
 
 /// A whole specification: the compiled files and everything they include, resolved and checked.
+///
+/// All definitions live in one arena ([`Specification::definitions`]) and name each other by
+/// [`DefinitionId`]. [`Specification::roots`] lists the definitions of the global scope in source order;
+/// modules, interfaces and constructed types list what they contain (see [`Specification::children`]). A
+/// module that is opened several times is one definition with the members of all its openings. A forward
+/// declaration has no definition of its own.
+///
+/// Queries (through typedefs, inherited operations, recursion, ...) are methods of [`Specification`].
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Specification {

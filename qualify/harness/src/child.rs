@@ -1,30 +1,4 @@
 //! Child processes of the running binary that do the measured work: pinned, and killed with their parent.
-//!
-//! Parent and child exchange lines of text over the child's standard input and output: the child sends
-//! `READY` with a value, then the parent sends one request at a time and the child answers it; values are
-//! JSON. The child's side is [`Control`]. A [`Role`] makes this typed: a child process with a setup, and
-//! requests that each have their own answer.
-//!
-//! ```no_run
-//! use std::time::Duration;
-//! use punctual_harness::child::{ChildSpec, Control};
-//! use punctual_os::CpuSet;
-//!
-//! // In `main`, before anything else reads the command line:
-//! if std::env::args().nth(1).as_deref() == Some("__server") {
-//!     let control = Control::ready(&"IOR:…").expect("the parent reads");
-//!     control.serve(|calls: u32| Ok::<u32, String>(calls + 1)).expect("the parent has the same version");
-//!     return Ok(());
-//! }
-//! let second = Duration::from_secs(1);
-//! let (mut server, ior) = ChildSpec::new("server", "__server")
-//!     .affinity(CpuSet::single(1))
-//!     .spawn::<String>(second)?;
-//! let answer: u32 = server.ask(&41, second)?;
-//! server.stop(second)?;
-//! # let _ = (ior, answer);
-//! # Ok::<(), punctual_harness::ChildError>(())
-//! ```
 
 mod control;
 mod error;
@@ -51,6 +25,32 @@ use output::Output;
 pub use role::{Process, Role, RoleError, Task, TaskEntry, run_role};
 
 /// Configuration of a child process.
+///
+/// Parent and child exchange lines of text over the child's standard input and output: the child sends
+/// `READY` with a value, then the parent sends one request at a time and the child answers it; values are
+/// JSON. The child's side is [`Control`]. A [`Role`] makes this typed: a child process with a setup, and
+/// requests that each have their own answer.
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use punctual_harness::child::{ChildSpec, Control};
+/// use punctual_os::CpuSet;
+///
+/// // In `main`, before anything else reads the command line:
+/// if std::env::args().nth(1).as_deref() == Some("__server") {
+///     let control = Control::ready(&"IOR:…").expect("the parent reads");
+///     control.serve(|calls: u32| Ok::<u32, String>(calls + 1)).expect("the parent has the same version");
+///     return Ok(());
+/// }
+/// let second = Duration::from_secs(1);
+/// let (mut server, ior) = ChildSpec::new("server", "__server")
+///     .affinity(CpuSet::single(1))
+///     .spawn::<String>(second)?;
+/// let answer: u32 = server.ask(&41, second)?;
+/// server.stop(second)?;
+/// # let _ = (ior, answer);
+/// # Ok::<(), punctual_harness::ChildError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct ChildSpec {
     name: String,

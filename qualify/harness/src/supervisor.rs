@@ -1,22 +1,4 @@
 //! Preparation of the machine for a run, and its restoration on every exit.
-//!
-//! A separate process lifts the kernel's real-time throttling, moves foreign tasks off the pinned CPUs, and
-//! waits for the end of the run: [`Supervisor::finish`], a panic, a signal or SIGKILL, all of which close the
-//! pipe between the two. It journals each change *beforehand*; if it is killed as well, the next run on the
-//! machine finds the journal and repairs the settings. A lock prevents concurrent runs. Temporary files of
-//! the children are in a folder that is removed with the run.
-//!
-//! ```no_run
-//! use punctual_harness::supervisor::{self, Preparation};
-//! use punctual_os::CpuSet;
-//!
-//! supervisor::main_if_asked(); // first thing in `main`
-//! let supervisor = Preparation::new(CpuSet::single(1)).leave_system_alone(false).start()?;
-//! println!("{}", supervisor.prepared());
-//! // ... start the children, measure, stop the children ...
-//! supervisor.finish()?;
-//! # Ok::<(), punctual_harness::ChildError>(())
-//! ```
 
 mod journal;
 mod process;
@@ -33,6 +15,24 @@ use crate::child::{Child, ChildError, ChildSpec};
 pub use process::main_if_asked;
 
 /// How to prepare the machine.
+///
+/// A separate process lifts the kernel's real-time throttling, moves foreign tasks off the pinned CPUs, and
+/// waits for the end of the run: [`Supervisor::finish`], a panic, a signal or SIGKILL, all of which close the
+/// pipe between the two. It journals each change *beforehand*; if it is killed as well, the next run on the
+/// machine finds the journal and repairs the settings. A lock prevents concurrent runs. Temporary files of
+/// the children are in a folder that is removed with the run.
+///
+/// ```no_run
+/// use punctual_harness::supervisor::{self, Preparation};
+/// use punctual_os::CpuSet;
+///
+/// supervisor::main_if_asked(); // first thing in `main`
+/// let supervisor = Preparation::new(CpuSet::single(1)).leave_system_alone(false).start()?;
+/// println!("{}", supervisor.prepared());
+/// // ... start the children, measure, stop the children ...
+/// supervisor.finish()?;
+/// # Ok::<(), punctual_harness::ChildError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Preparation {
     pinned: CpuSet,

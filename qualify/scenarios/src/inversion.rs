@@ -1,9 +1,4 @@
 //! `bench inversion`: checks that nothing less important runs while a more important request waits.
-//!
-//! Three clients with fixed rates and many best-effort clients share one CPU, traced by the kernel's
-//! scheduler and the ORB's flight recorder: first with a pool without lanes, where the trace must find many
-//! waits (this shows that it detects them), then with lanes, where none may be long. Source: [Pyarali 2002]
-//! experiments 7 and 8, figures 22 and 25.
 
 use std::{path::Path, time::Duration};
 
@@ -50,6 +45,12 @@ const ONE_SIDE: Control = Control {
     breaks: &["*.joined"],
 };
 
+/// The benchmark `inversion`.
+///
+/// Three clients with fixed rates and many best-effort clients share one CPU, traced by the kernel's
+/// scheduler and the ORB's flight recorder: first with a pool without lanes, where the trace must find many
+/// waits (this shows that it detects them), then with lanes, where none may be long. Source: [Pyarali 2002]
+/// experiments 7 and 8, figures 22 and 25.
 struct InversionCheck;
 
 impl Experiment for InversionCheck {

@@ -11,7 +11,7 @@ pub struct Settings {
     pub quick: bool,
     /// Whether the durations are those of the papers, where they state them; `quick` takes precedence.
     pub paper_lengths: bool,
-    /// Whether the system remains unchanged: real-time throttling stays on, other programs stay where they are.
+    /// Whether the system remains unchanged: throttling stays on, other programs stay where they are.
     pub leave_system_alone: bool,
     /// Explain calls slower than this number of microseconds, in a separate, traced pass.
     pub explain_over: Option<f64>,

@@ -1,12 +1,4 @@
 //! Time budgets of slow calls, from the application's call to its result.
-//!
-//! The flight records of client and server divide a call into consecutive spans. The kernel's events
-//! determine the parts of each span: its thread ran, another thread or an interrupt had the CPU, the thread
-//! slept, or kernel or host withheld the CPU. The spans of a call sum to its latency, and the parts of a span
-//! to its length. Whatever is not recorded is [`Cause::Unknown`]; nothing is guessed.
-//!
-//! A call leaves its caller when the kernel starts to wake the thread that will serve it, although the caller
-//! may still be in the system call that sends it; likewise, the reply leaves its lane.
 
 mod attribution;
 mod stages;
@@ -16,6 +8,14 @@ use crate::inversion::HoleSource;
 use crate::request::Request;
 
 /// Budgets of the slowest calls.
+///
+/// The flight records of client and server divide a call into consecutive spans. The kernel's events
+/// determine the parts of each span: its thread ran, another thread or an interrupt had the CPU, the thread
+/// slept, or kernel or host withheld the CPU. The spans of a call sum to its latency, and the parts of a span
+/// to its length. Whatever is not recorded is [`Cause::Unknown`]; nothing is guessed.
+///
+/// A call leaves its caller when the kernel starts to wake the thread that will serve it, although the caller
+/// may still be in the system call that sends it; likewise, the reply leaves its lane.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Explanation {
     /// Number of calls examined.

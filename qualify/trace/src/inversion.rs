@@ -1,21 +1,4 @@
 //! Priority inversions: intervals in which something waits while something of a lower level runs.
-//!
-//! Something *waits* if it could proceed but does not:
-//! - a thread that is ready to run, from the start of its wake-up (which includes the latency of interrupts);
-//! - a request that was sent but is not served yet, or whose reply was sent but not read yet, while no thread
-//!   works on it: its octets wait for a busy thread, or for delivery by the kernel;
-//! - a request in service whose thread was preempted and runs below the caller's priority.
-//!
-//! It is an *inversion* while a CPU that the waiting thread may use runs something of a lower level: a
-//! thread, or, for requests of one server without a priority model, a thread that serves a caller of a lower
-//! level. Inherited priorities count. Threads of equal level and idle CPUs cause no inversion. A request in
-//! service whose servant blocks does not wait.
-//!
-//! A *hole* is beyond the control of ORB and application: the kernel chose an ordinary thread, or none,
-//! although a real-time thread was in the queue of that CPU (fair server, real-time throttling); or a CPU
-//! with a waiting thread of a higher level recorded nothing, not even its timer, for [`SILENCE_NS`], or
-//! within an interrupt for [`INTERRUPT_SILENCE_NS`] (the host did not run it, or interrupts were off). Holes
-//! are reported separately, and inversions end at their start.
 
 mod queued_behind;
 mod sweep;
@@ -40,6 +23,17 @@ pub struct Analysis {
 }
 
 /// Interval in which something waited while something of a lower level ran.
+///
+/// Something *waits* if it could proceed but does not:
+/// - a thread that is ready to run, from the start of its wake-up (which includes the latency of interrupts);
+/// - a request that was sent but is not served yet, or whose reply was sent but not read yet, while no thread
+///   works on it: its octets wait for a busy thread, or for delivery by the kernel;
+/// - a request in service whose thread was preempted and runs below the caller's priority.
+///
+/// It is an *inversion* while a CPU that the waiting thread may use runs something of a lower level: a
+/// thread, or, for requests of one server without a priority model, a thread that serves a caller of a lower
+/// level. Inherited priorities count. Threads of equal level and idle CPUs cause no inversion. A request in
+/// service whose servant blocks does not wait.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Inversion {
     /// The thread or request that waited.
@@ -106,6 +100,12 @@ pub enum Who {
 }
 
 /// Interval in which the kernel or the host withheld a CPU.
+///
+/// A *hole* is beyond the control of ORB and application: the kernel chose an ordinary thread, or none,
+/// although a real-time thread was in the queue of that CPU (fair server, real-time throttling); or a CPU
+/// with a waiting thread of a higher level recorded nothing, not even its timer, for [`SILENCE_NS`], or
+/// within an interrupt for [`INTERRUPT_SILENCE_NS`] (the host did not run it, or interrupts were off). Holes
+/// are reported separately, and inversions end at their start.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CpuHole {
     /// CPU.

@@ -7,7 +7,11 @@ const FRAGMENTS: &[&str] = &["Of", "Those", "Something", "Whose", "Who", "Whoeve
 
 /// Rows of a table in a doc comment that were joined into one line, as line breakers do.
 pub fn joined_rows(name: &str, text: &str) -> Option<String> {
-    let is_joined = |line: &str| doc_comment(line).is_some_and(|prose| prose.contains(" | | "));
+    // A complete row may have an empty cell.
+    let is_joined = |line: &str| {
+        doc_comment(line)
+            .is_some_and(|prose| prose.contains(" | | ") && !(prose.starts_with('|') && prose.ends_with('|')))
+    };
     let line = is_code(name)
         .then(|| text.lines().position(is_joined))
         .flatten()?;
@@ -85,9 +89,10 @@ mod tests {
 
     #[test]
     fn joined_rows_are_found() {
-        let joined = ["//! | A | `a` |", " | B | `b` |\n"].concat();
+        let joined = ["//! | A | `a`, `b`", "\n//! `c` |", " | B | `b` |\n"].concat();
         assert!(joined_rows("a.rs", &joined).is_some());
-        assert_eq!(joined_rows("a.rs", "//! | A | `a` |\n//! | B | `b` |\n"), None);
+        let rows = ["//! | A | `a` |\n//! | B |", " | `b` |\n"].concat();
+        assert_eq!(joined_rows("a.rs", &rows), None);
         assert_eq!(joined_rows("a.md", &joined), None);
     }
 

@@ -45,6 +45,8 @@ const RULES: &[Rule] = &[
 
 /// The longest line, in columns.
 const MOST_COLUMNS: usize = 110;
+/// The greatest length of the comment that opens a file, in lines.
+const MOST_OPENING_LINES: usize = 5;
 
 /// Collects findings of all files, since a folder is removed from a list when it has no finding left.
 #[derive(Default)]
@@ -140,8 +142,22 @@ fn long_line(name: &str, text: &str) -> Option<String> {
 fn opening(name: &str, text: &str) -> Option<String> {
     // Examples in the documentation include such files, which must not open with an inner comment.
     let is_included = name.contains("/doc/");
-    let is_missing = name.ends_with(".rs") && !is_included && !is_recorded(name) && !text.starts_with("//!");
-    is_missing.then(|| "does not open with `//!` and the purpose of the file".to_owned())
+    if !name.ends_with(".rs") || is_included || is_recorded(name) {
+        return None;
+    }
+    // The documentation of a crate or folder may be longer.
+    let is_overview = ["lib.rs", "mod.rs", "main.rs"]
+        .iter()
+        .any(|end| name.ends_with(end));
+    let lines = text.lines().take_while(|line| line.starts_with("//!")).count();
+    match lines {
+        0 => Some("does not open with `//!` and the purpose of the file".to_owned()),
+        1..=MOST_OPENING_LINES => None,
+        _ if is_overview => None,
+        _ => Some(format!(
+            "opens with {lines} lines of `//!`, at most {MOST_OPENING_LINES}; move text to the items"
+        )),
+    }
 }
 
 /// Papers are cited as in docs/papers.md: author and year.
@@ -201,9 +217,11 @@ mod tests {
     }
 
     #[test]
-    fn files_without_a_purpose_are_found() {
+    fn files_without_a_purpose_and_with_long_openings_are_found() {
         assert!(opening("a.rs", "use a::b;\n").is_some());
-        assert_eq!(opening("a.rs", "//! Adds.\n"), None);
+        assert_eq!(opening("a.rs", &"//! Adds.\n".repeat(5)), None);
+        assert!(opening("a.rs", &"//! Adds.\n".repeat(6)).is_some());
+        assert_eq!(opening("a/mod.rs", &"//! Adds.\n".repeat(6)), None);
         assert_eq!(opening("a.md", "# Title\n"), None);
     }
 

@@ -1,9 +1,4 @@
 //! Elements of sequences, in memory that grows with the octets received and not with an announced length.
-//!
-//! An element can be a thousand times as large in memory as on the wire: a union has the size of its largest
-//! member. The number of elements is therefore limited twice: before the first one, by the limit on decoded
-//! memory; and in steps, each of which reserves as much memory as octets remain, or as the elements before it
-//! have.
 
 use alloc::vec::Vec;
 use core::mem::needs_drop;
@@ -70,6 +65,11 @@ pub(crate) fn reserve<T>(
 }
 
 /// Number of further elements for which memory is reserved at once.
+///
+/// An element can be a thousand times as large in memory as on the wire: a union has the size of its largest
+/// member. The number of elements is therefore limited twice: before the first one, by the limit on decoded
+/// memory; and in steps, each of which reserves as much memory as octets remain, or as the elements before it
+/// have.
 fn step<T>(missing: usize, present: usize, decoder: &Decoder<'_>) -> usize {
     let by_octets = decoder.remaining() / size_of::<T>().max(1);
     missing.min(by_octets.max(present).max(1))

@@ -2,11 +2,6 @@
 //! wakes a task.
 //!
 //! System calls: one write of the caller. The lane thread waits and reads; waking the task may cost more.
-//!
-//! Asynchronous calls use shared connections; the slot of such a call holds a waker instead of a waiting
-//! thread. The lane thread that reads the reply wakes the task: the only user code there, and never under a
-//! lock. The arguments are kept as octets, so a task that polls can follow a forward. Timeouts need no
-//! thread: lane threads wait at most until the next one.
 
 mod arguments;
 mod sending;
@@ -35,6 +30,11 @@ use crate::{
 };
 
 /// A call that has been sent, and what is needed to send its request again.
+///
+/// Asynchronous calls use shared connections; the slot of such a call holds a waker instead of a waiting
+/// thread. The lane thread that reads the reply wakes the task: the only user code there, and never under a
+/// lock. The arguments are kept as octets, so a task that polls can follow a forward. Timeouts need no
+/// thread: lane threads wait at most until the next one.
 struct Outstanding {
     /// Declared before the reference, which closes unused private connections.
     sent: Option<SentRequest>,

@@ -1,11 +1,4 @@
 //! Open connections that no call uses, and the limit on open connections.
-//!
-//! A call finds its connection by endpoint, band and, if it is private, reference. A thread that serves no
-//! lane keeps its connections to itself, without a lock, and returns them to the shared cache when it ends.
-//! Threads of a lane share the lane's connections under a priority-inheriting lock. Both caches are bounded:
-//! the connection that has been unused for longest is closed; if none is unused, the call gets IMP_LIMIT. A
-//! timeout cancels its request (CancelRequest) and does not close the connection: a late reply is recognised
-//! by its id. An endpoint that could not be reached is tried last for 5 s.
 
 use std::{
     mem,
@@ -29,6 +22,13 @@ use super::{
 ///
 /// Threads of a lane keep theirs here. Other threads keep their own, without a lock on the path of a call,
 /// and leave them here when they end.
+///
+/// A call finds its connection by endpoint, band and, if it is private, reference. A thread that serves no
+/// lane keeps its connections to itself, without a lock, and returns them to the shared cache when it ends.
+/// Threads of a lane share the lane's connections under a priority-inheriting lock. Both caches are bounded:
+/// the connection that has been unused for longest is closed; if none is unused, the call gets IMP_LIMIT. A
+/// timeout cancels its request (CancelRequest) and does not close the connection: a late reply is recognised
+/// by its id. An endpoint that could not be reached is tried last for 5 s.
 pub(crate) struct ConnectionCache {
     limit: usize,
     open: AtomicUsize,

@@ -1,9 +1,4 @@
 //! Request buffer of a thread, which reuses the header of the previous request if the next one has the same.
-//!
-//! In GIOP 1.2, a request whose header would equal that of the thread's previous request keeps that header
-//! in the buffer; only the request id is written. A lane thread remembers how its previous request began
-//! (object key, operation, contexts; at most 512 octets) and recognises the next one by comparing octets.
-//! `crates/giop/tests/giop/last_request.rs` compares both with the straightforward way.
 
 use punctual_cdr::{CdrError, CharSet, Encoder, Endian};
 use punctual_giop::{
@@ -15,6 +10,11 @@ use punctual_types::Priority;
 use crate::interception::AddedContexts;
 
 /// The octets of the last request; the next one keeps the header if its own would be the same.
+///
+/// In GIOP 1.2, a request whose header would equal that of the thread's previous request keeps that header
+/// in the buffer; only the request id is written. A lane thread remembers how its previous request began
+/// (object key, operation, contexts; at most 512 octets) and recognises the next one by comparing octets.
+/// `crates/giop/tests/giop/last_request.rs` compares both with the straightforward way.
 #[derive(Default)]
 pub(super) struct RequestBuffer {
     octets: Vec<u8>,

@@ -1,9 +1,4 @@
 //! Active objects, and the priorities at which their requests run.
-//!
-//! The peer's claim is checked first (`accepted_priorities.rs`), then transformed, then compared with the
-//! lane. With lanes, the servant sees the lane's priority as its own, even if the request arrived at the
-//! wrong lane and is not redispatched; without lanes, the thread takes the request's priority for the
-//! upcall.
 
 use std::sync::Arc;
 
@@ -47,6 +42,11 @@ pub(crate) enum Demultiplexed<'t> {
 }
 
 /// Priorities during an upcall.
+///
+/// The peer's claim is checked first (`accepted_priorities.rs`), then transformed, then compared with the
+/// lane. With lanes, the servant sees the lane's priority as its own, even if the request arrived at the
+/// wrong lane and is not redispatched; without lanes, the thread takes the request's priority for the
+/// upcall.
 pub(crate) struct Placement {
     /// CORBA priority that the servant sees and that its own calls propagate.
     pub(crate) current: Option<Priority>,

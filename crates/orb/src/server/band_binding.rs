@@ -2,10 +2,6 @@
 //!
 //! Source: Real-time CORBA 1.2, binding of priority banded connections. Cases that it leaves open are treated
 //! as in a client: INV_POLICY for an unavailable band.
-//!
-//! A client can bind a banded connection at the server (`_bind_priority_band` with service context 11;
-//! `PolicyOverrides::binds_bands`), which costs one round trip per connection. The band is one word in the
-//! connection; requests outside it get INV_POLICY.
 
 use punctual_giop::{RT_CORBA_PRIORITY_RANGE, ServiceContexts, decode_priority_range};
 use punctual_types::{
@@ -19,6 +15,10 @@ use crate::{PriorityModel, accepted_priorities::Origin, lane_data::LaneContext};
 /// Fails with MARSHAL or BAD_PARAM if the band is missing or malformed; with INV_POLICY if the object's
 /// adapter has other bands, no lane serves it, or it does not contain the object's own priority; with
 /// BAD_INV_ORDER if the connection is bound to another band.
+///
+/// A client can bind a banded connection at the server (`_bind_priority_band` with service context 11;
+/// `PolicyOverrides::binds_bands`), which costs one round trip per connection. The band is one word in the
+/// connection; requests outside it get INV_POLICY.
 pub(super) fn bind(
     object: &ActiveObject,
     lane: &LaneContext,

@@ -1,4 +1,4 @@
-//! The request handler of the ORB's lanes.
+//! Step 11 of a call: the request handler of the ORB's lanes receives the message.
 
 use std::{cell::RefCell, sync::Arc, thread::LocalKey, time::Instant};
 

@@ -1,4 +1,4 @@
-//! Path of one request: decode, admit, find its object and priority, call the servant, write the reply.
+//! Step 12 of a call: the request is decoded and admitted, and its reply is written.
 
 use punctual_cdr::{Decoder, Encoder};
 use punctual_flight::{Event, Record, record_operation};

@@ -1,4 +1,4 @@
-//! Request in service: its object and priorities, and the call of its servant.
+//! Step 13 of a call: object and priority of the request are determined, and its servant is called.
 
 use std::sync::Arc;
 

@@ -48,8 +48,8 @@ impl Dispatcher {
         Some(state.threads[owner].id)
     }
 
-    /// Acquires the resource for the thread at a scheduling point, by `deadline` at the latest; returns whether
-    /// the thread has it. The owner acquires it once more.
+    /// Acquires the resource for the thread at a scheduling point, by `deadline` at the latest; returns
+    /// whether the thread has it. The owner acquires it once more.
     pub(crate) fn acquire(
         &self,
         resource: ResourceId,

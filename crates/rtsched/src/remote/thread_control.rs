@@ -1,18 +1,4 @@
-//! The interface of an endsystem's control. Hand-written equivalent of the code generated from
-//!
-//! ```idl
-//! module PunctualScheduling {
-//!     typedef octet ThreadId[16];
-//!     enum Place { AT_HEAD, MOVING, OUT_OF_REACH };
-//!     struct Whereabouts { Place place; octet hosts; boolean cancelled; };
-//!
-//!     interface ThreadControl {
-//!         // `hosts`: how many further hosts may be queried; `nanoseconds`: remaining time for all.
-//!         Whereabouts find  (in ThreadId id, in octet hosts, in unsigned long long nanoseconds);
-//!         Whereabouts cancel(in ThreadId id, in octet hosts, in unsigned long long nanoseconds);
-//!     };
-//! };
-//! ```
+//! The interface of an endsystem's control.
 
 use std::time::Duration;
 
@@ -24,6 +10,22 @@ use punctual_transport::Peer;
 use punctual_types::DistributableThreadId;
 
 /// Reference to the control of another endsystem: the target of `corbaloc:…/RTScheduling`.
+///
+/// Hand-written equivalent of the code generated from this IDL:
+///
+/// ```idl
+/// module PunctualScheduling {
+///     typedef octet ThreadId[16];
+///     enum Place { AT_HEAD, MOVING, OUT_OF_REACH };
+///     struct Whereabouts { Place place; octet hosts; boolean cancelled; };
+///
+///     interface ThreadControl {
+///         // `hosts`: how many further hosts may be queried; `nanoseconds`: remaining time for all.
+///         Whereabouts find  (in ThreadId id, in octet hosts, in unsigned long long nanoseconds);
+///         Whereabouts cancel(in ThreadId id, in octet hosts, in unsigned long long nanoseconds);
+///     };
+/// };
+/// ```
 ///
 /// ```
 /// use punctual_orb::Orb;

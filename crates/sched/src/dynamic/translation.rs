@@ -1,27 +1,4 @@
 //! Translation of scheduling parameters for schedulers of other disciplines.
-//!
-//! A distributable thread can cross hosts with different schedulers. Attributes that both kinds have are
-//! kept, and with them their order. The others are derived:
-//!
-//! | Missing attribute | Derived from | Otherwise |
-//! |---|---|---|
-//! | priority | equivalent priority (below) | |
-//! | importance | priority, or the value of the utility | |
-//! | criticality | equivalent priority ÷ [`criticality_step`](TranslationDefaults::criticality_step): 0 to 4 | |
-//! | value of the utility | equivalent priority, at least 1 | |
-//! | decay of the utility | | [`decay`](TranslationDefaults::decay) |
-//! | deadline | now + period (the end of the period) | now + [`deadline`](TranslationDefaults::deadline) |
-//! | period, for RMS and RMS+MLF | deadline − now | [`Duration::MAX`]: after all work with a period |
-//! | period, for EDF | | zero: not required |
-//! | execution time | | [`execution_time`](TranslationDefaults::execution_time) |
-//!
-//! The equivalent priority expresses all parameters on the scale of CORBA priorities, 0 to 32767: a priority
-//! is itself; with a criticality it is criticality ×
-//! [`criticality_step`](TranslationDefaults::criticality_step) + importance (at most one step less 1); else
-//! it is the importance or the value of the utility. Values beyond a scale are clamped.
-//!
-//! The reverse translation does not restore attributes that a kind does not have: the runtime keeps the
-//! original parameters and passes these on to the next host.
 
 use core::time::Duration;
 
@@ -30,6 +7,29 @@ use punctual_types::Priority;
 use super::{ParameterKind, SchedulingParameters, Time, UserParameters, Utility};
 
 /// Defaults for attributes that parameters do not have.
+///
+/// A distributable thread can cross hosts with different schedulers. Attributes that both kinds have are
+/// kept, and with them their order. The others are derived:
+///
+/// | Missing attribute | Derived from | Otherwise |
+/// |---|---|---|
+/// | priority | equivalent priority (below) | |
+/// | importance | priority, or the value of the utility | |
+/// | criticality | equivalent priority ÷ [`criticality_step`](TranslationDefaults::criticality_step): 0 to 4 | |
+/// | value of the utility | equivalent priority, at least 1 | |
+/// | decay of the utility | | [`decay`](TranslationDefaults::decay) |
+/// | deadline | now + period (the end of the period) | now + [`deadline`](TranslationDefaults::deadline) |
+/// | period, for RMS and RMS+MLF | deadline − now | [`Duration::MAX`]: after all work with a period |
+/// | period, for EDF | | zero: not required |
+/// | execution time | | [`execution_time`](TranslationDefaults::execution_time) |
+///
+/// The equivalent priority expresses all parameters on the scale of CORBA priorities, 0 to 32767: a priority
+/// is itself; with a criticality it is criticality ×
+/// [`criticality_step`](TranslationDefaults::criticality_step) + importance (at most one step less 1); else
+/// it is the importance or the value of the utility. Values beyond a scale are clamped.
+///
+/// The reverse translation does not restore attributes that a kind does not have: the runtime keeps the
+/// original parameters and passes these on to the next host.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TranslationDefaults {
     /// Time of the translation, from which deadlines and periods count.

@@ -1,13 +1,4 @@
 //! The handshake over the Unix socket, which is closed afterwards.
-//!
-//! | from | message |
-//! |---|---|
-//! | client | [`HELLO`] octets: a magic text with a version, and the [`Incarnation`] that it expects, or 0 |
-//! | server | the same with its own incarnation, and three descriptors: the memory, the receiving end of the server's bell, and the ringing end of the client's |
-//! | client | one octet: it has opened and sealed the memory |
-//!
-//! The server never waits: [`Offer`] is created when the first message has arrived, and completed when the
-//! last has. So a peer that only connects costs no memory.
 
 use std::{
     fmt,
@@ -68,6 +59,15 @@ pub(super) struct Connection {
 }
 
 /// Server: a connection that the client has not opened yet.
+///
+/// | from | message |
+/// |---|---|
+/// | client | [`HELLO`] octets: a magic text with a version, and the [`Incarnation`] that it expects, or 0 |
+/// | server | the same with its own incarnation, and three descriptors: the memory, the receiving end of the server's bell, and the ringing end of the client's |
+/// | client | one octet: it has opened and sealed the memory |
+///
+/// The server never waits: [`Offer`] is created when the first message has arrived, and completed when the
+/// last has. So a peer that only connects costs no memory.
 pub(super) struct Offer {
     connection: Connection,
     memory: OwnedFd,

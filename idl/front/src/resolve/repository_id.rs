@@ -1,9 +1,4 @@
 //! Repository ids, prefixes and versions (CORBA 3.3, 14.7; IDL 3.5, 7.4.9).
-//!
-//! An id is `IDL:`, the prefix, the scoped name with slashes, `:` and the version. The prefix in force is
-//! that of the last `#pragma prefix` in the file or scope; an included file begins without one and restores
-//! the former one. Inside a module, the pragma also replaces the module's name: only names of inner scopes
-//! follow it (14.7.5).
 
 use super::Resolver;
 use super::scope::{Entity, path};
@@ -15,6 +10,11 @@ use crate::source::Span;
 use crate::token::{EventKind, PragmaName};
 
 /// Parts of a definition's repository id, until all are known.
+///
+/// An id is `IDL:`, the prefix, the scoped name with slashes, `:` and the version. The prefix in force is
+/// that of the last `#pragma prefix` in the file or scope; an included file begins without one and restores
+/// the former one. Inside a module, the pragma also replaces the module's name: only names of inner scopes
+/// follow it (14.7.5).
 #[derive(Debug, Clone, Default)]
 pub(super) struct Identity {
     /// Text before its name at its first declaration: the prefix in force, then the names of scopes.

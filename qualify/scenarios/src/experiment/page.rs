@@ -1,22 +1,4 @@
 //! Pages: the chapter of an experiment as data.
-//!
-//! A page is a TOML file with a `heading` and a list of `[[part]]`, each of which is one of `text`, `note`,
-//! `table`, `figure` and `pictures`. Tables and figures select rows of the outcome by the values of columns.
-//! With `each`, a part is repeated for every selected row, and `{column}` stands for the row's value in all
-//! its texts:
-//!
-//! ```toml
-//! heading = "Context switches of a call"
-//! [[part]]
-//! table = { title = "By pool", where = { kind = "curve" }, columns = [["pool", "pool"], ["p50_us", "µs"]] }
-//! [[part]]
-//! [part.figure]
-//! title = "Switches per request"
-//! lines = [{ each = "pool", where = { kind = "curve" }, x = "clients", y = "switches_per_request" }]
-//! [[part]]
-//! each = { kind = "pool" }
-//! table = { title = "{pool}", where = { kind = "call", pool = "{pool}" }, columns = [["p50_us", "µs"]] }
-//! ```
 
 use punctual_harness::Row;
 use punctual_report::{Chapter, Table};
@@ -30,6 +12,24 @@ use super::{
 use crate::error::Error;
 
 /// The chapter of an experiment.
+///
+/// A page is a TOML file with a `heading` and a list of `[[part]]`, each of which is one of `text`, `note`,
+/// `table`, `figure` and `pictures`. Tables and figures select rows of the outcome by the values of columns.
+/// With `each`, a part is repeated for every selected row, and `{column}` stands for the row's value in all
+/// its texts:
+///
+/// ```toml
+/// heading = "Context switches of a call"
+/// [[part]]
+/// table = { title = "By pool", where = { kind = "curve" }, columns = [["pool", "pool"], ["p50_us", "µs"]] }
+/// [[part]]
+/// [part.figure]
+/// title = "Switches per request"
+/// lines = [{ each = "pool", where = { kind = "curve" }, x = "clients", y = "switches_per_request" }]
+/// [[part]]
+/// each = { kind = "pool" }
+/// table = { title = "{pool}", where = { kind = "call", pool = "{pool}" }, columns = [["p50_us", "µs"]] }
+/// ```
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Page {

@@ -1,10 +1,5 @@
 //! `orb.context-switches`: context switches per call by number of clients, and their share of a call's
 //! latency.
-//!
-//! The clients are those of `orb.latency`, with and without lanes, on one CPU; the kernel counts. Then one
-//! client calls continuously, and its latency is compared with the cost of its context switches, from the
-//! yield test. Source: [Levine 1999], context switches per request; [Schmidt 2002] 4, their share of a call;
-//! MT_Cubit's option `-c`.
 
 use std::time::Duration;
 
@@ -20,6 +15,12 @@ use crate::{
     os::switch_us,
 };
 
+/// The benchmark `orb.context-switches`.
+///
+/// The clients are those of `orb.latency`, with and without lanes, on one CPU; the kernel counts. Then one
+/// client calls continuously, and its latency is compared with the cost of its context switches, from the
+/// yield test. Source: [Levine 1999], context switches per request; [Schmidt 2002] 4, their share of a call;
+/// MT_Cubit's option `-c`.
 pub(crate) struct ContextSwitches;
 
 const MOST_CLIENTS: usize = 50;

@@ -1,6 +1,6 @@
 //! `punctual qualify` from outside, with small benchmarks: runs that continue after failures, are ended by
-//! signals, are compared with earlier ones, and are evaluated under controls. The tests start this binary again,
-//! which therefore has its own `main`.
+//! signals, are compared with earlier ones, and are evaluated under controls. The tests start this binary
+//! again, which therefore has its own `main`.
 
 mod benchmarks;
 mod comparing;

@@ -1,9 +1,5 @@
 //! The object that threads call. Hand-written equivalent of the code generated from
-//!
-//!     interface Tracker {
-//!         long track(in long manner);
-//!         oneway void wake();
-//!     };
+//! `interface Tracker { long track(in long manner); oneway void wake(); };`.
 
 use std::{
     sync::{

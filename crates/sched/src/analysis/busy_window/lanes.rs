@@ -1,9 +1,4 @@
 //! Threads of lanes that wait for calls of their servants.
-//!
-//! A request can wait for a thread only while all threads of its lane serve others. A thread that computes,
-//! or is ready to, is work of the lane's priority, which the analysis counts anyway. A thread that waits for
-//! a nested call is not: if so many requests with nested calls can be served at a time that no thread is
-//! left, their whole waiting time counts.
 
 use alloc::vec::Vec;
 
@@ -11,6 +6,11 @@ use super::{Given, Interference, Source};
 use crate::analysis::{Hold, Time};
 
 /// What waiting threads of a step's lane add to its response.
+///
+/// A request can wait for a thread only while all threads of its lane serve others. A thread that computes,
+/// or is ready to, is work of the lane's priority, which the analysis counts anyway. A thread that waits for
+/// a nested call is not: if so many requests with nested calls can be served at a time that no thread is
+/// left, their whole waiting time counts.
 pub(super) enum Occupations {
     /// A thread is always left, or the step needs none of its own.
     Free,

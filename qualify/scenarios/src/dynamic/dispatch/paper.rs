@@ -1,9 +1,4 @@
 //! The turns of [Gill 2004] section 3.1, figure 6 ([`FIGURE_6`]), as a schedule.
-//!
-//! The turns follow the paper's text. Where the text is ambiguous, the figure's end at T = 18 decides: DT3
-//! works for 6 s ("scheduled for 3 s", then it "continues"), DT4 for 9 s. DT2 cannot run on host 2 before DT4
-//! has completed, although the text names DT5 there, which has completed by then. The length of DT2's last
-//! turn is not stated: 3 s here, as on host 2.
 
 use super::super::schedule::{Run, Schedule};
 use crate::studies::{FIGURE_6, TurnEnd};
@@ -12,6 +7,11 @@ use crate::studies::{FIGURE_6, TurnEnd};
 pub(super) const UNITS: u64 = 21;
 
 /// Returns the schedule with this number of nanoseconds per unit.
+///
+/// The turns follow the paper's text. Where the text is ambiguous, the figure's end at T = 18 decides: DT3
+/// works for 6 s ("scheduled for 3 s", then it "continues"), DT4 for 9 s. DT2 cannot run on host 2 before DT4
+/// has completed, although the text names DT5 there, which has completed by then. The length of DT2's last
+/// turn is not stated: 3 s here, as on host 2.
 pub(super) fn schedule(unit_ns: u64) -> Schedule {
     let runs = FIGURE_6.iter().map(|turn| Run {
         host: turn.host as u8 + 1,
