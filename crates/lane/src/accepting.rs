@@ -36,9 +36,9 @@ impl<H: RequestHandler> Lane<H> {
     /// Accepts what an acceptor has, as far as limit and budget permit, and arms it again.
     ///
     /// The thread that an acceptor wakes accepts [`LaneLimits::accepts_per_wake_up`](crate::LaneLimits)
-    /// connections and then arms the acceptor again, which puts it behind everything that is ready by then: the
-    /// lane serves its connections in between. An acceptor is armed once, so while the lane's budget is exhausted
-    /// its peers wait in the kernel's queue and wake no thread.
+    /// connections and then arms the acceptor again, which puts it behind everything that is ready by then:
+    /// the lane serves its connections in between. An acceptor is armed once, so while the lane's budget is
+    /// exhausted its peers wait in the kernel's queue and wake no thread.
     pub(crate) fn accept(&self, token: u64) {
         let index = (token - FIRST_ACCEPTOR) as usize;
         let Some(acceptor) = self.acceptors().get(index) else {

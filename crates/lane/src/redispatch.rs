@@ -13,10 +13,10 @@ impl<H: ServingSlot> Worker<'_, H> {
     /// Passes the request in the buffers to another lane, or serves it here. `false`: the connection is of no
     /// further use.
     ///
-    /// The request goes into the same queue that buffers requests. A lane that does not buffer is woken by its doorbell,
-    /// in its poller; that and the copy are what it costs. A request that finds no room is served where it
-    /// arrived. Replies to one connection are still written one at a time, so the two lanes share its lock, which
-    /// inherits priority.
+    /// The request goes into the same queue that buffers requests. A lane that does not buffer is woken by
+    /// its doorbell, in its poller; that and the copy are what it costs. A request that finds no room is
+    /// served where it arrived. Replies to one connection are still written one at a time, so the two lanes
+    /// share its lock, which inherits priority.
     ///
     /// A client can no longer cancel a request that was redispatched: it is served.
     pub(crate) fn redispatch(

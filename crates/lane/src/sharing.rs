@@ -31,10 +31,11 @@ use crate::{
 
 /// Properties of a new shared connection.
 ///
-/// Shared connections are in the poller of a lane: the caller's lane, or a lane of the pool that reads replies. The
-/// request id names a slot, and the thread that reads wakes only that caller. If no lane can read the reply
-/// at the caller's priority, threads that serve a lane make the call an exclusive one, and other threads get
-/// INV_POLICY. Writes never wait: octets that the server does not take at once are sent when it does.
+/// Shared connections are in the poller of a lane: the caller's lane, or a lane of the pool that reads
+/// replies. The request id names a slot, and the thread that reads wakes only that caller. If no lane can
+/// read the reply at the caller's priority, threads that serve a lane make the call an exclusive one, and
+/// other threads get INV_POLICY. Writes never wait: octets that the server does not take at once are sent
+/// when it does.
 pub struct SharedConnectionSettings<'s, P> {
     /// Properties of its protocol.
     pub properties: &'s ProtocolProperties,

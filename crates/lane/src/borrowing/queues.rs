@@ -11,15 +11,16 @@ impl<H: ServingSlot> Lane<H> {
     /// # Why no wake-up is lost
     ///
     /// A lane begins to ask in two places: where a request is put into its queue ([`Lane::after_push`]), and
-    /// where the last of its threads goes into an upcall (`Lane::reinforce`). Each makes its own half true and
-    /// then checks the other half, sequentially consistent, so one of the two sees both and calls. The call takes
-    /// the lower queue's lock and notifies: a thread that checked before that is asleep by then, and is woken; a
-    /// thread that checks later sees that the lane asks. Each call wakes one thread of each lower lane, and a
-    /// thread that takes a request calls again if the lane still asks: if others are idle, they take the rest. A
-    /// thread that was woken for its own queue and helps instead passes that wake-up on.
+    /// where the last of its threads goes into an upcall (`Lane::reinforce`). Each makes its own half true
+    /// and then checks the other half, sequentially consistent, so one of the two sees both and calls. The
+    /// call takes the lower queue's lock and notifies: a thread that checked before that is asleep by then,
+    /// and is woken; a thread that checks later sees that the lane asks. Each call wakes one thread of each
+    /// lower lane, and a thread that takes a request calls again if the lane still asks: if others are idle,
+    /// they take the rest. A thread that was woken for its own queue and helps instead passes that wake-up
+    /// on.
     ///
-    /// The price of several lower lanes is that all but one of these threads wake in vain. That costs the lane
-    /// that asks one lock and one wake-up for each, and nothing while one of its own threads is free.
+    /// The price of several lower lanes is that all but one of these threads wake in vain. That costs the
+    /// lane that asks one lock and one wake-up for each, and nothing while one of its own threads is free.
     pub(super) fn call_for_help_with_queue(&self, lower: &[Arc<RequestQueue<H>>]) {
         if self.queue.has_requests() {
             // The highest first: of the threads that are woken it is the one that runs first.
