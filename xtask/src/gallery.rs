@@ -9,7 +9,7 @@ use crate::command::{cargo, root};
 
 use self::{figure::Theme, measured::Demo};
 
-/// Where the figures are written.
+/// Folder of the figures.
 const FOLDER: &str = "docs/gallery";
 
 /// Measures, or reads `--from FILE.json`, and writes the figures.

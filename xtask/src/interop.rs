@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write, fs};
 use crate::command::root;
 
 const PAGE: &str = "docs/interoperability.md";
-/// Where the tests leave a file for each row.
+/// Folder in which the tests leave a file for each row.
 const RECORDS: &str = "target/tmp/matrix";
 const BEGIN: &str = "<!-- From a run: cargo xtask test tests && cargo xtask interop -->\n";
 const END: &str = "<!-- End of the run -->\n";

@@ -70,9 +70,9 @@ fn position<'p>(metadata: &Metadata, package: &'p Package) -> Result<Position<'p
 /// Position of a package in the order of layers.
 #[derive(Debug)]
 enum Position<'n> {
-    /// With its height.
+    /// Crate of the runtime, with its height.
     Runtime(&'n str, usize),
-    /// With its height.
+    /// Crate of the IDL compiler, with its height.
     Idl(usize),
     Services,
     Report,

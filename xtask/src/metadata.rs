@@ -86,7 +86,7 @@ impl Metadata {
             .filter(|package| !self.workspace_members.contains(&package.id))
     }
 
-    /// Where Cargo puts what it builds.
+    /// Returns the folder of Cargo's output.
     pub fn target_folder(&self) -> &Path {
         &self.target_directory
     }

@@ -47,7 +47,7 @@ pub fn check(metadata: &Metadata) -> Result<(), String> {
     }
 }
 
-/// Where `unsafe` may be written.
+/// Folders in which `unsafe` may be written.
 const MAY_BE_UNSAFE: &[&str] = &["crates/os", "qualify/system"];
 
 /// Every package is under the lints of the workspace, which forbid `unsafe`; the compiler does the rest.

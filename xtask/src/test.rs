@@ -77,9 +77,9 @@ pub struct Step {
 
 /// How a step ends.
 enum Run {
-    /// With the first failure.
+    /// A check that fails with its first failure.
     Check(fn() -> Result<(), String>),
-    /// With the results of all its tests.
+    /// Tests with the sum of their results.
     Tests(fn() -> Result<Sum, String>),
 }
 

@@ -255,7 +255,7 @@ impl TypeCode {
     }
 }
 
-/// In place of the size of a label: it is a `wchar`.
+/// Stands for the size of a label that is a `wchar`.
 const WIDE_LABEL: usize = 0;
 
 /// The encoded form of one type code, little-endian.

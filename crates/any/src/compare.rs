@@ -23,7 +23,7 @@ impl TypeCodeView<'_> {
         Comparison::new(true).holds(self, other).unwrap_or(false)
     }
 
-    /// As [`TypeCode::equivalent`].
+    /// Compares type codes like [`TypeCode::equivalent`].
     pub fn equivalent(&self, other: &TypeCodeView<'_>) -> bool {
         match (self.whole(), other.whole()) {
             (Some(one), Some(two)) if one == two && self.endian() == other.endian() => true,

@@ -42,7 +42,7 @@ impl fmt::Display for AnyError {
     }
 }
 
-/// As [`Display`](fmt::Display): what `main` prints when it returns the error.
+/// Formats the error like [`Display`](fmt::Display): `main` prints this when it returns the error.
 impl fmt::Debug for AnyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

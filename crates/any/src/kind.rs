@@ -80,13 +80,13 @@ kinds! {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(i16)]
 pub enum ValueModifier {
-    /// As the members say.
+    /// Marshalled as the members state.
     None = 0,
     /// Marshalled by the application.
     Custom = 1,
-    /// There are none: the type has no state.
+    /// Abstract: the type has no state.
     Abstract = 2,
-    /// In chunks, so that what a receiver does not know can be left out.
+    /// Marshalled in chunks, so that a receiver can skip members that it does not know.
     Truncatable = 3,
 }
 

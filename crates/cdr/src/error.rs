@@ -51,7 +51,7 @@ pub enum CdrErrorKind {
     LengthImpossible,
     /// Values are nested deeper than the limit.
     NestingTooDeep,
-    /// There is no memory for the decoded values.
+    /// The decoded values need more memory than is available.
     OutOfMemory,
     /// A string lacks its final NUL or has another inside.
     StringUnterminated,

@@ -4,7 +4,8 @@ use punctual_lane::LaneStatistics;
 
 /// One of a lane's numbers, under its names.
 pub(crate) struct Metric {
-    /// In JSON. Prometheus says `punctual_lane_NAME`, with `_total` behind what only grows.
+    /// Name in JSON. The name for Prometheus is `punctual_lane_NAME`, with `_total` appended for counters
+    /// that only grow.
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
     pub(crate) help: &'static str,

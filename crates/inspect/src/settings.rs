@@ -95,7 +95,7 @@ impl Inspection {
         }
     }
 
-    /// Also serves Prometheus over TCP, at an address of the loopback network; port 0 selects a free port.
+    /// Serves Prometheus over TCP, too, at an address of the loopback network; port 0 selects a free port.
     /// Default: no.
     ///
     /// Every user of this host can read it, and perhaps others through a web browser: counts and times, no

@@ -23,7 +23,7 @@ use crate::{
 enum Step {
     /// A connection, perhaps one of several.
     Taken,
-    /// Nothing.
+    /// No client was waiting.
     Nothing,
     /// The system has no descriptor or memory for a connection.
     Failed,

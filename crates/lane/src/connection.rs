@@ -217,7 +217,7 @@ impl<H: RequestHandler> Connection<H> {
         self.send_copied(self.outbound.lock(), message, version)
     }
 
-    /// As [`Self::send`]; a large message loses its memory if it has to be kept.
+    /// Sends a message like [`Self::send`]; a large message loses its memory if it has to be kept.
     #[inline(always)]
     pub(crate) fn send_owned(&self, message: &mut Vec<u8>, version: Version) -> Result<bool, Broken> {
         let mut outbound = self.outbound.lock();
@@ -559,9 +559,9 @@ const STALLED_UNSERVED: u32 = 300;
 pub(crate) enum Idleness {
     /// A message has begun, is served, or waits to be read or sent.
     Busy,
-    /// Nothing is pending, and something has arrived since [`Connection::clear_used`].
+    /// No work is pending, and octets have arrived since [`Connection::clear_used`].
     Quiet,
-    /// Nothing is pending, and nothing has arrived since then.
+    /// No work is pending, and no octets have arrived since then.
     Unused,
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct ConnectionTable<H: RequestHandler> {
 
 /// Result of [`ConnectionTable::examine_oldest`].
 pub(crate) enum Oldest<H: RequestHandler> {
-    /// There is no connection.
+    /// No connection exists.
     None,
     /// It was opened or used at this time, which is not early enough.
     Since(Instant),

@@ -20,7 +20,7 @@ use crate::{
 /// How a request reached the thread that serves it.
 #[derive(Clone, Copy)]
 pub(crate) struct Arrival {
-    /// When it was read from its connection; `None`: just now.
+    /// Time at which it was read from its connection; `None`: just now.
     pub(crate) read_at: Option<Instant>,
     /// It has not been in a queue yet, so another lane may serve it.
     pub(crate) may_move: bool,

@@ -153,7 +153,7 @@ pub(crate) trait EarlyReplies: Any {
 pub enum Disposition {
     /// Sends the reply that was written; its packets travel at this priority.
     Reply(Option<Priority>),
-    /// Nothing: the client expects no reply.
+    /// No reply: the client expects none.
     NoReply,
     /// Keeps the request, which has not been served, until [`crate::Lane::release_held`]; refuses it with
     /// TRANSIENT if these limits leave no room.

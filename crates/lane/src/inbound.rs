@@ -32,7 +32,7 @@ pub(crate) enum Received {
     Event(Event),
     /// This many octets of a message that continues.
     Part(usize),
-    /// Nothing, or part of a message; the rest will wake a thread.
+    /// No message, or part of one; the rest will wake a thread.
     Nothing,
     /// The peer has closed the connection, or it broke.
     EndOfStream,
@@ -61,7 +61,7 @@ impl Inbound {
         }
     }
 
-    /// With the code set that this side has announced, for requests of a server.
+    /// Sets the code set that this side has announced, for requests of a server.
     pub(crate) fn with_code_set(self, announced: Option<CharSet>) -> Self {
         let protocol = match announced {
             Some(char_set) => self.protocol.with_char_set(char_set),

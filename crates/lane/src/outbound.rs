@@ -41,9 +41,9 @@ pub(crate) struct Broken {
 pub(crate) enum Wrote {
     /// Octets; more may wait.
     Octets,
-    /// Nothing, since there is no room.
+    /// No octets were sent, since there is no room.
     NoRoom,
-    /// Nothing, since nothing waits.
+    /// No octets were sent, since none wait.
     Nothing,
 }
 

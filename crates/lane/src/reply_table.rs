@@ -113,7 +113,7 @@ pub struct Ticket {
 /// Reason why a call cannot enter the table.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Refused {
-    /// As many calls are outstanding as permitted.
+    /// The maximum number of calls is outstanding.
     Full,
     /// The connection has ended.
     Ended,

@@ -77,7 +77,7 @@ pub(crate) struct QueuedRequest<H: RequestHandler> {
     pub(crate) origin: Option<Arc<ConnectionTable<H>>>,
     pub(crate) header: MessageHeader,
     pub(crate) request_id: u32,
-    /// When it was read.
+    /// Time at which it was read.
     pub(crate) read_at: Instant,
     /// Code set of `char` and `string`.
     pub(crate) char_set: CharSet,

@@ -16,10 +16,11 @@ use std::time::{Duration, Instant};
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ThreadLifetime {
-    /// As long as the pool: no thread is replaced, and after the lane's peak load none is started.
+    /// Threads live as long as the pool: no thread is replaced, and after the lane's peak load none is
+    /// started.
     #[default]
     Infinite,
-    /// Until the thread has received no request for this time.
+    /// A thread ends when it has received no request for this time.
     IdleTimeout(Duration),
     /// For this time, regardless of its load; a request in service is completed.
     RunTime(Duration),

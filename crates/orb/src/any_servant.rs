@@ -61,7 +61,7 @@ pub enum Declined {
 }
 
 impl Declined {
-    /// There is no object with this id: OBJECT_NOT_EXIST.
+    /// Returns OBJECT_NOT_EXIST: no object has this id.
     pub fn no_object() -> Self {
         Self::Exception(no_object())
     }

@@ -72,7 +72,7 @@ impl Objects {
         !self.managed.is_empty() && self.issued(key) != Some(false) && self.is_short(key)
     }
 
-    /// After adapters have been made.
+    /// Searches again after adapters have been created.
     fn search_again(&self, key: &[u8]) -> Search<'_> {
         if let Demultiplexed::Object(object) = self.demultiplex(key) {
             return Search::Object(object);

@@ -46,7 +46,7 @@ impl Interest {
 /// How often an event is reported.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Trigger {
-    /// In every wait while the condition holds. Wakes more threads than necessary if several wait.
+    /// Reported by every wait while the condition holds. Wakes more threads than necessary if several wait.
     Level,
     /// Once per arrival, to one waiting thread. The reader must read until a read returns less than
     /// requested. The cheapest.

@@ -3,7 +3,7 @@
 /// Lifespan of the objects of an adapter: `PortableServer::LifespanPolicy`.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Lifespan {
-    /// Until the ORB ends. References from an earlier run of the server cause OBJECT_NOT_EXIST.
+    /// Objects exist until the ORB ends. References from an earlier run of the server cause OBJECT_NOT_EXIST.
     #[default]
     Transient,
     /// Beyond the ORB: adapter name and object id identify the same object in the next run.

@@ -90,8 +90,8 @@ impl<'s> Current<'s> {
         segment::run(self.endsystem, name, parameters, None, None, work)
     }
 
-    /// As [`Self::segment`], with its own deadline and its own policy for work that can no longer meet it, in
-    /// place of those of the parameters and of the endsystem.
+    /// Executes a segment like [`Self::segment`], with its own deadline and its own policy for work that can
+    /// no longer meet it, in place of those of the parameters and of the endsystem.
     ///
     /// ```
     /// use std::time::Duration;
@@ -135,8 +135,8 @@ impl<'s> Current<'s> {
         )
     }
 
-    /// As [`Self::segment`], with parameters for threads that are spawned in it, implicitly by oneway and
-    /// asynchronous calls as well.
+    /// Executes a segment like [`Self::segment`], with parameters for threads that are spawned in it,
+    /// implicitly by oneway and asynchronous calls as well.
     ///
     /// ```
     /// use punctual_rtsched::{RtScheduling, SchedulingError};

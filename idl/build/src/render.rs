@@ -11,9 +11,9 @@ use punctual_idl::{Diagnostic, SourceFile, Span};
 /// Style of rendered diagnostics.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Style {
-    /// With colours, for terminals.
+    /// Text with colours, for terminals.
     Coloured,
-    /// Without colours, for logs and files.
+    /// Text without colours, for logs and files.
     Plain,
 }
 

@@ -85,7 +85,7 @@ pub struct Facts {
 pub struct Layout {
     /// Octets.
     pub size: u64,
-    /// In octets.
+    /// Alignment in octets.
     pub alignment: u64,
     /// Number of functions that call each other to decode it, each with its own copy of what it returns.
     pub nesting: u64,
@@ -409,7 +409,7 @@ pub struct ValueType {
 /// The kinds of value types.
 #[derive(Debug)]
 pub enum ValueKind {
-    /// Without state; also `ValueBase`.
+    /// Abstract type, which has no state; also `ValueBase`.
     Abstract,
     Boxed(Type),
     Concrete(ValueState),

@@ -178,7 +178,7 @@ pub(crate) enum TypeKind {
         wide: bool,
         bound: Option<Expr>,
     },
-    /// Without digits in the type of a constant.
+    /// Fixed-point type; `None` in the type of a constant.
     Fixed(Option<Box<(Expr, Expr)>>),
     Sequence {
         element: Box<TypeSpec>,

@@ -107,7 +107,7 @@ pub enum DefinitionKind {
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Module {
-    /// In source order.
+    /// Members in source order.
     pub members: Vec<DefinitionId>,
 }
 
@@ -159,7 +159,7 @@ pub struct Operation {
     pub oneway: bool,
     /// The result, [`Type::Void`] if there is none.
     pub result: Type,
-    /// In source order.
+    /// Parameters in source order.
     pub parameters: Vec<Parameter>,
     /// The exceptions of the `raises` clause.
     pub raises: Vec<DefinitionId>,
@@ -223,7 +223,7 @@ pub struct Attribute {
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Struct {
-    /// In source order.
+    /// Members in source order.
     pub members: Vec<Member>,
     /// Types that are defined inside a member declaration.
     pub nested: Vec<DefinitionId>,
@@ -249,7 +249,7 @@ pub struct Member {
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Exception {
-    /// In source order; may be empty.
+    /// Members in source order; may be empty.
     pub members: Vec<Member>,
     /// Types that are defined inside a member declaration.
     pub nested: Vec<DefinitionId>,
@@ -261,7 +261,7 @@ pub struct Exception {
 pub struct Union {
     /// As written; an integer type, char, boolean or an enum, possibly through typedefs.
     pub discriminator: Type,
-    /// In source order.
+    /// Cases in source order.
     pub cases: Vec<Case>,
     /// No `default:` label, and the labels do not cover every value of the discriminator: the union may hold
     /// no member at all.
@@ -288,7 +288,7 @@ pub struct Case {
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Enum {
-    /// In source order, so by ordinal.
+    /// Enumerators in source order, so by ordinal.
     pub enumerators: Vec<Enumerator>,
 }
 
@@ -312,7 +312,7 @@ pub struct Enumerator {
 pub struct Bitmask {
     /// Type of the encoded integer.
     pub holder: Type,
-    /// In source order.
+    /// Flags in source order.
     pub flags: Vec<Flag>,
 }
 
@@ -539,7 +539,7 @@ pub enum Type {
     },
     /// `fixed<digits, scale>`; a `const fixed` has the digits and scale of its value.
     Fixed {
-        /// From 1 to 31.
+        /// Decimal digits, from 1 to 31.
         digits: u8,
         /// Decimal places; at most `digits`.
         scale: u8,

@@ -40,7 +40,7 @@ pub(crate) struct Preprocessed {
     pub behind: HashMap<usize, Rc<str>>,
     /// Where the tokens of expansions are written; [`Span::expansion`] counts from 1.
     pub expansions: Vec<Span>,
-    /// In source order.
+    /// Events in source order.
     pub events: Vec<Event>,
     pub diagnostics: Vec<Diagnostic>,
 }

@@ -18,7 +18,7 @@ pub(crate) struct Token {
 /// A change of repository ids between two tokens.
 #[derive(Debug, Clone)]
 pub(crate) struct Event {
-    /// Before the token of this index.
+    /// Index of the token that follows.
     pub at: usize,
     pub span: Span,
     pub kind: EventKind,

@@ -62,10 +62,10 @@ pub struct Hole {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HoleSource {
-    /// They were idle although a call was outstanding: a lost wake-up, or real-time throttling, which a
+    /// The CPUs were idle although a call was outstanding: a lost wake-up, or real-time throttling, which a
     /// measurement lifts.
     Idle,
-    /// They ran other tasks: the kernel's fair server for starving ordinary tasks, or a higher priority.
+    /// The CPUs ran other tasks: the kernel's fair server for starving ordinary tasks, or a higher priority.
     OtherTasks,
     /// Not accounted: the host did not run the virtual CPU.
     Unaccounted,

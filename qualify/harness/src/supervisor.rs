@@ -45,7 +45,7 @@ pub struct Preparation {
 enum Scope {
     /// Everything.
     All,
-    /// Nothing; it only prevents concurrent runs.
+    /// Changes nothing; it only prevents concurrent runs.
     LockOnly,
     /// It removes this process's trace instance at the end, and nothing else.
     TraceOnly,

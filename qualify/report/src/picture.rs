@@ -18,7 +18,7 @@ use crate::escape::escaped;
 pub struct Picture {
     pub(crate) title: String,
     width: u32,
-    /// In rows from the top; 0: black, 255: white.
+    /// Pixels in rows from the top; 0: black, 255: white.
     pixels: Vec<u8>,
 }
 

@@ -91,9 +91,9 @@ pub enum Stage {
     ReplyWakeUp,
     /// The caller decodes the result.
     Result,
-    /// From sending to the reply, if the server's side is not recorded.
+    /// Time from sending to the reply, if the server's side is not recorded.
     Unrecorded,
-    /// After sending, if no reply was read: a oneway or failed call.
+    /// Time after sending, if no reply was read: a oneway or failed call.
     NoReply,
 }
 

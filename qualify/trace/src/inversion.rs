@@ -16,9 +16,9 @@ pub const INTERRUPT_SILENCE_NS: u64 = 100_000;
 /// Result of an analysis.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Analysis {
-    /// In the order of their start.
+    /// Inversions in the order of their start.
     pub inversions: Vec<Inversion>,
-    /// In the order of their start.
+    /// Holes in the order of their start.
     pub holes: Vec<CpuHole>,
 }
 

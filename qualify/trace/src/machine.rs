@@ -28,7 +28,7 @@ pub(crate) struct Cpu {
     pub(crate) interrupts: Vec<Interrupt>,
     /// Whether the kernel has preferred the running thread to a real-time thread in the queue.
     pub(crate) held_back: Option<HoleSource>,
-    /// Until this time it records nothing, for so long that the host may not have run it.
+    /// End of a silence that is so long that the host may not have run it.
     pub(crate) silent_until: Option<u64>,
 }
 

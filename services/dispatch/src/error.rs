@@ -5,7 +5,7 @@ use std::{fmt, io};
 /// A dispatcher that cannot be built or reconfigured.
 #[derive(Debug, thiserror::Error)]
 pub enum DispatchError {
-    /// There is no level.
+    /// No level was given.
     #[error("a dispatcher needs at least one level: add `.level(Level::new(0))`")]
     NoLevel,
     /// Two levels have the same preemption priority.

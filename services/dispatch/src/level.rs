@@ -35,7 +35,7 @@ pub struct Level {
     pub(crate) shedding: SheddingPolicy,
 }
 
-/// In which order the commands of a level are executed. Corresponds to Kokyu's `Dispatching_Type_t`.
+/// Order in which the commands of a level are executed. Corresponds to Kokyu's `Dispatching_Type_t`.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum Order {
     /// Order of arrival (`FIFO`, `STATIC_DISPATCHING`).

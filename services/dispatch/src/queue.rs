@@ -29,7 +29,7 @@ pub(crate) enum Next<C> {
     Cancel(Queued<C>),
     /// It will be tried again: ask once more.
     Deferred,
-    /// Until this time, unless a command arrives earlier.
+    /// Wait until this time, unless a command arrives earlier.
     Wait(Option<Time>),
 }
 

@@ -153,7 +153,7 @@ impl Consumer {
         self.level.load(Relaxed)
     }
 
-    /// From its next delivery on.
+    /// Sets priority and level, from the next delivery on.
     pub(crate) fn reconfigure(&self, priority: Priority, level: u32) {
         self.priority.store(priority.value(), Relaxed);
         self.level.store(level, Relaxed);

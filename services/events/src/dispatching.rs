@@ -24,7 +24,7 @@ pub(crate) struct Threads {
 enum Kind {
     Reactive,
     Lanes {
-        /// From the highest priority to the lowest. Locked while they change.
+        /// Lanes from the highest priority to the lowest. Locked while they change.
         lanes: PiMutex<Vec<Lane>>,
         dispatcher: Dispatcher<Delivery>,
     },
@@ -182,7 +182,8 @@ impl Mapping {
 }
 
 impl Default for Mapping {
-    /// Without an ORB: SCHED_FIFO, linear from 1 to 99, and the ordinary class for the lowest priority.
+    /// Mapping without an ORB: SCHED_FIFO, linear from 1 to 99, and the ordinary class for the lowest
+    /// priority.
     fn default() -> Self {
         let linear = LinearMapping::new(1..=99);
         Self(Arc::new(move |priority| match priority {

@@ -16,7 +16,7 @@ pub(crate) use tree::{FilterTree, Stimulus};
 pub struct EventType(pub i32);
 
 impl EventType {
-    /// In a filter: every type.
+    /// Stands for every type in a filter.
     pub const ANY: Self = Self(0);
     /// Fired once.
     pub const TIMEOUT: Self = Self(4);
@@ -33,7 +33,7 @@ impl EventType {
 pub struct SourceId(pub i32);
 
 impl SourceId {
-    /// In a filter: every source.
+    /// Stands for every source in a filter.
     pub const ANY: Self = Self(0);
 }
 
@@ -320,7 +320,7 @@ pub enum FilterError {
         /// Limit of the channel.
         limit: usize,
     },
-    /// There are too many elements.
+    /// The filter has too many elements.
     #[error(
         "the filter has {elements} elements, and the channel permits {limit}; use masks, several subscriptions, \
          or raise `FilterLimits::elements`"

@@ -70,7 +70,7 @@ pub struct Selected {
 /// A need that cannot be examined.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum RateManagerError {
-    /// There is no such operation.
+    /// No operation has this id.
     #[error(transparent)]
     Unknown(#[from] Anomaly),
     /// It has no rate of its own.

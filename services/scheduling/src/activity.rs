@@ -121,12 +121,12 @@ impl Step {
 /// Where a step runs, by name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Place<'s> {
-    /// In the client's thread on this host.
+    /// The client's thread on this host.
     Host(&'s str),
-    /// In a thread of this pool.
+    /// A thread of this pool.
     Pool(&'s str),
-    /// In a thread of the pool that serves this adapter.
+    /// A thread of the pool that serves this adapter.
     Adapter(&'s str),
-    /// In a thread of the pool that serves this object.
+    /// A thread of the pool that serves this object.
     Object(&'s str),
 }

@@ -134,10 +134,10 @@ impl Default for CorbaPriority {
 pub struct StepEntry {
     /// Processor time.
     pub compute: Option<Span>,
-    /// With `compute`: minimum factor of the actual time. Default: 1.
+    /// Minimum factor of the actual time of `compute`. Default: 1.
     #[serde(default = "whole")]
     pub least: f64,
-    /// With `compute`: maximum factor of the actual time. Default: 1.
+    /// Maximum factor of the actual time of `compute`. Default: 1.
     #[serde(default = "whole")]
     pub most: f64,
     /// Begins a nested segment.
@@ -149,24 +149,24 @@ pub struct StepEntry {
     /// Calls a host; in a group, the host with the caller's number (in the caller's own group, the next
     /// host).
     pub call: Option<String>,
-    /// With `call`: steps of the upcall.
+    /// Steps of the upcall of `call`.
     pub steps: Option<Vec<StepEntry>>,
-    /// With `call`: deadline. Default: none.
+    /// Deadline of `call`. Default: none.
     pub deadline: Option<Span>,
-    /// With `call`: number of retries after a cancellation. Default: 0.
+    /// Number of retries of `call` after a cancellation. Default: 0.
     pub retries: Option<u32>,
-    /// With `call`: delay before a retry. Default: 0.
+    /// Delay before a retry of `call`. Default: 0.
     pub retry_after: Option<Span>,
-    /// With `call`: offset of the called host in the group.
+    /// Offset of the called host of `call` in the group.
     pub shift: Option<usize>,
     /// Sends a oneway message that starts a thread of this task on its host.
     pub oneway: Option<String>,
     /// Sends an asynchronous request that starts a thread of this task on its host.
     #[serde(rename = "async")]
     pub asynchronous: Option<String>,
-    /// With `call`, `oneway`, `async`: size of the request. Default: 0.
+    /// Size of the request of `call`, `oneway` and `async`. Default: 0.
     pub request_bytes: Option<u64>,
-    /// With `call` and `async`: size of the reply. Default: 0.
+    /// Size of the reply to `call` and `async`. Default: 0.
     pub reply_bytes: Option<u64>,
     /// Waits for the replies to all asynchronous requests: `true`.
     #[serde(rename = "await")]

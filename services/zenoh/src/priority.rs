@@ -3,7 +3,7 @@
 use punctual::Priority;
 use zenoh::qos::Priority as ZenohPriority;
 
-/// From the lowest to the highest.
+/// Levels from the lowest to the highest.
 const LEVELS: [ZenohPriority; 7] = [
     ZenohPriority::Background,
     ZenohPriority::DataLow,

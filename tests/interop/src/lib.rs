@@ -15,7 +15,7 @@ pub mod server;
 
 punctual::include_idl!("interop");
 
-/// From `idl/dynamics.idl`.
+/// Code generated from `idl/dynamics.idl`.
 mod generated_dynamics {
     punctual::include_idl!("dynamics");
 }

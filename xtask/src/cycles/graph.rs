@@ -10,7 +10,7 @@ use super::{
 /// Imports between the files of one crate.
 pub struct Graph<'c> {
     files: &'c CrateFiles,
-    /// From file, to file; with the path of one such import.
+    /// Edges from file to file, with the path of one such import.
     edges: BTreeMap<(usize, usize), String>,
 }
 

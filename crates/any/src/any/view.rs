@@ -26,7 +26,7 @@ use crate::{AnyError, Enclosing, Kind, TypeCode, TypeCodeView, Typed, walk};
 #[derive(Clone)]
 pub struct AnyView<'a> {
     pub(super) type_code: TypeCodeView<'a>,
-    /// Where the value begins.
+    /// Position of the value.
     pub(super) place: Place<'a>,
     /// Octets of the value, with the padding before it.
     pub(super) octets: &'a [u8],

@@ -10,7 +10,7 @@ use crate::{
 /// Longest list of repository ids: the depth of inheritance.
 const MOST_IDS: usize = 64;
 
-/// Where a value is expected.
+/// Tag at the position of a value.
 #[derive(Debug)]
 pub enum ValueTag<'a> {
     /// The null value.

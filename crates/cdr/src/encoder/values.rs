@@ -16,9 +16,9 @@ pub(crate) struct EncodedValues {
     ids: BTreeMap<(usize, usize), usize>,
     /// Chunked values around the present position.
     level: i32,
-    /// Where the present chunk's size is, and where the octets before it end.
+    /// Position of the size of the current chunk, and end of the octets before it.
     chunk: Option<(usize, usize)>,
-    /// Where the last end tag begins and ends.
+    /// Begin and end of the last end tag.
     ended: Option<(usize, usize)>,
     /// Values around the present position.
     depth: u16,

@@ -19,9 +19,9 @@ const WINDOW: u32 = 64;
 #[derive(Debug)]
 pub(super) struct ReceiveBuffer {
     octets: Vec<u8>,
-    /// Where the received octets begin; 0 if there are none.
+    /// Begin of the received octets; 0 if there are none.
     start: usize,
-    /// Where they end.
+    /// End of the received octets.
     filled: usize,
     /// Most octets that the buffer has held in this window, if more than [`FIRST_SIZE`].
     most: usize,

@@ -16,9 +16,9 @@ const FRAGMENT_HEADER: usize = HEADER_SIZE + 4;
 #[derive(Debug)]
 pub(super) struct DividedMessage {
     octets: Vec<u8>,
-    /// Where the octets begin that are not sent.
+    /// Begin of the octets that are not sent.
     at: usize,
-    /// Where the fragment ends that is being sent; not behind `at` if there is none.
+    /// End of the fragment that is being sent; not behind `at` if there is none.
     end: usize,
     little_endian: bool,
     request_id: [u8; 4],

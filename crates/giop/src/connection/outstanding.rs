@@ -83,7 +83,7 @@ struct Slot {
 const MAX_SLOTS: usize = 1 << 16;
 
 impl OutstandingRequests {
-    /// No request; at most `max` (1 to 65,536) may be outstanding.
+    /// Creates an empty table for at most `max` (1 to 65,536) outstanding requests.
     pub fn new(max: usize, parity: Parity) -> Self {
         let count = max.clamp(1, MAX_SLOTS);
         let slot = || Slot {

@@ -64,7 +64,7 @@ impl ReceiveHalf {
         }
     }
 
-    /// With the code set of `char` and `string` already negotiated.
+    /// Sets the code set of `char` and `string` as already negotiated.
     #[must_use]
     pub fn with_char_set(self, char_set: CharSet) -> Self {
         Self {
@@ -74,8 +74,8 @@ impl ReceiveHalf {
         }
     }
 
-    /// With an [`Event::BidirectionalOffer`] for the first request of GIOP 1.2, unfragmented, that makes one
-    /// (CORBA 3.3 part 2, 9.8.2).
+    /// Reports an [`Event::BidirectionalOffer`] for the first request of GIOP 1.2, unfragmented, that makes
+    /// one (CORBA 3.3 part 2, 9.8.2).
     #[must_use]
     pub fn awaiting_bidirectional_offer(self) -> Self {
         Self {
@@ -108,8 +108,8 @@ impl ReceiveHalf {
         self.char_set.unwrap_or(CharSet::Latin1)
     }
 
-    /// Where to read from the stream into: at least one octet. Grows with what has been received, up to the
-    /// message size; at most 64 KiB at a time.
+    /// Returns the space for octets from the stream: at least one octet. It grows with the received octets,
+    /// up to the message size; at most 64 KiB at a time.
     #[inline(always)]
     pub fn space(&mut self) -> &mut [u8] {
         if self.buffer.is_fresh() {
@@ -171,7 +171,7 @@ impl ReceiveHalf {
         }
     }
 
-    /// Where later fragments of GIOP 1.1 begin in that message, for `Decoder::with_fragments`.
+    /// Returns the positions of later fragments of GIOP 1.1 in that message, for `Decoder::with_fragments`.
     pub fn fragment_starts(&self) -> &[usize] {
         match self.assembled {
             Some(_) => self.fragments.starts(),
@@ -229,7 +229,7 @@ impl ReceiveHalf {
         self.incomplete.since()
     }
 
-    /// When to call [`Self::handle_timeout`], unless messages become complete before.
+    /// Returns the time to call [`Self::handle_timeout`], unless messages become complete before.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.incomplete
             .since()?

@@ -33,7 +33,7 @@ pub enum Refusal {
     Malformed {
         /// Type of the message.
         message_type: MessageType,
-        /// Where and why decoding failed.
+        /// Position and reason of the failure.
         error: CdrError,
     },
     /// The peer may not send such a message on this connection.

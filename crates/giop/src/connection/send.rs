@@ -32,7 +32,7 @@ impl SendHalf {
         }
     }
 
-    /// With a queue that divides long messages.
+    /// Sets a queue that divides long messages.
     #[must_use]
     pub fn with_queue(self, queue: SendQueue) -> Self {
         Self { queue, ..self }

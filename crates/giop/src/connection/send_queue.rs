@@ -78,7 +78,7 @@ pub enum Withdrawn {
     Sent,
     /// Part of it has been sent; nothing follows.
     Begun,
-    /// Nothing of it will be sent.
+    /// No octet of it will be sent.
     Unsent,
 }
 

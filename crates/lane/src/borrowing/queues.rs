@@ -54,10 +54,10 @@ impl<H: ServingSlot> Lane<H> {
     /// `home` is the lane that the thread belongs to; `self` is that lane, or one that the thread is already
     /// helping.
     ///
-    /// A lane *asks for help* while all its threads are in upcalls and its queue holds requests. A thread of a
-    /// lower lane that is about to wait, or is woken, first checks whether a lane above asks, the highest first,
-    /// and only then its own queue. So a request waits in its queue only while no thread below is idle either,
-    /// and then it precedes the requests of lower lanes.
+    /// A lane *asks for help* while all its threads are in upcalls and its queue holds requests. A thread of
+    /// a lower lane that is about to wait, or is woken, first checks whether a lane above asks, the highest
+    /// first, and only then its own queue. So a request waits in its queue only while no thread below is idle
+    /// either, and then it precedes the requests of lower lanes.
     pub(crate) fn help_with_queue(&self, home: &Arc<Self>, handler: &Arc<H>) -> bool {
         let Some(lane) = self.highest_asking() else {
             return false;

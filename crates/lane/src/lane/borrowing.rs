@@ -27,9 +27,9 @@ pub(crate) struct Above<H: RequestHandler> {
     pub(crate) index: usize,
 }
 
-/// Where threads of lower lanes wait.
+/// Waiting points of the threads of lower lanes.
 pub(crate) enum Below<H: RequestHandler> {
-    /// In these pollers, in which this lane's poller is registered.
+    /// Pollers in which this lane's poller is registered.
     Pollers(Vec<Registration>),
     /// Queues of the lanes, which buffer requests.
     Queues(Vec<Arc<RequestQueue<H>>>),

@@ -45,20 +45,20 @@ pub(crate) struct ClientConnection {
     waiting: Waiting,
     /// Whether its server is in this process, and perhaps no thread serves it yet.
     may_be_unserved: bool,
-    /// When it was last known to be open, or used by a oneway call.
+    /// Time at which it was last known to be open, or used by a oneway call.
     seen_open: Instant,
 }
 
 /// How the stream waits.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Waiting {
-    /// In reads and writes themselves, for ever or with the kernel's coarse timeout.
+    /// Reads and writes block, without a timeout or with the kernel's coarse timeout.
     Blocking(Option<Duration>),
-    /// On the high-resolution timer; reads and writes return at once.
+    /// Reads and writes return immediately; the thread waits on the high-resolution timer.
     Fine,
 }
 
-/// From this timeout on, the kernel's coarse socket timeout is precise enough.
+/// Shortest timeout for which the kernel's coarse socket timeout is precise enough.
 const COARSE: Duration = Duration::from_millis(50);
 /// How late the kernel's coarse timeout may be.
 const TICKS: Duration = Duration::from_millis(10);

@@ -32,7 +32,7 @@ pub fn swap_call_deadline(deadline: Option<Instant>) -> Option<Instant> {
     CALL_DEADLINE.replace(deadline)
 }
 
-/// When the request of a call must have been sent, and when its reply must have arrived.
+/// Deadlines for sending the request of a call and for receiving its reply.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Deadlines {
     /// RelativeRequestTimeout or the time left until [`Self::reply`], whichever ends earlier.

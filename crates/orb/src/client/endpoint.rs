@@ -41,7 +41,7 @@ pub(super) enum Cancellation {
     Sent,
     /// CancelRequest, and the end of the connection if one caller uses it.
     SentAndClosed,
-    /// Nothing: the server does not support it.
+    /// No message: the server does not support cancellation.
     None,
 }
 

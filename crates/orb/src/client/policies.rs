@@ -67,7 +67,7 @@ pub(super) struct Merged {
 
 /// Policies in force for a call.
 pub(super) enum InForce<'r> {
-    /// Without a reference count: the ORB's policies seldom change.
+    /// Policies without a reference count: the ORB's policies seldom change.
     First(&'r PoliciesInForce),
     Later(Arc<Merged>),
 }

@@ -12,7 +12,7 @@ use super::{
 
 #[derive(Default)]
 struct ThreadConnections {
-    /// Where the connections are while the thread serves a lane.
+    /// Cache of the connections while the thread serves a lane.
     lane: Option<Arc<ConnectionCache>>,
     /// The unused connections of a thread that serves no lane.
     unused: Unused,
@@ -22,7 +22,7 @@ thread_local! {
     static THREAD: RefCell<ThreadConnections> = RefCell::default();
 }
 
-/// When a thread ends, other threads may use its connections.
+/// Returns the connections of a thread that ends, for use by other threads.
 impl Drop for ThreadConnections {
     fn drop(&mut self) {
         for connection in self.unused.drain() {

@@ -30,7 +30,7 @@ pub(crate) struct SeenCall {
 
 /// How a request ended, as its interceptors see it.
 pub(crate) enum ClientEnd {
-    /// With a reply, or with the user exception in [`SeenCall::raised`].
+    /// The call ended with a reply, or with the user exception in [`SeenCall::raised`].
     Replied { raised: bool },
     /// The request was sent, and no reply is awaited here.
     Sent,
@@ -43,7 +43,7 @@ pub(crate) enum ClientEnd {
     /// The request will be sent again to the original reference because the one it was forwarded to no longer
     /// works.
     AgainAtHome(SystemException),
-    /// With a system exception.
+    /// The call ended with a system exception.
     Failed(SystemException),
 }
 

@@ -70,15 +70,15 @@ impl CallKind {
 /// How a request ended, `PortableInterceptor::ReplyStatus`.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum ReplyStatus {
-    /// Without an exception; a oneway request was sent or has been served.
+    /// The request succeeded; a oneway request was sent or has been served.
     Successful,
-    /// With a system exception.
+    /// The request ended with a system exception.
     SystemException,
-    /// With a user exception.
+    /// The request ended with a user exception.
     UserException,
-    /// With a forward: the request is sent again to another reference.
+    /// The request was forwarded: it is sent again to another reference.
     LocationForward,
-    /// With a retry: over another connection, in another form, or at another lane.
+    /// The request is tried again: over another connection, in another form, or at another lane.
     TransportRetry,
     /// Not yet: an asynchronous call was polled, but no reply has been received; or the servant took a
     /// response handler, and answers later.

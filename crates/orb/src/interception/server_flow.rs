@@ -28,7 +28,7 @@ pub(crate) enum ServerEnd {
     Replied,
     /// The servant has raised a user exception.
     Raised,
-    /// With a system exception.
+    /// The request ended with a system exception.
     Failed(SystemException),
     /// The request is forwarded to another reference.
     Forward(Ior),

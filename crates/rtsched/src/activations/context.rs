@@ -65,7 +65,7 @@ pub(super) struct Request {
 /// A part of the OS thread's stack.
 pub(super) struct Frame {
     pub(super) number: u64,
-    /// Where its segments begin.
+    /// Index of its first segment.
     pub(super) first_segment: usize,
     /// `None`: a request without a distributable thread, which hides the frames below.
     pub(super) activation: Option<Activation>,
@@ -108,7 +108,7 @@ pub(super) enum ActivationState {
 
 /// What the claims of an arriving thread must not exceed.
 pub(crate) enum ClaimLimit {
-    /// Nothing.
+    /// No limit.
     None,
     /// The lane that serves the request.
     Lane(ServingLane),
@@ -175,7 +175,7 @@ impl Context {
         }
     }
 
-    /// As [`active`](Self::active), where the innermost segment has this name.
+    /// Returns the result of [`active`](Self::active) if the innermost segment has this name.
     pub(super) fn active_in(
         &mut self,
         endsystem: &Arc<Endsystem>,

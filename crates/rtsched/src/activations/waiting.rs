@@ -19,7 +19,7 @@ pub(crate) fn pass(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
     endsystem.dispatcher.pass(point).map_err(interrupted_at_point)
 }
 
-/// As [`pass`], if there is a current thread. Ends a [`poll`](super::poll).
+/// Passes a scheduling point like [`pass`], if there is a current thread. Ends a [`poll`](super::poll).
 pub(crate) fn pass_if_any(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
     let exists = with(|context| {
         let Some(current) = context.current(endsystem) else {

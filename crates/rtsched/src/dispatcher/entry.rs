@@ -33,14 +33,14 @@ pub(crate) struct Entry {
     pub(crate) peers: Vec<Option<Peer>>,
 }
 
-/// Where a distributable thread began.
+/// Origin of a distributable thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Origin {
     /// The thread began at this host.
     Here,
     /// The thread began at another host, which waits for its return.
     Elsewhere,
-    /// With a request that no caller waits for; it ends with that request.
+    /// The thread began with a request that no caller waits for; it ends with that request.
     Request,
 }
 

@@ -27,7 +27,7 @@ use super::{
 pub(crate) enum Head {
     /// The head is at another host, or nowhere: the thread has not begun, or has ended.
     Away,
-    /// Here, and unknown to the scheduler: it sleeps, waits for a resource or a reply, or begins.
+    /// The head is here, and unknown to the scheduler: it sleeps, waits for a resource or a reply, or begins.
     Idle(Locus),
     /// Ready and not chosen; its OS thread has not stopped: it runs until its next scheduling point.
     Ready(Locus),

@@ -27,7 +27,7 @@ pub(super) struct InstalledScheduler {
     pub(super) chosen: Vec<Slot>,
     /// Reused for a choice in which lanes limit claims.
     pub(super) by_lane: Vec<Slot>,
-    /// When to choose again without any other event.
+    /// Time to choose again without any other event.
     pub(super) reconsider_at: Option<Time>,
 }
 

@@ -69,7 +69,7 @@ impl NativeControl {
         changed
     }
 
-    /// As [`set_priority`](Self::set_priority), where the OS thread may be the caller.
+    /// Sets a priority like [`set_priority`](Self::set_priority), also of the caller's own OS thread.
     ///
     /// A caller that lowers itself does so after it has released the lock. Otherwise threads that go first
     /// would wait for that; and an owner that lowers itself loses the priority inherited from present waiters

@@ -22,7 +22,7 @@ use super::lane_limit::LaneLimit;
 #[derive(Clone)]
 pub(crate) struct OsThread {
     pub(crate) tid: TaskId,
-    /// Where it waits for its turn, for a resource, or for a time.
+    /// Gate at which it waits for its turn, for a resource, or for a time.
     pub(crate) gate: Arc<Gate>,
     native: NativeScheduling,
     /// The last SCHED_FIFO priority decided for it, or one of the marks of [`PendingDemotion`].
@@ -171,9 +171,9 @@ pub(super) struct PendingDemotion {
 }
 
 impl PendingDemotion {
-    /// In place of a priority: the scheduling that the owner configured.
+    /// Stands for the scheduling that the owner configured, in place of a priority.
     const OWN: i16 = 0;
-    /// In place of a priority: a reservation, which must stay.
+    /// Stands for a reservation, which must stay, in place of a priority.
     const RESERVATION: i16 = -1;
 
     /// Applies the priority that was decided last: others may have decided on another one since then, under

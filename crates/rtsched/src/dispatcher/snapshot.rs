@@ -40,7 +40,7 @@ pub enum ThreadStatus {
     Ready,
     /// Sleeping, or waiting for a resource.
     Waiting,
-    /// In a call to another host, not begun yet, or ending.
+    /// The thread is in a call to another host, not begun yet, or ending.
     Away,
 }
 

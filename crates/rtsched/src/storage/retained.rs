@@ -84,7 +84,7 @@ struct State {
 struct Slot {
     retained: Option<Retained>,
     older: usize,
-    /// In a free slot, the next free one.
+    /// Next storage in the order of departures; for a free slot, the next free one.
     newer: usize,
 }
 

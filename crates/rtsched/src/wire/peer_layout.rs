@@ -9,7 +9,7 @@
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 #[non_exhaustive]
 pub enum PeerLayout {
-    /// No other layout: contexts that are not ours are ignored, and none is sent to servers of TAO.
+    /// Own layout only: contexts of others are ignored, and none is sent to servers of TAO.
     #[default]
     OwnOnly,
     /// The Fixed_Priority example: an id of 4 or 8 octets (8 are sent). The priority is in service context

@@ -36,7 +36,7 @@ pub struct SheddingPolicy {
     retry_delay: Duration,
 }
 
-/// Where work is examined.
+/// Point at which work is examined.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum SheddingPoint {
     /// It is about to run: it begins, arrives from another host, returns from a call, or has waited.

@@ -35,7 +35,7 @@ pub struct OperationDescription {
     pub is_oneway: bool,
     /// Names of the `context` clause.
     pub contexts: Vec<String>,
-    /// In order.
+    /// Parameters in order.
     pub parameters: Vec<ParameterDescription>,
     /// Exceptions of the `raises` clause.
     pub raises: Vec<TypeCode>,

@@ -24,7 +24,7 @@ pub(super) struct ShmListener {
     ring_size: usize,
     /// Handshakes under way, the oldest first.
     handshakes: PiMutex<Vec<Handshake>>,
-    /// Where clients that send something are reported, and under which token.
+    /// Poller in which clients that send octets are reported, with the token of the reports.
     watched: PiMutex<Option<(Arc<Poller>, u64)>>,
 }
 

@@ -26,10 +26,10 @@ enum Position {
     Apart,
     /// A token is the last on the present line, or on the line above.
     AfterToken,
-    /// On the lines directly below a token.
+    /// The comment is on the lines directly below a token.
     Below,
-    /// On the line of a token, possibly between two: there, `/* ... */` is a remark, and `/** ... */`
-    /// documents the next token.
+    /// The comment is on the line of a token, possibly between two: there, `/* ... */` is a remark, and `/**
+    /// ... */` documents the next token.
     Trailing { is_remark: bool },
 }
 

@@ -47,7 +47,7 @@ pub enum Anomaly {
     },
     /// Two operations have this name.
     DuplicateName(String),
-    /// There is no such operation.
+    /// No operation has this id.
     UnknownOperation(OperationId),
 }
 

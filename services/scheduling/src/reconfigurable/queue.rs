@@ -3,10 +3,10 @@
 /// Order of the operations of one level.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Queue {
-    /// In the order of arrival: `STATIC_DISPATCHING`.
+    /// Order of arrival: `STATIC_DISPATCHING`.
     Static,
-    /// The earliest deadline first: `DEADLINE_DISPATCHING`.
+    /// Earliest deadline first: `DEADLINE_DISPATCHING`.
     Deadline,
-    /// The least laxity first: `LAXITY_DISPATCHING`.
+    /// Least laxity first: `LAXITY_DISPATCHING`.
     Laxity,
 }

@@ -90,7 +90,7 @@ fn duration(units: Time) -> Result<Duration, Refusal> {
     Ok(Duration::from_nanos(nanoseconds))
 }
 
-/// In units of 100 ns; periods that follow from several rates are rounded down.
+/// Converts a duration to units of 100 ns; periods that follow from several rates are rounded down.
 pub(super) fn units(duration: Duration) -> Time {
     Time::try_from(duration.as_nanos() / 100).unwrap_or(Time::MAX)
 }

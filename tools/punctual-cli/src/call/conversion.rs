@@ -1,4 +1,4 @@
-//! From literals to values of a type.
+//! Conversion of literals to values of a type.
 
 use punctual::{
     Ior, LongDouble, Orb,

@@ -116,7 +116,7 @@ pub fn run(options: &Options) -> ExitCode {
 
 /// Why there is no result.
 enum Failed {
-    /// Nothing was sent.
+    /// The request was not sent.
     NotSent(String),
     /// The operation has raised a user exception.
     Raised(Any),

@@ -102,7 +102,7 @@ impl Operation {
     }
 }
 
-/// As in IDL.
+/// Formats the operation as in IDL.
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_oneway {

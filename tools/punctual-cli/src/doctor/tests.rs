@@ -17,7 +17,7 @@ use super::{
     verdict,
 };
 
-/// As in a file.
+/// Appearance of the report in a file.
 const PLAIN: Appearance = Appearance {
     width: 80,
     is_coloured: false,

@@ -12,8 +12,8 @@ pub struct Record {
     pub event_type: i32,
     pub source: i32,
     pub ttl: i32,
-    /// When the supplier made it, the channel received it, and the channel sent it; in µs since 1970, 0 if
-    /// unknown.
+    /// Times at which the supplier made the event, the channel received it, and the channel sent it; in µs
+    /// since 1970, 0 if unknown.
     pub created: u64,
     pub received: u64,
     pub sent: u64,
@@ -76,7 +76,7 @@ impl Record {
     }
 }
 
-/// From units of 100 ns since 15 October 1582 to µs since 1970.
+/// Converts units of 100 ns since 15 October 1582 to µs since 1970.
 fn since_1970(time: u64) -> u64 {
     time.saturating_sub(punctual_events::time::UNIX_EPOCH) / 10
 }

@@ -1,4 +1,4 @@
-//! From octets to trees.
+//! Decoding of octets into trees of values.
 
 use alloc::{boxed::Box, collections::BTreeMap, string::String, vec::Vec};
 

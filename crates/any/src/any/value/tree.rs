@@ -183,7 +183,7 @@ impl Initial {
         Ok(Value::Sequence(elements?))
     }
 
-    /// With its first member that has a label.
+    /// Returns a union with its first member that has a label.
     fn union(&mut self, code: &TypeCodeView<'_>, depth: u16) -> Result<Value, CdrError> {
         let mut union = code.union()?;
         let (discriminator, default) = (union.discriminator.resolved()?, union.default);

@@ -1,4 +1,4 @@
-//! From trees to octets.
+//! Encoding of trees of values into octets.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 

@@ -1,4 +1,4 @@
-//! From an asynchronous call to a request that waits for its reply.
+//! Sending of asynchronous calls: from the call to a request that waits for its reply.
 
 use std::{cell::Cell, ops::ControlFlow, sync::Arc};
 

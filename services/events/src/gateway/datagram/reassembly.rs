@@ -10,7 +10,7 @@ const OVERHEAD: usize = 64;
 /// Messages that are incomplete.
 pub(super) struct Reassembly {
     limits: DatagramLimits,
-    /// From the oldest to the newest.
+    /// Messages from the oldest to the newest.
     messages: Vec<Message>,
     held: usize,
     lost: u64,
