@@ -1,7 +1,7 @@
 //! Bit fields of IDL 4.2: parts of an unsigned integer, the first one in its lowest bits.
 
-/// The lowest `width` bits (1 to 64) of a value, if it is representable in them: in two's complement if
-/// `signed`.
+/// Returns the lowest `width` bits (1 to 64) of a value, if it is representable in them: in two's complement
+/// if `signed`.
 pub fn pack_bits(value: i128, width: u32, signed: bool) -> Option<u64> {
     let (least, most) = match signed {
         true => (-(1_i128 << (width - 1)), (1_i128 << (width - 1)) - 1),
@@ -11,7 +11,7 @@ pub fn pack_bits(value: i128, width: u32, signed: bool) -> Option<u64> {
     (least..=most).contains(&value).then_some((value & mask) as u64)
 }
 
-/// The value in `width` bits (1 to 64) from bit `offset` on.
+/// Returns the value in `width` bits (1 to 64) from bit `offset` on.
 pub fn unpack_bits(bits: u64, offset: u32, width: u32, signed: bool) -> i128 {
     let value = i128::from(bits >> offset) & ((1_i128 << width) - 1);
     let is_negative = signed && value >> (width - 1) == 1;

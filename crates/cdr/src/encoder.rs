@@ -166,7 +166,7 @@ impl<'b> Encoder<'b> {
         }
     }
 
-    /// The octets since the origin.
+    /// Returns the octets since the origin.
     pub(crate) fn begin(&self) -> &[u8] {
         &self.buffer[self.origin..]
     }

@@ -196,7 +196,7 @@ impl<'a, const D: u8, const S: u8> Decode<'a> for Fixed<D, S> {
     }
 }
 
-/// The number in the octets of a `fixed`; `None` if they contain no digits and sign.
+/// Returns the number in the octets of a `fixed`; `None` if they contain no digits and sign.
 pub fn unscaled(octets: &[u8]) -> Option<i128> {
     let halves = octets.iter().flat_map(|octet| [octet >> 4, octet & 0xf]);
     let count = 2 * octets.len() - 1;

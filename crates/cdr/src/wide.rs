@@ -111,7 +111,7 @@ impl<const N: usize> fmt::Display for WString<N> {
     }
 }
 
-/// The byte order mark, if what begins with this character would be taken to have one.
+/// Returns the byte order mark, if what begins with this character would be taken to have one.
 fn mark_before(first: Option<char>) -> Option<u16> {
     matches!(first, Some('\u{feff}' | '\u{fffe}')).then_some(0xfeff)
 }
@@ -216,7 +216,7 @@ fn append(
     Ok(())
 }
 
-/// The units in octets that may begin with a byte order mark.
+/// Returns the units in octets that may begin with a byte order mark.
 fn marked_units<'a>(
     octets: &'a [u8],
     decoder: &Decoder<'_>,

@@ -93,7 +93,7 @@ pub fn negotiate(
 }
 
 impl CodeSetComponent {
-    /// Whether this side supports the code set.
+    /// Returns whether this side supports the code set.
     pub fn supports(&self, id: u32) -> bool {
         self.native == id || self.conversion.contains(&id)
     }

@@ -101,8 +101,8 @@ fn decode_other_outcome(
     Ok((reply.request_id, reply.status, body))
 }
 
-/// The request id of a successful reply of GIOP 1.2 without service contexts, as nearly all are: three
-/// numbers at fixed offsets.
+/// Returns the request id of a successful reply of GIOP 1.2 without service contexts, as nearly all are:
+/// three numbers at fixed offsets.
 #[inline]
 fn plain_reply(message: &[u8], header: &MessageHeader) -> Option<u32> {
     let numbers: &[u8; 12] = message.get(HEADER_SIZE..header.total_size())?.first_chunk()?;

@@ -111,7 +111,7 @@ impl Inspector {
         Ok(())
     }
 
-    /// Socket, and address of metrics.
+    /// Returns the socket, and the address of metrics.
     pub fn place(&self) -> InspectedAt {
         InspectedAt {
             socket: self.shared.socket.path().to_owned(),

@@ -56,7 +56,7 @@ impl Session {
         self.deadline
     }
 
-    /// Whether the session waits for room for its response, and not for more of the request.
+    /// Returns whether the session waits for room for its response, and not for more of the request.
     pub(crate) fn is_sending(&self) -> bool {
         self.sent < self.response.len()
     }

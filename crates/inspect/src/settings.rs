@@ -74,7 +74,7 @@ impl Inspection {
     /// not: each makes a socket in it.
     pub const ENVIRONMENT: &str = "PUNCTUAL_INSPECTION";
 
-    /// A new socket in [`Self::default_folder`], where `punctual top` finds it.
+    /// Creates a new socket in [`Self::default_folder`], where `punctual top` finds it.
     ///
     /// ```
     /// use punctual_inspect::{Inspection, Inspector};
@@ -87,7 +87,7 @@ impl Inspection {
         Self::default()
     }
 
-    /// A socket at this path, of at most 107 octets, in a folder that exists.
+    /// Creates a socket at this path, of at most 107 octets, in a folder that exists.
     pub fn at(socket: impl Into<PathBuf>) -> Self {
         Self {
             socket: Some(socket.into()),
@@ -154,7 +154,7 @@ impl Inspection {
     }
 }
 
-/// A name for a socket; sockets that killed processes have left in the folder are removed.
+/// Returns a name for a socket; sockets that killed processes have left in the folder are removed.
 fn new_name_in(folder: &Path) -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     remove_stale(folder);

@@ -86,7 +86,7 @@ impl<H: RequestHandler> Lane<H> {
         Step::Taken
     }
 
-    /// Whether a peer may have another connection, as far as its own limits are concerned.
+    /// Returns whether a peer may have another connection, as far as its own limits are concerned.
     fn may_connect(&self, origin: Origin) -> bool {
         let Some(peer) = PeerKey::of(origin) else {
             return true;

@@ -61,7 +61,7 @@ impl LaneEndpoint {
         })
     }
 
-    /// Default endpoint of a protocol.
+    /// Creates the default endpoint of a protocol.
     pub fn default_of(transport: &Arc<dyn Transport>, protocol: &Protocol) -> Self {
         Self {
             transport: Arc::clone(transport),
@@ -72,12 +72,12 @@ impl LaneEndpoint {
         }
     }
 
-    /// Profile tag of its transport.
+    /// Returns the profile tag of its transport.
     pub fn profile_tag(&self) -> u32 {
         self.transport.profile_tag()
     }
 
-    /// Endpoint beside this one for a lane of this name.
+    /// Returns the endpoint beside this one for a lane of this name.
     pub fn for_lane(&self, lane: &str) -> Self {
         let beside = |address: &String| self.transport.lane_address(address, lane);
         Self {
@@ -87,7 +87,7 @@ impl LaneEndpoint {
         }
     }
 
-    /// Endpoint of lane `number` of a pool that listens at this one.
+    /// Returns the endpoint of lane `number` of a pool that listens at this one.
     pub fn numbered(&self, number: u16) -> Self {
         let numbered = |address: &String| self.transport.numbered_address(address, number);
         Self {

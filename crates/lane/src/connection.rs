@@ -130,7 +130,7 @@ impl<H: RequestHandler> Connection<H> {
         matches!(self.role, Role::Server(_))
     }
 
-    /// State of the calls over it, if this side may call.
+    /// Returns the state of the calls over it, if this side may call.
     pub(crate) fn client(&self) -> Option<&Arc<ClientRole<H>>> {
         match &self.role {
             Role::Client(client) => Some(client),
@@ -174,7 +174,7 @@ impl<H: RequestHandler> Connection<H> {
         true
     }
 
-    /// Whether it waits to be served by another thread, or later; that thread learns of `readiness`.
+    /// Returns whether it waits to be served by another thread, or later; that thread learns of `readiness`.
     pub(crate) fn is_in_line(&self, readiness: Readiness) -> bool {
         self.state.is_handed_over() && {
             self.note_missed(readiness);
@@ -204,7 +204,7 @@ impl<H: RequestHandler> Connection<H> {
         }
     }
 
-    /// Whether a thread is writing to it.
+    /// Returns whether a thread is writing to it.
     pub(crate) fn is_sending(&self) -> bool {
         self.outbound.try_lock().is_none()
     }
@@ -402,14 +402,14 @@ impl<H: RequestHandler> Connection<H> {
         }
     }
 
-    /// Whether further requests may be read although not all replies have been sent: replies that wait are
-    /// in fragments, so that others pass between them, and there are few.
+    /// Returns whether further requests may be read although not all replies have been sent: replies that
+    /// wait are in fragments, so that others pass between them, and there are few.
     #[cold]
     pub(crate) fn accepts_more(&self) -> bool {
         self.outbound.lock().queue().has_room()
     }
 
-    /// Whether more than this many octets of replies are kept.
+    /// Returns whether more than this many octets of replies are kept.
     pub(crate) fn owes_more_than(&self, octets: usize) -> bool {
         self.outbound.lock().waiting() > octets
     }
@@ -422,8 +422,8 @@ impl<H: RequestHandler> Connection<H> {
         }
     }
 
-    /// Whether nothing has arrived since [`Self::clear_used`], nothing is pending, and no reply is owed. If
-    /// so, and if callers share the connection, no further call begins.
+    /// Returns whether nothing has arrived since [`Self::clear_used`], nothing is pending, and no reply is
+    /// owed. If so, and if callers share the connection, no further call begins.
     pub(crate) fn is_unused(&self) -> bool {
         // A thread that reads it uses it; that includes the thread that it is dedicated to.
         let Some(inbound) = self.inbound.try_lock() else {

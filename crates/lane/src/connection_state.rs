@@ -66,12 +66,12 @@ impl ConnectionState {
         before & (REQUESTS | PEER_CLOSED | CONGESTED) == PEER_CLOSED | 1
     }
 
-    /// Number of requests that have ended, modulo 2³².
+    /// Returns the number of requests that have ended, modulo 2³².
     pub(crate) fn ended_requests(&self) -> u32 {
         (self.get() >> 32) as u32
     }
 
-    /// Whether no more than this many requests are in service.
+    /// Returns whether no more than this many requests are in service.
     pub(crate) fn serves_at_most(&self, requests: u64) -> bool {
         self.get() & REQUESTS <= requests
     }

@@ -68,7 +68,7 @@ impl<H: RequestHandler> ConnectionTable<H> {
         }
     }
 
-    /// Number of accepted connections, and of those that this side opened.
+    /// Returns the number of accepted connections, and of those that this side opened.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let opened = self.opened.load(Ordering::Relaxed);
         let accepted = self.open.load(Ordering::Relaxed).saturating_sub(opened);
@@ -117,12 +117,12 @@ impl<H: RequestHandler> ConnectionTable<H> {
         slots.iter().for_each(visit);
     }
 
-    /// Number of connections of a peer.
+    /// Returns the number of connections of a peer.
     pub(crate) fn of_peer(&self, peer: PeerKey) -> usize {
         self.slots.lock().of_peer(peer)
     }
 
-    /// An accepted connection that gives way to a new one: one that is stalled, or one that can be closed in
+    /// Returns an accepted connection that gives way to a new one: one that is stalled, or one that can be closed in
     /// good order. `peer`: among its own connections.
     pub(crate) fn gives_way(
         &self,
@@ -132,7 +132,7 @@ impl<H: RequestHandler> ConnectionTable<H> {
         self.stalled(peer, completion).or_else(|| self.oldest_idle(peer))
     }
 
-    /// A connection that is stalled, among [`EXAMINED_FOR_ROOM`]: those of a peer in the order of idleness,
+    /// Returns a connection that is stalled, among [`EXAMINED_FOR_ROOM`]: those of a peer in the order of idleness,
     /// or of all in turn.
     fn stalled(&self, peer: Option<PeerKey>, completion: Duration) -> Option<Arc<Connection<H>>> {
         let now = Instant::now();
@@ -191,7 +191,7 @@ impl<H: RequestHandler> ConnectionTable<H> {
         Oldest::Used
     }
 
-    /// The connection that keeps most memory, if one keeps any.
+    /// Returns the connection that keeps most memory, if one keeps any.
     pub(crate) fn keeps_most(&self) -> Option<Arc<Connection<H>>> {
         let slots = self.slots.lock();
         let most = slots.iter().max_by_key(|connection| connection.memory.octets())?;

@@ -57,28 +57,28 @@ impl<D> LaneContext<D> {
         }
     }
 
-    /// Name of the lane.
+    /// Returns the name of the lane.
     pub fn name(&self) -> &str {
         &self.config.name
     }
 
-    /// Number of the thread pool.
+    /// Returns the number of the thread pool.
     pub fn pool(&self) -> u32 {
         self.config.pool
     }
 
-    /// CORBA priority of the lane. `None`: the one lane of a pool without lanes.
+    /// Returns the CORBA priority of the lane. `None`: the one lane of a pool without lanes.
     pub fn priority(&self) -> Option<Priority> {
         self.config.priority
     }
 
-    /// CORBA priority at which its threads wait and read.
+    /// Returns the CORBA priority at which its threads wait and read.
     pub fn waits_at(&self) -> Priority {
         self.config.waits_at
     }
 
-    /// Scheduling of its threads, which they return to after an upcall at another priority. `None`: the
-    /// user's own threads.
+    /// Returns the scheduling of its threads, which they return to after an upcall at another priority.
+    /// `None`: the user's own threads.
     pub fn scheduling(&self) -> Option<Scheduling> {
         self.config
             .threads
@@ -87,7 +87,7 @@ impl<D> LaneContext<D> {
             .map(|thread| thread.scheduling)
     }
 
-    /// Stack size of each of its threads in octets. `None`: the user's own threads.
+    /// Returns the stack size of each of its threads in octets. `None`: the user's own threads.
     pub fn stack_bytes(&self) -> Option<usize> {
         let thread = self.config.threads.thread.as_ref();
         thread.map(|thread| thread.stack_bytes)
@@ -121,7 +121,7 @@ impl<D> LaneContext<D> {
         self.counters.deferred.add_one();
     }
 
-    /// Histogram of service times, if they are recorded.
+    /// Returns the histogram of service times, if they are recorded.
     pub fn service_times(&self) -> Option<&ServiceTimes> {
         self.counters.service_times.as_ref()
     }

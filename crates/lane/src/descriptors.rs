@@ -41,7 +41,7 @@ impl DescriptorShare {
         share
     }
 
-    /// Number of connections for which the lane has descriptors.
+    /// Returns the number of connections for which the lane has descriptors.
     pub(crate) fn connections(&self) -> usize {
         let (wanted, available) = (WANTED.load(Ordering::Relaxed), AVAILABLE.load(Ordering::Relaxed));
         share(self.connections, wanted, available) as usize

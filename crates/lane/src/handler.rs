@@ -68,7 +68,7 @@ pub trait RequestHandler: Send + Sync + Sized + 'static {
         reply: &mut Vec<u8>,
     ) -> Result<bool, MessageError>;
 
-    /// Whether a request that was just put aside by [`Disposition::Hold`] should still be held.
+    /// Returns whether a request that was just put aside by [`Disposition::Hold`] should still be held.
     fn is_held(&self, request: &RequestMessage<'_, Self>) -> bool;
 
     /// Data for a connection from `peer`, accepted at an endpoint with this highest accepted priority.

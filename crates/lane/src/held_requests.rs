@@ -14,12 +14,12 @@ impl<H: RequestHandler> Default for HeldRequests<H> {
 }
 
 impl<H: RequestHandler> HeldRequests<H> {
-    /// The queue that holds them; `None`: none was provided.
+    /// Returns the queue that holds them; `None`: none was provided.
     pub(crate) fn queue(&self) -> Option<&RequestQueue<H>> {
         self.0.get()
     }
 
-    /// The queue that holds them, which is created if there is none.
+    /// Returns the queue that holds them, which is created if there is none.
     pub(crate) fn queue_or_new(&self) -> io::Result<&RequestQueue<H>> {
         if let Some(queue) = self.0.get() {
             return Ok(queue);

@@ -97,7 +97,7 @@ impl Inbound {
         }
     }
 
-    /// Whether [`Self::receive`] may return an event without waiting.
+    /// Returns whether [`Self::receive`] may return an event without waiting.
     pub(crate) fn has_more(&self) -> bool {
         !self.drained || self.protocol.has_message()
     }

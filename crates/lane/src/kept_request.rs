@@ -22,7 +22,7 @@ pub struct KeptRequest<H: RequestHandler> {
     version: Version,
 }
 
-/// Identification of a connection.
+/// Returns the identification of a connection.
 pub(crate) fn id_of<H: RequestHandler>(connection: &Arc<Connection<H>>) -> ConnectionId {
     ConnectionId(Arc::as_ptr(connection).addr())
 }
@@ -66,12 +66,12 @@ impl<H: RequestHandler> EarlyReplies for Arc<Connection<H>> {
 }
 
 impl<H: RequestHandler> KeptRequest<H> {
-    /// Identification of the connection over which it came.
+    /// Returns the identification of the connection over which it came.
     pub fn connection(&self) -> ConnectionId {
         id_of(&self.connection)
     }
 
-    /// Whether its client can still be reached.
+    /// Returns whether its client can still be reached.
     pub fn is_open(&self) -> bool {
         !self.connection.state.is_closed()
     }

@@ -82,7 +82,7 @@ pub(crate) const LAST_ABOVE: u64 = u64::MAX - 17;
 pub(crate) const FIRST_ACCEPTOR: u64 = 1 << 32;
 
 impl<H: RequestHandler> Lane<H> {
-    /// A lane that does not listen yet and has no threads yet.
+    /// Creates a lane that does not listen yet and has no threads yet.
     ///
     /// # Errors
     /// [`LaneError::Os`] if the system refuses a descriptor.
@@ -138,7 +138,7 @@ impl<H: RequestHandler> Lane<H> {
         lanes.filter_map(Weak::upgrade).for_each(visit);
     }
 
-    /// Lane of the same pool with this priority.
+    /// Returns the lane of the same pool with this priority.
     pub(crate) fn sibling(&self, priority: Priority) -> Option<Arc<Self>> {
         let mut lanes = self.siblings.get()?.iter().filter_map(Weak::upgrade);
         lanes.find(|lane| lane.priority() == Some(priority))
@@ -208,32 +208,33 @@ impl<H: RequestHandler> Lane<H> {
         self.stopping.load(Ordering::SeqCst)
     }
 
-    /// Whether its threads block in `read`, each for one connection.
+    /// Returns whether its threads block in `read`, each for one connection.
     pub fn is_blocking(&self) -> bool {
         self.mode.is_blocking()
     }
 
-    /// Whether all of its threads wait in its poller.
+    /// Returns whether all of its threads wait in its poller.
     pub fn is_polled(&self) -> bool {
         matches!(self.mode, Mode::Polled)
     }
 
-    /// Whether another thread might take what this thread leaves in the poller.
+    /// Returns whether another thread might take what this thread leaves in the poller.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self.mode, Mode::Polled) && (self.threads.occupancy.threads() > 1 || self.has_helpers())
     }
 
-    /// Whether threads of other lanes may serve its requests.
+    /// Returns whether threads of other lanes may serve its requests.
     pub(crate) fn has_helpers(&self) -> bool {
         self.borrowing.get().is_some_and(Borrowing::has_helpers)
     }
 
-    /// Number of its threads that only read.
+    /// Returns the number of its threads that only read.
     pub(crate) fn io_threads(&self) -> usize {
         usize::from(self.mode.is_buffered())
     }
 
-    /// Whether the lane cannot have more than this many threads for upcalls, lent and dynamic ones included.
+    /// Returns whether the lane cannot have more than this many threads for upcalls, lent and dynamic ones
+    /// included.
     pub(crate) fn has_no_more_than(&self, threads: usize) -> bool {
         !self.has_helpers() && threads >= self.threads.most_threads() - self.io_threads()
     }

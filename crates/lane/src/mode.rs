@@ -10,7 +10,7 @@ pub(crate) enum Mode<H: RequestHandler> {
 }
 
 impl<H: RequestHandler> Mode<H> {
-    /// State of a lane that starts with this many threads.
+    /// Creates the state of a lane that starts with this many threads.
     pub(crate) fn new(mode: LaneMode, threads: usize) -> Self {
         match mode {
             LaneMode::Polled => Self::Polled,

@@ -55,7 +55,7 @@ impl Occupancy {
         self.0.fetch_sub(BUSY, Ordering::SeqCst);
     }
 
-    /// Whether all threads are in upcalls.
+    /// Returns whether all threads are in upcalls.
     pub(crate) fn is_exhausted(&self) -> bool {
         is_full(self.0.load(Ordering::SeqCst))
     }

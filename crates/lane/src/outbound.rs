@@ -67,7 +67,7 @@ impl Outbound {
         self.protocol.queue.waiting()
     }
 
-    /// Whether nothing more of this length may wait, because that would exceed `limit` octets.
+    /// Returns whether nothing more of this length may wait, because that would exceed `limit` octets.
     #[inline(always)]
     pub(crate) fn is_full(&self, length: usize, limit: usize) -> bool {
         length > self.protocol.queue.at_once() && self.would_exceed(length, limit)
@@ -79,7 +79,7 @@ impl Outbound {
         waiting > 0 && waiting + length > limit
     }
 
-    /// Memory of what waits, in octets.
+    /// Returns the memory of what waits, in octets.
     pub(crate) fn held(&self) -> usize {
         self.protocol.queue.held()
     }
@@ -116,8 +116,8 @@ impl Outbound {
         self.owed = self.waiting();
     }
 
-    /// Whether more than the longest time for a message has passed since it was begun: only a stream that
-    /// blocks can take long for a part.
+    /// Returns whether more than the longest time for a message has passed since it was begun: only a stream
+    /// that blocks can take long for a part.
     pub(crate) fn takes_too_long(&self, begun: Instant) -> bool {
         begun.elapsed() > self.completion
     }
@@ -192,7 +192,7 @@ impl Outbound {
         Ok(sent)
     }
 
-    /// Whether the message, of which so much has been sent, is to be sent in fragments.
+    /// Returns whether the message, of which so much has been sent, is to be sent in fragments.
     #[cold]
     pub(crate) fn divides(&self, message: &[u8], sent: usize) -> bool {
         sent == 0 && self.protocol.queue.divides(message)

@@ -64,7 +64,7 @@ impl PeerRates {
         }
     }
 
-    /// Whether a peer may connect now; counts it if so.
+    /// Returns whether a peer may connect now; counts it if so.
     pub(crate) fn admit(&mut self, peer: PeerKey, now: Instant) -> bool {
         let index = self.hasher.hash_one(peer) as usize % BUCKETS;
         let bucket = &mut self.buckets[index];

@@ -17,8 +17,8 @@ pub enum ReplyLane<H: ServingSlot> {
 }
 
 impl<H: ServingSlot> ReplyLane<H> {
-    /// Lane that reads a reply for the calling thread, which has this priority and serves its lane while it
-    /// waits, or not.
+    /// Returns the lane that reads a reply for the calling thread, which has this priority and serves its
+    /// lane while it waits, or not.
     ///
     /// As with [`BlockedThread::enter_call`], one thread of the lane must be left that waits for none of the
     /// others if those that wait sleep.
@@ -46,8 +46,8 @@ impl<H: ServingSlot> ReplyLane<H> {
 }
 
 impl<H: ServingSlot> Lane<H> {
-    /// Lane that the calling thread belongs to, if it reads replies at this priority: for a reply that the
-    /// thread does not wait for, or not inside this upcall.
+    /// Returns the lane that the calling thread belongs to, if it reads replies at this priority: for a reply
+    /// that the thread does not wait for, or not inside this upcall.
     pub fn of_calling_thread(priority: Priority) -> Option<Arc<Self>> {
         ServingThread::<H>::current(|serving| {
             let lane = &serving.home;
@@ -55,7 +55,7 @@ impl<H: ServingSlot> Lane<H> {
         })?
     }
 
-    /// Whether its threads read replies: those that block in `read` do not.
+    /// Returns whether its threads read replies: those that block in `read` do not.
     pub fn reads_replies(&self) -> bool {
         !self.mode.is_blocking() && !self.is_stopping()
     }

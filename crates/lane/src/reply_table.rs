@@ -355,7 +355,7 @@ impl ReplyTable {
         next
     }
 
-    /// Whether [`Self::wait`] would not wait.
+    /// Returns whether [`Self::wait`] would not wait.
     pub(crate) fn has_ended(&self, ticket: &Ticket) -> bool {
         self.table.lock().slots[ticket.slot].has_ended()
     }

@@ -108,7 +108,7 @@ pub(crate) enum NoRoom {
 }
 
 impl<H: RequestHandler> RequestQueue<H> {
-    /// A queue without capacity.
+    /// Creates a queue without capacity.
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
             state: PiMutex::new(State {
@@ -275,7 +275,7 @@ impl<H: RequestHandler> RequestQueue<H> {
         }
     }
 
-    /// Whether a request can be taken.
+    /// Returns whether a request can be taken.
     pub(crate) fn has_requests(&self) -> bool {
         self.requests.load(Ordering::SeqCst) > 0
     }

@@ -37,12 +37,12 @@ impl ServiceTimes {
         with_bounds.filter(|(_, count)| *count > 0)
     }
 
-    /// Sum of all times in nanoseconds.
+    /// Returns the sum of all times in nanoseconds.
     pub fn sum(&self) -> u64 {
         self.sum.load(Ordering::Relaxed)
     }
 
-    /// Longest time in nanoseconds.
+    /// Returns the longest time in nanoseconds.
     pub fn longest(&self) -> u64 {
         self.longest.load(Ordering::Relaxed)
     }

@@ -33,7 +33,7 @@ impl<H: ServingSlot> ServingThread<H> {
         H::serving_thread().with_borrow_mut(|serving| serving.as_mut().map(inspect))
     }
 
-    /// Whether the thread belongs to the lane that it serves.
+    /// Returns whether the thread belongs to the lane that it serves.
     pub(crate) fn is_at_home(&self) -> bool {
         Arc::ptr_eq(&self.lane, &self.home)
     }

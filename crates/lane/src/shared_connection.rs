@@ -25,7 +25,7 @@ impl<H: RequestHandler> Clone for SharedConnection<H> {
 }
 
 impl<H: RequestHandler> SharedConnection<H> {
-    /// Identification of the connection for the flight recorder.
+    /// Returns the identification of the connection for the flight recorder.
     pub fn link(&self) -> Link {
         self.connection.link
     }
@@ -35,17 +35,17 @@ impl<H: RequestHandler> SharedConnection<H> {
         &self.client.purpose
     }
 
-    /// Code set of `char` and `string`.
+    /// Returns the code set of `char` and `string`.
     pub fn char_set(&self) -> CharSet {
         self.client.char_set
     }
 
-    /// Whether the next request announces the code sets.
+    /// Returns whether the next request announces the code sets.
     pub fn announces_code_sets(&self) -> bool {
         self.client.announces_code_sets.load(Ordering::Relaxed)
     }
 
-    /// Whether the next request states for which addresses this side serves requests over it.
+    /// Returns whether the next request states for which addresses this side serves requests over it.
     pub fn announces_listen_points(&self) -> bool {
         self.client.announces_listen_points.load(Ordering::Relaxed)
     }
@@ -67,7 +67,7 @@ impl<H: RequestHandler> SharedConnection<H> {
         self.connection.send_cancel(request_id);
     }
 
-    /// Whether part of what was to be sent waits for room.
+    /// Returns whether part of what was to be sent waits for room.
     pub fn is_congested(&self) -> bool {
         self.connection.state.is_congested()
     }

@@ -58,7 +58,7 @@ pub enum NotSent {
 }
 
 impl<H: RequestHandler> Lane<H> {
-    /// The shared connection whose purpose `matches`, if there is one.
+    /// Returns the shared connection whose purpose `matches`, if there is one.
     pub fn shared_connection(&self, matches: impl Fn(&H::Purpose) -> bool) -> Option<SharedConnection<H>> {
         let mut list = self.connections.shared.lock();
         let position = list.iter().rposition(|shared| matches(&shared.client.purpose))?;

@@ -56,7 +56,7 @@ impl<C> Slots<C> {
         self.slots.iter().map(|(_, slot)| &slot.connection)
     }
 
-    /// Number of connections of a peer.
+    /// Returns the number of connections of a peer.
     pub(crate) fn of_peer(&self, peer: PeerKey) -> usize {
         self.peers.get(&peer).copied().unwrap_or(0)
     }
@@ -97,7 +97,7 @@ impl<C> Slots<C> {
         self.slots.drain().map(|slot| slot.connection).collect()
     }
 
-    /// The first connection in the order of idleness, and the time since which it is idle.
+    /// Returns the first connection in the order of idleness, and the time since which it is idle.
     pub(crate) fn oldest(&self) -> Option<(usize, Instant)> {
         let index = self.oldest?;
         Some((index, self.slots[index].idle_since))

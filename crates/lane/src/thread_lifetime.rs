@@ -56,7 +56,7 @@ impl RemainingLifetime {
         Some(limit.saturating_sub(self.since.elapsed()))
     }
 
-    /// Whether the thread should end.
+    /// Returns whether the thread should end.
     pub(crate) fn is_over(&self) -> bool {
         self.remaining().is_some_and(|remaining| remaining.is_zero())
     }

@@ -50,12 +50,12 @@ impl LaneThreads {
         }
     }
 
-    /// Number of threads that start with the lane.
+    /// Returns the number of threads that start with the lane.
     pub(crate) fn static_threads(&self) -> usize {
         self.config.threads
     }
 
-    /// Number of threads that the lane has, and could have.
+    /// Returns the number of threads that the lane has, and could have.
     pub(crate) fn most_threads(&self) -> usize {
         let to_come = self.config.dynamic_threads - self.dynamic.load(Ordering::SeqCst);
         self.occupancy.threads() + to_come
@@ -105,8 +105,8 @@ impl LaneThreads {
         Ok(granted)
     }
 
-    /// Stack size of its threads, and the most octets that one of them has used; `None` if the user's own
-    /// threads serve the lane.
+    /// Returns the stack size of its threads, and the most octets that one of them has used; `None` if the
+    /// user's own threads serve the lane.
     pub(crate) fn stack_use(&self) -> Option<StackUse> {
         // Allocated and measured without the lock, which a thread needs to start another one.
         let mut stacks = Vec::with_capacity(self.occupancy.threads());

@@ -205,7 +205,7 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
         }
     }
 
-    /// Whether the thread belongs to another lane.
+    /// Returns whether the thread belongs to another lane.
     pub(crate) fn is_lent(&self) -> bool {
         !Arc::ptr_eq(self.lane, self.home)
     }

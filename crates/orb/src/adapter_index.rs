@@ -12,7 +12,7 @@ use crate::poa_core::PoaCore;
 pub(crate) struct AdapterIndex(ArcSwapOption<HashMap<Arc<str>, Arc<PoaCore>>>);
 
 impl AdapterIndex {
-    /// The adapter of this path.
+    /// Returns the adapter of this path.
     pub(crate) fn get(&self, path: &[u8]) -> Option<Arc<PoaCore>> {
         let path = std::str::from_utf8(path).ok()?;
         self.0.load().as_deref()?.get(path).cloned()

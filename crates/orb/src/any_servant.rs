@@ -23,7 +23,7 @@ pub struct AnyServant {
 }
 
 impl AnyServant {
-    /// The servant `implementation` of the interface of `R`.
+    /// Creates the servant `implementation` of the interface of `R`.
     pub fn new<R, S>(implementation: S) -> Self
     where
         R: Skeleton<S> + 'static,

@@ -55,7 +55,8 @@ impl Configuration {
         })
     }
 
-    /// Scheduling of a thread of this class and CORBA priority; `None` if the mapping has no native one.
+    /// Returns the scheduling of a thread of this class and CORBA priority; `None` if the mapping has no
+    /// native one.
     pub(crate) fn scheduling(&self, class: SchedulingClass, priority: Priority) -> Option<Scheduling> {
         let priority = self.mapping.to_native(priority)?;
         Some(match class {

@@ -219,7 +219,7 @@ pub(crate) fn during_upcall(
     })
 }
 
-/// Whether the calling thread is inside an upcall.
+/// Returns whether the calling thread is inside an upcall.
 pub(crate) fn is_in_upcall() -> bool {
     UPCALLS.get() > 0
 }

@@ -30,8 +30,8 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Endpoint with this URL: `iiop://HOST:PORT`, `uiop://PATH`, `shmiop://PATH`, or one of a transport that
-    /// was added with [`crate::OrbBuilder::transport`].
+    /// Creates the endpoint with this URL: `iiop://HOST:PORT`, `uiop://PATH`, `shmiop://PATH`, or one of a
+    /// transport that was added with [`crate::OrbBuilder::transport`].
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),

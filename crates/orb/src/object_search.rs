@@ -44,7 +44,7 @@ impl Objects {
         self.ask(&poa, key, id)
     }
 
-    /// Whether the object with this key, which is not active, might be served.
+    /// Returns whether the object with this key, which is not active, might be served.
     pub(crate) fn might_serve(&self, key: &[u8]) -> bool {
         let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key).filter(|_| self.may_search(key))
         else {

@@ -89,7 +89,8 @@ impl Objects {
         }
     }
 
-    /// Whether this ORB issued the object key; `None`: the key names an object of a persistent adapter.
+    /// Returns whether this ORB issued the object key; `None`: the key names an object of a persistent
+    /// adapter.
     pub(crate) fn issued(&self, key: &[u8]) -> Option<bool> {
         match ObjectKey::parse(key) {
             None => Some(false),
@@ -118,7 +119,7 @@ impl Objects {
         self.boot
     }
 
-    /// The adapter at the top, once it is known.
+    /// Returns the adapter at the top, once it is known.
     pub(crate) fn root(&self) -> Option<Arc<PoaCore>> {
         self.root.get().cloned()
     }
@@ -136,12 +137,12 @@ impl Objects {
         self.table.enter(slot)
     }
 
-    /// Whether an object may have this key.
+    /// Returns whether an object may have this key.
     pub(crate) fn is_short(&self, key: &[u8]) -> bool {
         key.len() <= self.max_key
     }
 
-    /// The reference that is published under a key.
+    /// Returns the reference that is published under a key.
     pub(crate) fn published(&self, key: &[u8]) -> Option<Arc<Ior>> {
         self.is_short(key).then(|| self.published.get(key)).flatten()
     }
@@ -248,7 +249,7 @@ impl Objects {
         self.table.enter(slot).map(|object| object.model)
     }
 
-    /// Id of the object with this key, if it is one of the adapter's.
+    /// Returns the id of the object with this key, if it is one of the adapter's.
     pub(crate) fn id_in(&self, poa: &Arc<PoaCore>, key: &[u8]) -> Option<Vec<u8>> {
         match ObjectKey::parse(key)? {
             ObjectKey::Slot { boot, slot } => {
@@ -259,7 +260,7 @@ impl Objects {
         }
     }
 
-    /// Reference to the object with this id, whether it is active or not.
+    /// Returns the reference to the object with this id, whether it is active or not.
     pub(crate) fn reference(
         &self,
         poa: &PoaCore,
@@ -281,7 +282,7 @@ impl Objects {
         .map_err(OrbError::Reference)
     }
 
-    /// Reference to the object with this key that `object` serves, which may stand for others.
+    /// Returns the reference to the object with this key that `object` serves, which may stand for others.
     pub(crate) fn reference_of(&self, object: &ActiveObject, key: &[u8]) -> Ior {
         let named = match ObjectKey::parse(key) {
             Some(ObjectKey::Named { id, .. }) if *key != *object.key => self
@@ -429,7 +430,7 @@ impl Activation {
 mod tests {
     use super::*;
 
-    /// The shortest time of a few attempts to find an object with this key.
+    /// Returns the shortest time of a few attempts to find an object with this key.
     fn time_to_find(objects: &Objects, key: &[u8]) -> Duration {
         let attempt = |_| {
             let start = Instant::now();

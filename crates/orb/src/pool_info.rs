@@ -113,13 +113,13 @@ impl PoolInfo {
             .collect()
     }
 
-    /// Whether one of its addresses is the one that is sought.
+    /// Returns whether one of its addresses is the one that is sought.
     pub(crate) fn is_reached_at(&self, sought: impl Fn(&dyn Transport, &str) -> bool) -> bool {
         let mut acceptors = self.lanes.iter().flat_map(|lane| lane.acceptors.iter());
         acceptors.any(|acceptor| sought(&*acceptor.transport, acceptor.address()))
     }
 
-    /// Whether a lane listens at this address of the protocol with this profile tag.
+    /// Returns whether a lane listens at this address of the protocol with this profile tag.
     pub(crate) fn listens_at(&self, tag: u32, address: &str) -> bool {
         self.is_reached_at(|transport, own| transport.profile_tag() == tag && own == address)
     }

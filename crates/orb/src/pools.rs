@@ -90,7 +90,7 @@ impl Pools {
         self.others.lock().iter().any(|other| Arc::ptr_eq(other, pool))
     }
 
-    /// Id of a pool in the making.
+    /// Returns the id of a pool in the making.
     pub(crate) fn new_id(&self) -> u32 {
         self.last_id.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -136,13 +136,13 @@ impl Pools {
         Ok(self.default_lane().listen(&self.endpoints)?)
     }
 
-    /// Whether a lane of any pool listens at this address.
+    /// Returns whether a lane of any pool listens at this address.
     pub(crate) fn listen_at(&self, tag: u32, address: &str) -> bool {
         let listens = |pool: &Arc<PoolCore>| pool.info.listens_at(tag, address);
         listens(&self.default) || self.others.lock().iter().any(listens)
     }
 
-    /// Whether a lane of any pool listens at this address, or at another name of it on this host.
+    /// Returns whether a lane of any pool listens at this address, or at another name of it on this host.
     pub(crate) fn are_reached_at(&self, tag: u32, address: &str) -> bool {
         let is_ours = |transport: &dyn Transport, own: &str| {
             transport.profile_tag() == tag && is_same_address(own, address)
@@ -193,7 +193,8 @@ impl PoolCore {
         self.lanes.iter().for_each(|lane| lane.join());
     }
 
-    /// Lane whose threads read the replies of callers of this priority: the lowest one that is not below it.
+    /// Returns the lane whose threads read the replies of callers of this priority: the lowest one that is
+    /// not below it.
     pub(crate) fn lane_for_reply(&self, priority: Priority) -> Option<&Arc<Lane>> {
         self.lanes.iter().find(|lane| lane.waits_at() >= priority)
     }

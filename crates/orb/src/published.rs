@@ -27,7 +27,7 @@ impl Published {
         }
     }
 
-    /// The reference with this key. Hashes the key twice: callers limit its length.
+    /// Returns the reference with this key. Hashes the key twice: callers limit its length.
     pub(crate) fn get(&self, key: &[u8]) -> Option<Arc<Ior>> {
         self.part_of(key).load().as_deref()?.get(key).cloned()
     }

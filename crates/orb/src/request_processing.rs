@@ -86,7 +86,7 @@ impl RequestProcessing {
         catch_unwind(AssertUnwindSafe(call)).ok()
     }
 
-    /// The servant as the adapter's thread policy wants it called.
+    /// Returns the servant as the adapter's thread policy wants it called.
     pub(crate) fn serialized(&self, servant: Arc<dyn Servant>) -> Arc<dyn Servant> {
         match &self.single_thread {
             None => servant,
@@ -120,7 +120,7 @@ impl SingleThread {
     }
 }
 
-/// A number that no other living thread has.
+/// Returns a number that no other living thread has.
 fn this_thread() -> usize {
     thread_local!(static PLACE: u8 = const { 0 });
     PLACE.with(|place| std::ptr::from_ref(place).addr())

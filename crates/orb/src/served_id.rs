@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use punctual_poa::ObjectKey;
 use punctual_stub::Upcall;
 
-/// Id of the object that the calling thread serves through a stand-in.
+/// Returns the id of the object that the calling thread serves through a stand-in.
 pub(crate) fn current_id() -> Option<Vec<u8>> {
     SERVED.with_borrow(Clone::clone)
 }
@@ -20,7 +20,7 @@ pub(crate) fn serving_id(id: &[u8]) -> impl Drop + use<> {
     })
 }
 
-/// The id in the key of the request.
+/// Returns the id in the key of the request.
 pub(crate) fn id_of<'m>(upcall: &Upcall<'m, '_>) -> &'m [u8] {
     match upcall.object_key().and_then(ObjectKey::parse) {
         Some(ObjectKey::Named { id, .. }) => id,

@@ -170,8 +170,8 @@ impl InheritingLock {
         }
     }
 
-    /// Whether the owner in `seen` has ended, although a thread with its id may exist. The kernel would let
-    /// that thread pass for the owner: others would wait until it ends.
+    /// Returns whether the owner in `seen` has ended, although a thread with its id may exist. The kernel
+    /// would let that thread pass for the owner: others would wait until it ends.
     #[cold]
     fn is_abandoned(&self, seen: u32, own: Owner) -> bool {
         let owner = self.owner();

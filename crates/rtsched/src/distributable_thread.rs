@@ -53,7 +53,7 @@ impl DistributableThread {
         }
     }
 
-    /// Id of the thread, the same on every host.
+    /// Returns the id of the thread, the same on every host.
     pub fn id(&self) -> DistributableThreadId {
         self.id
     }

@@ -133,7 +133,7 @@ impl Endsystem {
         self.dispatcher.install(scheduler, mechanism)
     }
 
-    /// Kind of parameters that the application has to give.
+    /// Returns the kind of parameters that the application has to give.
     pub(crate) fn kind(&self) -> ParameterKind {
         self.dispatcher.inspect(|state| state.kind())
     }
@@ -166,7 +166,7 @@ impl Endsystem {
         self.default_parameters_of(self.kind())
     }
 
-    /// The same, of this kind.
+    /// Returns the same, of this kind.
     pub(crate) fn default_parameters_of(&self, kind: ParameterKind) -> SchedulingParameters {
         if let ParameterKind::User(_) = kind {
             // The scheduler adopts them.

@@ -42,7 +42,7 @@ pub enum SchedulingError {
 punctual_types::debug_as_display!(SchedulingError, BuildError);
 
 impl SchedulingError {
-    /// Whether the distributable thread was cancelled.
+    /// Returns whether the distributable thread was cancelled.
     ///
     /// ```
     /// use punctual_rtsched::SchedulingError;
@@ -57,7 +57,7 @@ impl SchedulingError {
 }
 
 impl SchedulingError {
-    /// Whether an operation or a segment was cancelled because of its deadline.
+    /// Returns whether an operation or a segment was cancelled because of its deadline.
     ///
     /// ```
     /// use punctual_rtsched::SchedulingError;

@@ -337,7 +337,7 @@ fn waits_oneway(info: &ClientRequestInfo<'_>) -> bool {
     info.kind() == CallKind::Oneway && info.response_expected() && !info.is_collocated()
 }
 
-/// Whether the caller itself serves the request as a part of its thread.
+/// Returns whether the caller itself serves the request as a part of its thread.
 fn is_callers_own(info: &ServerRequestInfo<'_>) -> bool {
     info.is_collocated()
         && info.kind() == CallKind::TwoWay

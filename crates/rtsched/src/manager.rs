@@ -54,8 +54,9 @@ impl<'s> SchedulerManager<'s> {
             .inspect(|state| state.scheduler_name().to_owned())
     }
 
-    /// Number of panics and invalid decisions of all schedulers so far. Threads then run first come, first
-    /// served: after a panic until another scheduler is installed, otherwise until the next valid decision.
+    /// Returns the number of panics and invalid decisions of all schedulers so far. Threads then run first
+    /// come, first served: after a panic until another scheduler is installed, otherwise until the next valid
+    /// decision.
     pub fn scheduler_failures(&self) -> u64 {
         self.endsystem
             .dispatcher
@@ -78,18 +79,18 @@ impl<'s> SchedulerManager<'s> {
         *self.endsystem.shedding.lock() = policy;
     }
 
-    /// Number of segments that were cancelled because they could no longer meet their deadlines. Each
-    /// scheduling point that reports it counts.
+    /// Returns the number of segments that were cancelled because they could no longer meet their deadlines.
+    /// Each scheduling point that reports it counts.
     pub fn shed(&self) -> u64 {
         self.endsystem.dispatcher.shed()
     }
 
-    /// Mechanism that carries out the decisions.
+    /// Returns the mechanism that carries out the decisions.
     pub fn mechanism(&self) -> Mechanism {
         self.endsystem.dispatcher.inspect(|state| state.mechanism())
     }
 
-    /// Kind of parameters that segments take.
+    /// Returns the kind of parameters that segments take.
     pub fn parameter_kind(&self) -> ParameterKind {
         self.endsystem.kind()
     }

@@ -123,7 +123,7 @@ fn may_be_repeated(policy: SheddingPolicy, exception: &SystemException) -> bool 
         && (policy.is_idempotent() || exception.completed == Completion::No)
 }
 
-/// Whether the deadlines around the operation have not passed.
+/// Returns whether the deadlines around the operation have not passed.
 fn has_time(endsystem: &Arc<Endsystem>) -> bool {
     let now = dispatcher::now();
     let segment = activations::current_thread(endsystem)

@@ -92,7 +92,7 @@ impl RtScheduling {
 }
 
 impl ResourceManager {
-    /// Name of the resource, for display.
+    /// Returns the name of the resource, for display.
     pub fn name(&self) -> &str {
         &self.resource.name
     }
@@ -146,7 +146,7 @@ impl ResourceManager {
         self.acquire(now() + max_wait)
     }
 
-    /// The distributable thread that owns the resource.
+    /// Returns the distributable thread that owns the resource.
     ///
     /// ```
     /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;

@@ -103,7 +103,7 @@ impl RtScheduling {
         Some(DistributableThread::new(&self.endsystem, id))
     }
 
-    /// The distributable threads that are known here, unordered, for inspection only. Allocates.
+    /// Returns the distributable threads that are known here, unordered, for inspection only. Allocates.
     ///
     /// ```
     /// use punctual_rtsched::{RtScheduling, ThreadStatus};
@@ -178,7 +178,7 @@ impl RtScheduling {
         Ok(self.endsystem.objects.set(dispatcher, object, parameters)?)
     }
 
-    /// Number of distributable threads that are known here.
+    /// Returns the number of distributable threads that are known here.
     ///
     /// ```
     /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
@@ -189,7 +189,7 @@ impl RtScheduling {
         self.endsystem.dispatcher.inspect(|state| state.thread_count())
     }
 
-    /// Storage of threads of other hosts that have left and may return.
+    /// Returns the storage of threads of other hosts that have left and may return.
     ///
     /// ```
     /// let scheduling = punctual_rtsched::RtScheduling::builder().build()?;
@@ -214,7 +214,7 @@ impl RtScheduling {
         dispatcher::now()
     }
 
-    /// The newest decisions, the oldest first;
+    /// Returns the newest decisions, the oldest first;
     /// [`RtSchedulingBuilder::record_decisions`](crate::RtSchedulingBuilder::record_decisions) sets their
     /// number.
     pub fn decisions(&self) -> Vec<Decision> {

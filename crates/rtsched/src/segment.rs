@@ -33,7 +33,7 @@ pub struct Segment<'s> {
 }
 
 impl Segment<'_> {
-    /// Name of the segment.
+    /// Returns the name of the segment.
     pub fn name(&self) -> &str {
         self.name
     }

@@ -87,7 +87,7 @@ impl<T, E: OperationError> DecodeReply<T, E> for Results<T> {
     }
 }
 
-/// The [`Results`] of a call that returns one value.
+/// Returns the [`Results`] of a call that returns one value.
 pub fn one_result<T: for<'a> Decode<'a>>(decoder: &mut Decoder<'_>) -> Result<T, CdrError> {
     T::decode(decoder)
 }

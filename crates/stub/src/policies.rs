@@ -58,7 +58,7 @@ impl PolicyOverrides {
         Self::default()
     }
 
-    /// `RTCORBA::PriorityBandedConnectionPolicy` (45): each priority band has its own connections.
+    /// Sets `RTCORBA::PriorityBandedConnectionPolicy` (45): each priority band has its own connections.
     ///
     /// The band of the caller's priority, or of the server-declared one, also selects the lane. Calls fail
     /// with INV_POLICY if the reference has bands itself or no priority model, if the ends of a band are
@@ -78,8 +78,8 @@ impl PolicyOverrides {
         self
     }
 
-    /// `RTCORBA::PrivateConnectionPolicy` (44): no other reference shares the connections. They close with
-    /// the reference; those of other threads close when these threads next connect, or end.
+    /// Sets `RTCORBA::PrivateConnectionPolicy` (44): no other reference shares the connections. They close
+    /// with the reference; those of other threads close when these threads next connect, or end.
     ///
     /// Clones are the same reference; `with_policies` returns another one.
     ///
@@ -92,8 +92,8 @@ impl PolicyOverrides {
         self
     }
 
-    /// `RTCORBA::ClientProtocolPolicy` (43): the permitted protocols, the preferred one first, with their
-    /// properties.
+    /// Sets `RTCORBA::ClientProtocolPolicy` (43): the permitted protocols, the preferred one first, with
+    /// their properties.
     ///
     /// Calls fail with INV_POLICY if the reference has none of them, or names protocols itself. An empty list
     /// permits all. A connection shared by calls with different properties has those of the first call.
@@ -110,7 +110,7 @@ impl PolicyOverrides {
         self
     }
 
-    /// `Messaging::RelativeRoundtripTimeoutPolicy` (32): the time from the start of a call to its reply,
+    /// Sets `Messaging::RelativeRoundtripTimeoutPolicy` (32): the time from the start of a call to its reply,
     /// after which it fails with TIMEOUT. `None` waits without limit.
     ///
     /// Timeouts of 50 ms or more cost nothing and expire up to two kernel ticks late; shorter ones need an
@@ -131,8 +131,8 @@ impl PolicyOverrides {
         self
     }
 
-    /// `Messaging::RelativeRequestTimeoutPolicy` (31): the time to deliver the request; the reply may take
-    /// longer.
+    /// Sets `Messaging::RelativeRequestTimeoutPolicy` (31): the time to deliver the request; the reply may
+    /// take longer.
     ///
     /// It limits connecting and sending, and with [`Self::sends_deadlines`] tells the server when the request
     /// is stale.
@@ -149,7 +149,7 @@ impl PolicyOverrides {
         self
     }
 
-    /// The time to establish a connection, instead of the ORB's `Limits::connect_timeout` (TAO's policy
+    /// Sets the time to establish a connection, instead of the ORB's `Limits::connect_timeout` (TAO's policy
     /// 0x54410008).
     ///
     /// ```
@@ -164,8 +164,9 @@ impl PolicyOverrides {
         self
     }
 
-    /// Whether requests state their timeouts to the server, which may then discard stale requests: service
-    /// context INVOCATION_POLICIES. Costs up to 100 octets per request and a clock query. Default: no.
+    /// Sets whether requests state their timeouts to the server, which may then discard stale requests:
+    /// service context INVOCATION_POLICIES. Costs up to 100 octets per request and a clock query. Default:
+    /// no.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
@@ -176,7 +177,7 @@ impl PolicyOverrides {
         self
     }
 
-    /// Whether each banded connection is bound to its band at the server before its first request: the
+    /// Sets whether each banded connection is bound to its band at the server before its first request: the
     /// implicit operation `_bind_priority_band` with service context RTCorbaPriorityRange (11). Default: no.
     ///
     /// The server then refuses requests on the connection with a priority outside the band. It costs a round
@@ -198,7 +199,7 @@ impl PolicyOverrides {
         self
     }
 
-    /// How lane threads wait for the replies to such calls. Default: [`WaitStrategy::Blocking`].
+    /// Sets how lane threads wait for the replies to such calls. Default: [`WaitStrategy::Blocking`].
     ///
     /// ```
     /// use punctual_stub::{PolicyOverrides, WaitStrategy};
@@ -211,7 +212,7 @@ impl PolicyOverrides {
         self
     }
 
-    /// Whether calls share connections with other threads. Default: [`ConnectionMode::Exclusive`].
+    /// Sets whether calls share connections with other threads. Default: [`ConnectionMode::Exclusive`].
     ///
     /// ```
     /// use punctual_stub::{ConnectionMode, PolicyOverrides};
@@ -224,7 +225,7 @@ impl PolicyOverrides {
         self
     }
 
-    /// `BiDirPolicy::BidirectionalPolicy` (37), BOTH: calls go over shared connections
+    /// Sets `BiDirPolicy::BidirectionalPolicy` (37), BOTH: calls go over shared connections
     /// ([`ConnectionMode::Shared`]) over which the server may call objects of this ORB, too, and which this
     /// ORB uses to call peers that have opened such connections. Only GIOP 1.2 over TCP.
     ///

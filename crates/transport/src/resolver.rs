@@ -149,7 +149,7 @@ mod tests {
         HostPort { host, port: 7 }
     }
 
-    /// A resolver whose name server does not answer for a second.
+    /// Returns a resolver whose name server does not answer for a second.
     fn slow(_: &HostPort) -> io::Result<Vec<SocketAddr>> {
         thread::sleep(Duration::from_secs(1));
         Ok(Vec::new())

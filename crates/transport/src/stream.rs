@@ -45,8 +45,8 @@ pub trait Stream: Send + Sync {
         Ok(true)
     }
 
-    /// Whether the peer is known to have closed the connection before the end of the last write reached it.
-    /// Asked after [`Self::read`] has returned 0; may wait this long for the network's answer.
+    /// Returns whether the peer is known to have closed the connection before the end of the last write
+    /// reached it. Asked after [`Self::read`] has returned 0; may wait this long for the network's answer.
     ///
     /// A request for which this is `true` was not executed, and the ORB sends it again. Default: `false`, not
     /// known. Transports whose writes succeed although the peer has closed should override it.

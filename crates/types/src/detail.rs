@@ -60,7 +60,7 @@ const WORDS: usize = OCTETS / 8;
 const SLOTS: usize = 64;
 
 impl Detail {
-    /// The caller's priority, and those that a reference offers.
+    /// Creates a detail: the caller's priority, and those that a reference offers.
     pub fn priorities(own: Priority, offered: impl IntoIterator<Item = Priority>) -> Self {
         let mut detail = Self::new(Kind::Priorities);
         detail.number(own);
@@ -73,7 +73,8 @@ impl Detail {
         detail
     }
 
-    /// The priority of a request, and the highest one that its server accepts from the client.
+    /// Creates a detail: the priority of a request, and the highest one that its server accepts from the
+    /// client.
     pub fn refused(asked: Priority, highest: Priority) -> Self {
         let mut detail = Self::new(Kind::Refused);
         detail.number(asked);
@@ -88,7 +89,7 @@ impl Detail {
         both.filter(|_| self.kind == Kind::Refused)
     }
 
-    /// The caller's priority, and the bands that do not contain it.
+    /// Creates a detail: the caller's priority, and the bands that do not contain it.
     pub fn bands(own: Priority, bands: impl IntoIterator<Item = PriorityBand>) -> Self {
         let mut detail = Self::new(Kind::Bands);
         detail.number(own);
@@ -101,7 +102,7 @@ impl Detail {
         detail
     }
 
-    /// The address of the peer: the scheme of its transport, such as `iiop`, and what follows `://`.
+    /// Creates a detail, the address of the peer: the scheme of its transport, such as `iiop`, and what follows `://`.
     pub fn address(scheme: &str, address: &str) -> Self {
         let mut detail = Self::new(Kind::Address);
         for part in [scheme, "://", address] {
@@ -110,7 +111,7 @@ impl Detail {
         detail
     }
 
-    /// An object key.
+    /// Creates a detail: an object key.
     pub fn key(key: &[u8]) -> Self {
         let mut detail = Self::new(Kind::Key);
         detail.text(key);

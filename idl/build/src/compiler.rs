@@ -23,7 +23,7 @@ pub fn compile(idl: impl AsRef<Path>) -> Result<(), Error> {
     configure().compile(&[idl])
 }
 
-/// Default settings, those of [`compile`](fn@compile).
+/// Returns the default settings, those of [`compile`](fn@compile).
 pub fn configure() -> Builder {
     Builder {
         options: Options::default(),

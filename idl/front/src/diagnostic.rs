@@ -28,7 +28,7 @@ pub struct Label {
 }
 
 impl Diagnostic {
-    /// A diagnostic with the severity of its code.
+    /// Creates a diagnostic with the severity of its code.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
         let labels = vec![Label {
             span,

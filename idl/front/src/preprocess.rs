@@ -150,7 +150,7 @@ impl Preprocessor<'_> {
         &self.options.limits
     }
 
-    /// The longest text that the next file may have. Spans are 32 bits wide.
+    /// Returns the longest text that the next file may have. Spans are 32 bits wide.
     fn most_bytes(&self) -> usize {
         let left = self.limits().total_bytes.saturating_sub(self.bytes);
         self.limits().file_bytes.min(left).min(u32::MAX as usize)

@@ -58,7 +58,7 @@ impl SourceFile {
     /// Name of the file that is part of the compiler: what `#include <orb.idl>` finds if no folder has it.
     pub const BUILT_IN: &str = "<built-in>/orb.idl";
 
-    /// The line and column, both from 1, of a byte of the text; columns count characters.
+    /// Returns the line and column, both from 1, of a byte of the text; columns count characters.
     pub fn line_and_column(&self, offset: u32) -> (usize, usize) {
         let mut offset = (offset as usize).min(self.text.len());
         while !self.text.is_char_boundary(offset) {
@@ -75,8 +75,8 @@ impl SourceFile {
 
 /// Source of the texts of files.
 pub trait SourceLoader {
-    /// The whole text of `path`, or the start of one that is longer than `limit` bytes and that the compiler
-    /// refuses: a loader reads at most one byte more.
+    /// Returns the whole text of `path`, or the start of one that is longer than `limit` bytes and that the
+    /// compiler refuses: a loader reads at most one byte more.
     ///
     /// An error of kind [`io::ErrorKind::NotFound`] or [`io::ErrorKind::NotADirectory`] makes the search for
     /// an included file continue in the next directory; any other error is reported.
@@ -91,7 +91,7 @@ pub struct FileLoader {
 }
 
 impl FileLoader {
-    /// A loader without a root folder: relative paths are relative to the current directory.
+    /// Creates a loader without a root folder: relative paths are relative to the current directory.
     pub fn new() -> Self {
         Self::default()
     }
@@ -127,7 +127,7 @@ pub struct MemoryLoader {
 }
 
 impl MemoryLoader {
-    /// An empty loader.
+    /// Creates an empty loader.
     pub fn new() -> Self {
         Self::default()
     }

@@ -38,12 +38,12 @@ const WITHOUT_MEANING: &[&str] = &[
     "virtual",
 ];
 
-/// Whether a word of another language is simply left out in IDL.
+/// Returns whether a word of another language is simply left out in IDL.
 pub(crate) fn without_meaning(word: &str) -> bool {
     WITHOUT_MEANING.contains(&word)
 }
 
-/// A help line for a word in the place of a keyword: of another language, or a misspelt one.
+/// Returns a help line for a word in the place of a keyword: of another language, or a misspelt one.
 pub(crate) fn keyword_for(word: &str) -> Option<String> {
     word_of_idl(word).or_else(|| {
         let foreign = FOREIGN.iter().map(|(foreign, _)| *foreign);
@@ -52,18 +52,18 @@ pub(crate) fn keyword_for(word: &str) -> Option<String> {
     })
 }
 
-/// A help line for the word of another language.
+/// Returns a help line for the word of another language.
 pub(crate) fn word_of_idl(word: &str) -> Option<String> {
     let (_, idl) = FOREIGN.iter().find(|(foreign, _)| *foreign == word)?;
     Some(format!("did you mean `{idl}`?"))
 }
 
-/// A help line that names the candidate nearest to `word`, if one is near enough.
+/// Returns a help line that names the candidate nearest to `word`, if one is near enough.
 pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(word, candidates).map(|candidate| format!("did you mean `{candidate}`?"))
 }
 
-/// The candidate nearest to `word`, if one is near enough.
+/// Returns the candidate nearest to `word`, if one is near enough.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Words of two letters resemble everything.
     if word.len() < 3 {
@@ -79,8 +79,8 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
         .map(|(_, candidate)| candidate)
 }
 
-/// The number of insertions, deletions, replacements and swaps of neighbours between two words, regardless of
-/// case.
+/// Returns the number of insertions, deletions, replacements and swaps of neighbours between two words,
+/// regardless of case.
 fn distance(a: &str, b: &str) -> usize {
     // Identifiers have no length limit, but a suggestion for a very long one is of no use.
     let a: Vec<char> = a.to_lowercase().chars().take(64).collect();

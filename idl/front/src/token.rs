@@ -175,12 +175,13 @@ const LATE_KEYWORDS: &[&str] = &[
     "uses",
 ];
 
-/// Whether a word is a keyword, spelled exactly.
+/// Returns whether a word is a keyword, spelled exactly.
 pub(crate) fn is_keyword(word: &str) -> bool {
     KEYWORDS.binary_search(&word).is_ok()
 }
 
-/// The keyword that a word collides with: identifiers differ from keywords by more than their case (7.2.3).
+/// Returns the keyword that a word collides with: identifiers differ from keywords by more than their case
+/// (7.2.3).
 pub(crate) fn colliding_keyword(word: &str) -> Option<&'static str> {
     KEYWORDS
         .iter()
@@ -188,7 +189,7 @@ pub(crate) fn colliding_keyword(word: &str) -> Option<&'static str> {
         .find(|keyword| keyword.eq_ignore_ascii_case(word))
 }
 
-/// Whether a keyword is accepted as a name where only a name is possible.
+/// Returns whether a keyword is accepted as a name where only a name is possible.
 pub(crate) fn is_late_keyword(word: &str) -> bool {
     LATE_KEYWORDS.contains(&word)
 }

@@ -77,7 +77,7 @@ pub struct Qos {
 }
 
 impl Qos {
-    /// A command without a deadline.
+    /// Creates a command without a deadline.
     pub const fn new(preemption_priority: u32) -> Self {
         Self {
             preemption_priority,
@@ -163,7 +163,7 @@ impl Execution {
     }
 }
 
-/// The time on the monotonic clock.
+/// Returns the time on the monotonic clock.
 pub(crate) fn now() -> Time {
     Time(0) + clock::monotonic()
 }

@@ -60,7 +60,7 @@ impl<C> Queue<C> {
         }
     }
 
-    /// A queue that reserves nothing.
+    /// Creates a queue that reserves nothing.
     pub(crate) fn empty() -> Self {
         Self {
             order: Order::Arrival,

@@ -1,6 +1,6 @@
 //! Messages about wrong types, in the terms of TOML: serde writes `expected u32` or `a sequence`.
 
-/// A message of the parser in the terms of TOML.
+/// Returns a message of the parser in the terms of TOML.
 pub(crate) fn in_terms_of_toml(message: &str) -> String {
     let kinds = ["invalid type: ", "invalid value: "];
     let wrong = kinds.into_iter().find_map(|kind| message.strip_prefix(kind));

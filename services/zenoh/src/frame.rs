@@ -17,7 +17,7 @@ pub(crate) struct Frame {
     pub(crate) events: Vec<Event>,
 }
 
-/// A message with an event, whose `ttl` is decremented.
+/// Returns a message with an event, whose `ttl` is decremented.
 pub(crate) fn encode(sender: u64, number: u64, event: &Event) -> Option<Vec<u8>> {
     let mut message = vec![u8::from(Endian::NATIVE == Endian::Little)];
     message.extend_from_slice(&MAGIC);

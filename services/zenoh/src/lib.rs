@@ -61,7 +61,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The defaults, with this key.
+    /// Returns the default settings with this key.
     pub fn new(key: impl Into<String>) -> Self {
         Self {
             key: key.into(),

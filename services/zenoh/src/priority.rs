@@ -14,14 +14,14 @@ const LEVELS: [ZenohPriority; 7] = [
     ZenohPriority::RealTime,
 ];
 
-/// The priority of Zenoh for a CORBA priority: seven bands of about the same width.
+/// Returns the priority of Zenoh for a CORBA priority: seven bands of about the same width.
 pub fn to_zenoh(priority: Priority) -> ZenohPriority {
     let levels = i32::from(Priority::MAX.value()) + 1;
     let band = i32::from(priority.value()) * 7 / levels;
     LEVELS[usize::try_from(band).unwrap_or_default()]
 }
 
-/// The lowest CORBA priority of a band.
+/// Returns the lowest CORBA priority of a band.
 pub fn from_zenoh(priority: ZenohPriority) -> Priority {
     let levels = i32::from(Priority::MAX.value()) + 1;
     let band = LEVELS

@@ -182,7 +182,7 @@ impl<'a> Found<'a, 'a> {
     }
 }
 
-/// Whether the octets of a value are what another message of this form would contain.
+/// Returns whether the octets of a value are what another message of this form would contain.
 fn has_form(
     value: &Decoder<'_>,
     octets: &[u8],
@@ -245,7 +245,7 @@ impl fmt::Debug for AnyView<'_> {
 }
 
 impl PartialEq for AnyView<'_> {
-    /// Whether types and values are equal; numbers that are not numbers equal themselves here.
+    /// Returns whether types and values are equal; numbers that are not numbers equal themselves here.
     fn eq(&self, other: &Self) -> bool {
         self.type_code.equivalent(&other.type_code)
             && (matches!((canonical(self), canonical(other)), (Ok(one), Ok(two)) if one == two)

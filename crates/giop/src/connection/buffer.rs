@@ -44,31 +44,31 @@ impl ReceiveBuffer {
         }
     }
 
-    /// The octets received.
+    /// Returns the octets received.
     #[inline(always)]
     pub(super) fn received(&self) -> &[u8] {
         &self.octets[self.start..self.filled]
     }
 
-    /// The first `length` octets received.
+    /// Returns the first `length` octets received.
     #[inline(always)]
     pub(super) fn first(&self, length: usize) -> &[u8] {
         &self.octets[self.start..][..length]
     }
 
-    /// Whether it is empty and has its first size.
+    /// Returns whether it is empty and has its first size.
     #[inline(always)]
     pub(super) fn is_fresh(&self) -> bool {
         self.filled == 0 && self.octets.len() == FIRST_SIZE
     }
 
-    /// Whether it is larger than the buffer of a new connection.
+    /// Returns whether it is larger than the buffer of a new connection.
     #[inline(always)]
     pub(super) fn is_large(&self) -> bool {
         self.octets.len() > FIRST_SIZE
     }
 
-    /// Memory in octets beyond that of a new connection.
+    /// Returns the memory in octets beyond that of a new connection.
     pub(super) fn extra(&self) -> usize {
         self.octets.capacity().saturating_sub(FIRST_SIZE)
     }
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    /// A buffer that a large message has made large.
+    /// Returns a buffer that a large message has made large.
     fn grown() -> ReceiveBuffer {
         let mut buffer = ReceiveBuffer::new();
         receive_large(&mut buffer);

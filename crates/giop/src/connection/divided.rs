@@ -25,7 +25,7 @@ pub(super) struct DividedMessage {
 }
 
 impl DividedMessage {
-    /// Whether a message can be divided: one of GIOP 1.2 that may have fragments.
+    /// Returns whether a message can be divided: one of GIOP 1.2 that may have fragments.
     ///
     /// GIOP 1.1 aligns data within each fragment, so an encoded message cannot be divided afterwards.
     pub(super) fn is_divisible(message: &[u8]) -> bool {
@@ -39,7 +39,7 @@ impl DividedMessage {
                 .is_some_and(|message_type| message_type.can_be_fragmented(version))
     }
 
-    /// A whole message that [`Self::is_divisible`].
+    /// Creates a whole message that [`Self::is_divisible`].
     pub(super) fn new(octets: Vec<u8>) -> Self {
         let mut request_id = [0; 4];
         request_id.copy_from_slice(&octets[HEADER_SIZE..FRAGMENT_HEADER]);
@@ -60,7 +60,7 @@ impl DividedMessage {
         }
     }
 
-    /// Whether an octet of it has been sent, or a fragment begun.
+    /// Returns whether an octet of it has been sent, or a fragment begun.
     pub(super) fn is_begun(&self) -> bool {
         self.end > 0
     }

@@ -90,13 +90,13 @@ impl FragmentAssembler {
         }
     }
 
-    /// Whether it holds any memory of messages.
+    /// Returns whether it holds any memory of messages.
     #[inline(always)]
     pub(super) const fn is_used(&self) -> bool {
         !self.pending.is_empty() || !self.spare.is_empty()
     }
 
-    /// Memory of incomplete messages, and of that which is kept for further ones, in octets.
+    /// Returns the memory of incomplete messages, and of that which is kept for further ones, in octets.
     pub(super) fn held(&self) -> usize {
         let pending = self.pending.iter().map(Pending::held).sum::<usize>();
         let spare = self.spare.iter().map(Vec::capacity).sum::<usize>();

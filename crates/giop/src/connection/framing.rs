@@ -18,7 +18,7 @@ pub(super) fn next_message(
     Ok((header.total_size() <= buffer.len()).then_some(header))
 }
 
-/// The octets of the message at the start of `buffer`, as far as they are known.
+/// Returns the octets of the message at the start of `buffer`, as far as they are known.
 pub(super) fn needed(buffer: &[u8], max_message_size: usize) -> usize {
     match MessageHeader::parse(buffer, max_message_size) {
         Ok(header) => header.total_size(),

@@ -19,7 +19,7 @@ impl Incomplete {
         self.message.into_iter().chain(fragmented).min()
     }
 
-    /// Whether the message at the end of the buffer is timed.
+    /// Returns whether the message at the end of the buffer is timed.
     #[inline(always)]
     pub(super) const fn has_message(&self) -> bool {
         self.message.is_some()

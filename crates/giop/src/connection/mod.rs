@@ -129,7 +129,7 @@ pub enum State {
 }
 
 impl Connection {
-    /// A new connection. A client states the version in which it will send, a server GIOP 1.0.
+    /// Creates a new connection. A client states the version in which it will send, a server GIOP 1.0.
     pub fn new(role: Role, version: Version, limits: ConnectionLimits) -> Self {
         Self {
             receive: ReceiveHalf::new(role, limits),

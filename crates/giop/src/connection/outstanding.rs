@@ -104,7 +104,7 @@ impl OutstandingRequests {
         self.slots.len()
     }
 
-    /// Whether no slot is in use.
+    /// Returns whether no slot is in use.
     pub const fn is_idle(&self) -> bool {
         self.free.len() == self.slots.len()
     }
@@ -124,7 +124,7 @@ impl OutstandingRequests {
         Some(self.next_id(number))
     }
 
-    /// Whether the request in this slot still waits for its reply.
+    /// Returns whether the request in this slot still waits for its reply.
     pub fn is_waiting(&self, slot: usize) -> bool {
         self.slots[slot].wanted.is_some()
     }

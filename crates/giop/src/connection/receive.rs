@@ -47,7 +47,7 @@ enum Offer {
 }
 
 impl ReceiveHalf {
-    /// The half of a connection over which nothing has been received.
+    /// Creates the half of a connection over which nothing has been received.
     pub fn new(role: Role, limits: ConnectionLimits) -> Self {
         Self {
             role,
@@ -85,7 +85,7 @@ impl ReceiveHalf {
         }
     }
 
-    /// The addresses of the offer that has been reported, at most 16; empty without one.
+    /// Returns the addresses of the offer that has been reported, at most 16; empty without one.
     pub fn listen_points(&self) -> &[ListenPoint] {
         match &self.offer {
             Offer::Made(points) => points,
@@ -98,12 +98,12 @@ impl ReceiveHalf {
         self.role = Role::Both;
     }
 
-    /// State of this half.
+    /// Returns the state of this half.
     pub const fn state(&self) -> State {
         self.state
     }
 
-    /// The code set of `char` and `string`: ISO-8859-1 until a request has announced another.
+    /// Returns the code set of `char` and `string`: ISO-8859-1 until a request has announced another.
     pub fn char_set(&self) -> CharSet {
         self.char_set.unwrap_or(CharSet::Latin1)
     }
@@ -162,7 +162,7 @@ impl ReceiveHalf {
         }
     }
 
-    /// The octets of the message of the last event; empty if it has none.
+    /// Returns the octets of the message of the last event; empty if it has none.
     #[inline]
     pub fn message(&self) -> &[u8] {
         match &self.assembled {
@@ -210,7 +210,7 @@ impl ReceiveHalf {
         self.fragments.recycle(assembled);
     }
 
-    /// Whether [`Self::poll`] will return an event, or refuse something, without further octets.
+    /// Returns whether [`Self::poll`] will return an event, or refuse something, without further octets.
     #[inline]
     pub fn has_message(&self) -> bool {
         self.buffer.received().len() > self.current
@@ -218,7 +218,7 @@ impl ReceiveHalf {
             && !matches!(self.frame_rest(), Ok(None))
     }
 
-    /// Whether nothing of a further message has been received.
+    /// Returns whether nothing of a further message has been received.
     pub fn is_idle(&self) -> bool {
         self.buffer.received().len() == self.current && self.incomplete.since().is_none()
     }
@@ -236,15 +236,15 @@ impl ReceiveHalf {
             .checked_add(self.limits.message_completion?)
     }
 
-    /// Memory in octets that it holds beyond that of a new connection: messages that are not complete, and
-    /// what is kept for further ones.
+    /// Returns the memory in octets that it holds beyond that of a new connection: messages that are not
+    /// complete, and what is kept for further ones.
     pub fn held(&self) -> usize {
         let assembled = self.assembled.as_ref().map_or(0, Vec::capacity);
         self.buffer.extra() + self.fragments.held() + assembled
     }
 
-    /// Whether [`Self::held`] may be more than 0, or a message is not complete: its time and memory must be
-    /// watched.
+    /// Returns whether [`Self::held`] may be more than 0, or a message is not complete: its time and memory
+    /// must be watched.
     #[inline(always)]
     pub fn needs_watching(&self) -> bool {
         self.incomplete.has_message() || self.buffer.is_large() || self.fragments.is_used()
@@ -366,7 +366,7 @@ impl ReceiveHalf {
         Ok(Some(Event::Request(header)))
     }
 
-    /// The event of a whole message that is neither a Request nor a Reply.
+    /// Returns the event of a whole message that is neither a Request nor a Reply.
     #[inline(never)]
     fn rare_event(
         &mut self,

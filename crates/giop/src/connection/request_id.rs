@@ -24,7 +24,7 @@ pub(super) enum RequestIdSearch {
 const LONG: usize = 4;
 
 impl RequestIdSearch {
-    /// The search in a message whose id is known, or has to be found.
+    /// Creates the search in a message whose id is known, or has to be found.
     pub(super) fn new(known: Option<u32>) -> Self {
         known.map_or(Self::List, Self::Found)
     }

@@ -20,7 +20,7 @@ pub struct SendHalf {
 }
 
 impl SendHalf {
-    /// The half of a connection that nothing has been sent over.
+    /// Creates the half of a connection that nothing has been sent over.
     pub fn new(role: Role, version: Version) -> Self {
         Self {
             role,
@@ -46,12 +46,12 @@ impl SendHalf {
         }
     }
 
-    /// State of this half.
+    /// Returns the state of this half.
     pub const fn state(&self) -> State {
         self.state
     }
 
-    /// Highest version used so far; messages of this side's own accord have it.
+    /// Returns the highest version used so far; messages of this side's own accord have it.
     pub const fn version(&self) -> Version {
         self.version
     }
@@ -69,7 +69,7 @@ impl SendHalf {
         id
     }
 
-    /// Whether the next request has to announce the code sets in use (CORBA 3.3 part 2, 7.10.2.5).
+    /// Returns whether the next request has to announce the code sets in use (CORBA 3.3 part 2, 7.10.2.5).
     pub const fn announces_code_sets(&self) -> bool {
         self.announces_code_sets
     }
@@ -97,8 +97,8 @@ impl SendHalf {
         Some(message)
     }
 
-    /// The CancelRequest message to send for a request whose reply is no longer wanted. `None` if nothing may
-    /// be sent, or nothing of the request has been sent: what is not is dropped.
+    /// Returns the CancelRequest message to send for a request whose reply is no longer wanted. `None` if
+    /// nothing may be sent, or nothing of the request has been sent: what is not is dropped.
     pub fn cancel(&mut self, request_id: u32) -> Option<[u8; CANCEL_SIZE]> {
         (self.state == State::Open && self.queue.withdraw(request_id) != Withdrawn::Unsent)
             .then(|| cancel_request(self.version, request_id))

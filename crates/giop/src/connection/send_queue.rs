@@ -83,8 +83,8 @@ pub enum Withdrawn {
 }
 
 impl SendQueue {
-    /// An empty queue that divides messages longer than `fragment_size` octets (rounded down to a multiple of
-    /// 8, at least 256), at most `max_divided` of them at the same time: receivers limit this.
+    /// Creates an empty queue that divides messages longer than `fragment_size` octets (rounded down to a
+    /// multiple of 8, at least 256), at most `max_divided` of them at the same time: receivers limit this.
     pub fn new(fragment_size: Option<usize>, max_divided: usize) -> Self {
         let fragment_size = fragment_size.map_or(usize::MAX, |size| (size & !7).max(MIN_FRAGMENT));
         Self {
@@ -99,28 +99,28 @@ impl SendQueue {
         }
     }
 
-    /// Length in octets up to which a message may be written now; 0 if it has to wait.
+    /// Returns the length in octets up to which a message may be written now; 0 if it has to wait.
     #[inline(always)]
     pub const fn at_once(&self) -> usize {
         self.at_once
     }
 
-    /// Whether what waits, if anything, does not have to be sent before further messages.
+    /// Returns whether what waits, if anything, does not have to be sent before further messages.
     pub fn is_clear(&self) -> bool {
         self.at_once > 0
     }
 
-    /// Whether such a message is divided.
+    /// Returns whether such a message is divided.
     pub fn divides(&self, message: &[u8]) -> bool {
         message.len() > self.fragment_size && DividedMessage::is_divisible(message)
     }
 
-    /// Whether nothing waits.
+    /// Returns whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.whole.is_empty() && self.divided.is_empty() && self.last.is_none()
     }
 
-    /// Whether a further message may be accepted although others wait: those that do are divided.
+    /// Returns whether a further message may be accepted although others wait: those that do are divided.
     pub fn has_room(&self) -> bool {
         self.fragment_size < usize::MAX
             && self.whole.len() - self.sent < self.fragment_size
@@ -133,7 +133,7 @@ impl SendQueue {
         self.whole.len() - self.sent + divided.sum::<usize>()
     }
 
-    /// Memory of what waits, in octets.
+    /// Returns the memory of what waits, in octets.
     pub fn held(&self) -> usize {
         let divided = self.divided.iter().map(|(_, message)| message.capacity());
         self.whole.capacity() + divided.sum::<usize>()
@@ -174,18 +174,18 @@ impl SendQueue {
         self.last = Some(message);
     }
 
-    /// Whether this message waits.
+    /// Returns whether this message waits.
     pub fn contains(&self, ticket: Ticket) -> bool {
         self.divided.iter().any(|(other, _)| *other == ticket)
     }
 
-    /// Whether a message waits that is divided.
+    /// Returns whether a message waits that is divided.
     pub fn is_dividing(&self) -> bool {
         !self.divided.is_empty()
     }
 
-    /// The octets to be written next, at most one fragment; empty if nothing waits. Of several divided
-    /// messages, they are of `preferred`, or taken in turn.
+    /// Returns the octets to be written next, at most one fragment; empty if nothing waits. Of several
+    /// divided messages, they are of `preferred`, or taken in turn.
     pub fn next(&mut self, preferred: Option<Ticket>) -> &[u8] {
         let in_fragment = self.fragment_length() > 0;
         if !in_fragment && self.whole.is_empty() {

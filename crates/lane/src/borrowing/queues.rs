@@ -35,7 +35,7 @@ impl<H: ServingSlot> Lane<H> {
         }
     }
 
-    /// Whether a lane above this one asks for help.
+    /// Returns whether a lane above this one asks for help.
     pub(crate) fn is_asked_for_help(&self) -> bool {
         self.highest_asking().is_some()
     }

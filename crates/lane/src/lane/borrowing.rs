@@ -43,7 +43,7 @@ pub(crate) struct Registration {
 }
 
 impl<H: RequestHandler> Borrowing<H> {
-    /// Whether threads of other lanes may serve the lane.
+    /// Returns whether threads of other lanes may serve the lane.
     pub(crate) fn has_helpers(&self) -> bool {
         match &self.below {
             Below::Pollers(pollers) => !pollers.is_empty(),

@@ -65,7 +65,7 @@ impl ReadyCalls {
         self.state.lock().admitted -= 1;
     }
 
-    /// Number of calls whose handlers have not begun.
+    /// Returns the number of calls whose handlers have not begun.
     pub(super) fn admitted(&self) -> usize {
         self.state.lock().admitted
     }

@@ -30,7 +30,7 @@ impl Addressing {
         }
     }
 
-    /// The reference.
+    /// Returns the reference.
     pub(crate) fn ior(&self) -> &Ior {
         &self.ior
     }
@@ -46,7 +46,7 @@ impl Addressing {
         }
     }
 
-    /// An `AddressingDisposition`.
+    /// Returns an `AddressingDisposition`.
     pub(crate) fn form(&self) -> u32 {
         self.form.load(Ordering::Relaxed)
     }

@@ -171,7 +171,7 @@ pub(super) fn closed() -> SystemException {
     )
 }
 
-/// The connection cannot be used, and nothing was sent.
+/// Returns the exception for a connection that cannot be used; nothing was sent.
 pub(super) fn broken() -> SystemException {
     SystemException::new(
         SystemExceptionKind::CommFailure,

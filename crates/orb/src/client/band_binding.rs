@@ -19,7 +19,8 @@ use super::{
 type Binding<R> = ControlFlow<Attempt<R>, Box<PooledConnection>>;
 
 impl Reference {
-    /// An exclusive connection for a call of this priority, bound to its band if the policies require it.
+    /// Returns an exclusive connection for a call of this priority, bound to its band if the policies require
+    /// it.
     pub(super) fn bound_connection<R>(
         &self,
         route: &Route,
@@ -129,7 +130,7 @@ impl Reference {
     }
 }
 
-/// Whether the server does not have the operation: most do not.
+/// Returns whether the server does not have the operation: most do not.
 fn is_unknown(error: &SystemException) -> bool {
     matches!(
         error.kind,

@@ -20,7 +20,7 @@ use super::{
 use crate::current;
 
 impl Reference {
-    /// The priority that chooses the endpoint and that the request carries. May cost a system call.
+    /// Returns the priority that chooses the endpoint and that the request carries. May cost a system call.
     pub(super) fn caller_priority(&self, route: &Route) -> Result<Priority, SystemException> {
         if route.propagates_priority() {
             current::call_priority(&self.core.configuration)
@@ -29,7 +29,7 @@ impl Reference {
         }
     }
 
-    /// An exclusive connection for a call of this priority.
+    /// Returns an exclusive connection for a call of this priority.
     pub(super) fn connection(
         &self,
         route: &Route,

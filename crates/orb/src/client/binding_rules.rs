@@ -14,7 +14,7 @@ const CLIENT_PROTOCOL: u32 = 43;
 const PRIORITY_BANDED_CONNECTION: u32 = 45;
 
 impl Route {
-    /// The band of a call of this priority; `None` if neither side has bands.
+    /// Returns the band of a call of this priority; `None` if neither side has bands.
     ///
     /// Fails with INV_POLICY and the reason if policies contradict each other.
     pub(super) fn band(
@@ -45,7 +45,7 @@ impl Route {
         }
     }
 
-    /// Whether there is no policy to check, as for most calls.
+    /// Returns whether there is no policy to check, as for most calls.
     fn has_no_rules(&self, policies: &PoliciesInForce) -> bool {
         policies.priority_bands.is_empty()
             && self.bands.is_empty()
@@ -77,7 +77,7 @@ impl Route {
         conflicts
     }
 
-    /// The priority that bands apply to: the caller's, or the one that the server has declared.
+    /// Returns the priority that bands apply to: the caller's, or the one that the server has declared.
     fn effective(&self, caller: Priority) -> i16 {
         match self.model {
             Some(PriorityModel::ServerDeclared(declared)) => declared.value(),
@@ -110,7 +110,7 @@ impl Banding<'_> {
         })
     }
 
-    /// The first band that contains the priority.
+    /// Returns the first band that contains the priority.
     fn band(&self) -> Option<Band> {
         self.bands()
             .find(|(low, high)| (*low..=*high).contains(&self.priority))

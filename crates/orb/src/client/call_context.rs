@@ -52,12 +52,13 @@ impl CallContext<'_> {
         }
     }
 
-    /// Whether requests state their deadlines.
+    /// Returns whether requests state their deadlines.
     pub(super) fn sends_deadlines(&self) -> bool {
         self.policies.sends_deadlines && self.deadlines.request.is_some()
     }
 
-    /// The timeouts in the form in which requests carry them, absolute ones by the clock of this host.
+    /// Returns the timeouts in the form in which requests carry them, absolute ones by the clock of this
+    /// host.
     pub(super) fn invocation_policies(&self) -> InvocationPolicies {
         let Deadlines { request, reply } = self.deadlines;
         let request = request.filter(|_| self.policies.request_timeout.is_some());

@@ -40,7 +40,7 @@ impl Reference {
         Ok(attempt)
     }
 
-    /// Whether this ORB has the object.
+    /// Returns whether this ORB has the object.
     pub(super) fn locate_locally(&self, route: &Route) -> bool {
         matches!(
             self.core.objects.demultiplex(&route.object_key),

@@ -93,12 +93,12 @@ impl ClientConnection {
         })
     }
 
-    /// Whether it serves calls of this kind.
+    /// Returns whether it serves calls of this kind.
     pub(super) fn is_for(&self, key: &ConnectionKey<'_>) -> bool {
         self.purpose.is_for(key)
     }
 
-    /// Whether both serve the same calls.
+    /// Returns whether both serve the same calls.
     pub(super) fn is_alike(&self, other: &Self) -> bool {
         self.purpose.is_alike(&other.purpose)
     }
@@ -107,7 +107,7 @@ impl ClientConnection {
         Arc::ptr_eq(self.endpoint(), endpoint)
     }
 
-    /// Whether the only reference that it served has been dropped.
+    /// Returns whether the only reference that it served has been dropped.
     pub(super) fn is_orphan(&self) -> bool {
         self.purpose.is_orphan()
     }
@@ -153,7 +153,7 @@ impl ClientConnection {
         }
     }
 
-    /// Whether the peer has closed it while it was unused.
+    /// Returns whether the peer has closed it while it was unused.
     ///
     /// For oneway calls, which have no reply and would be lost. Asks the kernel at most once a second: a peer
     /// that closes idle connections waits longer.
@@ -364,7 +364,7 @@ impl ClientConnection {
         }
     }
 
-    /// The reply that [`Self::receive`] has returned; its octets remain until the next receive.
+    /// Returns the reply that [`Self::receive`] has returned; its octets remain until the next receive.
     pub(super) fn view<'c>(&'c self, reply: &'c ReceivedReply) -> ReplyView<'c> {
         let receive = &self.protocol.receive;
         ReplyView {

@@ -87,7 +87,7 @@ impl ConnectionCache {
         found
     }
 
-    /// The connection that was unused for longest.
+    /// Returns the connection that was unused for longest.
     pub(super) fn take_oldest(&self) -> Option<Box<PooledConnection>> {
         self.unused.lock().take_oldest(|_| true)
     }
@@ -132,7 +132,8 @@ impl PooledConnection {
         &self.permit
     }
 
-    /// Whether what it was opened for has ended: the only reference that it served, the ORB, or the lane.
+    /// Returns whether what it was opened for has ended: the only reference that it served, the ORB, or the
+    /// lane.
     pub(super) fn is_orphan(&self) -> bool {
         self.permit.is_void() || self.connection.is_orphan()
     }
@@ -165,12 +166,12 @@ pub(crate) struct Permit {
 }
 
 impl Permit {
-    /// The cache that counts it, unless its lane or ORB has ended.
+    /// Returns the cache that counts it, unless its lane or ORB has ended.
     pub(super) fn cache(&self) -> Option<Arc<ConnectionCache>> {
         self.cache.upgrade()
     }
 
-    /// Whether that cache no longer exists.
+    /// Returns whether that cache no longer exists.
     pub(super) fn is_void(&self) -> bool {
         self.cache.strong_count() == 0
     }

@@ -37,7 +37,7 @@ impl Purpose {
         }
     }
 
-    /// Whether calls of this kind may share the connection.
+    /// Returns whether calls of this kind may share the connection.
     pub(crate) fn is_for(&self, key: &ConnectionKey<'_>) -> bool {
         let owner = self.owner.as_ref().map(Weak::as_ptr);
         Arc::ptr_eq(&self.endpoint, key.endpoint)
@@ -45,13 +45,13 @@ impl Purpose {
             && owner == key.owner.map(Arc::as_ptr)
     }
 
-    /// Whether the same calls may share either connection.
+    /// Returns whether the same calls may share either connection.
     pub(super) fn is_alike(&self, other: &Self) -> bool {
         let owner = |purpose: &Self| purpose.owner.as_ref().map(Weak::as_ptr);
         Arc::ptr_eq(&self.endpoint, &other.endpoint) && self.band == other.band && owner(self) == owner(other)
     }
 
-    /// Whether the only reference that it served has been dropped.
+    /// Returns whether the only reference that it served has been dropped.
     pub(crate) fn is_orphan(&self) -> bool {
         self.owner.as_ref().is_some_and(|owner| owner.strong_count() == 0)
     }

@@ -62,7 +62,7 @@ impl ClientCore {
         self.own.upgrade()
     }
 
-    /// Whether the profile's object is one of this ORB's.
+    /// Returns whether the profile's object is one of this ORB's.
     pub(super) fn owns(&self, profile: &Profile<String>) -> bool {
         self.objects
             .issued(&profile.object_key)
@@ -74,7 +74,7 @@ impl ClientCore {
         self.late_replies.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Number of calls whose replies did not arrive in time.
+    /// Returns the number of calls whose replies did not arrive in time.
     pub(crate) fn late_replies(&self) -> u64 {
         self.late_replies.load(Ordering::Relaxed)
     }

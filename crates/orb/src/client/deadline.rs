@@ -85,7 +85,7 @@ impl Deadlines {
         }
     }
 
-    /// The latest end of a call.
+    /// Returns the latest end of a call.
     pub(super) fn of(&self, response: Response) -> Option<Instant> {
         let deadline = match response {
             Response::None => self.request,
@@ -106,7 +106,7 @@ impl Deadlines {
         }
     }
 
-    /// The shortest timeout.
+    /// Returns the shortest timeout.
     pub(super) fn shortest(&self) -> Option<Duration> {
         // That of the request is never longer than that of the reply.
         self.request.map(|deadline| deadline.timeout)

@@ -91,23 +91,23 @@ impl Endpoint {
         }
     }
 
-    /// The code set that its connections announce.
+    /// Returns the code set that its connections announce.
     pub(super) fn char_set(&self) -> Option<CharSet> {
         self.key.char_set
     }
 
-    /// The code set of its connections.
+    /// Returns the code set of its connections.
     pub(super) fn char_set_in_force(&self) -> CharSet {
         self.key.char_set.unwrap_or(CharSet::Latin1)
     }
 
-    /// Whether it could not be reached a short time ago.
+    /// Returns whether it could not be reached a short time ago.
     pub(super) fn is_avoided(&self) -> bool {
         let until = self.avoided_until.load(Ordering::Relaxed);
         until != 0 && milliseconds() < until
     }
 
-    /// Whether its server may support binding connections to bands.
+    /// Returns whether its server may support binding connections to bands.
     pub(super) fn may_bind_bands(&self) -> bool {
         !self.binds_no_bands.load(Ordering::Relaxed)
     }
@@ -135,12 +135,12 @@ impl Endpoint {
         properties.cloned().unwrap_or_default()
     }
 
-    /// Whether it is exactly this address of this protocol.
+    /// Returns whether it is exactly this address of this protocol.
     pub(super) fn is_at(&self, profile_tag: u32, address: &str) -> bool {
         self.key.profile_tag == profile_tag && self.key.address == address
     }
 
-    /// Whether it is this address, by the same name or another name of this host.
+    /// Returns whether it is this address, by the same name or another name of this host.
     pub(crate) fn leads_to(&self, transport: &dyn Transport, address: &str) -> bool {
         self.transport.profile_tag() == transport.profile_tag() && is_same_address(&self.key.address, address)
     }
@@ -159,12 +159,12 @@ impl Endpoint {
     }
 }
 
-/// Whether both addresses are the same, by the same name or another name of this host.
+/// Returns whether both addresses are the same, by the same name or another name of this host.
 pub(crate) fn is_same_address(one: &str, other: &str) -> bool {
     one == other || loopback_port(one).is_some_and(|port| loopback_port(other) == Some(port))
 }
 
-/// The port of a loopback address.
+/// Returns the port of a loopback address.
 fn loopback_port(address: &str) -> Option<&str> {
     let (host, port) = address.rsplit_once(':')?;
     matches!(host, "localhost" | "127.0.0.1" | "[::1]").then_some(port)

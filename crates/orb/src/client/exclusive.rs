@@ -173,8 +173,8 @@ impl Reference {
     }
 }
 
-/// Whether the same request can be sent again after this error: it was not executed, or only asks where an
-/// object is.
+/// Returns whether the same request can be sent again after this error: it was not executed, or only asks
+/// where an object is.
 #[cold]
 pub(super) fn may_repeat(error: SystemException, wanted: MessageType) -> bool {
     match error.minor {

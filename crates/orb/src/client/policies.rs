@@ -121,7 +121,7 @@ impl ReferencePolicies {
         self.after_change(orb, generation)
     }
 
-    /// The policies that [`InForce::hold`] has returned.
+    /// Returns the policies that [`InForce::hold`] has returned.
     pub(super) fn held<'h>(&'h self, HeldPolicies(merged): &'h HeldPolicies) -> &'h PoliciesInForce {
         &merged.as_deref().unwrap_or(&self.first).policies
     }
@@ -203,7 +203,7 @@ pub(crate) fn set_of_thread(overrides: PolicyOverrides) {
     SCOPE.set(scope);
 }
 
-/// The overrides of the calling thread.
+/// Returns the overrides of the calling thread.
 pub(crate) fn of_thread() -> PolicyOverrides {
     SCOPE.with_borrow(|scope| {
         scope

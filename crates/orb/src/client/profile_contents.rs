@@ -24,7 +24,7 @@ enum NamedObject<'p> {
 }
 
 impl Reference {
-    /// Whether the other reference names the same object at the same addresses.
+    /// Returns whether the other reference names the same object at the same addresses.
     pub(super) fn names_object_of(&self, other: &Ior) -> bool {
         self.named_objects(&self.ior).eq(self.named_objects(other))
     }

@@ -71,7 +71,7 @@ impl Reference {
         })
     }
 
-    /// The reference as its user holds it.
+    /// Returns the reference as its user holds it.
     pub(crate) fn to_object(&self) -> ObjectRef {
         let own = self.own.upgrade();
         ObjectRef::new(own.expect("the lender of a reference keeps it"))

@@ -14,7 +14,7 @@ pub(super) struct ReplyView<'m> {
 }
 
 impl<'m> ReplyView<'m> {
-    /// A decoder of what begins at `offset`.
+    /// Returns a decoder of what begins at `offset`.
     pub(super) fn decoder(&self, offset: usize) -> Decoder<'m> {
         Decoder::new(self.message, self.header.endian)
             .with_char_set(self.char_set)

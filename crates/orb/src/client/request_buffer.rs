@@ -49,7 +49,7 @@ impl Announced<'_> {
 }
 
 impl RequestEncoding<'_> {
-    /// The service context that announces the code sets, if the request has to carry it.
+    /// Returns the service context that announces the code sets, if the request has to carry it.
     pub(super) fn code_sets(&self) -> Option<ServiceContext<'static>> {
         self.announced.code_sets.then(|| ServiceContext::CodeSets {
             char: char_set_id(self.char_set),
@@ -75,7 +75,7 @@ pub(super) struct HeaderKind {
 }
 
 impl RequestBuffer {
-    /// The message.
+    /// Returns the message.
     pub(super) fn message(&self) -> &[u8] {
         &self.octets
     }

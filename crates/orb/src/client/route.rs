@@ -209,7 +209,7 @@ impl Route {
         }
     }
 
-    /// The endpoints for a caller of this priority, the preferred one first.
+    /// Returns the endpoints for a caller of this priority, the preferred one first.
     ///
     /// Source: the rules of TAO's clients, so that a reference leads to the same lane. `band` is the result
     /// of [`Self::band`]. Fails with INV_POLICY if the priority or the band has no endpoint.
@@ -255,30 +255,30 @@ impl Route {
         error(SystemExceptionKind::InvPolicy, minor).with_detail(&detail)
     }
 
-    /// The reference that the route was read from.
+    /// Returns the reference that the route was read from.
     pub(crate) fn ior(&self) -> &Ior {
         self.addressing.ior()
     }
 
-    /// Whether the caller's priority chooses the endpoint, and requests carry it.
+    /// Returns whether the caller's priority chooses the endpoint, and requests carry it.
     pub(crate) fn propagates_priority(&self) -> bool {
         matches!(self.model, Some(PriorityModel::ClientPropagated { .. }))
     }
 
-    /// Whether an endpoint has the protocol whose profiles have this tag.
+    /// Returns whether an endpoint has the protocol whose profiles have this tag.
     pub(super) fn has_protocol(&self, profile_tag: u32) -> bool {
         self.endpoints
             .iter()
             .any(|endpoint| endpoint.profile_tag == profile_tag)
     }
 
-    /// Whether no endpoint has one of the protocols that the reference permits.
+    /// Returns whether no endpoint has one of the protocols that the reference permits.
     pub(super) fn has_no_protocol(&self) -> bool {
         !self.tags.iter().any(|tag| self.has_protocol(*tag))
     }
 
-    /// The network priority of a caller's requests: its own priority or the object's. `None`: the reference
-    /// has no priority model.
+    /// Returns the network priority of a caller's requests: its own priority or the object's. `None`: the
+    /// reference has no priority model.
     pub(crate) fn network_priority(&self, caller: Priority) -> Option<Priority> {
         Some(match self.model? {
             PriorityModel::ClientPropagated { .. } => caller,
@@ -286,7 +286,8 @@ impl Route {
         })
     }
 
-    /// Whether endpoints serve all priorities: a server without lanes, or one whose endpoints are unknown.
+    /// Returns whether endpoints serve all priorities: a server without lanes, or one whose endpoints are
+    /// unknown.
     fn serves_all(&self) -> bool {
         self.endpoints.iter().all(|endpoint| endpoint.priority < 0)
     }
@@ -300,8 +301,8 @@ fn is_of_punctual(component: &TaggedComponent) -> bool {
         )
 }
 
-/// The code set of connections to a server: as the specification negotiates it, but between our own ORBs
-/// UTF-8, which has every character. Fails with CODESET_INCOMPATIBLE.
+/// Returns the code set of connections to a server: as the specification negotiates it, but between our own
+/// ORBs UTF-8, which has every character. Fails with CODESET_INCOMPATIBLE.
 fn code_set(server: &CodeSetComponentInfo, is_ours: bool) -> Result<CharSet, SystemException> {
     if is_ours && server.char.supports(UTF_8) {
         return Ok(CharSet::Utf8);
@@ -314,7 +315,8 @@ fn code_set(server: &CodeSetComponentInfo, is_ours: bool) -> Result<CharSet, Sys
     })
 }
 
-/// The addresses and priorities in the component of TAO; none if it is malformed. Fails with IMP_LIMIT.
+/// Returns the addresses and priorities in the component of TAO; none if it is malformed. Fails with
+/// IMP_LIMIT.
 fn endpoints_in(
     component: &TaggedComponent,
     transport: &dyn Transport,
@@ -337,7 +339,7 @@ fn endpoints_in(
 /// Octets of the longest address that a reference may name; those of sockets are shorter.
 const MAX_ADDRESS: usize = 1024;
 
-/// The rank of a profile, the highest first; `None`: it cannot be reached from this host.
+/// Returns the rank of a profile, the highest first; `None`: it cannot be reached from this host.
 fn rank(transport: &dyn Transport, profile: &Profile<String>) -> Option<u16> {
     let Reach::Host { preference } = transport.reach() else {
         return Some(0);
@@ -353,7 +355,7 @@ fn rank(transport: &dyn Transport, profile: &Profile<String>) -> Option<u16> {
     }
 }
 
-/// The address in the form of `punctual_transport::Tcp`.
+/// Returns the address in the form of `punctual_transport::Tcp`.
 fn iiop_address(host: &str, port: u16) -> String {
     if host.contains(':') {
         format!("[{host}]:{port}")

@@ -55,8 +55,8 @@ pub(super) struct Outgoing<'o> {
 }
 
 impl Reference {
-    /// The lane that reads the reply to a call over a shared connection; `None`: the call uses an exclusive
-    /// one.
+    /// Returns the lane that reads the reply to a call over a shared connection; `None`: the call uses an
+    /// exclusive one.
     ///
     /// Fails with INV_POLICY if the calling thread serves no lane and there is no lane for its replies.
     #[inline(always)]
@@ -90,7 +90,7 @@ impl Reference {
         }
     }
 
-    /// The lane for a caller that serves no lane, or one that cannot read the reply.
+    /// Returns the lane for a caller that serves no lane, or one that cannot read the reply.
     pub(super) fn lane_of_reply_pool(&self, priority: Priority) -> Result<Arc<Lane>, SystemException> {
         let pool = self.core.pools.reply_pool();
         let pool = pool.as_ref().ok_or_else(|| no_lane(Minor::NO_REPLY_THREADPOOL))?;
@@ -429,8 +429,8 @@ pub(super) fn serve_until_over(
     }
 }
 
-/// The right to open one more shared connection; an unused one is closed if there are too many. `None`: all
-/// are in use.
+/// Returns the right to open one more shared connection; an unused one is closed if there are too many.
+/// `None`: all are in use.
 fn permit(lane: &Lane, key: &ConnectionKey<'_>) -> Option<Permit> {
     lane.close_obsolete(SharedPurpose::is_orphan);
     loop {

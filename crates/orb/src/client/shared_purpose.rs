@@ -50,7 +50,7 @@ impl SharedPurpose {
         Ok(())
     }
 
-    /// Whether calls of this kind may share it, which are bidirectional or not.
+    /// Returns whether calls of this kind may share it, which are bidirectional or not.
     pub(super) fn is_for(&self, key: &ConnectionKey<'_>, bidirectional: bool) -> bool {
         match self {
             Self::Opened {
@@ -65,12 +65,12 @@ impl SharedPurpose {
         }
     }
 
-    /// Whether the only reference that it served has been dropped.
+    /// Returns whether the only reference that it served has been dropped.
     pub(crate) fn is_orphan(&self) -> bool {
         matches!(self, Self::Opened { purpose, .. } if purpose.is_orphan())
     }
 
-    /// The peer's address, for the texts of exceptions.
+    /// Returns the peer's address, for the texts of exceptions.
     #[cold]
     fn detail(&self) -> Detail {
         match self {
@@ -81,7 +81,7 @@ impl SharedPurpose {
         }
     }
 
-    /// The exception, with the peer's address.
+    /// Returns the exception, with the peer's address.
     #[cold]
     pub(super) fn named_in(&self, error: SystemException) -> SystemException {
         error.with_detail(&self.detail())

@@ -120,7 +120,7 @@ impl<'a> ServerFlow<'a> {
         self.added
     }
 
-    /// Whether an interceptor decides on the native priority of the thread.
+    /// Returns whether an interceptor decides on the native priority of the thread.
     pub(crate) fn keeps_native_priority(&self) -> bool {
         self.keeps_native_priority
     }

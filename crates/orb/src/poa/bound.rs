@@ -29,7 +29,7 @@ impl<T> Bound<T> {
         Self { user, orb, core }
     }
 
-    /// The adapter, as long as its ORB exists.
+    /// Returns the adapter, as long as its ORB exists.
     fn poa(&self) -> Option<Poa> {
         Some(Poa::of(&self.orb.upgrade()?, &self.core.upgrade()?))
     }

@@ -66,7 +66,7 @@ impl DeferredReplies {
         })
     }
 
-    /// The first request, in the order of arrival, that `wanted` holds for, with its use of the slot.
+    /// Returns the first request, in the order of arrival, that `wanted` holds for, with its use of the slot.
     fn find(&self, wanted: impl Fn(&Key) -> bool) -> Option<(Arc<Slot>, u64)> {
         self.find_and(wanted, |_| ())
     }
@@ -197,8 +197,8 @@ impl Serving<'_> {
         Ok(slot)
     }
 
-    /// The point in time from which the client no longer wants the reply, if it states one. The clock of
-    /// this host decides only if the pool trusts that of its clients.
+    /// Returns the point in time from which the client no longer wants the reply, if it states one. The clock
+    /// of this host decides only if the pool trusts that of its clients.
     fn reply_deadline(&self) -> Option<Instant> {
         let data = self.incoming.header.contexts.find(INVOCATION_POLICIES)?;
         let policies = decode_invocation_policies(data).ok()?;

@@ -171,7 +171,8 @@ impl Serving<'_> {
         })
     }
 
-    /// Whether the client of the request waits until the server has accepted it, and not for the servant.
+    /// Returns whether the client of the request waits until the server has accepted it, and not for the
+    /// servant.
     fn is_answered_early(&self) -> bool {
         self.incoming.header.response == ResponseFlags::WithServer
     }

@@ -187,7 +187,7 @@ pub(super) fn unserved(
     Ok(Disposition::Unserved(reply, reason))
 }
 
-/// Whether a servant refuses the request: NO_PERMISSION, COMPLETED_NO.
+/// Returns whether a servant refuses the request: NO_PERMISSION, COMPLETED_NO.
 pub(super) fn is_refusal(exception: &SystemException) -> bool {
     exception.kind == SystemExceptionKind::NoPermission && exception.completed == Completion::No
 }

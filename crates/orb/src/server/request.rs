@@ -181,7 +181,7 @@ pub(super) fn refuse_request(
     fail(encoder, reply_header, exception, request.response)
 }
 
-/// Whether the adapter of the request's object holds its requests.
+/// Returns whether the adapter of the request's object holds its requests.
 pub(super) fn is_held(
     dispatcher: &RequestDispatcher,
     message: &RequestMessage<'_, RequestDispatcher>,

@@ -202,7 +202,7 @@ impl Context {
         }
     }
 
-    /// Deadline of the innermost operation.
+    /// Returns the deadline of the innermost operation.
     pub(super) fn deadline(&self) -> Time {
         self.deadlines.last().copied().unwrap_or(Time::NEVER)
     }

@@ -147,7 +147,7 @@ pub(crate) fn end_request(endsystem: &Arc<Endsystem>) -> Result<(), SystemExcept
     }
 }
 
-/// Whether the innermost activation has been cancelled.
+/// Returns whether the innermost activation has been cancelled.
 fn is_cancelled() -> bool {
     let innermost = with(|context| {
         let innermost = context.innermost()?;

@@ -62,7 +62,7 @@ impl SegmentStack {
         }
     }
 
-    /// Number of open segments.
+    /// Returns the number of open segments.
     pub(super) fn depth(&self) -> usize {
         self.depth
     }
@@ -98,7 +98,7 @@ impl SegmentStack {
         self.depth = self.depth.min(depth);
     }
 
-    /// The innermost open segment; each activation has at least one.
+    /// Returns the innermost open segment; each activation has at least one.
     pub(super) fn innermost(&mut self) -> &mut OpenSegment {
         &mut self.segments[self.depth - 1]
     }
@@ -115,7 +115,7 @@ impl SegmentStack {
         open.map(|segment| segment.name.clone()).collect()
     }
 
-    /// Whether a segment from `first` on counts processor time.
+    /// Returns whether a segment from `first` on counts processor time.
     pub(super) fn count_processor_time(&self, first: usize) -> bool {
         let mut open = self.segments[first..self.depth].iter();
         open.any(|segment| segment.values.counts_processor_time())

@@ -65,7 +65,7 @@ pub(crate) fn set_deadline(deadline: Time) -> ScopeGuard<(), impl FnOnce(())> {
     })
 }
 
-/// Deadline of the current operation.
+/// Returns the deadline of the current operation.
 pub(crate) fn deadline() -> Time {
     with(|context| context.deadline())
 }

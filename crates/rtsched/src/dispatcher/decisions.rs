@@ -45,7 +45,7 @@ pub enum Switch {
 }
 
 impl Decision {
-    /// Name of the thread's outermost segment at this host, up to 31 octets.
+    /// Returns the name of the thread's outermost segment at this host, up to 31 octets.
     pub fn name(&self) -> &str {
         self.name.as_str()
     }
@@ -84,7 +84,7 @@ impl Decisions {
         }
     }
 
-    /// Whether decisions are recorded at all.
+    /// Returns whether decisions are recorded at all.
     pub(crate) fn are_recorded(&self) -> bool {
         self.capacity > 0
     }

@@ -81,7 +81,7 @@ impl Head {
         }
     }
 
-    /// Lane that limits the head at present.
+    /// Returns the lane that limits the head at present.
     pub(crate) fn level(&self) -> LaneLevel {
         self.locus()
             .map_or(LaneLevel::HIGHEST, |locus| locus.os_thread.limit.level)
@@ -95,12 +95,12 @@ impl Head {
         }
     }
 
-    /// Whether the scheduler knows the head.
+    /// Returns whether the scheduler knows the head.
     pub(crate) fn is_ready(&self) -> bool {
         !matches!(self, Self::Away | Self::Idle(_))
     }
 
-    /// Whether the head is ready, and others go first.
+    /// Returns whether the head is ready, and others go first.
     pub(crate) fn is_passed(&self) -> bool {
         matches!(self, Self::Ready(_) | Self::Parked(..))
     }

@@ -46,12 +46,12 @@ impl InstalledScheduler {
         installed
     }
 
-    /// Kind of parameters that it takes.
+    /// Returns the kind of parameters that it takes.
     pub(super) fn kind(&self) -> ParameterKind {
         self.kind
     }
 
-    /// The scheduler itself, for comparisons.
+    /// Returns the scheduler itself, for comparisons.
     pub(super) fn scheduler(&mut self) -> &mut dyn Scheduler {
         &mut self.scheduler
     }
@@ -60,7 +60,7 @@ impl InstalledScheduler {
         self.scheduler.scheduler().name()
     }
 
-    /// Number of failures of all schedulers so far.
+    /// Returns the number of failures of all schedulers so far.
     pub(super) fn failures(&self) -> u64 {
         self.earlier_failures + self.scheduler.faults()
     }

@@ -29,8 +29,8 @@ impl LaneLimit {
         native: NativePriority(i16::MAX),
     };
 
-    /// The limit of a request that this lane serves. `around`: that of the activation which the calling
-    /// thread is in, if any.
+    /// Creates the limit of a request that this lane serves. `around`: that of the activation which the
+    /// calling thread is in, if any.
     pub(crate) fn of(lane: ServingLane, around: Option<Self>) -> Self {
         let native = match (lane.scheduling, around) {
             (Some(own), _) => native(own),
@@ -100,7 +100,7 @@ impl ReadyByLane {
         self.0.iter().map(|(_, count)| count).sum()
     }
 
-    /// Number of threads above this level.
+    /// Returns the number of threads above this level.
     pub(crate) fn above(&self, level: LaneLevel) -> usize {
         let above = self.0.iter().rev().take_while(|(found, _)| *found > level);
         above.map(|(_, count)| count).sum()

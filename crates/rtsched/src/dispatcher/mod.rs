@@ -259,7 +259,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Whether a thread was cancelled; `None`: it is unknown here.
+    /// Returns whether a thread was cancelled; `None`: it is unknown here.
     pub(crate) fn is_cancelled(&self, id: DistributableThreadId) -> Option<bool> {
         self.inspect_thread(id, |entry| entry.cancelled)
     }
@@ -297,7 +297,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Number of times that work was shed.
+    /// Returns the number of times that work was shed.
     pub(crate) fn shed(&self) -> u64 {
         self.shed.load(Ordering::Relaxed)
     }

@@ -47,7 +47,7 @@ impl NativeControl {
         self.denied = false;
     }
 
-    /// Whether running threads are preempted by native priorities.
+    /// Returns whether running threads are preempted by native priorities.
     pub(super) fn preempts(&self) -> bool {
         self.mechanism == Mechanism::ReadyQueue && self.preemption == Preemption::Native && !self.denied
     }
@@ -107,7 +107,7 @@ pub(super) fn check(scheduler: &dyn Scheduler, mechanism: Mechanism) -> Result<(
     }
 }
 
-/// Whether decisions of the scheduler change with time alone.
+/// Returns whether decisions of the scheduler change with time alone.
 pub(super) fn depends_on_time(scheduler: &dyn Scheduler) -> bool {
     let any = SchedulingParameters::Importance { importance: 0 }
         .translated(scheduler.kind(), &TranslationDefaults::default());

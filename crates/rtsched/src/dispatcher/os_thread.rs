@@ -48,7 +48,7 @@ enum NativeScheduling {
 pub(super) struct Denied;
 
 impl OsThread {
-    /// The calling OS thread.
+    /// Creates the entry of the calling OS thread.
     pub(crate) fn current() -> Self {
         Self {
             tid: TaskId::current_thread(),
@@ -64,7 +64,7 @@ impl OsThread {
         Self { limit, ..self }
     }
 
-    /// Whether the dispatcher has changed its native scheduling.
+    /// Returns whether the dispatcher has changed its native scheduling.
     pub(super) fn is_changed(&self) -> bool {
         !matches!(self.native, NativeScheduling::Own)
     }
@@ -148,7 +148,7 @@ impl OsThread {
         Ok(())
     }
 
-    /// Whether the kernel still schedules the OS thread by its last reservation.
+    /// Returns whether the kernel still schedules the OS thread by its last reservation.
     pub(super) fn has_reservation(&self) -> bool {
         matches!(self.native, NativeScheduling::Deadline { .. })
             && deadline_class::has(self.tid).unwrap_or(false)

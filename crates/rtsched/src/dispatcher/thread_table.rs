@@ -61,7 +61,7 @@ impl ThreadTable {
         self.by_id.get(&id).copied()
     }
 
-    /// Number of distributable threads.
+    /// Returns the number of distributable threads.
     pub(super) fn len(&self) -> usize {
         self.by_id.len()
     }

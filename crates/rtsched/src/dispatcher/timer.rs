@@ -38,7 +38,7 @@ impl Timer {
         })
     }
 
-    /// Whether the scheduler needs the thread.
+    /// Returns whether the scheduler needs the thread.
     pub(crate) fn is_wanted_by(scheduler: &dyn Scheduler) -> bool {
         native_control::depends_on_time(scheduler)
     }

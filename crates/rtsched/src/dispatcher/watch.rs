@@ -29,7 +29,7 @@ impl Watch {
         })
     }
 
-    /// Whether the work is cancelled at this point. Called by the OS thread that does it.
+    /// Returns whether the work is cancelled at this point. Called by the OS thread that does it.
     pub(crate) fn sheds(&self, at: SheddingPoint) -> bool {
         let now = clock::now();
         // The processor time is read only if the work would be hopeless without it.

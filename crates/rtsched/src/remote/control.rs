@@ -113,7 +113,7 @@ impl ThreadControl {
         Ok(Self { reference, url })
     }
 
-    /// Reference for other hosts: [`RemoteThread::find`](super::RemoteThread::find). As text:
+    /// Returns the reference for other hosts: [`RemoteThread::find`](super::RemoteThread::find). As text:
     /// `reference().as_object().to_ior()`.
     pub fn reference(&self) -> &ThreadControlRef {
         &self.reference

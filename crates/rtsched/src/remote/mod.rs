@@ -40,7 +40,7 @@ pub(crate) trait LocalThreads: Send + Sync {
     /// Returns the thread with this id, if it is known.
     fn find(&self, id: DistributableThreadId) -> Option<Local>;
 
-    /// Whether a call of this peer brought the thread here, and is in progress.
+    /// Returns whether a call of this peer brought the thread here, and is in progress.
     fn was_called_by(&self, id: DistributableThreadId, peer: Peer) -> bool;
 
     /// Marks the thread as cancelled, if it is known.
@@ -54,8 +54,8 @@ pub(crate) struct Local {
     pub(crate) calls: Option<ObjectRef>,
 }
 
-/// Whether a request is for a control: it carries no thread, waits for no scheduler, and is no scheduling
-/// point of its caller.
+/// Returns whether a request is for a control: it carries no thread, waits for no scheduler, and is no
+/// scheduling point of its caller.
 pub(crate) fn is_control(target: &Ior) -> bool {
     target.type_id == ThreadControlRef::REPOSITORY_ID
 }

@@ -163,7 +163,7 @@ impl RemoteThread {
         Err(failure)
     }
 
-    /// Id of the thread.
+    /// Returns the id of the thread.
     pub fn id(&self) -> DistributableThreadId {
         self.id
     }

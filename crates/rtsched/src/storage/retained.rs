@@ -222,17 +222,18 @@ impl RetainedStorage {
         }
     }
 
-    /// Number of threads whose storage is retained.
+    /// Returns the number of threads whose storage is retained.
     pub fn len(&self) -> usize {
         self.state.lock().by_id.len()
     }
 
-    /// Whether no storage is retained.
+    /// Returns whether no storage is retained.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of threads whose storage a lane destroyed because too much forgotten storage waited.
+    /// Returns the number of threads whose storage a lane destroyed because too much forgotten storage
+    /// waited.
     pub fn destroyed_by_lanes(&self) -> u64 {
         self.state.lock().destroyed_by_lanes
     }

@@ -46,7 +46,7 @@ impl ThreadStorage {
         Self::from_slots(Slots::obtain())
     }
 
-    /// Whether nothing has been stored in it.
+    /// Returns whether nothing has been stored in it.
     pub fn is_empty(&self) -> bool {
         !self.slots.used.load(Ordering::Relaxed)
     }
@@ -98,7 +98,7 @@ impl Drop for ThreadStorage {
     }
 }
 
-/// Number of destructors that have panicked in this process.
+/// Returns the number of destructors that have panicked in this process.
 ///
 /// ```
 /// assert_eq!(punctual_rtsched::storage::panicked_destructors(), 0);

@@ -63,7 +63,7 @@ impl ContextOctets {
         self.octets[at..at + 4].copy_from_slice(&octets);
     }
 
-    /// Number of octets so far.
+    /// Returns the number of octets so far.
     pub(super) fn position(&self) -> usize {
         self.length
     }

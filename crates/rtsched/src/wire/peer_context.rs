@@ -111,7 +111,7 @@ impl PeerLayout {
     }
 }
 
-/// The reverse of [`counter`].
+/// Returns the reverse of [`counter`].
 fn counter_of(DistributableThreadId(id): DistributableThreadId) -> [u8; 8] {
     (id as u64).to_le_bytes()
 }
@@ -127,7 +127,7 @@ fn importance(context: &SchedulingContext) -> i32 {
         .unwrap_or(0)
 }
 
-/// The octets of a `size_t`. Their byte order does not matter, because they only have to be unique.
+/// Returns the octets of a `size_t`. Their byte order does not matter, because they only have to be unique.
 fn counter(octets: &[u8]) -> Option<u64> {
     match octets.len() {
         4 | 8 => {

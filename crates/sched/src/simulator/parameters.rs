@@ -27,7 +27,7 @@ pub struct Parameters {
 }
 
 impl Default for Parameters {
-    /// The least eligible parameters: no deadline, not critical, utility 1.
+    /// Returns the least eligible parameters: no deadline, not critical, utility 1.
     fn default() -> Self {
         Self {
             priority: Priority::MIN,

@@ -175,7 +175,7 @@ impl<'m> Simulation<'m> {
         Ok(())
     }
 
-    /// Whether a limit was reached, so that nothing more happens.
+    /// Returns whether a limit was reached, so that nothing more happens.
     fn is_exceeded(&self) -> bool {
         self.used.exceeded.is_some()
     }

@@ -195,7 +195,7 @@ impl<'a> Decode<'a> for AttributeDescription {
     }
 }
 
-/// A value of an enum.
+/// Returns a value of an enum.
 fn one_of<T: Copy>(values: &[T], decoder: &mut Decoder<'_>) -> Result<T, CdrError> {
     let ordinal = u32::decode(decoder)? as usize;
     let value = values.get(ordinal).copied();

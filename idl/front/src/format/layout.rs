@@ -162,7 +162,7 @@ impl<'t> Layout<'t> {
         }
     }
 
-    /// Whether the current line is a label of a union.
+    /// Returns whether the current line is a label of a union.
     fn is_label(&self) -> bool {
         self.line.first().is_some_and(|(piece, _)| is_label(piece))
     }
@@ -175,7 +175,7 @@ impl<'t> Layout<'t> {
         self.line.push((piece, space));
     }
 
-    /// Whether a space is between two pieces of a line.
+    /// Returns whether a space is between two pieces of a line.
     fn is_apart(&self, before: &Piece<'_>, piece: &Piece<'_>) -> bool {
         let is_comment = |piece: &Piece<'_>| matches!(piece.kind, Kind::LineComment | Kind::BlockComment);
         if is_comment(before) || is_comment(piece) {
@@ -196,7 +196,7 @@ impl<'t> Layout<'t> {
         }
     }
 
-    /// Whether the sign at the end of the line has an operand in front of it.
+    /// Returns whether the sign at the end of the line has an operand in front of it.
     fn is_binary(&self) -> bool {
         let mut before = self.line.iter().rev().skip(1);
         before
@@ -289,7 +289,7 @@ fn is_spaced_keyword(text: &str) -> bool {
     )
 }
 
-/// The text of a piece; further lines of a block comment that begin with an asterisk are aligned.
+/// Returns the text of a piece; further lines of a block comment that begin with an asterisk are aligned.
 fn comment_lines(piece: &Piece<'_>, indent: usize) -> String {
     if piece.kind != Kind::BlockComment {
         return piece.text.to_owned();

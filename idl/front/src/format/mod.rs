@@ -68,7 +68,7 @@ pub fn format(text: &str) -> Result<String, Unclosed> {
     Ok(if is_same { formatted } else { text.to_owned() })
 }
 
-/// A text whose white space does not count.
+/// Returns a text whose white space does not count.
 fn squeezed(text: &str) -> String {
     text.split_whitespace().collect()
 }

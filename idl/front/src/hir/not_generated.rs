@@ -105,7 +105,7 @@ impl Check<'_> {
         }
     }
 
-    /// The definition of a type, of its elements, or of what it is another name for.
+    /// Returns the definition of a type, of its elements, or of what it is another name for.
     fn innermost<'t>(&'t self, mut ty: &'t Type) -> Option<&'t Definition> {
         loop {
             match ty {

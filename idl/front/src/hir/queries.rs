@@ -26,18 +26,19 @@ impl Index<DefinitionId> for Specification {
 }
 
 impl Specification {
-    /// Whether a definition is `CORBA::TypeCode`, the native type whose values can be sent.
+    /// Returns whether a definition is `CORBA::TypeCode`, the native type whose values can be sent.
     pub fn is_type_code(&self, definition: &Definition) -> bool {
         matches!(definition.kind, DefinitionKind::Native) && definition.scoped_name.0 == ["CORBA", "TypeCode"]
     }
 
-    /// Whether a definition comes from a file that was only included. Of a module, the first opening counts.
+    /// Returns whether a definition comes from a file that was only included. Of a module, the first opening
+    /// counts.
     pub fn is_included(&self, definition: &Definition) -> bool {
         let file = self.files.get(definition.span.file as usize);
         file.is_some_and(|file| !file.is_compiled)
     }
 
-    /// The definition with this name (such as `A::B`), if there is one.
+    /// Returns the definition with this name (such as `A::B`), if there is one.
     pub fn find(&self, scoped_name: &str) -> Option<&Definition> {
         let parts: Vec<&str> = scoped_name.trim_start_matches("::").split("::").collect();
         self.definitions
@@ -45,7 +46,8 @@ impl Specification {
             .find(|definition| definition.scoped_name.0 == parts)
     }
 
-    /// The definitions directly inside a definition, in source order; none for those that contain nothing.
+    /// Returns the definitions directly inside a definition, in source order; none for those that contain
+    /// nothing.
     pub fn children(&self, id: DefinitionId) -> &[DefinitionId] {
         match &self[id].kind {
             DefinitionKind::Module(module) => &module.members,
@@ -65,7 +67,7 @@ impl Specification {
         }
     }
 
-    /// The interface with this id, if it is one.
+    /// Returns the interface with this id, if it is one.
     pub fn interface(&self, id: DefinitionId) -> Option<&Interface> {
         match &self[id].kind {
             DefinitionKind::Interface(interface) => Some(interface),
@@ -73,7 +75,7 @@ impl Specification {
         }
     }
 
-    /// The enumerators of a definition, if it is an enumeration.
+    /// Returns the enumerators of a definition, if it is an enumeration.
     pub fn enumerators(&self, id: DefinitionId) -> &[Enumerator] {
         match &self[id].kind {
             DefinitionKind::Enum(enumeration) => &enumeration.enumerators,
@@ -81,7 +83,7 @@ impl Specification {
         }
     }
 
-    /// The type behind all typedefs: never a [`Type::Ref`] to a typedef.
+    /// Returns the type behind all typedefs: never a [`Type::Ref`] to a typedef.
     pub fn resolve_aliases<'a>(&'a self, ty: &'a Type) -> &'a Type {
         let mut ty = ty;
         // A typedef refers to an earlier declaration, so the chain ends.
@@ -94,8 +96,8 @@ impl Specification {
         ty
     }
 
-    /// The bases of an interface, direct and indirect, without the interface itself and without duplicates:
-    /// depth first, the first base first, each after its own bases.
+    /// Returns the bases of an interface, direct and indirect, without the interface itself and without
+    /// duplicates: depth first, the first base first, each after its own bases.
     pub fn all_bases(&self, id: DefinitionId) -> Vec<DefinitionId> {
         let mut found = Vec::new();
         let mut seen = HashSet::from([id]);
@@ -115,7 +117,8 @@ impl Specification {
         found
     }
 
-    /// A direct base of an interface, or of a value type, whose supported interfaces come behind its bases.
+    /// Returns a direct base of an interface, or of a value type, whose supported interfaces come behind its
+    /// bases.
     fn direct_base(&self, id: DefinitionId, number: usize) -> Option<DefinitionId> {
         match &self[id].kind {
             DefinitionKind::Interface(interface) => interface.bases.get(number).copied(),
@@ -126,7 +129,7 @@ impl Specification {
         }
     }
 
-    /// The operations of an interface: those of [`Self::all_bases`] in that order, then its own.
+    /// Returns the operations of an interface: those of [`Self::all_bases`] in that order, then its own.
     pub fn all_operations(&self, id: DefinitionId) -> Vec<Declared<'_, Operation>> {
         self.collect(id, |definition| match &definition.kind {
             DefinitionKind::Interface(interface) => &interface.operations,
@@ -135,7 +138,7 @@ impl Specification {
         })
     }
 
-    /// The attributes of an interface: those of [`Self::all_bases`] in that order, then its own.
+    /// Returns the attributes of an interface: those of [`Self::all_bases`] in that order, then its own.
     pub fn all_attributes(&self, id: DefinitionId) -> Vec<Declared<'_, Attribute>> {
         self.collect(id, |definition| match &definition.kind {
             DefinitionKind::Interface(interface) => &interface.attributes,
@@ -160,8 +163,9 @@ impl Specification {
         .collect()
     }
 
-    /// Whether values of a type differ in their encoded length: strings, sequences, references, `any` and
-    /// what contains them. A union is variable if one of its cases is (the convention of the C++ mapping).
+    /// Returns whether values of a type differ in their encoded length: strings, sequences, references, `any`
+    /// and what contains them. A union is variable if one of its cases is (the convention of the C++
+    /// mapping).
     pub fn is_variable_length(&self, ty: &Type) -> bool {
         self.reaches(vec![ty], |part| match part {
             Type::Any
@@ -183,13 +187,13 @@ impl Specification {
         })
     }
 
-    /// Whether a type contains itself, through sequences: its definition then needs indirection.
+    /// Returns whether a type contains itself, through sequences: its definition then needs indirection.
     pub fn is_recursive(&self, id: DefinitionId) -> bool {
         self.reaches(self.parts(&Type::Ref(id)), |part| *part == Type::Ref(id))
     }
 
-    /// Whether `wanted` holds for one of the types or something that they contain. References to interfaces
-    /// and value types are not entered.
+    /// Returns whether `wanted` holds for one of the types or something that they contain. References to
+    /// interfaces and value types are not entered.
     fn reaches<'a>(&'a self, start: Vec<&'a Type>, wanted: impl Fn(&Type) -> bool) -> bool {
         let mut seen = HashSet::new();
         let mut open = start;
@@ -208,7 +212,7 @@ impl Specification {
         false
     }
 
-    /// The types of which a type directly consists.
+    /// Returns the types of which a type directly consists.
     fn parts<'a>(&'a self, ty: &'a Type) -> Vec<&'a Type> {
         match ty {
             Type::Sequence { element, .. } | Type::Array { element, .. } => vec![element],

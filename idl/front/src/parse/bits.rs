@@ -5,7 +5,7 @@ use crate::ast::{Bitfield, Bitmask, Bitset, Expr, TypeKind, TypeSpec};
 use crate::lexer::Kind;
 
 impl Parser<'_> {
-    /// Whether a bitmask or bitset begins here: older specifications use these words as names.
+    /// Returns whether a bitmask or bitset begins here: older specifications use these words as names.
     pub(super) fn at_bits(&self) -> bool {
         self.at_any(&["bitmask", "bitset"])
             && self.peek(1).kind == Kind::Word

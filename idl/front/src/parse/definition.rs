@@ -57,7 +57,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The elements between `{` and `}`.
+    /// Returns the elements between `{` and `}`.
     pub(super) fn body(&mut self, element: fn(&mut Self) -> Parsed<DefinitionKind>) -> Parsed<Body> {
         self.expect("{")?;
         let mut definitions = Vec::new();
@@ -131,7 +131,7 @@ impl Parser<'_> {
         Ok(DefinitionKind::Module { name, body })
     }
 
-    /// A scoped name of one part.
+    /// Returns a scoped name of one part.
     pub(super) fn single(&mut self, mut name: crate::ast::Name) -> Parsed<Ident> {
         if name.absolute || name.parts.len() > 1 {
             let span = name.span();
@@ -144,7 +144,7 @@ impl Parser<'_> {
         name.parts.pop().ok_or(Failed)
     }
 
-    /// The definitions in a template module.
+    /// Returns the definitions in a template module.
     pub(super) fn template_body(&mut self) -> Parsed<Body> {
         self.body(Self::definition)
     }

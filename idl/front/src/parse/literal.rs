@@ -142,7 +142,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The characters of a literal with its quotes and, for a wide one, its `L`.
+    /// Returns the characters of a literal with its quotes and, for a wide one, its `L`.
     fn unescape(&mut self, literal: &str, span: Span, wide: bool) -> String {
         let quoted = literal.strip_prefix('L').unwrap_or(literal);
         let body = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default();
@@ -207,7 +207,7 @@ impl Parser<'_> {
     }
 }
 
-/// The first at most `most` digits of a text, and what follows.
+/// Returns the first at most `most` digits of a text, and what follows.
 fn leading(text: &str, most: usize, radix: u32) -> (&str, &str) {
     let length = text
         .bytes()
@@ -221,7 +221,7 @@ fn number(digits: &str, radix: u32) -> Option<char> {
     u32::from_str_radix(digits, radix).ok().and_then(char::from_u32)
 }
 
-/// The value of a fixed-point literal without its `d`; redundant zeros do not count as digits.
+/// Returns the value of a fixed-point literal without its `d`; redundant zeros do not count as digits.
 fn fixed(text: &str) -> Option<FixedValue> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let fraction = fraction.trim_end_matches('0');

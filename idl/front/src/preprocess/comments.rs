@@ -109,7 +109,7 @@ fn joined(lines: &[String]) -> Option<Rc<str>> {
     (!text.is_empty()).then(|| text.into())
 }
 
-/// The lines of a comment without its marks, without lines that are only decoration.
+/// Returns the lines of a comment without its marks, without lines that are only decoration.
 fn lines_of(comment: &str) -> Vec<String> {
     let lines: Vec<&str> = if let Some(block) = comment.strip_prefix("/*") {
         let inner = block.strip_suffix("*/").unwrap_or(block);

@@ -17,7 +17,7 @@ pub(super) fn evaluate(pieces: &[Piece]) -> Result<i64, (String, usize)> {
     }
 }
 
-/// The precedence of a binary operator, from 1.
+/// Returns the precedence of a binary operator, from 1.
 fn precedence(operator: &str) -> Option<u8> {
     Some(match operator {
         "?" => 1,

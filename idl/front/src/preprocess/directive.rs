@@ -79,7 +79,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The elements of a line without blanks.
+    /// Returns the elements of a line without blanks.
     fn pieces(&self, file: u32, line: &[Lexeme]) -> Vec<Piece> {
         line.iter()
             .filter(|lexeme| !is_blank(lexeme.kind))

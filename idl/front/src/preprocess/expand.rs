@@ -30,7 +30,7 @@ pub(super) struct Macro {
 }
 
 impl Macro {
-    /// A macro from the options, like `-DNAME=VALUE`.
+    /// Creates a macro from the options, like `-DNAME=VALUE`.
     pub fn predefined(value: &str) -> Self {
         let body = lex(value)
             .into_iter()

@@ -7,7 +7,7 @@ use crate::codes::Code;
 use crate::hir::{ConstantValue, DefinitionKind, FixedValue, Type};
 
 impl Resolver<'_> {
-    /// Whether a constant may have this type, typedefs resolved.
+    /// Returns whether a constant may have this type, typedefs resolved.
     pub(super) fn may_be_constant(&self, target: &Type) -> bool {
         match target {
             Type::Ref(id) => matches!(self.spec[*id].kind, DefinitionKind::Enum(_)),
@@ -157,7 +157,7 @@ fn within_bound(text: &str, bound: Option<u32>) -> Result<String, Problem> {
     }
 }
 
-/// A type as IDL writes it.
+/// Returns a type as IDL writes it.
 fn type_name(ty: &Type) -> &'static str {
     match ty {
         Type::Boolean => "boolean",

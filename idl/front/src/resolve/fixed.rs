@@ -69,7 +69,7 @@ fn normal(mut unscaled: i128, mut scale: u32) -> Option<FixedValue> {
     })
 }
 
-/// The number of digits of an integer; 0 has one.
+/// Returns the number of digits of an integer; 0 has one.
 pub(super) fn digits(value: i128) -> u32 {
     value.unsigned_abs().checked_ilog10().unwrap_or(0) + 1
 }

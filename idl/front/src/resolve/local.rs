@@ -55,7 +55,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether each definition is a local interface, or contains one.
+    /// Returns whether each definition is a local interface, or contains one.
     fn local_types(&self) -> Vec<bool> {
         let definitions = &self.spec.definitions;
         let mut local: Vec<bool> = definitions
@@ -78,7 +78,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The named types of which a type consists.
+/// Returns the named types of which a type consists.
 fn parts(kind: &DefinitionKind) -> impl Iterator<Item = DefinitionId> {
     let (alias, members, cases) = match kind {
         DefinitionKind::Typedef(typedef) => (Some(&typedef.target), &[][..], &[][..]),
@@ -94,7 +94,7 @@ fn parts(kind: &DefinitionKind) -> impl Iterator<Item = DefinitionId> {
         .filter_map(names)
 }
 
-/// The named type at the end of sequences and arrays.
+/// Returns the named type at the end of sequences and arrays.
 fn names(mut ty: &Type) -> Option<DefinitionId> {
     loop {
         match ty {

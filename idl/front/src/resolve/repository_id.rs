@@ -119,7 +119,7 @@ impl Resolver<'_> {
         None
     }
 
-    /// The identity of a definition, an operation or an attribute.
+    /// Returns the identity of a definition, an operation or an attribute.
     fn identity(&mut self, entity: Entity) -> Option<&mut Identity> {
         match entity {
             Entity::Definition(id) => self.identities.get_mut(id.0 as usize),

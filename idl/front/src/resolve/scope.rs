@@ -218,7 +218,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Name in a repository id: a prefix, a slash if necessary, and a name.
+/// Returns the name in a repository id: a prefix, a slash if necessary, and a name.
 pub(super) fn path(prefix: &str, name: &str) -> String {
     let slash = if prefix.is_empty() || prefix.ends_with('/') {
         ""

@@ -155,7 +155,7 @@ fn empty() -> Union {
     }
 }
 
-/// A label as an integer: equal for equal labels of one union.
+/// Returns a label as an integer: equal for equal labels of one union.
 fn label_key(value: &ConstantValue) -> i128 {
     match value {
         ConstantValue::Boolean(value) => i128::from(*value),

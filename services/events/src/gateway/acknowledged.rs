@@ -33,7 +33,7 @@ pub struct Acknowledged {
 }
 
 impl Acknowledged {
-    /// The defaults, with this name.
+    /// Returns the default settings with this name.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),

@@ -43,7 +43,7 @@ impl RemoteChannel {
     }
 }
 
-/// The events that may pass, with their `ttl` decremented.
+/// Returns the events that may pass, with their `ttl` decremented.
 fn aged(events: &[EventView<'_>], counters: &Counters) -> Vec<Event> {
     let may_pass = |event: &&EventView<'_>| {
         let passes = event.header.ttl > 0;

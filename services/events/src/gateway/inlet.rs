@@ -45,7 +45,7 @@ enum Target {
 }
 
 impl Inlet {
-    /// A channel of this process.
+    /// Creates a channel of this process.
     pub(super) fn local(channel: &Arc<Core>, counters: &Arc<Counters>) -> Self {
         channel.remember_events();
         Self::new(None, Target::Local(Arc::downgrade(channel)), counters)
@@ -76,7 +76,7 @@ impl Inlet {
         self
     }
 
-    /// Whether the channel answers what became of events.
+    /// Returns whether the channel answers what became of events.
     pub(super) fn answers(&self) -> bool {
         let state = self.state.lock();
         !matches!(state.target.as_deref(), Some(Target::Supplier(_)))

@@ -206,7 +206,7 @@ impl Initial {
         Ok(Value::Union(Box::new(selector), member))
     }
 
-    /// A value of a type without parts, or of an enum.
+    /// Returns a value of a type without parts, or of an enum.
     fn number(&mut self, number: i128, code: &TypeCodeView<'_>) -> Result<Value, CdrError> {
         let character = || char::from_u32(number as u32).ok_or_else(|| code.invalid());
         Ok(match code.kind()? {

@@ -191,7 +191,7 @@ fn encode_union(
     }
 }
 
-/// The label that a discriminator equals.
+/// Returns the label that a discriminator equals.
 pub(super) fn chosen_label(
     selector: &Value,
     union: &UnionView<'_>,

@@ -71,7 +71,7 @@ impl CallProgress {
         self.origin.as_ref().map(|origin| origin.own)
     }
 
-    /// Lane that reads the reply.
+    /// Returns the lane that reads the reply.
     pub(super) fn lane(&self) -> Option<&Arc<Lane>> {
         self.origin.as_ref().map(|origin| &origin.lane)
     }
@@ -231,7 +231,7 @@ impl Reference {
         Ok(sent.map(|ticket| (ticket, shared)))
     }
 
-    /// The origin of a call. Fails with INV_POLICY if no lane may read the reply.
+    /// Returns the origin of a call. Fails with INV_POLICY if no lane may read the reply.
     fn origin(&self, context: CallContext<'_>) -> Result<Origin, SystemException> {
         if context.policies.binds_bands {
             let minor = Minor::BANDS_BOUND_ASYNCHRONOUSLY;

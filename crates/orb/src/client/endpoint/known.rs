@@ -36,7 +36,7 @@ impl Endpoints {
         })
     }
 
-    /// The endpoint with this address: the one that other references name, or a new one.
+    /// Returns the endpoint with this address: the one that other references name, or a new one.
     pub(crate) fn get(
         &self,
         transport: &Arc<dyn Transport>,

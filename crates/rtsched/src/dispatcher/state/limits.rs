@@ -46,7 +46,8 @@ impl State {
         self.scheduler.by_lane = mem::replace(&mut self.scheduler.chosen, by_lane);
     }
 
-    /// Whether a processor is left for the thread beside these, as far as they are not of lower lanes.
+    /// Returns whether a processor is left for the thread beside these, as far as they are not of lower
+    /// lanes.
     pub(super) fn runs_beside(&self, slot: Slot, others: &[Slot]) -> bool {
         let level = |slot: Slot| self.threads[slot].head.level();
         let own = level(slot);

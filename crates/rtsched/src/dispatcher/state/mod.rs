@@ -61,7 +61,7 @@ impl State {
         }
     }
 
-    /// Number of distributable threads.
+    /// Returns the number of distributable threads.
     pub(crate) fn thread_count(&self) -> usize {
         self.threads.len()
     }
@@ -286,7 +286,7 @@ impl State {
         }
     }
 
-    /// Whether `rt-dispatch` sleeps for too long.
+    /// Returns whether `rt-dispatch` sleeps for too long.
     pub(super) fn timer_is_late(&mut self) -> bool {
         let wanted = self.scheduler.reconsider_at.unwrap_or(Time::NEVER);
         let is_late = self.timer_until.is_some_and(|until| wanted < until);

@@ -72,7 +72,7 @@ struct Sockets {
 }
 
 impl Datagrams {
-    /// A socket that sends to a peer.
+    /// Creates a socket that sends to a peer.
     ///
     /// # Errors
     /// There is no socket of the address's family.
@@ -85,7 +85,7 @@ impl Datagrams {
         Ok(Self::new(Some((socket, peer)), None))
     }
 
-    /// A socket that receives at a local address; port 0: one that is free.
+    /// Creates a socket that receives at a local address; port 0: one that is free.
     ///
     /// # Errors
     /// The address is in use, or not one of this host.

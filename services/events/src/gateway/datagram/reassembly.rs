@@ -97,12 +97,12 @@ impl Reassembly {
         }
     }
 
-    /// Number of messages that were lost since the last call.
+    /// Returns the number of messages that were lost since the last call.
     pub(super) fn take_lost(&mut self) -> u64 {
         std::mem::take(&mut self.lost)
     }
 
-    /// Number of incomplete messages, and of octets that they hold.
+    /// Returns the number of incomplete messages, and of octets that they hold.
     #[cfg(test)]
     pub(super) fn load(&self) -> (usize, usize) {
         let held = self.messages.iter().map(Message::held).sum::<usize>();
@@ -110,7 +110,7 @@ impl Reassembly {
         (self.messages.len(), held)
     }
 
-    /// The oldest message of the sender that holds most.
+    /// Returns the oldest message of the sender that holds most.
     fn most_of_one_sender(&self) -> usize {
         let held = |sender: SocketAddr| -> usize {
             let own = self.messages.iter().filter(|one| one.sender == sender);
@@ -141,7 +141,7 @@ impl Reassembly {
 }
 
 impl Header {
-    /// Whether two fragments can belong to the same message.
+    /// Returns whether two fragments can belong to the same message.
     fn is_of_message(&self, other: &Self) -> bool {
         (self.is_little_endian, self.message_size, self.fragments)
             == (other.is_little_endian, other.message_size, other.fragments)

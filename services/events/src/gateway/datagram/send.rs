@@ -92,7 +92,7 @@ impl Sender {
 }
 
 impl Datagrams {
-    /// Whether an event came through these sockets, or went there, before.
+    /// Returns whether an event came through these sockets, or went there, before.
     pub(super) fn has_seen(&self, event: &Event) -> bool {
         !self.is_foreign && self.shared.seen.is_known(event)
     }
@@ -101,7 +101,7 @@ impl Datagrams {
 /// Byte order in which messages are sent.
 const ENDIAN: Endian = Endian::NATIVE;
 
-/// The fragments of a message in datagrams of this length.
+/// Returns the fragments of a message in datagrams of this length.
 pub(super) fn fragments(
     message: &[u8],
     datagram: usize,
