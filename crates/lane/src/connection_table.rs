@@ -122,8 +122,8 @@ impl<H: RequestHandler> ConnectionTable<H> {
         self.slots.lock().of_peer(peer)
     }
 
-    /// Returns an accepted connection that gives way to a new one: one that is stalled, or one that can be closed in
-    /// good order. `peer`: among its own connections.
+    /// Returns an accepted connection that gives way to a new one: one that is stalled, or one that can be
+    /// closed in good order. `peer`: among its own connections.
     pub(crate) fn gives_way(
         &self,
         peer: Option<PeerKey>,
