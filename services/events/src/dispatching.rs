@@ -24,11 +24,11 @@ pub(crate) struct Threads {
 enum Kind {
     Reactive,
     Lanes {
-        /// Lanes from the highest priority to the lowest. Locked while they change.
+        /// From the highest priority to the lowest. Locked while they change.
         lanes: PiMutex<Vec<Lane>>,
         dispatcher: Dispatcher<Delivery>,
     },
-    /// Dispatchers by the number of the consumer.
+    /// By the number of the consumer.
     ThreadPerConsumer(PiMutex<HashMap<u64, Dispatcher<Delivery>>>),
 }
 
@@ -182,8 +182,7 @@ impl Mapping {
 }
 
 impl Default for Mapping {
-    /// Mapping without an ORB: SCHED_FIFO, linear from 1 to 99, and the ordinary class for the lowest
-    /// priority.
+    /// Without an ORB: SCHED_FIFO, linear from 1 to 99, and the ordinary class for the lowest priority.
     fn default() -> Self {
         let linear = LinearMapping::new(1..=99);
         Self(Arc::new(move |priority| match priority {

@@ -6,15 +6,15 @@ use punctual::Priority;
 
 use crate::FilterLimits;
 
-/// Threads on which consumers receive their events.
+/// On which threads consumers receive their events.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Dispatching {
-    /// The pushing thread delivers to one consumer after the other, the highest priority first. A slow
-    /// consumer delays the supplier.
+    /// On the thread that pushes, one consumer after the other, the highest priority first. A slow consumer
+    /// delays the supplier.
     #[default]
     Reactive,
-    /// Threads of lanes deliver. A consumer is served by the lane of its priority: by the highest lane at or
-    /// below it, else by the lowest. A slow consumer delays those of its lane while all threads are occupied.
+    /// On the threads of lanes. A consumer is served by the lane of its priority: of those at or below it the
+    /// highest, else the lowest. A slow consumer delays those of its lane, while all threads are occupied.
     Lanes(Vec<Lane>),
     /// Each consumer has a thread with its priority. A slow consumer delays nobody.
     ThreadPerConsumer,

@@ -10,7 +10,7 @@ use crate::{
 /// Longest list of repository ids: the depth of inheritance.
 const MOST_IDS: usize = 64;
 
-/// Tag at the position of a value.
+/// Where a value is expected.
 #[derive(Debug)]
 pub enum ValueTag<'a> {
     /// The null value.

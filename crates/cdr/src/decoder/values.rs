@@ -18,7 +18,7 @@ pub(crate) struct Received<'a> {
     octets: &'a [u8],
     /// Chunked values around the present position.
     level: Cell<usize>,
-    /// Received values by position; `None` while a value is being decoded.
+    /// By position; `None` while it is being decoded.
     values: RefCell<BTreeMap<usize, Option<Arc<dyn ValueObject>>>>,
 }
 

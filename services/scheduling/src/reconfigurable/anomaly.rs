@@ -47,7 +47,7 @@ pub enum Anomaly {
     },
     /// Two operations have this name.
     DuplicateName(String),
-    /// No operation has this id.
+    /// There is no such operation.
     UnknownOperation(OperationId),
 }
 
