@@ -132,8 +132,8 @@ impl<H: RequestHandler> ConnectionTable<H> {
         self.stalled(peer, completion).or_else(|| self.oldest_idle(peer))
     }
 
-    /// Returns a connection that is stalled, among [`EXAMINED_FOR_ROOM`]: those of a peer in the order of idleness,
-    /// or of all in turn.
+    /// Returns a connection that is stalled, among [`EXAMINED_FOR_ROOM`]: those of a peer in the order of
+    /// idleness, or of all in turn.
     fn stalled(&self, peer: Option<PeerKey>, completion: Duration) -> Option<Arc<Connection<H>>> {
         let now = Instant::now();
         let slots = self.slots.lock();
