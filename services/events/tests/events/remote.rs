@@ -22,7 +22,10 @@ pub struct Host {
 }
 
 pub fn host(channel: EventChannel) -> Host {
-    let Client { orb, poa } = client();
+    host_with(channel, client())
+}
+
+pub fn host_with(channel: EventChannel, Client { orb, poa }: Client) -> Host {
     let served = channel.serve(&orb, &poa).unwrap();
     let address = served.reference().to_ior();
     Host {
