@@ -378,11 +378,11 @@ impl Core {
     /// Removes a consumer that exceeded a limit.
     fn expel(&self, consumer: &Arc<Consumer>) {
         if consumer.expel() {
-            self.counters.disconnected.fetch_add(1, Relaxed);
             self.unsubscribe(consumer);
             if let Exit::Sink(sink) = &consumer.exit {
                 sink.expelled();
             }
+            self.counters.disconnected.fetch_add(1, Relaxed);
         }
     }
 

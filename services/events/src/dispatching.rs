@@ -171,8 +171,8 @@ impl Threads {
             Kind::ThreadPerConsumer(threads) => {
                 let OwnThreads { of_consumers, ending } = std::mem::take(&mut *threads.lock());
                 let all: Vec<_> = of_consumers.into_values().chain(ending).collect();
-                // Those that wait for nothing end together.
-                let busy = all.iter().filter(|one| !one.end(Duration::ZERO));
+                // They end together.
+                let busy: Vec<_> = all.iter().filter(|one| !one.end(Duration::ZERO)).collect();
                 let deadline = Instant::now() + timeout;
                 for dispatcher in busy {
                     dispatcher.end(deadline.saturating_duration_since(Instant::now()));

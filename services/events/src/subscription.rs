@@ -189,7 +189,7 @@ fn malformed() -> SystemException {
     SystemException::new(SystemExceptionKind::Marshal, 0, Completion::No)
 }
 
-/// A subscription; dropping it ends it.
+/// A subscription; dropping it ends it, without waiting for a callback that is being executed.
 #[must_use = "the subscription ends when this is dropped"]
 pub struct Subscription {
     core: Arc<Core>,

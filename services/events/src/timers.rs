@@ -209,7 +209,7 @@ mod tests {
             }
         }
         let channel = EventChannel::builder().build().unwrap();
-        let every = Filter::every(Duration::from_millis(1));
+        let every = Filter::every(Duration::from_millis(200));
         let receiver = channel.subscribe_to(every).receiver().unwrap();
         let consumer = &receiver.subscription().consumer;
         channel.core.timers.remove(consumer);
