@@ -163,11 +163,11 @@ impl<C: Command> Dispatcher<C> {
         }
     }
 
-    /// Accepts no further command, cancels those that are queued, and ends the threads. Waits this long at most
-    /// for commands that are executed, but not for one that calls this; returns whether they have ended.
+    /// Accepts no further command, cancels those that are queued, and ends the threads. Waits this long at
+    /// most for commands that are executed, but not for one that calls this; returns whether they have ended.
     ///
-    /// Otherwise the threads end after their commands, also if the dispatcher is dropped before: that waits no
-    /// more then. [`has_ended`](Self::has_ended) shows it.
+    /// Otherwise the threads end after their commands, also if the dispatcher is dropped before: that waits
+    /// no more then. [`has_ended`](Self::has_ended) shows it.
     pub fn end(&self, timeout: Duration) -> bool {
         self.cancel_queued();
         let own = TaskId::current_thread();

@@ -160,8 +160,8 @@ impl Threads {
         None
     }
 
-    /// Ends all threads, and waits this long at most for callbacks that are being executed. Events that are still
-    /// queued are lost with the channel.
+    /// Ends all threads, and waits this long at most for callbacks that are being executed. Events that are
+    /// still queued are lost with the channel.
     pub(crate) fn shutdown(&self, timeout: Duration) {
         match &self.kind {
             Kind::Reactive => {}

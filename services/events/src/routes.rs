@@ -4,8 +4,8 @@ use std::{cmp::Reverse, collections::HashMap, ops::Range, sync::Arc};
 
 use crate::{EventError, EventType, Filter, FilterLimits, consumer::Consumer};
 
-/// Consumers by the types of events that their filters accept. Its few allocations are soon freed, on whichever
-/// thread uses it last.
+/// Consumers by the types of events that their filters accept. Its few allocations are soon freed, on
+/// whichever thread uses it last.
 #[derive(Default)]
 pub(crate) struct Routes {
     /// From the highest priority to the lowest; the place of a consumer is its rank.

@@ -10,16 +10,16 @@ use crate::FilterLimits;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Dispatching {
     /// On the thread that pushes, one consumer after the other, the highest priority first. A slow consumer
-    /// delays the supplier. Timeouts are delivered on the one thread of all timeouts of the channel: a callback
-    /// that is slow there delays them all, and one that does not return stops them.
+    /// delays the supplier. Timeouts are delivered on the one thread of all timeouts of the channel: a
+    /// callback that is slow there delays them all, and one that does not return stops them.
     #[default]
     Reactive,
     /// On the threads of lanes. A consumer is served by the lane of its priority: of those at or below it the
     /// highest, else the lowest. A slow consumer delays those of its lane, while all threads are occupied.
     Lanes(Vec<Lane>),
-    /// Each consumer has a thread with its priority. A slow consumer delays nobody. If it is disconnected during
-    /// a callback, nobody waits for it: the thread ends when the callback returns, and counts as a consumer
-    /// until then.
+    /// Each consumer has a thread with its priority. A slow consumer delays nobody. If it is disconnected
+    /// during a callback, nobody waits for it: the thread ends when the callback returns, and counts as a
+    /// consumer until then.
     ThreadPerConsumer,
 }
 
@@ -40,8 +40,8 @@ pub enum Overflow {
     DropOldest,
     /// The new event is lost.
     DropNewest,
-    /// The supplier waits for room, this long at most; then the new event is lost. Timeouts do not wait: without
-    /// room they are lost at once.
+    /// The supplier waits for room, this long at most; then the new event is lost. Timeouts do not wait:
+    /// without room they are lost at once.
     Block(Duration),
     /// The consumer is disconnected.
     Disconnect,
@@ -98,9 +98,9 @@ pub struct OctetLimits {
     /// Octets of a batch after which it gets no further event; default 1 MiB. A set of a conjunction stays
     /// together.
     pub batch: usize,
-    /// Octets of the events that wait for a consumer, beyond which its overflow rule applies; default 4 MiB. A
-    /// single event or set above it still enters an empty queue. Of the events that conjunctions of the
-    /// consumer's filter hold, which are lost beyond it.
+    /// Octets of the events that wait for a consumer, beyond which its overflow rule applies; default 4 MiB.
+    /// A single event or set above it still enters an empty queue. Also of the events that conjunctions of
+    /// the consumer's filter hold: beyond it, they are lost.
     pub queue: usize,
     /// As `queue`, of the events that wait for a gateway that acknowledges; default 16 MiB.
     pub kept: usize,

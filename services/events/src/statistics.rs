@@ -27,8 +27,8 @@ pub struct ChannelStatistics {
     pub timeouts: u64,
     /// Number of consumers that exceeded a limit or were dead, and were disconnected.
     pub disconnected: u64,
-    /// Number of events that queues had no room for, of all consumers since the channel was built; with those that
-    /// waited for a consumer when it was disconnected because of a limit.
+    /// Number of events that queues had no room for, of all consumers since the channel was built; with those
+    /// that waited for a consumer when it was disconnected because of a limit.
     pub lost: u64,
     /// Number of events whose delivery failed, of all consumers since the channel was built.
     pub failed: u64,
@@ -130,7 +130,8 @@ pub struct ConsumerStatistics {
     pub delivered: u64,
     /// Number of deliveries: sets and batches.
     pub sets: u64,
-    /// Number of events that its queue had no room for, or that waited when it was disconnected because of a limit.
+    /// Number of events that its queue had no room for, or that waited when it was disconnected because of a
+    /// limit.
     pub lost: u64,
     /// Number of events whose delivery failed.
     pub failed: u64,

@@ -115,8 +115,8 @@ impl Timers {
         self.changed.notify_all();
     }
 
-    /// Ends the thread, and waits this long at most for a timeout that is being sent: under reactive dispatching,
-    /// a callback may not return.
+    /// Ends the thread, and waits this long at most for a timeout that is being sent: under reactive
+    /// dispatching, a callback may not return.
     pub(crate) fn end(&self, timeout: Duration) {
         let mut state = self.state.lock();
         state.ends = true;

@@ -71,8 +71,8 @@ impl Queue {
             && (self.is_empty() || self.octets + size.octets <= self.octet_capacity)
     }
 
-    /// Removes the oldest sets until a new one fits; returns how many events were removed. Leaves the queue as it
-    /// is if it never fits.
+    /// Removes the oldest sets until a new one fits; returns how many events were removed. Leaves the queue
+    /// as it is if it never fits.
     pub(super) fn make_room(&mut self, size: Size) -> usize {
         let before = self.entries.len();
         if size.events > self.capacity {
@@ -95,8 +95,8 @@ impl Queue {
         self.high_water = self.high_water.max(self.entries.len());
     }
 
-    /// Moves the next set, or single events up to `batch` and up to the one with which they have so many octets,
-    /// to `out`; returns whether there were any.
+    /// Moves the next set, or single events up to `batch` and up to the one with which they have so many
+    /// octets, to `out`; returns whether there were any.
     pub(super) fn take(&mut self, batch: usize, batch_octets: usize, out: &mut Vec<Arc<Event>>) -> bool {
         let before = self.octets;
         let Some(first) = self.pop() else {

@@ -147,9 +147,9 @@ fn title(now: &ChannelStatistics) -> String {
 fn totals(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
     let rate = per_second(before.received, now.received, span(before, now));
     format!(
-        "Received {} events ({rate:.0} per second): {} unmatched, {} refused, {} lost, {} failed. {} timeouts. {} \
-         consumers, {} suppliers, {} observers; {} consumers disconnected; subscriptions refused: {} too deep, \
-         {} too long, {} malformed, {} beyond other limits.",
+        "Received {} events ({rate:.0} per second): {} unmatched, {} refused, {} lost, {} failed. {} timeouts. \
+         {} consumers, {} suppliers, {} observers; {} consumers disconnected; subscriptions refused: {} too \
+         deep, {} too long, {} malformed, {} beyond other limits.",
         now.received,
         now.unmatched,
         now.refused,
