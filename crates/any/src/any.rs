@@ -184,6 +184,19 @@ impl Any {
         }
     }
 
+    /// Returns the number of octets of type code and value: about the memory that it takes.
+    ///
+    /// ```
+    /// use punctual_any::Any;
+    ///
+    /// let short = Any::new(&String::from("radar"))?.octets();
+    /// assert_eq!(Any::new(&"x".repeat(1_005))?.octets(), short + 1_000);
+    /// # Ok::<(), punctual_any::AnyError>(())
+    /// ```
+    pub fn octets(&self) -> usize {
+        self.type_code.octets().len() + self.octets.len()
+    }
+
     /// Empties it and keeps its memory.
     pub fn clear(&mut self) {
         self.type_code = TypeCode::default();

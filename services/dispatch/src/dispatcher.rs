@@ -23,7 +23,7 @@ use crate::{
 ///
 /// All levels share one lock with priority inheritance, held for a few operations on a queue. After
 /// construction, dispatching allocates nothing beyond what commands do. Dropping it cancels what is queued
-/// and waits for the commands that are executed.
+/// and waits for the commands that are executed, unless [`end`](Self::end) was called before.
 pub struct Dispatcher<C: Command = Box<dyn Command>> {
     pub(crate) shared: Arc<Shared<C>>,
     pub(crate) name: String,
@@ -155,23 +155,60 @@ impl<C: Command> Dispatcher<C> {
             wake_all(state);
         }
         self.wait_until_idle(timeout);
+        let number = self.cancel_queued();
+        self.join();
+        match number {
+            0 => Ok(()),
+            number => Err(DispatchError::Undispatched(number)),
+        }
+    }
+
+    /// Accepts no further command, cancels those that are queued, and ends the threads. Waits this long at
+    /// most for commands that are executed, but not for one that calls this; returns whether they have ended.
+    ///
+    /// Otherwise the threads end after their commands, also if the dispatcher is dropped before: that waits
+    /// no more then. [`has_ended`](Self::has_ended) shows it.
+    pub fn end(&self, timeout: Duration) -> bool {
+        self.cancel_queued();
+        let own = TaskId::current_thread();
+        let is_own = self.threads.lock().iter().any(|thread| thread.tid() == own);
+        let mut state = self.shared.state.lock();
+        let busy = |state: &mut State<C>| state.executing > usize::from(is_own);
+        let deadline = Instant::now() + timeout;
+        let is_late = self.shared.idle.wait_while_until(&mut state, deadline, busy).0;
+        drop(state);
+        if !is_late {
+            self.join();
+        }
+        !is_late
+    }
+
+    /// Whether all threads have ended.
+    pub fn has_ended(&self) -> bool {
+        self.threads.lock().iter().all(Thread::is_finished)
+    }
+
+    /// Lets the threads end after their present commands; returns the number of commands that were queued.
+    fn cancel_queued(&self) -> usize {
         let mut state = self.shared.state.lock();
         let discarded = state.discard();
-        state.ends = true;
+        (state.accepts, state.ends) = (false, true);
         wake_all(state);
         let number = discarded.len();
         for mut queued in discarded {
             cancel(&mut queued.command, Cancellation::ShutDown);
         }
+        number
+    }
+
+    /// Waits for the threads, except the one that calls this.
+    fn join(&self) {
         let own = TaskId::current_thread();
-        let threads = std::mem::take(&mut *self.threads.lock());
-        for thread in threads.into_iter().filter(|thread| thread.tid() != own) {
+        let is_other = |thread: &mut Thread<()>| thread.tid() != own;
+        let others: Vec<_> = self.threads.lock().extract_if(.., is_other).collect();
+        for thread in others {
             // Its function catches panics of commands.
             let _ = thread.join();
-        }
-        match number {
-            0 => Ok(()),
-            number => Err(DispatchError::Undispatched(number)),
         }
     }
 }
@@ -186,7 +223,9 @@ pub(crate) fn wake_all<C>(state: PiMutexGuard<'_, State<C>>) {
 
 impl<C: Command> Drop for Dispatcher<C> {
     fn drop(&mut self) {
-        // What was cancelled has been told.
-        let _ = self.shutdown(Duration::ZERO);
+        if !self.shared.state.lock().ends {
+            // What was cancelled has been told.
+            let _ = self.shutdown(Duration::ZERO);
+        }
     }
 }

@@ -37,9 +37,7 @@ impl<C: Command> Worker<C> {
         let shared = Arc::clone(&self.shared);
         let mut state = shared.state.lock();
         self.serve(&mut state);
-        if state.is_idle() {
-            shared.idle.notify_all();
-        }
+        shared.idle.notify_all();
     }
 
     fn serve(&mut self, state: &mut PiMutexGuard<'_, State<C>>) {

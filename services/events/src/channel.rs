@@ -17,7 +17,7 @@ use punctual_os::{PiMutex, Scheduling, ThreadSpec, scheduling};
 use crate::{
     ChannelLimits, ChannelStatistics, ConsumerStatistics, EventError, EventType, Filter, GatewayStatistics,
     Lane,
-    consumer::{Consumer, ConsumerQos, Delivered, Exit, Offered},
+    consumer::{Consumer, ConsumerQos, Delivered, Exit, Offered, Totals},
     dispatching::{Delivery, Serve, Threads},
     filter::{FilterTree, Stimulus},
     gateway::{Counters as GatewayCounters, Imported},
@@ -25,9 +25,10 @@ use crate::{
     liveness::{Liveness, Questioner},
     observers::Observers,
     outbox::Outboxes,
-    pool::EventPool,
-    routes::{Routes, Subscription},
+    pool::{self, EventPool},
+    routes::{Routes, Subscription, Subscriptions},
     rtec::rtec_event_comm::{Event, EventHeader, EventView},
+    statistics::RefusalCounters,
     time,
     timers::{TimeoutSource, Timers},
 };
@@ -70,12 +71,14 @@ pub(crate) struct Core {
     stamps: Stamps,
     /// Only if gateways lead to this channel.
     seen: OnceLock<Seen>,
-    subscriptions: PiMutex<Vec<Subscription>>,
+    subscriptions: PiMutex<Subscriptions>,
     routes: PiMutex<Arc<Routes>>,
     is_destroyed: AtomicBool,
     next_id: AtomicU64,
     built: Instant,
     counters: Counters,
+    totals: Arc<Totals>,
+    pub(crate) refusals: RefusalCounters,
 }
 
 #[derive(Debug, Default)]
@@ -149,7 +152,7 @@ impl EventChannel {
         core.threads
             .reconfigure(lanes.into_iter().collect(), core.limits.consumers)?;
         let subscriptions = core.subscriptions.lock();
-        for Subscription { consumer, .. } in subscriptions.iter() {
+        for consumer in subscriptions.consumers() {
             let priority = priority(&consumer.statistics()).unwrap_or(consumer.priority());
             consumer.reconfigure(priority, core.threads.level(priority));
         }
@@ -162,7 +165,8 @@ impl EventChannel {
         self.core.statistics()
     }
 
-    /// Disconnects all consumers and ends all threads of the channel.
+    /// Disconnects all consumers and ends all threads of the channel. Waits
+    /// [`ending`](ChannelLimits::ending) at most for callbacks that are being executed.
     pub fn destroy(&self) {
         self.core.destroy();
     }
@@ -240,7 +244,7 @@ impl Core {
             event.header.ttl = 1;
             event.header.creation_time = now;
             fill(event, self.stamps.next(now))?;
-            if event.data.payload.len() > self.limits.payload {
+            if pool::octets(event) > self.limits.payload {
                 self.count_refused();
                 return Err(EventError::Call(crate::error::limit_exceeded()));
             }
@@ -307,26 +311,36 @@ impl Core {
         qos: ConsumerQos,
         exit: Exit,
     ) -> Result<Arc<Consumer>, EventError> {
-        filter.check(&self.limits.filter)?;
-        if qos.queue == 0 || qos.queue > self.limits.queue {
-            let (requested, limit) = (qos.queue, self.limits.queue);
+        let subscribed = self.try_subscribe(filter, qos, exit);
+        subscribed.inspect_err(|error| self.refusals.count(error))
+    }
+
+    fn try_subscribe(
+        self: &Arc<Self>,
+        filter: Filter,
+        qos: ConsumerQos,
+        exit: Exit,
+    ) -> Result<Arc<Consumer>, EventError> {
+        let limits = &self.limits;
+        filter.check(&limits.filter)?;
+        if qos.queue == 0 || qos.queue > limits.queue {
+            let (requested, limit) = (qos.queue, limits.queue);
             return Err(EventError::Queue { requested, limit });
         }
         let id = self.next_id.fetch_add(1, Relaxed);
         let level = self.threads.level(qos.priority);
-        let consumer = Arc::new(Consumer::new(id, qos, level, FilterTree::new(&filter), exit));
+        let tree = FilterTree::new(&filter);
+        let consumer = Arc::new(Consumer::new(id, qos, level, tree, exit, &self.totals));
         {
             let mut subscriptions = self.subscriptions.lock();
             if self.is_destroyed() {
                 return Err(EventError::Destroyed);
             }
-            if subscriptions.len() >= self.limits.consumers {
-                return Err(EventError::TooManyConsumers(self.limits.consumers));
-            }
+            subscriptions.check(&filter, limits.consumers, &limits.filter)?;
             if let Exit::Sink(_) = consumer.exit {
-                self.threads.admit(&self.name, &consumer)?;
+                self.threads.admit(&self.name, &consumer, limits.consumers)?;
             }
-            subscriptions.push(Subscription {
+            subscriptions.add(Subscription {
                 consumer: Arc::clone(&consumer),
                 filter,
             });
@@ -346,12 +360,16 @@ impl Core {
     /// Removes a consumer, without telling it.
     pub(crate) fn unsubscribe(&self, consumer: &Arc<Consumer>) {
         consumer.disconnect();
+        if consumer.timers() > 0 {
+            self.timers.remove(consumer);
+        }
         let mut subscriptions = self.subscriptions.lock();
-        let before = subscriptions.len();
-        subscriptions.retain(|one| one.consumer.id != consumer.id);
-        if subscriptions.len() < before {
-            *self.routes.lock() = Arc::new(Routes::new(&subscriptions));
+        let removed = subscriptions.remove(consumer);
+        if removed.is_some() {
+            let routes = Arc::new(Routes::new(&subscriptions));
+            let former = std::mem::replace(&mut *self.routes.lock(), routes);
             drop(subscriptions);
+            drop(former);
             self.threads.release(consumer);
             self.tell_observers();
         }
@@ -359,12 +377,12 @@ impl Core {
 
     /// Removes a consumer that exceeded a limit.
     fn expel(&self, consumer: &Arc<Consumer>) {
-        if consumer.disconnect() {
-            self.counters.disconnected.fetch_add(1, Relaxed);
+        if consumer.expel() {
             self.unsubscribe(consumer);
             if let Exit::Sink(sink) = &consumer.exit {
                 sink.expelled();
             }
+            self.counters.disconnected.fetch_add(1, Relaxed);
         }
     }
 
@@ -376,10 +394,7 @@ impl Core {
 
     fn consumers(&self) -> Vec<Arc<Consumer>> {
         let subscriptions = self.subscriptions.lock();
-        subscriptions
-            .iter()
-            .map(|one| Arc::clone(&one.consumer))
-            .collect()
+        subscriptions.consumers().cloned().collect()
     }
 
     /// What the consumers that are no gateways subscribe to.
@@ -417,16 +432,16 @@ impl Core {
             *self.routes.lock() = Arc::default();
             std::mem::take(&mut *subscriptions)
         };
-        for subscription in &subscriptions {
-            if subscription.consumer.disconnect()
-                && let Exit::Sink(sink) = &subscription.consumer.exit
+        for consumer in subscriptions.consumers() {
+            if consumer.disconnect()
+                && let Exit::Sink(sink) = &consumer.exit
             {
                 sink.disconnected();
             }
         }
-        self.timers.end();
+        self.timers.end(self.limits.ending);
         self.liveness.end();
-        self.threads.shutdown();
+        self.threads.shutdown(self.limits.ending);
     }
 
     /// Shows a gateway to this channel in its statistics, as long as somebody else holds it.
@@ -445,10 +460,7 @@ impl Core {
     pub(crate) fn statistics(&self) -> ChannelStatistics {
         let mut consumers: Vec<_> = {
             let subscriptions = self.subscriptions.lock();
-            subscriptions
-                .iter()
-                .map(|one| one.consumer.statistics())
-                .collect()
+            subscriptions.consumers().map(|one| one.statistics()).collect()
         };
         consumers.sort_by_key(|one| (std::cmp::Reverse(one.priority), one.id));
         ChannelStatistics {
@@ -459,6 +471,9 @@ impl Core {
             refused: self.counters.refused.load(Relaxed),
             timeouts: self.counters.timeouts.load(Relaxed),
             disconnected: self.counters.disconnected.load(Relaxed),
+            lost: self.totals.lost.load(Relaxed),
+            failed: self.totals.failed.load(Relaxed),
+            refusals: self.refusals.numbers(),
             suppliers: self.counters.suppliers.load(Relaxed),
             observers: self.observers.number() as u64,
             consumers,

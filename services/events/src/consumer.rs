@@ -22,7 +22,7 @@ use crate::{
 };
 
 use answers::Answers;
-use queue::Queue;
+use queue::{Queue, Size};
 
 /// Where a consumer's events go.
 pub(crate) trait Sink: Send + Sync {
@@ -54,6 +54,8 @@ pub(crate) struct ConsumerQos {
     pub(crate) name: String,
     pub(crate) priority: Priority,
     pub(crate) queue: usize,
+    /// Maximum number of octets of the events in its queue, and of those that conjunctions hold.
+    pub(crate) octets: usize,
     pub(crate) overflow: Overflow,
     pub(crate) is_gateway: bool,
 }
@@ -70,6 +72,14 @@ pub(crate) struct Consumer {
     room: PiCondvar,
     arrived: PiCondvar,
     counters: Counters,
+    totals: Arc<Totals>,
+}
+
+/// What became of the events of all consumers of a channel, also of those that are not connected any more.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) lost: AtomicU64,
+    pub(crate) failed: AtomicU64,
 }
 
 struct State {
@@ -112,7 +122,14 @@ pub(crate) enum Offered {
 }
 
 impl Consumer {
-    pub(crate) fn new(id: u64, qos: ConsumerQos, level: u32, mut tree: FilterTree, exit: Exit) -> Self {
+    pub(crate) fn new(
+        id: u64,
+        qos: ConsumerQos,
+        level: u32,
+        mut tree: FilterTree,
+        exit: Exit,
+        totals: &Arc<Totals>,
+    ) -> Self {
         let now = Instant::now();
         let due = tree
             .timers()
@@ -122,7 +139,7 @@ impl Consumer {
         let state = State {
             tree,
             due,
-            queue: Queue::new(qos.queue),
+            queue: Queue::new(qos.queue, qos.octets),
             passed: Vec::new(),
             delivering: Some(Vec::new()),
             is_suspended: false,
@@ -142,6 +159,7 @@ impl Consumer {
             room: PiCondvar::new(),
             arrived: PiCondvar::new(),
             counters: Counters::default(),
+            totals: Arc::clone(totals),
         }
     }
 
@@ -168,64 +186,70 @@ impl Consumer {
         answer.is_some_and(|answer| self.answers.lock().show_death(answer, limits))
     }
 
-    /// Filters an event, and queues what passes.
+    /// Filters an event, and queues what passes. A timeout does not wait for room.
     pub(crate) fn offer(&self, stimulus: Stimulus<'_>, limits: &ChannelLimits) -> Offered {
         let mut state = self.state.lock();
         if !state.is_connected || state.is_suspended {
             return Offered::Ignored;
         }
         let mut passed = std::mem::take(&mut state.passed);
-        let offered = if state.tree.pass(stimulus, &mut passed) {
+        let passes = state.tree.pass(stimulus, &mut passed);
+        let forgotten = state.tree.hold_at_most(self.qos.octets);
+        self.count_lost(&mut state, forgotten);
+        let mut offered = Offered::Ignored;
+        if passes {
             state.rearm();
-            self.enqueue(&mut state, &mut passed, limits)
-        } else {
-            Offered::Ignored
-        };
+            offered = self.enqueue(&mut state, &mut passed, stimulus.timer.is_none());
+        }
         passed.clear();
         state.passed = passed;
-        offered
+        match state.lost > limits.lost {
+            true => Offered::Disconnect,
+            false => offered,
+        }
+    }
+
+    fn count_lost(&self, state: &mut State, events: usize) {
+        let events = events as u64;
+        if events > 0 {
+            self.counters.lost.fetch_add(events, Relaxed);
+            self.totals.lost.fetch_add(events, Relaxed);
+            state.lost += events;
+        }
     }
 
     fn enqueue(
         &self,
         state: &mut PiMutexGuard<'_, State>,
         passed: &mut Vec<Arc<Event>>,
-        limits: &ChannelLimits,
+        may_wait: bool,
     ) -> Offered {
-        let number = passed.len();
-        let mut lost = 0;
-        if state.queue.room() < number {
+        let size = Size::of(passed);
+        if !state.queue.fits(size) {
             match self.qos.overflow {
-                Overflow::DropOldest => lost = state.queue.make_room(number),
-                Overflow::Block(timeout) => {
+                Overflow::DropOldest => {
+                    let oldest = state.queue.make_room(size);
+                    self.count_lost(state, oldest);
+                }
+                Overflow::Block(timeout) if may_wait => {
                     let deadline = Instant::now() + timeout;
                     let _ = self.room.wait_while_until(state, deadline, |state| {
-                        state.is_connected && state.queue.room() < number
+                        state.is_connected && !state.queue.fits(size)
                     });
                 }
-                Overflow::DropNewest => {}
+                Overflow::Block(_) | Overflow::DropNewest => {}
                 Overflow::Disconnect => {
-                    self.counters.lost.fetch_add(number as u64, Relaxed);
+                    self.count_lost(state, size.events);
                     return Offered::Disconnect;
                 }
             }
         }
-        let fits = state.is_connected && state.queue.room() >= number;
-        if !fits {
-            lost += number;
-        }
-        if lost > 0 {
-            self.counters.lost.fetch_add(lost as u64, Relaxed);
-            state.lost += lost as u64;
-            if state.lost > limits.lost {
-                return Offered::Disconnect;
-            }
-        }
-        if !fits {
+        if !state.is_connected || !state.queue.fits(size) {
+            self.count_lost(state, size.events);
             return Offered::Lost;
         }
-        self.counters.queued.fetch_add(number as u64, Relaxed);
-        state.queue.push_set(passed);
+        self.counters.queued.fetch_add(size.events as u64, Relaxed);
+        state.queue.push_set(passed, size);
         match self.exit {
             Exit::Receiver => {
                 if let Some(waker) = state.waker.take() {
@@ -248,7 +272,7 @@ impl Consumer {
         let Some(mut events) = state.delivering.take() else {
             return Delivered::Nothing;
         };
-        if !state.is_connected || !state.queue.take(limits.batch, &mut events) {
+        if !state.is_connected || !state.queue.take(limits.batch, limits.octets.batch, &mut events) {
             state.queue.is_scheduled = false;
             state.delivering = Some(events);
             return Delivered::Nothing;
@@ -273,6 +297,7 @@ impl Consumer {
             state.lost = 0;
         } else {
             self.counters.failed.fetch_add(number, Relaxed);
+            self.totals.failed.fetch_add(number, Relaxed);
             state.failures += 1;
             if state.failures >= limits.failures {
                 return Delivered::Disconnect;
@@ -324,8 +349,22 @@ impl Consumer {
 
     /// Accepts and delivers nothing from now on; returns whether it was connected.
     pub(crate) fn disconnect(&self) -> bool {
+        self.end(false)
+    }
+
+    /// As [`disconnect`](Self::disconnect), and counts what waits as lost.
+    pub(crate) fn expel(&self) -> bool {
+        self.end(true)
+    }
+
+    fn end(&self, counts: bool) -> bool {
         let mut state = self.state.lock();
+        if counts {
+            let waiting = state.queue.len();
+            self.count_lost(&mut state, waiting);
+        }
         state.queue.clear();
+        state.tree.hold_at_most(0);
         let was_connected = std::mem::replace(&mut state.is_connected, false);
         let waker = state.waker.take();
         drop(state);
@@ -359,6 +398,7 @@ impl Consumer {
             name: self.qos.name.clone(),
             priority: self.priority(),
             waiting: state.queue.len(),
+            octets: state.queue.octets(),
             capacity: self.qos.queue,
             high_water: state.queue.high_water(),
             is_suspended: state.is_suspended,

@@ -4,6 +4,7 @@ use std::{
     collections::HashMap,
     fmt,
     sync::{Arc, Weak},
+    time::{Duration, Instant},
 };
 
 use punctual::{LinearMapping, Orb, Priority, PriorityMapping};
@@ -28,8 +29,16 @@ enum Kind {
         lanes: PiMutex<Vec<Lane>>,
         dispatcher: Dispatcher<Delivery>,
     },
+    ThreadPerConsumer(PiMutex<OwnThreads>),
+}
+
+/// Threads of consumers, each in a dispatcher.
+#[derive(Default)]
+struct OwnThreads {
     /// By the number of the consumer.
-    ThreadPerConsumer(PiMutex<HashMap<u64, Dispatcher<Delivery>>>),
+    of_consumers: HashMap<u64, Dispatcher<Delivery>>,
+    /// Of former consumers; they end when a callback returns.
+    ending: Vec<Dispatcher<Delivery>>,
 }
 
 /// Scheduling of threads by CORBA priority.
@@ -102,25 +111,33 @@ impl Threads {
         u32::try_from(fitting.unwrap_or(lanes.len() - 1)).unwrap_or(u32::MAX)
     }
 
-    /// Starts the thread of a consumer, if it gets one of its own.
-    pub(crate) fn admit(&self, name: &str, consumer: &Consumer) -> Result<(), EventError> {
+    /// Starts the thread of a consumer, if it gets one of its own. `limit`: number of such threads.
+    pub(crate) fn admit(&self, name: &str, consumer: &Consumer, limit: usize) -> Result<(), EventError> {
         if let Kind::ThreadPerConsumer(threads) = &self.kind {
+            {
+                let mut threads = threads.lock();
+                threads.ending.retain(|one| !one.has_ended());
+                if threads.of_consumers.len() + threads.ending.len() >= limit {
+                    return Err(EventError::TooManyConsumers(limit));
+                }
+            }
             let level = Level::new(0)
                 .scheduling(self.mapping.scheduling(consumer.priority())?)
                 .capacity(2);
             let name = format!("{name}-{}", consumer.id);
             let dispatcher = Dispatcher::builder().name(name).level(level).build()?;
-            threads.lock().insert(consumer.id, dispatcher);
+            threads.lock().of_consumers.insert(consumer.id, dispatcher);
         }
         Ok(())
     }
 
-    /// Ends the thread of a consumer.
+    /// Ends the thread of a consumer, without waiting for it: a callback may not return.
     pub(crate) fn release(&self, consumer: &Consumer) {
         if let Kind::ThreadPerConsumer(threads) = &self.kind {
-            let dispatcher = threads.lock().remove(&consumer.id);
-            // Waits for the thread, without the lock.
-            drop(dispatcher);
+            let dispatcher = threads.lock().of_consumers.remove(&consumer.id);
+            if let Some(dispatcher) = dispatcher.filter(|one| !one.end(Duration::ZERO)) {
+                threads.lock().ending.push(dispatcher);
+            }
         }
     }
 
@@ -135,7 +152,7 @@ impl Threads {
                 let _ = dispatcher.dispatch(delivery, qos);
             }
             Kind::ThreadPerConsumer(threads) => {
-                if let Some(dispatcher) = threads.lock().get(&delivery.consumer.id) {
+                if let Some(dispatcher) = threads.lock().of_consumers.get(&delivery.consumer.id) {
                     let _ = dispatcher.dispatch(delivery, Qos::new(0));
                 }
             }
@@ -143,16 +160,23 @@ impl Threads {
         None
     }
 
-    pub(crate) fn shutdown(&self) {
+    /// Ends all threads, and waits this long at most for callbacks that are being executed. Events that are
+    /// still queued are lost with the channel.
+    pub(crate) fn shutdown(&self, timeout: Duration) {
         match &self.kind {
             Kind::Reactive => {}
             Kind::Lanes { dispatcher, .. } => {
-                // Events that are still queued are lost with the channel.
-                let _ = dispatcher.shutdown(std::time::Duration::ZERO);
+                dispatcher.end(timeout);
             }
             Kind::ThreadPerConsumer(threads) => {
-                let threads = std::mem::take(&mut *threads.lock());
-                drop(threads);
+                let OwnThreads { of_consumers, ending } = std::mem::take(&mut *threads.lock());
+                let all: Vec<_> = of_consumers.into_values().chain(ending).collect();
+                // They end together.
+                let busy: Vec<_> = all.iter().filter(|one| !one.end(Duration::ZERO)).collect();
+                let deadline = Instant::now() + timeout;
+                for dispatcher in busy {
+                    dispatcher.end(deadline.saturating_duration_since(Instant::now()));
+                }
             }
         }
     }

@@ -11,9 +11,21 @@ pub enum EventError {
     /// The filter of a subscription cannot be used.
     #[error("subscription refused: {0}")]
     Filter(#[from] FilterError),
-    /// The channel has too many consumers.
+    /// The channel has too many consumers, or threads of former ones whose callbacks have not returned.
     #[error("the channel has {0} consumers, its limit; disconnect some, or raise `ChannelLimits::consumers`")]
     TooManyConsumers(usize),
+    /// The filters of the channel have too many elements.
+    #[error(
+        "the filters of the channel would have more than {0} elements, its limit; disconnect consumers, or \
+         raise `FilterLimits::all_elements`"
+    )]
+    TooManyElements(usize),
+    /// The filters of the channel have too many timeouts.
+    #[error(
+        "the filters of the channel would have more than {0} timeouts, its limit; disconnect consumers, or \
+         raise `FilterLimits::all_timers`"
+    )]
+    TooManyTimeouts(usize),
     /// The channel keeps events for too many gateways.
     #[error("the channel has {0} gateways, its limit; close some, or raise `ChannelLimits::gateways`")]
     TooManyGateways(usize),

@@ -189,6 +189,12 @@ impl Filter {
         self.items.is_empty()
     }
 
+    /// Number of timeouts.
+    pub(crate) fn timers(&self) -> usize {
+        let is_timeout = |item: &&Item| matches!(item, Item::Timeout(..));
+        self.items.iter().filter(is_timeout).count()
+    }
+
     /// Number of elements on the longest way from the outermost to an innermost one.
     pub fn depth(&self) -> usize {
         let mut missing: Vec<usize> = Vec::new();
@@ -220,6 +226,11 @@ impl Filter {
         if elements > limits.elements {
             let limit = limits.elements;
             return Err(FilterError::TooLong { elements, limit });
+        }
+        let timers = self.timers();
+        if timers > limits.timers {
+            let limit = limits.timers;
+            return Err(FilterError::TooManyTimeouts { timers, limit });
         }
         for item in &self.items {
             if let Item::Timeout(_, interval) = *item
@@ -294,6 +305,13 @@ pub struct FilterLimits {
     pub elements: usize,
     /// Minimum interval of timeouts; default 1 ms.
     pub interval: Duration,
+    /// Maximum number of timeouts; default 64.
+    pub timers: usize,
+    /// Maximum number of elements of all filters of the channel, and of types that its suppliers announce;
+    /// default 65,536.
+    pub all_elements: usize,
+    /// Maximum number of timeouts of all filters of the channel; default 4,096.
+    pub all_timers: usize,
 }
 
 impl Default for FilterLimits {
@@ -302,6 +320,9 @@ impl Default for FilterLimits {
             depth: 32,
             elements: 1_024,
             interval: Duration::from_millis(1),
+            timers: 64,
+            all_elements: 65_536,
+            all_timers: 4_096,
         }
     }
 }
@@ -341,6 +362,17 @@ pub enum FilterError {
         interval: Duration,
         /// Limit of the channel.
         limit: Duration,
+    },
+    /// There are too many timeouts.
+    #[error(
+        "the filter has {timers} timeouts, and the channel permits {limit}; use several subscriptions, or raise \
+         `FilterLimits::timers`"
+    )]
+    TooManyTimeouts {
+        /// Their number.
+        timers: usize,
+        /// Limit of the channel.
+        limit: usize,
     },
     /// Operands are missing.
     #[error(

@@ -8,10 +8,12 @@ use std::{
 use punctual::{Poa, Priority, SystemException};
 
 use crate::{
-    ChannelStatistics, ConsumerStatistics, EventChannel, EventError, GatewayStatistics,
+    ChannelStatistics, ConsumerStatistics, EventChannel, EventError, GatewayStatistics, Refusals,
     channel::Core,
     error::gone,
-    wire::punctual_events::{ChannelState, ConsumerState, GatewayState, Inspection, InspectionRef},
+    wire::punctual_events::{
+        ChannelState, ConsumerState, GatewayState, Inspection, InspectionRef, RefusalState,
+    },
 };
 
 impl EventChannel {
@@ -65,6 +67,9 @@ impl From<ChannelStatistics> for ChannelState {
             refused: all.refused,
             timeouts: all.timeouts,
             disconnected: all.disconnected,
+            lost: all.lost,
+            failed: all.failed,
+            refusals: all.refusals.into(),
             suppliers: all.suppliers,
             observers: all.observers,
             consumers: all.consumers.into_iter().map(ConsumerState::from).collect(),
@@ -83,6 +88,9 @@ impl From<ChannelState> for ChannelStatistics {
             refused: state.refused,
             timeouts: state.timeouts,
             disconnected: state.disconnected,
+            lost: state.lost,
+            failed: state.failed,
+            refusals: state.refusals.into(),
             suppliers: state.suppliers,
             observers: state.observers,
             consumers: state
@@ -95,6 +103,40 @@ impl From<ChannelState> for ChannelStatistics {
     }
 }
 
+impl From<Refusals> for RefusalState {
+    fn from(refusals: Refusals) -> Self {
+        let Refusals {
+            depth,
+            length,
+            malformed,
+            limit,
+        } = refusals;
+        Self {
+            depth,
+            length,
+            malformed,
+            limit,
+        }
+    }
+}
+
+impl From<RefusalState> for Refusals {
+    fn from(refusals: RefusalState) -> Self {
+        let RefusalState {
+            depth,
+            length,
+            malformed,
+            limit,
+        } = refusals;
+        Self {
+            depth,
+            length,
+            malformed,
+            limit,
+        }
+    }
+}
+
 impl From<ConsumerStatistics> for ConsumerState {
     fn from(one: ConsumerStatistics) -> Self {
         let events = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
@@ -103,6 +145,7 @@ impl From<ConsumerStatistics> for ConsumerState {
             name: one.name,
             priority: one.priority.value(),
             waiting: events(one.waiting),
+            octets: one.octets as u64,
             capacity: events(one.capacity),
             high_water: events(one.high_water),
             is_suspended: one.is_suspended,
@@ -124,6 +167,7 @@ impl From<ConsumerState> for ConsumerStatistics {
             // A channel that lies about it is shown with the lowest.
             priority: Priority::new(state.priority).unwrap_or(Priority::MIN),
             waiting: state.waiting as usize,
+            octets: usize::try_from(state.octets).unwrap_or(usize::MAX),
             capacity: state.capacity as usize,
             high_water: state.high_water as usize,
             is_suspended: state.is_suspended,

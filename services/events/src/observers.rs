@@ -1,6 +1,6 @@
 //! Observers: told what the clients of a channel subscribe to and publish.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
 use punctual::{Interface, SystemException};
 use punctual_os::PiMutex;
@@ -15,6 +15,8 @@ use crate::{
 pub(crate) struct Observers {
     list: PiMutex<List>,
     limit: usize,
+    /// Maximum number of published types.
+    types: usize,
     timeout: Duration,
 }
 
@@ -23,14 +25,15 @@ struct List {
     entries: Vec<(u32, ObserverRef)>,
     next: u32,
     /// Types that suppliers have announced, with the number of suppliers.
-    published: Vec<EventType>,
+    published: HashMap<EventType, usize>,
 }
 
 impl Observers {
-    pub(crate) fn new(limit: usize, timeout: Duration) -> Self {
+    pub(crate) fn new(limit: usize, types: usize, timeout: Duration) -> Self {
         Self {
             list: PiMutex::default(),
             limit,
+            types,
             timeout,
         }
     }
@@ -77,28 +80,37 @@ impl Observers {
         self.tell(|observer| observer.update_consumer(&qos));
     }
 
-    /// A supplier that is no gateway has announced these types.
-    pub(crate) fn publishes(&self, types: impl Iterator<Item = EventType>) {
-        self.list.lock().published.extend(types);
+    /// A supplier that is no gateway announces these types; returns whether there are not too many.
+    pub(crate) fn publishes(&self, types: &[EventType]) -> bool {
+        let mut list = self.list.lock();
+        for (place, event_type) in types.iter().enumerate() {
+            let is_full = list.published.len() >= self.types;
+            if is_full && !list.published.contains_key(event_type) {
+                list.forget(&types[..place]);
+                return false;
+            }
+            *list.published.entry(*event_type).or_default() += 1;
+        }
+        drop(list);
         self.tell_suppliers();
+        true
     }
 
     /// A supplier that had announced these types has disconnected.
-    pub(crate) fn publishes_no_more(&self, types: impl Iterator<Item = EventType>) {
-        let mut list = self.list.lock();
-        for event_type in types {
-            if let Some(place) = list.published.iter().position(|one| *one == event_type) {
-                list.published.swap_remove(place);
-            }
-        }
-        drop(list);
+    pub(crate) fn publishes_no_more(&self, types: &[EventType]) {
+        self.list.lock().forget(types);
         self.tell_suppliers();
     }
 
     fn tell_suppliers(&self) {
-        let mut types = self.list.lock().published.clone();
+        let mut types: Vec<EventType> = {
+            let list = self.list.lock();
+            if list.entries.is_empty() {
+                return;
+            }
+            list.published.keys().copied().collect()
+        };
         types.sort_unstable();
-        types.dedup();
         let publication = |event_type: EventType| {
             let mut publication = Publication::default();
             publication.event.header.r#type = event_type.0;
@@ -118,5 +130,35 @@ impl Observers {
                 self.remove(handle);
             }
         }
+    }
+}
+
+impl List {
+    fn forget(&mut self, types: &[EventType]) {
+        for event_type in types {
+            let number = self.published.get_mut(event_type);
+            match number {
+                Some(number @ 2..) => *number -= 1,
+                _ => drop(self.published.remove(event_type)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_is_published_as_long_as_a_supplier_announces_it_and_types_are_limited() {
+        let observers = Observers::new(1, 3, Duration::ZERO);
+        let types = |types: &[i32]| types.iter().map(|one| EventType(*one)).collect::<Vec<_>>();
+        assert!(observers.publishes(&types(&[16, 17])) && observers.publishes(&types(&[17, 18, 17])));
+        assert!(!observers.publishes(&types(&[16, 19])), "a fourth one");
+        observers.publishes_no_more(&types(&[16, 17]));
+        assert!(!observers.publishes(&types(&[20, 21])));
+        let mut published: Vec<_> = observers.list.lock().published.drain().collect();
+        published.sort_unstable();
+        assert_eq!(published, [(EventType(17), 2), (EventType(18), 1)]);
     }
 }

@@ -7,10 +7,7 @@ use std::{
 
 use punctual_os::PiMutex;
 
-use crate::{consumer::Consumer, rtec::rtec_event_comm::Event, time};
-
-/// Number of octets of payload above which a batch gets no further event.
-const BATCH_OCTETS: usize = 1 << 20;
+use crate::{consumer::Consumer, pool, rtec::rtec_event_comm::Event, time};
 
 /// The outboxes of a channel.
 #[derive(Default)]
@@ -20,6 +17,8 @@ pub(crate) struct Outboxes(PiMutex<Vec<Arc<Outbox>>>);
 pub(crate) struct Outbox {
     name: String,
     pub(crate) consumer: Arc<Consumer>,
+    /// Octets above which a batch gets no further event.
+    batch: usize,
     state: PiMutex<State>,
 }
 
@@ -73,10 +72,11 @@ impl Outboxes {
 }
 
 impl Outbox {
-    pub(crate) fn new(name: &str, consumer: Arc<Consumer>) -> Self {
+    pub(crate) fn new(name: &str, consumer: Arc<Consumer>, batch: usize) -> Self {
         Self {
             name: name.to_owned(),
             consumer,
+            batch,
             state: PiMutex::new(State {
                 number: time::now(),
                 batch: Vec::new(),
@@ -103,11 +103,11 @@ impl Outbox {
         }
         if state.batch.is_empty() {
             let mut octets = 0;
-            while state.batch.len() < most && octets < BATCH_OCTETS {
+            while state.batch.len() < most && octets < self.batch {
                 let Some(event) = self.consumer.receive(Some(state.used)) else {
                     break;
                 };
-                octets += event.data.payload.len();
+                octets += pool::octets(&event);
                 state.batch.push(event);
             }
             state.number += u64::from(!state.batch.is_empty());

@@ -163,7 +163,8 @@ struct ForConsumers(Arc<Host>);
 
 impl ConsumerAdmin for ForConsumers {
     fn obtain_push_supplier(&self) -> Result<Option<ProxyPushSupplierRef>, SystemException> {
-        self.0.admit_proxy()?;
+        let refusals = &self.0.channel.core.refusals;
+        self.0.admit_proxy().inspect_err(|_| refusals.count_limit())?;
         PushSupplierProxy::activate(&self.0)
             .map(Some)
             .inspect_err(|_| self.0.release_proxy())

@@ -10,13 +10,16 @@ use crate::FilterLimits;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Dispatching {
     /// On the thread that pushes, one consumer after the other, the highest priority first. A slow consumer
-    /// delays the supplier.
+    /// delays the supplier. Timeouts are delivered on the one thread of all timeouts of the channel: a
+    /// callback that is slow there delays them all, and one that does not return stops them.
     #[default]
     Reactive,
     /// On the threads of lanes. A consumer is served by the lane of its priority: of those at or below it the
     /// highest, else the lowest. A slow consumer delays those of its lane, while all threads are occupied.
     Lanes(Vec<Lane>),
-    /// Each consumer has a thread with its priority. A slow consumer delays nobody.
+    /// Each consumer has a thread with its priority. A slow consumer delays nobody. If it is disconnected
+    /// during a callback, nobody waits for it: the thread ends when the callback returns, and counts as a
+    /// consumer until then.
     ThreadPerConsumer,
 }
 
@@ -37,7 +40,8 @@ pub enum Overflow {
     DropOldest,
     /// The new event is lost.
     DropNewest,
-    /// The supplier waits for room, this long at most; then the new event is lost.
+    /// The supplier waits for room, this long at most; then the new event is lost. Timeouts do not wait:
+    /// without room they are lost at once.
     Block(Duration),
     /// The consumer is disconnected.
     Disconnect,
@@ -52,6 +56,8 @@ pub struct ChannelLimits {
     pub queue: usize,
     /// Limits of filters.
     pub filter: FilterLimits,
+    /// Limits of memory.
+    pub octets: OctetLimits,
     /// Number of consecutive failed deliveries after which a consumer is disconnected; default 3.
     pub failures: u32,
     /// Number of consecutive lost events after which a consumer is disconnected; default 1,000,000.
@@ -65,7 +71,8 @@ pub struct ChannelLimits {
     /// Time after which a consumer that does not answer is disconnected; default 30 s. One that cannot be
     /// reached at all is disconnected after `failures` questions in a row.
     pub silence: Duration,
-    /// Maximum number of octets of a payload; default 1 MiB. Larger ones are refused with IMP_LIMIT.
+    /// Maximum number of octets of payload and `any` of an event; default 1 MiB. Larger ones are refused with
+    /// IMP_LIMIT.
     pub payload: usize,
     /// Maximum number of observers; default 16.
     pub observers: usize,
@@ -75,11 +82,30 @@ pub struct ChannelLimits {
     /// Maximum number of gateways that have an inbox, and of those that have an outbox; default 16.
     pub gateways: usize,
     /// Number of events that are kept for a gateway that acknowledges them; default 4,096. The overflow rule
-    /// of the channel applies beyond.
+    /// of the channel applies beyond, and beyond [`OctetLimits::kept`].
     pub kept: usize,
     /// Time after which a gateway that acknowledges, but fetches nothing, is forgotten with its events;
     /// default 10 min. Examined every `ping`.
     pub kept_for: Duration,
+    /// Time that the end of a channel waits for callbacks that are being executed; default 1 s. Their threads
+    /// end later then, when they return.
+    pub ending: Duration,
+}
+
+/// Limits of the octets of events, payload and `any`, that a channel holds.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct OctetLimits {
+    /// Octets of a batch after which it gets no further event; default 1 MiB. A set of a conjunction stays
+    /// together.
+    pub batch: usize,
+    /// Octets of the events that wait for a consumer, beyond which its overflow rule applies; default 4 MiB.
+    /// A single event or set above it still enters an empty queue. Also of the events that conjunctions of
+    /// the consumer's filter hold: beyond it, they are lost.
+    pub queue: usize,
+    /// As `queue`, of the events that wait for a gateway that acknowledges; default 16 MiB.
+    pub kept: usize,
+    /// Octets of unused events whose memory is kept for new ones; default 16 MiB.
+    pub reused: usize,
 }
 
 impl Default for ChannelLimits {
@@ -88,6 +114,7 @@ impl Default for ChannelLimits {
             consumers: 1_024,
             queue: 65_536,
             filter: FilterLimits::default(),
+            octets: OctetLimits::default(),
             failures: 3,
             lost: 1_000_000,
             batch: 64,
@@ -100,6 +127,18 @@ impl Default for ChannelLimits {
             gateways: 16,
             kept: 4_096,
             kept_for: Duration::from_secs(600),
+            ending: Duration::from_secs(1),
+        }
+    }
+}
+
+impl Default for OctetLimits {
+    fn default() -> Self {
+        Self {
+            batch: 1 << 20,
+            queue: 4 << 20,
+            kept: 16 << 20,
+            reused: 16 << 20,
         }
     }
 }

@@ -1,10 +1,13 @@
 //! Counters of a channel and its consumers.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    time::Duration,
+};
 
 use punctual::Priority;
 
-use crate::GatewayStatistics;
+use crate::{EventError, FilterError, GatewayStatistics};
 
 /// What has happened in a channel.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,13 +20,20 @@ pub struct ChannelStatistics {
     pub received: u64,
     /// Number of events that no consumer subscribes to.
     pub unmatched: u64,
-    /// Number of events that were refused: their payload exceeds the limit, or a consumer of the channel
+    /// Number of events that were refused: their content exceeds the limit, or a consumer of the channel
     /// pushed them back into it more often than their `ttl` permits.
     pub refused: u64,
     /// Number of timeouts that have fired.
     pub timeouts: u64,
     /// Number of consumers that exceeded a limit or were dead, and were disconnected.
     pub disconnected: u64,
+    /// Number of events that queues had no room for, of all consumers since the channel was built; with those
+    /// that waited for a consumer when it was disconnected because of a limit.
+    pub lost: u64,
+    /// Number of events whose delivery failed, of all consumers since the channel was built.
+    pub failed: u64,
+    /// Subscriptions that were refused.
+    pub refusals: Refusals,
     /// Number of suppliers that are connected through the ORB.
     pub suppliers: u64,
     /// Number of observers.
@@ -32,6 +42,65 @@ pub struct ChannelStatistics {
     pub consumers: Vec<ConsumerStatistics>,
     /// The gateways that lead to this channel.
     pub gateways: Vec<GatewayStatistics>,
+}
+
+/// Numbers of subscriptions that a channel has refused, by the reason.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Refusals {
+    /// Filters that are too deep.
+    pub depth: u64,
+    /// Filters with too many elements.
+    pub length: u64,
+    /// Dependencies that are no filter, and consumers that are no object.
+    pub malformed: u64,
+    /// All other limits: number of consumers, proxies or gateways, elements and timeouts, interval, queue.
+    pub limit: u64,
+}
+
+/// The counters of [`Refusals`].
+#[derive(Debug, Default)]
+pub(crate) struct RefusalCounters {
+    depth: AtomicU64,
+    length: AtomicU64,
+    malformed: AtomicU64,
+    limit: AtomicU64,
+}
+
+impl RefusalCounters {
+    /// Counts a subscription that failed, if a limit was the reason.
+    pub(crate) fn count(&self, error: &EventError) {
+        let counter = match error {
+            EventError::Filter(FilterError::TooDeep { .. }) => &self.depth,
+            EventError::Filter(FilterError::TooLong { .. }) => &self.length,
+            EventError::Filter(FilterError::Incomplete { .. } | FilterError::Children { .. }) => {
+                &self.malformed
+            }
+            EventError::Filter(FilterError::TooFrequent { .. } | FilterError::TooManyTimeouts { .. })
+            | EventError::TooManyConsumers(_)
+            | EventError::TooManyElements(_)
+            | EventError::TooManyTimeouts(_)
+            | EventError::Queue { .. } => &self.limit,
+            _ => return,
+        };
+        counter.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn count_malformed(&self) {
+        self.malformed.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn count_limit(&self) {
+        self.limit.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn numbers(&self) -> Refusals {
+        Refusals {
+            depth: self.depth.load(Relaxed),
+            length: self.length.load(Relaxed),
+            malformed: self.malformed.load(Relaxed),
+            limit: self.limit.load(Relaxed),
+        }
+    }
 }
 
 /// What has happened to a consumer. `queued` events end in `delivered`, `failed` or `lost`, or are `waiting`.
@@ -45,6 +114,8 @@ pub struct ConsumerStatistics {
     pub priority: Priority,
     /// Number of events that wait in its queue.
     pub waiting: usize,
+    /// Number of octets of these events.
+    pub octets: usize,
     /// Length of its queue.
     pub capacity: usize,
     /// Largest number of events that waited at the same time.
@@ -59,7 +130,8 @@ pub struct ConsumerStatistics {
     pub delivered: u64,
     /// Number of deliveries: sets and batches.
     pub sets: u64,
-    /// Number of events that its queue had no room for.
+    /// Number of events that its queue had no room for, or that waited when it was disconnected because of a
+    /// limit.
     pub lost: u64,
     /// Number of events whose delivery failed.
     pub failed: u64,

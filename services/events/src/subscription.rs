@@ -79,6 +79,7 @@ impl<C: Content> SubscriptionBuilder<C> {
             name: "local".to_owned(),
             priority: Priority::MIN,
             queue: core.default_queue,
+            octets: core.limits.octets.queue,
             overflow: core.default_overflow,
             is_gateway: false,
         };
@@ -103,7 +104,8 @@ impl<C: Content> SubscriptionBuilder<C> {
         self
     }
 
-    /// Sets length and overflow rule of the queue. Default: the channel's.
+    /// Sets length and overflow rule of the queue. Default: the channel's. The rule also applies beyond
+    /// [`OctetLimits::queue`](crate::OctetLimits::queue).
     pub fn queue(mut self, events: usize, overflow: Overflow) -> Self {
         self.qos.queue = events;
         self.qos.overflow = overflow;
@@ -187,7 +189,7 @@ fn malformed() -> SystemException {
     SystemException::new(SystemExceptionKind::Marshal, 0, Completion::No)
 }
 
-/// A subscription; dropping it ends it.
+/// A subscription; dropping it ends it, without waiting for a callback that is being executed.
 #[must_use = "the subscription ends when this is dropped"]
 pub struct Subscription {
     core: Arc<Core>,

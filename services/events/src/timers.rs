@@ -4,7 +4,7 @@ use std::{
     cmp::Reverse,
     collections::BinaryHeap,
     sync::{Arc, Weak},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use punctual_os::{PiCondvar, PiMutex, Scheduling, Thread, ThreadSpec};
@@ -25,6 +25,8 @@ pub(crate) struct Timers {
 struct State {
     heap: BinaryHeap<Reverse<Entry>>,
     ends: bool,
+    /// Whether a timeout is being sent.
+    fires: bool,
     thread: Option<Thread<()>>,
 }
 
@@ -51,7 +53,7 @@ impl Timers {
         let now = Instant::now();
         let mut state = self.state.lock();
         for timer in 0..consumer.timers() {
-            if let TimerState::Later(due) = consumer.timer(timer, now - std::time::Duration::from_nanos(1)) {
+            if let TimerState::Later(due) = consumer.timer(timer, now - Duration::from_nanos(1)) {
                 let consumer = Arc::downgrade(consumer);
                 state.heap.push(Reverse(Entry { due, consumer, timer }));
             }
@@ -64,6 +66,21 @@ impl Timers {
         drop(state);
         self.changed.notify_one();
         Ok(())
+    }
+
+    /// Forgets the timers of a consumer, which is not connected any more.
+    pub(crate) fn remove(&self, consumer: &Arc<Consumer>) {
+        let own = Arc::as_ptr(consumer);
+        self.state
+            .lock()
+            .heap
+            .retain(|Reverse(entry)| entry.consumer.as_ptr() != own);
+    }
+
+    /// Number of armed timers.
+    #[cfg(test)]
+    pub(crate) fn number(&self) -> usize {
+        self.state.lock().heap.len()
     }
 
     fn run(&self, source: &Weak<dyn TimeoutSource>) {
@@ -82,21 +99,39 @@ impl Timers {
             let Some(Reverse(entry)) = state.heap.pop() else {
                 continue;
             };
+            state.fires = true;
             drop(state);
             let again = fire(source, entry, now);
             state = self.state.lock();
-            state.heap.extend(again.map(Reverse));
+            state.fires = false;
+            // Meanwhile its consumer may have been removed.
+            let is_connected = |one: &Entry| {
+                one.consumer
+                    .upgrade()
+                    .is_some_and(|consumer| consumer.is_connected())
+            };
+            state.heap.extend(again.filter(is_connected).map(Reverse));
         }
+        self.changed.notify_all();
     }
 
-    pub(crate) fn end(&self) {
+    /// Ends the thread, and waits this long at most for a timeout that is being sent: under reactive
+    /// dispatching, a callback may not return.
+    pub(crate) fn end(&self, timeout: Duration) {
         let mut state = self.state.lock();
         state.ends = true;
-        let thread = state.thread.take();
         state.heap.clear();
-        drop(state);
+        let thread = state.thread.take();
         self.changed.notify_all();
-        if let Some(thread) = thread.filter(|thread| thread.tid() != punctual_os::TaskId::current_thread()) {
+        let Some(thread) = thread.filter(|thread| thread.tid() != punctual_os::TaskId::current_thread())
+        else {
+            return;
+        };
+        let deadline = Instant::now() + timeout;
+        let fires = |state: &mut State| state.fires;
+        let is_late = self.changed.wait_while_until(&mut state, deadline, fires).0;
+        drop(state);
+        if !is_late {
             // It calls consumers' filters only, which do not panic.
             let _ = thread.join();
         }
@@ -141,5 +176,55 @@ impl PartialOrd for Entry {
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.due.cmp(&other.due)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EventChannel, Filter};
+
+    #[test]
+    fn timers_end_with_their_subscriptions_however_late_they_are_due() {
+        let channel = EventChannel::builder().build().unwrap();
+        let later = |days: u64| Filter::after(Duration::from_secs(days * 86_400));
+        let kept = channel.subscribe_to(later(1)).receiver().unwrap();
+        for _ in 0..100 {
+            let filter = Filter::any_of([later(365), later(366)]);
+            let ended = channel.subscribe_to(filter).receiver().unwrap();
+            assert_eq!(channel.core.timers.number(), 3);
+            drop(ended);
+        }
+        assert_eq!(channel.core.timers.number(), 1);
+        drop(kept);
+        assert_eq!(channel.core.timers.number(), 0);
+    }
+
+    #[test]
+    fn a_timer_that_fires_while_its_subscription_ends_is_not_armed_again() {
+        struct Ends;
+        impl TimeoutSource for Ends {
+            fn time_out(self: Arc<Self>, consumer: &Arc<Consumer>, _: EventType, _: usize) {
+                consumer.disconnect();
+            }
+        }
+        let channel = EventChannel::builder().build().unwrap();
+        let every = Filter::every(Duration::from_millis(200));
+        let receiver = channel.subscribe_to(every).receiver().unwrap();
+        let consumer = &receiver.subscription().consumer;
+        channel.core.timers.remove(consumer);
+        let (timers, source) = (Arc::new(Timers::default()), Arc::new(Ends));
+        let weak: Weak<Ends> = Arc::downgrade(&source);
+        let thread = || ThreadSpec::new("test-timer");
+        timers.add(weak, consumer, thread).unwrap();
+        while consumer.is_connected() {
+            std::thread::yield_now();
+        }
+        // The thread has sent the timeout when it has the lock again.
+        while timers.state.lock().fires {
+            std::thread::yield_now();
+        }
+        assert_eq!(timers.number(), 0);
+        timers.end(Duration::from_secs(60));
     }
 }

@@ -74,3 +74,44 @@ fn a_command_may_end_its_own_dispatcher() {
     dispatcher.dispatch(Box::new(command), Qos::new(0)).unwrap();
     assert_eq!(ended.recv_timeout(LONG), Ok(true));
 }
+
+#[test]
+fn an_end_does_not_wait_for_a_command_that_does_not_return() {
+    let (begins, begun) = mpsc::channel();
+    let (release, blocked) = mpsc::channel::<()>();
+    let (told, end) = mpsc::channel();
+    let dispatcher: Dispatcher = Dispatcher::builder().level(Level::new(0)).build().unwrap();
+    let command = move |_: &Execution| {
+        begins.send(()).unwrap();
+        let _ = blocked.recv();
+        told.send(()).unwrap();
+        Ok(())
+    };
+    dispatcher.dispatch(Box::new(command), Qos::new(0)).unwrap();
+    begun.recv_timeout(LONG).unwrap();
+    assert!(!dispatcher.end(Duration::from_millis(1)) && !dispatcher.has_ended());
+    drop(release);
+    assert!(dispatcher.end(LONG) && dispatcher.has_ended());
+    assert_eq!(end.try_recv(), Ok(()));
+}
+
+#[test]
+fn a_dispatcher_that_was_ended_is_dropped_without_waiting() {
+    let (begins, begun) = mpsc::channel();
+    let (release, blocked) = mpsc::channel::<()>();
+    let dispatcher: Dispatcher = Dispatcher::builder().level(Level::new(0)).build().unwrap();
+    let command = move |_: &Execution| {
+        begins.send(()).unwrap();
+        // Else the test would not end.
+        let _ = blocked.recv_timeout(LONG);
+        begins.send(()).unwrap();
+        Ok(())
+    };
+    dispatcher.dispatch(Box::new(command), Qos::new(0)).unwrap();
+    begun.recv_timeout(LONG).unwrap();
+    assert!(!dispatcher.end(Duration::ZERO));
+    drop(dispatcher);
+    assert!(begun.try_recv().is_err(), "the command is executed yet");
+    drop(release);
+    begun.recv_timeout(LONG).unwrap();
+}

@@ -135,7 +135,12 @@ impl ChannelBuilder {
             .transpose()?;
         let threads = Threads::start(&self.name, self.dispatching, self.limits.consumers, self.mapping)?;
         let core = Core {
-            observers: Observers::new(self.limits.observers, self.limits.send_timeout),
+            observers: Observers::new(
+                self.limits.observers,
+                self.limits.filter.all_elements,
+                self.limits.send_timeout,
+            ),
+            pool: EventPool::new(self.limits.octets.reused),
             name: self.name,
             limits: self.limits,
             default_queue: self.queue,
@@ -144,7 +149,6 @@ impl ChannelBuilder {
             threads,
             timers: Arc::default(),
             liveness: Arc::default(),
-            pool: EventPool::default(),
             outboxes: Default::default(),
             gateways: Default::default(),
             stamps: Default::default(),
@@ -155,6 +159,8 @@ impl ChannelBuilder {
             next_id: AtomicU64::new(1),
             built: Instant::now(),
             counters: Counters::default(),
+            totals: Default::default(),
+            refusals: Default::default(),
         };
         Ok(EventChannel { core: Arc::new(core) })
     }

@@ -18,16 +18,19 @@ impl Core {
             return Ok(outbox);
         }
         if self.outboxes.number() >= self.limits.gateways {
+            self.refusals.count_limit();
             return Err(EventError::TooManyGateways(self.limits.gateways));
         }
         let qos = ConsumerQos {
             name: format!("outbox {name}"),
             priority: Priority::MIN,
             queue: self.limits.kept,
+            octets: self.limits.octets.kept,
             overflow: self.default_overflow,
             is_gateway: true,
         };
-        let new = Arc::new(Outbox::new(name, self.subscribe(filter, qos, Exit::Receiver)?));
+        let consumer = self.subscribe(filter, qos, Exit::Receiver)?;
+        let new = Arc::new(Outbox::new(name, consumer, self.limits.octets.batch));
         let outbox = self.outboxes.add(Arc::clone(&new));
         if !Arc::ptr_eq(&outbox, &new) {
             self.unsubscribe(&new.consumer);

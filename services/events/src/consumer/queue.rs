@@ -2,11 +2,13 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use crate::rtec::rtec_event_comm::Event;
+use crate::{pool::octets, rtec::rtec_event_comm::Event};
 
 pub(super) struct Queue {
     entries: VecDeque<Entry>,
     capacity: usize,
+    octets: usize,
+    octet_capacity: usize,
     high_water: usize,
     /// Whether a thread delivers what is queued, or will.
     pub(super) is_scheduled: bool,
@@ -18,12 +20,30 @@ struct Entry {
     continues: bool,
 }
 
+/// Number of events of a set, and of their octets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Size {
+    pub(super) events: usize,
+    octets: usize,
+}
+
+impl Size {
+    pub(super) fn of(set: &[Arc<Event>]) -> Self {
+        Self {
+            events: set.len(),
+            octets: set.iter().map(|event| octets(event)).sum(),
+        }
+    }
+}
+
 impl Queue {
-    /// Reserves all memory.
-    pub(super) fn new(capacity: usize) -> Self {
+    /// Reserves all memory but that of the events.
+    pub(super) fn new(capacity: usize, octet_capacity: usize) -> Self {
         Self {
             entries: VecDeque::with_capacity(capacity),
             capacity,
+            octets: 0,
+            octet_capacity,
             high_water: 0,
             is_scheduled: false,
         }
@@ -31,6 +51,10 @@ impl Queue {
 
     pub(super) fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    pub(super) fn octets(&self) -> usize {
+        self.octets
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -41,58 +65,74 @@ impl Queue {
         self.high_water
     }
 
-    pub(super) fn room(&self) -> usize {
-        self.capacity - self.entries.len()
+    /// Whether there is room for a set. An empty queue has room for one of any number of octets.
+    pub(super) fn fits(&self, size: Size) -> bool {
+        size.events <= self.capacity - self.entries.len()
+            && (self.is_empty() || self.octets + size.octets <= self.octet_capacity)
     }
 
-    /// Removes the oldest sets until `number` events fit; returns how many events were removed. Leaves the
-    /// queue as it is if they never fit.
-    pub(super) fn make_room(&mut self, number: usize) -> usize {
+    /// Removes the oldest sets until a new one fits; returns how many events were removed. Leaves the queue
+    /// as it is if it never fits.
+    pub(super) fn make_room(&mut self, size: Size) -> usize {
         let before = self.entries.len();
-        if number > self.capacity {
+        if size.events > self.capacity {
             return 0;
         }
-        while self.room() < number {
-            while self.entries.pop_front().is_some_and(|entry| entry.continues) {}
+        while !self.fits(size) {
+            while self.pop().is_some_and(|entry| entry.continues) {}
         }
         before - self.entries.len()
     }
 
     /// Appends a set, which fits.
-    pub(super) fn push_set(&mut self, events: &mut Vec<Arc<Event>>) {
+    pub(super) fn push_set(&mut self, events: &mut Vec<Arc<Event>>, size: Size) {
         let last = events.len();
         for (index, event) in events.drain(..).enumerate() {
             let continues = index + 1 < last;
             self.entries.push_back(Entry { event, continues });
         }
+        self.octets += size.octets;
         self.high_water = self.high_water.max(self.entries.len());
     }
 
-    /// Moves the next set, or up to `batch` single events, to `out`; returns whether there were any.
-    pub(super) fn take(&mut self, batch: usize, out: &mut Vec<Arc<Event>>) -> bool {
-        let Some(first) = self.entries.pop_front() else {
+    /// Moves the next set, or single events up to `batch` and up to the one with which they have so many
+    /// octets, to `out`; returns whether there were any.
+    pub(super) fn take(&mut self, batch: usize, batch_octets: usize, out: &mut Vec<Arc<Event>>) -> bool {
+        let before = self.octets;
+        let Some(first) = self.pop() else {
             return false;
         };
         let mut continues = first.continues;
         out.push(first.event);
         if continues {
-            while continues && let Some(entry) = self.entries.pop_front() {
+            while continues && let Some(entry) = self.pop() {
                 continues = entry.continues;
                 out.push(entry.event);
             }
             return true;
         }
-        while out.len() < batch && self.entries.front().is_some_and(|entry| !entry.continues) {
-            out.extend(self.entries.pop_front().map(|entry| entry.event));
+        let is_single = |entry: &Entry| !entry.continues;
+        while out.len() < batch
+            && before - self.octets < batch_octets
+            && self.entries.front().is_some_and(is_single)
+        {
+            out.extend(self.take_one());
         }
         true
     }
 
     pub(super) fn take_one(&mut self) -> Option<Arc<Event>> {
-        self.entries.pop_front().map(|entry| entry.event)
+        self.pop().map(|entry| entry.event)
+    }
+
+    fn pop(&mut self) -> Option<Entry> {
+        let entry = self.entries.pop_front()?;
+        self.octets -= octets(&entry.event);
+        Some(entry)
     }
 
     pub(super) fn clear(&mut self) {
         self.entries.clear();
+        self.octets = 0;
     }
 }

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use crate::{
     EventType, Filter, SourceId,
     filter::{Bits, Group, Item, Timeout},
+    pool::octets,
     rtec::rtec_event_comm::{Event, EventHeader},
 };
 
@@ -15,6 +16,8 @@ pub(crate) struct FilterTree {
     timers: Vec<TimerSpec>,
     /// Sets of events that operands of conjunctions have passed; empty: none yet.
     held: Vec<Vec<Arc<Event>>>,
+    /// Number of their octets.
+    octets: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +93,15 @@ impl FilterTree {
     #[cfg(test)]
     pub(crate) fn number_held(&self) -> usize {
         self.held.iter().map(Vec::len).sum()
+    }
+
+    /// Forgets what conjunctions hold if it has more octets than this; returns the number of events.
+    pub(crate) fn hold_at_most(&mut self, octets: usize) -> usize {
+        if self.octets <= octets {
+            return 0;
+        }
+        self.octets = 0;
+        self.held.iter_mut().map(|set| set.drain(..).count()).sum()
     }
 
     /// Whether the event passes; appends what is to be delivered.
@@ -193,6 +205,7 @@ impl FilterTree {
                 let mut set = std::mem::take(&mut self.held[slot]);
                 self.pass_at(child, stimulus, &mut set);
                 complete &= !set.is_empty();
+                self.octets += sum(&set);
                 self.held[slot] = set;
             }
             child = self.nodes[child].end;
@@ -200,11 +213,16 @@ impl FilterTree {
         }
         if complete {
             for set in &mut self.held[held..slot] {
+                self.octets -= sum(set);
                 out.append(set);
             }
         }
         complete
     }
+}
+
+fn sum(set: &[Arc<Event>]) -> usize {
+    set.iter().map(|event| octets(event)).sum()
 }
 
 fn matches(header: &EventHeader, event_type: EventType, source: SourceId) -> bool {

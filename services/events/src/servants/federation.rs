@@ -75,7 +75,10 @@ impl Federation {
         qos: ConsumerQosView<'_>,
     ) -> Result<OutboxRef, OpenOutboxError> {
         check(host, name)?;
-        let filter = Filter::from_dependencies(qos.dependencies).map_err(|_| TypeError {})?;
+        let filter = Filter::from_dependencies(qos.dependencies).map_err(|_| {
+            host.channel.core.refusals.count_malformed();
+            TypeError {}
+        })?;
         let kept = host
             .channel
             .core

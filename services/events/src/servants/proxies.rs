@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use punctual::{Interface, SystemException, SystemExceptionKind};
+use punctual::{Interface, SystemException};
 use punctual_os::PiMutex;
 
 use super::Host;
@@ -82,8 +82,12 @@ impl ProxyPushSupplier for SupplierHandle {
     ) -> Result<(), ConnectPushConsumerError> {
         let Self(proxy) = self;
         let core = &proxy.host.channel.core;
-        let consumer = consumer.ok_or(TypeError {})?;
-        let filter = Filter::from_dependencies(qos.dependencies).map_err(|_| TypeError {})?;
+        let malformed = || {
+            core.refusals.count_malformed();
+            TypeError {}
+        };
+        let consumer = consumer.ok_or_else(malformed)?;
+        let filter = Filter::from_dependencies(qos.dependencies).map_err(|_| malformed())?;
         if proxy.state.lock().consumer.is_some() {
             return Err(AlreadyConnected {}.into());
         }
@@ -91,6 +95,7 @@ impl ProxyPushSupplier for SupplierHandle {
             name: "remote".to_owned(),
             priority: proxy.host.caller_priority(),
             queue: core.default_queue,
+            octets: core.limits.octets.queue,
             overflow: core.default_overflow,
             is_gateway: qos.is_gateway,
         };
@@ -256,7 +261,7 @@ impl PushConsumer for ConsumerHandle {
         let reference = state.reference.ok_or_else(gone)?;
         let core = &proxy.host.channel.core;
         if let Some(types) = state.published {
-            core.observers.publishes_no_more(types.into_iter());
+            core.observers.publishes_no_more(&types);
             core.count_supplier(false);
         }
         proxy.host.release_proxy();
@@ -275,9 +280,7 @@ impl ProxyPushConsumer for ConsumerHandle {
         let Self(proxy) = self;
         let core = &proxy.host.channel.core;
         if qos.publications.len() > core.limits.filter.elements {
-            return Err(
-                SystemException::new(SystemExceptionKind::ImpLimit, 0, punctual::Completion::No).into(),
-            );
+            return Err(limit_exceeded().into());
         }
         let types: Vec<EventType> = match qos.is_gateway {
             true => Vec::new(),
@@ -294,8 +297,11 @@ impl ProxyPushConsumer for ConsumerHandle {
             }
             state.published = Some(types.clone());
         }
+        if !core.observers.publishes(&types) {
+            proxy.state.lock().published = None;
+            return Err(limit_exceeded().into());
+        }
         core.count_supplier(true);
-        core.observers.publishes(types.into_iter());
         Ok(())
     }
 }

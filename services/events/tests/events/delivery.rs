@@ -11,7 +11,8 @@ use std::{
 
 use punctual::Priority;
 use punctual_events::{
-    ChannelLimits, Dispatching, EventChannel, EventError, EventType, Filter, Lane, Overflow, Receiver, Values,
+    ChannelLimits, Dispatching, EventChannel, EventError, EventType, Filter, Lane, OctetLimits, Overflow,
+    Receiver, Values,
 };
 use punctual_fixtures::{LONG, eventually};
 
@@ -87,7 +88,8 @@ fn each_rule_loses_the_events_that_it_states() {
         (Overflow::DropOldest, vec![6, 7, 8, 9], 6),
         (Overflow::DropNewest, vec![0, 1, 2, 3], 6),
         (Overflow::Block(short), vec![0, 1, 2, 3], 6),
-        (Overflow::Disconnect, vec![], 1),
+        // With those that waited.
+        (Overflow::Disconnect, vec![], 5),
     ];
     for (rule, expected, lost) in rules {
         let channel = EventChannel::builder().limits(limits.clone()).build().unwrap();
@@ -328,5 +330,209 @@ fn consumers_are_served_by_the_lane_at_or_below_their_priority() {
         let name = threads.recv_timeout(LONG).unwrap().unwrap();
         let level = if thread == "200" { "0" } else { "1" };
         assert!(name.contains(level), "{consumer} on {name}");
+    }
+}
+
+fn limits(octets: OctetLimits) -> ChannelLimits {
+    ChannelLimits {
+        octets,
+        ..ChannelLimits::default()
+    }
+}
+
+#[test]
+fn a_queue_is_full_when_its_events_have_too_many_octets() {
+    let octets = OctetLimits {
+        queue: 100,
+        ..OctetLimits::default()
+    };
+    // Rule, what is received after ten events of 30 octets, how many are lost.
+    let short = Duration::from_millis(1);
+    let rules = [
+        (Overflow::DropOldest, vec![7, 8, 9], 7),
+        (Overflow::DropNewest, vec![0, 1, 2], 7),
+        (Overflow::Block(short), vec![0, 1, 2], 7),
+        (Overflow::Disconnect, vec![], 4),
+    ];
+    for (rule, expected, lost) in rules {
+        let channel = EventChannel::builder().limits(limits(octets)).build().unwrap();
+        let all = channel.subscribe_to(Filter::every_event()).queue(256, rule);
+        let receiver = all.receiver().unwrap();
+        for number in 0..10 {
+            channel.push_octets(TRACK, &[number; 30]).unwrap();
+        }
+        let statistics = receiver.subscription().statistics();
+        let received: Vec<u8> = std::iter::from_fn(|| receiver.try_recv())
+            .map(|event| event.data.payload[0])
+            .collect();
+        assert_eq!(
+            (received, statistics.octets, statistics.lost),
+            (expected.clone(), 30 * expected.len(), lost),
+            "{rule:?}"
+        );
+        assert_eq!(channel.statistics().lost, lost);
+        if rule != Overflow::Disconnect {
+            // Alone, it may be as long as the channel permits.
+            assert_eq!(channel.push_octets(TRACK, &[1; 1_000]).unwrap(), 1, "{rule:?}");
+            assert_eq!(receiver.try_recv().unwrap().data.payload.len(), 1_000);
+        }
+    }
+}
+
+#[test]
+fn what_a_conjunction_holds_is_limited_in_octets() {
+    let octets = OctetLimits {
+        queue: 100,
+        ..OctetLimits::default()
+    };
+    let channel = EventChannel::builder().limits(limits(octets)).build().unwrap();
+    let types = [20, 21, 22].map(|number| Filter::event(EventType(number)));
+    let sets = channel.subscribe_to(Filter::all_of(types)).receiver().unwrap();
+    let push = |number, length| channel.push_octets(EventType(number), &vec![0; length]).unwrap();
+    assert_eq!([push(20, 60), push(21, 60)], [0, 0]);
+    assert_eq!(sets.subscription().statistics().lost, 2, "both are forgotten");
+    assert_eq!([push(22, 40), push(20, 40)], [0, 0]);
+    assert_eq!(push(21, 40), 1);
+    assert_eq!(std::iter::from_fn(|| sets.try_recv()).count(), 3);
+    assert_eq!(sets.subscription().statistics().lost, 2);
+}
+
+#[test]
+fn a_batch_ends_at_its_number_of_octets() {
+    let octets = OctetLimits {
+        batch: 1_000,
+        ..OctetLimits::default()
+    };
+    let channel = EventChannel::builder()
+        .lane(Priority::MIN, 1)
+        .limits(limits(octets))
+        .build()
+        .unwrap();
+    let (begins, begun) = mpsc::channel();
+    let (release, blocked) = mpsc::channel::<()>();
+    let blocked = Mutex::new(blocked);
+    let _sets = channel
+        .subscribe_to(Filter::every_event())
+        .sets(move |set| {
+            begins.send(set.len()).unwrap();
+            let _ = blocked.lock().unwrap().recv();
+            Ok(())
+        })
+        .unwrap();
+    channel.push_octets(TRACK, b"").unwrap();
+    assert_eq!(begun.recv_timeout(LONG), Ok(1));
+    for length in [300, 300, 300, 300, 2_000, 999, 1, 1] {
+        channel.push_octets(TRACK, &vec![0; length]).unwrap();
+    }
+    drop(release);
+    let lengths = [0; 4].map(|_| begun.recv_timeout(LONG).unwrap());
+    assert_eq!(lengths, [4, 1, 2, 1]);
+}
+
+/// A callback that does not return until the test lets it.
+struct Blocked {
+    begun: mpsc::Receiver<()>,
+    release: mpsc::Sender<()>,
+    returned: Arc<AtomicUsize>,
+}
+
+fn blocking() -> (Blocked, impl Fn(Track) + Send + Sync + 'static) {
+    let (begins, begun) = mpsc::channel();
+    let (release, blocked) = mpsc::channel::<()>();
+    let (blocked, returned) = (Mutex::new(blocked), Arc::new(AtomicUsize::new(0)));
+    let counted = Arc::clone(&returned);
+    let callback = move |_: Track| {
+        let _ = begins.send(());
+        let _ = blocked.lock().unwrap().recv();
+        counted.fetch_add(1, SeqCst);
+    };
+    let test = Blocked {
+        begun,
+        release,
+        returned,
+    };
+    (test, callback)
+}
+
+#[test]
+fn nobody_waits_for_the_thread_of_a_consumer_that_is_disconnected_in_a_callback() {
+    let limits = ChannelLimits {
+        consumers: 1,
+        ending: Duration::from_millis(1),
+        ..ChannelLimits::default()
+    };
+    let channel = EventChannel::builder()
+        .dispatching(Dispatching::ThreadPerConsumer)
+        .limits(limits)
+        .build()
+        .unwrap();
+    let (test, callback) = blocking();
+    let subscribe = || channel.subscribe::<Track>().queue(1, Overflow::Disconnect);
+    let blocked = subscribe().each(callback).unwrap();
+    let publisher = channel.publish::<Track>();
+    publisher.push(&track(0)).unwrap();
+    test.begun.recv_timeout(LONG).unwrap();
+    // One waits in the queue; the next one is too many.
+    publisher.push(&track(1)).unwrap();
+    publisher.push(&track(2)).unwrap();
+    assert_eq!(test.returned.load(SeqCst), 0, "the callback has not returned");
+    let statistics = channel.statistics();
+    assert_eq!(
+        (
+            statistics.disconnected,
+            statistics.lost,
+            statistics.consumers.len()
+        ),
+        (1, 2, 0)
+    );
+    // Its thread counts until it has ended.
+    let refused = subscribe().each(|_| {}).err().unwrap();
+    assert!(matches!(refused, EventError::TooManyConsumers(1)), "{refused}");
+    drop(test.release);
+    let mut second = None;
+    let (other, callback) = blocking();
+    let callback = Arc::new(callback);
+    eventually("the thread has ended", || {
+        let callback = Arc::clone(&callback);
+        second = subscribe().each(move |track| callback(track)).ok();
+        second.is_some()
+    });
+    assert_eq!(test.returned.load(SeqCst), 1);
+    publisher.push(&track(3)).unwrap();
+    other.begun.recv_timeout(LONG).unwrap();
+    channel.destroy();
+    assert_eq!(other.returned.load(SeqCst), 0);
+    drop((blocked, second, other.release));
+    eventually("it returns after the channel", || {
+        other.returned.load(SeqCst) == 1
+    });
+}
+
+#[test]
+fn the_end_of_a_channel_waits_for_callbacks_but_not_for_ever() {
+    for ending in [Duration::from_millis(1), LONG] {
+        let limits = ChannelLimits {
+            ending,
+            ..ChannelLimits::default()
+        };
+        let lane = EventChannel::builder().lane(Priority::MIN, 1);
+        let channel = lane.limits(limits).build().unwrap();
+        let (test, callback) = blocking();
+        let _blocked = channel.subscribe::<Track>().each(callback).unwrap();
+        channel.publish::<Track>().push(&track(0)).unwrap();
+        test.begun.recv_timeout(LONG).unwrap();
+        if ending < LONG {
+            channel.destroy();
+            assert_eq!(test.returned.load(SeqCst), 0);
+        } else {
+            let (ends, returned) = (channel.clone(), Arc::clone(&test.returned));
+            let releases = std::thread::spawn(move || {
+                eventually("the end has begun", || ends.is_destroyed());
+                drop(test.release);
+            });
+            channel.destroy();
+            assert_eq!(returned.load(SeqCst), 1);
+            releases.join().unwrap();
+        }
     }
 }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use punctual::{Interface, Priority, SystemException, SystemExceptionKind};
 use punctual_events::{
-    Acknowledged, ChannelLimits, EventChannel, Events, Filter, Overflow, Receiver, RemoteChannel,
+    Acknowledged, ChannelLimits, EventChannel, Events, Filter, OctetLimits, Overflow, Receiver,
+    RemoteChannel,
     rtec::{
         punctual_events::{ChannelRef, GatewayTotals, OutboxRef},
         rtec_event_channel_admin::{
@@ -41,7 +42,7 @@ fn outbox(channel: &ChannelRef, name: &str) -> OutboxRef {
     channel.open_outbox(name, &qos).unwrap().unwrap()
 }
 
-fn push(channel: &EventChannel, numbers: std::ops::Range<u32>) {
+pub fn push(channel: &EventChannel, numbers: std::ops::Range<u32>) {
     for number in numbers {
         channel.push_event(&event(TRACK, &number.to_be_bytes())).unwrap();
     }
@@ -52,7 +53,7 @@ fn payloads(events: &[punctual_events::rtec::rtec_event_comm::Event]) -> Vec<u32
     events.iter().map(|one| number(&one.data.payload)).collect()
 }
 
-fn received(receiver: &Receiver<Events>, number: usize) -> Vec<u32> {
+pub fn received(receiver: &Receiver<Events>, number: usize) -> Vec<u32> {
     let next = || {
         receiver
             .recv_timeout(LONG)
@@ -90,6 +91,30 @@ fn a_batch_stays_in_the_outbox_until_it_is_acknowledged() {
     other.close().unwrap();
     let gone = other.fetch(0, 64).unwrap_err();
     assert_eq!(gone.kind, SystemExceptionKind::ObjectNotExist);
+}
+
+#[test]
+fn what_is_kept_for_a_gateway_and_its_batches_are_limited_in_octets() {
+    let octets = OctetLimits {
+        batch: 1_500,
+        kept: 3_000,
+        ..OctetLimits::default()
+    };
+    let limits = ChannelLimits {
+        octets,
+        ..ChannelLimits::default()
+    };
+    let host = host(EventChannel::builder().limits(limits).build().unwrap());
+    let client = client();
+    let outbox = outbox(&ours(&client, &host), "one");
+    for number in 0..5_u32 {
+        let mut event = event(TRACK, &number.to_be_bytes());
+        event.data.any_value = punctual::any::Any::new(&"x".repeat(900)).unwrap();
+        host.channel.push_event(&event).unwrap();
+    }
+    let (events, number, lost) = outbox.fetch(0, 64).unwrap();
+    assert_eq!((payloads(&events), lost), (vec![2, 3], 2));
+    assert_eq!(payloads(&outbox.fetch(number, 64).unwrap().0), [4]);
 }
 
 #[test]

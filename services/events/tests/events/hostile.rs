@@ -5,9 +5,10 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::SeqCst},
 };
 
-use punctual::{Interface, Priority, SystemExceptionKind};
+use punctual::{Interface, Priority, SystemExceptionKind, any::Any};
 use punctual_events::{
-    ChannelLimits, EventChannel, Filter, FilterLimits, Overflow,
+    ChannelLimits, ChannelStatistics, EventChannel, EventError, EventType, Filter, FilterLimits, Overflow,
+    Refusals,
     rtec::{
         rtec_event_channel_admin::{ConsumerQos, EventChannelRef},
         rtec_event_comm::PushConsumerRef,
@@ -97,6 +98,138 @@ fn a_payload_above_the_limit_is_refused_and_the_rest_of_its_set_is_not() {
     eventually("received", || host.channel.statistics().received == 1);
     assert_eq!(all.try_recv().unwrap().data.payload, [2; 10]);
     assert_eq!(host.channel.statistics().refused, 1);
+}
+
+#[test]
+fn an_any_counts_as_the_payload_does() {
+    let limits = ChannelLimits {
+        payload: 1_000,
+        ..ChannelLimits::default()
+    };
+    let host = host(EventChannel::builder().limits(limits).build().unwrap());
+    let orb = client();
+    let all = host.channel.subscribe_to(Filter::every_event());
+    let all = all.receiver().unwrap();
+    let supplier = remote(&orb, &host).supplier(&[]).unwrap();
+    let with = |payload: usize, any: usize| {
+        let mut event = event(TRACK, &vec![0; payload]);
+        event.data.any_value = Any::new(&"x".repeat(any)).unwrap();
+        event
+    };
+    let set = [with(0, 1_000), with(500, 500), with(0, 900), with(900, 1)];
+    supplier.push(&set).unwrap();
+    supplier.flush().unwrap();
+    eventually("received", || host.channel.statistics().received == 2);
+    let lengths = [0; 2].map(|_| all.try_recv().unwrap().data.payload.len());
+    assert_eq!((lengths, host.channel.statistics().refused), ([0, 900], 2));
+    assert!(host.channel.push_event(&set[1]).is_err());
+}
+
+#[test]
+fn elements_of_all_filters_and_announced_types_are_limited() {
+    let filter = FilterLimits {
+        all_elements: 10,
+        ..FilterLimits::default()
+    };
+    let limits = ChannelLimits {
+        filter,
+        ..ChannelLimits::default()
+    };
+    let host = host(EventChannel::builder().limits(limits).build().unwrap());
+    let types = |number: i32| (0..number).map(|place| EventType(20 + place));
+    let subscribe = |number| {
+        let filter = Filter::any_of(types(number).map(Filter::event));
+        host.channel.subscribe_to(filter).receiver()
+    };
+    let first = subscribe(5).unwrap();
+    let refused = subscribe(4).err().unwrap();
+    assert!(matches!(refused, EventError::TooManyElements(10)), "{refused}");
+    let second = subscribe(3).unwrap();
+    drop(first);
+    let third = subscribe(5).unwrap();
+    assert_eq!(host.channel.push_octets(EventType(20), b"").unwrap(), 2);
+    drop((second, third));
+
+    let orb = client();
+    let channel = remote(&orb, &host);
+    let announce = |number| channel.supplier(&types(number).collect::<Vec<_>>());
+    let suppliers = [10, 10].map(|number| announce(number).unwrap());
+    assert!(announce(11).is_err());
+    assert_eq!(host.channel.statistics().suppliers, 2);
+    drop(suppliers);
+    assert!(announce(10).is_ok());
+}
+
+#[test]
+fn refused_subscriptions_are_counted_by_their_reason_and_shown_to_other_processes() {
+    let filter = FilterLimits {
+        depth: 3,
+        elements: 4,
+        ..FilterLimits::default()
+    };
+    let limits = ChannelLimits {
+        consumers: 1,
+        filter,
+        ..ChannelLimits::default()
+    };
+    let host = host(EventChannel::builder().limits(limits).build().unwrap());
+    let orb = client();
+    let inspection = host.channel.serve_inspection(&orb.poa).unwrap();
+    let channel = remote(&orb, &host);
+    let track = || Filter::event(TRACK);
+    let deep = track().negated().negated().negated();
+    let long = Filter::any_of([track(), track(), track(), track()]);
+    for filter in [&deep, &long, &deep] {
+        assert!(channel.subscribe(&orb.poa, filter, |_| {}).is_err());
+    }
+    let channel: EventChannelRef = orb.orb.resolve(&host.address).unwrap();
+    let admin = channel.for_consumers().unwrap().unwrap();
+    let proxies = [0, 1].map(|_| admin.obtain_push_supplier().unwrap().unwrap());
+    let mut dependencies = track().negated().to_dependencies();
+    dependencies.pop();
+    let qos = ConsumerQos {
+        dependencies,
+        is_gateway: false,
+    };
+    let consumer: PushConsumerRef = orb.poa.reference().create().unwrap();
+    for consumer in [Some(&consumer), None] {
+        assert!(proxies[0].connect_push_consumer(consumer, &qos).is_err());
+    }
+    let mut refusals = Refusals {
+        depth: 2,
+        length: 1,
+        malformed: 2,
+        limit: 0,
+    };
+    let shown = || ChannelStatistics::of(&inspection).unwrap().refusals;
+    assert_eq!(shown(), refusals);
+    assert!(admin.obtain_push_supplier().is_err(), "too many proxies");
+    let _first = host.channel.subscribe_to(track()).receiver().unwrap();
+    assert!(host.channel.subscribe_to(track()).receiver().is_err());
+    refusals.limit = 2;
+    assert_eq!(shown(), refusals);
+}
+
+#[test]
+fn what_consumers_that_are_gone_have_lost_remains_in_the_totals() {
+    let channel = EventChannel::builder()
+        .queue(2, Overflow::DropOldest)
+        .build()
+        .unwrap();
+    let lost = channel.subscribe_to(Filter::event(TRACK)).receiver().unwrap();
+    let failed = channel
+        .subscribe_to(Filter::event(TRACK))
+        .each(|_| panic!("expected by the test"));
+    let failed = failed.unwrap();
+    for _ in 0..5 {
+        channel.push_octets(TRACK, b"x").unwrap();
+    }
+    drop((lost, failed));
+    let statistics = channel.statistics();
+    assert_eq!(
+        (statistics.consumers.len(), statistics.lost, statistics.failed),
+        (0, 3, 3)
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod datagrams;
 mod delivery;
 mod federation;
 mod hostile;
+mod links;
 mod liveness;
 mod reconfiguration;
 mod remote;

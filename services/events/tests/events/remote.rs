@@ -4,7 +4,8 @@ use std::{sync::mpsc, time::Duration};
 
 use punctual::{Orb, Poa, Priority, SystemExceptionKind};
 use punctual_events::{
-    EventChannel, EventError, EventType, Filter, Gateway, GatewayStatistics, RemoteChannel,
+    ChannelLimits, EventChannel, EventError, EventType, Filter, Gateway, GatewayStatistics, OctetLimits,
+    RemoteChannel,
     rtec::{
         rtec_event_channel_admin::{ConsumerQos, ConsumerQosView, Observer, ObserverRef, SupplierQosView},
         rtec_event_comm::{Event, PushConsumerRef},
@@ -22,7 +23,10 @@ pub struct Host {
 }
 
 pub fn host(channel: EventChannel) -> Host {
-    let Client { orb, poa } = client();
+    host_with(channel, client())
+}
+
+pub fn host_with(channel: EventChannel, Client { orb, poa }: Client) -> Host {
     let served = channel.serve(&orb, &poa).unwrap();
     let address = served.reference().to_ior();
     Host {
@@ -219,6 +223,48 @@ fn a_consumer_that_has_died_is_disconnected_and_the_others_get_everything() {
     });
     let received = std::iter::from_fn(|| sound.try_recv()).count() as u64;
     assert_eq!(received + sound.subscription().statistics().lost, pushed);
+}
+
+#[test]
+fn a_slow_consumer_receives_a_flood_of_the_longest_events() {
+    let limits = ChannelLimits {
+        octets: OctetLimits {
+            queue: 64 << 20,
+            ..OctetLimits::default()
+        },
+        send_timeout: LONG,
+        ping: Duration::ZERO,
+        ..ChannelLimits::default()
+    };
+    let length = limits.payload;
+    let lanes = EventChannel::builder().lane(Priority::MIN, 1);
+    let (host, consumer) = (host(lanes.limits(limits).build().unwrap()), client());
+    let (release, blocked) = mpsc::channel::<()>();
+    let (sender, received) = mpsc::channel();
+    let blocked = std::sync::Mutex::new(blocked);
+    let slow = move |events: &[punctual_events::rtec::rtec_event_comm::EventView<'_>]| {
+        let _ = blocked.lock().unwrap().recv();
+        for event in events {
+            sender.send(event.data.payload.len()).unwrap();
+        }
+    };
+    let channel = remote(&consumer, &host);
+    let _slow = channel
+        .subscribe(&consumer.poa, &Filter::event(TRACK), slow)
+        .unwrap();
+    let flood = vec![7; length];
+    for _ in 0..20 {
+        host.channel.push_octets(TRACK, &flood).unwrap();
+    }
+    drop(release);
+    for _ in 0..20 {
+        assert_eq!(received.recv_timeout(LONG), Ok(length));
+    }
+    let statistics = host.channel.statistics();
+    assert_eq!(
+        (statistics.disconnected, statistics.lost, statistics.failed),
+        (0, 0, 0)
+    );
 }
 
 #[test]

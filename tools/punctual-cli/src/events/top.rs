@@ -32,7 +32,9 @@ Examples:
 A row is a consumer, those of the highest priority first: its queue (waiting/length), the most that waited,
 events delivered per second, and since it subscribed: delivered, lost because the queue was full, failed.
 Yellow: it has lost events in the last interval; red: its queue is full. Unmatched events have no consumer;
-refused ones were too long. Below are the gateways that lead to the channel (`punctual events gateway`).
+refused ones were too long. Events lost and failed are those of all consumers, also of those that are gone;
+refused subscriptions had filters that were too deep, too long or no filters, or met another limit of the
+channel. Below are the gateways that lead to the channel (`punctual events gateway`).
 
 Keys: q, Esc or Ctrl-C quits, + and - change the interval.
 
@@ -145,16 +147,23 @@ fn title(now: &ChannelStatistics) -> String {
 fn totals(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
     let rate = per_second(before.received, now.received, span(before, now));
     format!(
-        "Received {} events ({rate:.0} per second): {} unmatched, {} refused. {} timeouts. {} consumers, {} \
-         suppliers, {} observers; {} consumers disconnected.",
+        "Received {} events ({rate:.0} per second): {} unmatched, {} refused, {} lost, {} failed. {} timeouts. \
+         {} consumers, {} suppliers, {} observers; {} consumers disconnected; subscriptions refused: {} too \
+         deep, {} too long, {} malformed, {} beyond other limits.",
         now.received,
         now.unmatched,
         now.refused,
+        now.lost,
+        now.failed,
         now.timeouts,
         now.consumers.len(),
         now.suppliers,
         now.observers,
-        now.disconnected
+        now.disconnected,
+        now.refusals.depth,
+        now.refusals.length,
+        now.refusals.malformed,
+        now.refusals.limit
     )
 }
 
@@ -204,7 +213,7 @@ fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
         let rates = Rates::of(one, before, span);
         json!({
             "id": one.id, "name": one.name, "priority": one.priority.value(), "waiting": one.waiting,
-            "capacity": one.capacity, "high_water": one.high_water, "is_suspended": one.is_suspended,
+            "waiting_octets": one.octets, "capacity": one.capacity, "high_water": one.high_water, "is_suspended": one.is_suspended,
             "is_gateway": one.is_gateway, "queued": one.queued, "delivered": one.delivered,
             "sets": one.sets, "lost": one.lost, "failed": one.failed,
             "delivered_per_s": rates.delivered, "lost_per_s": rates.lost,
@@ -220,6 +229,11 @@ fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
         "channel": now.name, "age_s": now.age.as_secs_f64(), "span_s": span, "received": now.received,
         "received_per_s": per_second(before.received, now.received, span), "unmatched": now.unmatched,
         "refused": now.refused, "timeouts": now.timeouts, "disconnected": now.disconnected,
+        "lost": now.lost, "failed": now.failed,
+        "refused_subscriptions": {
+            "depth": now.refusals.depth, "length": now.refusals.length,
+            "malformed": now.refusals.malformed, "limit": now.refusals.limit,
+        },
         "suppliers": now.suppliers, "observers": now.observers,
         "consumers": now.consumers.iter().map(consumer).collect::<Vec<_>>(),
         "gateways": now.gateways.iter().map(gateway).collect::<Vec<_>>(),
@@ -229,7 +243,7 @@ fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
 fn draw(frame: &mut Frame<'_>, before: &ChannelStatistics, now: &ChannelStatistics, interval: Duration) {
     let [head, sums, consumers, gateways, keys] = Layout::vertical([
         Constraint::Length(1),
-        Constraint::Length(3),
+        Constraint::Length(4),
         Constraint::Min(2),
         Constraint::Length(u16::try_from(now.gateways.len()).unwrap_or(u16::MAX)),
         Constraint::Length(1),
@@ -288,6 +302,7 @@ fn style(one: &ConsumerStatistics, rates: &Rates) -> Style {
 #[cfg(test)]
 mod tests {
     use punctual::Priority;
+    use punctual_events::Refusals;
     use ratatui::{Terminal, backend::TestBackend};
 
     use super::*;
@@ -298,6 +313,7 @@ mod tests {
             name: "log".to_owned(),
             priority: Priority::MAX,
             waiting: 5,
+            octets: 500,
             capacity: 16,
             high_water: 16,
             is_suspended: false,
@@ -312,6 +328,14 @@ mod tests {
             name: "plant".to_owned(),
             age: Duration::from_secs(seconds),
             received: 10 * delivered,
+            lost: lost + 1,
+            failed: 3,
+            refusals: Refusals {
+                depth: 4,
+                length: 5,
+                malformed: 6,
+                limit: 7,
+            },
             consumers: vec![consumer],
             gateways: vec![GatewayStatistics {
                 name: "radar".to_owned(),
@@ -338,7 +362,12 @@ mod tests {
             ..before
         };
         assert_eq!(as_json(&without, &now)["consumers"][0]["delivered_per_s"], 150.0);
-        assert_eq!(as_json(&now, &now)["received_per_s"], 0.0);
+        let object = as_json(&now, &now);
+        assert_eq!(object["received_per_s"], 0.0);
+        assert_eq!((&object["lost"], &object["failed"]), (&json!(10), &json!(3)));
+        let refused = json!({"depth": 4, "length": 5, "malformed": 6, "limit": 7});
+        assert_eq!(object["refused_subscriptions"], refused);
+        assert_eq!(object["consumers"][0]["waiting_octets"], 500);
     }
 
     #[test]
@@ -347,6 +376,14 @@ mod tests {
         assert!(
             text.starts_with("Channel plant, up 1:00:12\nReceived 3000 events"),
             "{text}"
+        );
+        let totals = text.lines().nth(1).unwrap();
+        assert!(totals.contains("0 refused, 10 lost, 3 failed"), "{totals}");
+        assert!(
+            totals.ends_with(
+                "subscriptions refused: 4 too deep, 5 too long, 6 malformed, 7 beyond other limits."
+            ),
+            "{totals}"
         );
         let row = text.lines().find(|line| line.contains("log")).unwrap();
         assert!(

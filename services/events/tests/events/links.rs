@@ -1,0 +1,161 @@
+//! Links that pass nothing for a while, between a gateway that acknowledges and one of its channels.
+
+use std::{
+    io::{Read, Write},
+    net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
+    sync::{
+        Arc, Condvar, Mutex,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    thread,
+    time::Duration,
+};
+
+use punctual::{Endpoint, Orb, Priority};
+use punctual_events::{Acknowledged, EventChannel, Filter, Overflow};
+use punctual_fixtures::{Finally, LONG, eventually};
+
+use crate::{
+    TRACK,
+    federation::{push, received},
+    remote::{Client, Host, client, host, host_with, remote},
+};
+
+/// A relay on the loopback interface, whose threads end with their connections.
+struct Link {
+    port: u16,
+    gate: Arc<Gate>,
+    ends: Arc<AtomicBool>,
+}
+
+/// Whether octets pass.
+#[derive(Default)]
+struct Gate {
+    is_closed: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn wait(&self) {
+        let is_closed = self.is_closed.lock().unwrap();
+        drop(self.opened.wait_while(is_closed, |is_closed| *is_closed).unwrap());
+    }
+
+    fn close(&self, closes: bool) {
+        *self.is_closed.lock().unwrap() = closes;
+        self.opened.notify_all();
+    }
+}
+
+impl Link {
+    fn to(port: u16) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let link = Self {
+            port: listener.local_addr().unwrap().port(),
+            gate: Arc::default(),
+            ends: Arc::default(),
+        };
+        let (gate, ends) = (Arc::clone(&link.gate), Arc::clone(&link.ends));
+        thread::spawn(move || {
+            while let Ok((near, _)) = listener.accept() {
+                if ends.load(SeqCst) {
+                    return;
+                }
+                let Ok(far) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)) else {
+                    continue;
+                };
+                let copies = [near.try_clone().unwrap(), far.try_clone().unwrap()];
+                for (mut from, mut to) in copies.into_iter().zip([far, near]) {
+                    let gate = Arc::clone(&gate);
+                    thread::spawn(move || {
+                        let mut part = [0; 4_096];
+                        while let Ok(count @ 1..) = from.read(&mut part) {
+                            gate.wait();
+                            if to.write_all(&part[..count]).is_err() {
+                                break;
+                            }
+                        }
+                        let _ = to.shutdown(Shutdown::Both);
+                    });
+                }
+            }
+        });
+        link
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.gate.close(false);
+        self.ends.store(true, SeqCst);
+        let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
+    }
+}
+
+fn channel() -> EventChannel {
+    let builder = EventChannel::builder().queue(4_096, Overflow::Block(LONG));
+    builder.lane(Priority::MIN, 1).build().unwrap()
+}
+
+/// A channel that is reached over a link, and its ORB.
+fn distant() -> (Host, Link, Orb) {
+    loop {
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        let link = Link::to(port);
+        let endpoint = Endpoint::new(format!("iiop://127.0.0.1:{port}"));
+        let endpoint = endpoint.published_as(format!("iiop://127.0.0.1:{}", link.port));
+        // Somebody else may have the port meanwhile.
+        if let Ok(orb) = Orb::builder().listen(endpoint).build() {
+            let (poa, served) = (orb.root_poa(), orb.clone());
+            let host = host_with(channel(), Client { orb, poa });
+            let runs = served.clone();
+            thread::spawn(move || runs.run());
+            return (host, link, served);
+        }
+    }
+}
+
+#[test]
+fn a_gateway_that_acknowledges_loses_and_repeats_nothing_when_a_link_stops() {
+    for stops_at_source in [true, false] {
+        let ((far, link, orb), near) = (distant(), host(channel()));
+        let _ends = Finally(|| orb.shutdown());
+        let (source, target) = match stops_at_source {
+            true => (&far, &near),
+            false => (&near, &far),
+        };
+        let sink = target.channel.subscribe_to(Filter::event(TRACK));
+        let sink = sink.receiver().unwrap();
+        let builder = Orb::builder().call_timeout(Duration::from_secs(1));
+        let orb = builder.build().unwrap();
+        let client = Client { orb, ..client() };
+        let settings = Acknowledged {
+            batch: 7,
+            interval: Duration::from_millis(1),
+            retry: Duration::from_millis(10),
+            ..Acknowledged::new("gateway")
+        };
+        let (from, to) = (remote(&client, source), remote(&client, target));
+        let gateway = from
+            .forward_acknowledged(&to, &Filter::event(TRACK), settings)
+            .unwrap();
+        let _opens = Finally(|| link.gate.close(false));
+        for round in 0..2 {
+            push(&source.channel, round * 200..round * 200 + 100);
+            eventually("some pass", || {
+                sink.subscription().statistics().queued > u64::from(round) * 200
+            });
+            link.gate.close(true);
+            push(&source.channel, round * 200 + 100..(round + 1) * 200);
+            eventually("the gateway notices", || !gateway.is_connected().unwrap());
+            link.gate.close(false);
+            eventually("the gateway goes on", || gateway.is_connected().unwrap());
+        }
+        assert_eq!(received(&sink, 400), (0..400).collect::<Vec<_>>());
+        assert!(sink.try_recv().is_none());
+        assert_eq!(target.channel.statistics().received, 400, "{stops_at_source}");
+        assert_eq!(gateway.statistics().lost, 0);
+    }
+}
