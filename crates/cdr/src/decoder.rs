@@ -407,6 +407,9 @@ impl<'a> Decoder<'a> {
             .depth_left
             .checked_sub(1)
             .ok_or_else(|| self.error(CdrErrorKind::NestingTooDeep))?;
+        if let Some(received) = &self.values {
+            received.saw(self.depth_left);
+        }
         let result = read(self);
         self.depth_left += 1;
         result

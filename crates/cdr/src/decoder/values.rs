@@ -19,7 +19,17 @@ pub(crate) struct Received<'a> {
     /// Chunked values around the present position.
     level: Cell<usize>,
     /// By position; `None` while it is being decoded.
-    values: RefCell<BTreeMap<usize, Option<Arc<dyn ValueObject>>>>,
+    values: RefCell<BTreeMap<usize, Option<Known>>>,
+    /// The fewest levels of nesting that were left in the present value, those of earlier values to which it
+    /// refers included.
+    least_left: Cell<u16>,
+}
+
+/// A value that has been decoded.
+struct Known {
+    object: Arc<dyn ValueObject>,
+    /// Levels of nesting in it.
+    height: u16,
 }
 
 impl fmt::Debug for Received<'_> {
@@ -42,6 +52,7 @@ impl<'a> Decoder<'a> {
                 octets,
                 level: Cell::new(0),
                 values: RefCell::default(),
+                least_left: Cell::new(u16::MAX),
             })
         })
     }
@@ -235,23 +246,45 @@ impl<'a> Decoder<'a> {
         self.value_tag().map(drop)
     }
 
-    /// States that the value at this position is being decoded.
-    pub(crate) fn value_begins(&mut self, position: usize) -> Result<(), CdrError> {
+    /// Decodes the value at this position with `read`, and keeps it for references to it.
+    pub(crate) fn known_value(
+        &mut self,
+        position: usize,
+        read: impl FnOnce(&mut Self) -> Result<Arc<dyn ValueObject>, CdrError>,
+    ) -> Result<Arc<dyn ValueObject>, CdrError> {
         self.reserve(VALUE)?;
-        self.received().values.borrow_mut().insert(position, None);
-        Ok(())
+        let depth_left = self.depth_left;
+        let received = Rc::clone(self.received());
+        received.values.borrow_mut().insert(position, None);
+        let around = received.least_left.replace(depth_left);
+        let object = read(self);
+        let least_left = received.least_left.get();
+        received.least_left.set(least_left.min(around));
+        let known = Known {
+            object: Arc::clone(object.as_ref().map_err(|error| *error)?),
+            height: depth_left - least_left,
+        };
+        received.values.borrow_mut().insert(position, Some(known));
+        object
     }
 
-    pub(crate) fn value_known(&mut self, position: usize, value: Arc<dyn ValueObject>) {
-        self.received().values.borrow_mut().insert(position, Some(value));
-    }
-
+    /// The value at an earlier position, as if it were nested here: of references, values could otherwise
+    /// form a chain of any length, and releasing, encoding or reading it recurses.
     pub(crate) fn earlier_value(&self, position: usize) -> Result<Arc<dyn ValueObject>, CdrError> {
-        let values = self.values.as_ref().map(|received| received.values.borrow());
-        match values.as_ref().and_then(|values| values.get(&position)) {
-            Some(Some(value)) => Ok(Arc::clone(value)),
-            Some(None) => Err(self.error(CdrErrorKind::ValueCyclic)),
-            None => Err(self.error(CdrErrorKind::ValueMalformed)),
-        }
+        let malformed = || self.error(CdrErrorKind::ValueMalformed);
+        let received = self.values.as_ref().ok_or_else(malformed)?;
+        let values = received.values.borrow();
+        let known = values.get(&position).ok_or_else(malformed)?;
+        let known = known.as_ref().ok_or_else(|| self.error(CdrErrorKind::ValueCyclic))?;
+        let left = self.depth_left.checked_sub(known.height);
+        received.saw(left.ok_or_else(|| self.error(CdrErrorKind::NestingTooDeep))?);
+        Ok(Arc::clone(&known.object))
+    }
+}
+
+impl Received<'_> {
+    /// Notes how many levels of nesting are left at a place.
+    pub(super) fn saw(&self, depth_left: u16) {
+        self.least_left.set(self.least_left.get().min(depth_left));
     }
 }

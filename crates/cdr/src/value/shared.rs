@@ -185,23 +185,19 @@ impl<'a, T: ValueType> Decode<'a> for Option<Shared<T>> {
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
         decoder.nested(|decoder| match decoder.value_tag()? {
             ValueTag::Null => Ok(None),
-            ValueTag::Earlier(position) => earlier(decoder, position).map(Some),
+            ValueTag::Earlier(position) => of_type(decoder.earlier_value(position)?, decoder).map(Some),
             ValueTag::Value(header) => {
                 let (factory, is_truncated) = choose::<T>(&header, decoder)?;
-                decoder.value_begins(header.position)?;
-                let object = decoder.value_state(&header, is_truncated, factory.decode)?;
-                if !is_of::<T>(&object) {
-                    return Err(decoder.error(CdrErrorKind::ValueTypeUnknown));
-                }
-                decoder.value_known(header.position, Arc::clone(&object));
-                Ok(Some(Shared::of(object)))
+                let object = decoder.known_value(header.position, |decoder| {
+                    decoder.value_state(&header, is_truncated, factory.decode)
+                })?;
+                of_type(object, decoder).map(Some)
             }
         })
     }
 }
 
-fn earlier<T: ValueType>(decoder: &Decoder<'_>, position: usize) -> Result<Shared<T>, CdrError> {
-    let object = decoder.earlier_value(position)?;
+fn of_type<T: ValueType>(object: Arc<dyn ValueObject>, decoder: &Decoder<'_>) -> Result<Shared<T>, CdrError> {
     if !is_of::<T>(&object) {
         return Err(decoder.error(CdrErrorKind::ValueTypeUnknown));
     }

@@ -424,6 +424,38 @@ fn nesting_is_bounded() {
     );
 }
 
+/// A sequence of so many nodes, each of which refers to the one before it: 16 octets for each link.
+fn chain(links: u32) -> Vec<u8> {
+    let first = [0x7fff_ff00, 0, 0];
+    let others = (1..links).flat_map(|id| [0x7fff_ff00, id, u32::MAX, if id == 1 { -24_i32 } else { -28 } as u32]);
+    let numbers = core::iter::once(links).chain(first).chain(others);
+    numbers.flat_map(u32::to_be_bytes).collect()
+}
+
+#[test]
+fn values_that_refer_to_earlier_ones_are_nested() {
+    let nodes: Vec<Option<Shared<Node>>> = decoded(&chain(63), Endian::Big).expect("63 levels");
+    let last = nodes[62].as_ref().unwrap();
+    assert!(nodes[61] == last.next && nodes[0].as_ref().unwrap().next.is_none());
+    encoded(&nodes[62], Endian::Big);
+    for links in [64, 300_000] {
+        assert_eq!(
+            refused::<Vec<Option<Shared<Node>>>>(&chain(links)),
+            CdrErrorKind::NestingTooDeep
+        );
+    }
+    // What is nested in a value before the reference counts as well: 40 and 30 levels.
+    let mut octets = 2_u32.to_be_bytes().to_vec();
+    for (levels, end) in [(40, [0; 8]), (30, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfd, 0xc8])] {
+        octets.extend([0x7f, 0xff, 0xff, 0, 0, 0, 0, 7].repeat(levels));
+        octets.extend(&end[..if levels == 40 { 4 } else { 8 }]);
+    }
+    assert_eq!(
+        refused::<Vec<Option<Shared<Node>>>>(&octets),
+        CdrErrorKind::NestingTooDeep
+    );
+}
+
 #[test]
 fn many_small_values_count_as_memory() {
     let octets = [0, 0, 0, 100, 0]

@@ -3,6 +3,7 @@
 
 mod accept_storm;
 mod cancelled_fragments;
+mod chained_values;
 mod decoded_memory;
 mod endless_endpoints;
 mod endless_fragments;

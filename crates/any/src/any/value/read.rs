@@ -1,6 +1,7 @@
 //! Decoding of octets into trees of values.
 
 use alloc::{boxed::Box, collections::BTreeMap, string::String, vec::Vec};
+use core::mem;
 
 use punctual_cdr::{
     CdrError, CdrErrorKind, Decode, Decoder, Ior, LongDouble, ValueTag, WChar, WString, unscaled,
@@ -20,8 +21,11 @@ const SHARED: usize = 128;
 pub(super) struct Reader {
     /// Parts around the present one.
     depth: u16,
-    /// Values of value types by position; `None` while one is being decoded.
-    values: BTreeMap<usize, Option<DynValue>>,
+    /// The greatest depth in the present value of a value type, with the parts of earlier ones in it.
+    deepest: u16,
+    /// Values of value types by position, with the levels of parts in them; `None` while one is being
+    /// decoded.
+    values: BTreeMap<usize, Option<(DynValue, u16)>>,
 }
 
 impl Reader {
@@ -30,13 +34,20 @@ impl Reader {
         code: &TypeCodeView<'_>,
         decoder: &mut Decoder<'_>,
     ) -> Result<Value, CdrError> {
-        if self.depth > MAX_DEPTH {
-            return Err(decoder.error(CdrErrorKind::NestingTooDeep));
-        }
+        self.expect_levels(0, decoder)?;
         self.depth += 1;
         let value = self.of_kind(code, decoder);
         self.depth -= 1;
         value
+    }
+
+    /// Fails if what begins here is nested too deeply with so many levels in it.
+    fn expect_levels(&mut self, levels: u16, decoder: &Decoder<'_>) -> Result<(), CdrError> {
+        self.deepest = self.deepest.max(self.depth + levels);
+        match self.depth + levels {
+            ..=MAX_DEPTH => Ok(()),
+            _ => Err(decoder.error(CdrErrorKind::NestingTooDeep)),
+        }
     }
 
     fn of_kind(&mut self, code: &TypeCodeView<'_>, decoder: &mut Decoder<'_>) -> Result<Value, CdrError> {
@@ -145,11 +156,11 @@ impl Reader {
         let header = match decoder.value_tag()? {
             ValueTag::Null => return Ok(Value::None),
             ValueTag::Earlier(position) => {
-                return match self.values.get(&position) {
-                    Some(Some(value)) => Ok(Value::ValueType(value.clone())),
-                    Some(None) => Err(decoder.error(CdrErrorKind::ValueCyclic)),
-                    None => Err(unsupported),
-                };
+                let known = self.values.get(&position).ok_or(unsupported)?.clone();
+                let (value, levels) = known.ok_or_else(|| decoder.error(CdrErrorKind::ValueCyclic))?;
+                // As if it were nested here: chains of references are as deep.
+                self.expect_levels(levels, decoder)?;
+                return Ok(Value::ValueType(value));
             }
             ValueTag::Value(header) => header,
         };
@@ -165,6 +176,7 @@ impl Reader {
         }
         decoder.reserve(SHARED)?;
         self.values.insert(header.position, None);
+        let around = mem::replace(&mut self.deepest, self.depth);
         let members = decoder.value_state(&header, left_out > 0, |decoder| {
             let mut members = Vec::new();
             self.state(code, decoder, &mut members)?;
@@ -176,7 +188,9 @@ impl Reader {
             ids.push(owned(id, decoder)?);
         }
         let value = DynValue::new(members).truncatable_to(ids);
-        self.values.insert(header.position, Some(value.clone()));
+        self.values
+            .insert(header.position, Some((value.clone(), self.deepest - self.depth)));
+        self.deepest = self.deepest.max(around);
         Ok(Value::ValueType(value))
     }
 
@@ -191,9 +205,7 @@ impl Reader {
             members.push((owned(BOXED, decoder)?, self.value(&code.content()?, decoder)?));
             return Ok(());
         }
-        if self.depth > MAX_DEPTH {
-            return Err(decoder.error(CdrErrorKind::NestingTooDeep));
-        }
+        self.expect_levels(0, decoder)?;
         let mut value = code.value()?;
         if let Some(base) = value.base {
             self.depth += 1;
