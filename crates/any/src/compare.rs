@@ -170,63 +170,94 @@ impl Comparison {
     }
 }
 
-/// IDL text, in which nested structs and unions are named only.
+/// IDL text, in which nested structs and unions are named only; at most 1 KiB of it, then `...`, because a
+/// type code of 1 MB can describe members whose types have names of 16 GB.
 impl fmt::Display for TypeCodeView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = String::new();
+        let mut text = Description::default();
         match describe(self, &mut text, 0) {
-            Ok(()) => f.pad(&text),
+            Ok(()) => f.pad(&text.0),
             Err(_) => f.pad("malformed type code"),
         }
     }
 }
 
-fn describe(code: &TypeCodeView<'_>, text: &mut String, depth: u16) -> Result<(), CdrError> {
+/// Octets of the text of a type, without the dots.
+const MOST_TEXT: usize = 1024;
+
+/// The text of a type, as far as there is room for it.
+#[derive(Default)]
+struct Description(String);
+
+impl Description {
+    fn is_full(&self) -> bool {
+        self.0.len() > MOST_TEXT
+    }
+
+    /// Appends ASCII text.
+    fn push(&mut self, text: &str) {
+        if self.is_full() {
+            return;
+        }
+        match MOST_TEXT - self.0.len() {
+            room if room < text.len() => {
+                self.0.push_str(&text[..room]);
+                self.0.push_str("...");
+            }
+            _ => self.0.push_str(text),
+        }
+    }
+}
+
+fn describe(code: &TypeCodeView<'_>, text: &mut Description, depth: u16) -> Result<(), CdrError> {
     let kind = code.kind()?;
     if depth > MAX_DEPTH {
         return Err(code.error(CdrErrorKind::NestingTooDeep));
     }
     match kind {
         Kind::Sequence | Kind::Array => {
-            text.push_str(if kind == Kind::Sequence { "sequence<" } else { "" });
+            text.push(if kind == Kind::Sequence { "sequence<" } else { "" });
             describe(&code.content()?, text, depth + 1)?;
-            text.push_str(&match (kind, code.length()?) {
+            text.push(&match (kind, code.length()?) {
                 (Kind::Array, length) => format!("[{length}]"),
                 (_, 0) => String::from(">"),
                 (_, bound) => format!(", {bound}>"),
             });
         }
         Kind::String | Kind::WString => {
-            text.push_str(kind.idl());
+            text.push(kind.idl());
             match code.length()? {
                 0 => {}
-                bound => text.push_str(&format!("<{bound}>")),
+                bound => text.push(&format!("<{bound}>")),
             }
         }
         Kind::Fixed => {
             let (digits, scale) = code.digits_and_scale()?;
-            text.push_str(&format!("fixed<{digits}, {scale}>"));
+            text.push(&format!("fixed<{digits}, {scale}>"));
         }
-        _ if kind.parameters() != Parameters::Encapsulation => text.push_str(kind.idl()),
+        _ if kind.parameters() != Parameters::Encapsulation => text.push(kind.idl()),
         _ => {
             let name = code.name()?;
             let name = if name.is_empty() { code.id()? } else { name };
             if depth > 0 {
                 // The entries of a map have neither name nor id. Their members are left out too: with
                 // indirections, the text of a short type code could be very long.
-                text.push_str(if name.is_empty() { kind.idl() } else { name });
+                text.push(if name.is_empty() { kind.idl() } else { name });
                 return Ok(());
             }
-            text.push_str(&format!("{} {name}", kind.idl()));
+            text.push(&format!("{} {name}", kind.idl()));
             if matches!(kind, Kind::Struct | Kind::Except) {
-                text.push_str(" {");
+                text.push(" {");
                 for member in code.members()? {
+                    if text.is_full() {
+                        break;
+                    }
                     let (name, of) = member?;
-                    text.push(' ');
+                    text.push(" ");
                     describe(&of, text, depth + 1)?;
-                    text.push_str(&format!(" {name};"));
+                    text.push(&format!(" {name};"));
                 }
-                text.push_str(" }");
+                text.push(" }");
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use punctual_any::{AnyView, Kind, TypeCode, TypeCodeView};
+use punctual_any::{AnyView, Kind, TypeCode, TypeCodeView, Value, ValueModifier};
 use punctual_cdr::{CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
 
 /// An `any` of this type whose value has these octets.
@@ -154,7 +154,7 @@ fn labelled(labels: u32) -> Vec<u8> {
 #[test]
 fn reading_labels_counts_as_work() {
     assert_eq!(refused(&labelled(10_000)), CdrErrorKind::TypeCodeInvalid);
-    AnyView::decode(&mut Decoder::new(&labelled(100), Endian::Little)).expect("100 labels are few");
+    AnyView::decode(&mut Decoder::new(&labelled(60), Endian::Little)).expect("60 labels are few");
 }
 
 #[test]
@@ -219,4 +219,59 @@ fn a_discriminator_that_is_not_discrete_is_refused() {
         let union = TypeCodeView::decode(&mut Decoder::new(&octets, Endian::Little)).unwrap();
         assert!(union.compact().is_err(), "{kind:?}");
     }
+}
+
+/// An `any` with a sequence of nodes, each of which refers to the one before it.
+fn chain(links: u32) -> Vec<u8> {
+    let members = [
+        ("id", TypeCode::basic(Kind::Long), true),
+        ("next", TypeCode::recursive("IDL:N:1.0"), true),
+    ];
+    let node = TypeCode::value("IDL:N:1.0", "N", ValueModifier::None, None, members);
+    let first = [links, 0x7fff_ff00, 0, 0];
+    let others = (1..links).flat_map(|id| [0x7fff_ff00, id, u32::MAX, if id == 1 { -24_i32 } else { -28 } as u32]);
+    let value: Vec<u8> = first.into_iter().chain(others).flat_map(u32::to_le_bytes).collect();
+    message(&TypeCode::sequence(node, 0), &value)
+}
+
+#[test]
+fn values_that_refer_to_earlier_ones_are_nested() {
+    let octets = chain(63);
+    let lent = AnyView::decode(&mut Decoder::new(&octets, Endian::Little)).unwrap();
+    let Value::Sequence(nodes) = lent.value().expect("63 levels") else {
+        panic!("a sequence");
+    };
+    assert_eq!(nodes[62].seek("next"), Some(&nodes[61]));
+    for links in [64, 300_000] {
+        let octets = chain(links);
+        let lent = AnyView::decode(&mut Decoder::new(&octets, Endian::Little)).unwrap();
+        let error = lent.value().unwrap_err();
+        assert!(error.to_string().contains("max_nesting"), "{error}");
+    }
+}
+
+#[test]
+fn the_text_of_a_type_is_bounded() {
+    // Members whose types are all the same enum, by indirections: 200 MB of names.
+    let name = "n".repeat(100_000);
+    let mut octets = Vec::new();
+    let mut encoder = Encoder::new(&mut octets, Endian::Little);
+    (1_u8, ("", "S", 2_001_u32), "m").encode(&mut encoder).unwrap();
+    encoder.align(4).unwrap();
+    let first = encoder.position();
+    TypeCode::enumeration("", &name, ["a"])
+        .encode(&mut encoder)
+        .unwrap();
+    for _ in 0..2_000 {
+        ("m", u32::MAX).encode(&mut encoder).unwrap();
+        let back = first as i32 - encoder.position() as i32;
+        back.encode(&mut encoder).unwrap();
+    }
+    let mut code = (Kind::Struct as u32).to_le_bytes().to_vec();
+    code.extend((octets.len() as u32).to_le_bytes());
+    code.extend(octets);
+    let code = TypeCodeView::decode(&mut Decoder::new(&code, Endian::Little)).unwrap();
+    let text = code.to_string();
+    assert!(text.starts_with("struct S { nnn") && text.ends_with("nnn..."));
+    assert_eq!(text.len(), 1024 + 3);
 }
