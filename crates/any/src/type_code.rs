@@ -103,8 +103,7 @@ impl<'a> TypeCodeView<'a> {
     /// # Errors
     /// [`CdrErrorKind::TypeCodeInvalid`]: no such kind exists.
     pub fn kind(&self) -> Result<Kind, CdrError> {
-        let number = u32::decode(&mut self.decoder()?)?;
-        Kind::from_number(number).ok_or_else(|| self.invalid())
+        Kind::from_number(self.number(0)?).ok_or_else(|| self.invalid())
     }
 
     /// Returns the repository id of an interface, struct, union, enum, typedef, exception or value type.
@@ -317,11 +316,7 @@ impl<'a> TypeCodeView<'a> {
     /// [`CdrErrorKind::TypeCodeInvalid`]: it is of another kind, or malformed.
     pub fn length(&self) -> Result<u32, CdrError> {
         match self.kind()? {
-            Kind::String | Kind::WString => {
-                let mut decoder = self.decoder()?;
-                u32::decode(&mut decoder)?;
-                u32::decode(&mut decoder)
-            }
+            Kind::String | Kind::WString => self.number(4),
             Kind::Sequence | Kind::Array => {
                 let mut parameters = self.parameters()?;
                 parameters.type_code()?;
@@ -350,11 +345,20 @@ impl<'a> TypeCodeView<'a> {
     /// [`CdrErrorKind::TypeCodeInvalid`]: it is malformed; [`CdrErrorKind::NestingTooDeep`]: too many
     /// typedefs.
     pub fn resolved(&self) -> Result<TypeCodeView<'a>, CdrError> {
+        self.resolved_in_steps(|| Ok(()))
+    }
+
+    /// As [`Self::resolved`], calling `step` for each typedef.
+    pub(crate) fn resolved_in_steps(
+        &self,
+        mut step: impl FnMut() -> Result<(), CdrError>,
+    ) -> Result<TypeCodeView<'a>, CdrError> {
         let mut resolved = *self;
         for _ in 0..MAX_DEPTH {
             if resolved.kind()? != Kind::Alias {
                 return Ok(resolved);
             }
+            step()?;
             resolved = resolved.content()?;
         }
         Err(resolved.error(CdrErrorKind::NestingTooDeep))
@@ -395,18 +399,26 @@ impl<'a> TypeCodeView<'a> {
 
     /// The encapsulated parameters.
     pub(crate) fn parameters(&self) -> Result<ParametersView<'a>, CdrError> {
-        let mut decoder = self.decoder()?;
-        u32::decode(&mut decoder)?;
-        let length = decoder.length(1)?;
-        let octets = decoder.octets(length)?;
-        let base = self.at + decoder.position() - length;
+        let length = self.number(4)? as usize;
+        let base = self.at + 8;
+        let octets = self.root.get(base..).and_then(|octets| octets.get(..length));
+        let octets = octets.ok_or_else(|| self.invalid())?;
         let flag = *octets.first().ok_or_else(|| self.invalid())?;
-        let endian = Endian::from_flag(flag);
         Ok(ParametersView {
             root: self.root,
             base,
-            decoder: Decoder::new(octets, endian).at(1),
+            decoder: Decoder::new(octets, Endian::from_flag(flag)).at(1),
         })
+    }
+
+    /// The number at this offset from the kind. Walks read one at each step: no decoder is made for it.
+    fn number(&self, offset: usize) -> Result<u32, CdrError> {
+        let octets = self.root.get(self.at + offset..).and_then(<[u8]>::first_chunk);
+        match (octets, self.endian) {
+            (Some(octets), Endian::Big) => Ok(u32::from_be_bytes(*octets)),
+            (Some(octets), Endian::Little) => Ok(u32::from_le_bytes(*octets)),
+            (None, _) => Err(self.error(CdrErrorKind::Truncated)),
+        }
     }
 
     fn decoder(&self) -> Result<Decoder<'a>, CdrError> {

@@ -14,7 +14,8 @@ use crate::{
 /// Passes over the value at the decoder's position.
 ///
 /// The work is proportional to the octets of type code and value, however many an `any` is one of: a type
-/// code that describes many values without octets, or values of few octets with many labels, is refused.
+/// code that describes many values without octets, or values of few octets with many labels, is refused. In a
+/// large message, less work per octet is accepted: it counts as memory of decoded values.
 pub(crate) fn skip(code: &TypeCodeView<'_>, from: &mut Decoder<'_>) -> Result<Passed, CdrError> {
     let mut walk = Walk::new(code, from);
     walk.value(code, from, &mut None)?;
@@ -55,7 +56,7 @@ pub(crate) fn copy_members(
 }
 
 struct Walk {
-    /// Type codes that have been visited, and labels of unions.
+    /// Type codes that have been visited, typedefs included, and labels of unions.
     steps: usize,
     /// Octets of the type code.
     described_by: usize,
@@ -73,8 +74,14 @@ const FREE_STEPS: usize = MAX_DEPTH as usize;
 /// Steps for each octet of type code and value.
 const STEPS_PER_OCTET: usize = 8;
 
+/// Octets counted as memory for each step: by default, half a million steps in a message.
+pub(crate) const OCTETS_PER_STEP: usize = 128;
+
+/// Octets counted instead for a number, which costs less.
+const OCTETS_PER_NUMBER: usize = 16;
+
 /// Labels of a union that are read in a step.
-const LABELS_PER_STEP: usize = 2;
+const LABELS_PER_STEP: usize = 4;
 
 type Target<'t, 'e> = Option<&'t mut Encoder<'e>>;
 
@@ -91,13 +98,17 @@ impl Walk {
     }
 
     /// Counts work. Fails if there is more of it than the octets so far allow.
-    fn count(&mut self, steps: usize, from: &Decoder<'_>) -> Result<(), CdrError> {
+    fn count(&mut self, steps: usize, from: &mut Decoder<'_>) -> Result<(), CdrError> {
+        self.count_as(steps * OCTETS_PER_STEP, steps, from)
+    }
+
+    fn count_as(&mut self, memory: usize, steps: usize, from: &mut Decoder<'_>) -> Result<(), CdrError> {
         self.steps += steps;
         let octets = self.described_by + from.position().saturating_sub(self.start);
         if self.steps > FREE_STEPS + STEPS_PER_OCTET * octets {
             return Err(from.error(CdrErrorKind::TypeCodeInvalid));
         }
-        Ok(())
+        from.reserve(memory)
     }
 
     fn value(
@@ -106,12 +117,17 @@ impl Walk {
         from: &mut Decoder<'_>,
         to: &mut Target<'_, '_>,
     ) -> Result<(), CdrError> {
+        let kind = code.kind()?;
+        if kind.number_size().is_some() {
+            self.count_as(OCTETS_PER_NUMBER, 1, from)?;
+            return self.of_kind(kind, code, from, to);
+        }
         self.count(1, from)?;
         if self.depth > MAX_DEPTH {
             return Err(from.error(CdrErrorKind::NestingTooDeep));
         }
         self.depth += 1;
-        let result = self.of_kind(code.kind()?, code, from, to);
+        let result = self.of_kind(kind, code, from, to);
         self.depth -= 1;
         result
     }
@@ -133,13 +149,7 @@ impl Walk {
             Kind::LongLong | Kind::ULongLong | Kind::Double => pass::<u64>(from, to),
             Kind::LongDouble => pass::<LongDouble>(from, to),
             Kind::String => pass::<Text<'_>>(from, to),
-            Kind::Enum => {
-                let ordinal = pass_number(from, to)?;
-                if ordinal as usize >= code.enumerators()?.len() {
-                    return Err(from.error(CdrErrorKind::EnumOutOfRange));
-                }
-                Ok(())
-            }
+            Kind::Enum => pass_enumerator(code.enumerators()?.len(), from, to),
             Kind::Alias => self.value(&code.content()?, from, to),
             Kind::Struct => self.members(code, from, to),
             Kind::Except => {
@@ -244,7 +254,8 @@ impl Walk {
         let mut value = code.value()?;
         if let Some(base) = value.base {
             self.depth += 1;
-            self.state(&base.resolved()?, from, to)?;
+            let base = base.resolved_in_steps(|| self.count(1, from))?;
+            self.state(&base, from, to)?;
             self.depth -= 1;
         }
         for _ in 0..value.members {
@@ -303,7 +314,10 @@ impl Walk {
         from: &mut Decoder<'_>,
         to: &mut Target<'_, '_>,
     ) -> Result<(), CdrError> {
-        let element = element.resolved()?;
+        if count == 0 {
+            return Ok(());
+        }
+        let element = element.resolved_in_steps(|| self.count(1, from))?;
         let kind = element.kind()?;
         // Numbers in one step, unless each has to be swapped, aligned or checked.
         let plain = match kind {
@@ -311,14 +325,18 @@ impl Walk {
             Kind::Boolean | Kind::Char => false,
             _ => to.is_none() && !from.is_fragmented(),
         };
-        if let (true, true, Some(size)) = (plain, count > 0, kind.number_size()) {
-            from.align(size)?;
-            return copy_octets(count.saturating_mul(size), from, to);
+        match kind.number_size() {
+            Some(size) if plain => {
+                from.align(size)?;
+                copy_octets(count.saturating_mul(size), from, to)
+            }
+            Some(_) => (0..count).try_for_each(|_| self.of_kind(kind, &element, from, to)),
+            None if kind == Kind::Enum => {
+                let enumerators = element.enumerators()?.len();
+                (0..count).try_for_each(|_| pass_enumerator(enumerators, from, to))
+            }
+            None => (0..count).try_for_each(|_| self.value(&element, from, to)),
         }
-        for _ in 0..count {
-            self.value(&element, from, to)?;
-        }
-        Ok(())
     }
 }
 
@@ -336,6 +354,18 @@ fn pass_number(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<u32, C
         number.encode(to)?;
     }
     Ok(number)
+}
+
+/// The value of an enum that has so many.
+fn pass_enumerator(
+    enumerators: usize,
+    from: &mut Decoder<'_>,
+    to: &mut Target<'_, '_>,
+) -> Result<(), CdrError> {
+    match pass_number(from, to)? {
+        ordinal if (ordinal as usize) < enumerators => Ok(()),
+        _ => Err(from.error(CdrErrorKind::EnumOutOfRange)),
+    }
 }
 
 /// Whether a reference or a value of an abstract interface follows.

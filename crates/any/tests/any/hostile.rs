@@ -153,8 +153,8 @@ fn labelled(labels: u32) -> Vec<u8> {
 
 #[test]
 fn reading_labels_counts_as_work() {
-    assert_eq!(refused(&labelled(10_000)), CdrErrorKind::TypeCodeInvalid);
-    AnyView::decode(&mut Decoder::new(&labelled(60), Endian::Little)).expect("60 labels are few");
+    assert_eq!(refused(&labelled(10_000)), CdrErrorKind::DecodedTooLarge);
+    AnyView::decode(&mut Decoder::new(&labelled(8), Endian::Little)).expect("8 labels are few");
 }
 
 #[test]
@@ -229,8 +229,19 @@ fn chain(links: u32) -> Vec<u8> {
     ];
     let node = TypeCode::value("IDL:N:1.0", "N", ValueModifier::None, None, members);
     let first = [links, 0x7fff_ff00, 0, 0];
-    let others = (1..links).flat_map(|id| [0x7fff_ff00, id, u32::MAX, if id == 1 { -24_i32 } else { -28 } as u32]);
-    let value: Vec<u8> = first.into_iter().chain(others).flat_map(u32::to_le_bytes).collect();
+    let others = (1..links).flat_map(|id| {
+        [
+            0x7fff_ff00,
+            id,
+            u32::MAX,
+            if id == 1 { -24_i32 } else { -28 } as u32,
+        ]
+    });
+    let value: Vec<u8> = first
+        .into_iter()
+        .chain(others)
+        .flat_map(u32::to_le_bytes)
+        .collect();
     message(&TypeCode::sequence(node, 0), &value)
 }
 
@@ -242,7 +253,7 @@ fn values_that_refer_to_earlier_ones_are_nested() {
         panic!("a sequence");
     };
     assert_eq!(nodes[62].seek("next"), Some(&nodes[61]));
-    for links in [64, 300_000] {
+    for links in [64, 100_000] {
         let octets = chain(links);
         let lent = AnyView::decode(&mut Decoder::new(&octets, Endian::Little)).unwrap();
         let error = lent.value().unwrap_err();
@@ -274,4 +285,29 @@ fn the_text_of_a_type_is_bounded() {
     let text = code.to_string();
     assert!(text.starts_with("struct S { nnn") && text.ends_with("nnn..."));
     assert_eq!(text.len(), 1024 + 3);
+}
+
+#[test]
+fn the_work_of_a_large_message_counts_as_memory() {
+    // In 8 MB, a million sequences of one element whose type is behind 40 typedefs; or of none.
+    let octet = || TypeCode::basic(Kind::Octet);
+    let behind = (0..40).fold(octet(), |code, _| TypeCode::alias("", "", code));
+    let elements = TypeCode::sequence(TypeCode::sequence(behind, 0), 0);
+    let sequences = |count: u32, length: u32| {
+        let one = [length, 0];
+        let numbers = core::iter::once(count).chain(one.repeat(count as usize));
+        message(
+            &elements,
+            &numbers.flat_map(u32::to_le_bytes).collect::<Vec<u8>>(),
+        )
+    };
+    assert_eq!(refused(&sequences(1_000_000, 1)), CdrErrorKind::DecodedTooLarge);
+    assert_eq!(refused(&sequences(1_000_000, 0)), CdrErrorKind::DecodedTooLarge);
+    let few = sequences(10_000, 1);
+    AnyView::decode(&mut Decoder::new(&few, Endian::Little)).expect("in a small one");
+    // The same work counts when it is done in several values of a message.
+    let octets = few.repeat(100);
+    let mut decoder = Decoder::new(&octets, Endian::Little);
+    let many = (0..100).find_map(|_| AnyView::decode(&mut decoder).err());
+    assert_eq!(many.map(|error| error.kind), Some(CdrErrorKind::DecodedTooLarge));
 }

@@ -10,6 +10,13 @@ use crate::{
 /// Longest list of repository ids: the depth of inheritance.
 const MOST_IDS: usize = 64;
 
+/// Longest repository id in octets.
+const MOST_ID: usize = 1024;
+
+/// Octets counted for each repository id of a value, besides its text, which may be that of an earlier value:
+/// ids are compared and looked up.
+const ID: usize = 32;
+
 /// Where a value is expected.
 #[derive(Debug)]
 pub enum ValueTag<'a> {
@@ -58,7 +65,7 @@ impl<'a> Decoder<'a> {
         }
         let ids = match tag & ID_LIST {
             0 => Vec::new(),
-            ONE_ID => Vec::from([self.text_or_earlier(&mut refers_to)?]),
+            ONE_ID => Vec::from([self.repository_id(&mut refers_to)?]),
             ID_LIST => self.id_list(&mut refers_to)?,
             _ => return Err(self.error(CdrErrorKind::ValueMalformed)),
         };
@@ -92,6 +99,15 @@ impl<'a> Decoder<'a> {
         text(length, self)
     }
 
+    fn repository_id(&mut self, refers_to: &mut usize) -> Result<&'a [u8], CdrError> {
+        let id = self.text_or_earlier(refers_to)?;
+        if id.len() > MOST_ID {
+            return Err(self.error(CdrErrorKind::ValueMalformed));
+        }
+        self.reserve(ID + id.len())?;
+        Ok(id)
+    }
+
     fn id_list(&mut self, refers_to: &mut usize) -> Result<Vec<&'a [u8]>, CdrError> {
         let count = u32::decode(self)?;
         if count == INDIRECTION {
@@ -99,7 +115,9 @@ impl<'a> Decoder<'a> {
             *refers_to = target.min(*refers_to);
             let mut earlier = self.clone().at(target);
             let count = u32::decode(&mut earlier)?;
-            return ids(count, &mut earlier, refers_to);
+            let ids = ids(count, &mut earlier, refers_to);
+            self.decoded = earlier.decoded;
+            return ids;
         }
         ids(count, self, refers_to)
     }
@@ -117,5 +135,5 @@ fn ids<'a>(count: u32, decoder: &mut Decoder<'a>, refers_to: &mut usize) -> Resu
     if count == 0 || count as usize > MOST_IDS {
         return Err(decoder.error(CdrErrorKind::ValueMalformed));
     }
-    (0..count).map(|_| decoder.text_or_earlier(refers_to)).collect()
+    (0..count).map(|_| decoder.repository_id(refers_to)).collect()
 }

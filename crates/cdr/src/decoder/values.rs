@@ -275,7 +275,9 @@ impl<'a> Decoder<'a> {
         let received = self.values.as_ref().ok_or_else(malformed)?;
         let values = received.values.borrow();
         let known = values.get(&position).ok_or_else(malformed)?;
-        let known = known.as_ref().ok_or_else(|| self.error(CdrErrorKind::ValueCyclic))?;
+        let known = known
+            .as_ref()
+            .ok_or_else(|| self.error(CdrErrorKind::ValueCyclic))?;
         let left = self.depth_left.checked_sub(known.height);
         received.saw(left.ok_or_else(|| self.error(CdrErrorKind::NestingTooDeep))?);
         Ok(Arc::clone(&known.object))

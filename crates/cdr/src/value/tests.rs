@@ -427,7 +427,14 @@ fn nesting_is_bounded() {
 /// A sequence of so many nodes, each of which refers to the one before it: 16 octets for each link.
 fn chain(links: u32) -> Vec<u8> {
     let first = [0x7fff_ff00, 0, 0];
-    let others = (1..links).flat_map(|id| [0x7fff_ff00, id, u32::MAX, if id == 1 { -24_i32 } else { -28 } as u32]);
+    let others = (1..links).flat_map(|id| {
+        [
+            0x7fff_ff00,
+            id,
+            u32::MAX,
+            if id == 1 { -24_i32 } else { -28 } as u32,
+        ]
+    });
     let numbers = core::iter::once(links).chain(first).chain(others);
     numbers.flat_map(u32::to_be_bytes).collect()
 }
@@ -446,13 +453,57 @@ fn values_that_refer_to_earlier_ones_are_nested() {
     }
     // What is nested in a value before the reference counts as well: 40 and 30 levels.
     let mut octets = 2_u32.to_be_bytes().to_vec();
-    for (levels, end) in [(40, [0; 8]), (30, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfd, 0xc8])] {
+    for (levels, end) in [
+        (40, [0; 8]),
+        (30, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfd, 0xc8]),
+    ] {
         octets.extend([0x7f, 0xff, 0xff, 0, 0, 0, 0, 7].repeat(levels));
         octets.extend(&end[..if levels == 40 { 4 } else { 8 }]);
     }
     assert_eq!(
         refused::<Vec<Option<Shared<Node>>>>(&octets),
         CdrErrorKind::NestingTooDeep
+    );
+}
+
+/// Nodes with an id of so many octets, 63 times, before their own; all of them have the same list of ids.
+fn with_ids(nodes: u32, id: usize) -> Vec<u8> {
+    let mut octets = Vec::new();
+    let mut encoder = Encoder::new(&mut octets, Endian::Big);
+    let indirection = |encoder: &mut Encoder<'_>, target: usize| {
+        u32::MAX.encode(encoder).unwrap();
+        (target as i32 - encoder.position() as i32)
+            .encode(encoder)
+            .unwrap();
+    };
+    nodes.encode(&mut encoder).unwrap();
+    for node in 0..nodes {
+        0x7fff_ff0e_u32.encode(&mut encoder).unwrap();
+        if node == 0 {
+            (64_u32, &*"x".repeat(id)).encode(&mut encoder).unwrap();
+            encoder.align(4).unwrap();
+            (1..63).for_each(|_| indirection(&mut encoder, 12));
+            "IDL:N:1.0".encode(&mut encoder).unwrap();
+        } else {
+            indirection(&mut encoder, 8);
+        }
+        (8_u32, node, 0_u32, -1_i32).encode(&mut encoder).unwrap();
+    }
+    octets
+}
+
+#[test]
+fn repository_ids_have_a_limit_and_count_as_memory() {
+    let nodes: Vec<Option<Shared<Node>>> = decoded(&with_ids(100, 1024), Endian::Big).unwrap();
+    assert_eq!(nodes[99].as_ref().unwrap().id, 99);
+    assert_eq!(
+        refused::<Vec<Option<Shared<Node>>>>(&with_ids(1, 1025)),
+        CdrErrorKind::ValueMalformed
+    );
+    // 2,000 values of 28 octets, and 128 MB of ids to look up.
+    assert_eq!(
+        refused::<Vec<Option<Shared<Node>>>>(&with_ids(2_000, 1024)),
+        CdrErrorKind::DecodedTooLarge
     );
 }
 

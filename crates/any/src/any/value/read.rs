@@ -11,6 +11,7 @@ use super::{Any, DynValue, Value};
 use crate::{
     Kind, TypeCode, TypeCodeView,
     type_code::{BOXED, MAX_DEPTH, discriminator},
+    walk::OCTETS_PER_STEP,
 };
 
 /// Octets counted for a value of a value type, besides its members.
@@ -139,7 +140,8 @@ impl Reader {
         code: &TypeCodeView<'_>,
         decoder: &mut Decoder<'_>,
     ) -> Result<Value, CdrError> {
-        let element = code.content()?.resolved()?;
+        let element = code.content()?;
+        let element = element.resolved_in_steps(|| decoder.reserve(OCTETS_PER_STEP))?;
         if element.kind()? == Kind::Octet {
             decoder.reserve(count as usize)?;
             return Ok(Value::Octets(decoder.octets(count as usize)?.to_vec()));
