@@ -20,8 +20,12 @@ pub trait FromIor: Sized {
     fn from_ior(ior: Ior, decoder: &Decoder<'_>) -> Result<Self, CdrError>;
 }
 
-/// Octets counted for the memory of a bound reference, besides its IOR: what an ORB needs to call the object.
+/// Octets counted at least for the memory of a bound reference, besides its IOR: what an ORB needs to call the
+/// object.
 const BOUND: usize = 1 << 10;
+
+/// Octets counted for each of its IOR: an address of 12 octets becomes an endpoint of 280.
+const BOUND_PER_OCTET: usize = 24;
 
 /// `None` is the nil reference.
 impl<T: HasIor> Encode for Option<T> {
@@ -37,11 +41,13 @@ impl<'a, T: FromIor> Decode<'a> for Option<T> {
     const MIN_SIZE: usize = Ior::MIN_SIZE;
 
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let start = decoder.position();
         let ior = Ior::decode(decoder)?;
         if ior.is_nil() {
             Ok(None)
         } else {
-            decoder.reserve(BOUND)?;
+            let size = decoder.position() - start;
+            decoder.reserve(BOUND.max(size.saturating_mul(BOUND_PER_OCTET)))?;
             T::from_ior(ior, decoder).map(Some)
         }
     }

@@ -304,3 +304,33 @@ fn an_encapsulation_has_its_own_alignment() {
     let mut inner = decode_encapsulation(&decoder, inner).unwrap();
     assert_eq!(i16::decode(&mut inner).unwrap(), 10922);
 }
+
+struct Bound;
+
+impl FromIor for Bound {
+    fn from_ior(_: Ior, _: &Decoder<'_>) -> Result<Self, CdrError> {
+        Ok(Self)
+    }
+}
+
+#[test]
+fn the_memory_of_a_reference_grows_with_its_addresses() {
+    let reference = |size| Ior {
+        type_id: String::new(),
+        profiles: vec![TaggedProfile {
+            tag: 0,
+            data: vec![0; size],
+        }],
+    };
+    let memory = |size| {
+        let mut octets = Vec::new();
+        let mut encoder = Encoder::new(&mut octets, Endian::NATIVE);
+        reference(size).encode(&mut encoder).unwrap();
+        let mut decoder = Decoder::new(&octets, Endian::NATIVE);
+        Option::<Bound>::decode(&mut decoder).unwrap().unwrap();
+        decoder.decoded()
+    };
+    assert!(memory(8) >= 1 << 10);
+    // 256 alternate addresses of 12 octets.
+    assert!(memory(256 * 12) >= 256 * 280, "{}", memory(256 * 12));
+}
