@@ -33,6 +33,10 @@ pub const REFUSED_PRIORITY: u32 = crate::PUNCTUAL_ORB_TYPE + 1;
 /// TAO: the distributable thread and its scheduling parameters; not an encapsulation.
 pub const RT_SCHEDULING: u32 = 30;
 
+/// Most service contexts that a received message may have: each look at one of them passes over all before it.
+/// A message with more is malformed. Punctual sends 19 at most, other ORBs a few.
+pub const MAX_SERVICE_CONTEXTS: usize = 64;
+
 /// The service contexts of a received message, borrowing from it.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct ServiceContexts<'a>(TaggedList<'a>);
@@ -43,7 +47,7 @@ impl<'a> ServiceContexts<'a> {
 
     /// Validates the list at the position of `decoder`, which reads `message`, and skips it.
     pub(crate) fn decode(decoder: &mut Decoder<'a>, message: &'a [u8]) -> Result<Self, CdrError> {
-        TaggedList::decode(decoder, message).map(Self)
+        TaggedList::decode(decoder, message, MAX_SERVICE_CONTEXTS).map(Self)
     }
 
     pub(crate) fn of(list: TaggedList<'a>) -> Self {

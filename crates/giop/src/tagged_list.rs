@@ -1,6 +1,6 @@
 //! Lists of tagged octets: the wire form of service contexts and profiles.
 
-use punctual_cdr::{CdrError, Decode, Decoder, Endian};
+use punctual_cdr::{CdrError, CdrErrorKind, Decode, Decoder, Endian};
 
 /// A validated list that is decoded at each access, without a copy.
 #[derive(Clone, Copy)]
@@ -20,9 +20,17 @@ impl<'a> TaggedList<'a> {
         endian: Endian::NATIVE,
     };
 
-    /// Validates the list at the position of `decoder`, which reads `message`, and skips it.
-    pub(crate) fn decode(decoder: &mut Decoder<'a>, message: &'a [u8]) -> Result<Self, CdrError> {
+    /// Validates the list at the position of `decoder`, which reads `message`, and skips it. Fails before
+    /// that if it has more than `limit` entries.
+    pub(crate) fn decode(
+        decoder: &mut Decoder<'a>,
+        message: &'a [u8],
+        limit: usize,
+    ) -> Result<Self, CdrError> {
         let count = decoder.length(8)?;
+        if count > limit {
+            return Err(decoder.error(CdrErrorKind::BoundExceeded));
+        }
         let first = decoder.position();
         for _ in 0..count {
             entry(decoder)?;

@@ -192,6 +192,9 @@ impl<'a> Decode<'a> for ProfileView<'a> {
     }
 }
 
+/// Most profiles of a reference in the header of a request, as of one that a client can use by default.
+const MAX_PROFILES: usize = 256;
+
 /// An object reference that borrows from a message.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub struct IorView<'a> {
@@ -204,7 +207,7 @@ impl<'a> IorView<'a> {
     fn decode(decoder: &mut Decoder<'a>, message: &'a [u8]) -> Result<Self, CdrError> {
         Ok(Self {
             type_id: <&str>::decode(decoder)?,
-            profiles: TaggedList::decode(decoder, message)?,
+            profiles: TaggedList::decode(decoder, message, MAX_PROFILES)?,
         })
     }
 

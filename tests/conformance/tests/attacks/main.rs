@@ -15,6 +15,7 @@ mod kept_memory;
 mod large_arrays;
 mod locked_folder;
 mod long_keys;
+mod many_contexts;
 mod messages_without_service;
 mod tiny_fragments;
 mod unserved_work;
