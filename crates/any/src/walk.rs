@@ -8,6 +8,7 @@ use punctual_cdr::{
 
 use crate::{
     Kind, TypeCodeView,
+    kind::Parameters,
     type_code::{MAX_DEPTH, discriminator},
 };
 
@@ -77,8 +78,8 @@ const STEPS_PER_OCTET: usize = 8;
 /// Octets counted as memory for each step: by default, half a million steps in a message.
 pub(crate) const OCTETS_PER_STEP: usize = 128;
 
-/// Octets counted instead for a number, which costs less.
-const OCTETS_PER_NUMBER: usize = 16;
+/// Octets counted instead for numbers and texts, which cost less.
+const OCTETS_PER_LEAF: usize = 16;
 
 /// Labels of a union that are read in a step.
 const LABELS_PER_STEP: usize = 4;
@@ -118,11 +119,11 @@ impl Walk {
         to: &mut Target<'_, '_>,
     ) -> Result<(), CdrError> {
         let kind = code.kind()?;
-        if kind.number_size().is_some() {
-            self.count_as(OCTETS_PER_NUMBER, 1, from)?;
-            return self.of_kind(kind, code, from, to);
-        }
-        self.count(1, from)?;
+        let memory = match kind.parameters() {
+            Parameters::Encapsulation => OCTETS_PER_STEP,
+            _ => OCTETS_PER_LEAF,
+        };
+        self.count_as(memory, 1, from)?;
         if self.depth > MAX_DEPTH {
             return Err(from.error(CdrErrorKind::NestingTooDeep));
         }
@@ -286,7 +287,7 @@ impl Walk {
         let chosen = discriminator(union.label_kind, &mut from.clone())?;
         self.value(&union.discriminator, from, to)?;
         let selected = union.select(chosen)?;
-        self.count(selected.labels / LABELS_PER_STEP, from)?;
+        self.count(1 + selected.labels / LABELS_PER_STEP, from)?;
         match selected.member {
             Some((_, of)) => self.value(&of, from, to),
             None => Ok(()),
