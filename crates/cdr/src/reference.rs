@@ -20,7 +20,7 @@ pub trait FromIor: Sized {
     fn from_ior(ior: Ior, decoder: &Decoder<'_>) -> Result<Self, CdrError>;
 }
 
-/// Octets counted at least for the memory of a bound reference, besides its IOR: what an ORB needs to call the
+/// Least octets counted for the memory of a bound reference, besides its IOR: what an ORB needs to call the
 /// object.
 const BOUND: usize = 1 << 10;
 
