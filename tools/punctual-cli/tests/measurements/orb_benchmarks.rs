@@ -44,7 +44,7 @@ pub fn context_switches_are_counted_for_each_number_of_clients() {
 pub fn demultiplexing_is_timed_for_each_arrangement() {
     let outcome = bench("orb.demultiplexing", 1);
     let rows = outcome["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 6);
+    assert_eq!(rows.len(), 16);
     for row in rows {
         assert!(row["call_ns"].as_f64().is_some_and(|time| time > 0.0), "{row}");
     }

@@ -57,8 +57,8 @@ pub(super) struct Reorder {
 /// Results of a request.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Reordered {
-    /// Time per hand-over in nanoseconds.
-    ns: f64,
+    /// Time per hand-over in nanoseconds, unless system calls are counted.
+    ns: Option<f64>,
     /// System calls per hand-over; `None`: not counted.
     calls: Option<f64>,
     /// Hand-overs to another thread than the one that was then the most important.
@@ -83,7 +83,7 @@ impl Reorder {
             let turns = self.turns(scheduling, self.hand_overs())?;
             let elapsed = turns.ended_ns.load(Relaxed) - turns.began_ns.load(Relaxed);
             return Ok(Reordered {
-                ns: elapsed as f64 / self.hand_overs() as f64,
+                ns: Some(elapsed as f64 / self.hand_overs() as f64),
                 calls: None,
                 out_of_order: turns.out_of_order.load(Relaxed),
             });
@@ -99,7 +99,7 @@ impl Reorder {
         let (once, _) = counted(self.hand_overs())?;
         let (twice, out_of_order) = counted(2 * self.hand_overs())?;
         Ok(Reordered {
-            ns: f64::NAN,
+            ns: None,
             calls: Some((twice as f64 - once as f64) / self.hand_overs() as f64),
             out_of_order,
         })
@@ -211,11 +211,8 @@ pub(super) struct Reorderings {
 
 impl Reorderings {
     pub(super) fn add(&mut self, reordered: Reordered) {
-        if reordered.calls.is_some() {
-            self.calls = reordered.calls;
-        } else {
-            self.ns.push(reordered.ns);
-        }
+        self.ns.extend(reordered.ns);
+        self.calls = self.calls.or(reordered.calls);
         self.out_of_order = self.out_of_order.max(reordered.out_of_order);
     }
 }

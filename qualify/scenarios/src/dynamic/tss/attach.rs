@@ -3,13 +3,13 @@
 
 use std::{hint::black_box, time::Duration};
 
-use punctual_types::DistributableThreadId;
 use punctual_harness::{Claim, Outcome, Row, blocks::median_ratio};
 use punctual_rtsched::storage::{
     RetainedStorage, RetentionLimits, StorageError, StorageKey, ThreadStorage, attach, detach,
 };
 use punctual_sched::dynamic::Time;
 use punctual_system::PosixKey;
+use punctual_types::DistributableThreadId;
 use serde::{Deserialize, Serialize};
 
 use super::{
