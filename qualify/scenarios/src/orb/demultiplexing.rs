@@ -279,8 +279,8 @@ pub(super) struct Setup {
     searched: bool,
 }
 
-/// Calls an operation of one of the last objects of an arrangement with a number, and returns it: each operation
-/// adds its own to it.
+/// Calls an operation of one of the last objects of an arrangement with a number, and returns it: each
+/// operation adds its own to it.
 type Called = Arc<dyn Fn(usize) -> Result<i32, SystemException> + Send + Sync>;
 
 macro_rules! calls {

@@ -43,8 +43,8 @@ const HZ: u32 = 500;
 const BEST_EFFORT: usize = 5;
 /// The longest call of the important client, in microseconds; a best-effort call takes 6,700.
 const LONGEST_US: f64 = 1000.0;
-/// The largest acceptable ratio of medians of a policy that adds nothing to the path of a call, and of one that
-/// hands a request from one thread to another: a wake-up, which takes less time than a call.
+/// The largest acceptable ratio of medians of a policy that adds nothing to the path of a call, and of one
+/// that hands a request from one thread to another: a wake-up, which takes less time than a call.
 const COST: f64 = 1.1;
 const COST_OF_HAND_OVER: f64 = 2.0;
 /// The largest acceptable ratio of the server's memory to that without the policy.
@@ -156,7 +156,7 @@ impl Experiment for Policies {
         trial.outcome.skip(
             None,
             "busy polling of a lane's sockets (SO_BUSY_POLL)",
-            "it needs a network device with NAPI and a blocking lane; the loopback interface of this benchmark has none",
+            "it needs a network device with NAPI and a blocking lane; the loopback interface has none",
         );
         trial.shortened("2 rounds of 0.25 s for each policy instead of 8 of 1 s");
         trial.outcome.parameter("best_effort_clients", BEST_EFFORT);
@@ -202,8 +202,8 @@ fn evaluate(trial: &mut Trial<'_>, results: &[PhaseResult<Point>], memory: &[u64
             }
             if loaded {
                 let text = format!(
-                    "{}: longest call of the important client beside best-effort clients, outside holes (µs): it \
-                     never waits for a best-effort call, which takes 6.7 ms",
+                    "{}: longest call of the important client beside best-effort clients, outside holes (µs): \
+                     it never waits for a best-effort call, which takes 6.7 ms",
                     policy.name()
                 );
                 let id = format!("{}.inversions", id(policy));

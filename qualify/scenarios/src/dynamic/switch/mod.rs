@@ -41,12 +41,12 @@ pub(super) struct Switch;
 
 const STALLED: Control = Control {
     id: "stalled",
-    about: "a pause of 50 µs before each hand-over through the ready queue, and wherever a policy examines work",
+    about: "a pause of 50 µs before each hand-over through the ready queue, and where a policy examines work",
     breaks: &["hand-over", "hand-over.bare", "shedding.*"],
 };
 const SETTING: Control = Control {
     id: "setting",
-    about: "one sched_setparam with each update through the ready queue, and one for each thread with a hand-over",
+    about: "a sched_setparam with each update through the ready queue, and one per thread with a hand-over",
     breaks: &["fewer-calls", "calls-growth", "updates-calls"],
 };
 const EXCHANGED: Control = Control {

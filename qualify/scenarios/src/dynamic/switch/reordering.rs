@@ -254,8 +254,8 @@ pub(super) fn evaluate(all: &All, uncounted: Option<String>, outcome: &mut Outco
     let claims = [
         Claim::at_most(
             CLAIMS[0],
-            "system calls of a hand-over through the ready queue over those by native priorities, with 10 and 50 \
-             threads: the kernel has to be told each priority that moves",
+            "system calls of a hand-over through the ready queue over those by native priorities, with 10 and \
+             50 threads: the kernel has to be told each priority that moves",
             "[Gill 2004] 2.4",
             most(ordered.map(ratio).collect()),
             FEWER,
@@ -269,16 +269,16 @@ pub(super) fn evaluate(all: &All, uncounted: Option<String>, outcome: &mut Outco
         ),
         Claim::at_most(
             CLAIMS[2],
-            "system calls of an update through the ready queue that leaves the order as it is, for any number of \
-             threads",
+            "system calls of an update through the ready queue that leaves the order as it is, for any number \
+             of threads",
             SOURCE,
             most(THREADS.into_iter().map(kept).collect()),
             NONE,
         ),
         Claim::at_most(
             CLAIMS[3],
-            "hand-overs through the ready queue, with up to 1,000 threads, to another than the most important \
-             thread",
+            "hand-overs through the ready queue, with up to 1,000 threads, to another than the most \
+             important thread",
             "[Gill 2004] 2.4",
             out_of_order as f64,
             0.0,

@@ -186,8 +186,8 @@ pub(super) fn evaluate(times: &[Vec<f64>], outcome: &mut Outcome) {
         ("shedding.checkpoint", Work::Checkpoint, largest[1]),
     ] {
         let text = format!(
-            "time of {} whose work is examined and meets its deadline over that without a policy, larger of both \
-             policies, median of alternating blocks",
+            "time of {} whose work is examined and meets its deadline over that without a policy, larger of \
+             both policies, median of alternating blocks",
             work.name()
         );
         outcome.claim(Claim::at_most(id, text, SOURCE, ratio, LIMIT));

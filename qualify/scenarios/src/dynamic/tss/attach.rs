@@ -53,8 +53,8 @@ const FEW: usize = 10;
 
 /// A read of the paper's emulation over one of the system's storage: it contains the look-up.
 const PAPERS_LOOK_UP: f64 = 686.2 / 70.8;
-/// The largest acceptable ratio of ten thousand threads to ten: the table and the values exceed the caches, and
-/// a search would take a thousand times as long.
+/// The largest acceptable ratio of ten thousand threads to ten: the table and the values exceed the caches,
+/// and a search would take a thousand times as long.
 const GROWTH: f64 = 8.0;
 
 /// Steps from one thread to the next, a prime number: no order that caches could foresee.
@@ -180,8 +180,8 @@ pub(super) fn evaluate(attached: &[(Attach, Vec<Block>)], outcome: &mut Outcome)
     };
     outcome.claim(Claim::at_most(
         "attach",
-        "time to attach and detach the storage of one of 10,000 threads, once per migration, over one POSIX read; \
-         the paper's emulation looks it up in each read, which takes 9.7 of them",
+        "time to attach and detach the storage of one of 10,000 threads, once per migration, over one POSIX \
+         read; the paper's emulation looks it up in each read, which takes 9.7 of them",
         "[Gill 2004] 3.1, table 4",
         ratio(of(Way::AtHand, MOST), Some(native)),
         PAPERS_LOOK_UP,

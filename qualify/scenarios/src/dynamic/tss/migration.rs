@@ -176,8 +176,8 @@ impl Migrated {
         }
         outcome.claim(Claim::at_most(
             "migration",
-            "time of a migration from A to B, to A in a callback, and back, with a value stored at each of them, \
-             over that without, median of alternating blocks",
+            "time of a migration from A to B, to A in a callback, and back, with a value stored at each, over \
+             that without, median of alternating blocks",
             SOURCE,
             ratio.map_or(f64::NAN, |ratio| ratio.median),
             LIMIT,

@@ -134,7 +134,8 @@ fn claims(outcome: &mut Outcome) {
     ] {
         let smallest = least(&ratios);
         let text = format!(
-            "one-way over two-way calls per second {what}, at least (limits of the medians), over the placements"
+            "one-way over two-way calls per second {what}, at least (limits of the medians), over the \
+             placements"
         );
         let faster = smallest > 1.0;
         outcome.claim(Claim::new(id, text, "[Schmidt 2002] 3.2", smallest, 1.0, faster));
