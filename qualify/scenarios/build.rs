@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     punctual_build::compile("idl/load.idl")?;
     let folder = env::var("OUT_DIR")?;
     let (mut interfaces, mut servants) = (String::from("module bench {\n"), String::new());
-    for (name, operations) in [("Few", 1), ("Many", 256)] {
+    for (name, operations) in [("One", 1), ("Ten", 10), ("Hundred", 100), ("Thousand", 1_000)] {
         writeln!(interfaces, "interface {name} {{")?;
         writeln!(servants, "impl {name} for Servant {{")?;
         for number in 1..=operations {

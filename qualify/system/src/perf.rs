@@ -1,4 +1,5 @@
-//! Kernel counters of system calls, cycles in user mode and context switches (perf_event_open).
+//! Kernel counters of system calls, cycles and instructions in user mode, and context switches
+//! (perf_event_open).
 
 mod attributes;
 
@@ -18,6 +19,8 @@ pub enum CounterKind {
     Syscalls,
     /// CPU cycles in user mode, counted by hardware.
     UserCycles,
+    /// Instructions in user mode, counted by hardware.
+    UserInstructions,
     /// Context switches, voluntary and involuntary.
     ContextSwitches,
 }
@@ -43,6 +46,14 @@ impl Counter {
     /// [`PerfError`].
     pub fn user_cycles(thread: TaskId, inherit: bool) -> Result<Self, PerfError> {
         Self::open(thread, CounterKind::UserCycles, inherit)
+    }
+
+    /// Counts the instructions of a thread in user mode. See [`open`](Self::open).
+    ///
+    /// # Errors
+    /// [`PerfError`].
+    pub fn user_instructions(thread: TaskId, inherit: bool) -> Result<Self, PerfError> {
+        Self::open(thread, CounterKind::UserInstructions, inherit)
     }
 
     /// Counts the context switches of a thread. See [`open`](Self::open).
@@ -239,6 +250,7 @@ impl fmt::Display for CounterKind {
         f.write_str(match self {
             Self::Syscalls => "system calls",
             Self::UserCycles => "cycles in user mode",
+            Self::UserInstructions => "instructions in user mode",
             Self::ContextSwitches => "context switches",
         })
     }

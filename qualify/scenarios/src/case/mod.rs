@@ -19,9 +19,9 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
 
 /// The roles of their child processes.
 pub(crate) const ROLES: &[(&str, Role)] = &[
-    (flight_program::ROLE, flight_program::child),
+    entry::<flight_program::Aircraft>(),
     entry::<image_transfer::Client>(),
     entry::<image_transfer::Server>(),
     entry::<image_transfer::Environment>(),
-    (recomputation::ROLE, recomputation::child),
+    entry::<recomputation::Calculator>(),
 ];

@@ -99,6 +99,46 @@ impl Cubit for Servant {
         Ok(())
     }
 
+    fn send_octet(&self, _: u8) -> Result<(), SystemException> {
+        Ok(())
+    }
+
+    fn send_short(&self, _: i16) -> Result<(), SystemException> {
+        Ok(())
+    }
+
+    fn send_long(&self, _: i32) -> Result<(), SystemException> {
+        Ok(())
+    }
+
+    fn send_struct(&self, _: &Many) -> Result<(), SystemException> {
+        Ok(())
+    }
+
+    fn send_union(&self, _: &OneOf) -> Result<(), SystemException> {
+        Ok(())
+    }
+
+    fn send_octet_sequence(&self, _: &[u8]) -> Result<(), SystemException> {
+        Ok(())
+    }
+
+    fn send_long_sequence(&self, _: &[i32]) -> Result<(), SystemException> {
+        Ok(())
+    }
+
+    fn send_many_sequence(&self, _: &[Many]) -> Result<(), SystemException> {
+        Ok(())
+    }
+
+    fn send_rti_data(&self, _: RtiPacketView<'_>) -> Result<(), SystemException> {
+        Ok(())
+    }
+
+    fn send_any(&self, _: AnyView<'_>) -> Result<(), SystemException> {
+        Ok(())
+    }
+
     fn allocations(&self) -> Result<u64, SystemException> {
         Ok(alloc_counter::allocations_of_this_thread())
     }

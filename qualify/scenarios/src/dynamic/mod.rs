@@ -19,7 +19,11 @@ mod schedule;
 mod switch;
 mod tss;
 
-use crate::{benchmark::Benchmark, experiment::benchmark, role::Role};
+use crate::{
+    benchmark::Benchmark,
+    experiment::benchmark,
+    role::{Role, entry},
+};
 
 /// The benchmarks, in the order of the paper.
 pub(crate) const BENCHMARKS: &[Benchmark] = &[
@@ -31,10 +35,10 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
 
 /// The roles of their child processes.
 pub(crate) const ROLES: &[(&str, Role)] = &[
-    (tss::ROLE, tss::child),
-    (dispatch::ROLE, dispatch::child),
-    (switch::ROLE, switch::child),
-    (cancellation::ROLE, cancellation::child),
+    entry::<tss::Storages>(),
+    entry::<dispatch::Process>(),
+    entry::<switch::Dispatcher>(),
+    entry::<cancellation::Operations>(),
 ];
 
 #[cfg(test)]

@@ -4,34 +4,45 @@
 //! thread; a read took 686 ns, compared with 71 ns for the system's storage.
 
 mod access;
+mod attach;
 mod creation;
+mod migration;
 mod table;
 
 use std::time::Duration;
 
-use punctual_harness::blocks::interleave;
-use serde::{Deserialize, Serialize};
+use punctual_harness::{
+    blocks::interleave,
+    child::{Role, TaskEntry},
+};
 
 use self::{
     access::{Access, Block, Operation, Storage},
-    creation::{Creation, Maker},
+    attach::Attach,
+    creation::{Create, Creation, Maker},
+    migration::{Migrate, Migrated},
 };
 use crate::{
     control::Control,
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
-    os::{Interrupts, Subject, serve},
+    os::{Interrupts, Job, Ready, Subject, Timed, get_ready},
 };
 
 pub(super) struct ThreadStorage;
 
-pub(crate) const ROLE: &str = "__dyn-tss";
-
 const SEARCHED: Control = Control {
     id: "searched",
     about: "a locked table that is searched from its start in the place of our storage",
-    breaks: &["creation", "read-*", "write-*"],
+    breaks: &[
+        "creation",
+        "read-*",
+        "write-*",
+        "attach*",
+        "return-threads",
+        "migration",
+    ],
 };
 
 const PRIORITY: i16 = 60;
@@ -49,8 +60,10 @@ struct Extent {
     processes: usize,
     /// Rounds per process.
     rounds: usize,
-    /// Batches per block, of [`access::BATCH`] accesses each.
+    /// Batches per block, of [`access::BATCH`] accesses each; of attachments a tenth.
     batches: usize,
+    /// Migrations per block.
+    migrations: u32,
 }
 
 impl Extent {
@@ -59,6 +72,7 @@ impl Extent {
             processes: length.pick(3, 9, 9),
             rounds: length.pick(4, 10, 10),
             batches: length.pick(200, 500, 500),
+            migrations: length.pick(30, 100, 100),
         }
     }
 
@@ -66,30 +80,35 @@ impl Extent {
     fn expected(self) -> Duration {
         let accesses = self.rounds * self.batches * access::BATCH;
         let kinds = Operation::ALL.len() * (Storage::ALL.len() + NUMBERS_OF_KEYS.len());
+        let attachments = accesses / 10 * Attach::all(0, false).len();
         Duration::from_nanos(6 * (accesses * kinds) as u64)
+            + Duration::from_nanos(60 * attachments as u64)
+            + self.of_migrations()
+    }
+
+    /// Returns the expected duration of the migrations of one process.
+    fn of_migrations(self) -> Duration {
+        Duration::from_micros(200) * (2 * self.rounds as u32 * self.migrations)
     }
 }
 
-#[derive(Debug, Deserialize, Serialize)]
-enum Command {
-    Create(Maker, usize),
-    Access(Access),
-}
+/// The child process.
+pub(crate) struct Storages;
 
-#[derive(Debug, Deserialize, Serialize)]
-enum Response {
-    /// The time of each creation, in nanoseconds, including readings of the clock.
-    Created(Vec<u64>),
-    Accessed(Block),
-}
+impl Role for Storages {
+    const NAME: &'static str = "__dyn-tss";
+    type Setup = ();
+    type Ready = Ready;
+    const TASKS: &'static [TaskEntry<Self>] = &[
+        TaskEntry::of::<Timed<Create>>(),
+        TaskEntry::of::<Timed<Access>>(),
+        TaskEntry::of::<Timed<Attach>>(),
+        TaskEntry::of::<Timed<Migrate>>(),
+    ];
 
-pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|command| {
-        Ok(match command {
-            Command::Create(maker, keys) => Response::Created(creation::create(maker, keys)?),
-            Command::Access(access) => Response::Accessed(access::run(access)?),
-        })
-    })
+    fn start((): ()) -> Result<(Self, Ready), Error> {
+        Ok((Self, get_ready()?))
+    }
 }
 
 /// The results, without the cost of the clock.
@@ -98,6 +117,8 @@ struct Measured {
     creations: Vec<Creation>,
     accesses: Vec<(Access, Vec<Block>)>,
     over_keys: Vec<(Access, Vec<Block>)>,
+    attached: Vec<(Attach, Vec<Block>)>,
+    migrated: Migrated,
 }
 
 impl Experiment for ThreadStorage {
@@ -126,7 +147,7 @@ impl Experiment for ThreadStorage {
             let text = format!("process {process} of {}", extent.processes);
             trial.stage(text, extent.expected());
             let limit = extent.expected() * 10;
-            let mut subject = Subject::start(trial.testbed, ROLE, limit, Interrupts::Ignored)?;
+            let mut subject = Subject::<Storages>::start(trial.testbed, limit, Interrupts::Ignored)?;
             let searched = trial.testbed.is_under(&SEARCHED);
             measured.add_process(&mut subject, extent, searched)?;
             subject.finish(&mut trial.outcome)?;
@@ -134,6 +155,8 @@ impl Experiment for ThreadStorage {
         creation::evaluate(&measured.creations, &mut trial.outcome);
         access::evaluate(&measured.accesses, &mut trial.outcome);
         access::evaluate_over_keys(&measured.over_keys, &mut trial.outcome);
+        attach::evaluate(&measured.attached, &mut trial.outcome);
+        measured.migrated.evaluate(&mut trial.outcome);
         for creation in &measured.creations {
             trial.curve("creation", creation.maker.name(), creation.curve());
         }
@@ -142,7 +165,12 @@ impl Experiment for ThreadStorage {
 }
 
 impl Measured {
-    fn add_process(&mut self, subject: &mut Subject, extent: Extent, searched: bool) -> Result<(), Error> {
+    fn add_process(
+        &mut self,
+        subject: &mut Subject<Storages>,
+        extent: Extent,
+        searched: bool,
+    ) -> Result<(), Error> {
         // First, because the slots of keys are reused later.
         for more in creations(subject, extent.rounds, searched)? {
             match self.creations.iter_mut().find(|all| all.maker == more.maker) {
@@ -154,28 +182,36 @@ impl Measured {
         add(&mut self.accesses, alternate(subject, &kinds, extent, searched)?);
         let kinds = NUMBERS_OF_KEYS.map(|keys| (Storage::Word, keys));
         add(&mut self.over_keys, alternate(subject, &kinds, extent, searched)?);
+        let kinds = Attach::all(extent.batches.div_ceil(10), searched);
+        let blocks = in_turn(subject, &kinds, extent.rounds, Duration::from_millis(200))?;
+        add(&mut self.attached, kinds.into_iter().zip(blocks).collect());
+        let migrate = Migrate {
+            rounds: extent.rounds,
+            migrations: extent.migrations,
+            searched,
+        };
+        self.migrated.add(subject.run(migrate, extent.of_migrations())?);
         Ok(())
     }
 }
 
-fn add(all: &mut Vec<(Access, Vec<Block>)>, more: Vec<(Access, Vec<Block>)>) {
-    for (access, blocks) in more {
-        match all.iter_mut().find(|(other, _)| *other == access) {
+fn add<K: PartialEq>(all: &mut Vec<(K, Vec<Block>)>, more: Vec<(K, Vec<Block>)>) {
+    for (kind, blocks) in more {
+        match all.iter_mut().find(|(other, _)| *other == kind) {
             Some((_, all)) => all.extend(blocks),
-            None => all.push((access, blocks)),
+            None => all.push((kind, blocks)),
         }
     }
 }
 
 /// Measures the creation of keys by each maker; `searched`: in a table in the place of ours.
-fn creations(subject: &mut Subject, rounds: usize, searched: bool) -> Result<Vec<Creation>, Error> {
+fn creations(subject: &mut Subject<Storages>, rounds: usize, searched: bool) -> Result<Vec<Creation>, Error> {
     let expected = Duration::from_millis(5);
     let stamp_ns = subject.stamp_ns() as f64;
-    let mut create = |maker: Maker| match subject.ask(&Command::Create(maker, maker.keys()), expected)? {
-        Response::Created(ns) => {
-            Ok::<_, Error>(ns.into_iter().map(|ns| ns as f64 - stamp_ns).collect::<Vec<_>>())
-        }
-        Response::Accessed(_) => Err(unexpected_response()),
+    let mut create = |maker: Maker| {
+        let keys = maker.keys();
+        let ns = subject.run(Create { maker, keys }, expected)?;
+        Ok::<_, Error>(ns.into_iter().map(|ns| ns as f64 - stamp_ns).collect::<Vec<_>>())
     };
     let first = create(if searched { Maker::Searched } else { Maker::First })?;
     let again = interleave(&[Maker::Again, Maker::Posix], rounds, |maker, _| create(maker))?;
@@ -187,7 +223,7 @@ fn creations(subject: &mut Subject, rounds: usize, searched: bool) -> Result<Vec
 
 /// Measures reads and writes of all kinds in alternating blocks.
 fn alternate(
-    subject: &mut Subject,
+    subject: &mut Subject<Storages>,
     kinds: &[(Storage, usize)],
     extent: Extent,
     searched: bool,
@@ -198,19 +234,25 @@ fn alternate(
         kinds.map(move |(storage, keys)| Access::of(operation, *storage, *keys, extent.batches))
     };
     let kinds: Vec<_> = Operation::ALL.into_iter().flat_map(of_operation).collect();
-    let stamp_ns = subject.stamp_ns() as f64;
-    let blocks = interleave(&kinds, extent.rounds, |access, _| {
-        let used = if searched { access.searched() } else { access };
-        match subject.ask(&Command::Access(used), expected)? {
-            Response::Accessed(block) => Ok(block.without(stamp_ns)),
-            Response::Created(_) => Err(unexpected_response()),
-        }
-    })?;
+    let used: Vec<_> = kinds
+        .iter()
+        .map(|access| if searched { access.searched() } else { *access })
+        .collect();
+    let blocks = in_turn(subject, &used, extent.rounds, expected)?;
     Ok(kinds.into_iter().zip(blocks).collect())
 }
 
-fn unexpected_response() -> Error {
-    "unexpected response of the child process".into()
+/// Runs blocks of each kind in turn; returns their times without the cost of the clock.
+fn in_turn<J: Job<Answer = Block> + Copy>(
+    subject: &mut Subject<Storages>,
+    kinds: &[J],
+    rounds: usize,
+    expected: Duration,
+) -> Result<Vec<Vec<Block>>, Error> {
+    let stamp_ns = subject.stamp_ns() as f64;
+    interleave(kinds, rounds, |kind, _| {
+        Ok(subject.run(kind, expected)?.without(stamp_ns))
+    })
 }
 
 /// The source of the claims.

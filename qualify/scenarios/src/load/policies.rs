@@ -1,7 +1,5 @@
 //! Pools with one policy each, for comparison.
 
-use std::time::Duration;
-
 use punctual::{LaneSpec, Orb, Poa, Priority, PriorityBand, PriorityModel, QueueLimits, SocketOptions};
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +21,7 @@ pub(crate) enum Policy {
     Buffering,
     /// Idle threads of the lower lane may serve the higher one.
     Borrowing,
-    /// Options of the sockets: busy polling, CPU of incoming packets, queue of outgoing ones.
+    /// Options of the sockets: CPU of incoming packets, queue of outgoing ones.
     Sockets,
 }
 
@@ -89,7 +87,8 @@ impl Policy {
 
 fn socket_options() -> SocketOptions {
     SocketOptions {
-        busy_poll: Some(Duration::from_micros(50)),
+        // Only for blocking lanes, and devices with NAPI.
+        busy_poll: None,
         incoming_cpu: punctual_os::affinity::current().iter().next(),
         priority: Some(6),
     }

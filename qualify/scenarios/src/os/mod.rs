@@ -31,11 +31,11 @@ pub(crate) use context_switch::switch_us;
 pub(crate) use disturbance::Disturbances;
 pub(crate) use samples::{Log, Sample, now_ns};
 pub(crate) use subject::{Interrupts, Subject};
-pub(crate) use worker::{fifo, joined, run, serve};
+pub(crate) use worker::{Job, Measured, Ready, Timed, fifo, get_ready, joined, run, timed};
 
 use punctual_harness::child::TaskEntry;
 
-use self::worker::{Timed, Worker};
+use self::worker::Worker;
 use crate::{
     benchmark::Benchmark,
     experiment::benchmark,

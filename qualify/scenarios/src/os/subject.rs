@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use punctual_harness::{Child, ChildSpec, Hole, HoleRecorder, Outcome, Span, Watchdog, holes::unfit};
+use punctual_harness::{
+    ChildSpec, Hole, HoleRecorder, Outcome, Span, Watchdog,
+    child::{Process, Role, Task},
+    holes::unfit,
+};
 use punctual_os::TaskId;
 use punctual_trace::kernel::{KernelRecorder, KernelSettings, Recorded};
-use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     disturbance::Disturbances,
@@ -20,8 +23,8 @@ use crate::{
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A child process on the measured CPU, with a watchdog and recorders of disturbances.
-pub(crate) struct Subject {
-    child: Child,
+pub(crate) struct Subject<R = Worker> {
+    child: Process<R>,
     places: Places,
     recorder: HoleRecorder,
     interrupts: Result<KernelRecorder, String>,
@@ -40,40 +43,22 @@ pub(crate) enum Interrupts {
 }
 
 impl Subject {
-    /// Starts the child process that executes jobs. It is killed after the time `limit`.
+    /// Starts the child process of `os.*`, like [`start`](Self::start).
     pub(crate) fn for_jobs(
         testbed: &Testbed,
         limit: Duration,
         interrupts: Interrupts,
     ) -> Result<Self, Error> {
-        let spec = ChildSpec::of::<Worker>("measured").affinity(testbed.places.pinned.clone());
-        let (process, ready) = spec.start::<Worker>(&(), TIMEOUT)?;
-        Self::of(testbed, process.into(), ready, limit, interrupts)
+        Self::start(testbed, limit, interrupts)
     }
+}
 
-    /// Starts a child process in another role, whose requests are commands. It is killed after the time
-    /// `limit`.
-    pub(crate) fn start(
-        testbed: &Testbed,
-        role: &str,
-        limit: Duration,
-        interrupts: Interrupts,
-    ) -> Result<Self, Error> {
-        let spec = ChildSpec::new(role.trim_start_matches('_'), role);
-        let (child, ready) = spec
-            .affinity(testbed.places.pinned.clone())
-            .spawn::<Ready>(TIMEOUT)?;
-        Self::of(testbed, child, ready, limit, interrupts)
-    }
-
-    fn of(
-        testbed: &Testbed,
-        child: Child,
-        ready: Ready,
-        limit: Duration,
-        interrupts: Interrupts,
-    ) -> Result<Self, Error> {
+impl<R: Role<Setup = (), Ready = Ready>> Subject<R> {
+    /// Starts the child process. It is killed after the time `limit`.
+    pub(crate) fn start(testbed: &Testbed, limit: Duration, interrupts: Interrupts) -> Result<Self, Error> {
         let places = testbed.places.clone();
+        let spec = ChildSpec::of::<R>(R::NAME.trim_start_matches('_')).affinity(places.pinned.clone());
+        let (child, ready) = spec.start::<R>(&(), TIMEOUT)?;
         let watchdog = Watchdog::start(limit + TIMEOUT, vec![child.killer()?], &places.driver)?;
         let recorder = HoleRecorder::start(vec![child.id()], places.pinned.clone(), &places.driver)?;
         let wanted = interrupts;
@@ -104,16 +89,16 @@ impl Subject {
 
     /// Executes a job that takes about `expected`, and returns its answer.
     pub(crate) fn run<J: Job>(&mut self, job: J, expected: Duration) -> Result<J::Answer, Error> {
-        self.ask(&(J::NAME, Timed(job)), expected)
+        self.perform(&Timed(job), expected)
     }
 
-    /// Sends a command that takes about `expected`, and returns the response.
-    pub(crate) fn ask<Q: Serialize, A: DeserializeOwned>(
+    /// Sends a request that takes about `expected`, and returns its answer.
+    pub(crate) fn perform<A, T: Task<R, Answer = Measured<A>>>(
         &mut self,
-        command: &Q,
+        task: &T,
         expected: Duration,
     ) -> Result<A, Error> {
-        let measured: Measured<A> = self.child.ask(command, expected * 4 + TIMEOUT)?;
+        let measured = self.child.perform(task, expected * 4 + TIMEOUT)?;
         self.spans.push(measured.span);
         Ok(measured.response)
     }

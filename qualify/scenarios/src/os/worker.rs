@@ -3,7 +3,7 @@
 use punctual::NativePriority;
 use punctual_harness::{
     Span,
-    child::{Control, Role, Task, TaskEntry},
+    child::{Role, Task, TaskEntry},
 };
 use punctual_os::{Scheduling, Thread, ThreadSpec, clock, memory};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -27,7 +27,7 @@ pub(crate) struct Measured<A> {
     pub(crate) response: A,
 }
 
-/// A measurement that the child process of `os.*` executes.
+/// A measurement that a child process executes, without a state.
 pub(crate) trait Job: Serialize + DeserializeOwned {
     /// Name, unique in the list of jobs.
     const NAME: &'static str;
@@ -53,27 +53,19 @@ impl Role for Worker {
 /// A job, whose answer comes with its span.
 #[derive(Deserialize, Serialize)]
 #[serde(transparent)]
-pub(super) struct Timed<J>(pub(super) J);
+pub(crate) struct Timed<J>(pub(crate) J);
 
-impl<J: Job> Task<Worker> for Timed<J> {
+impl<S, J: Job> Task<S> for Timed<J> {
     const NAME: &'static str = J::NAME;
     type Answer = Measured<J::Answer>;
 
-    fn perform(self, _: &mut Worker) -> Result<Self::Answer, Error> {
+    fn perform(self, _: &mut S) -> Result<Self::Answer, Error> {
         timed(|| self.0.run())
     }
 }
 
-/// Gets ready, and executes the driver's commands.
-pub(crate) fn serve<Q: DeserializeOwned, A: Serialize>(
-    mut response: impl FnMut(Q) -> Result<A, Error>,
-) -> Result<(), Error> {
-    Control::ready(&get_ready()?)?.serve(|command| timed(|| response(command)))?;
-    Ok(())
-}
-
 /// Locks memory, and measures the cost of the clock.
-fn get_ready() -> Result<Ready, Error> {
+pub(crate) fn get_ready() -> Result<Ready, Error> {
     clock::exact_timers()?;
     Ok(Ready {
         not_locked: memory::lock_all().err().map(|error| error.to_string()),
@@ -81,7 +73,8 @@ fn get_ready() -> Result<Ready, Error> {
     })
 }
 
-fn timed<A>(response: impl FnOnce() -> Result<A, Error>) -> Result<Measured<A>, Error> {
+/// Executes what a request asks for, and returns the response with its span.
+pub(crate) fn timed<A>(response: impl FnOnce() -> Result<A, Error>) -> Result<Measured<A>, Error> {
     let start_ns = now_ns();
     let response = response()?;
     let end_ns = now_ns();

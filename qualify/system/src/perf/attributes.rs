@@ -29,6 +29,7 @@ const TYPE_HARDWARE: u32 = 0;
 const TYPE_SOFTWARE: u32 = 1;
 const TYPE_TRACEPOINT: u32 = 2;
 const HARDWARE_CPU_CYCLES: u64 = 0;
+const HARDWARE_INSTRUCTIONS: u64 = 1;
 const SOFTWARE_CONTEXT_SWITCHES: u64 = 3;
 const READ_TOTAL_TIME_ENABLED: u64 = 1;
 const READ_TOTAL_TIME_RUNNING: u64 = 2;
@@ -36,6 +37,7 @@ const FLAG_DISABLED: u64 = 1;
 const FLAG_INHERIT: u64 = 1 << 1;
 const FLAG_EXCLUDE_KERNEL: u64 = 1 << 5;
 const FLAG_EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+const FLAGS_OF_USER_MODE: u64 = FLAG_EXCLUDE_KERNEL | FLAG_EXCLUDE_HYPERVISOR;
 const OPEN_CLOEXEC: libc::c_ulong = 8;
 
 /// Requests of [`control`].
@@ -54,11 +56,8 @@ impl Attributes {
     pub(super) fn new(kind: CounterKind, inherit: bool) -> Result<Self, PerfError> {
         let (kind, config, flags) = match kind {
             CounterKind::Syscalls => (TYPE_TRACEPOINT, sys_enter_id()?, 0),
-            CounterKind::UserCycles => (
-                TYPE_HARDWARE,
-                HARDWARE_CPU_CYCLES,
-                FLAG_EXCLUDE_KERNEL | FLAG_EXCLUDE_HYPERVISOR,
-            ),
+            CounterKind::UserCycles => (TYPE_HARDWARE, HARDWARE_CPU_CYCLES, FLAGS_OF_USER_MODE),
+            CounterKind::UserInstructions => (TYPE_HARDWARE, HARDWARE_INSTRUCTIONS, FLAGS_OF_USER_MODE),
             CounterKind::ContextSwitches => (TYPE_SOFTWARE, SOFTWARE_CONTEXT_SWITCHES, 0),
         };
         Ok(Self {

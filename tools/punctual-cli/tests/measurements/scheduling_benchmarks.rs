@@ -56,8 +56,15 @@ pub fn hand_overs_are_timed_each_way_and_decisions_allocate_nothing() {
         "nine schedulers, of which MAU only with up to 1000 threads"
     );
     let ways = of_kind(&outcome, "hand-over");
-    let (expected, curves) = if has_rights(&outcome) { (4, 2) } else { (0, 1) };
+    let (expected, curves) = if has_rights(&outcome) { (4, 3) } else { (0, 1) };
     assert_eq!((ways.len(), figures), (expected, curves));
+    // Two ways, five numbers of threads, three of updates; two kinds of work under three policies.
+    let (reorderings, policies) = if expected > 0 { (30, 6) } else { (0, 0) };
+    assert_eq!(of_kind(&outcome, "reordering").len(), reorderings);
+    assert_eq!(of_kind(&outcome, "shedding").len(), policies);
+    if let Some(order) = claim(&outcome, "order") {
+        assert_eq!(order["holds"], true, "{said}");
+    }
     for way in ways {
         assert!(way["count"].as_u64().is_some_and(|count| count > 5000), "{way}");
         assert!(way["p50_us"].as_f64().is_some_and(|median| median > 0.1), "{way}");
@@ -123,7 +130,7 @@ pub fn operations_are_cancelled_instead_of_missed_in_virtual_time() {
 
 pub fn the_tables_of_the_paper_about_storage_are_filled() {
     let (outcome, said, figures) = bench("dyn.tss");
-    assert_eq!(figures, 3, "{said}");
+    assert_eq!(figures, 4, "{said}");
     let rows = outcome["rows"].as_array().unwrap();
     let of_table = |table: &'static str| rows.iter().filter(move |row| row["table"] == table);
     // Three of ours and POSIX's measured, two of the paper's.
@@ -131,6 +138,9 @@ pub fn the_tables_of_the_paper_about_storage_are_filled() {
     // Five storages and two of the paper's, read and written.
     assert_eq!(of_table("access").count(), 14, "{said}");
     assert_eq!(of_table("keys").count(), 10, "{said}");
+    // A read of POSIX, and two ways for five numbers of threads.
+    assert_eq!(of_table("attach").count(), 11, "{said}");
+    assert_eq!(of_table("migration").count(), 2, "{said}");
     for row in of_table("access") {
         assert!(row["mean_ns"].as_f64().is_some_and(|ns| ns > 0.0), "{row}");
         assert!(row["ratio"].as_f64().is_some_and(|ratio| ratio > 0.0), "{row}");
@@ -145,6 +155,10 @@ pub fn the_tables_of_the_paper_about_storage_are_filled() {
         "write-typed",
         "read-keys",
         "write-keys",
+        "attach",
+        "attach-threads",
+        "return-threads",
+        "migration",
     ];
     assert_eq!(ids, wanted, "{said}");
 }

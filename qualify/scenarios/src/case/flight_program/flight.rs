@@ -10,6 +10,7 @@ use std::{
 
 use punctual::NativePriority;
 use punctual_dispatch::{Cancellation, Command, Execution, Hopeless};
+use punctual_harness::child::{Role, TaskEntry};
 use punctual_os::clock;
 use punctual_sched::dynamic::{SheddingPolicy, Time};
 use punctual_scheduling::{
@@ -22,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::operations::{self, Operation};
 use crate::{
     error::Error,
-    os::{fifo as thread, joined, now_ns, serve},
+    os::{Job, Ready, Timed, fifo as thread, get_ready, joined, now_ns},
 };
 
 /// A flight.
@@ -79,14 +80,24 @@ const LEAD: Duration = Duration::from_millis(200);
 /// Seconds after the samples in which operations still arrive.
 const TAIL: u64 = 1;
 
-/// The role of the child process.
-pub(crate) const ROLE: &str = "__flight-program";
+/// The child process.
+pub(crate) struct Aircraft;
 
-pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|fly: Fly| fly.run())
+impl Role for Aircraft {
+    const NAME: &'static str = "__flight-program";
+    type Setup = ();
+    type Ready = Ready;
+    const TASKS: &'static [TaskEntry<Self>] = &[TaskEntry::of::<Timed<Fly>>()];
+
+    fn start((): ()) -> Result<(Self, Ready), Error> {
+        Ok((Self, get_ready()?))
+    }
 }
 
-impl Fly {
+impl Job for Fly {
+    const NAME: &'static str = "fly";
+    type Answer = Flown;
+
     fn run(self) -> Result<Flown, Error> {
         let operations = operations::all();
         let mut scheduler = ReconfigurableScheduler::new(self.strategy.parse()?);

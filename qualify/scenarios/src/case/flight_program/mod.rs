@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use punctual_harness::{Outcome, Row};
 
-pub(super) use self::flight::{ROLE, child};
+pub(super) use self::flight::Aircraft;
 use self::{
     flight::{Arrival, Fate, Flown, Fly},
     operations::Operation,
@@ -58,7 +58,7 @@ impl Experiment for FlightProgramCase {
         trial.outcome.parameter("load", load);
         let expected = Duration::from_secs(seconds) + AROUND;
         let limit = expected * CASES.len() as u32 * 3;
-        let mut subject = Subject::start(trial.testbed, ROLE, limit, Interrupts::Ignored)?;
+        let mut subject = Subject::<Aircraft>::start(trial.testbed, limit, Interrupts::Ignored)?;
         let mut flown: Vec<(Case, Flown)> = Vec::new();
         for case in CASES {
             trial.stage(case.name(), expected);
@@ -69,7 +69,7 @@ impl Experiment for FlightProgramCase {
                 pessimism,
                 seconds,
             };
-            flown.push((case, subject.ask(&fly, expected)?));
+            flown.push((case, subject.run(fly, expected)?));
         }
         let disturbances = subject.finish(&mut trial.outcome)?;
         let operations = operations::all();

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use punctual_harness::{Claim, Row, statistics::median};
 
-use self::system::{Compute, Computed};
-pub(super) use self::system::{ROLE, child};
+pub(super) use self::system::Calculator;
+use self::system::Compute;
 use crate::{
     control::Control,
     error::Error,
@@ -38,7 +38,8 @@ impl Experiment for Recomputation {
         };
         trial.shortened(format!("{samples} samples of each system instead of 101"));
         let expected = Self::expected(trial.length());
-        let mut subject = Subject::start(trial.testbed, ROLE, expected * 20, Interrupts::Ignored)?;
+        let limit = expected * 20;
+        let mut subject = Subject::<Calculator>::start(trial.testbed, limit, Interrupts::Ignored)?;
         let mut medians = Vec::new();
         for operations in SIZES {
             trial.stage(format!("{operations} operations"), expected / SIZES.len() as u32);
@@ -53,11 +54,12 @@ impl Experiment for Recomputation {
                 changes_structure: trial.testbed.is_under(&STRUCTURE),
                 samples,
             };
-            let computed: Computed = subject.ask(&compute, expected * 10)?;
+            let dependencies = compute.dependencies;
+            let computed = subject.run(compute, expected * 10)?;
             let (full, partial) = (middle(&computed.full), middle(&computed.partial));
             let row = Row::new()
                 .with("operations", operations)
-                .with("dependencies", compute.dependencies)
+                .with("dependencies", dependencies)
                 .with("running", computed.running)
                 .with("full_ms", full * 1e-6)
                 .with("partial_ms", partial * 1e-6)

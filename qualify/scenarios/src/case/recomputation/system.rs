@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use punctual_harness::child::{Role, TaskEntry};
 use punctual_scheduling::reconfigurable::{
     Anomaly, Criticality, Firing, Operation, OperationId, ReconfigurableScheduler, Strategy,
 };
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::Error,
-    os::{fifo, run, serve},
+    os::{Job, Ready, Timed, fifo, get_ready, run},
 };
 
 /// Measurements of one system.
@@ -36,14 +37,28 @@ pub(super) struct Computed {
     pub(super) running: u32,
 }
 
-/// The role of the child process.
-pub(crate) const ROLE: &str = "__recomputation";
+/// The child process.
+pub(crate) struct Calculator;
 
-pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    serve(|compute: Compute| {
+impl Role for Calculator {
+    const NAME: &'static str = "__recomputation";
+    type Setup = ();
+    type Ready = Ready;
+    const TASKS: &'static [TaskEntry<Self>] = &[TaskEntry::of::<Timed<Compute>>()];
+
+    fn start((): ()) -> Result<(Self, Ready), Error> {
+        Ok((Self, get_ready()?))
+    }
+}
+
+impl Job for Compute {
+    const NAME: &'static str = "compute";
+    type Answer = Computed;
+
+    fn run(self) -> Result<Computed, Error> {
         let spec = fifo("computes", PRIORITY).stack_bytes(STACK_BYTES);
-        Ok(run(spec, move || compute.run())??)
-    })
+        Ok(run(spec, move || self.samples())??)
+    }
 }
 
 const PRIORITY: i16 = 50;
@@ -54,7 +69,7 @@ const RATES: u32 = 5;
 const SOURCES: u32 = 10;
 
 impl Compute {
-    fn run(&self) -> Result<Computed, Anomaly> {
+    fn samples(&self) -> Result<Computed, Anomaly> {
         let mut computed = Computed {
             full: Vec::new(),
             partial: Vec::new(),

@@ -7,7 +7,7 @@ use punctual_harness::{Hole, Outcome, Span, holes::lost_to_holes};
 use super::{
     CASES, Case, KERNEL, Ran,
     counts::{Arrival, Fate, Sample},
-    operations::{Command, LEAD, LEAD_PER_SECOND, ROLE, Response},
+    operations::{LEAD, LEAD_PER_SECOND, Operations, Response, Run},
     simulated::{is_critical, worth},
 };
 use crate::{
@@ -23,7 +23,7 @@ pub(super) const START: Duration = Duration::from_millis(2_900 + 1_000 * super::
 
 /// The measured process, and its responses.
 struct Live {
-    subject: Subject,
+    subject: Subject<Operations>,
     seconds: u64,
     responses: Vec<(Case, Response)>,
 }
@@ -31,7 +31,7 @@ struct Live {
 impl Live {
     fn start(testbed: &Testbed, seconds: u64, cases: usize) -> Result<Self, Error> {
         let all = (Duration::from_secs(seconds) + START) * cases as u32;
-        let subject = Subject::start(testbed, ROLE, all * 3, Interrupts::Ignored)?;
+        let subject = Subject::start(testbed, all * 3, Interrupts::Ignored)?;
         Ok(Self {
             subject,
             seconds,
@@ -41,7 +41,7 @@ impl Live {
 
     /// Runs `used` in the place of `case`.
     fn run(&mut self, case: Case, used: Case) -> Result<(), Error> {
-        let command = Command {
+        let run = Run {
             case: used,
             seconds: self.seconds,
         };
@@ -52,7 +52,7 @@ impl Live {
         let cost = (LEAD + LEAD_PER_SECOND) * 2 + Duration::from_secs(1).mul_f64(1.0 + overload);
         let work = Duration::from_secs(seconds).mul_f64(overload);
         let expected = cost + lead + work;
-        let response = self.subject.ask(&command, expected)?;
+        let response = self.subject.perform(&run, expected)?;
         self.responses.push((case, response));
         Ok(())
     }

@@ -34,7 +34,7 @@ use crate::{
 
 pub(super) struct Cancellation;
 
-pub(super) use operations::{ROLE, child};
+pub(super) use operations::Operations;
 
 const RMS_FOR_MUF: Control = Control {
     id: "rms-for-muf",

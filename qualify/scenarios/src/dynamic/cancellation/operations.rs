@@ -11,10 +11,11 @@ use std::{
 };
 
 use punctual::Minor;
+use punctual_harness::child::{Role, Task, TaskEntry};
 use punctual_rtsched::{BuildError, Current, SchedulingError};
 use punctual_sched::{
     dynamic::{Time, TimedWork},
-    simulator::{Arrival as Arrives, Model, Overrun, Step, Task},
+    simulator::{Arrival as Arrives, Model, Overrun, Step, Task as Modelled},
 };
 
 use serde::{Deserialize, Serialize};
@@ -32,10 +33,8 @@ use super::{
 };
 use crate::{
     error::Error,
-    os::{fifo, now_ns, serve},
+    os::{Measured, Ready, fifo, get_ready, now_ns, timed},
 };
-
-pub(crate) const ROLE: &str = "__dyn-operations";
 
 /// Time between the command and the start, enough to start the threads.
 pub(super) const LEAD: Duration = Duration::from_millis(100);
@@ -48,8 +47,9 @@ const MARKS_PER_SECOND: usize = 20_000;
 /// Arrivals per second that may be in the queue at the end; 478 of non-critical operations arrive.
 const QUEUED_PER_SECOND: usize = 520;
 
+/// A request for one run.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(super) struct Command {
+pub(super) struct Run {
     pub(super) case: Case,
     pub(super) seconds: u64,
 }
@@ -70,16 +70,32 @@ pub(super) struct Response {
     pub(super) cost_ns: u64,
 }
 
-pub(crate) fn child(_: &[String]) -> Result<(), Error> {
-    let endsystem = Arc::new(Endsystem::start(
-        Named::Muf,
-        super::CASES[0].model().tasks.len(),
-        None,
-    )?);
-    serve(|command: Command| run(&endsystem, command))
+/// The child process.
+pub(crate) struct Operations(Arc<Endsystem>);
+
+impl Role for Operations {
+    const NAME: &'static str = "__dyn-operations";
+    type Setup = ();
+    type Ready = Ready;
+    const TASKS: &'static [TaskEntry<Self>] = &[TaskEntry::of::<Run>()];
+
+    fn start((): ()) -> Result<(Self, Ready), Error> {
+        let threads = super::CASES[0].model().tasks.len();
+        let endsystem = Endsystem::start(Named::Muf, threads, None)?;
+        Ok((Self(Arc::new(endsystem)), get_ready()?))
+    }
 }
 
-fn run(endsystem: &Arc<Endsystem>, Command { case, seconds }: Command) -> Result<Response, Error> {
+impl Task<Operations> for Run {
+    const NAME: &'static str = "run";
+    type Answer = Measured<Response>;
+
+    fn perform(self, operations: &mut Operations) -> Result<Self::Answer, Error> {
+        timed(|| run(&operations.0, self))
+    }
+}
+
+fn run(endsystem: &Arc<Endsystem>, Run { case, seconds }: Run) -> Result<Response, Error> {
     if case.by_kernel {
         match endsystem.install_deadline_class() {
             Err(error @ BuildError::KernelDeadlineRefused(_)) => return Ok(Response::refused(&error)),
@@ -366,7 +382,13 @@ impl Program {
     }
 
     /// Runs one arrival of an operation as a distributable thread.
-    fn dispatch(&self, operation: &Operation, task: &Task, release: u64, share: f64) -> Result<Fate, String> {
+    fn dispatch(
+        &self,
+        operation: &Operation,
+        task: &Modelled,
+        release: u64,
+        share: f64,
+    ) -> Result<Fate, String> {
         let parameters = task.parameters.ok_or("the operation has no parameters")?;
         let deadline = release + operation.period_ns;
         let from = Time(self.processor.origin() + release);
@@ -412,12 +434,12 @@ struct Operation {
 
 impl Operation {
     /// Reads a task; fails unless it is periodic and only computes.
-    fn of(number: u32, task: &Task) -> Result<Self, String> {
+    fn of(number: u32, task: &Modelled) -> Result<Self, String> {
         Self::periodic(number, task)
             .ok_or_else(|| format!("{} is not a periodic task that only computes", task.name))
     }
 
-    fn periodic(number: u32, task: &Task) -> Option<Self> {
+    fn periodic(number: u32, task: &Modelled) -> Option<Self> {
         let Arrives::Periodic { offset, period, .. } = task.arrival else {
             return None;
         };

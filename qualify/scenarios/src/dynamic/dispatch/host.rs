@@ -1,17 +1,18 @@
 //! The process of one of the two hosts: an ORB, the scheduler, and the threads that start there.
 
 use std::{
+    mem,
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
 use punctual::{Completion, SystemException, SystemExceptionKind};
-use punctual_harness::child::Control;
+use punctual_harness::child::{Role, Task, TaskEntry};
 use punctual_os::Thread;
 use punctual_rtsched::{Current, SchedulingError};
 use punctual_sched::{
     dynamic::Time,
-    simulator::{Arrival, Model, Step, Task},
+    simulator::{Arrival, Model, Step, Task as Modelled},
 };
 use serde::{Deserialize, Serialize};
 
@@ -29,11 +30,9 @@ use crate::{
     load::network,
 };
 
-pub(crate) const ROLE: &str = "__dyn-host";
-
 /// The configuration of a host.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(super) struct Spec {
+pub(crate) struct Spec {
     /// Index in the model.
     pub(super) host: usize,
     /// Whether it has a separate network.
@@ -44,75 +43,112 @@ pub(super) struct Spec {
     pub(super) stall: Duration,
 }
 
-/// A command of the driver.
-#[derive(Debug, Deserialize, Serialize)]
-pub(super) enum Command {
-    /// Move the other end of the cable to this process; sent to the host that created the cable.
-    Plug { other: u32 },
-    /// Bring up the end of the cable; sent to the other host.
-    PluggedIn,
-    /// Start the threads; the schedule starts at this time of the monotonic clock.
-    Start { origin_ns: u64, other: String },
-    /// Wait for the threads to end, and return the record.
-    Finish,
+/// The child process.
+pub(crate) struct Process {
+    executor: Arc<Executor>,
+    threads: Vec<Started>,
 }
 
-/// The response to a command.
-#[derive(Debug, Deserialize, Serialize)]
-pub(super) enum Response {
-    Done,
-    Record(Record),
-}
+impl Role for Process {
+    const NAME: &'static str = "__dyn-host";
+    type Setup = Spec;
+    /// The reference of the second host.
+    type Ready = String;
+    const TASKS: &'static [TaskEntry<Self>] = &[
+        TaskEntry::of::<Plug>(),
+        TaskEntry::of::<Connect>(),
+        TaskEntry::of::<Start>(),
+        TaskEntry::of::<Finish>(),
+    ];
 
-pub(crate) fn child(arguments: &[String]) -> Result<(), Error> {
-    let [spec] = arguments else {
-        return Err("a host process needs its configuration".into());
-    };
-    let spec: Spec = serde_json::from_str(spec)?;
-    let serves = spec.host == 1;
-    let address = match (spec.linked, serves) {
-        (false, _) => "127.0.0.1",
-        (true, true) => {
-            network::make_cable()?;
-            network::SERVER
-        }
-        (true, false) => {
-            network::separate()?;
-            "127.0.0.1"
-        }
-    };
-    let model = model::figure_6(Duration::from_nanos(spec.unit_ns));
-    let threads = model.tasks.len();
-    let endsystem = Endsystem::start(spec.scheduler, threads, serves.then_some(address))?;
-    let executor = Arc::new(Executor {
-        host: spec.host,
-        scheduler: spec.scheduler,
-        stall: spec.stall,
-        processor: Processor::with_room_for(4096),
-        model,
-        endsystem,
-        other: OnceLock::new(),
-    });
-    let reference = match serves {
-        true => executor.endsystem.activate(Upcalls(Arc::clone(&executor)))?,
-        false => String::new(),
-    };
-    let mut threads = Vec::new();
-    Control::ready(&reference)?.serve(|command: Command| {
-        let response = match command {
-            Command::Plug { other } => network::plug_into(other).map(|()| Response::Done),
-            Command::PluggedIn => network::connect().map(|()| Response::Done),
-            Command::Start { origin_ns, other } => executor.start(origin_ns, &other).map(|started| {
-                threads = started;
-                Response::Done
-            }),
-            Command::Finish => executor
-                .finish(std::mem::take(&mut threads))
-                .map(Response::Record),
+    fn start(spec: Spec) -> Result<(Self, String), Error> {
+        let serves = spec.host == 1;
+        let address = match (spec.linked, serves) {
+            (false, _) => "127.0.0.1",
+            (true, true) => {
+                network::make_cable()?;
+                network::SERVER
+            }
+            (true, false) => {
+                network::separate()?;
+                "127.0.0.1"
+            }
         };
-        response.map_err(|error| error.to_string())
-    })?;
-    Ok(())
+        let model = model::figure_6(Duration::from_nanos(spec.unit_ns));
+        let threads = model.tasks.len();
+        let endsystem = Endsystem::start(spec.scheduler, threads, serves.then_some(address))?;
+        let executor = Arc::new(Executor {
+            host: spec.host,
+            scheduler: spec.scheduler,
+            stall: spec.stall,
+            processor: Processor::with_room_for(4096),
+            model,
+            endsystem,
+            other: OnceLock::new(),
+        });
+        let reference = match serves {
+            true => executor.endsystem.activate(Upcalls(Arc::clone(&executor)))?,
+            false => String::new(),
+        };
+        let threads = Vec::new();
+        Ok((Self { executor, threads }, reference))
+    }
+}
+
+/// Moves the other end of the cable to this process; sent to the host that created the cable.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Plug(pub(super) u32);
+
+impl Task<Process> for Plug {
+    const NAME: &'static str = "plug";
+    type Answer = ();
+
+    fn perform(self, _: &mut Process) -> Result<(), Error> {
+        network::plug_into(self.0)
+    }
+}
+
+/// Brings up the end of the cable; sent to the other host.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Connect;
+
+impl Task<Process> for Connect {
+    const NAME: &'static str = "connect";
+    type Answer = ();
+
+    fn perform(self, _: &mut Process) -> Result<(), Error> {
+        network::connect()
+    }
+}
+
+/// Starts the threads; the schedule starts at this time of the monotonic clock.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Start {
+    pub(super) origin_ns: u64,
+    pub(super) other: String,
+}
+
+impl Task<Process> for Start {
+    const NAME: &'static str = "start";
+    type Answer = ();
+
+    fn perform(self, process: &mut Process) -> Result<(), Error> {
+        process.threads = process.executor.start(self.origin_ns, &self.other)?;
+        Ok(())
+    }
+}
+
+/// Waits for the threads to end, and returns the record.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Finish;
+
+impl Task<Process> for Finish {
+    const NAME: &'static str = "finish";
+    type Answer = Record;
+
+    fn perform(self, process: &mut Process) -> Result<Record, Error> {
+        process.executor.finish(mem::take(&mut process.threads))
+    }
 }
 
 /// Executes the part of the model on one host.
@@ -201,7 +237,7 @@ fn not_supported(what: &str) -> SystemException {
 }
 
 /// Returns the start time of a task.
-fn begin_ns(task: &Task) -> Option<u64> {
+fn begin_ns(task: &Modelled) -> Option<u64> {
     match task.arrival {
         Arrival::Once { at } => Some(at.0),
         _ => None,

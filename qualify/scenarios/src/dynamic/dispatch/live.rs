@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use punctual_harness::{Child, ChildSpec, Watchdog};
+use punctual_harness::{ChildSpec, Watchdog, child};
 use punctual_os::{CpuSet, clock};
 
 use super::{
     super::{disciplines::Named, schedule::Schedule},
-    host::{Command, ROLE, Response, Spec},
+    host::{Connect, Finish, Plug, Process, Spec, Start},
     paper,
 };
 use crate::{
@@ -55,22 +55,18 @@ pub(super) fn run(places: &Places, how: How) -> Result<LiveRun, Error> {
     let _watchdog = Watchdog::start(LEAD + length * 2 + START, killers, &places.driver)?;
     let origin_ns = (clock::monotonic() + LEAD).as_nanos() as u64;
     let timeout = LEAD + length * 2 + START;
-    let start = |other: &str| Command::Start {
+    let start = |other: &str| Start {
         origin_ns,
         other: other.to_owned(),
     };
-    let _: Response = hosts.second.ask(&start(""), START)?;
-    let _: Response = hosts.first.ask(&start(&hosts.reference), START)?;
+    hosts.second.perform(&start(""), START)?;
+    hosts.first.perform(&start(&hosts.reference), START)?;
     let mut runs = Vec::new();
     let mut holes = Vec::new();
     for host in [&mut hosts.first, &mut hosts.second] {
-        match host.ask(&Command::Finish, timeout)? {
-            Response::Record(record) => {
-                runs.extend(record.runs);
-                holes.extend(record.holes);
-            }
-            Response::Done => return Err("unexpected response of a host".into()),
-        }
+        let record = host.perform(&Finish, timeout)?;
+        runs.extend(record.runs);
+        holes.extend(record.holes);
     }
     hosts.first.stop(START)?;
     hosts.second.stop(START)?;
@@ -82,15 +78,15 @@ pub(super) fn run(places: &Places, how: How) -> Result<LiveRun, Error> {
 }
 
 struct Hosts {
-    first: Child,
-    second: Child,
+    first: child::Process<Process>,
+    second: child::Process<Process>,
     /// The reference of the second host, which the first one calls.
     reference: String,
     network: String,
 }
 
 fn start(places: &Places, how: How, linked: bool) -> Result<Hosts, Error> {
-    let child = |host: usize, cpus: &CpuSet| -> Result<(Child, String), Error> {
+    let child = |host: usize, cpus: &CpuSet| {
         let spec = Spec {
             host,
             linked,
@@ -98,15 +94,15 @@ fn start(places: &Places, how: How, linked: bool) -> Result<Hosts, Error> {
             unit_ns: how.unit.as_nanos() as u64,
             stall: how.stall,
         };
-        let child = ChildSpec::new(format!("host {}", host + 1), ROLE).affinity(cpus.clone());
-        Ok(child.argument(serde_json::to_string(&spec)?).spawn(START)?)
+        let child = ChildSpec::of::<Process>(format!("host {}", host + 1)).affinity(cpus.clone());
+        child.start::<Process>(&spec, START)
     };
     let (mut second, reference) = child(1, &places.driver)?;
     let (mut first, _) = child(0, &places.pinned)?;
     if linked {
         let other = u32::try_from(first.id().get())?;
-        let _: Response = second.ask(&Command::Plug { other }, START)?;
-        let _: Response = first.ask(&Command::PluggedIn, START)?;
+        second.perform(&Plug(other), START)?;
+        first.perform(&Connect, START)?;
     }
     let network = match linked {
         true => "two network namespaces with a cable",

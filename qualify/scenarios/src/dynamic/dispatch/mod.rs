@@ -27,7 +27,7 @@ use crate::{
 
 pub(super) struct Dispatching;
 
-pub(super) use host::{ROLE, child};
+pub(super) use host::Process;
 
 const SOURCE: &str = "Punctual's limit, after [Gill 2004] figure 6";
 

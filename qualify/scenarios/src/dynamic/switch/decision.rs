@@ -2,17 +2,21 @@
 
 use std::{hint::black_box, time::Duration};
 
+use punctual_harness::child::Task;
 use punctual_os::alloc_counter;
 use punctual_sched::{
-    dynamic::{Scheduler, SchedulingParameters, Slot, Time, Utility},
+    dynamic::{SchedulingParameters, Slot, Time, Utility},
     simulator::Parameters,
 };
 use serde::{Deserialize, Serialize};
 
-use super::super::{disciplines::Named, random::Random};
+use super::{
+    super::{disciplines::Named, random::Random},
+    Dispatcher,
+};
 use crate::{
     error::Error,
-    os::{fifo, now_ns, run},
+    os::{Measured, fifo, now_ns, run, timed},
 };
 
 /// Above other threads of the child process, below the watchdog.
@@ -28,9 +32,12 @@ pub(super) struct Decided {
     pub(super) allocations: u64,
 }
 
-/// How many decisions to make.
+/// A request for batches of decisions with a number of ready threads: the running one changes its parameters,
+/// and the scheduler selects one.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub(super) struct Batches {
+pub(super) struct Decide {
+    pub(super) scheduler: Named,
+    pub(super) ready: usize,
     pub(super) batches: usize,
     /// Number of decisions of a batch.
     pub(super) batch: usize,
@@ -38,23 +45,25 @@ pub(super) struct Batches {
     pub(super) copies: bool,
 }
 
-/// Makes batches of decisions with this number of ready threads: the running one changes its parameters, and
-/// the scheduler selects one.
-pub(super) fn decide(named: Named, ready: usize, extent: Batches) -> Result<Decided, Error> {
-    run(fifo("decides", PRIORITY), move || {
-        measure(named.scheduler(), ready, extent)
-    })
+impl Task<Dispatcher> for Decide {
+    const NAME: &'static str = "decide";
+    type Answer = Measured<Decided>;
+
+    fn perform(self, _: &mut Dispatcher) -> Result<Self::Answer, Error> {
+        timed(|| run(fifo("decides", PRIORITY), move || measure(self)))
+    }
 }
 
 fn measure(
-    mut scheduler: Box<dyn Scheduler>,
-    ready: usize,
-    Batches {
+    Decide {
+        scheduler,
+        ready,
         batches,
         batch,
         copies,
-    }: Batches,
+    }: Decide,
 ) -> Decided {
+    let mut scheduler = scheduler.scheduler();
     let mut random = Random::new(ready as u64);
     let kind = scheduler.kind();
     let mut parameters = || random_parameters(&mut random).at(kind, Time(0));
@@ -116,14 +125,15 @@ mod tests {
 
     #[test]
     fn every_scheduler_decides_among_few_and_many_threads() {
-        let extent = Batches {
-            batches: 3,
-            batch: 10,
-            copies: false,
-        };
         for named in Named::ALL {
             for ready in [1, 2, 500] {
-                let decided = measure(named.scheduler(), ready, extent);
+                let decided = measure(Decide {
+                    scheduler: named,
+                    ready,
+                    batches: 3,
+                    batch: 10,
+                    copies: false,
+                });
                 assert_eq!(decided.batches_ns.len(), 3, "{named:?}");
                 assert!(decided.batches_ns.iter().all(|time| *time > 0.0));
             }

@@ -21,9 +21,9 @@ use crate::{
 };
 
 /// Above the priorities that the runtime assigns, for threads that have not begun a segment.
-const OUTSIDE: i16 = 92;
+pub(super) const OUTSIDE: i16 = 92;
 /// Priority of the thread that starts both; neither runs before it waits.
-const STARTER: i16 = 93;
+pub(super) const STARTER: i16 = 93;
 /// First priority of the threads that use `sched_setparam` alone.
 const RAW_HIGH: i16 = 80;
 /// Number of times that these threads lower their priority.
@@ -31,10 +31,13 @@ const RAW_STEPS: usize = 35;
 /// Priority of the threads that use futexes alone.
 const RAW_FUTEX: i16 = 70;
 
+/// Most distributable threads.
+const MAX_THREADS: usize = 1_024;
+
 /// Creates the runtime of the measured process.
 pub(super) fn scheduling() -> Result<RtScheduling, Error> {
     let builder = RtScheduling::builder().scheduler(Named::Mif.scheduler());
-    Ok(builder.processors(1).build()?)
+    Ok(builder.processors(1).max_threads(MAX_THREADS).build()?)
 }
 
 /// Measures about this number of hand-overs of one kind, each after a stall.
@@ -111,7 +114,7 @@ fn waking_each_other(pair: &Pair, number: usize, each: usize) -> Result<(), Erro
     set(OUTSIDE)
 }
 
-fn set(priority: i16) -> Result<(), Error> {
+pub(super) fn set(priority: i16) -> Result<(), Error> {
     Ok(punctual_os::scheduling::set_current(Scheduling::fifo(
         NativePriority(priority),
     ))?)

@@ -2,24 +2,37 @@
 //! priorities, and the time of the decision alone by number of ready threads.
 //!
 //! Two distributable threads on one CPU lower their own importance in turn, so each update is a decision and
-//! a hand-over, timed from before the update in one thread to its return in the other. Source: [Gill 2004]
-//! 2.4, efficient and portable dispatching.
+//! a hand-over, timed from before the update in one thread to its return in the other. With more threads and
+//! updates, system calls are counted. Source: [Gill 2004] 2.4, efficient and portable dispatching.
 
 mod decision;
 mod hand_over;
+mod reordering;
+mod shedding;
 
 use std::time::Duration;
 
-use punctual_harness::{Claim, Latencies, MedianEstimate, Outcome, Row, blocks};
+use punctual_harness::{
+    Claim, Latencies, MedianEstimate, Outcome, Row, blocks,
+    child::{Role, Task, TaskEntry},
+    interleave,
+};
+use punctual_rtsched::RtScheduling;
+use punctual_system::perf::{CounterKind, ProcessCounter};
 use serde::{Deserialize, Serialize};
 
+use self::{
+    decision::Decide,
+    reordering::{Reorder, Reorderings},
+    shedding::Shed,
+};
 use super::disciplines::Named;
 use crate::{
     control::Control,
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
-    os::{Disturbances, Interrupts, Sample, Subject, serve},
+    os::{Disturbances, Interrupts, Measured, Ready, Sample, Subject, get_ready, timed},
     rights::no_rights,
     testbed::Testbed,
 };
@@ -28,8 +41,18 @@ pub(super) struct Switch;
 
 const STALLED: Control = Control {
     id: "stalled",
-    about: "a pause of 50 µs before each hand-over through the ready queue",
-    breaks: &["hand-over", "hand-over.bare"],
+    about: "a pause of 50 µs before each hand-over through the ready queue, and where a policy examines work",
+    breaks: &["hand-over", "hand-over.bare", "shedding.*"],
+};
+const SETTING: Control = Control {
+    id: "setting",
+    about: "a sched_setparam with each update through the ready queue, and one per thread with a hand-over",
+    breaks: &["fewer-calls", "calls-growth", "updates-calls"],
+};
+const EXCHANGED: Control = Control {
+    id: "exchanged",
+    about: "reorderings by native priorities in the place of the ready queue",
+    breaks: &["fewer-calls", "order"],
 };
 const COPYING: Control = Control {
     id: "copying",
@@ -37,8 +60,6 @@ const COPYING: Control = Control {
     breaks: &["growth", "allocations"],
 };
 const STALL: Duration = Duration::from_micros(50);
-
-pub(super) const ROLE: &str = "__dyn-switch";
 
 const SOURCE: &str = "Punctual's limit";
 /// The largest acceptable ratio of a hand-over through the ready queue to one by native priorities.
@@ -64,7 +85,7 @@ const LARGEST_GROWTH: f64 = 8.0;
 const BATCH: usize = 100;
 
 /// The way in which a thread hands over to another one.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub(crate) enum Way {
     /// MIF through the runtime's ready queue.
     ReadyQueue,
@@ -94,26 +115,44 @@ impl Way {
     }
 }
 
-#[derive(Debug, Deserialize, Serialize)]
-enum Command {
-    /// Measure about this number of hand-overs.
-    HandOver {
-        way: Way,
-        switches: usize,
-        stall: Duration,
-    },
-    /// Measure batches of decisions.
-    Decide {
-        scheduler: Named,
-        ready: usize,
-        extent: decision::Batches,
-    },
+/// The child process.
+pub(crate) struct Dispatcher {
+    scheduling: RtScheduling,
 }
 
-#[derive(Debug, Deserialize, Serialize)]
-enum Response {
-    HandedOver(Vec<Sample>),
-    Decided(decision::Decided),
+impl Role for Dispatcher {
+    const NAME: &'static str = "__dyn-switch";
+    type Setup = ();
+    type Ready = Ready;
+    const TASKS: &'static [TaskEntry<Self>] = &[
+        TaskEntry::of::<HandOver>(),
+        TaskEntry::of::<Decide>(),
+        TaskEntry::of::<Reorder>(),
+        TaskEntry::of::<Shed>(),
+    ];
+
+    fn start((): ()) -> Result<(Self, Ready), Error> {
+        let scheduling = hand_over::scheduling()?;
+        Ok((Self { scheduling }, get_ready()?))
+    }
+}
+
+/// A request for about this number of hand-overs, each after a stall.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+struct HandOver {
+    way: Way,
+    switches: usize,
+    stall: Duration,
+}
+
+impl Task<Dispatcher> for HandOver {
+    const NAME: &'static str = "hand-over";
+    type Answer = Measured<Vec<Sample>>;
+
+    fn perform(self, dispatcher: &mut Dispatcher) -> Result<Self::Answer, Error> {
+        let Self { way, switches, stall } = self;
+        timed(|| hand_over::hand_over(&dispatcher.scheduling, way, switches, stall))
+    }
 }
 
 struct Extent {
@@ -121,6 +160,10 @@ struct Extent {
     /// Hand-overs per round and way.
     switches: usize,
     batches: usize,
+    /// Rounds of reorderings.
+    reorderings: usize,
+    /// Segments or scheduling points of a batch with a policy for late work.
+    shedding: usize,
 }
 
 impl Extent {
@@ -129,30 +172,29 @@ impl Extent {
             rounds: blocks::ROUNDS,
             switches: length.pick(300, 3000, 3000),
             batches: length.pick(20, 200, 200),
+            reorderings: length.pick(1, 10, 10),
+            shedding: length.pick(1_000, 10_000, 10_000),
         }
     }
 
     fn expected(&self) -> Duration {
         let switches = (self.rounds * self.switches * Way::ALL.len()) as u64;
         let decisions = (self.batches * BATCH * READY.len() * Named::ALL.len()) as u64;
-        Duration::from_micros(switches * 8 + decisions) + Duration::from_secs(2)
+        Duration::from_micros(switches * 8 + decisions)
+            + self.of_reorderings()
+            + self.of_shedding()
+            + Duration::from_secs(2)
     }
-}
 
-pub(super) fn child(_: &[String]) -> Result<(), Error> {
-    let scheduling = hand_over::scheduling()?;
-    serve(|command: Command| {
-        Ok(match command {
-            Command::HandOver { way, switches, stall } => {
-                Response::HandedOver(hand_over::hand_over(&scheduling, way, switches, stall)?)
-            }
-            Command::Decide {
-                scheduler,
-                ready,
-                extent,
-            } => Response::Decided(decision::decide(scheduler, ready, extent)?),
-        })
-    })
+    /// Each round, and the counting, start up to a thousand threads, and have a thousand turns of up to a
+    /// hundred updates.
+    fn of_reorderings(&self) -> Duration {
+        Duration::from_millis(700) * (self.reorderings as u32 + 2)
+    }
+
+    fn of_shedding(&self) -> Duration {
+        Duration::from_micros((self.rounds * shedding::KINDS.len() * self.shedding) as u64)
+    }
 }
 
 /// The results of one way.
@@ -175,7 +217,7 @@ impl Experiment for Switch {
     const ABOUT: &'static str = "dispatch decision and hand-over: ready queue and native priorities; \
                                  decisions with 10 to 10,000 threads";
     const PAGE: &'static str = include_str!("switch.toml");
-    const CONTROLS: &'static [Control] = &[STALLED, COPYING];
+    const CONTROLS: &'static [Control] = &[STALLED, COPYING, SETTING, EXCHANGED];
 
     fn expected(length: Length) -> Duration {
         Extent::of(length).expected()
@@ -184,26 +226,36 @@ impl Experiment for Switch {
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
         let (extent, full) = (Extent::of(trial.length()), Extent::of(Length::Full));
         // Decisions alone need no real-time priorities.
-        let ways = match no_rights(&trial.outcome) {
-            None => &Way::ALL[..],
-            Some(reason) => {
-                for id in ["hand-over", "hand-over.bare"] {
-                    trial
-                        .outcome
-                        .skip(Some(id), format!("claim {id}"), reason.as_str());
-                }
-                trial.outcome.skip(None, "all hand-overs", reason);
-                &[]
+        let no_rights = no_rights(&trial.outcome);
+        if let Some(reason) = &no_rights {
+            let ids = [
+                "hand-over",
+                "hand-over.bare",
+                "shedding.segment",
+                "shedding.checkpoint",
+            ];
+            for id in ids.into_iter().chain(reordering::CLAIMS) {
+                let what = format!("claim {id}");
+                trial.outcome.skip(Some(id), what, reason.as_str());
             }
-        };
+            trial.outcome.skip(None, "all hand-overs", reason.as_str());
+        }
         trial.shortened(format!(
             "{} hand-overs each instead of {}",
             extent.rounds * extent.switches,
             full.rounds * full.switches
         ));
         let limit = extent.expected() * 10;
-        let mut subject = Subject::start(trial.testbed, ROLE, limit, Interrupts::Recorded)?;
-        let (switched, decisions) = ask(trial.testbed, &mut subject, &extent, ways)?;
+        let mut subject = Subject::start(trial.testbed, limit, Interrupts::Recorded)?;
+        let switched = match no_rights {
+            None => hand_overs(trial.testbed, &mut subject, &extent)?,
+            Some(_) => Vec::new(),
+        };
+        let decisions = decisions(trial.testbed, &mut subject, &extent)?;
+        if !switched.is_empty() {
+            reorderings(trial, &mut subject, &extent)?;
+            shedding(trial, &mut subject, &extent)?;
+        }
         let disturbances = subject.finish(&mut trial.outcome)?;
         for one in &switched {
             trial.outcome.row(one.row(&disturbances));
@@ -220,37 +272,49 @@ impl Experiment for Switch {
     }
 }
 
-fn ask(
+fn hand_overs(
     testbed: &Testbed,
-    subject: &mut Subject,
+    subject: &mut Subject<Dispatcher>,
     extent: &Extent,
-    ways: &[Way],
-) -> Result<(Vec<Switched>, Vec<Decision>), Error> {
+) -> Result<Vec<Switched>, Error> {
     let block = Duration::from_micros(extent.switches as u64 * 8);
-    let switched = ways.iter().map(|&way| Switched {
+    let mut switched = Way::ALL.map(|way| Switched {
         way,
         samples: Vec::new(),
         medians: Vec::new(),
     });
-    let mut switched: Vec<_> = switched.collect();
-    let expected = block * (extent.rounds * ways.len()) as u32;
+    let expected = block * (extent.rounds * switched.len()) as u32;
     testbed.progress.stage("hand-overs in alternation", expected);
     for _ in 0..extent.rounds {
         for one in &mut switched {
-            let command = Command::HandOver {
+            let hand_over = HandOver {
                 way: one.way,
                 switches: extent.switches,
                 stall: match one.way {
-                    Way::ReadyQueue if testbed.is_under(&STALLED) => STALL,
+                    Way::ReadyQueue => stall(testbed),
                     _ => Duration::ZERO,
                 },
             };
-            match subject.ask(&command, block)? {
-                Response::HandedOver(samples) => one.add(&samples),
-                Response::Decided(_) => return Err(UNEXPECTED.into()),
-            }
+            one.add(&subject.perform(&hand_over, block)?);
         }
     }
+    Ok(switched.into())
+}
+
+/// Returns the pause of the control [`STALLED`].
+fn stall(testbed: &Testbed) -> Duration {
+    if testbed.is_under(&STALLED) {
+        STALL
+    } else {
+        Duration::ZERO
+    }
+}
+
+fn decisions(
+    testbed: &Testbed,
+    subject: &mut Subject<Dispatcher>,
+    extent: &Extent,
+) -> Result<Vec<Decision>, Error> {
     let mut decisions = Vec::new();
     for scheduler in Named::ALL {
         testbed.progress.stage(
@@ -258,37 +322,88 @@ fn ask(
             Duration::from_micros((extent.batches * BATCH * READY.len()) as u64),
         );
         let inspects_all = scheduler == Named::Mau;
-        for ready in READY
-            .into_iter()
-            .filter(|ready| !inspects_all || *ready <= MOST_OF_MAU)
-        {
-            let command = Command::Decide {
+        let most = if inspects_all { MOST_OF_MAU } else { usize::MAX };
+        let share = if inspects_all { 10 } else { 1 };
+        for ready in READY.into_iter().filter(|ready| *ready <= most) {
+            let decide = Decide {
                 scheduler,
                 ready,
-                extent: decision::Batches {
-                    batches: if inspects_all {
-                        extent.batches / 10
-                    } else {
-                        extent.batches
-                    },
-                    batch: if inspects_all { BATCH / 10 } else { BATCH },
-                    copies: testbed.is_under(&COPYING),
-                },
+                batches: extent.batches / share,
+                batch: BATCH / share,
+                copies: testbed.is_under(&COPYING),
             };
-            match subject.ask(&command, Duration::from_secs(1))? {
-                Response::Decided(decided) => decisions.push(Decision {
-                    scheduler,
-                    ready,
-                    decided,
-                }),
-                Response::HandedOver(_) => return Err(UNEXPECTED.into()),
+            let decided = subject.perform(&decide, Duration::from_secs(1))?;
+            decisions.push(Decision {
+                scheduler,
+                ready,
+                decided,
+            });
+        }
+    }
+    Ok(decisions)
+}
+
+fn reorderings(
+    trial: &mut Trial<'_>,
+    subject: &mut Subject<Dispatcher>,
+    extent: &Extent,
+) -> Result<(), Error> {
+    let testbed = &trial.testbed;
+    let uncounted = ProcessCounter::open(subject.process(), CounterKind::Syscalls).err();
+    let mut all = reordering::All::new();
+    let kinds = reordering::THREADS
+        .into_iter()
+        .flat_map(|threads| reordering::UPDATES.map(|updates| (threads, updates)));
+    testbed.progress.stage("reorderings", extent.of_reorderings());
+    for (threads, updates) in kinds {
+        for round in 0..=extent.reorderings {
+            // The last one counts.
+            let counts = round == extent.reorderings;
+            if counts && uncounted.is_some() {
+                continue;
+            }
+            for way in reordering::WAYS {
+                let is_ours = way == Way::ReadyQueue;
+                let reorder = Reorder {
+                    way: if testbed.is_under(&EXCHANGED) {
+                        Way::OsPriorities
+                    } else {
+                        way
+                    },
+                    threads,
+                    updates,
+                    sets_priorities: is_ours && testbed.is_under(&SETTING),
+                    counts,
+                };
+                let reordered = subject.perform(&reorder, Duration::from_secs(1))?;
+                let results: &mut Reorderings = all.entry((way, threads, updates)).or_default();
+                results.add(reordered);
             }
         }
     }
-    Ok((switched, decisions))
+    reordering::evaluate(&all, uncounted.map(|error| error.to_string()), &mut trial.outcome);
+    Ok(())
 }
 
-const UNEXPECTED: &str = "unexpected response of the measured process";
+fn shedding(trial: &mut Trial<'_>, subject: &mut Subject<Dispatcher>, extent: &Extent) -> Result<(), Error> {
+    let stall = stall(trial.testbed);
+    trial.stage("policies for late work", extent.of_shedding());
+    let times = interleave(&shedding::KINDS, extent.rounds, |(work, examined), _| {
+        let batch = match stall.is_zero() {
+            true => extent.shedding,
+            false => extent.shedding / 100,
+        };
+        let shed = Shed {
+            work,
+            examined,
+            batch,
+            stall,
+        };
+        subject.perform(&shed, Duration::from_secs(1))
+    })?;
+    shedding::evaluate(&times, &mut trial.outcome);
+    Ok(())
+}
 
 impl Switched {
     /// Returns the shares of hand-overs that were shorter than each time.

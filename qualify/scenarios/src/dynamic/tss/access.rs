@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{KEYS, PRIORITY, SOURCE, table::Table};
 use crate::{
     error::Error,
-    os::{fifo, now_ns, run as run_in},
+    os::{Job, fifo, now_ns, run},
 };
 
 /// Number of accesses that are timed together, because one is shorter than reading the clock.
@@ -57,13 +57,24 @@ pub(super) struct Access {
 /// Times of an access in nanoseconds.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Block {
-    median: f64,
+    pub(super) median: f64,
     mean: f64,
     min: f64,
     max: f64,
 }
 
 impl Block {
+    /// A block whose batches all took this time.
+    #[cfg(test)]
+    pub(super) fn of(ns: f64) -> Self {
+        Self {
+            median: ns,
+            mean: ns,
+            min: ns,
+            max: ns,
+        }
+    }
+
     /// Subtracts the cost of the clock, which each batch includes.
     pub(super) fn without(self, stamp_ns: f64) -> Self {
         let each = stamp_ns / BATCH as f64;
@@ -162,24 +173,33 @@ thread_local! {
     static CELL: Cell<u64> = const { Cell::new(0) };
 }
 
+impl Job for Access {
+    const NAME: &'static str = "access";
+    type Answer = Block;
+
+    fn run(self) -> Result<Block, Error> {
+        measure(self)
+    }
+}
+
 /// Measures accesses in a new thread that runs a distributable thread.
-pub(super) fn run(access: Access) -> Result<Block, Error> {
-    run_in(fifo("accesses", PRIORITY), move || {
+fn measure(access: Access) -> Result<Block, Error> {
+    run(fifo("accesses", PRIORITY), move || {
         ThreadStorage::new().enter(|| match access.storage {
             Storage::Posix => {
                 let key = PosixKey::new()?;
                 key.set(1)?;
                 Ok(match access.operation {
-                    Operation::Read => block(access, || black_box(&key).get()),
-                    Operation::Write => block(access, || black_box(&key).set(black_box(2)).is_ok()),
+                    Operation::Read => block(access.batches, || black_box(&key).get()),
+                    Operation::Write => block(access.batches, || black_box(&key).set(black_box(2)).is_ok()),
                 })
             }
             Storage::Word => {
                 let keys = made(access.keys, StorageKey::new, |key| key.set(1))?;
                 let key = keys[access.keys - 1];
                 let block = match access.operation {
-                    Operation::Read => block(access, || black_box(&key).get()),
-                    Operation::Write => block(access, || black_box(&key).set(black_box(2))),
+                    Operation::Read => block(access.batches, || black_box(&key).get()),
+                    Operation::Write => block(access.batches, || black_box(&key).set(black_box(2))),
                 };
                 keys.into_iter().rev().try_for_each(StorageKey::delete)?;
                 Ok(block)
@@ -188,8 +208,8 @@ pub(super) fn run(access: Access) -> Result<Block, Error> {
                 let keys = made(access.keys, WordKey::<i32>::new, |key| key.set(1))?;
                 let key = keys[access.keys - 1];
                 let block = match access.operation {
-                    Operation::Read => block(access, || black_box(&key).get()),
-                    Operation::Write => block(access, || black_box(&key).set(black_box(2))),
+                    Operation::Read => block(access.batches, || black_box(&key).get()),
+                    Operation::Write => block(access.batches, || black_box(&key).set(black_box(2))),
                 };
                 keys.into_iter().rev().try_for_each(WordKey::delete)?;
                 Ok(block)
@@ -198,8 +218,8 @@ pub(super) fn run(access: Access) -> Result<Block, Error> {
                 let key = ObjectKey::<u64>::new(1)?;
                 key.set(1)?;
                 let block = match access.operation {
-                    Operation::Read => block(access, || black_box(&key).get()),
-                    Operation::Write => block(access, || black_box(&key).set(black_box(2))),
+                    Operation::Read => block(access.batches, || black_box(&key).get()),
+                    Operation::Write => block(access.batches, || black_box(&key).set(black_box(2))),
                 };
                 key.delete()?;
                 Ok(block)
@@ -208,13 +228,13 @@ pub(super) fn run(access: Access) -> Result<Block, Error> {
                 let table = Table::with_room_for(access.keys);
                 let key = (0..access.keys).map(|_| table.create()).max().unwrap_or(0);
                 Ok(match access.operation {
-                    Operation::Read => block(access, || table.get(black_box(key))),
-                    Operation::Write => block(access, || table.set(black_box(key), black_box(2))),
+                    Operation::Read => block(access.batches, || table.get(black_box(key))),
+                    Operation::Write => block(access.batches, || table.set(black_box(key), black_box(2))),
                 })
             }
             Storage::ThreadLocal => Ok(match access.operation {
-                Operation::Read => block(access, || CELL.get()),
-                Operation::Write => block(access, || CELL.set(black_box(2))),
+                Operation::Read => block(access.batches, || CELL.get()),
+                Operation::Write => block(access.batches, || CELL.set(black_box(2))),
             }),
         })
     })?
@@ -232,8 +252,8 @@ fn made<K: Copy, E>(
 
 /// Measures a block. Never inlined, so that each kind of access is compiled in the same context.
 #[inline(never)]
-fn block<T>(access: Access, mut once: impl FnMut() -> T) -> Block {
-    let mut batches = vec![0.0; access.batches];
+pub(super) fn block<T>(batches: usize, mut once: impl FnMut() -> T) -> Block {
+    let mut batches = vec![0.0; batches];
     let mut batch = || {
         let began = now_ns();
         for _ in 0..BATCH {
@@ -331,7 +351,7 @@ pub(super) fn evaluate_over_keys(accesses: &[(Access, Vec<Block>)], outcome: &mu
     }
 }
 
-fn medians(blocks: &[Block]) -> Vec<f64> {
+pub(super) fn medians(blocks: &[Block]) -> Vec<f64> {
     blocks.iter().map(|block| block.median).collect()
 }
 
@@ -349,7 +369,7 @@ fn row(table: &str, operation: Operation, what: &str, blocks: &[Block]) -> Row {
         .with("max_ns", max)
 }
 
-fn with_ratio(row: Row, ratio: Option<MedianEstimate>) -> Row {
+pub(super) fn with_ratio(row: Row, ratio: Option<MedianEstimate>) -> Row {
     row.with("ratio", ratio.map(|ratio| ratio.median))
         .with("ratio_low", ratio.map(|ratio| ratio.low))
         .with("ratio_high", ratio.map(|ratio| ratio.high))
@@ -366,7 +386,7 @@ mod tests {
     fn every_kind_can_be_measured() {
         for operation in Operation::ALL {
             for storage in Storage::ALL {
-                let block = run(Access::of(operation, storage, 3, 5)).unwrap();
+                let block = measure(Access::of(operation, storage, 3, 5)).unwrap();
                 assert!(block.min > 0.0 && block.min <= block.median && block.median <= block.max);
             }
         }
@@ -375,15 +395,7 @@ mod tests {
     #[test]
     fn ratios_exclude_the_cost_of_the_clock() {
         let mut outcome = Outcome::new("test", MachineFacts::read(&CpuSet::single(0)));
-        let blocks = |ns: f64| {
-            let block = Block {
-                median: ns + 0.04,
-                mean: ns + 0.04,
-                min: ns + 0.04,
-                max: 9.04,
-            };
-            vec![block.without(40.0); 10]
-        };
+        let blocks = |ns: f64| vec![Block::of(ns + 0.04).without(40.0); 10];
         let access = |storage, ns| (Access::of(Operation::Read, storage, 1, 1), blocks(ns));
         let accesses = [
             access(Storage::Posix, 2.0),

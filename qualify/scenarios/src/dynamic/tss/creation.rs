@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{KEYS, POSIX_KEYS, PRIORITY, SOURCE, table::Table};
 use crate::{
     error::Error,
-    os::{fifo, now_ns, run},
+    os::{Job, fifo, now_ns, run},
 };
 
 /// The kind of keys.
@@ -51,8 +51,24 @@ const PAPER: [(&str, f64, f64); 2] = [
     ("[Gill 2004]: native", 1.61, 815.0),
 ];
 
-/// Creates keys one after the other, each timed, and deletes them.
-pub(super) fn create(maker: Maker, keys: usize) -> Result<Vec<u64>, Error> {
+/// A pass: keys are created one after the other, each timed, and deleted.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) struct Create {
+    pub(super) maker: Maker,
+    pub(super) keys: usize,
+}
+
+impl Job for Create {
+    const NAME: &'static str = "create";
+    /// The time of each creation, in nanoseconds, including readings of the clock.
+    type Answer = Vec<u64>;
+
+    fn run(self) -> Result<Vec<u64>, Error> {
+        create(self.maker, self.keys)
+    }
+}
+
+fn create(maker: Maker, keys: usize) -> Result<Vec<u64>, Error> {
     run(fifo("makes-keys", PRIORITY), move || match maker {
         Maker::First | Maker::Again => {
             let (keys, ns) = timed(keys, || StorageKey::new().map_err(Error::from))?;

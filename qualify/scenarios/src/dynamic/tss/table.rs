@@ -23,6 +23,11 @@ impl Table {
         free
     }
 
+    /// Adds a key, which must not be in the table yet.
+    pub(super) fn insert(&self, key: usize) {
+        self.places.lock().push((key, 0));
+    }
+
     pub(super) fn get(&self, key: usize) -> Option<u64> {
         let places = self.places.lock();
         places

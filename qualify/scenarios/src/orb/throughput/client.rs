@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use punctual_os::clock;
 use serde::{Deserialize, Serialize};
 
-use super::operation::{Operation, Values};
+use super::operation::{Call, Values};
 use crate::{error::Error, idl::cubit::bench::CubitRef};
 
 /// A block of calls, as the driver requests it from the client process of `cubit`.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(crate) struct TimedBlock {
-    pub(super) operation: Operation,
+    pub(super) call: Call,
     pub(super) length: Duration,
 }
 
@@ -59,28 +59,36 @@ fn measure(
     number: &mut u32,
     block: TimedBlock,
 ) -> Result<Measured, Error> {
-    let TimedBlock { operation, length } = block;
-    let directions = if operation.is_oneway() { 1.0 } else { 2.0 };
+    let TimedBlock { call, length } = block;
+    let Call { operation, is_oneway } = call;
+    let directions = if is_oneway { 1.0 } else { 2.0 };
     let mut measured = Measured {
         octets_per_call: directions * values.octets(operation)?,
         ..Measured::default()
     };
     // The first call after another operation finds cold caches and is not counted. Its result is compared
     // completely.
-    let correct = values.call(cubit, operation, *number)? && values.is_whole(operation);
-    measured.errors += u64::from(!correct);
+    if is_oneway {
+        values.send(cubit, operation, *number)?;
+    } else {
+        let correct = values.call(cubit, operation, *number)? && values.is_whole(operation);
+        measured.errors += u64::from(!correct);
+    }
     // Waits until earlier oneway calls are served.
     cubit.cube_void()?;
     let (start, cpu) = (Instant::now(), clock::thread_cpu_time());
     while start.elapsed() < length {
         *number = number.wrapping_add(1);
-        let correct = values.call(cubit, operation, *number)?;
         measured.calls += 1;
-        measured.errors += u64::from(!correct);
+        if is_oneway {
+            values.send(cubit, operation, *number)?;
+        } else {
+            measured.errors += u64::from(!values.call(cubit, operation, *number)?);
+        }
     }
     measured.elapsed = start.elapsed();
     measured.cpu = clock::thread_cpu_time() - cpu;
-    if operation.is_oneway() {
+    if is_oneway {
         // Requests of one connection are served in order.
         cubit.cube_void()?;
     }

@@ -31,17 +31,24 @@ pub(super) enum Operation {
     SmallStructSequence,
     LargeStructSequence,
     RtiPacket,
-    /// All two-way operations before it in turn.
+    /// All operations before it in turn.
     Mixin,
     AnyOctet,
     AnyStruct,
     AnySequence,
-    Oneway,
+}
+
+/// An operation with or without a reply.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(super) struct Call {
+    pub(super) operation: Operation,
+    /// Sends the argument only.
+    pub(super) is_oneway: bool,
 }
 
 impl Operation {
     /// All operations, in the order of the rows.
-    pub(super) const ALL: [Self; 18] = [
+    pub(super) const ALL: [Self; 17] = [
         Self::Void,
         Self::Short,
         Self::Octet,
@@ -59,7 +66,6 @@ impl Operation {
         Self::AnyOctet,
         Self::AnyStruct,
         Self::AnySequence,
-        Self::Oneway,
     ];
     /// Number of operations of [`Self::Mixin`]: all before it.
     const MIXED: usize = 13;
@@ -84,13 +90,21 @@ impl Operation {
             Self::AnyOctet => "any with an octet",
             Self::AnyStruct => "any with a struct",
             Self::AnySequence => "any with a long sequence of 1024",
-            Self::Oneway => "oneway void",
         }
     }
+}
 
-    /// Returns whether the operation has no reply.
-    pub(super) fn is_oneway(self) -> bool {
-        self == Self::Oneway
+impl Call {
+    /// Returns all operations in the order of the rows: two-way, then one-way.
+    pub(super) fn all() -> impl Iterator<Item = Self> + Clone {
+        [false, true]
+            .into_iter()
+            .flat_map(|is_oneway| Operation::ALL.map(|operation| Self { operation, is_oneway }))
+    }
+
+    /// Name of its mode in rows.
+    pub(super) fn mode(self) -> &'static str {
+        if self.is_oneway { "oneway" } else { "twoway" }
     }
 }
 
@@ -123,6 +137,15 @@ fn many(i: u32) -> Many {
         o: func(i) as u8,
         l: func(i),
         s: func(i) as i16,
+    }
+}
+
+fn one_of(i: u32) -> OneOf {
+    match i % 4 {
+        0 => OneOf::O(func(i) as u8),
+        1 => OneOf::S(func(i) as i16),
+        2 => OneOf::L(func(i)),
+        _ => OneOf::M(many(i)),
     }
 }
 
@@ -183,12 +206,7 @@ impl Values {
             Operation::Long => cubit.cube_long(long)? == cube(long),
             Operation::Struct => cubit.cube_struct(&many(i))? == cube_many(&many(i)),
             Operation::Union => {
-                let value = match i % 4 {
-                    0 => OneOf::O(octet),
-                    1 => OneOf::S(short),
-                    2 => OneOf::L(long),
-                    _ => OneOf::M(many(i)),
-                };
+                let value = one_of(i);
                 cubit.cube_union(&value)? == cube_union(&value)
             }
             Operation::SmallOctetSequence | Operation::LargeOctetSequence => {
@@ -234,8 +252,37 @@ impl Values {
                 let cubes: Vec<i32> = self.any_result.get().unwrap_or_default();
                 cubes.len() == longs.len() && cubes[0] == cube(long)
             }
-            Operation::Oneway => cubit.cube_oneway().map(|()| true)?,
         })
+    }
+
+    /// Makes a call without a reply.
+    pub(super) fn send(
+        &mut self,
+        cubit: &CubitRef,
+        operation: Operation,
+        i: u32,
+    ) -> Result<(), SystemException> {
+        let long = func(i);
+        let (octet, short) = (long as u8, long as i16);
+        match operation {
+            Operation::Void => cubit.cube_oneway(),
+            Operation::Short => cubit.send_short(short),
+            Operation::Octet => cubit.send_octet(octet),
+            Operation::Long => cubit.send_long(long),
+            Operation::Struct => cubit.send_struct(&many(i)),
+            Operation::Union => cubit.send_union(&one_of(i)),
+            Operation::SmallOctetSequence => cubit.send_octet_sequence(&self.octets[0]),
+            Operation::LargeOctetSequence => cubit.send_octet_sequence(&self.octets[1]),
+            Operation::SmallLongSequence => cubit.send_long_sequence(&self.longs[0]),
+            Operation::LargeLongSequence => cubit.send_long_sequence(&self.longs[1]),
+            Operation::SmallStructSequence => cubit.send_many_sequence(&self.structs[0]),
+            Operation::LargeStructSequence => cubit.send_many_sequence(&self.structs[1]),
+            Operation::RtiPacket => cubit.send_rti_data(&self.packet),
+            Operation::Mixin => self.send(cubit, Operation::ALL[i as usize % Operation::MIXED], i),
+            Operation::AnyOctet => cubit.send_any(&any(&octet)?),
+            Operation::AnyStruct => cubit.send_any(&any(&many(i))?),
+            Operation::AnySequence => cubit.send_any(&any(&self.longs[1])?),
+        }
     }
 
     /// Returns whether every element of the last result is correct.
@@ -290,7 +337,7 @@ impl Values {
         let [small_longs, large_longs] = &self.longs;
         let [small_structs, large_structs] = &self.structs;
         match operation {
-            Operation::Void | Operation::Oneway => Ok(0.0),
+            Operation::Void => Ok(0.0),
             Operation::Short => encoded(&0_i16),
             Operation::Octet => encoded(&0_u8),
             Operation::Long => encoded(&0_i32),
@@ -324,13 +371,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mix_contains_every_two_way_operation() {
+    fn the_mix_contains_every_operation_before_it() {
         assert_eq!(Operation::ALL[Operation::MIXED], Operation::Mixin);
-        assert!(
-            Operation::ALL[..Operation::MIXED]
-                .iter()
-                .all(|one| !one.is_oneway())
-        );
     }
 
     #[test]
