@@ -465,6 +465,8 @@ pub struct ValueType {
     pub attributes: Vec<Attribute>,
     /// An `eventtype` rather than a `valuetype`.
     pub is_event: bool,
+    /// Declared forward and never defined: its state is unknown, so that there are no values of it here.
+    pub is_forward: bool,
 }
 
 /// A boxed value type.

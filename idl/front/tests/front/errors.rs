@@ -47,7 +47,36 @@ const REFUSED: &[(&str, &[&str])] = &[
         "typedef long A; interface I { struct S { struct T { A x; } y; }; typedef string A; };",
         &["IDL0044 1:81"],
     ),
+    (
+        "typedef long T; interface I { void f(in T x); typedef short T; };",
+        &["IDL0044 1:61"],
+    ),
+    (
+        "typedef long T; interface I { void f(in T x); attribute short T; };",
+        &["IDL0044 1:63"],
+    ),
+    (
+        "typedef long T; interface I { void f(in T x); void t(); };",
+        &["IDL0044 1:52"],
+    ),
+    (
+        "typedef long T; valuetype V { factory f(in T x); typedef short T; };",
+        &["IDL0044 1:64"],
+    ),
+    (
+        "interface B { typedef long T; }; interface I : B { void f(in T x); typedef short T; };",
+        &["IDL0044 1:82"],
+    ),
+    (
+        "interface B { typedef long T; }; valuetype V supports B { void f(in T x); void T(); };",
+        &["IDL0044 1:80"],
+    ),
     // Value types.
+    ("custom valuetype B {}; valuetype V : B {};", &["IDL0092 1:38"]),
+    (
+        "custom valuetype B {}; valuetype V : truncatable B {};",
+        &["IDL0092 1:50"],
+    ),
     ("abstract valuetype V { public long a; };", &["IDL0092 1:36"]),
     ("abstract valuetype V { factory make(); };", &["IDL0092 1:32"]),
     (
@@ -429,6 +458,27 @@ fn every_code_is_shown_by_a_test() {
         .collect();
     let all: BTreeSet<String> = Code::ALL.iter().map(Code::to_string).collect();
     assert_eq!(shown, all);
+}
+
+/// Names whose use does not fix their meaning, or only in a scope that ends before.
+#[test]
+fn a_name_gets_another_meaning_where_it_was_not_noted() {
+    for text in [
+        "exception T {}; interface I { void f() raises (T); typedef short T; void T2() raises (::T); };",
+        "exception T {}; interface I { readonly attribute long a raises (T); typedef short T; };",
+        "exception T {}; valuetype V { factory f() raises (T); typedef short T; };",
+        "interface B {}; module M { interface I : B {}; interface B {}; };",
+        "interface B {}; module M { valuetype V supports B {}; interface B {}; };",
+        "valuetype B {}; module M { valuetype V : B {}; valuetype B {}; };",
+        "bitset B { bitfield<1> a; }; module M { bitset C : B {}; typedef long B; };",
+        "module N { interface B {}; }; module M { interface I : N::B {}; interface N {}; };",
+        "typedef long T; interface I { void f(in T x); void g(in long T); struct S { short T; }; };",
+        "typedef long T; module M { interface I { void f(in T x); }; typedef short T; };",
+        "custom valuetype B {}; custom valuetype V : B {};",
+        "valuetype B {}; custom valuetype V : B {};",
+    ] {
+        assert_eq!(findings(&outcome(text)), [""; 0], "{text}");
+    }
 }
 
 #[test]
