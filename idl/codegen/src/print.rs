@@ -59,12 +59,14 @@ impl Flat {
             let start = self.text.len();
             let was_joint = std::mem::take(&mut is_joint);
             let kind = match tree {
-                TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
-                    self.stream(group.stream());
-                    continue;
-                }
                 TokenTree::Group(group) => {
-                    self.group(&group);
+                    let (delimiter, inner) = (group.delimiter(), group.stream());
+                    // The only owner of a stream takes its tokens without copies.
+                    drop(group);
+                    match delimiter {
+                        Delimiter::None => self.stream(inner),
+                        _ => self.group(delimiter, inner),
+                    }
                     continue;
                 }
                 TokenTree::Punct(punct) => {
@@ -92,8 +94,8 @@ impl Flat {
         }
     }
 
-    fn group(&mut self, group: &proc_macro2::Group) {
-        let (open, close) = match group.delimiter() {
+    fn group(&mut self, delimiter: Delimiter, inner: TokenStream) {
+        let (open, close) = match delimiter {
             Delimiter::Brace => ('{', '}'),
             Delimiter::Bracket => ('[', ']'),
             _ => ('(', ')'),
@@ -104,15 +106,15 @@ impl Flat {
             kind: Kind::Close,
             start,
         });
-        self.stream(group.stream());
+        self.stream(inner);
         let end = self.tokens.len();
-        let mut inner = at + 1;
+        let mut next = at + 1;
         let mut has_comma = false;
-        while inner < end {
-            has_comma |= self.is(inner, ",");
-            inner = self.after(inner);
+        while next < end {
+            has_comma |= self.is(next, ",");
+            next = self.after(next);
         }
-        self.tokens[at].kind = Kind::Open(group.delimiter(), end, has_comma);
+        self.tokens[at].kind = Kind::Open(delimiter, end, has_comma);
         let start = self.text.len();
         self.text.push(close);
         self.tokens.push(Token {

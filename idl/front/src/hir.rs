@@ -243,6 +243,8 @@ pub struct Member {
     pub span: Span,
     /// Its type, including the dimensions of an array declarator.
     pub ty: Type,
+    /// The value of `@default`, in its type.
+    pub default: Option<ConstantValue>,
 }
 
 /// An exception.

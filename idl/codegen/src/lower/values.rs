@@ -144,6 +144,7 @@ impl Lowering<'_> {
                     name: scope.claim(&snake(&member.name)),
                     idl: member.name.clone(),
                     of: self.ty(&member.ty),
+                    default: member.default.as_ref().map(|value| self.value(value)),
                 };
                 (*is_public, member)
             });

@@ -71,6 +71,34 @@ const REFUSED: &[(&str, &[&str])] = &[
         "interface B { typedef long T; }; valuetype V supports B { void f(in T x); void T(); };",
         &["IDL0044 1:80"],
     ),
+    // Annotations.
+    ("struct S { @min(2) @max(1) long a; };", &["IDL0075 1:25"]),
+    ("struct S { @range(min=5,max=1) long a; };", &["IDL0075 1:29"]),
+    ("struct S { @range(-1, 7) octet a; };", &["IDL0070 1:19"]),
+    (
+        "struct S { @default(9) @range(min=1, max=5) short a; };",
+        &["IDL0075 1:42"],
+    ),
+    ("struct S { @min(1) @default(0.5) double a; };", &["IDL0075 1:29"]),
+    (
+        "struct S { @default(2.25d) @max(2.2d) fixed<5, 2> a; };",
+        &["IDL0075 1:33"],
+    ),
+    ("exception X { @default(\"text\") long a; };", &["IDL0074 1:24"]),
+    ("struct S { @default(\"text\") string<3> a; };", &["IDL0070 1:21"]),
+    ("struct S { @max(300) octet a; };", &["IDL0070 1:17"]),
+    ("struct S { @min(Missing) long a; };", &["IDL0040 1:17"]),
+    (
+        "struct S { @min(TRUE) @max(FALSE) boolean a; };",
+        &["IDL0075 1:28"],
+    ),
+    ("struct S { @default(1) sequence<long> a; };", &["IDL0075 1:21"]),
+    ("valuetype V { @default(-1) public octet a; };", &["IDL0070 1:24"]),
+    (
+        "union U switch (boolean) { case TRUE: @max(1) @min(2) long a; };",
+        &["IDL0075 1:52"],
+    ),
+    ("struct S { @range(1 2) long a; };", &["IDL0030 1:21"]),
     // Value types.
     ("custom valuetype B {}; valuetype V : B {};", &["IDL0092 1:38"]),
     (

@@ -7,9 +7,9 @@ use punctual_generated_tests::{
     values::{
         ValueBase,
         values::{
-            Alarm, Choice, ElsewhereRef, Empty, Holder, Label, LoudAlarm, MoreSpecial, Named, NamedOperations,
-            Node, NodeFactory, NodeOperations, Nothing, Numbers, Origin, Relay, RelayRef, Rigid, Sparse,
-            Special, Store, StoreRef, Unseen, node::MakeError, origin, store::LocateError,
+            Alarm, Choice, ElsewhereRef, Empty, Holder, Label, LoudAlarm, MoreSpecial, Named,
+            NamedOperations, Node, NodeFactory, NodeOperations, Nothing, Numbers, Origin, Relay, RelayRef,
+            Rigid, Sparse, Special, Store, StoreRef, Unseen, node::MakeError, origin, store::LocateError,
         },
     },
 };
