@@ -1,8 +1,8 @@
 //! Generates Rust from IDL, as specified in `docs/mapping.md`.
 //!
 //! [`generate`] takes the resolved specification of the front end, gives every definition its Rust name
-//! (`lower`), emits tokens (one module per kind of definition) and prints them (`print`). It reads and writes no
-//! files; `punctual-build` does.
+//! (`lower`), emits tokens (one module per kind of definition) and prints them (`print`). It reads and writes
+//! no files; `punctual-build` does.
 
 mod attributes;
 mod bits;

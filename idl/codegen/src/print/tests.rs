@@ -35,7 +35,11 @@ fn each_item_statement_field_and_arm_has_a_line() {
     let tokens = quote! {
         #[doc = #comment]
         #[derive(Clone, Debug)]
-        pub struct Map<'a, T: Sized> { pub(crate) map: BTreeMap<u8, Vec<[u8; 3]>>, /** Names. */ pub names: &'a [T] }
+        pub struct Map<'a, T: Sized> {
+            pub(crate) map: BTreeMap<u8, Vec<[u8; 3]>>,
+            /** Names. */
+            pub names: &'a [T]
+        }
         pub const NAMES: [&str; 2] = ["a", "b"];
         impl<'a, T> Map<'a, T> where T: Iterator<Item = u8>, u8: Into<T> {
             const MIN: usize = -1 + 2 * 3;
