@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use crate::{
-    model::{Constant, Type, Value},
+    model::{Constant, Member, Type, Value},
     names::identifier,
     types::Place,
 };
@@ -17,13 +17,33 @@ pub fn generate(place: &Place<'_>, item: &Constant) -> TokenStream {
         _ => place.owned(&item.of),
     };
     let value = match &item.value {
-        Value::Fixed(unscaled) => {
-            let digits = Literal::i128_unsuffixed(*unscaled);
-            quote!(match <#of>::new(#digits) { Ok(number) => number, Err(_) => panic!("too many digits") })
-        }
+        Value::Fixed(unscaled) => fixed(&of, *unscaled),
         value => self::value(place, value),
     };
     quote!(#docs pub const #name: #of = #value;)
+}
+
+/// Value of a member in the default of what contains it.
+pub fn default(place: &Place<'_>, member: &Member) -> TokenStream {
+    let of = place.owned(&member.of);
+    match &member.default {
+        None => place.default_value(&member.of),
+        Some(Value::Fixed(unscaled)) => fixed(&of, *unscaled),
+        Some(Value::String(text) | Value::WString(text)) => match place.model.resolved(&member.of) {
+            Type::String { bound: None } | Type::WString { bound: None } => {
+                quote!(<#of as ::core::convert::From<&str>>::from(#text))
+            }
+            Type::WString { .. } => quote!(<#of>::new(#text).unwrap_or_default()),
+            _ => quote!(<#of>::try_from(::std::string::String::from(#text)).unwrap_or_default()),
+        },
+        Some(value) => self::value(place, value),
+    }
+}
+
+/// A number of type `fixed`.
+fn fixed(of: &TokenStream, unscaled: i128) -> TokenStream {
+    let digits = Literal::i128_unsuffixed(unscaled);
+    quote!(match <#of>::new(#digits) { Ok(number) => number, Err(_) => panic!("too many digits") })
 }
 
 /// Expression or pattern of a value.

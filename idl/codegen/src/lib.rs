@@ -1,8 +1,8 @@
 //! Generates Rust from IDL, as specified in `docs/mapping.md`.
 //!
 //! [`generate`] takes the resolved specification of the front end, gives every definition its Rust name
-//! (`lower`), emits tokens (one module per kind of definition) and formats them. It reads and writes no
-//! files; `punctual-build` does.
+//! (`lower`), emits tokens (one module per kind of definition) and prints them (`print`). It reads and writes
+//! no files; `punctual-build` does.
 
 mod attributes;
 mod bits;
@@ -18,6 +18,7 @@ mod layout;
 mod lower;
 mod model;
 mod names;
+mod print;
 mod properties;
 mod structs;
 mod type_codes;
@@ -79,7 +80,7 @@ impl Default for Settings {
     }
 }
 
-/// Generates the Rust code of a specification, formatted.
+/// Generates the Rust code of a specification, an item, statement, field or arm in each line at least.
 ///
 /// Fails with one diagnostic per construct that is not generated yet.
 ///
@@ -108,7 +109,7 @@ pub fn generate(specification: &hir::Specification, settings: &Settings) -> Resu
             .iter()
             .map(|value| values::generate(&place, value)),
     );
-    Ok(format!("{HEADER}{}", formatted(tokens)))
+    Ok(format!("{HEADER}{}", print::file(tokens, ALLOWED)))
 }
 
 /// Scoped names of the types that can have [attributes](Settings::attributes).
@@ -179,6 +180,9 @@ pub fn deferrable(specification: &hir::Specification) -> Vec<String> {
 
 const HEADER: &str = "// Generated from IDL by Punctual; changes here are lost.\n\n";
 
+/// At each item: lints that do not apply to generated code are switched off.
+const ALLOWED: &str = "#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]";
+
 /// Items of one Rust module.
 fn items(place: &Place<'_>, list: &[Item]) -> TokenStream {
     list.iter().map(|item| self::item(place, item)).collect()
@@ -230,25 +234,4 @@ fn nested_module(
     }
     let name = identifier(name);
     quote!(#docs pub mod #name { #contents })
-}
-
-/// Text of the file; lints that do not apply to generated code are switched off.
-fn formatted(tokens: TokenStream) -> String {
-    let mut file: syn::File = syn::parse2(tokens).expect("the generator emits Rust");
-    let allowed: syn::Attribute =
-        syn::parse_quote!(#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]);
-    for item in &mut file.items {
-        let attributes = match item {
-            syn::Item::Const(item) => &mut item.attrs,
-            syn::Item::Enum(item) => &mut item.attrs,
-            syn::Item::Impl(item) => &mut item.attrs,
-            syn::Item::Mod(item) => &mut item.attrs,
-            syn::Item::Struct(item) => &mut item.attrs,
-            syn::Item::Trait(item) => &mut item.attrs,
-            syn::Item::Type(item) => &mut item.attrs,
-            _ => continue,
-        };
-        attributes.push(allowed.clone());
-    }
-    prettyplease::unparse(&file)
 }

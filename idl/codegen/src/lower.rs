@@ -235,6 +235,7 @@ impl Lowering<'_> {
             name: scope.claim(&crate::names::snake(&member.name)),
             idl: member.name.clone(),
             of: self.ty(&member.ty),
+            default: member.default.as_ref().map(|value| self.value(value)),
         });
         Struct {
             docs: docs(definition, construct),

@@ -231,6 +231,8 @@ pub struct Member {
     /// Name in IDL.
     pub idl: String,
     pub of: Type,
+    /// Its value in the default of what contains it, if an annotation states one.
+    pub default: Option<Value>,
 }
 
 #[derive(Debug)]

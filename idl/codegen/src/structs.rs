@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use crate::{
+    constants,
     copies::{self, Lent},
     docs::doc,
     model::{Member, Struct, Type},
@@ -41,10 +42,10 @@ pub fn definition(place: &Place<'_>, item: &Struct) -> TokenStream {
     let by_hand = item
         .members
         .iter()
-        .any(|member| place.model.has_long_array(&member.of));
+        .any(|member| member.default.is_some() || place.model.has_long_array(&member.of));
     let (derived, default) = if by_hand {
         let values = item.members.iter().map(|member| {
-            let (name, value) = (identifier(&member.name), place.default_value(&member.of));
+            let (name, value) = (identifier(&member.name), constants::default(place, member));
             quote!(#name: #value,)
         });
         let default = quote! {

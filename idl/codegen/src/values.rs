@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use crate::{
-    factories,
+    constants, factories,
     interface::{self, servant},
     model::{TypeId, ValueKind, ValueState, ValueType},
     names::identifier,
@@ -73,7 +73,7 @@ fn concrete(place: &Place<'_>, item: &ValueType, state: &ValueState) -> TokenStr
             identifier(&member.name),
             place.owned(&member.of),
         );
-        let value = place.default_value(&member.of);
+        let value = constants::default(place, member);
         (quote!(#docs #visibility #name: #of,), quote!(#name: #value,))
     });
     let (members, defaults): (Vec<_>, Vec<_>) = base.chain(members).unzip();

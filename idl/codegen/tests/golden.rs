@@ -27,6 +27,13 @@ fn generated(idl: &Path) -> String {
     generate(&specification, &settings).unwrap()
 }
 
+/// The code with its lines broken as is usual.
+fn formatted(rust: &str) -> String {
+    let file = syn::parse_file(rust).unwrap_or_else(|error| panic!("{error}:\n{rust}"));
+    let header = &rust[..rust.find("\n\n").map_or(0, |end| end + 2)];
+    format!("{header}{}", prettyplease::unparse(&file))
+}
+
 fn idl_folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/generated/idl"))
 }
@@ -42,7 +49,7 @@ fn each_construct_is_generated_word_by_word() {
             continue;
         }
         seen += 1;
-        let (golden, actual) = (idl.with_extension("rs"), generated(&idl));
+        let (golden, actual) = (idl.with_extension("rs"), formatted(&generated(&idl)));
         if env::var_os("PUNCTUAL_BLESS").is_some() {
             fs::write(&golden, &actual).unwrap();
         }

@@ -153,8 +153,23 @@ pub(crate) struct Attribute {
 #[derive(Debug, Clone)]
 pub(crate) struct Member {
     pub doc: String,
+    pub annotations: Vec<Annotation>,
     pub ty: TypeSpec,
     pub declarators: Vec<Declarator>,
+}
+
+/// The value of an annotation of a member; `@range` is a minimum and a maximum.
+#[derive(Debug, Clone)]
+pub(crate) struct Annotation {
+    pub kind: AnnotationKind,
+    pub value: Expr,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AnnotationKind {
+    Default,
+    Min,
+    Max,
 }
 
 /// A name and, for an array, its dimensions.

@@ -243,6 +243,8 @@ pub struct Member {
     pub span: Span,
     /// Its type, including the dimensions of an array declarator.
     pub ty: Type,
+    /// The value of `@default`, in its type.
+    pub default: Option<ConstantValue>,
 }
 
 /// An exception.
@@ -465,6 +467,8 @@ pub struct ValueType {
     pub attributes: Vec<Attribute>,
     /// An `eventtype` rather than a `valuetype`.
     pub is_event: bool,
+    /// Declared forward and never defined: its state is unknown, so that there are no values of it here.
+    pub is_forward: bool,
 }
 
 /// A boxed value type.

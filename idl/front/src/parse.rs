@@ -41,6 +41,7 @@ pub(crate) fn parse(source: &Preprocessed, limits: &Limits) -> Outcome {
         too_deep: false,
         quiet: false,
         annotations: HashMap::new(),
+        annotated_from: HashMap::new(),
         out: Outcome::default(),
     };
     parser.skip_annotations();
@@ -83,6 +84,8 @@ struct Parser<'a> {
     quiet: bool,
     /// Comments and annotations of IDL 4 before a token, by its index; a parsed text does not contain them.
     annotations: HashMap<usize, String>,
+    /// Where the annotations before a token begin.
+    annotated_from: HashMap<usize, usize>,
     out: Outcome,
 }
 

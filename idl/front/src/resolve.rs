@@ -3,6 +3,7 @@
 //! IDL declares before use, so one pass in source order suffices. Pragmas take effect at their place in that
 //! order.
 
+mod annotation;
 mod arithmetic;
 mod bits;
 mod constant;

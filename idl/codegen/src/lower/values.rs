@@ -72,10 +72,10 @@ impl Lowering<'_> {
             .factories
             .iter()
             .map(|factory| self.operation(factory, &mut methods));
-        let kind = if value.is_abstract {
-            ValueKind::Abstract
-        } else {
+        let kind = if is_concrete(definition) {
             ValueKind::Concrete(self.state(definition, value))
+        } else {
+            ValueKind::Abstract
         };
         let [name, factories_name] = names.traits.clone();
         let declared = Names { name, ..names };
@@ -144,6 +144,7 @@ impl Lowering<'_> {
                     name: scope.claim(&snake(&member.name)),
                     idl: member.name.clone(),
                     of: self.ty(&member.ty),
+                    default: member.default.as_ref().map(|value| self.value(value)),
                 };
                 (*is_public, member)
             });
@@ -258,7 +259,7 @@ impl Lowering<'_> {
 
 fn is_concrete(definition: &hir::Definition) -> bool {
     match &definition.kind {
-        DefinitionKind::ValueType(value) => !value.is_abstract,
+        DefinitionKind::ValueType(value) => !value.is_abstract && !value.is_forward,
         DefinitionKind::ValueBox(_) => true,
         _ => false,
     }

@@ -686,6 +686,41 @@ impl<S: Store> ::punctual::rt::Skeleton<S> for StoreRef {
         }
     }
 }
+/// Declared only.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+pub enum Unseen {}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::ValueType for Unseen {
+    const REPOSITORY_ID: &'static str = "IDL:Unseen:1.0";
+    const BASES: &'static [&'static str] = &[];
+    fn factories() -> &'static [::punctual::rt::ValueFactory] {
+        static FACTORIES: &[::punctual::rt::ValueFactory] = &[];
+        FACTORIES
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::Inherits<ValueBase> for Unseen {}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::punctual::rt::Typed for Unseen {
+    fn type_code() -> ::punctual::rt::TypeCode {
+        static CODE: ::std::sync::OnceLock<::punctual::rt::TypeCode> = ::std::sync::OnceLock::new();
+        let build = || <Self as ::punctual::rt::Typed>::describe(
+            &mut ::core::default::Default::default(),
+        );
+        ::punctual::rt::TypeCode::shared(CODE.get_or_init(build))
+    }
+    fn describe(enclosing: &mut ::punctual::rt::Enclosing) -> ::punctual::rt::TypeCode {
+        enclosing
+            .value(
+                "IDL:Unseen:1.0",
+                "Unseen",
+                ::punctual::rt::ValueModifier::Abstract,
+                ::core::option::Option::None,
+                &[],
+            )
+    }
+}
 /// IDL `ValueBase`.
 #[derive(Clone, Copy, Debug)]
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]

@@ -1,19 +1,95 @@
 //! Annotations of IDL 4.2 (clause 7.4.15): kept with the comments of what they precede.
 
-use super::Parser;
+use super::{Parsed, Parser};
+use crate::ast::{Annotation, AnnotationKind};
 use crate::lexer::Kind;
 
 impl Parser<'_> {
     /// Passes over the annotations at the current token, and keeps their text for the next one.
     pub(super) fn skip_annotations(&mut self) {
         let mut kept: Vec<String> = Vec::new();
+        let first = self.at;
         while self.at("@") && self.peek(1).kind == Kind::Word {
+            if &*self.peek(1).text == "annotation" && &*self.peek(3).text == "{" {
+                self.annotation_declaration();
+                continue;
+            }
             kept.extend(self.token().doc.as_deref().map(str::to_owned));
             kept.push(self.annotation());
         }
         if !kept.is_empty() {
             self.annotations.insert(self.at, kept.join("\n"));
+            self.annotated_from.insert(self.at, first);
         }
+    }
+
+    /// `"@annotation" <identifier> "{" <annotation_body> "}" ";"`
+    fn annotation_declaration(&mut self) {
+        self.at += 3;
+        self.skip_group("{", "}");
+        self.at += usize::from(self.at(";"));
+    }
+
+    /// Passes over what stands between brackets; the current token is the opening one.
+    fn skip_group(&mut self, opening: &str, closing: &str) {
+        let mut open = 0_usize;
+        while !self.at_end() {
+            open += usize::from(self.at(opening));
+            open -= usize::from(self.at(closing));
+            self.at += 1;
+            if open == 0 {
+                break;
+            }
+        }
+    }
+
+    /// The values of `@default`, `@min`, `@max` and `@range` before the current token.
+    pub(super) fn member_annotations(&mut self) -> Parsed<Vec<Annotation>> {
+        let end = self.at;
+        let mut found = Vec::new();
+        let Some(first) = self.annotated_from.get(&end) else {
+            return Ok(found);
+        };
+        self.at = *first;
+        while self.at < end {
+            let kind = match &*self.peek(1).text {
+                "default" => Some(AnnotationKind::Default),
+                "min" | "range" => Some(AnnotationKind::Min),
+                "max" => Some(AnnotationKind::Max),
+                _ => None,
+            };
+            match kind.filter(|_| self.at("@") && &*self.peek(2).text == "(") {
+                Some(kind) => self.annotation_values(kind, &mut found)?,
+                None => self.at += 1,
+            }
+        }
+        self.at = end;
+        Ok(found)
+    }
+
+    /// `[<identifier> "="] <const_exp>` several times; without names, the second value is the maximum.
+    fn annotation_values(&mut self, first: AnnotationKind, found: &mut Vec<Annotation>) -> Parsed<()> {
+        self.at += 2;
+        let mut kind = first;
+        while !self.at(")") {
+            self.at += 1;
+            if &*self.peek(1).text == "=" {
+                match &*self.token().text {
+                    "min" => kind = AnnotationKind::Min,
+                    "max" => kind = AnnotationKind::Max,
+                    _ => {}
+                }
+                self.at += 2;
+            }
+            let value = self.const_exp()?;
+            found.push(Annotation { kind, value });
+            kind = AnnotationKind::Max;
+            if !self.at(",") && !self.at(")") {
+                return self.unexpected("`)`");
+            }
+        }
+        self.at += 1;
+        Ok(())
     }
 
     /// The number of an annotation of this name, such as `@bit_bound(16)`, before the current token.
@@ -34,15 +110,7 @@ impl Parser<'_> {
             self.at += 2;
         }
         if self.at("(") {
-            let mut open = 0_usize;
-            while !self.at_end() {
-                open += usize::from(self.at("("));
-                open -= usize::from(self.at(")"));
-                self.at += 1;
-                if open == 0 {
-                    break;
-                }
-            }
+            self.skip_group("(", ")");
         }
         let mut text = String::from("`");
         for token in &self.tokens[first..self.at] {

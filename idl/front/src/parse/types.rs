@@ -283,11 +283,17 @@ impl Parser<'_> {
     /// `<member> ::= <type_spec> <declarators> ";"`
     pub(super) fn member(&mut self) -> Parsed<Member> {
         let doc = self.doc();
+        let annotations = self.member_annotations()?;
         let ty = self.type_spec()?;
         let declarators = self.declarators()?;
         self.semicolon("this member");
         let doc = self.with_comment_behind(doc);
-        Ok(Member { doc, ty, declarators })
+        Ok(Member {
+            doc,
+            annotations,
+            ty,
+            declarators,
+        })
     }
 
     /// `<union_type> ::= "union" <identifier> "switch" "(" <switch_type_spec> ")" "{" <switch_body> "}"`
@@ -344,13 +350,19 @@ impl Parser<'_> {
         }
         // <element_spec> ::= <type_spec> <declarator>
         let own_doc = self.doc();
+        let annotations = self.member_annotations()?;
         let ty = self.type_spec()?;
         let declarators = vec![self.declarator()?];
         self.semicolon("this case");
         let doc = self.with_comment_behind(if own_doc.is_empty() { doc } else { own_doc });
         Ok(Case {
             labels,
-            element: Member { doc, ty, declarators },
+            element: Member {
+                doc,
+                annotations,
+                ty,
+                declarators,
+            },
         })
     }
 

@@ -55,8 +55,10 @@ impl Parser<'_> {
             // <state_member> ::= ( "public" | "private" ) <type_spec> <declarators> ";"
             "public" | "private" => {
                 let doc = self.doc();
+                let annotations = self.member_annotations()?;
                 let public = self.bump().text.as_ref() == "public";
                 let mut member = self.member()?;
+                member.annotations.extend(annotations);
                 if !doc.is_empty() {
                     let behind = std::mem::replace(&mut member.doc, doc);
                     member.doc = format!("{}\n{behind}", member.doc).trim_end().to_owned();

@@ -8,7 +8,7 @@ use super::scope::Entity;
 use crate::ast::{Expr, StepKind};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::hir::{ConstantValue, DefinitionKind, Type};
+use crate::hir::{ConstantValue, DefinitionKind, FixedValue, Type};
 use crate::source::Span;
 
 impl Resolver<'_> {
@@ -49,6 +49,19 @@ impl Resolver<'_> {
             _ => ty.clone(),
         };
         Some((ty, value))
+    }
+
+    /// Evaluates the value of an annotation. An integer is also a value of a type with a fraction.
+    pub(super) fn evaluate_annotation(&mut self, expression: &Expr, target: &Type) -> Option<ConstantValue> {
+        let value = self.evaluate(expression, integer_target(target).unwrap_or(Target::signed(64)))?;
+        let value = match (value, target) {
+            (Value::Integer(number), Type::Float | Type::Double | Type::LongDouble) => {
+                Value::Float(number as f64)
+            }
+            (Value::Integer(unscaled), Type::Fixed { .. }) => Value::Fixed(FixedValue { unscaled, scale: 0 }),
+            (value, _) => value,
+        };
+        self.converted(&value, target, expression.span)
     }
 
     /// Evaluates a case label of a union with this discriminator.
@@ -109,10 +122,14 @@ impl Resolver<'_> {
 
     fn evaluate_for(&mut self, expression: &Expr, target: &Type) -> Option<ConstantValue> {
         let value = self.evaluate(expression, integer_target(target).unwrap_or(Target::signed(64)))?;
-        match self.convert(&value, target) {
+        self.converted(&value, target, expression.span)
+    }
+
+    fn converted(&mut self, value: &Value, target: &Type, span: Span) -> Option<ConstantValue> {
+        match self.convert(value, target) {
             Ok(value) => Some(value),
             Err((code, problem, help)) => {
-                self.report(Diagnostic::new(code, expression.span, problem).with_help(help));
+                self.report(Diagnostic::new(code, span, problem).with_help(help));
                 None
             }
         }

@@ -169,7 +169,7 @@ impl Resolver<'_> {
 
     /// A name that stands for an interface with a definition.
     pub(super) fn base_interface(&mut self, name: &Name) -> Option<(DefinitionId, InterfaceFlavour)> {
-        let entity = self.lookup(name)?;
+        let entity = self.lookup_unnoted(name)?;
         let entity = match entity {
             // A base may be named through a typedef.
             Entity::Definition(id) => match self.spec.resolve_aliases(&Type::Ref(id)) {
@@ -260,8 +260,7 @@ impl Resolver<'_> {
         for (context, span) in &operation.contexts {
             self.check_context_name(context, *span);
         }
-        // In a separate scope: the name of an exception does not clash with a later operation.
-        let raises = self.within_unnamed(|this| this.raises(&operation.raises));
+        let raises = self.raises(&operation.raises);
         if operation.oneway {
             self.check_oneway(operation);
         }
@@ -385,7 +384,7 @@ impl Resolver<'_> {
     fn raises(&mut self, names: &[Name]) -> Vec<DefinitionId> {
         let mut raises: Vec<DefinitionId> = Vec::new();
         for name in names {
-            match self.lookup(name) {
+            match self.lookup_unnoted(name) {
                 Some(Entity::Definition(id))
                     if matches!(self.spec[id].kind, DefinitionKind::Exception(_)) =>
                 {

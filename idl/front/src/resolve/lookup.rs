@@ -13,20 +13,36 @@ use crate::suggest::{did_you_mean, nearest, word_of_idl};
 use crate::token::TYPE_KEYWORDS;
 
 impl Resolver<'_> {
-    /// Resolves a name from the current scope. `None` has been reported.
+    /// Resolves a name from the current scope, where it keeps this meaning. `None` has been reported.
     pub(super) fn lookup(&mut self, name: &Name) -> Option<Entity> {
-        let (first, rest) = name.parts.split_first()?;
+        let (first, entity) = self.lookup_first(name)?;
+        if !name.absolute {
+            self.note_use(first, entity);
+        }
+        self.lookup_rest(name, entity)
+    }
+
+    /// Resolves a name that may get another meaning in the current scope: that of a base, of a supported
+    /// interface, or of an exception that is raised.
+    pub(super) fn lookup_unnoted(&mut self, name: &Name) -> Option<Entity> {
+        let (_, entity) = self.lookup_first(name)?;
+        self.lookup_rest(name, entity)
+    }
+
+    fn lookup_first<'n>(&mut self, name: &'n Name) -> Option<(&'n Ident, Entity)> {
+        let first = name.parts.first()?;
         let start = if name.absolute {
             ScopeId::GLOBAL
         } else {
             self.current
         };
-        let last = rest.last().unwrap_or(first);
-        let mut entity = self.lookup_outwards(start, first, last, name.absolute)?;
-        if !name.absolute {
-            self.note_use(first, entity);
-        }
-        let mut through = first;
+        let last = name.parts.last()?;
+        Some((first, self.lookup_outwards(start, first, last, name.absolute)?))
+    }
+
+    /// Resolves what follows the first part of a name.
+    fn lookup_rest(&mut self, name: &Name, mut entity: Entity) -> Option<Entity> {
+        let (mut through, rest) = name.parts.split_first()?;
         for part in rest {
             if self.is_opaque(entity) {
                 return Some(entity);
@@ -227,8 +243,7 @@ impl Resolver<'_> {
                 entity,
             });
             // Its potential scope extends to the end of the outermost scope around it that is no module.
-            let is_unnamed = scope.name.is_none();
-            if is_unnamed || self.is_module_scope(at) || self.is_module_scope(parent) {
+            if self.is_module_scope(at) || self.is_module_scope(parent) {
                 return;
             }
             at = parent;

@@ -243,11 +243,13 @@ impl Resolver<'_> {
             let ty = ty.as_ref().and_then(|ty| self.with_dimensions(ty, declarator));
             let declared = self.declare(&declarator.name, Entity::Member);
             if let (true, Some(ty)) = (declared, ty) {
+                let default = self.annotated_default(&member.annotations, &ty);
                 members.push(Member {
                     name: declarator.name.name.to_string(),
                     doc: member.doc.clone(),
                     span: declarator.name.span,
                     ty,
+                    default,
                 });
             }
         }

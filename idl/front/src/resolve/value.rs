@@ -23,6 +23,7 @@ impl Resolver<'_> {
             is_custom: value.is_custom,
             is_truncatable: value.is_truncatable,
             is_event: value.is_event,
+            is_forward: value.body.is_none(),
             ..ValueType::default()
         };
         let Some(body) = &value.body else {
@@ -158,7 +159,9 @@ impl Resolver<'_> {
     fn value_bases(&mut self, value: &ast::Value) -> Vec<DefinitionId> {
         let mut bases: Vec<DefinitionId> = Vec::new();
         for (position, name) in value.bases.iter().enumerate() {
-            let Some(entity) = self.lookup(name) else { continue };
+            let Some(entity) = self.lookup_unnoted(name) else {
+                continue;
+            };
             let Entity::Definition(id) = entity else {
                 self.wrong_kind(name, entity, "a value type");
                 continue;
@@ -168,8 +171,8 @@ impl Resolver<'_> {
                 Type::Ref(id) => *id,
                 _ => id,
             };
-            let (is_abstract, is_event) = match &self.spec[id].kind {
-                DefinitionKind::ValueType(base) => (base.is_abstract, base.is_event),
+            let (is_abstract, is_event, is_custom) = match &self.spec[id].kind {
+                DefinitionKind::ValueType(base) => (base.is_abstract, base.is_event, base.is_custom),
                 DefinitionKind::Accepted(_) => continue,
                 _ => {
                     self.wrong_kind(name, entity, "a value type");
@@ -196,6 +199,12 @@ impl Resolver<'_> {
                 ))
             } else if is_abstract {
                 None
+            } else if is_custom && !value.is_custom && !value.is_abstract {
+                Some((
+                    Code::BadValueType,
+                    "only a custom value type inherits from a custom one",
+                    "make this one `custom`, too",
+                ))
             } else if value.is_abstract {
                 Some((
                     Code::BadBase,

@@ -47,7 +47,64 @@ const REFUSED: &[(&str, &[&str])] = &[
         "typedef long A; interface I { struct S { struct T { A x; } y; }; typedef string A; };",
         &["IDL0044 1:81"],
     ),
+    (
+        "typedef long T; interface I { void f(in T x); typedef short T; };",
+        &["IDL0044 1:61"],
+    ),
+    (
+        "typedef long T; interface I { void f(in T x); attribute short T; };",
+        &["IDL0044 1:63"],
+    ),
+    (
+        "typedef long T; interface I { void f(in T x); void t(); };",
+        &["IDL0044 1:52"],
+    ),
+    (
+        "typedef long T; valuetype V { factory f(in T x); typedef short T; };",
+        &["IDL0044 1:64"],
+    ),
+    (
+        "interface B { typedef long T; }; interface I : B { void f(in T x); typedef short T; };",
+        &["IDL0044 1:82"],
+    ),
+    (
+        "interface B { typedef long T; }; valuetype V supports B { void f(in T x); void T(); };",
+        &["IDL0044 1:80"],
+    ),
+    // Annotations.
+    ("struct S { @min(2) @max(1) long a; };", &["IDL0075 1:25"]),
+    ("struct S { @range(min=5,max=1) long a; };", &["IDL0075 1:29"]),
+    ("struct S { @range(-1, 7) octet a; };", &["IDL0070 1:19"]),
+    (
+        "struct S { @default(9) @range(min=1, max=5) short a; };",
+        &["IDL0075 1:42"],
+    ),
+    ("struct S { @min(1) @default(0.5) double a; };", &["IDL0075 1:29"]),
+    (
+        "struct S { @default(2.25d) @max(2.2d) fixed<5, 2> a; };",
+        &["IDL0075 1:33"],
+    ),
+    ("exception X { @default(\"text\") long a; };", &["IDL0074 1:24"]),
+    ("struct S { @default(\"text\") string<3> a; };", &["IDL0070 1:21"]),
+    ("struct S { @max(300) octet a; };", &["IDL0070 1:17"]),
+    ("struct S { @min(Missing) long a; };", &["IDL0040 1:17"]),
+    (
+        "struct S { @min(TRUE) @max(FALSE) boolean a; };",
+        &["IDL0075 1:28"],
+    ),
+    ("struct S { @default(1) sequence<long> a; };", &["IDL0075 1:21"]),
+    ("valuetype V { @default(-1) public octet a; };", &["IDL0070 1:24"]),
+    (
+        "union U switch (boolean) { case TRUE: @max(1) @min(2) long a; };",
+        &["IDL0075 1:52"],
+    ),
+    ("struct S { @range(1 2) long a; };", &["IDL0030 1:21"]),
     // Value types.
+    ("custom valuetype B {}; valuetype V : B {};", &["IDL0092 1:38"]),
+    (
+        "custom valuetype B {}; valuetype V : truncatable B {};",
+        &["IDL0092 1:50"],
+    ),
     ("abstract valuetype V { public long a; };", &["IDL0092 1:36"]),
     ("abstract valuetype V { factory make(); };", &["IDL0092 1:32"]),
     (
@@ -429,6 +486,27 @@ fn every_code_is_shown_by_a_test() {
         .collect();
     let all: BTreeSet<String> = Code::ALL.iter().map(Code::to_string).collect();
     assert_eq!(shown, all);
+}
+
+/// Names whose use does not fix their meaning, or only in a scope that ends before.
+#[test]
+fn a_name_gets_another_meaning_where_it_was_not_noted() {
+    for text in [
+        "exception T {}; interface I { void f() raises (T); typedef short T; void T2() raises (::T); };",
+        "exception T {}; interface I { readonly attribute long a raises (T); typedef short T; };",
+        "exception T {}; valuetype V { factory f() raises (T); typedef short T; };",
+        "interface B {}; module M { interface I : B {}; interface B {}; };",
+        "interface B {}; module M { valuetype V supports B {}; interface B {}; };",
+        "valuetype B {}; module M { valuetype V : B {}; valuetype B {}; };",
+        "bitset B { bitfield<1> a; }; module M { bitset C : B {}; typedef long B; };",
+        "module N { interface B {}; }; module M { interface I : N::B {}; interface N {}; };",
+        "typedef long T; interface I { void f(in T x); void g(in long T); struct S { short T; }; };",
+        "typedef long T; module M { interface I { void f(in T x); }; typedef short T; };",
+        "custom valuetype B {}; custom valuetype V : B {};",
+        "valuetype B {}; custom valuetype V : B {};",
+    ] {
+        assert_eq!(findings(&outcome(text)), [""; 0], "{text}");
+    }
 }
 
 #[test]

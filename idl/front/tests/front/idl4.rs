@@ -1,6 +1,6 @@
 //! What IDL 4.2 adds and CORBA can carry: integer types and annotations; and the built-in `orb.idl`.
 
-use punctual_idl::hir::{DefinitionKind, Type};
+use punctual_idl::hir::{ConstantValue, DefinitionKind, FixedValue, Type};
 
 use super::support::{accepted, findings, outcome};
 
@@ -125,6 +125,48 @@ fn annotations_are_kept_with_the_comments() {
             .specification
             .is_some()
     );
+}
+
+#[test]
+fn defaults_of_members_are_values_of_their_types() {
+    let specification = accepted(
+        "enum E { red, green };\n\
+         struct S { @default(7) @range(min = 1, max = 9) octet a; @default(green) E b;\n\
+         @default(1.5d) fixed<5, 2> c; @default(value = \"t\") string d; @unit(\"m\") @min(0) double x; };",
+    );
+    let DefinitionKind::Struct(item) = &specification.find("S").unwrap().kind else {
+        panic!()
+    };
+    let defaults: Vec<_> = item.members.iter().map(|member| member.default.clone()).collect();
+    let enumeration = specification.find("E").unwrap().id;
+    let expected = [
+        Some(ConstantValue::Octet(7)),
+        Some(ConstantValue::Enumerator {
+            enumeration,
+            ordinal: 1,
+        }),
+        Some(ConstantValue::Fixed(FixedValue {
+            unscaled: 150,
+            scale: 2,
+        })),
+        Some(ConstantValue::String(String::from("t"))),
+        None,
+    ];
+    assert_eq!(defaults, expected);
+    assert_eq!(item.members[0].doc, "`@default(7)`\n`@range(min= 1, max= 9)`");
+}
+
+#[test]
+fn annotations_can_be_declared() {
+    let specification = accepted(
+        "@annotation colour { string name default \"red\"; long shade; };\n\
+         module M { @annotation empty {}; @colour(name = \"blue\") struct S { @empty long a; }; };",
+    );
+    assert_eq!(
+        specification.find("M::S").unwrap().doc,
+        "`@colour(name= \"blue\")`"
+    );
+    accepted("@annotation alone { long value; };");
 }
 
 #[test]

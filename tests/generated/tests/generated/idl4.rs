@@ -6,7 +6,9 @@ use punctual_any::{Any, Typed};
 use punctual_cdr::{CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
 use punctual_generated_tests::{
     MemoryOrb,
-    idl4::idl4::{Colour, LEAST, Longer, Palette, Permissions, Record, Settings, Status, Store, StoreRef},
+    idl4::idl4::{
+        Colour, Kept, LEAST, Longer, Palette, Permissions, Preset, Record, Settings, Status, Store, StoreRef,
+    },
 };
 use punctual_types::SystemException;
 
@@ -125,4 +127,15 @@ fn in_an_any_they_are_what_they_are_on_the_wire() {
     let settings = Settings::from([(String::from("a"), 0.5)]);
     let any = Any::new(&settings).unwrap();
     assert_eq!(any.get::<Settings>(), Ok(settings));
+}
+
+#[test]
+fn defaults_are_those_of_the_annotations() {
+    let preset = Preset::default();
+    assert_eq!((preset.number, preset.flag, preset.letter), (-7, true, 'x'));
+    assert_eq!((preset.real, preset.hue, preset.plain), (2.0, Colour::Green, 0));
+    assert_eq!(preset.price.to_string(), "1.50");
+    assert_eq!((&preset.text[..], &preset.few[..]), ("a", "b"));
+    assert_eq!((&preset.wide[..], &preset.few_wide[..]), ("c", "d"));
+    assert_eq!((Kept::default().level, Kept::default().other), (5, 0));
 }

@@ -7,9 +7,9 @@ use punctual_generated_tests::{
     values::{
         ValueBase,
         values::{
-            Alarm, Choice, Empty, Holder, Label, LoudAlarm, MoreSpecial, Named, NamedOperations, Node,
-            NodeFactory, NodeOperations, Nothing, Numbers, Origin, Rigid, Sparse, Special, Store, StoreRef,
-            node::MakeError, origin, store::LocateError,
+            Alarm, Choice, ElsewhereRef, Empty, Holder, Label, LoudAlarm, MoreSpecial, Named,
+            NamedOperations, Node, NodeFactory, NodeOperations, Nothing, Numbers, Origin, Relay, RelayRef,
+            Rigid, Sparse, Special, Store, StoreRef, Unseen, node::MakeError, origin, store::LocateError,
         },
     },
 };
@@ -324,4 +324,40 @@ fn trees_of_values_are_those_of_generated_types() {
     assert_eq!(changed.tag.as_ref().map(|tag| &tag.0[..]), Some("red"));
     assert_eq!(changed.extra.get::<i16>(), Ok(7));
     assert_eq!(changed.base.next.as_ref().map(|next| next.id), Some(1));
+}
+
+struct Passing;
+
+impl Relay for Passing {
+    fn pass(&self, r#where: Option<ElsewhereRef>) -> Result<Option<ElsewhereRef>, SystemException> {
+        Ok(r#where)
+    }
+
+    fn send(&self, value: Option<Shared<Unseen>>) -> Result<Option<Shared<Unseen>>, SystemException> {
+        Ok(value)
+    }
+}
+
+#[test]
+fn of_what_is_only_declared_references_and_null_pass() {
+    // It has no values.
+    let _ = |unseen: Unseen| match unseen {};
+    for endian in [Endian::Big, Endian::Little] {
+        let orb = MemoryOrb::new(endian);
+        let relay = orb.activate::<RelayRef, _>(Passing);
+        let elsewhere: ElsewhereRef = relay.unchecked();
+        let back = relay.pass(Some(&elsewhere)).unwrap().unwrap();
+        assert!(back.is_equivalent(&elsewhere));
+        assert!(relay.send(None).unwrap().is_none());
+    }
+}
+
+#[test]
+fn a_value_of_a_type_that_is_only_declared_is_refused() {
+    let mut octets = Vec::new();
+    let mut encoder = Encoder::new(&mut octets, Endian::Little);
+    0x7fff_ff02_u32.encode(&mut encoder).unwrap();
+    "IDL:values/Unseen:1.0".encode(&mut encoder).unwrap();
+    let decoded = Option::<Shared<Unseen>>::decode(&mut Decoder::new(&octets, Endian::Little));
+    assert_eq!(decoded.unwrap_err().kind, CdrErrorKind::ValueTypeUnknown);
 }
