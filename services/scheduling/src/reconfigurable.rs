@@ -6,6 +6,7 @@ mod anomaly;
 mod configuration;
 mod file;
 mod graph;
+mod objection;
 mod operation;
 mod operation_id;
 mod queue;
@@ -124,6 +125,11 @@ impl ReconfigurableScheduler {
         self.strategy = strategy;
         self.solution = None;
         self
+    }
+
+    /// Returns the order of admission and dispatch.
+    pub fn strategy_in_use(&self) -> Strategy {
+        self.strategy
     }
 
     /// Adds an operation.
@@ -364,20 +370,26 @@ impl ReconfigurableScheduler {
         changed
     }
 
+    fn name(&self, index: u32) -> String {
+        self.operations[index as usize].name.clone()
+    }
+
+    fn unresolved(&self, index: u32) -> Anomaly {
+        Anomaly::Unresolved {
+            name: self.name(index),
+            remote: self.operations[index as usize].is_remote,
+        }
+    }
+
     fn anomalies(&self, solution: &Solution) -> Vec<Anomaly> {
-        let name = |index: u32| self.operations[index as usize].name.clone();
+        let name = |index: u32| self.name(index);
         let mut anomalies: Vec<Anomaly> = Vec::new();
         if !solution.graph.cyclic.is_empty() {
             let names = solution.graph.cyclic.iter().map(|index| name(*index)).collect();
             anomalies.push(Anomaly::Cycle(names));
         }
-        for &index in &solution.graph.unresolved {
-            let remote = self.operations[index as usize].is_remote;
-            anomalies.push(Anomaly::Unresolved {
-                name: name(index),
-                remote,
-            });
-        }
+        let unresolved = solution.graph.unresolved.iter();
+        anomalies.extend(unresolved.map(|index| self.unresolved(*index)));
         let contradictory = solution.contradictory.iter();
         anomalies.extend(contradictory.filter_map(|index| self.operations[*index as usize].contradiction()));
         for &index in &solution.graph.sources {

@@ -36,6 +36,13 @@ pub enum Anomaly {
     },
     /// Not even the lowest rate of a source fits below the threshold.
     NotAdmitted(String),
+    /// A critical operation does not run, because the source from which it follows does not.
+    Stopped {
+        /// Name of the operation.
+        name: String,
+        /// Name of the source.
+        source: String,
+    },
     /// A source runs at a lower rate than its greatest one.
     LowerRate {
         /// Name of the operation.
@@ -56,7 +63,7 @@ impl Anomaly {
     pub fn severity(&self) -> Severity {
         match self {
             Self::LowerRate { .. } | Self::Unresolved { remote: true, .. } => Severity::Warning,
-            Self::NotAdmitted(_) | Self::Unresolved { .. } => Severity::Error,
+            Self::NotAdmitted(_) | Self::Stopped { .. } | Self::Unresolved { .. } => Severity::Error,
             Self::Cycle(_)
             | Self::Contradiction { .. }
             | Self::DuplicateName(_)
@@ -90,8 +97,16 @@ impl fmt::Display for Anomaly {
             Self::Contradiction { name, reason } => write!(f, "`{name}` contradicts itself: {reason}"),
             Self::NotAdmitted(name) => write!(
                 f,
-                "`{name}` was not admitted at any rate: utilisation would exceed the threshold"
+                "`{name}` was not admitted at any rate: utilisation would exceed the threshold; lower rates or \
+                 execution times, or raise the threshold"
             ),
+            Self::Stopped { name, source } => {
+                write!(
+                    f,
+                    "`{name}` does not run: `{source}`, from which it follows, was not admitted; make that \
+                     critical, too, or lower rates"
+                )
+            }
             Self::LowerRate { name, period, wanted } => write!(
                 f,
                 "`{name}` runs every {period:?} instead of every {wanted:?}: utilisation would exceed the \
