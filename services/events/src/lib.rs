@@ -33,6 +33,7 @@
 //! do other processes take part? | `servants.rs`; as a client `remote.rs`; observers `observers.rs`;
 //! counters `inspection.rs` |
 
+mod adoption;
 mod channel;
 mod consumer;
 mod dispatching;

@@ -21,7 +21,7 @@ impl ReconfigurableScheduler {
     /// assert_eq!(scheduler.objection(), None, "only the map has no room");
     /// scheduler.add(Operation::new("track", Criticality::High).tuple(ms(10), ms(6)))?;
     /// scheduler.compute();
-    /// assert_eq!(scheduler.objection(), Some(Anomaly::NotAdmitted("track".to_owned())));
+    /// assert_eq!(scheduler.objection(), Some(Anomaly::NotAdmitted("track".into())));
     /// # Ok::<(), Anomaly>(())
     /// ```
     pub fn objection(&self) -> Option<Anomaly> {

@@ -71,7 +71,7 @@ impl Table {
             return Err(Refusal::Limit);
         }
         let mut operation = Attributes::unset().operation(Vec::new(), true);
-        operation.name = name.to_owned();
+        operation.name = name.into();
         let id = self
             .scheduler
             .add(operation)
@@ -237,7 +237,7 @@ impl Table {
         let (priority, preemption_subpriority, preemption_priority) =
             self.priorities(handle).unwrap_or((0, 0, NOWHERE));
         Ok(RtInfo {
-            entry_point: operation.name.clone(),
+            entry_point: operation.name.to_string(),
             handle,
             worst_case_execution_time: at_rate.map_or(described.worst, |tuple| units(tuple.wcet)),
             typical_execution_time: described.typical,

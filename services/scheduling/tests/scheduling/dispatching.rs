@@ -266,7 +266,7 @@ fn a_schedule_in_which_critical_work_stops_is_refused_and_the_old_one_stays() {
         };
         changed.replace(track, vec![greedy]).unwrap();
     });
-    assert_eq!(anomalies.unwrap(), [Anomaly::NotAdmitted("other".to_owned())]);
+    assert_eq!(anomalies.unwrap(), [Anomaly::NotAdmitted("other".into())]);
     dispatcher
         .reconfigure(|changed| changed.enable(track, false).unwrap())
         .unwrap();
