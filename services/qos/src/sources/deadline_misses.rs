@@ -8,11 +8,10 @@ use crate::Condition;
 /// last sample, those that ended late, were cancelled as hopeless, or gave way to newer ones.
 ///
 /// ```
-/// use punctual_dispatch::{Dispatcher, Level};
+/// use punctual_dispatch::{Command, Dispatcher, Level};
 /// use punctual_qos::{Condition, DeadlineMisses};
 ///
-/// let dispatcher = Dispatcher::<Box<dyn punctual_dispatch::Command>>::builder();
-/// let dispatcher = dispatcher.level(Level::new(0)).build()?;
+/// let dispatcher: Dispatcher<Box<dyn Command>> = Dispatcher::builder().level(Level::new(0)).build()?;
 /// let condition = Condition::new("missed_share");
 /// let mut misses = DeadlineMisses::new(&condition);
 /// // Also `ScheduledDispatcher::statistics`, which contains levels that were removed.
