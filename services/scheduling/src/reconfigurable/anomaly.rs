@@ -97,8 +97,8 @@ impl fmt::Display for Anomaly {
             Self::Contradiction { name, reason } => write!(f, "`{name}` contradicts itself: {reason}"),
             Self::NotAdmitted(name) => write!(
                 f,
-                "`{name}` was not admitted at any rate: utilisation would exceed the threshold; lower rates or \
-                 execution times, or raise the threshold"
+                "`{name}` was not admitted at any rate: utilisation would exceed the threshold; lower \
+                 rates or execution times, or raise the threshold"
             ),
             Self::Stopped { name, source } => {
                 write!(

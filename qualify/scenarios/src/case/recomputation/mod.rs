@@ -1,5 +1,6 @@
 //! `case.recomputation`: how long the reconfigurable scheduler computes, for systems of 1,000 and 10,000
-//! operations of five rates each and three dependencies for each of them, anew and after a change of one. [Gill 2004] figure 10 shows up to 100 ms for about 70.
+//! operations of five rates each and three dependencies for each of them, anew and after a change of one.
+//! [Gill 2004] figure 10 shows up to 100 ms for about 70.
 
 mod system;
 
