@@ -98,7 +98,7 @@ impl<C: Command> ScheduledDispatcher<C> {
         configure: impl Fn(usize, Level) -> Level + Send + Sync + 'static,
     ) -> Result<Self, NotAdopted> {
         let watched = Arc::new(Watched::new(&scheduler));
-        watched.compute(&mut scheduler)?;
+        watched.compute(&mut scheduler).map_err(NotAdopted::Refused)?;
         let configure: Box<Configure> = Box::new(configure);
         let builder = Dispatcher::builder().levels(levels(&scheduler, &configure));
         let dispatcher = builder.build()?;
@@ -166,7 +166,7 @@ impl<C: Command> ScheduledDispatcher<C> {
         let mut scheduler = self.scheduler.lock();
         let mut changed = scheduler.clone();
         change(&mut changed);
-        let anomalies = self.watched.compute(&mut changed)?;
+        let anomalies = self.watched.compute(&mut changed).map_err(NotAdopted::Refused)?;
         let plan = Arc::new(plan(&changed));
         let levels = levels(&changed, &self.configure);
         let passed = match levels.is_empty() {

@@ -5,10 +5,7 @@ use std::{sync::Arc, time::Instant};
 use punctual::{Orb, SchedulerState, SchedulerStatistics};
 use punctual_os::PiMutex;
 
-use crate::{
-    NotAdopted,
-    reconfigurable::{Anomaly, OperationId, ReconfigurableScheduler, Strategy},
-};
+use crate::reconfigurable::{Anomaly, OperationId, ReconfigurableScheduler, Strategy};
 
 /// Counters beside a scheduler. Viewers take their lock, never that of the scheduler.
 pub(crate) struct Watched(PiMutex<(Strategy, SchedulerStatistics)>);
@@ -19,17 +16,14 @@ impl Watched {
         Self(PiMutex::new((strategy, SchedulerStatistics::default())))
     }
 
-    /// Computes and counts what was found; refuses what must not come into force.
-    pub(crate) fn compute(
-        &self,
-        scheduler: &mut ReconfigurableScheduler,
-    ) -> Result<Vec<Anomaly>, NotAdopted> {
+    /// Computes and counts what was found; returns the objection to what must not come into force.
+    pub(crate) fn compute(&self, scheduler: &mut ReconfigurableScheduler) -> Result<Vec<Anomaly>, Anomaly> {
         let (anomalies, objection) = self.examine(scheduler);
         match objection {
             None => Ok(anomalies),
             Some(objection) => {
                 self.refused();
-                Err(NotAdopted::Refused(objection))
+                Err(objection)
             }
         }
     }
