@@ -12,14 +12,18 @@ mod inspector;
 mod metrics;
 mod open_by_band;
 mod prometheus;
+mod schedulers;
 mod session;
 mod settings;
+mod shown;
 mod snapshot;
 
 pub use self::{
-    contracts::{ContractState, Contracts},
+    contracts::ContractState,
     inspector::{InspectError, Inspector, SnapshotSource},
     open_by_band::{Counted, OpenByBand},
+    schedulers::{SchedulerState, SchedulerStatistics},
     settings::{InspectedAt, Inspection},
+    shown::Shown,
     snapshot::{LaneSnapshot, ServiceTimesSnapshot, Snapshot},
 };

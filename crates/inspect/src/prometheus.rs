@@ -5,7 +5,9 @@
 use std::{fmt::Write as _, time::Duration};
 
 use crate::{
+    SchedulerStatistics,
     metrics::{Kind, METRICS},
+    schedulers::{SCHEDULER_COUNTERS, SCHEDULER_GAUGES},
     snapshot::{LaneSnapshot, ServiceTimesSnapshot, Snapshot, band},
 };
 
@@ -70,6 +72,7 @@ impl Snapshot {
             "counter",
         );
         let _ = writeln!(text, "{name} {}", self.late_replies);
+        self.schedulers_to_prometheus(&mut text);
         self.contracts_to_prometheus(&mut text);
         let name = "punctual_uptime_seconds";
         head(&mut text, name, "How long the ORB has been inspected.", "gauge");
@@ -79,6 +82,36 @@ impl Snapshot {
 }
 
 impl Snapshot {
+    fn schedulers_to_prometheus(&self, text: &mut String) {
+        let mut family = |name: &str, kind: &str, help: &str, value: &dyn Fn(&SchedulerStatistics) -> f64| {
+            head(text, name, help, kind);
+            for own in &self.schedulers {
+                let scheduler = label(&own.scheduler);
+                let _ = writeln!(
+                    text,
+                    "{name}{{scheduler=\"{scheduler}\"}} {}",
+                    value(&own.statistics)
+                );
+            }
+        };
+        for (name, help, value) in SCHEDULER_GAUGES {
+            let name = format!("punctual_scheduler_{name}");
+            family(&name, "gauge", help, &|own| value(own) as f64);
+        }
+        for (name, help, value) in SCHEDULER_COUNTERS {
+            let name = format!("punctual_scheduler_{name}_total");
+            family(&name, "counter", help, &|own| value(own) as f64);
+        }
+        let help = "Share of the processor that is admitted, 0 to 1.";
+        family("punctual_scheduler_utilization", "gauge", help, &|own| {
+            own.utilization
+        });
+        let help = "Duration of the last computation.";
+        family("punctual_scheduler_computation_seconds", "gauge", help, &|own| {
+            own.last_duration.as_secs_f64()
+        });
+    }
+
     fn contracts_to_prometheus(&self, text: &mut String) {
         let name = "punctual_contract_region";
         head(text, name, "1 for the region of each contract.", "gauge");

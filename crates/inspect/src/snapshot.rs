@@ -5,7 +5,11 @@ use std::{fmt::Write as _, time::Duration};
 use punctual_lane::{LaneStatistics, ServiceTimes};
 use punctual_os::{Scheduling, SchedulingClass};
 
-use crate::{ContractState, Counted, metrics::METRICS};
+use crate::{
+    ContractState, Counted, SchedulerState,
+    metrics::METRICS,
+    schedulers::{SCHEDULER_COUNTERS, SCHEDULER_GAUGES},
+};
 
 /// Counters of an ORB, read one after the other.
 #[derive(Default)]
@@ -16,6 +20,8 @@ pub struct Snapshot {
     pub client_connections: Vec<(Counted, usize)>,
     /// Calls whose replies did not arrive in time.
     pub late_replies: u64,
+    /// Schedulers that the program shows.
+    pub schedulers: Vec<SchedulerState>,
     /// Contracts that the program shows.
     pub contracts: Vec<ContractState>,
 }
@@ -89,7 +95,12 @@ impl Snapshot {
         }
         json.push_str(r#"],"client":{"connections_by_band":["#);
         write_connections(&mut json, &self.client_connections);
-        let _ = write!(json, r#"],"late_replies":{}}},"contracts":["#, self.late_replies);
+        let _ = write!(json, r#"],"late_replies":{}}},"schedulers":["#, self.late_replies);
+        for (number, scheduler) in self.schedulers.iter().enumerate() {
+            json.push_str(if number == 0 { "" } else { "," });
+            write_scheduler(&mut json, scheduler);
+        }
+        json.push_str(r#"],"contracts":["#);
         for (number, contract) in self.contracts.iter().enumerate() {
             json.push_str(if number == 0 { "" } else { "," });
             write_contract(&mut json, contract);
@@ -136,6 +147,21 @@ impl LaneSnapshot {
     }
 }
 
+fn write_scheduler(json: &mut String, own: &SchedulerState) {
+    let _ = write!(
+        json,
+        r#"{{"scheduler":"{}","strategy":"{}","utilization":{},"last_duration_ns":{}"#,
+        escaped(&own.scheduler),
+        escaped(&own.strategy),
+        finite(Some(own.statistics.utilization)),
+        own.statistics.last_duration.as_nanos()
+    );
+    for (name, _, value) in SCHEDULER_GAUGES.iter().chain(&SCHEDULER_COUNTERS) {
+        let _ = write!(json, r#","{name}":{}"#, value(&own.statistics));
+    }
+    json.push('}');
+}
+
 fn write_contract(json: &mut String, contract: &ContractState) {
     let _ = write!(
         json,
@@ -146,9 +172,7 @@ fn write_contract(json: &mut String, contract: &ContractState) {
         contract.evaluations
     );
     for (number, (condition, value)) in contract.conditions.iter().enumerate() {
-        // JSON has no infinity.
-        let value = value.filter(|value| value.is_finite());
-        let value = value.map_or_else(|| "null".to_owned(), |value| value.to_string());
+        let value = finite(*value);
         let _ = write!(
             json,
             r#"{}{{"condition":"{}","value":{value}}}"#,
@@ -157,6 +181,12 @@ fn write_contract(json: &mut String, contract: &ContractState) {
         );
     }
     json.push_str("]}");
+}
+
+/// A number; JSON has no infinity.
+fn finite(value: Option<f64>) -> String {
+    let value = value.filter(|value| value.is_finite());
+    value.map_or_else(|| "null".to_owned(), |value| value.to_string())
 }
 
 fn write_connections(json: &mut String, connections: &[(Counted, usize)]) {
@@ -207,6 +237,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SchedulerStatistics;
 
     #[test]
     fn contracts_have_regions_and_conditions() {
@@ -233,6 +264,49 @@ mod tests {
         let expected = format!(r#""contracts":[{first}{conditions}}},{first}[]}}]}}"#);
         let json = snapshot.to_json(Duration::ZERO);
         assert!(json.ends_with(&expected), "{json}");
+    }
+
+    #[test]
+    fn schedulers_have_their_counters() {
+        let statistics = SchedulerStatistics {
+            operations: 5,
+            running: 4,
+            levels: 2,
+            utilization: 0.75,
+            last_duration: Duration::from_micros(3),
+            computations: 9,
+            refused: 8,
+            cycles: 1,
+            unresolved: 2,
+            contradictions: 3,
+            not_admitted: 6,
+            lower_rates: 7,
+        };
+        let snapshot = Snapshot {
+            schedulers: vec![SchedulerState {
+                scheduler: "ra\"dar".to_owned(),
+                strategy: "MUF".to_owned(),
+                statistics,
+            }],
+            ..Snapshot::default()
+        };
+        let json = snapshot.to_json(Duration::ZERO);
+        let numbers = r#""operations":5,"running":4,"levels":2,"computations":9,"refused":8,"cycles":1"#;
+        let more = r#""unresolved":2,"contradictions":3,"not_admitted":6,"lower_rates":7}]"#;
+        let name = r#""schedulers":[{"scheduler":"ra\"dar","strategy":"MUF","utilization":0.75"#;
+        let expected = format!(r#"{name},"last_duration_ns":3000,{numbers},{more}"#);
+        assert!(json.contains(&expected), "{json}");
+        let text = snapshot.to_prometheus(Duration::ZERO);
+        for line in [
+            "# TYPE punctual_scheduler_running gauge",
+            "# TYPE punctual_scheduler_cycles_total counter",
+            "punctual_scheduler_running{scheduler=\"ra\\\"dar\"} 4",
+            "punctual_scheduler_cycles_total{scheduler=\"ra\\\"dar\"} 1",
+            "punctual_scheduler_utilization{scheduler=\"ra\\\"dar\"} 0.75",
+            "punctual_scheduler_computation_seconds{scheduler=\"ra\\\"dar\"} 0.000003",
+        ] {
+            assert!(text.lines().any(|own| own == line), "{text}");
+        }
     }
 
     #[test]

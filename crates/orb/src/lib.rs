@@ -62,7 +62,7 @@ pub use poa::{
     ServantLocator,
 };
 pub use poa_manager::PoaManagerState;
-pub use punctual_inspect::{ContractState, InspectedAt, Inspection};
+pub use punctual_inspect::{ContractState, InspectedAt, Inspection, SchedulerState, SchedulerStatistics};
 pub use punctual_lane::{
     LaneStatistics, QueueLimits, QueueStatistics, SocketOptions, StackUse, ThreadLifetime,
 };

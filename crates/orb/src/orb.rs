@@ -18,8 +18,8 @@ use punctual_stub::{Interface, ObjectRef, PolicyOverrides};
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
-    ContractState, Current, InspectedAt, OrbError, Poa, ResolveError, ThreadPool, ThreadPoolBuilder,
-    ThreadPoolId,
+    ContractState, Current, InspectedAt, OrbError, Poa, ResolveError, SchedulerState, ThreadPool,
+    ThreadPoolBuilder, ThreadPoolId,
     client::{Located, Reference, swap_call_deadline},
     current,
     interception::PiCurrent,
@@ -629,6 +629,29 @@ impl Orb {
     pub fn inspect_contract(&self, state: impl Fn() -> Option<ContractState> + Send + Sync + 'static) {
         if self.core().is_inspected() {
             self.core().contracts.add(state);
+        }
+    }
+
+    /// Shows a scheduler of operations in inspection, beside the lanes, until `state` returns `None`. The
+    /// inspection thread calls it; without inspection, nobody does. `ScheduledDispatcher::show` and
+    /// `SchedulerServant::show` of `punctual-scheduling` use this.
+    ///
+    /// ```
+    /// use punctual_orb::{Inspection, Orb, SchedulerState, SchedulerStatistics};
+    ///
+    /// let orb = Orb::builder().inspection(Inspection::new()).build()?;
+    /// orb.inspect_scheduler(|| {
+    ///     Some(SchedulerState {
+    ///         scheduler: "radar".to_owned(),
+    ///         strategy: "MUF".to_owned(),
+    ///         statistics: SchedulerStatistics::default(),
+    ///     })
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn inspect_scheduler(&self, state: impl Fn() -> Option<SchedulerState> + Send + Sync + 'static) {
+        if self.core().is_inspected() {
+            self.core().schedulers.add(state);
         }
     }
 

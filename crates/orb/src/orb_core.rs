@@ -5,7 +5,9 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use punctual_inspect::{Contracts, InspectedAt, Inspection, Inspector, LaneSnapshot, Snapshot};
+use punctual_inspect::{
+    ContractState, InspectedAt, Inspection, Inspector, LaneSnapshot, SchedulerState, Shown, Snapshot,
+};
 use punctual_lane::{LaneConfig, LaneEndpoint, LaneMode, SocketOptions, ThreadsConfig};
 use punctual_os::PiMutex;
 use punctual_transport::{Protocol, Transports};
@@ -42,7 +44,8 @@ pub(crate) struct OrbCore {
     pub(crate) root: Arc<PoaCore>,
     inspector: OnceLock<Inspector>,
     /// What inspection shows beside the lanes.
-    pub(crate) contracts: Contracts,
+    pub(crate) schedulers: Shown<SchedulerState>,
+    pub(crate) contracts: Shown<ContractState>,
 }
 
 impl OrbCore {
@@ -112,7 +115,8 @@ impl OrbCore {
             poa_defaults: PiMutex::new(settings.poa_defaults),
             root,
             inspector: inspector.map_or_else(OnceLock::new, OnceLock::from),
-            contracts: Contracts::default(),
+            schedulers: Shown::default(),
+            contracts: Shown::default(),
         });
         if let Some(inspector) = core.inspector.get() {
             let weak = Arc::downgrade(&core);
@@ -158,6 +162,7 @@ impl OrbCore {
             lanes,
             client_connections,
             late_replies: self.client.late_replies(),
+            schedulers: self.schedulers.states(),
             contracts: self.contracts.states(),
         }
     }

@@ -49,8 +49,9 @@ pub use punctual_orb::{
     Declined, Endpoint, ExpiredRequests, InspectedAt, Inspection, InvalidPolicy, LaneSpec, LaneStatistics,
     LaneWait, Limits, LockError, Mutex, MutexGuard, MutexInUse, MutexNotFound, NotAdmitted, ObjectBuilder,
     OnExcess, Orb, OrbBuilder, OrbError, Peers, Poa, PoaBuilder, PoaManager, PoaManagerState, PriorityModel,
-    QueueLimits, QueueStatistics, ReferenceBuilder, ResolveError, ServantActivator, ServantLocator,
-    SocketOptions, StackUse, ThreadLifetime, ThreadPool, ThreadPoolBuilder, ThreadPoolId,
+    QueueLimits, QueueStatistics, ReferenceBuilder, ResolveError, SchedulerState, SchedulerStatistics,
+    ServantActivator, ServantLocator, SocketOptions, StackUse, ThreadLifetime, ThreadPool, ThreadPoolBuilder,
+    ThreadPoolId,
 };
 pub use punctual_os::{CpuSet, SchedulingClass, ThreadSpec};
 pub use punctual_sched::{

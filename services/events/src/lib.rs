@@ -32,6 +32,7 @@
 //! | How do events pass from channel to channel? | `gateway/`, over UDP and multicast `gateway/datagram/`; loops `identity.rs`, queue of a gateway `outbox.rs`, as objects `servants/federation.rs` |
 //! | How do other processes take part? | `servants.rs`; as a client `remote.rs`; observers `observers.rs`; counters `inspection.rs` |
 
+mod adoption;
 mod channel;
 mod consumer;
 mod dispatching;

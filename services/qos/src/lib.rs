@@ -7,7 +7,7 @@
 //!
 //! | Task | Item |
 //! |---|---|
-//! | Measure | [`Condition`] |
+//! | Measure | [`Condition`]; by [`ProcessorUse`], [`DeadlineMisses`], [`Latency`], [`Bandwidth`], or yourself |
 //! | Adapt to what is measured | [`Contract`] |
 //! | Let people watch | [`Contract::show`] |
 //! | Let other hosts report and observe | [`ContractServant`], [`idl`] |
@@ -18,6 +18,7 @@ mod contract;
 mod rate_manager;
 mod region;
 mod servant;
+mod sources;
 
 pub use condition::Condition;
 pub use contract::{Contract, ContractBuilder, ContractError, Transition};
@@ -25,6 +26,7 @@ pub use punctual::ContractState;
 pub use rate_manager::{Need, RateManager, RateManagerError, Selected};
 pub use region::Region;
 pub use servant::{ContractServant, ServantLimits};
+pub use sources::{Bandwidth, DeadlineMisses, Latency, ProcessorUse};
 
 /// Generated from `idl/qos.idl`.
 #[allow(missing_docs, reason = "the IDL documents what needs it")]

@@ -117,7 +117,7 @@ impl RateManager {
             .operation(id)
             .ok_or(Anomaly::UnknownOperation(id))?;
         if !operation.is_source() {
-            return Err(RateManagerError::NoRate(operation.name.clone()));
+            return Err(RateManagerError::NoRate(operation.name.to_string()));
         }
         let tuples = operation.tuples.clone();
         let Some(present) = self.period(id).filter(|_| need != Need::Same) else {

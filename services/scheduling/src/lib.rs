@@ -43,6 +43,7 @@ mod schedule;
 mod scheduled_dispatcher;
 mod server_scheduler;
 mod threads;
+mod watched;
 
 pub use activity::{Activity, After, Lock, Place, Step};
 pub use adapter::{Adapter, Object};
@@ -55,6 +56,6 @@ pub use pool::{Lane, Pool};
 pub use punctual_toml::{BadSpan, FileError, Span};
 pub use refusal::Refusal;
 pub use schedule::{Part, Parts, Schedule};
-pub use scheduled_dispatcher::{NotDispatched, ScheduledDispatcher, fifo};
+pub use scheduled_dispatcher::{NotAdopted, NotDispatched, ScheduledDispatcher, fifo};
 pub use server_scheduler::ServerScheduler;
 pub use threads::{Buffering, Class, Expired, Wait};

@@ -6,13 +6,16 @@ mod anomaly;
 mod configuration;
 mod file;
 mod graph;
+mod objection;
 mod operation;
 mod operation_id;
+mod operation_levels;
 mod queue;
 mod strategy;
 
 use std::{
     collections::{BTreeSet, HashMap},
+    sync::Arc,
     time::Duration,
 };
 
@@ -59,7 +62,7 @@ pub struct ReconfigurableScheduler {
     /// Utilisation up to which other work is admitted.
     threshold: f64,
     operations: Vec<Operation>,
-    names: HashMap<String, OperationId>,
+    names: HashMap<Arc<str>, OperationId>,
     dependencies: Vec<Dependency>,
     /// What follows from all this; `None` before [`Self::compute`], and after changes of the structure.
     solution: Option<Solution>,
@@ -126,6 +129,11 @@ impl ReconfigurableScheduler {
         self
     }
 
+    /// Returns the order of admission and dispatch.
+    pub fn strategy_in_use(&self) -> Strategy {
+        self.strategy
+    }
+
     /// Adds an operation.
     ///
     /// # Errors
@@ -135,7 +143,7 @@ impl ReconfigurableScheduler {
         if self.names.contains_key(&operation.name) {
             return Err(Anomaly::DuplicateName(operation.name));
         }
-        self.names.insert(operation.name.clone(), id);
+        self.names.insert(Arc::clone(&operation.name), id);
         self.operations.push(operation);
         self.solution = None;
         Ok(id)
@@ -204,12 +212,11 @@ impl ReconfigurableScheduler {
         self.known(id)?;
         let own = &mut self.operations[id.index()];
         let described = Operation {
-            name: std::mem::take(&mut own.name),
+            name: Arc::clone(&own.name),
             tuples: std::mem::take(&mut own.tuples),
             ..operation
         };
         let differs = Operation {
-            name: String::new(),
             tuples: Vec::new(),
             ..described.clone()
         } != *own;
@@ -274,8 +281,7 @@ impl ReconfigurableScheduler {
             None => self.computed_anew(),
         };
         solution.graph.changed.clear();
-        let mut anomalies = self.anomalies(&solution);
-        anomalies.sort_by_key(|anomaly| std::cmp::Reverse(anomaly.severity()));
+        let anomalies = self.anomalies(&solution);
         self.solution = Some(solution);
         anomalies
     }
@@ -318,11 +324,10 @@ impl ReconfigurableScheduler {
         admission::update_entries(&self.operations, solution, self.strategy, &weighted);
         self.admit(solution);
         let sources = solution.graph.sources.iter().copied();
-        let changed = sources.filter(|source| {
-            let index = *source as usize;
-            before[index] != solution.admitted[index] || solution.graph.changed.contains(source)
-        });
-        let changed: Vec<u32> = changed.collect();
+        let moved = sources.filter(|source| before[*source as usize] != solution.admitted[*source as usize]);
+        let mut changed = solution.graph.changed.clone();
+        changed.retain(|operation| self.operations[*operation as usize].is_source());
+        changed.extend(moved);
         let affected = solution.graph.following(&changed).into_iter();
         let moved = affected.filter_map(|operation| {
             let before = solution.assignments[operation as usize];
@@ -364,32 +369,45 @@ impl ReconfigurableScheduler {
         changed
     }
 
-    fn anomalies(&self, solution: &Solution) -> Vec<Anomaly> {
-        let name = |index: u32| self.operations[index as usize].name.clone();
-        let mut anomalies: Vec<Anomaly> = Vec::new();
-        if !solution.graph.cyclic.is_empty() {
-            let names = solution.graph.cyclic.iter().map(|index| name(*index)).collect();
-            anomalies.push(Anomaly::Cycle(names));
+    fn name(&self, index: u32) -> Arc<str> {
+        Arc::clone(&self.operations[index as usize].name)
+    }
+
+    fn unresolved(&self, index: u32) -> Anomaly {
+        Anomaly::Unresolved {
+            name: self.name(index),
+            remote: self.operations[index as usize].is_remote,
         }
-        for &index in &solution.graph.unresolved {
-            let remote = self.operations[index as usize].is_remote;
-            anomalies.push(Anomaly::Unresolved {
-                name: name(index),
-                remote,
-            });
+    }
+
+    /// Finds what is wrong, the most severe first.
+    fn anomalies(&self, solution: &Solution) -> Vec<Anomaly> {
+        let graph = &solution.graph;
+        let mut anomalies: Vec<Anomaly> = Vec::with_capacity(graph.sources.len());
+        if !graph.cyclic.is_empty() {
+            let names = graph.cyclic.iter().map(|index| self.name(*index)).collect();
+            anomalies.push(Anomaly::Cycle(names));
         }
         let contradictory = solution.contradictory.iter();
         anomalies.extend(contradictory.filter_map(|index| self.operations[*index as usize].contradiction()));
-        for &index in &solution.graph.sources {
+        let unresolved = |remote: bool| {
+            let unresolved = graph.unresolved.iter().copied();
+            unresolved.filter(move |index| self.operations[*index as usize].is_remote == remote)
+        };
+        anomalies.extend(unresolved(false).map(|index| self.unresolved(index)));
+        let resting = graph.sources.iter();
+        let resting = resting.filter(|index| solution.admitted[**index as usize].is_none());
+        anomalies.extend(resting.map(|index| Anomaly::NotAdmitted(self.name(*index))));
+        anomalies.extend(unresolved(true).map(|index| self.unresolved(index)));
+        for &index in &graph.sources {
             let tuples = &self.operations[index as usize].tuples;
-            match solution.admitted[index as usize] {
-                None => anomalies.push(Anomaly::NotAdmitted(name(index))),
-                Some(tuple) if (tuple as usize) + 1 < tuples.len() => anomalies.push(Anomaly::LowerRate {
-                    name: name(index),
-                    period: tuples[tuple as usize].period,
+            let admitted = solution.admitted[index as usize].map(|tuple| tuple as usize);
+            if let Some(tuple) = admitted.filter(|tuple| tuple + 1 < tuples.len()) {
+                anomalies.push(Anomaly::LowerRate {
+                    name: self.name(index),
+                    period: tuples[tuple].period,
                     wanted: tuples[tuples.len() - 1].period,
-                }),
-                Some(_) => {}
+                });
             }
         }
         anomalies

@@ -8,18 +8,22 @@ use std::{
     },
 };
 
-use punctual::NativePriority;
+use punctual::{NativePriority, Orb, SchedulerStatistics};
 use punctual_dispatch::{Command, DispatchError, Dispatcher, Level, LevelStatistics, Order, Qos, Rejected};
 use punctual_os::{PiMutex, Scheduling};
 use punctual_sched::dynamic::Time;
 
-use crate::reconfigurable::{Anomaly, OperationId, Queue, ReconfigurableScheduler};
+use crate::{
+    reconfigurable::{Anomaly, OperationId, Queue, ReconfigurableScheduler},
+    watched::Watched,
+};
 
 /// Dispatches the executions of operations as the reconfigurable scheduler has decided: with the level, the
 /// order, the criticality and the importance of the operation, and with the end of its period as deadline.
 ///
 /// [`Self::reconfigure`] computes again and passes the new levels on while operations wait and run. No
-/// execution is lost: what waits moves to the level of its number in the new configuration.
+/// execution is lost: what waits moves to the level of its number in the new configuration. A schedule in
+/// which critical work would stop is refused, and the one in force stays.
 ///
 /// ```
 /// use std::{sync::mpsc, time::Duration};
@@ -41,8 +45,9 @@ use crate::reconfigurable::{Anomaly, OperationId, Queue, ReconfigurableScheduler
 /// ```
 pub struct ScheduledDispatcher<C: Command> {
     dispatcher: Dispatcher<C>,
-    /// Locked by reconfigurations, one at a time.
+    /// The schedule in force. Locked by reconfigurations, one at a time.
     scheduler: PiMutex<ReconfigurableScheduler>,
+    watched: Arc<Watched>,
     plan: PiMutex<Arc<Vec<Option<Qos>>>>,
     configure: Box<Configure>,
     not_scheduled: AtomicU64,
@@ -50,6 +55,17 @@ pub struct ScheduledDispatcher<C: Command> {
 
 /// Completes the description of a level: scheduling class, CPUs, capacity, shedding.
 type Configure = dyn Fn(usize, Level) -> Level + Send + Sync;
+
+/// Why a schedule did not come into force.
+#[derive(Debug, thiserror::Error)]
+pub enum NotAdopted {
+    /// There is an [objection](ReconfigurableScheduler::objection) to it.
+    #[error("the schedule does not come into force, and the one before stays: {0}; or disable what may stop")]
+    Refused(Anomaly),
+    /// The dispatcher could not take its levels.
+    #[error(transparent)]
+    Dispatch(#[from] DispatchError),
+}
 
 /// Why an execution was not queued.
 #[derive(thiserror::Error)]
@@ -76,17 +92,20 @@ impl<C: Command> ScheduledDispatcher<C> {
     /// its place from 0, which is the first to be dispatched; [`fifo`] is what most programs need.
     ///
     /// # Errors
-    /// As for [`DispatcherBuilder::build`](punctual_dispatch::DispatcherBuilder::build); among others if no
-    /// operation runs.
+    /// [`NotAdopted`]: as for [`Self::reconfigure`], and if no operation runs.
     pub fn start(
         mut scheduler: ReconfigurableScheduler,
         configure: impl Fn(usize, Level) -> Level + Send + Sync + 'static,
-    ) -> Result<Self, DispatchError> {
-        scheduler.compute();
+    ) -> Result<Self, NotAdopted> {
+        let watched = Arc::new(Watched::new(&scheduler));
+        watched.compute(&mut scheduler).map_err(NotAdopted::Refused)?;
         let configure: Box<Configure> = Box::new(configure);
         let builder = Dispatcher::builder().levels(levels(&scheduler, &configure));
+        let dispatcher = builder.build()?;
+        watched.adopted(&scheduler);
         Ok(Self {
-            dispatcher: builder.build()?,
+            dispatcher,
+            watched,
             plan: PiMutex::new(Arc::new(plan(&scheduler))),
             scheduler: PiMutex::new(scheduler),
             configure,
@@ -117,22 +136,51 @@ impl<C: Command> ScheduledDispatcher<C> {
     /// Changes operations, computes, and passes the levels to the dispatcher; returns the anomalies. If
     /// nothing runs any more, the levels stay, and no operation is dispatched.
     ///
+    /// ```
+    /// use std::time::Duration;
+    /// use punctual_dispatch::Command;
+    /// use punctual_scheduling::{ScheduledDispatcher, reconfigurable::*};
+    ///
+    /// type Dispatcher = ScheduledDispatcher<Box<dyn Command>>;
+    /// let ms = Duration::from_millis;
+    /// let track = |wcet| Operation::new("track", Criticality::High).tuple(ms(50), ms(wcet));
+    /// let mut scheduler = ReconfigurableScheduler::new(Strategy::Muf);
+    /// let id = scheduler.add(track(10))?;
+    /// let dispatcher = Dispatcher::start(scheduler, |_, level| level)?;
+    /// // More than the processor has.
+    /// let refused = dispatcher.reconfigure(|changed| changed.redefine(id, track(60)).expect("it is known"));
+    /// assert!(refused.unwrap_err().to_string().contains("`track` contradicts itself"));
+    /// assert_eq!(dispatcher.scheduler().assignment(id).and_then(|own| own.period), Some(ms(50)));
+    /// assert_eq!(dispatcher.computations().refused, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// As for [`Dispatcher::reconfigure`].
+    /// [`NotAdopted::Refused`] if a cycle, an operation that nothing runs or critical work without room is in
+    /// the changed schedule, and [`NotAdopted::Dispatch`] as for [`Dispatcher::reconfigure`]. The schedule in
+    /// force stays then, operations included, unless a thread could not be started.
     pub fn reconfigure(
         &self,
         change: impl FnOnce(&mut ReconfigurableScheduler),
-    ) -> Result<Vec<Anomaly>, DispatchError> {
+    ) -> Result<Vec<Anomaly>, NotAdopted> {
         let mut scheduler = self.scheduler.lock();
-        change(&mut scheduler);
-        let anomalies = scheduler.compute();
-        let plan = Arc::new(plan(&scheduler));
-        let levels = levels(&scheduler, &self.configure);
-        if !levels.is_empty() {
-            self.dispatcher.reconfigure(levels)?;
+        let mut changed = scheduler.clone();
+        change(&mut changed);
+        let anomalies = self.watched.compute(&mut changed).map_err(NotAdopted::Refused)?;
+        let plan = Arc::new(plan(&changed));
+        let levels = levels(&changed, &self.configure);
+        let passed = match levels.is_empty() {
+            true => Ok(()),
+            false => self.dispatcher.reconfigure(levels),
+        };
+        if !matches!(passed, Ok(()) | Err(DispatchError::Thread { .. })) {
+            self.watched.refused();
+        } else {
+            self.watched.adopted(&changed);
+            *self.plan.lock() = plan;
+            *scheduler = changed;
         }
-        *self.plan.lock() = plan;
-        Ok(anomalies)
+        Ok(passed.map(|()| anomalies)?)
     }
 
     /// Returns a copy of the scheduler with the schedule in force.
@@ -150,6 +198,32 @@ impl<C: Command> ScheduledDispatcher<C> {
         self.not_scheduled.load(Relaxed)
     }
 
+    /// Returns the counters of all computations, and what the schedule in force has.
+    pub fn computations(&self) -> SchedulerStatistics {
+        self.watched.statistics()
+    }
+
+    /// Shows the scheduler under this name in `punctual top` and in metrics, beside the lanes of an inspected
+    /// ORB, as long as it exists. No thread of the program does anything for this.
+    ///
+    /// ```
+    /// use punctual::{Inspection, Orb};
+    /// use punctual_dispatch::Command;
+    /// use punctual_scheduling::{ScheduledDispatcher, reconfigurable::*};
+    ///
+    /// type Dispatcher = ScheduledDispatcher<Box<dyn Command>>;
+    /// let ms = std::time::Duration::from_millis;
+    /// let orb = Orb::builder().inspection(Inspection::new()).build()?;
+    /// let mut scheduler = ReconfigurableScheduler::new(Strategy::Muf);
+    /// scheduler.add(Operation::new("track", Criticality::High).tuple(ms(50), ms(5)))?;
+    /// let dispatcher = Dispatcher::start(scheduler, |_, level| level)?;
+    /// dispatcher.show(&orb, "radar");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn show(&self, orb: &Orb, name: impl Into<String>) {
+        self.watched.show(orb, name.into());
+    }
+
     /// Returns the counters of all levels, the present ones and those that were removed.
     pub fn statistics(&self) -> Vec<LevelStatistics> {
         let mut all = self.dispatcher.statistics();
@@ -162,7 +236,7 @@ impl<C: Command> ScheduledDispatcher<C> {
 /// the priority below, down to 1.
 ///
 /// ```
-/// use punctual::NativePriority;
+/// use punctual::{NativePriority, Orb, SchedulerStatistics};
 /// use punctual_dispatch::Level;
 /// use punctual_scheduling::fifo;
 ///

@@ -22,6 +22,8 @@ mod pages {
     mod inspection {}
     #[doc = include_str!("../../../docs/guide/lanes.md")]
     mod lanes {}
+    #[doc = include_str!("../../../docs/scheduler.md")]
+    mod scheduler {}
     #[doc = include_str!("../../../docs/guide/stable-references.md")]
     mod stable_references {}
     #[doc = include_str!("../../../docs/guide/transports.md")]

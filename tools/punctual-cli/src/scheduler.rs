@@ -55,6 +55,9 @@ pub struct Serve {
     /// Use of the processor, 0 to 1, up to which other work is admitted
     #[arg(long, value_name = "USE", default_value = "1", value_parser = share)]
     pub threshold: f64,
+    /// Let `punctual top` watch the scheduler and its lanes, at this socket
+    #[arg(long, value_name = "SOCKET")]
+    pub inspection: Option<PathBuf>,
 }
 
 const SHOW: &str = "\
@@ -82,6 +85,10 @@ const SERVE: &str = "\
 Examples:
   punctual scheduler serve
   punctual scheduler serve --listen iiop://10.0.0.7:2811 --strategy MUF --threshold 0.8
+  punctual scheduler serve --inspection /run/user/1000/scheduler.inspect
+
+With --inspection, `punctual top` shows computations, and how many were refused or found cycles, operations
+that nothing runs (no rate), contradictory rate tuples (contrary) and operations without room (no room).
 
 Exit code: 0 ended by a signal; 2 it could not serve.";
 

@@ -18,28 +18,6 @@ type Nothing = fn(&Execution) -> Result<(), punctual_dispatch::Hopeless>;
 
 const NAMES: [&str; 2] = ["radar", "display"];
 
-/// Adopts lanes and priorities of the schedule in force: consumers have the names of operations.
-fn adopt(channel: &EventChannel, schedule: &ReconfigurableScheduler) -> Result<(), EventError> {
-    let of_level = |level: u32| Priority::new(30_000 - i16::try_from(level).unwrap()).unwrap();
-    let lanes = (0..).zip(schedule.levels()).map(|(level, _)| Lane {
-        priority: of_level(level),
-        threads: 1,
-    });
-    let ids = (0..).map(OperationId).zip(schedule.operations());
-    let levels: Vec<_> = ids
-        .map(|(id, operation)| {
-            (
-                operation.name.clone(),
-                schedule.assignment(id).and_then(|one| one.level),
-            )
-        })
-        .collect();
-    channel.reconfigure(lanes, |consumer| {
-        let (_, level) = levels.iter().find(|(name, _)| *name == consumer.name)?;
-        level.map(of_level)
-    })
-}
-
 /// A schedule by rates: the operation with this name has the shorter period.
 fn rates(fast: &str) -> impl Fn(&mut ReconfigurableScheduler) {
     let index = NAMES.iter().position(|name| *name == fast).unwrap();
@@ -87,11 +65,12 @@ fn a_new_schedule_changes_lanes_and_priorities_and_loses_no_event() {
             (0..EVENTS).for_each(|number| assert_eq!(tracks.push(&track(number)).unwrap(), 2))
         })
     };
+    let lane = Lane::descending(Priority::new(30_000).unwrap());
     let mut changes = 0;
     while !supplier.is_finished() || changes < 4 {
         let fast = NAMES[changes % 2];
         scheduled.reconfigure(rates(fast)).unwrap();
-        adopt(&channel, &scheduled.scheduler()).unwrap();
+        channel.adopt(&scheduled.scheduler(), &lane).unwrap();
         let first = &channel.statistics().consumers[0];
         assert_eq!(
             (&*first.name, first.priority.value()),
@@ -131,4 +110,57 @@ fn lanes_that_cannot_be_used_change_nothing() {
         reactive.reconfigure([], |_| None),
         Err(EventError::WithoutLanes)
     ));
+}
+
+/// A consumer without an operation, and an operation that stops, keep what they have.
+#[test]
+fn only_consumers_whose_operations_run_get_new_priorities() {
+    let priority = |value| Priority::new(value).unwrap();
+    let mut scheduler = ReconfigurableScheduler::new(Strategy::Rms);
+    let ms = Duration::from_millis;
+    let add = |scheduler: &mut ReconfigurableScheduler, name| {
+        let operation = Operation::new(name, Criticality::Low).tuple(ms(10), ms(1));
+        scheduler.add(operation).unwrap()
+    };
+    let ids = NAMES.map(|name| add(&mut scheduler, name));
+    let channel = EventChannel::builder().lane(priority(7), 1).build().unwrap();
+    let consumer = |name| {
+        let consumer = channel.subscribe_to(Filter::event(TRACK)).name(name);
+        consumer.priority(priority(7)).each(|_| {}).unwrap()
+    };
+    let consumers = ["radar", "display", "log"].map(consumer);
+    let lane = Lane::descending(priority(100));
+    let priorities = || {
+        let values = consumers.each_ref().map(|one| one.statistics().priority.value());
+        let push = channel.push_octets(TRACK, b"x");
+        push.map(|reached| (reached, values)).unwrap()
+    };
+    // Before a computation there are no levels.
+    channel.adopt(&scheduler, &lane).unwrap();
+    assert_eq!(priorities(), (3, [7, 7, 7]));
+    scheduler.replace(ids[1], vec![]).unwrap();
+    scheduler.compute();
+    channel.adopt(&scheduler, &lane).unwrap();
+    assert_eq!(priorities(), (3, [100, 7, 7]), "the display does not run");
+    scheduler
+        .replace(
+            ids[1],
+            vec![RateTuple {
+                period: ms(5),
+                wcet: ms(1),
+            }],
+        )
+        .unwrap();
+    scheduler.compute();
+    channel.adopt(&scheduler, &lane).unwrap();
+    assert_eq!(priorities(), (3, [99, 100, 7]));
+    for id in ids {
+        scheduler.enable(id, false).unwrap();
+    }
+    scheduler.compute();
+    channel.adopt(&scheduler, &lane).unwrap();
+    assert_eq!(priorities(), (3, [99, 100, 7]), "nothing runs, nothing changes");
+    eventually("all deliveries", || {
+        consumers.iter().all(|one| one.statistics().delivered == 4)
+    });
 }

@@ -7,20 +7,23 @@ use super::{Operation, Solution, Strategy, graph::Graph, strategy::Key};
 /// One rate of a source, with its place in the order of admission.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Entry {
+    /// Names source and tuple.
     pub(super) key: Key,
-    pub(super) source: u32,
-    pub(super) tuple: u32,
-    pub(super) is_critical: bool,
     /// Share of the processor of the source at this rate, and of everything that follows from it.
-    pub(super) utilization: f64,
+    utilization: f64,
+    is_critical: bool,
 }
 
 /// Returns the entries of all sources, in the order of admission.
 pub(super) fn entries(operations: &[Operation], graph: &Graph, strategy: Strategy) -> Vec<Entry> {
-    let sources = graph.sources.iter();
-    let mut entries: Vec<Entry> = sources
-        .flat_map(|source| of_source(operations, graph, strategy, *source))
-        .collect();
+    let tuples = graph
+        .sources
+        .iter()
+        .map(|source| operations[*source as usize].tuples.len());
+    let mut entries = Vec::with_capacity(tuples.sum());
+    for source in &graph.sources {
+        entries.extend(of_source(operations, graph, strategy, *source));
+    }
     entries.sort_unstable_by_key(|entry| entry.key);
     entries
 }
@@ -40,8 +43,6 @@ fn of_source<'a>(
     let tuples = operation.tuples.iter().filter(move |_| admissible);
     tuples.zip(0u32..).map(move |(_, number)| Entry {
         key: strategy.key(source, number, operation.criticality, shortest),
-        source,
-        tuple: number,
         is_critical: operation.criticality.is_critical(),
         utilization: utilization(operation, graph.weights[source as usize], number),
     })
@@ -66,29 +67,46 @@ pub(super) fn update_entries(
     sources
         .iter()
         .for_each(|source| is_updated[*source as usize] = true);
-    let changed = solution.graph.changed.iter().copied();
-    let changed = changed.filter(|operation| operations[*operation as usize].is_source());
-    let mut changed: Vec<u32> = changed.collect();
-    changed.sort_unstable();
-    changed.dedup();
-    if !changed.is_empty() {
-        let mut new: Vec<Entry> = changed
+    let mut moved: Vec<u32> = solution.graph.changed.clone();
+    moved.retain(|operation| operations[*operation as usize].is_source());
+    moved.retain(|source| !keeps_places(operations, solution, strategy, *source));
+    moved.sort_unstable();
+    moved.dedup();
+    if !moved.is_empty() {
+        let new = moved
             .iter()
-            .flat_map(|source| of_source(operations, &solution.graph, strategy, *source))
-            .collect();
+            .flat_map(|source| of_source(operations, &solution.graph, strategy, *source));
+        let mut new: Vec<Entry> = new.collect();
         new.sort_unstable_by_key(|entry| entry.key);
-        solution
-            .entries
-            .retain(|entry| changed.binary_search(&entry.source).is_err());
-        merge(&mut solution.entries, new);
+        let entries = &mut solution.entries;
+        entries.retain(|entry| moved.binary_search(&entry.key.source).is_err());
+        merge(entries, new);
     }
     let weights = &solution.graph.weights;
     for entry in &mut solution.entries {
-        let source = entry.source as usize;
+        let source = entry.key.source as usize;
         if is_updated[source] {
-            entry.utilization = utilization(&operations[source], weights[source], entry.tuple);
+            entry.utilization = utilization(&operations[source], weights[source], entry.key.tuple);
         }
     }
+}
+
+/// Returns whether a changed source has the same places in the order of admission as before.
+fn keeps_places(operations: &[Operation], solution: &Solution, strategy: Strategy, source: u32) -> bool {
+    let operation = &operations[source as usize];
+    let count = of_source(operations, &solution.graph, strategy, source).count() as u32;
+    let Some(shortest) = operation.tuples.last().map(|tuple| tuple.period) else {
+        return false;
+    };
+    // All places of a source have the same shortest period: there was one more, or all are these.
+    let has = |tuple| {
+        let key = strategy.key(source, tuple, operation.criticality, shortest);
+        solution
+            .entries
+            .binary_search_by_key(&key, |entry| entry.key)
+            .is_ok()
+    };
+    count > 0 && (0..count).all(has) && !has(count)
 }
 
 /// Merges two lists that are in order.
@@ -118,16 +136,16 @@ pub(super) fn admit(
     for entry in entries {
         let critical_work = strategy.knows_criticality() && entry.is_critical;
         let threshold = if critical_work { critical } else { other };
-        let source = entry.source as usize;
+        let source = entry.key.source as usize;
         // The next rate of a source is tried only after the one before it.
-        if admitted[source].map_or(0, |tuple| tuple + 1) != entry.tuple {
+        if admitted[source].map_or(0, |tuple| tuple + 1) != entry.key.tuple {
             continue;
         }
         let with = total - shares[source] + entry.utilization;
         if with <= threshold + ROUNDING {
             total = with;
             shares[source] = entry.utilization;
-            admitted[source] = Some(entry.tuple);
+            admitted[source] = Some(entry.key.tuple);
         }
     }
     total

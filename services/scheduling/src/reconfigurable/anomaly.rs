@@ -1,6 +1,6 @@
 //! What is wrong with operations and their dependencies, or was not admitted.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use super::OperationId;
 
@@ -19,34 +19,41 @@ pub enum Severity {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Anomaly {
     /// These operations, or what follows from them, depend on each other in a circle; none of them runs.
-    Cycle(Vec<String>),
+    Cycle(Vec<Arc<str>>),
     /// An operation without rates depends on nothing that runs.
     Unresolved {
         /// Name of the operation.
-        name: String,
+        name: Arc<str>,
         /// Whether it waits for another host.
         remote: bool,
     },
     /// Tuples of an operation contradict each other; none of them is admitted.
     Contradiction {
         /// Name of the operation.
-        name: String,
+        name: Arc<str>,
         /// What does.
-        reason: String,
+        reason: &'static str,
     },
     /// Not even the lowest rate of a source fits below the threshold.
-    NotAdmitted(String),
+    NotAdmitted(Arc<str>),
+    /// A critical operation does not run, because the source from which it follows does not.
+    Stopped {
+        /// Name of the operation.
+        name: Arc<str>,
+        /// Name of the source.
+        source: Arc<str>,
+    },
     /// A source runs at a lower rate than its greatest one.
     LowerRate {
         /// Name of the operation.
-        name: String,
+        name: Arc<str>,
         /// Its period.
         period: Duration,
         /// The shortest one.
         wanted: Duration,
     },
     /// Two operations have this name.
-    DuplicateName(String),
+    DuplicateName(Arc<str>),
     /// There is no such operation.
     UnknownOperation(OperationId),
 }
@@ -56,7 +63,7 @@ impl Anomaly {
     pub fn severity(&self) -> Severity {
         match self {
             Self::LowerRate { .. } | Self::Unresolved { remote: true, .. } => Severity::Warning,
-            Self::NotAdmitted(_) | Self::Unresolved { .. } => Severity::Error,
+            Self::NotAdmitted(_) | Self::Stopped { .. } | Self::Unresolved { .. } => Severity::Error,
             Self::Cycle(_)
             | Self::Contradiction { .. }
             | Self::DuplicateName(_)
@@ -90,8 +97,16 @@ impl fmt::Display for Anomaly {
             Self::Contradiction { name, reason } => write!(f, "`{name}` contradicts itself: {reason}"),
             Self::NotAdmitted(name) => write!(
                 f,
-                "`{name}` was not admitted at any rate: utilisation would exceed the threshold"
+                "`{name}` was not admitted at any rate: utilisation would exceed the threshold; lower \
+                 rates or execution times, or raise the threshold"
             ),
+            Self::Stopped { name, source } => {
+                write!(
+                    f,
+                    "`{name}` does not run: `{source}`, from which it follows, was not admitted; make that \
+                     critical, too, or lower rates"
+                )
+            }
             Self::LowerRate { name, period, wanted } => write!(
                 f,
                 "`{name}` runs every {period:?} instead of every {wanted:?}: utilisation would exceed the \

@@ -207,7 +207,7 @@ impl Described {
             When::Any => Firing::Any,
             When::All => Firing::All,
         };
-        let operation = Operation::new(&self.name, criticality);
+        let operation = Operation::new(self.name.as_str(), criticality);
         let operation = operation.importance(self.importance).firing(firing);
         let rates = self.rates.iter();
         let operation = rates.fold(operation, |own, rate| own.tuple(rate.period.0, rate.wcet.0));

@@ -181,6 +181,12 @@ impl Graph {
         marked
     }
 
+    /// Returns the operations on which an operation depends.
+    pub(super) fn predecessors(&self, operation: u32) -> impl Iterator<Item = u32> + '_ {
+        let before = self.predecessors.of_operation(operation).iter();
+        before.map(|(before, _)| *before)
+    }
+
     /// Returns these operations and all that follow from them, in topological order.
     pub(super) fn following(&self, operations: &[u32]) -> Vec<u32> {
         let mut pending = self.marked(operations);

@@ -1,6 +1,6 @@
 //! Operations: `RtecScheduler::RT_Info`.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use super::{Anomaly, OperationId};
 
@@ -62,8 +62,8 @@ pub enum Firing {
 /// Work of a component.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Operation {
-    /// Name: `entry_point`.
-    pub name: String,
+    /// Name: `entry_point`. Anomalies share it.
+    pub name: Arc<str>,
     /// Criticality.
     pub criticality: Criticality,
     /// Importance, which decides between equals.
@@ -80,7 +80,7 @@ pub struct Operation {
 
 impl Operation {
     /// Creates an enabled operation without rates.
-    pub fn new(name: impl Into<String>, criticality: Criticality) -> Self {
+    pub fn new(name: impl Into<Arc<str>>, criticality: Criticality) -> Self {
         Self {
             name: name.into(),
             criticality,
@@ -137,9 +137,9 @@ impl Operation {
 
     /// Finds tuples that contradict each other, or themselves.
     pub(super) fn contradiction(&self) -> Option<Anomaly> {
-        let error = |reason: &str| Anomaly::Contradiction {
-            name: self.name.clone(),
-            reason: reason.to_owned(),
+        let error = |reason: &'static str| Anomaly::Contradiction {
+            name: Arc::clone(&self.name),
+            reason,
         };
         if self.is_source() && self.tuples.iter().any(|tuple| tuple.period.is_zero()) {
             return Some(error("it has rates, and is passive"));

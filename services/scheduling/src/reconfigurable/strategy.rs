@@ -58,7 +58,15 @@ impl std::str::FromStr for Strategy {
 }
 
 /// Key by which alternative rates are admitted: the smallest first.
-pub(super) type Key = (u32, Reverse<Criticality>, u64, u32, u32);
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) struct Key {
+    round: u32,
+    criticality: Reverse<Criticality>,
+    /// In nanoseconds.
+    shortest_period: u64,
+    pub(super) source: u32,
+    pub(super) tuple: u32,
+}
 
 /// Key of a level.
 pub(super) type Level = (Reverse<Criticality>, Duration);
@@ -66,15 +74,20 @@ pub(super) type Level = (Reverse<Criticality>, Duration);
 impl Strategy {
     /// Returns the place of a tuple in the order of admission.
     pub(super) fn key(self, source: u32, tuple: u32, criticality: Criticality, shortest: Duration) -> Key {
-        let nanoseconds = u64::try_from(shortest.as_nanos()).unwrap_or(u64::MAX);
-        let (same, criticality) = (Reverse(Criticality::VeryLow), Reverse(criticality));
-        match self {
-            Self::Rms => (0, same, nanoseconds, source, tuple),
-            Self::RmsFair => (tuple, same, nanoseconds, source, tuple),
-            Self::Muf => (0, criticality, nanoseconds, source, tuple),
-            Self::MufFair => (tuple, criticality, nanoseconds, source, tuple),
-            Self::RmsMlf => (u32::from(tuple > 0), criticality, nanoseconds, source, tuple),
-            Self::Edf | Self::Mlf => (tuple, same, nanoseconds, source, tuple),
+        let same = Criticality::VeryLow;
+        let (round, criticality) = match self {
+            Self::Rms => (0, same),
+            Self::RmsFair | Self::Edf | Self::Mlf => (tuple, same),
+            Self::Muf => (0, criticality),
+            Self::MufFair => (tuple, criticality),
+            Self::RmsMlf => (u32::from(tuple > 0), criticality),
+        };
+        Key {
+            round,
+            criticality: Reverse(criticality),
+            shortest_period: u64::try_from(shortest.as_nanos()).unwrap_or(u64::MAX),
+            source,
+            tuple,
         }
     }
 

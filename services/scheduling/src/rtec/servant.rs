@@ -1,6 +1,6 @@
 //! The servant of the scheduler object.
 
-use punctual::SystemException;
+use punctual::{Orb, SchedulerStatistics, SystemException};
 use punctual_os::{PiMutex, PiMutexGuard};
 
 use super::{
@@ -64,6 +64,32 @@ impl SchedulerServant {
             strategy,
             table: PiMutex::new(Table::new(scheduler, limits)),
         }
+    }
+
+    /// Returns the counters of all computations, and what the schedule in force has.
+    pub fn statistics(&self) -> SchedulerStatistics {
+        self.table().watched.statistics()
+    }
+
+    /// Shows the scheduler under this name in `punctual top` and in metrics, beside the lanes of an inspected
+    /// ORB, as long as it exists. No thread of the program does anything for this.
+    ///
+    /// ```
+    /// use punctual::{Inspection, Orb};
+    /// use punctual_scheduling::{
+    ///     reconfigurable::Strategy,
+    ///     rtec::{SchedulerServant, idl::punctual_scheduling::SchedulerRef},
+    /// };
+    ///
+    /// let orb = Orb::builder().listen("iiop://127.0.0.1").inspection(Inspection::new()).build()?;
+    /// let servant = SchedulerServant::new(Strategy::MufFair);
+    /// servant.show(&orb, "Scheduler");
+    /// let scheduler: SchedulerRef = orb.root_poa().activate(servant)?;
+    /// # orb.shutdown_and_wait()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn show(&self, orb: &Orb, name: impl Into<String>) {
+        self.table().watched.show(orb, name.into());
     }
 
     fn table(&self) -> PiMutexGuard<'_, Table> {
@@ -316,11 +342,11 @@ impl Own for SchedulerServant {
     }
 
     fn computations(&self) -> Result<u64, SystemException> {
-        Ok(self.table().computations)
+        Ok(self.statistics().computations)
     }
 
     fn last_duration(&self) -> Result<u64, SystemException> {
-        let duration = self.table().last_duration;
+        let duration = self.statistics().last_duration;
         Ok(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
     }
 

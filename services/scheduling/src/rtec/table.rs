@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    time::{Duration, Instant},
+    sync::Arc,
 };
 
 use super::{
@@ -14,7 +14,10 @@ use super::{
     limits::SchedulerLimits,
     refusal::Refusal,
 };
-use crate::reconfigurable::{Anomaly, Assignment, Operation, OperationId, ReconfigurableScheduler};
+use crate::{
+    reconfigurable::{Anomaly, Assignment, Operation, OperationId, ReconfigurableScheduler},
+    watched::Watched,
+};
 
 /// State of a scheduler object.
 pub(super) struct Table {
@@ -27,8 +30,7 @@ pub(super) struct Table {
     in_force: Option<InForce>,
     /// What the last computation found.
     pub(super) anomalies: Vec<Anomaly>,
-    pub(super) computations: u64,
-    pub(super) last_duration: Duration,
+    pub(super) watched: Arc<Watched>,
 }
 
 /// A schedule, which stands until another computation succeeds.
@@ -46,6 +48,7 @@ const NOWHERE: i32 = -1;
 
 impl Table {
     pub(super) fn new(scheduler: ReconfigurableScheduler, limits: SchedulerLimits) -> Self {
+        let watched = Arc::new(Watched::new(&scheduler));
         let described = scheduler.operations().iter();
         Self {
             described: described
@@ -56,8 +59,7 @@ impl Table {
             dependencies: Vec::new(),
             in_force: None,
             anomalies: Vec::new(),
-            computations: 0,
-            last_duration: Duration::ZERO,
+            watched,
         }
     }
 
@@ -69,7 +71,7 @@ impl Table {
             return Err(Refusal::Limit);
         }
         let mut operation = Attributes::unset().operation(Vec::new(), true);
-        operation.name = name.to_owned();
+        operation.name = name.into();
         let id = self
             .scheduler
             .add(operation)
@@ -169,11 +171,27 @@ impl Table {
         if least > greatest {
             return Err(Refusal::OutOfRange);
         }
-        let began = Instant::now();
-        self.anomalies = self.scheduler.compute();
-        self.last_duration = began.elapsed();
-        self.computations += 1;
-        self.check()?;
+        let computed = self.computed(least, greatest);
+        match &computed {
+            Ok(()) => self.watched.adopted(&self.scheduler),
+            Err(_) => self.watched.refused(),
+        }
+        computed
+    }
+
+    fn computed(&mut self, least: OsPriority, greatest: OsPriority) -> Result<(), Refusal> {
+        let (anomalies, objection) = self.watched.examine(&mut self.scheduler);
+        self.anomalies = anomalies;
+        if let Some(objection) = objection {
+            let refusal = refusal_for(&objection);
+            if !self.anomalies.contains(&objection) {
+                self.anomalies.insert(0, objection);
+            }
+            return Err(refusal);
+        }
+        if self.has_threads_only() {
+            return Err(Refusal::ThreadSpecification);
+        }
         let priorities = i64::from(greatest) - i64::from(least) + 1;
         let levels = self.scheduler.levels();
         if levels.len() as i64 > priorities {
@@ -196,29 +214,12 @@ impl Table {
         Ok(())
     }
 
-    /// Finds what must not come into force: the gravest first.
-    fn check(&self) -> Result<(), Refusal> {
-        let operations = self.scheduler.operations();
-        let is_critical = |name: &str| {
-            let id = self.scheduler.lookup(name);
-            id.is_some_and(|id| operations[id.0 as usize].criticality.is_critical())
-        };
-        let refusal = self.anomalies.iter().find_map(|anomaly| match anomaly {
-            Anomaly::Cycle(_) => Some(Refusal::CyclicDependencies),
-            Anomaly::Unresolved { remote: false, .. } => Some(Refusal::UnresolvedLocalDependencies),
-            Anomaly::NotAdmitted(name) if is_critical(name) => Some(Refusal::UtilizationBoundExceeded),
-            _ => None,
-        });
-        let has_threads_only = |(described, operation): (&(Attributes, _), &Operation)| {
-            operation.enabled && described.0.threads > 0 && !operation.is_source()
-        };
-        match refusal {
-            Some(refusal) => Err(refusal),
-            None if self.described.iter().zip(operations).any(has_threads_only) => {
-                Err(Refusal::ThreadSpecification)
-            }
-            None => Ok(()),
-        }
+    /// Returns whether an operation has threads, but no rate at which they run.
+    fn has_threads_only(&self) -> bool {
+        let mut all = self.described.iter().zip(self.scheduler.operations());
+        all.any(|((described, _), operation)| {
+            operation.enabled && described.threads > 0 && !operation.is_source()
+        })
     }
 
     pub(super) fn information(&self, handle: i32) -> Result<RtInfo, Refusal> {
@@ -236,7 +237,7 @@ impl Table {
         let (priority, preemption_subpriority, preemption_priority) =
             self.priorities(handle).unwrap_or((0, 0, NOWHERE));
         Ok(RtInfo {
-            entry_point: operation.name.clone(),
+            entry_point: operation.name.to_string(),
             handle,
             worst_case_execution_time: at_rate.map_or(described.worst, |tuple| units(tuple.wcet)),
             typical_execution_time: described.typical,
@@ -348,6 +349,14 @@ impl Table {
             self.depend(&dependency)?;
         }
         Ok(())
+    }
+}
+
+fn refusal_for(objection: &Anomaly) -> Refusal {
+    match objection {
+        Anomaly::Cycle(_) => Refusal::CyclicDependencies,
+        Anomaly::Unresolved { .. } => Refusal::UnresolvedLocalDependencies,
+        _ => Refusal::UtilizationBoundExceeded,
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 
 use punctual_dispatch::{Command, Execution, Level, Overflow};
 use punctual_fixtures::LONG;
-use punctual_scheduling::{NotDispatched, ScheduledDispatcher, reconfigurable::*};
+use punctual_scheduling::{NotAdopted, NotDispatched, ScheduledDispatcher, reconfigurable::*};
 
 fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
@@ -145,4 +145,180 @@ fn no_event_is_lost_or_executed_twice_while_the_configuration_changes() {
     let counted: u64 = dispatcher.statistics().iter().map(|level| level.executed).sum();
     assert_eq!(counted, once);
     assert!(layouts.len() > 1, "the number of levels changed: {layouts:?}");
+}
+
+/// What is true of a dispatcher as long as its schedule is in force: the tracker runs every 50 ms.
+fn tracks(dispatcher: &ScheduledDispatcher<Box<dyn Command>>, track: OperationId) {
+    let journal = Journal::default();
+    let tracked = note(&journal, "tracked");
+    dispatcher.dispatch(track, dispatcher.now(), tracked).unwrap();
+    assert!(dispatcher.dispatcher().wait_until_idle(LONG));
+    assert_eq!(*journal.lock().unwrap(), ["tracked"]);
+    let scheduler = dispatcher.scheduler();
+    assert_eq!(scheduler.assignment(track).unwrap().period, Some(ms(50)));
+    assert_eq!(scheduler.operations().len(), 2);
+    assert_eq!(
+        (scheduler.levels().len(), dispatcher.statistics().len()),
+        (2, 2 + 1)
+    );
+}
+
+type Change = fn(&mut ReconfigurableScheduler, OperationId);
+
+#[test]
+fn a_schedule_in_which_critical_work_stops_is_refused_and_the_old_one_stays() {
+    let mut scheduler = ReconfigurableScheduler::new(Strategy::Muf);
+    let track = source("track", Criticality::VeryHigh, &[50], 5);
+    let track = scheduler.add(track).unwrap();
+    let other = scheduler
+        .add(source("other", Criticality::Low, &[80], 5))
+        .unwrap();
+    let dispatcher = ScheduledDispatcher::<Box<dyn Command>>::start(scheduler, patient).unwrap();
+    // The change, what is said of it, and what is counted: cycles, unresolved, contradictions, no room.
+    let changes: [(Change, &str, [u64; 4]); 6] = [
+        (
+            |changed, track| {
+                let passive = RateTuple {
+                    period: Duration::ZERO,
+                    wcet: ms(5),
+                };
+                changed.replace(track, vec![passive]).unwrap();
+                let follower = Operation::new("follower", Criticality::Low).passive(ms(1));
+                let follower = changed.add(follower).unwrap();
+                changed.depend(track, follower, 1).unwrap();
+                changed.depend(follower, track, 1).unwrap();
+            },
+            "in a circle: track, follower; remove",
+            [1, 0, 0, 0],
+        ),
+        (
+            |changed, track| changed.replace(track, Vec::new()).unwrap(),
+            "`track` has no rate",
+            [0, 1, 0, 0],
+        ),
+        (
+            |changed, track| {
+                let long = RateTuple {
+                    period: ms(50),
+                    wcet: ms(51),
+                };
+                changed.replace(track, vec![long]).unwrap();
+            },
+            "`track` contradicts itself: an execution time exceeds its period",
+            [0, 0, 1, 1],
+        ),
+        (
+            |changed, _| {
+                changed
+                    .add(source("second", Criticality::VeryHigh, &[10], 10))
+                    .unwrap();
+            },
+            "`track` was not admitted at any rate",
+            [0, 0, 0, 2],
+        ),
+        (
+            // Critical itself, but what it follows has no room.
+            |changed, track| {
+                let much = RateTuple {
+                    period: ms(50),
+                    wcet: ms(50),
+                };
+                changed.replace(track, vec![much]).unwrap();
+                let alarm = Operation::new("alarm", Criticality::High).passive(ms(1));
+                let alarm = changed.add(alarm).unwrap();
+                changed.depend(alarm, OperationId(1), 1).unwrap();
+            },
+            "`alarm` does not run: `other`, from which it follows, was not admitted",
+            [0, 0, 0, 1],
+        ),
+        (
+            |changed, track| {
+                // No execution for each one of the source is none at all.
+                let alarm = Operation::new("alarm", Criticality::High).passive(ms(1));
+                let alarm = changed.add(alarm).unwrap();
+                changed.depend(alarm, track, 0).unwrap();
+            },
+            "`alarm` has no rate",
+            [0, 0, 0, 0],
+        ),
+    ];
+    let (mut refused, mut found) = (0, [0; 4]);
+    for (change, text, counted) in changes {
+        let error = dispatcher
+            .reconfigure(|changed| change(changed, track))
+            .unwrap_err();
+        assert!(matches!(error, NotAdopted::Refused(_)), "{error}");
+        assert!(error.to_string().contains(text), "{error}");
+        refused += 1;
+        found.iter_mut().zip(counted).for_each(|(all, one)| *all += one);
+        let own = dispatcher.computations();
+        assert_eq!((own.computations, own.refused), (1 + refused, refused), "{text}");
+        let counters = [own.cycles, own.unresolved, own.contradictions, own.not_admitted];
+        assert_eq!(counters, found, "{text}");
+        assert_eq!((own.running, own.operations, own.levels), (2, 2, 2));
+        tracks(&dispatcher, track);
+    }
+    // What is not critical may stop, and so may what is disabled.
+    let anomalies = dispatcher.reconfigure(|changed| {
+        let greedy = RateTuple {
+            period: ms(50),
+            wcet: ms(50),
+        };
+        changed.replace(track, vec![greedy]).unwrap();
+    });
+    assert_eq!(anomalies.unwrap(), [Anomaly::NotAdmitted("other".into())]);
+    dispatcher
+        .reconfigure(|changed| changed.enable(track, false).unwrap())
+        .unwrap();
+    let own = dispatcher.computations();
+    assert_eq!((own.running, own.operations, own.refused), (1, 1, refused));
+    assert!(dispatcher.scheduler().assignment(other).unwrap().period.is_some());
+}
+
+#[test]
+fn a_schedule_without_its_critical_work_is_not_begun() {
+    let mut scheduler = ReconfigurableScheduler::new(Strategy::Muf);
+    scheduler
+        .add(source("long", Criticality::High, &[10], 11))
+        .unwrap();
+    let started = ScheduledDispatcher::<Box<dyn Command>>::start(scheduler, patient);
+    let error = started.err().unwrap().to_string();
+    assert!(error.contains("`long` contradicts itself"), "{error}");
+}
+
+/// An operation that waits for another host is known to wait, critical or not.
+#[test]
+fn what_waits_for_another_host_is_no_objection() {
+    let mut scheduler = ReconfigurableScheduler::new(Strategy::Muf);
+    scheduler.add(source("own", Criticality::Low, &[10], 1)).unwrap();
+    let mut remote = Operation::new("remote", Criticality::VeryHigh).passive(ms(1));
+    remote.is_remote = true;
+    let remote = scheduler.add(remote).unwrap();
+    let behind = Operation::new("behind", Criticality::VeryHigh).passive(ms(1));
+    let behind = scheduler.add(behind).unwrap();
+    scheduler.depend(behind, remote, 1).unwrap();
+    assert_eq!(scheduler.compute().len(), 1);
+    assert_eq!(scheduler.objection(), None);
+    assert!(ScheduledDispatcher::<Box<dyn Command>>::start(scheduler, patient).is_ok());
+}
+
+#[test]
+fn levels_that_the_dispatcher_does_not_take_leave_the_schedule() {
+    let mut scheduler = ReconfigurableScheduler::new(Strategy::Rms);
+    let track = scheduler
+        .add(source("track", Criticality::High, &[50], 5))
+        .unwrap();
+    let first_only = |place: usize, level: Level| level.capacity(usize::from(place == 0));
+    let dispatcher = ScheduledDispatcher::<Box<dyn Command>>::start(scheduler, first_only).unwrap();
+    let refused = dispatcher.reconfigure(|changed| {
+        changed.add(source("other", Criticality::Low, &[80], 5)).unwrap();
+    });
+    assert!(matches!(refused, Err(NotAdopted::Dispatch(_))));
+    let scheduler = dispatcher.scheduler();
+    assert_eq!((scheduler.operations().len(), scheduler.levels().len()), (1, 1));
+    let own = dispatcher.computations();
+    assert_eq!((own.computations, own.refused, own.running), (2, 1, 1));
+    dispatcher
+        .dispatch(track, dispatcher.now(), note(&Journal::default(), "tracked"))
+        .unwrap();
 }

@@ -3,6 +3,7 @@
 mod advice;
 mod dispatching;
 mod files;
+mod inspection;
 mod reconfigurable;
 mod rtec;
 mod schedulers;

@@ -10,6 +10,10 @@ fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
+fn us(microseconds: u64) -> Duration {
+    Duration::from_micros(microseconds)
+}
+
 fn source(name: &str, criticality: Criticality, periods: &[u64], wcet: u64) -> Operation {
     let operation = Operation::new(name, criticality);
     periods.iter().fold(operation, |operation, period| {
@@ -69,7 +73,7 @@ fn cycles_and_operations_that_nothing_runs_are_named() {
     scheduler.depend(two, one, 1).unwrap();
     scheduler.depend(behind, two, 1).unwrap();
     let anomalies = scheduler.compute();
-    let names = ["one", "two", "behind"].map(str::to_owned).to_vec();
+    let names = ["one", "two", "behind"].map(Into::into).to_vec();
     assert_eq!(anomalies[0], Anomaly::Cycle(names));
     assert_eq!(anomalies[1].severity(), Severity::Error);
     assert!(
@@ -97,7 +101,7 @@ fn contradictory_tuples_and_wrong_names_are_refused() {
     scheduler.add(source("same", Low, &[5, 5], 1)).unwrap();
     assert_eq!(
         scheduler.add(passive("same", 1)),
-        Err(Anomaly::DuplicateName("same".to_owned()))
+        Err(Anomaly::DuplicateName("same".into()))
     );
     assert!(scheduler.depend(OperationId(7), OperationId(0), 1).is_err());
     let fatal = scheduler.compute();
@@ -150,7 +154,7 @@ fn critical_work_has_a_threshold_of_its_own() {
         [critical, also, other].map(|id| period(&scheduler, id)),
         [Some(ms(10)), Some(ms(10)), None]
     );
-    assert_eq!(anomalies, [Anomaly::NotAdmitted("other".to_owned())]);
+    assert_eq!(anomalies, [Anomaly::NotAdmitted("other".into())]);
     assert!((scheduler.utilization() - 0.9).abs() < 1e-9);
 }
 
@@ -246,12 +250,26 @@ fn a_partial_computation_decides_as_a_full_one() {
         let strategy = strategies[seed as usize % strategies.len()];
         let mut scheduler = system(60, 150, seed, strategy);
         let before = scheduler.compute();
-        for change in 0..5u64 {
-            let id = OperationId((seed * 7 + change * 13) as u32 % 60);
+        for change in 0..10u64 {
+            // Each kind of change for sources and followers, and some of one operation in succession.
+            let id = OperationId((seed * 7 + change / 3 * 13) as u32 % if change < 6 { 7 } else { 60 });
             let mut tuples = scheduler.operation(id).unwrap().tuples.clone();
-            for tuple in &mut tuples {
-                tuple.wcet = tuple.wcet * (1 + change as u32 * 40) / 2;
-                tuple.period = tuple.period * 9 / 10;
+            match change % 5 {
+                // The same places in the order of admission; fewer; others; none; more.
+                0 => tuples.iter_mut().for_each(|tuple| tuple.wcet *= 40),
+                1 if tuples.len() > 1 => drop(tuples.remove(0)),
+                2 => tuples
+                    .iter_mut()
+                    .for_each(|tuple| tuple.period = tuple.period * 9 / 10),
+                3 => tuples.iter_mut().for_each(|tuple| tuple.wcet += tuple.period),
+                _ => {
+                    tuples.iter_mut().for_each(|tuple| tuple.wcet = us(1));
+                    let longest = tuples[0].period;
+                    tuples.push(RateTuple {
+                        period: longest * 2,
+                        wcet: us(2),
+                    });
+                }
             }
             scheduler.replace(id, tuples).unwrap();
             let mut anew = scheduler.clone().thresholds(1.0, 1.0);

@@ -2,7 +2,7 @@
 
 use std::{error::Error, process::ExitCode, thread, time::Duration};
 
-use punctual::Orb;
+use punctual::{Inspection, Orb};
 use punctual_scheduling::rtec::{SchedulerLimits, SchedulerServant, idl::punctual_scheduling::SchedulerRef};
 use punctual_system::signals::Termination;
 
@@ -16,9 +16,14 @@ const SLICE: Duration = Duration::from_millis(100);
 /// Serves until a signal ends it.
 pub fn run(options: &Serve) -> Result<ExitCode, Box<dyn Error>> {
     let termination = Termination::watch()?;
-    let orb = Orb::builder().listen(options.listen.as_str()).build()?;
+    let mut builder = Orb::builder().listen(options.listen.as_str());
+    if let Some(socket) = &options.inspection {
+        builder = builder.inspection(Inspection::at(socket));
+    }
+    let orb = builder.build()?;
     let thresholds = (options.critical_threshold, options.threshold);
     let servant = SchedulerServant::with(options.strategy, thresholds, SchedulerLimits::default());
+    servant.show(&orb, NAME);
     let scheduler: SchedulerRef = orb.root_poa().activate(servant)?;
     println!(
         "{} scheduler at {}",

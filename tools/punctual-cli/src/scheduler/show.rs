@@ -68,7 +68,7 @@ fn operations(scheduler: &ReconfigurableScheduler) -> Vec<Map<String, Value>> {
     let rows = all.map(|(operation, id)| {
         let assignment = scheduler.assignment(OperationId(id)).unwrap_or_default();
         let row = json!({
-            "operation": operation.name,
+            "operation": &*operation.name,
             "criticality": assignment.criticality.to_string(),
             "importance": operation.importance,
             "period_ms": assignment.period.map(|period| period.as_secs_f64() * 1e3),

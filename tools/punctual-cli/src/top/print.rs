@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     change::Change,
     columns::COLUMNS,
-    snapshot::{Condition, Connections, Contract, Snapshot},
+    snapshot::{Condition, Connections, Contract, Scheduler, Snapshot},
 };
 
 /// The snapshot as the ORB sent it; each lane also has the counters of the interval.
@@ -51,16 +51,18 @@ pub fn table(now: &Snapshot, change: &Change) -> String {
         .collect();
     let lanes = Table::of(&rows).columns(&headings).to_text();
     let mut text = format!("{}\n\n{lanes}\n\n", title(now));
-    if !now.contracts.is_empty() {
-        let rows = now.contracts.iter().map(contract_cells);
-        let rows: Vec<_> = rows
-            .map(|cells| {
-                let cells = CONTRACT_HEADINGS.iter().zip(cells);
-                let cells = cells.map(|(heading, cell)| ((*heading).to_owned(), json!(cell)));
-                cells.collect::<serde_json::Map<_, _>>()
-            })
+    for part in parts(now) {
+        let row = |cells: Vec<String>| {
+            let cells = part.columns.iter().zip(cells);
+            let cells = cells.map(|((heading, _), cell)| ((*heading).to_owned(), json!(cell)));
+            cells.collect::<serde_json::Map<_, _>>()
+        };
+        let rows: Vec<_> = part.rows.into_iter().map(row).collect();
+        let headings: Vec<_> = part
+            .columns
+            .iter()
+            .map(|(heading, _)| (*heading, *heading))
             .collect();
-        let headings = CONTRACT_HEADINGS.map(|heading| (heading, heading));
         text += &format!("{}\n\n", Table::of(&rows).columns(&headings).to_text());
     }
     text += &connections(now);
@@ -84,17 +86,74 @@ pub fn title(now: &Snapshot) -> String {
     )
 }
 
-/// Headings of the table of contracts.
-pub const CONTRACT_HEADINGS: [&str; 4] = ["contract", "region", "transitions", "conditions"];
+/// A table below that of the lanes.
+pub struct Part {
+    /// Headings, and widths on the screen; 0: what the others leave.
+    pub columns: &'static [(&'static str, u16)],
+    pub rows: Vec<Vec<String>>,
+}
 
-/// A row of the table of contracts.
-pub fn contract_cells(contract: &Contract) -> [String; 4] {
+/// Tables of what the program shows beside its lanes; none is empty.
+pub fn parts(now: &Snapshot) -> Vec<Part> {
+    let schedulers = Part {
+        columns: &SCHEDULER_COLUMNS,
+        rows: now.schedulers.iter().map(scheduler_cells).collect(),
+    };
+    let contracts = Part {
+        columns: &CONTRACT_COLUMNS,
+        rows: now.contracts.iter().map(contract_cells).collect(),
+    };
+    let mut parts = vec![schedulers, contracts];
+    parts.retain(|part| !part.rows.is_empty());
+    parts
+}
+
+const SCHEDULER_COLUMNS: [(&str, u16); 10] = [
+    ("scheduler", 0),
+    ("order", 8),
+    ("use", 6),
+    ("running", 7),
+    ("computed", 8),
+    ("refused", 7),
+    ("cycles", 6),
+    ("no rate", 7),
+    ("contrary", 8),
+    ("no room", 7),
+];
+const CONTRACT_COLUMNS: [(&str, u16); 4] = [
+    ("contract", 12),
+    ("region", 12),
+    ("transitions", 11),
+    ("conditions", 0),
+];
+
+fn scheduler_cells(own: &Scheduler) -> Vec<String> {
+    let part = own.utilization.unwrap_or_default() * 100.0;
+    let counters = [
+        own.computations,
+        own.refused,
+        own.cycles,
+        own.unresolved,
+        own.contradictions,
+        own.not_admitted,
+    ];
+    let mut cells = vec![
+        own.scheduler.clone(),
+        own.strategy.clone(),
+        format!("{part:.1}%"),
+        format!("{}/{}", own.running, own.operations),
+    ];
+    cells.extend(counters.map(|counter| counter.to_string()));
+    cells
+}
+
+fn contract_cells(contract: &Contract) -> Vec<String> {
     let condition = |Condition { condition, value }: &Condition| match value {
         Some(value) => format!("{condition} {value:.4}"),
         None => format!("{condition} ?"),
     };
     let conditions: Vec<_> = contract.conditions.iter().map(condition).collect();
-    [
+    vec![
         contract.contract.clone(),
         contract.region.clone(),
         contract.transitions.to_string(),

@@ -15,7 +15,7 @@ use super::{
     ask::{Failed, ask},
     change::Change,
     columns::columns_within,
-    print,
+    print::{self, Part},
     snapshot::{Lane, Snapshot},
 };
 use crate::live::Watch;
@@ -39,17 +39,14 @@ pub fn run(
 
 /// Draws the screen once.
 pub(super) fn draw(frame: &mut Frame<'_>, now: &Snapshot, change: &Change, interval: Duration) {
-    // Their heading, and an empty line.
-    let contracts = now.contracts.len() as u16;
-    let contracts = if contracts == 0 {
-        0
-    } else {
-        contracts.saturating_add(2)
-    };
+    let parts = print::parts(now);
+    // Heading, and an empty line.
+    let height = |part: &Part| (part.rows.len() as u16).saturating_add(2);
+    let below = parts.iter().map(height).fold(0, u16::saturating_add);
     let [head, lanes, below, foot, keys] = Layout::vertical([
         Constraint::Length(2),
         Constraint::Min(2),
-        Constraint::Length(contracts),
+        Constraint::Length(below),
         Constraint::Length(2),
         Constraint::Length(1),
     ])
@@ -81,19 +78,19 @@ pub(super) fn draw(frame: &mut Frame<'_>, now: &Snapshot, change: &Change, inter
     let header = Row::new(header).style(Style::new().add_modifier(Modifier::REVERSED));
     frame.render_widget(Table::new(rows, widths).header(header), lanes);
 
-    if !now.contracts.is_empty() {
-        let rows = now
-            .contracts
-            .iter()
-            .map(|own| Row::new(print::contract_cells(own)));
-        let widths = [
-            Constraint::Min(12),
-            Constraint::Min(12),
-            Constraint::Length(11),
-            Constraint::Fill(1),
-        ];
-        let header = Row::new(print::CONTRACT_HEADINGS).style(Style::new().add_modifier(Modifier::REVERSED));
-        frame.render_widget(Table::new(rows, widths).header(header), below);
+    let heights = parts.iter().map(|part| Constraint::Length(height(part)));
+    let areas = Layout::vertical(heights).split(below);
+    for (part, area) in parts.into_iter().zip(areas.iter()) {
+        let widths = part.columns.iter().map(|(_, width)| match width {
+            0 => Constraint::Fill(1),
+            width => Constraint::Length(*width),
+        });
+        let header = Row::new(part.columns.iter().map(|(heading, _)| *heading));
+        let header = header.style(Style::new().add_modifier(Modifier::REVERSED));
+        frame.render_widget(
+            Table::new(part.rows.into_iter().map(Row::new), widths).header(header),
+            *area,
+        );
     }
     frame.render_widget(
         Paragraph::new(print::connections(now)).wrap(Wrap { trim: true }),

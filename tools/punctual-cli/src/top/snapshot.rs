@@ -13,6 +13,8 @@ pub struct Snapshot {
     pub lanes: Vec<Lane>,
     pub client: Client,
     #[serde(default)]
+    pub schedulers: Vec<Scheduler>,
+    #[serde(default)]
     pub contracts: Vec<Contract>,
     /// The JSON object as received.
     #[serde(skip)]
@@ -69,6 +71,23 @@ pub struct Client {
 pub struct Connections {
     pub band: String,
     pub open: u64,
+}
+
+/// A scheduler of operations; counters start with it.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Scheduler {
+    pub scheduler: String,
+    pub strategy: String,
+    /// Share of the processor, 0 to 1.
+    pub utilization: Option<f64>,
+    pub operations: u64,
+    pub running: u64,
+    pub computations: u64,
+    pub refused: u64,
+    pub cycles: u64,
+    pub unresolved: u64,
+    pub contradictions: u64,
+    pub not_admitted: u64,
 }
 
 /// A contract of adaptive quality of service.

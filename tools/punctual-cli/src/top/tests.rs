@@ -34,6 +34,11 @@ fn snapshot(uptime_ns: u64, requests: u64, buckets: &[(u64, u64)], max_ns: u64) 
             "connections_by_band": [{"band": "none", "open": 2}, {"band": "0..100", "open": 5}],
             "late_replies": 6,
         },
+        "schedulers": [{
+            "scheduler": "flight", "strategy": "MUF_FAIR", "utilization": 0.975, "last_duration_ns": 7,
+            "operations": 70, "running": 69, "levels": 5, "computations": 41, "refused": 12, "cycles": 13,
+            "unresolved": 14, "contradictions": 15, "not_admitted": 16, "lower_rates": 17,
+        }],
         "contracts": [{
             "contract": "image", "region": "coarse", "transitions": 3, "evaluations": 9,
             "conditions": [
@@ -125,6 +130,23 @@ fn contracts_have_a_table_with_their_conditions() {
 }
 
 #[test]
+fn schedulers_have_a_table_with_what_was_wrong() {
+    let (now, change) = two();
+    let text = print::table(&now, &change);
+    let line = text.lines().find(|line| line.contains("flight")).unwrap();
+    let cells: Vec<_> = line.split_whitespace().collect();
+    let expected = [
+        "flight", "MUF_FAIR", "97.5%", "69/70", "41", "12", "13", "14", "15", "16",
+    ];
+    assert_eq!(cells, expected);
+    let without = Snapshot {
+        schedulers: Vec::new(),
+        ..now
+    };
+    assert!(!print::table(&without, &change).contains("no room"));
+}
+
+#[test]
 fn json_has_the_counters_and_the_span() {
     let (now, change) = two();
     let object = print::json(&now, &change);
@@ -159,6 +181,11 @@ fn the_screen_shows_lanes_whatever_its_size() {
             let lane = shown.lines().find(|line| line.contains("p1-32767")).unwrap();
             assert!(lane.contains("1/3") && lane.contains("500"), "{shown}");
             assert_eq!(lane.contains("fifo 99"), width >= 120, "{shown}");
+            let scheduler = shown.lines().find(|line| line.contains("69/70")).unwrap();
+            assert!(
+                scheduler.contains("flight") && scheduler.contains("16"),
+                "{shown}"
+            );
             let contract = shown.lines().find(|line| line.contains("image")).unwrap();
             assert!(
                 contract.contains("coarse") && contract.contains("latency_ms 70.25"),

@@ -9,7 +9,7 @@ use punctual::Orb;
 use punctual_scheduling::rtec::idl::punctual_scheduling::SchedulerRef;
 use serde_json::Value;
 
-use crate::command::{file, run};
+use crate::command::{file, row, run};
 
 const FLIGHT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -77,16 +77,21 @@ fn errors_name_the_place() {
 }
 
 #[test]
-fn a_served_scheduler_answers_and_ends_with_a_signal() {
+fn a_served_scheduler_answers_is_watched_and_ends_with_a_signal() {
+    // Socket paths have at most 107 octets.
+    let socket = std::env::temp_dir().join(format!("punctual-served-{}.inspect", std::process::id()));
+    let socket = socket.to_str().unwrap();
+    let serve = [
+        "scheduler",
+        "serve",
+        "--listen",
+        "iiop://127.0.0.1:0",
+        "--strategy",
+        "MUF",
+    ];
     let mut server = Command::new(env!("CARGO_BIN_EXE_punctual"))
-        .args([
-            "scheduler",
-            "serve",
-            "--listen",
-            "iiop://127.0.0.1:0",
-            "--strategy",
-            "MUF",
-        ])
+        .args(serve)
+        .args(["--inspection", socket])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -99,6 +104,14 @@ fn a_served_scheduler_answers_and_ends_with_a_signal() {
     let scheduler: SchedulerRef = orb.resolve(url).unwrap();
     assert_eq!(scheduler.strategy().unwrap(), "MUF");
     assert_eq!(scheduler.create("display").unwrap(), 1);
+    // It has no rate, and depends on nothing.
+    assert!(scheduler.recompute_scheduling(1, 99).is_err());
+    let watched = run(["top", socket, "--interval", "0.1"]);
+    assert_eq!(watched.code, 0, "{}", watched.complained);
+    assert_eq!(
+        row(&watched.said, "Scheduler"),
+        ["Scheduler", "MUF", "0.0%", "0/0", "1", "1", "0", "1", "0", "0"]
+    );
     let pid = rustix::process::Pid::from_child(&server);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert!(server.wait().unwrap().success());

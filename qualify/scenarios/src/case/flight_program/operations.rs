@@ -89,7 +89,7 @@ impl Operation {
         let stated = self.stated(load).mul_f64(pessimism);
         let period = Duration::from_nanos(self.period_ns());
         // What takes longer than its period would contradict itself.
-        Described::new(&self.name, criticality).tuple(period, stated.min(period))
+        Described::new(self.name.as_str(), criticality).tuple(period, stated.min(period))
     }
 }
 

@@ -17,7 +17,10 @@ use crate::{
 /// Measurements of one system.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Compute {
-    pub(super) operations: u32,
+    /// Number of operations with rates of their own.
+    pub(super) sources: u32,
+    /// Number of operations that follow others, and therefore have none.
+    pub(super) followers: u32,
     pub(super) dependencies: u32,
     /// Number of computations while the system is built; the last one has all operations.
     pub(super) batches: u32,
@@ -65,10 +68,12 @@ const PRIORITY: i16 = 50;
 const STACK_BYTES: usize = 1 << 20;
 /// Rates of a source.
 const RATES: u32 = 5;
-/// One of this many operations is a source.
-const SOURCES: u32 = 10;
 
 impl Compute {
+    fn operations(&self) -> u32 {
+        self.sources + self.followers
+    }
+
     fn samples(&self) -> Result<Computed, Anomaly> {
         let mut computed = Computed {
             full: Vec::new(),
@@ -80,7 +85,7 @@ impl Compute {
             computed.full.push(nanoseconds(took));
             computed.running = self.running(&scheduler);
             // All kinds of operations, as often as they occur.
-            let id = OperationId(sample * (self.operations / self.samples));
+            let id = OperationId(sample * (self.operations() / self.samples));
             let mut tuples = scheduler.operations()[id.0 as usize].tuples.clone();
             tuples.iter_mut().for_each(|tuple| tuple.wcet *= 2);
             scheduler.replace(id, tuples)?;
@@ -97,21 +102,20 @@ impl Compute {
     fn built(&self) -> Result<(ReconfigurableScheduler, Duration), Anomaly> {
         let mut random = SplitMix64::new(1);
         let mut scheduler = ReconfigurableScheduler::new(Strategy::MufFair);
-        let sources = self.operations / SOURCES;
-        let batch = self.operations / self.batches;
+        let batch = self.operations() / self.batches;
         let mut took = Duration::ZERO;
-        for number in 0..self.operations {
-            scheduler.add(self.operation(number, sources, &mut random))?;
-            let left = self.operations - number - 1;
+        for number in 0..self.operations() {
+            scheduler.add(self.operation(number, &mut random))?;
+            let left = self.operations() - number - 1;
             if left > 0 && left.is_multiple_of(batch) {
                 took += timed(&mut scheduler);
             }
         }
         for number in 0..self.dependencies {
-            let follower = sources + number % (self.operations - sources);
+            let follower = self.sources + number % self.followers;
             // Half of them on a source.
             let earlier = if random.next().is_multiple_of(2) {
-                sources
+                self.sources
             } else {
                 follower
             };
@@ -122,7 +126,7 @@ impl Compute {
         Ok((scheduler, took))
     }
 
-    fn operation(&self, number: u32, sources: u32, random: &mut SplitMix64) -> Operation {
+    fn operation(&self, number: u32, random: &mut SplitMix64) -> Operation {
         const CRITICALITIES: [Criticality; 5] = [
             Criticality::VeryLow,
             Criticality::Low,
@@ -137,9 +141,9 @@ impl Compute {
             operation.firing = Firing::All;
         }
         // Shorter in larger systems, so that a part is admitted in each.
-        let most = 2_000_000 / u64::from(self.operations);
+        let most = 2_000_000 / u64::from(self.operations());
         let wcet = Duration::from_nanos(1_000 + random.next() % most);
-        if number >= sources {
+        if number >= self.sources {
             return operation.passive(wcet);
         }
         let shortest = Duration::from_micros(2_000 + random.next() % 1_000);
@@ -153,7 +157,7 @@ impl Compute {
             let assignment = scheduler.assignment(OperationId(*id));
             assignment.is_some_and(|own| own.period.is_some())
         };
-        (0..self.operations).filter(runs).count() as u32
+        (0..self.operations()).filter(runs).count() as u32
     }
 }
 

@@ -1,0 +1,78 @@
+//! Adoption of a schedule: lanes and priorities of consumers follow the levels of operations.
+
+use punctual::Priority;
+use punctual_dispatch::OperationLevels;
+
+use crate::{EventChannel, EventError, Lane};
+
+impl EventChannel {
+    /// Adopts a schedule, such as a `ReconfigurableScheduler`, or `ScheduledDispatcher::scheduler` after each
+    /// change: each of its levels becomes a lane, and each consumer with the name of an operation gets the
+    /// priority of the operation's level. `lane` describes the lane of a level, given its number from 0,
+    /// which is the first to be dispatched; [`Lane::descending`] is what most programs need.
+    ///
+    /// As with [`Self::reconfigure`], no event is lost or overtaken. Consumers whose operations do not run,
+    /// and consumers of other names, keep their priorities; the lane at or below these delivers, or the
+    /// lowest one. If nothing runs, nothing changes.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use punctual::Priority;
+    /// use punctual_events::{EventChannel, EventType, Filter, Lane};
+    /// use punctual_scheduling::reconfigurable::*;
+    ///
+    /// let ms = Duration::from_millis;
+    /// let mut scheduler = ReconfigurableScheduler::new(Strategy::Rms);
+    /// for (name, period) in [("radar", 10), ("display", 100)] {
+    ///     scheduler.add(Operation::new(name, Criticality::High).tuple(ms(period), ms(1)))?;
+    /// }
+    /// scheduler.compute();
+    ///
+    /// let channel = EventChannel::builder().lane(Priority::MIN, 1).build()?;
+    /// let display = channel.subscribe_to(Filter::event(EventType(17))).name("display").each(|_| {})?;
+    /// channel.adopt(&scheduler, Lane::descending(Priority::new(20_000)?))?;
+    /// // The radar has the shorter period, and therefore the first level.
+    /// assert_eq!(display.statistics().priority, Priority::new(19_999)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Self::reconfigure`].
+    pub fn adopt(
+        &self,
+        schedule: &impl OperationLevels,
+        lane: impl Fn(u32) -> Lane,
+    ) -> Result<(), EventError> {
+        let levels = schedule.level_count();
+        if levels == 0 {
+            return Ok(());
+        }
+        self.reconfigure((0..levels).map(&lane), |consumer| {
+            let level = schedule.level_of(&consumer.name)?;
+            Some(lane(level).priority)
+        })
+    }
+}
+
+impl Lane {
+    /// Returns lanes of one thread each for [`EventChannel::adopt`]: the first level has this priority, each
+    /// next one the priority below, down to [`Priority::MIN`].
+    ///
+    /// ```
+    /// use punctual::Priority;
+    /// use punctual_events::Lane;
+    ///
+    /// let lane = Lane::descending(Priority::MAX);
+    /// assert_eq!((lane(0).priority, lane(1).priority.value()), (Priority::MAX, 32_766));
+    /// ```
+    pub fn descending(highest: Priority) -> impl Fn(u32) -> Self {
+        move |level| {
+            let below = i16::try_from(level).unwrap_or(i16::MAX);
+            let priority = Priority::new(highest.value().saturating_sub(below).max(Priority::MIN.value()));
+            Self {
+                priority: priority.unwrap_or(Priority::MIN),
+                threads: 1,
+            }
+        }
+    }
+}
