@@ -25,6 +25,18 @@ pub(crate) const PRIORITY: i16 = 16_384;
 pub(crate) struct ServerSpec {
     transport: Transport,
     lane_wait: LaneWait,
+    fault: Option<Fault>,
+}
+
+/// What is wrong with client and server, under a control.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) enum Fault {
+    /// The client makes two calls in the place of one, except with a struct, with which others are compared.
+    Twice,
+    /// Client and servant allocate at each call.
+    Boxes,
+    /// The servant adds 1 to its results.
+    Wrong,
 }
 
 /// What the driver receives when the server is ready.
@@ -32,21 +44,36 @@ pub(crate) struct ServerSpec {
 pub(crate) struct Ready {
     pub(crate) ior: String,
     pub(crate) raw: Vec<RawAddress>,
+    pub(super) fault: Option<Fault>,
 }
 
 /// Starts a server over TCP with a polled lane.
 pub(crate) fn spawn_tcp(cpus: &CpuSet, within: Duration) -> Result<(Process<Server>, Ready), Error> {
-    spawn(Transport::Tcp, LaneWait::Polled, cpus, &[], within)
+    spawn_faulty_tcp(None, cpus, within)
+}
+
+/// Starts a server like [`spawn_tcp`], with a fault.
+pub(crate) fn spawn_faulty_tcp(
+    fault: Option<Fault>,
+    cpus: &CpuSet,
+    within: Duration,
+) -> Result<(Process<Server>, Ready), Error> {
+    spawn(Transport::Tcp, LaneWait::Polled, fault, cpus, &[], within)
 }
 
 pub(super) fn spawn(
     transport: Transport,
     lane_wait: LaneWait,
+    fault: Option<Fault>,
     cpus: &CpuSet,
     environment: &[(&str, String)],
     within: Duration,
 ) -> Result<(Process<Server>, Ready), Error> {
-    let spec = ServerSpec { transport, lane_wait };
+    let spec = ServerSpec {
+        transport,
+        lane_wait,
+        fault,
+    };
     let server = ChildSpec::of::<Server>("server").environments(environment);
     Ok(server.affinity(cpus.clone()).start::<Server>(&spec, within)?)
 }
@@ -81,10 +108,11 @@ impl Role for Server {
             .threadpool(&pool)
             .priority_model(model)
             .build()?;
-        let cubit: CubitRef = poa.activate(Servant)?;
+        let cubit: CubitRef = poa.activate(Servant::with(spec.fault))?;
         let raw = raw::serve(spec.transport, scheduling_of_lane(&orb)?)?;
         let ior = cubit.to_ior();
-        Ok((Self { _orb: orb }, Ready { ior, raw }))
+        let fault = spec.fault;
+        Ok((Self { _orb: orb }, Ready { ior, raw, fault }))
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
-use punctual_harness::{Claim, Hole, Outcome, Row, holes};
+use punctual_harness::{Claim, Hole, Outcome, Row};
 use punctual_report::{Picture, Table};
 
-use crate::{error::Error, length::Length, testbed::Testbed};
+use crate::{error::Error, length::Length, load, testbed::Testbed};
 
 /// A curve of a figure that no row contains.
 pub(super) struct Curve {
@@ -108,13 +108,8 @@ impl<'t> Trial<'t> {
         self.outcome.claim(claim);
     }
 
-    /// Reports recorded holes, and that the machine is unfit if they took too much of the measured time.
+    /// Reports recorded holes as [`load::report_holes`] does.
     pub(crate) fn holes(&mut self, holes: &[Hole], measured: Duration) -> Result<(), Error> {
-        self.outcome
-            .parameter("kernel_holes", serde_json::to_value(holes)?);
-        if let Some(reason) = holes::unfit(holes, measured) {
-            self.outcome.unfit(reason);
-        }
-        Ok(())
+        load::report_holes(&mut self.outcome, holes, measured)
     }
 }

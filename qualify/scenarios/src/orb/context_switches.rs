@@ -16,7 +16,7 @@ use crate::{
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
-    load::{Engine, Phase, PhaseResult},
+    load::{Engine, FAULTY, Fault, Phase, PhaseResult},
     os::switch_us,
 };
 
@@ -71,7 +71,7 @@ impl Experiment for ContextSwitches {
     const ABOUT: &'static str =
         "context switches per request with 1 to 50 clients, and their share of a call's latency";
     const PAGE: &'static str = include_str!("context_switches.toml");
-    const CONTROLS: &'static [Control] = &[ONLY_SWITCHES];
+    const CONTROLS: &'static [Control] = &[SWITCHING, FAULTY];
 
     fn expected(length: Length) -> Duration {
         let phases = phases(length);
@@ -83,7 +83,8 @@ impl Experiment for ContextSwitches {
         let length = trial.length();
         trial.outcome.parameter("seconds_per_point", seconds(length));
         trial.shortened("0.9 s instead of 3 s per number of clients, and three numbers of clients");
-        let setup = setup(lanes_and_pool(MOST_CLIENTS).into(), MOST_CLIENTS);
+        let mut setup = setup(lanes_and_pool(MOST_CLIENTS).into(), MOST_CLIENTS);
+        setup.server.fault = trial.testbed.is_under(&SWITCHING).then_some(Fault::Switches);
         let mut engine = Engine::default();
         let results = engine.run(trial.testbed, &mut trial.outcome, &[setup], phases(length))?;
         for phase in &results {
@@ -93,11 +94,7 @@ impl Experiment for ContextSwitches {
                 Point::Share => {
                     let switch_us = switch_us(trial.testbed)?;
                     let p50 = phase.clients[0].latencies().quantile_us(0.5);
-                    let p50_us = if trial.testbed.is_under(&ONLY_SWITCHES) {
-                        switches.total() * switch_us
-                    } else {
-                        p50.ok_or("no call was made")?
-                    };
+                    let p50_us = p50.ok_or("no call was made")?;
                     let share = 100.0 * switches.total() * switch_us / p50_us;
                     claim(trial, share);
                     let row = switches.row("share", POOLS[0], 1).with("switch_us", switch_us);
@@ -106,14 +103,15 @@ impl Experiment for ContextSwitches {
             };
             trial.outcome.row(row);
         }
+        trial.holes(&engine.holes, engine.measured)?;
         trial.claim_no_errors("[Levine 1999]", errors(&results));
         Ok(())
     }
 }
 
-const ONLY_SWITCHES: Control = Control {
-    id: "only-switches",
-    about: "a call that takes no longer than its context switches",
+const SWITCHING: Control = Control {
+    id: "switching",
+    about: "a servant that switches to another thread and back 100 times",
     breaks: &["little"],
 };
 

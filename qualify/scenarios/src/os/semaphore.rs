@@ -4,8 +4,9 @@
 //! Source: [Fayyad-Kazan 2013] IV.B.6, figures 6a and 6b.
 
 use std::{
+    collections::VecDeque,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -16,7 +17,7 @@ use punctual_harness::{
     blocks::{interleave, median_ratio},
     statistics,
 };
-use punctual_os::Thread;
+use punctual_os::{TaskId, Thread, scheduling};
 use punctual_system::Semaphore;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,7 @@ use super::{
     worker::{Job, fifo, joined},
 };
 use crate::{
+    control::Control,
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
@@ -40,6 +42,7 @@ impl Experiment for ManyWaiters {
         "acquiring and releasing a semaphore while 2 to 90 threads of distinct priorities wait for it";
     const PAGE: &'static str = include_str!("semaphore.toml");
     const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&["release-at-90", "highest-first"]);
+    const CONTROLS: &'static [Control] = &[LIST];
 
     fn expected(length: Length) -> Duration {
         Extent::of(length).expected() * 2
@@ -62,7 +65,8 @@ impl Experiment for ManyWaiters {
                 let text = format!("block {} of {blocks}, 2 to 90 waiters", block + 1);
                 trial.stage(text, expected * WAITERS.len() as u32);
             }
-            subject.run(Contend { waiters, rounds }, expected)
+            let listed = trial.testbed.is_under(&LIST);
+            subject.run(Contend { waiters, rounds, listed }, expected)
         })?;
         let disturbances = subject.finish(&mut trial.outcome)?;
         for (&waiters, blocks) in WAITERS.iter().zip(&measured) {
@@ -85,6 +89,12 @@ const WAITERS: [usize; 6] = [FEWEST, 10, 30, 50, 70, MOST];
 const RELEASER: i16 = 4;
 /// The largest acceptable ratio of release times with the most and the fewest waiters.
 const LIMIT: f64 = 1.5;
+
+const LIST: Control = Control {
+    id: "list",
+    about: "one list of all waiters, which is searched before each release and served in order of arrival",
+    breaks: &["release-at-90", "highest-first"],
+};
 
 #[derive(Clone, Copy)]
 struct Extent {
@@ -111,6 +121,8 @@ impl Extent {
 pub(super) struct Contend {
     waiters: usize,
     rounds: usize,
+    /// Whether a list of waiters takes the place of the semaphore.
+    listed: bool,
 }
 
 /// The samples: for each round, as many acquisitions and releases as waiters.
@@ -134,8 +146,60 @@ impl Job for Contend {
     }
 }
 
+/// What the waiters wait for.
+enum Awaited {
+    Semaphore(Semaphore),
+    /// The control: the kernel is asked for the priority of each waiter, and the first one runs.
+    List {
+        waiting: Mutex<VecDeque<(usize, TaskId)>>,
+        turns: Vec<Semaphore>,
+    },
+}
+
+impl Awaited {
+    fn new(listed: bool, waiters: usize) -> Result<Self, Error> {
+        // Initially taken; the releaser releases it.
+        if !listed {
+            return Ok(Self::Semaphore(Semaphore::new(0)?));
+        }
+        let turns = (0..waiters).map(|_| Semaphore::new(0));
+        Ok(Self::List {
+            waiting: Mutex::default(),
+            turns: turns.collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn acquire(&self, number: usize) {
+        match self {
+            Self::Semaphore(semaphore) => semaphore.acquire(),
+            Self::List { waiting, turns } => {
+                let own = (number, TaskId::current_thread());
+                waiting.lock().unwrap_or_else(PoisonError::into_inner).push_back(own);
+                turns[number].acquire();
+            }
+        }
+    }
+
+    fn release(&self) {
+        match self {
+            Self::Semaphore(semaphore) => semaphore.release(),
+            Self::List { waiting, turns } => {
+                let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                for (_, thread) in &*waiting {
+                    let _ = std::hint::black_box(scheduling::of(*thread));
+                }
+                let first = waiting.pop_front();
+                drop(waiting);
+                if let Some((first, _)) = first {
+                    turns[first].release();
+                }
+            }
+        }
+    }
+}
+
 struct Shared {
-    semaphore: Semaphore,
+    semaphore: Awaited,
     /// One per waiter, which waits there for its turn to acquire.
     gates: Vec<Semaphore>,
     attempted: AtomicU64,
@@ -151,8 +215,7 @@ fn contend(command: &Contend) -> Result<Contended, Error> {
     let samples = command.waiters * command.rounds;
     let gates = (0..command.waiters).map(|_| Semaphore::new(0));
     let shared = Arc::new(Shared {
-        // Initially taken; the releaser releases it.
-        semaphore: Semaphore::new(0)?,
+        semaphore: Awaited::new(command.listed, command.waiters)?,
         gates: gates.collect::<Result<_, _>>()?,
         attempted: AtomicU64::new(0),
         released: AtomicU64::new(0),
@@ -186,7 +249,7 @@ fn waiter(number: usize, shared: &Shared) {
             return;
         }
         shared.attempted.store(now_ns(), Ordering::Relaxed);
-        shared.semaphore.acquire();
+        shared.semaphore.acquire(number);
         shared
             .releases
             .record(shared.released.load(Ordering::Relaxed), now_ns());
