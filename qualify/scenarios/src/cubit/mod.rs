@@ -69,7 +69,11 @@ impl Experiment for Cubit {
             let reason = "only one CPU is available to this process";
             outcome.skip(None, "every row of placement split-cpu", reason);
         }
-        let faults = [(TWICE, Fault::Twice), (BOXES, Fault::Boxes), (WRONG, Fault::Wrong)];
+        let faults = [
+            (TWICE, Fault::Twice),
+            (BOXES, Fault::Boxes),
+            (WRONG, Fault::Wrong),
+        ];
         let fault = faults.iter().find(|(control, _)| trial.testbed.is_under(control));
         let fault = fault.map(|(_, fault)| *fault);
         for &(name, client) in &clients {
@@ -95,7 +99,13 @@ impl Experiment for Cubit {
 const TWICE: Control = Control {
     id: "twice",
     about: "two calls in the place of each one",
-    breaks: &["p50-over-raw*", "any-over-struct.*", "client-syscalls.*", "server-syscalls.*", "user-cpu.*"],
+    breaks: &[
+        "p50-over-raw*",
+        "any-over-struct.*",
+        "client-syscalls.*",
+        "server-syscalls.*",
+        "user-cpu.*",
+    ],
 };
 const BOXES: Control = Control {
     id: "boxes",

@@ -13,6 +13,7 @@ mod cancellation;
 mod disciplines;
 mod dispatch;
 mod endsystem;
+mod paper_costs;
 mod processor;
 mod random;
 mod schedule;
@@ -23,9 +24,9 @@ use crate::{benchmark::Benchmark, experiment::benchmark, role::Role};
 
 /// The benchmarks, in the order of the paper.
 pub(crate) const BENCHMARKS: &[Benchmark] = &[
-    benchmark::<tss::ThreadStorage>(),
+    paper_costs::TSS,
     benchmark::<dispatch::Dispatching>(),
-    benchmark::<switch::Switch>(),
+    paper_costs::SWITCH,
     benchmark::<cancellation::Cancellation>(),
 ];
 

@@ -57,11 +57,6 @@ pub(crate) trait Experiment {
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error>;
 }
 
-/// Returns the chapter of a page in TOML with what was measured.
-pub(crate) fn chapter(page: &str, trial: &Trial<'_>) -> Result<Chapter, Error> {
-    Page::parse(page)?.chapter(trial)
-}
-
 /// Returns an experiment as a benchmark.
 pub(crate) const fn benchmark<E: Experiment>() -> Benchmark {
     Benchmark {

@@ -134,8 +134,8 @@ impl Role for Server {
         }
         let orb = builder.build()?;
         let mut references = Vec::new();
-        let activate = |poa: &Poa| -> Result<String, Error> {
-            let servant = Servant::with(spec.fault)?;
+        let activate = |number: usize, poa: &Poa| -> Result<String, Error> {
+            let servant = Servant::with(spec.fault, number)?;
             let servant: LoadRef = poa.activate(servant)?;
             Ok(servant.to_ior())
         };
@@ -143,13 +143,19 @@ impl Role for Server {
             let poa = poa(&orb, &format!("pool-{number}"), pool, spec.stack_bytes)?;
             references.push(
                 (0..spec.servants)
-                    .map(|_| activate(&poa))
+                    .map(|servant| activate(servant, &poa))
                     .collect::<Result<_, _>>()?,
             );
         }
         for (number, policy) in spec.policies.iter().enumerate() {
             let adapters = policy.adapters(&orb, &format!("policy-{number}"))?;
-            references.push(adapters.iter().map(activate).collect::<Result<_, _>>()?);
+            references.push(
+                adapters
+                    .iter()
+                    .enumerate()
+                    .map(|(number, poa)| activate(number, poa))
+                    .collect::<Result<_, _>>()?,
+            );
         }
         Ok((Self { _orb: orb }, references))
     }
@@ -221,8 +227,8 @@ fn corba(priority: i16) -> Result<Priority, Error> {
 pub(crate) enum Fault {
     /// They stop now and then ([`Stall`]), and their results are wrong.
     Faulty,
-    /// They switch to another thread and back 100 times for each call.
-    Switches,
+    /// Those from this number on switch to another thread and back 100 times for each call.
+    Switches { from: usize },
 }
 
 #[derive(Default)]
@@ -232,11 +238,11 @@ struct Servant {
 }
 
 impl Servant {
-    fn with(fault: Option<Fault>) -> Result<Self, Error> {
+    fn with(fault: Option<Fault>, number: usize) -> Result<Self, Error> {
         Ok(Self {
             stall: (fault == Some(Fault::Faulty)).then(Stall::default),
             partner: match fault {
-                Some(Fault::Switches) => Some(Partner::new()?),
+                Some(Fault::Switches { from }) if number >= from => Some(Partner::new()?),
                 _ => None,
             },
         })

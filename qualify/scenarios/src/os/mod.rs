@@ -31,7 +31,7 @@ pub(crate) use context_switch::switch_us;
 pub(crate) use disturbance::Disturbances;
 pub(crate) use samples::{Log, Sample, now_ns};
 pub(crate) use subject::{Interrupts, Subject};
-pub(crate) use worker::{fifo, joined, run, serve};
+pub(crate) use worker::{fifo, joined, run, serve, spin_for};
 
 use punctual_harness::child::TaskEntry;
 

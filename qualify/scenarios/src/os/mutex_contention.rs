@@ -83,14 +83,14 @@ impl Experiment for MutexContention {
                 trial.curve(operation, case.name(), times.corrected.curve());
             }
         }
-        claim_by_ticks(&mut trial.outcome);
+        claim_by_ticks(&mut trial.outcome, "[Fayyad-Kazan 2013] IV.B.8");
         Ok(())
     }
 }
 
 /// Claims that timer interrupts caused all of the longest times. The paper's machine has no other interrupts,
 /// and no host below it.
-fn claim_by_ticks(outcome: &mut Outcome) {
+pub(super) fn claim_by_ticks(outcome: &mut Outcome, source: &str) {
     let recorded = outcome
         .rows()
         .iter()
@@ -107,7 +107,7 @@ fn claim_by_ticks(outcome: &mut Outcome) {
     }
     let others = causes.iter().filter(|by_tick| !**by_tick).count();
     let text = "longest times whose cause is not recorded as a timer interrupt, over all operations";
-    let claim = Claim::at_most("by-ticks", text, "[Fayyad-Kazan 2013] IV.B.8", others as f64, 0.0);
+    let claim = Claim::at_most("by-ticks", text, source, others as f64, 0.0);
     outcome.claim(claim);
 }
 
@@ -122,9 +122,9 @@ const INTERRUPTED: Control = Control {
     about: "100 µs of other work within every 1000th acquisition and release",
     breaks: &["by-ticks"],
 };
-/// Rounds from one interruption to the next, and its length.
-const INTERRUPTED_EVERY: usize = 1000;
-const INTERRUPTION_NS: u64 = 100_000;
+/// Samples from one interruption to the next, and its length.
+pub(super) const INTERRUPTED_EVERY: usize = 1000;
+pub(super) const INTERRUPTION_NS: u64 = 100_000;
 
 const LOW: i16 = 10;
 const MEDIUM: i16 = 20;

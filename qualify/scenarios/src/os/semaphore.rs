@@ -23,9 +23,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     disturbance::Disturbances,
+    mutex_contention::{INTERRUPTION_NS, claim_by_ticks},
     samples::{Log, Sample, now_ns},
     subject::{Interrupts, Subject},
-    worker::{Job, fifo, joined},
+    worker::{Job, fifo, joined, spin_for},
 };
 use crate::{
     control::Control,
@@ -41,8 +42,9 @@ impl Experiment for ManyWaiters {
     const ABOUT: &'static str =
         "acquiring and releasing a semaphore while 2 to 90 threads of distinct priorities wait for it";
     const PAGE: &'static str = include_str!("semaphore.toml");
-    const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&["release-at-90", "highest-first"]);
-    const CONTROLS: &'static [Control] = &[LIST];
+    const NEEDS_RIGHTS: Option<&'static [&'static str]> =
+        Some(&["release-at-90", "highest-first", "by-ticks"]);
+    const CONTROLS: &'static [Control] = &[LIST, INTERRUPTED];
 
     fn expected(length: Length) -> Duration {
         Extent::of(length).expected() * 2
@@ -66,13 +68,20 @@ impl Experiment for ManyWaiters {
                 trial.stage(text, expected * WAITERS.len() as u32);
             }
             let listed = trial.testbed.is_under(&LIST);
-            subject.run(Contend { waiters, rounds, listed }, expected)
+            let contend = Contend {
+                waiters,
+                rounds,
+                listed,
+                interrupted: trial.testbed.is_under(&INTERRUPTED),
+            };
+            subject.run(contend, expected)
         })?;
         let disturbances = subject.finish(&mut trial.outcome)?;
         for (&waiters, blocks) in WAITERS.iter().zip(&measured) {
             rows(waiters, blocks, &disturbances, &mut trial.outcome);
         }
         claim(&measured, &mut trial.outcome);
+        claim_by_ticks(&mut trial.outcome, "[Fayyad-Kazan 2013] IV.B.6");
         for (operation, points) in pending_curves(measured.last().map_or(&[], Vec::as_slice)) {
             trial.curve("by pending", operation, points);
         }
@@ -90,6 +99,11 @@ const RELEASER: i16 = 4;
 /// The largest acceptable ratio of release times with the most and the fewest waiters.
 const LIMIT: f64 = 1.5;
 
+const INTERRUPTED: Control = Control {
+    id: "interrupted",
+    about: "100 µs of other work within the last acquisition and the first release of each round",
+    breaks: &["by-ticks"],
+};
 const LIST: Control = Control {
     id: "list",
     about: "one list of all waiters, which is searched before each release and served in order of arrival",
@@ -123,6 +137,8 @@ pub(super) struct Contend {
     rounds: usize,
     /// Whether a list of waiters takes the place of the semaphore.
     listed: bool,
+    /// Whether other work interrupts some releases.
+    interrupted: bool,
 }
 
 /// The samples: for each round, as many acquisitions and releases as waiters.
@@ -174,7 +190,10 @@ impl Awaited {
             Self::Semaphore(semaphore) => semaphore.acquire(),
             Self::List { waiting, turns } => {
                 let own = (number, TaskId::current_thread());
-                waiting.lock().unwrap_or_else(PoisonError::into_inner).push_back(own);
+                waiting
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push_back(own);
                 turns[number].acquire();
             }
         }
@@ -230,8 +249,9 @@ fn contend(command: &Contend) -> Result<Contended, Error> {
         Ok(fifo(format!("waits-{number}"), priority).spawn(move || waiter(number, &shared))?)
     });
     let threads: Vec<Thread<()>> = threads.collect::<Result<_, Error>>()?;
-    let (releaser, rounds) = (Arc::clone(&shared), command.rounds);
-    let out_of_order = joined(fifo("releases", RELEASER).spawn(move || release(&releaser, rounds))?)?;
+    let (releaser, rounds, interrupted) = (Arc::clone(&shared), command.rounds, command.interrupted);
+    let run = move || release(&releaser, rounds, interrupted);
+    let out_of_order = joined(fifo("releases", RELEASER).spawn(run)?)?;
     for thread in threads {
         joined(thread)?;
     }
@@ -258,18 +278,24 @@ fn waiter(number: usize, shared: &Shared) {
 }
 
 /// Body of the releasing thread. A waiter that is woken preempts it until it waits again.
-fn release(shared: &Shared, rounds: usize) -> u64 {
+fn release(shared: &Shared, rounds: usize, interrupted: bool) -> u64 {
     let waiters = shared.gates.len();
     let mut out_of_order = 0;
     for round in 0..rounds {
         for place in 0..waiters {
             shared.gates[shuffled(place, round, waiters)].release();
+            if interrupted && place + 1 == waiters {
+                spin_for(INTERRUPTION_NS);
+            }
             shared
                 .acquisitions
                 .record(shared.attempted.load(Ordering::Relaxed), now_ns());
         }
         for most_important in (0..waiters).rev() {
             shared.released.store(now_ns(), Ordering::Relaxed);
+            if interrupted && most_important + 1 == waiters {
+                spin_for(INTERRUPTION_NS);
+            }
             shared.semaphore.release();
             out_of_order += u64::from(shared.last.load(Ordering::Relaxed) != most_important);
         }

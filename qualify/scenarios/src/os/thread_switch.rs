@@ -17,9 +17,10 @@ use punctual_system::ContextSwitches;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    mutex_contention::{INTERRUPTED_EVERY, INTERRUPTION_NS, claim_by_ticks},
     samples::{Log, Sample, now_ns},
     subject::{Interrupts, Subject},
-    worker::{Job, fifo, joined},
+    worker::{Job, fifo, joined, spin_for},
 };
 use crate::{
     control::Control,
@@ -34,8 +35,8 @@ impl Experiment for ThreadSwitch {
     const NAME: &'static str = "os.thread-switch";
     const ABOUT: &'static str = "time of a switch between 2 to 1000 threads of one priority, each one timed";
     const PAGE: &'static str = include_str!("thread_switch.toml");
-    const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&["grows"]);
-    const CONTROLS: &'static [Control] = &[TWO];
+    const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&["grows", "by-ticks"]);
+    const CONTROLS: &'static [Control] = &[TWO, INTERRUPTED];
 
     fn expected(length: Length) -> Duration {
         expected(switches(length)) * THREADS.len() as u32
@@ -54,9 +55,20 @@ impl Experiment for ThreadSwitch {
             true => [2; THREADS.len()],
             false => THREADS,
         };
+        let interrupted = trial.testbed.is_under(&INTERRUPTED);
         for threads in numbers {
             trial.stage(format!("{threads} threads"), expected);
-            measured.push((threads, subject.run(Switch { threads, switches }, expected)?));
+            measured.push((
+                threads,
+                subject.run(
+                    Switch {
+                        threads,
+                        switches,
+                        interrupted,
+                    },
+                    expected,
+                )?,
+            ));
         }
         let disturbances = subject.finish(&mut trial.outcome)?;
         let mut medians = Vec::new();
@@ -82,6 +94,7 @@ impl Experiment for ThreadSwitch {
         trial
             .outcome
             .claim(Claim::at_least("grows", text, source, growth, GROWTH));
+        claim_by_ticks(&mut trial.outcome, source);
         Ok(())
     }
 }
@@ -90,6 +103,11 @@ const TWO: Control = Control {
     id: "two-threads",
     about: "two threads in the place of every number",
     breaks: &["grows"],
+};
+const INTERRUPTED: Control = Control {
+    id: "interrupted",
+    about: "100 µs of other work within every 1000th switch of a thread",
+    breaks: &["by-ticks"],
 };
 /// The smallest growth that two measurements of the same number of threads do not show.
 const GROWTH: f64 = 1.1;
@@ -114,6 +132,8 @@ fn expected(switches: usize) -> Duration {
 pub(super) struct Switch {
     threads: usize,
     switches: usize,
+    /// Whether other work interrupts some switches.
+    interrupted: bool,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -144,13 +164,17 @@ fn switch(command: &Switch) -> Result<Switched, Error> {
         left: AtomicU64::new(0),
         log: Log::with_room_for(command.switches),
     });
+    let interrupted = command.interrupted;
     let threads = (0..command.threads).map(|number| {
         let shared = Arc::clone(&shared);
         fifo(format!("switches-{number}"), PRIORITY).spawn(move || {
             shared.start.wait();
-            let (before, mut yields) = (ContextSwitches::of_current_thread().involuntary, 0);
+            let (before, mut yields) = (ContextSwitches::of_current_thread().involuntary, 0_u64);
             while !shared.log.is_full() {
                 shared.left.store(now_ns(), Ordering::Relaxed);
+                if interrupted && yields % INTERRUPTED_EVERY as u64 == number as u64 {
+                    spin_for(INTERRUPTION_NS);
+                }
                 scheduling::give_way();
                 let arrived = now_ns();
                 shared.log.record(shared.left.load(Ordering::Relaxed), arrived);

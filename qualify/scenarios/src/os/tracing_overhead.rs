@@ -71,9 +71,16 @@ impl Experiment for TracingOverhead {
         let text = "time between two consecutive readings of the clock (µs, median)";
         let source = "Punctual's limit, after [Fayyad-Kazan 2013] IV.B.1";
         outcome.claim(Claim::at_most("stamp", text, source, median, PRECISION_US));
-        let text = "99th percentile of that time less its median, by which corrected results may be wrong (µs)";
+        let text =
+            "99th percentile of that time less its median, by which corrected results may be wrong (µs)";
         let source = "[Fayyad-Kazan 2013] IV.B.1";
-        outcome.claim(Claim::at_most("spread", text, source, high - median, PRECISION_US));
+        outcome.claim(Claim::at_most(
+            "spread",
+            text,
+            source,
+            high - median,
+            PRECISION_US,
+        ));
         outcome.parameter("correction_us", stamp_us);
         match switches {
             Ok(blocks) => kernel_rows(&blocks, outcome),
@@ -139,7 +146,9 @@ impl Job for ReadClock {
     type Answer = Readings;
 
     fn run(self) -> Result<Readings, Error> {
-        run(fifo("reads-clock", PRIORITY), move || clock(self.readings, self.uneven))
+        run(fifo("reads-clock", PRIORITY), move || {
+            clock(self.readings, self.uneven)
+        })
     }
 }
 

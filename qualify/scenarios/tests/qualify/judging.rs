@@ -93,10 +93,7 @@ fn a_control_that_shows_nothing_is_reported() {
     let reasons = skipped.filter_map(|skipped| Some((skipped["id"].as_str()?, skipped["reason"].as_str()?)));
     let expected = [
         ("t.hollow.never@empty", "does not hold without the control either"),
-        (
-            "t.hollow.infinite@unfit",
-            "cannot tell: the machine was unfit",
-        ),
+        ("t.hollow.infinite@unfit", "cannot tell: the machine was unfit"),
     ];
     assert_eq!(reasons.collect::<Vec<_>>(), expected, "{}", ended.output());
     assert_eq!(ended.code, 2, "{}", ended.output());

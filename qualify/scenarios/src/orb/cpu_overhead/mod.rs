@@ -16,13 +16,13 @@ use punctual_os::clock;
 pub(crate) use self::scavenger::Scavenger;
 use self::scavenger::Spin;
 use crate::{
+    control::Control,
     cubit::{
         client::{self, Block, Kind, Length as BlockLength, Measured},
         operation::Operation,
         server,
         transport::Transport,
     },
-    control::Control,
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,

@@ -22,8 +22,8 @@ use crate::{
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
+    load::{Client, Engine, FAULTY, Phase, PhaseResult, PoolSpec, Worker},
     testbed::Testbed,
-    load::{Client, Engine, FAULTY, Pace, Phase, PhaseResult, PoolSpec, Worker},
 };
 
 pub(crate) struct Latency;

@@ -13,9 +13,7 @@ use punctual_harness::{Claim, Hole, Outcome, Row};
 use punctual_trace::{Analysis, Names, Recorded, Session};
 
 use self::inverted::Inverted;
-use super::mt_cubit::{
-    MeanAndJitter, POOLS, client, columns, errors, lanes_and_pool, priority, setup,
-};
+use super::mt_cubit::{MeanAndJitter, POOLS, client, columns, errors, lanes_and_pool, priority, setup};
 use crate::{
     control::Control,
     error::Error,
