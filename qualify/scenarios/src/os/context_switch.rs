@@ -222,16 +222,19 @@ fn yield_to_each_other(yields: u32, handed_over: bool) -> Result<Yielded, Error>
         start: Barrier::new(2),
         began: AtomicU64::new(u64::MAX),
         ended: AtomicU64::new(u64::MAX),
-        turns: [Semaphore::new(1)?, Semaphore::new(0)?],
+        turns: [Semaphore::new(0)?, Semaphore::new(0)?],
     });
     let yields_through = move |own: usize, shared: &Shared| {
         shared.start.wait();
         let before = ContextSwitches::of_current_thread();
         shared.began.fetch_min(now_ns(), Ordering::Relaxed);
         for _ in 0..yields {
-            if handed_over {
-                shared.turns[own].acquire();
-                shared.turns[1 - own].release();
+            if handed_over && own == 0 {
+                shared.turns[1].release();
+                shared.turns[0].acquire();
+            } else if handed_over {
+                shared.turns[1].acquire();
+                shared.turns[0].release();
             }
             scheduling::give_way();
         }

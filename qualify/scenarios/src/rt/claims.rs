@@ -50,7 +50,8 @@ pub(super) fn claim_all_below_capacity(
         let phase = results.iter().find(|phase| phase.key == work);
         let all = phase.into_iter().flat_map(|phase| &phase.clients);
         let text = format!("work {work}, up to the capacity: the clients, smallest share");
-        claim_deadlines_met(outcome, &format!("all.{work}"), &text, source, all);
+        let id = format!("all.{work}");
+        claim_deadlines_met(outcome, &id, &text, source, all);
     }
 }
 
