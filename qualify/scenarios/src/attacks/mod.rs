@@ -53,7 +53,7 @@ struct Attacks;
 const HELD: Control = Control {
     id: "held",
     about: "another program that keeps the CPU above all lanes during most of each attack",
-    breaks: &["*.calls", "*.above.p99", "*.above.newcomers"],
+    breaks: &["*.calls", "*.above.newcomers"],
 };
 const KILLED: Control = Control {
     id: "killed",

@@ -31,12 +31,12 @@ pub(crate) struct Latency;
 const WITHOUT_LANES: Control = Control {
     id: "without-lanes",
     about: "a pool without lanes in place of a lane for each client, and the calibrated load in all phases",
-    breaks: &["20hz.*", "p50-ratio", "p99-ratio", "loaded.*"],
+    breaks: &["20hz.*-ratio", "p50-ratio", "p99-ratio", "loaded.*"],
 };
 const REVERSED: Control = Control {
     id: "reversed",
     about: "the client that should be the most important one below all others, which load the server",
-    breaks: &["average-inversion*"],
+    breaks: &["average-inversion*", "20hz.jitter"],
 };
 const SPARSE: Control = Control {
     id: "sparse",
@@ -227,8 +227,8 @@ fn change(phases: &mut [Phase<Point>], testbed: &Testbed, loaded_hz: u32) {
     let load = testbed.is_under(&WITHOUT_LANES) || testbed.is_under(&REVERSED);
     for phase in phases {
         if testbed.is_under(&REVERSED) {
-            // The one behind the least important client, with its lane.
-            phase.workers[0].priority = Some(priority(MOST_LOW));
+            // That of the least important client, with its lane.
+            phase.workers[0].priority = phase.workers.iter().filter_map(|worker| worker.priority).min();
         }
         if testbed.is_under(&SPARSE) {
             phase.workers[0].change_rate(|hz| hz / 10);
