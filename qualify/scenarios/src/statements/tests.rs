@@ -152,7 +152,7 @@ fn makes(literal: &str, claim: &str) -> bool {
     let letters = pattern.chars().filter(char::is_ascii_alphabetic).count();
     // Few letters, as in `{id}`, would make every claim.
     let own = claim.trim_start_matches("*.");
-    (literal == pattern || letters >= 4)
+    (literal == pattern || letters >= 3)
         && [claim, own]
             .iter()
             .any(|id| meet(pattern.as_bytes(), id.as_bytes()))
