@@ -53,7 +53,7 @@ fn usage() -> String {
          cargo xtask gallery               draws the README's figure from a demo run, or --from FILE.json\n\
          cargo xtask interop               tables of docs/interoperability.md, from the last tests\n\
          cargo xtask limit SECONDS PROGRAM [ARGUMENT...]  a program that ends when its time is up\n\
-         cargo xtask nightly               what takes hours: all controls of qualify, and the planner's bounds\n\
+         cargo xtask nightly               what takes hours: controls of qualify, bounds of plan\n\
          cargo xtask test                  all checks and tests that a change has to pass\n\
          cargo xtask test STEP...          these steps only:\n",
     );

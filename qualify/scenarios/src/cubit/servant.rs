@@ -5,12 +5,21 @@ use punctual::{
     any::{Any, AnyView},
 };
 use punctual_os::alloc_counter;
+use serde::{Deserialize, Serialize};
 
-use super::{
-    cube::{cube, cube_many, cube_packet, cube_union},
-    server::Fault,
-};
+use super::cube::{cube, cube_many, cube_packet, cube_union};
 use crate::idl::cubit::bench::{Cubit, Many, OneOf, RtiPacket, RtiPacketView};
+
+/// What is wrong with client and server, under a control.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) enum Fault {
+    /// The client makes two calls in the place of one, except with a struct, with which others are compared.
+    Twice,
+    /// Client and servant allocate at each call.
+    Boxes,
+    /// The servant adds 1 to its results.
+    Wrong,
+}
 
 /// The servant of all benchmarks after TAO's Cubit tests.
 pub(crate) struct Servant {

@@ -10,6 +10,7 @@ use punctual_harness::{
 use punctual_os::{CpuSet, Scheduling, scheduling};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use super::servant::Fault;
 use super::{
     raw::{self, RawAddress},
     servant::Servant,
@@ -26,17 +27,6 @@ pub(crate) struct ServerSpec {
     transport: Transport,
     lane_wait: LaneWait,
     fault: Option<Fault>,
-}
-
-/// What is wrong with client and server, under a control.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub(crate) enum Fault {
-    /// The client makes two calls in the place of one, except with a struct, with which others are compared.
-    Twice,
-    /// Client and servant allocate at each call.
-    Boxes,
-    /// The servant adds 1 to its results.
-    Wrong,
 }
 
 /// What the driver receives when the server is ready.

@@ -37,8 +37,9 @@ fn run_switch(testbed: &mut Testbed) -> Result<Findings, Error> {
     let name = "ready_queue_by_native_priorities";
     let is_it = |row: &&Row| row.get("ratio").is_some_and(|ratio| ratio == name);
     let low = number(&findings.outcome, is_it, "low");
-    let text = "time of a decision and hand-over through the ready queue (MIF) over that by native priorities, \
-                lower bound of the median of alternating blocks (95 %), above 1: it costs more";
+    let text = "time of a decision and hand-over through the ready queue (MIF) over that by native \
+                priorities, lower bound of the median of alternating \
+                blocks (95 %), above 1: it costs more";
     add(
         "hand-over.more",
         text,

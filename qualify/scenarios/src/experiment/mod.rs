@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-pub(crate) use self::trial::Trial;
+pub(crate) use self::trial::{Trial, report_holes};
 use crate::{
     benchmark::{Benchmark, Findings},
     control::Control,

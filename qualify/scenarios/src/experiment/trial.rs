@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
-use punctual_harness::{Claim, Hole, Outcome, Row};
+use punctual_harness::{Claim, Hole, Outcome, Row, holes};
 use punctual_report::{Picture, Table};
 
-use crate::{error::Error, length::Length, load, testbed::Testbed};
+use crate::{error::Error, length::Length, testbed::Testbed};
 
 /// A curve of a figure that no row contains.
 pub(super) struct Curve {
@@ -108,8 +108,25 @@ impl<'t> Trial<'t> {
         self.outcome.claim(claim);
     }
 
-    /// Reports recorded holes as [`load::report_holes`] does.
+    /// Reports recorded holes as [`report_holes`] does.
     pub(crate) fn holes(&mut self, holes: &[Hole], measured: Duration) -> Result<(), Error> {
-        load::report_holes(&mut self.outcome, holes, measured)
+        report_holes(&mut self.outcome, holes, measured)
     }
 }
+
+/// Reports the holes of servers and clients, claims that the CPU was never idle while a call was outstanding,
+/// and reports that the machine is unfit if holes took too much of the measured time.
+pub(crate) fn report_holes(outcome: &mut Outcome, holes: &[Hole], measured: Duration) -> Result<(), Error> {
+    outcome.parameter("kernel_holes", serde_json::to_value(holes)?);
+    let idle = holes.iter().filter(|hole| !hole.is_withheld()).count() as f64;
+    let text = "intervals of 20 ms or more in which the CPU was idle although a call was outstanding, as \
+                after a lost wake-up: none";
+    outcome.claim(Claim::at_most(NO_IDLE_HOLE, text, "Punctual's limit", idle, 0.0));
+    if let Some(reason) = holes::unfit(holes, measured) {
+        outcome.unfit(reason);
+    }
+    Ok(())
+}
+
+/// The id of the claim that the CPU was never idle while a call was outstanding.
+const NO_IDLE_HOLE: &str = "no-idle-hole";

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use punctual_harness::{Claim, Hole, HoleRecorder, Latencies, Outcome, Row, Span, holes};
+use punctual_harness::{Hole, HoleRecorder, Latencies, Outcome, Row, Span, holes};
 
 use super::{
     FAULTY, Fault, STALLED,
@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     error::{Error, refusal},
+    experiment::report_holes,
     testbed::Testbed,
 };
 
@@ -137,23 +138,6 @@ impl<'t> Session<'t> {
         Ok(outcome)
     }
 }
-
-/// Reports the holes of servers and clients, claims that the CPU was never idle while a call was outstanding,
-/// and reports that the machine is unfit if holes took too much of the measured time.
-pub(crate) fn report_holes(outcome: &mut Outcome, holes: &[Hole], measured: Duration) -> Result<(), Error> {
-    outcome.parameter("kernel_holes", serde_json::to_value(holes)?);
-    let idle = holes.iter().filter(|hole| !hole.is_withheld()).count() as f64;
-    let text = "intervals of 20 ms or more in which the CPU was idle although a call was outstanding, as \
-                after a lost wake-up: none";
-    outcome.claim(Claim::at_most(NO_IDLE_HOLE, text, "Punctual's limit", idle, 0.0));
-    if let Some(reason) = holes::unfit(holes, measured) {
-        outcome.unfit(reason);
-    }
-    Ok(())
-}
-
-/// The id of the claim that the CPU was never idle while a call was outstanding.
-const NO_IDLE_HOLE: &str = "no-idle-hole";
 
 impl Engine {
     /// Starts the deployments side by side, so that their phases can alternate, and runs the phases. Phases

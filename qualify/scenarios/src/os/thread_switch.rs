@@ -88,8 +88,8 @@ impl Experiment for ThreadSwitch {
         }
         let median = |of: Option<&Option<f64>>| of.copied().flatten().unwrap_or(f64::NAN);
         let growth = median(medians.last()) / median(medians.first());
-        let text = "median time of a switch among 1000 threads over that among 2, at least: it grows with the \
-                    number of threads";
+        let text = "median time of a switch among 1000 threads over that among 2, at least: it grows with \
+                    the number of threads";
         let source = "[Fayyad-Kazan 2013] IV.B.3";
         trial
             .outcome

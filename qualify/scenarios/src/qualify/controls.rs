@@ -24,7 +24,8 @@ pub(crate) struct Checked {
     pub(crate) outcome: Outcome,
 }
 
-/// Runs the benchmarks as they are and under the first `of_each` of their controls. Without the ordinary run, a claim that never holds would look as if a control broke it.
+/// Runs the benchmarks as they are and under the first `of_each` of their controls. Without the ordinary run,
+/// a claim that never holds would look as if a control broke it.
 pub(crate) fn check(
     benchmarks: &[&Benchmark],
     of_each: usize,

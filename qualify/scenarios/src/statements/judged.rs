@@ -266,7 +266,8 @@ needs = \"wings\"
         let limits = |limit: f64| {
             let table = format!(
                 "{TABLE}\n[[statement]]\nid = \"4\"\nsays = \"d\"\nsource = \"s\"\n\
-                benchmark = \"rt.5\"\njudged_by = [\"high\"]\nmethod = \"m\"\nlimits = {{ \"high*\" = {limit:?} }}"
+                benchmark = \"rt.5\"\njudged_by = [\"high\"]\nmethod = \"m\"\n\
+                limits = {{ \"high*\" = {limit:?} }}"
             );
             let mut all = outcome(
                 "qualify",

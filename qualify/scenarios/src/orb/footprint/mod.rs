@@ -153,7 +153,7 @@ fn server_rows(places: &Places, shared: bool, outcome: &mut Outcome) -> Result<(
                 .with("of_that_stack_kib", SMALL_STACK_BYTES as f64 / 1024.0),
         );
         let more = (large.own_kib as f64 - small.own_kib as f64) / small.own_kib as f64;
-        let text = "memory of its own of a server with 50 lanes beyond that with one, as a share of the latter, \
+        let text = "own memory of a server with 50 lanes beyond that with one, as a share of the latter, \
                     at least: lanes cost more than shared resources";
         outcome.claim(Claim::at_least(
             "lanes.cost",

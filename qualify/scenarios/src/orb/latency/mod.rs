@@ -2,8 +2,8 @@
 //!
 //! A high-priority client calls 20 times per second, with a growing number of low-priority clients that call
 //! 10 times per second each, as in the paper, whose metrics are mean and jitter. They depend on the host as
-//! much as on the ORB, so median and 99th percentile of a client that calls more often are compared, too, also
-//! beside clients that load the server. Source: [Schmidt 2002] 3.3, figures 3 to 6; TAO's MT_Cubit.
+//! much as on the ORB, so median and 99th percentile of a client that calls more often are compared, too,
+//! also beside clients that load the server. Source: [Schmidt 2002] 3.3, figures 3 to 6; TAO's MT_Cubit.
 
 mod averages;
 mod away;
