@@ -9,6 +9,7 @@ mod layers;
 mod licences;
 mod limit;
 mod metadata;
+mod nightly;
 mod peers;
 mod rules;
 mod skips;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         ["dist"] => dist::run(),
         ["gallery", ref arguments @ ..] => gallery::run(arguments),
         ["interop"] => interop::run(),
+        ["nightly"] => nightly::run(),
         ["limit", seconds, ref program @ ..] => match limit::run(seconds, program) {
             Ok(code) => return code,
             Err(text) => Err(text),
@@ -51,6 +53,7 @@ fn usage() -> String {
          cargo xtask gallery               draws the README's figure from a demo run, or --from FILE.json\n\
          cargo xtask interop               tables of docs/interoperability.md, from the last tests\n\
          cargo xtask limit SECONDS PROGRAM [ARGUMENT...]  a program that ends when its time is up\n\
+         cargo xtask nightly               what takes hours: controls of qualify, bounds of plan\n\
          cargo xtask test                  all checks and tests that a change has to pass\n\
          cargo xtask test STEP...          these steps only:\n",
     );

@@ -1,7 +1,8 @@
 //! The list of all benchmarks, and the roles of their child processes.
 
 use crate::{
-    attacks, benchmark::Benchmark, case, cubit, dynamic, events, inversion, load, orb, os, role::Role, rt,
+    attacks, benchmark::Benchmark, case, cubit, demo, dynamic, events, inversion, load, orb, os, role::Role,
+    rt,
 };
 
 /// Returns all benchmarks, in the order in which they are listed and run.
@@ -13,6 +14,7 @@ pub fn benchmarks() -> impl Iterator<Item = &'static Benchmark> {
             inversion::BENCHMARK,
             attacks::BENCHMARK,
             events::BENCHMARK,
+            demo::BENCHMARK,
         ],
         orb::BENCHMARKS,
         rt::BENCHMARKS,

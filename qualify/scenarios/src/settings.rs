@@ -17,6 +17,8 @@ pub struct Settings {
     pub explain_over: Option<f64>,
     /// Write the timeline to this file, for ui.perfetto.dev (`inversion` only).
     pub perfetto: Option<PathBuf>,
+    /// Total measuring time in seconds (`demo` only).
+    pub seconds: Option<u32>,
     /// Names of the attacks to measure (`attacks` only); empty: all.
     pub attacks: Vec<String>,
 }

@@ -310,8 +310,8 @@ Ctrl-C.";
 
 const QUALIFY: &str = "\
 Examples:
-  punctual qualify --quick --html report.html              about 11 minutes
-  punctual qualify --json now.json --html report.html      about 45 minutes
+  punctual qualify --quick --html report.html              about 8 minutes
+  punctual qualify --json now.json --html report.html      about 37 minutes
   punctual qualify --only os,rt.5 --json now.json          a group and a benchmark
   punctual qualify --baseline before.json --json now.json  what has changed
   punctual qualify --bounds bounds.toml --junit junit.xml  on a build server

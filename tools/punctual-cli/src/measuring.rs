@@ -154,6 +154,7 @@ impl From<SettingArguments> for Settings {
             leave_system_alone: arguments.leave_system_alone,
             explain_over: arguments.explain_over,
             perfetto: arguments.perfetto,
+            seconds: None,
             attacks: arguments.attacks,
         }
     }

@@ -15,7 +15,7 @@ pub struct Claim {
     pub text: String,
     /// Source of the limit: "Punctual's limit", or a paper with its section.
     pub source: String,
-    /// Measured value in the unit of `limit`; null if it is not a number.
+    /// Measured value in the unit of `limit`; [`Claim::INFINITE`] if it is infinite, null if there is none.
     pub measured: Value,
     /// Limit.
     pub limit: Value,
@@ -71,6 +71,24 @@ impl From<Claim> for ClaimInFile {
 }
 
 impl Claim {
+    /// A measured value beyond all limits, as of a ratio to nothing: JSON has no such number.
+    pub const INFINITE: &str = "infinite";
+
+    /// Returns a number as a measured value.
+    pub fn number(measured: f64) -> Value {
+        if measured == f64::INFINITY {
+            Self::INFINITE.into()
+        } else {
+            measured.into()
+        }
+    }
+
+    /// Returns the measured value as a number; `None` if it is none.
+    pub fn measured_number(&self) -> Option<f64> {
+        let infinite = self.measured == Self::INFINITE;
+        self.measured.as_f64().or(infinite.then_some(f64::INFINITY))
+    }
+
     /// Creates a claim that holds if `measured` ≤ `limit`, and does not if either is not a number.
     pub fn at_most(
         id: impl Into<String>,
@@ -79,7 +97,7 @@ impl Claim {
         measured: f64,
         limit: f64,
     ) -> Self {
-        Self::new(id, text, source, measured, limit, measured <= limit)
+        Self::new(id, text, source, Self::number(measured), limit, measured <= limit)
     }
 
     /// Creates a claim that holds if `measured` ≥ `limit`, and does not if either is not a number.
@@ -90,7 +108,7 @@ impl Claim {
         measured: f64,
         limit: f64,
     ) -> Self {
-        Self::new(id, text, source, measured, limit, measured >= limit)
+        Self::new(id, text, source, Self::number(measured), limit, measured >= limit)
     }
 
     /// Creates a claim that holds if `measured` < `limit`, and does not if either is not a number.
@@ -101,7 +119,18 @@ impl Claim {
         measured: f64,
         limit: f64,
     ) -> Self {
-        Self::new(id, text, source, measured, limit, measured < limit)
+        Self::new(id, text, source, Self::number(measured), limit, measured < limit)
+    }
+
+    /// Creates a claim that holds if `measured` > `limit`, and does not if either is not a number.
+    pub fn above(
+        id: impl Into<String>,
+        text: impl Into<String>,
+        source: impl Into<String>,
+        measured: f64,
+        limit: f64,
+    ) -> Self {
+        Self::new(id, text, source, Self::number(measured), limit, measured > limit)
     }
 
     /// Creates a claim of another form, such as an order; the caller determines whether it holds.

@@ -34,10 +34,11 @@ use self::{
     attack::{ATTACKS, Attack},
     block::Block,
     observed::{Comparison, Observed},
-    site::Site,
+    site::{Fault, Site},
 };
 use crate::{
     benchmark::Benchmark,
+    control::Control,
     error::Error,
     experiment::{Experiment, Trial, benchmark},
     length::Length,
@@ -48,6 +49,17 @@ use crate::{
 pub(crate) const BENCHMARK: Benchmark = benchmark::<Attacks>();
 
 struct Attacks;
+
+const HELD: Control = Control {
+    id: "held",
+    about: "another program that keeps the CPU above all lanes during most of each attack",
+    breaks: &["*.calls", "*.above.newcomers"],
+};
+const KILLED: Control = Control {
+    id: "killed",
+    about: "a server that ends during each attack",
+    breaks: &["*.alive"],
+};
 
 /// The roles of the child processes.
 pub(crate) const ROLES: &[(&str, Role)] = &[(peer::ROLE, peer::peer)];
@@ -104,6 +116,7 @@ impl Experiment for Attacks {
     const ABOUT: &'static str =
         "calls, latencies and memory of a server with three lanes while one of them is attacked";
     const PAGE: &'static str = include_str!("attacks.toml");
+    const CONTROLS: &'static [Control] = &[HELD, KILLED];
 
     fn expected(length: Length) -> Duration {
         let plan = Plan::of(length);
@@ -193,7 +206,12 @@ impl<'t> Watch<'t> {
             Some(site) => site,
             None => Site::start(&self.testbed.places, Attacks::expected(self.testbed.length))?,
         };
-        let block = match site.block(attack, seconds) {
+        let fault = match self.testbed.control {
+            Some(control) if *control == HELD => Some(Fault::Held),
+            Some(control) if *control == KILLED => Some(Fault::Killed),
+            _ => None,
+        };
+        let block = match site.block(attack, fault, seconds) {
             Ok(block) => block,
             Err(error) if self.testbed.interrupted().is_some() || attack.is_none() => return Err(error),
             Err(error) => Block::lost(error.to_string()),

@@ -5,8 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use punctual::NativePriority;
 use punctual_harness::{Child, ChildSpec, Hole, HoleRecorder, Span};
-use punctual_os::TaskId;
+use punctual_os::{CpuSet, Scheduling, TaskId, ThreadSpec};
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::{
     CALLS_PER_SECOND, LANES,
@@ -19,6 +21,7 @@ use crate::{
     error::Error,
     load::{Deployment, Pace, Placement, PoolSpec, Request, ServerSpec, Setup, Tolerance, Worker},
     orb,
+    os::{run, spin_for},
     testbed::Places,
 };
 
@@ -33,7 +36,19 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(1);
 const RECOVERY: Duration = Duration::from_secs(10);
 /// How long newcomers try whether the server serves again.
 const TRY: Duration = Duration::from_millis(30);
+const ABOVE_ALL: NativePriority = NativePriority(97);
 const SAMPLE: Duration = Duration::from_millis(20);
+
+/// What happens during an attack under a control.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Fault {
+    /// Another program keeps the CPU for [`HELD`] of the time.
+    Held,
+    /// The server is killed.
+    Killed,
+}
+
+const HELD: f64 = 0.85;
 
 /// One server with its clients, attackers and newcomers.
 pub(super) struct Site {
@@ -42,6 +57,8 @@ pub(super) struct Site {
     newcomers: Child,
     targets: Vec<Target>,
     recorder: HoleRecorder,
+    /// The measured CPU.
+    pinned: CpuSet,
     /// Long calls of blocks alone, in which a hole of the kernel would be one.
     long: Vec<Span>,
 }
@@ -74,6 +91,7 @@ impl Site {
             newcomers: peer("newcomers")?,
             deployment,
             targets,
+            pinned: places.pinned.clone(),
             long: Vec::new(),
         })
     }
@@ -82,7 +100,12 @@ impl Site {
     ///
     /// # Errors
     /// The server, or another process, has ended or does not answer.
-    pub(super) fn block(&mut self, attack: Option<&Attack>, seconds: f64) -> Result<Block, Error> {
+    pub(super) fn block(
+        &mut self,
+        attack: Option<&Attack>,
+        fault: Option<Fault>,
+        seconds: f64,
+    ) -> Result<Block, Error> {
         let server = self.server();
         let before = resident(server)?;
         self.deployment.begin(0, seconds, &workers(), Some(TOLERANCE))?;
@@ -97,6 +120,9 @@ impl Site {
             })?;
         }
         self.newcomers.tell(&self.arrive(length))?;
+        if let (Some(_), Some(fault)) = (attack, fault) {
+            self.disturb(fault, length)?;
+        }
         let highest = highest_resident(server, length)?;
         let operations = match attack {
             Some(_) => attacked(self.attackers.answer(START + length)?)?,
@@ -141,6 +167,23 @@ impl Site {
             if recovery > RECOVERY {
                 let reason = format!("it served no newcomers {} s after the attack", RECOVERY.as_secs());
                 return Ok((recovery, Some(reason)));
+            }
+        }
+    }
+
+    /// Disturbs the server. A program that keeps the CPU has ended when this returns.
+    fn disturb(&self, fault: Fault, length: Duration) -> Result<(), Error> {
+        match fault {
+            Fault::Killed => {
+                let server = Pid::from_raw(self.server().get()).ok_or("the server has no id")?;
+                Ok(kill_process(server, Signal::KILL)?)
+            }
+            Fault::Held => {
+                let ns = (length.as_nanos() as f64 * HELD) as u64;
+                let holder = ThreadSpec::new("holds").affinity(self.pinned.clone());
+                run(holder.scheduling(Scheduling::fifo(ABOVE_ALL)), move || {
+                    spin_for(ns)
+                })
             }
         }
     }

@@ -326,7 +326,7 @@ fn is_of(row: &Row, benchmark: &str) -> bool {
 
 fn of_claim(outcome: &Outcome, id: &str) -> Found {
     if let Some(claim) = outcome.claims().iter().find(|claim| claim.id == id) {
-        return match claim.measured.as_f64() {
+        return match claim.measured_number() {
             Some(value) => Found::Values(vec![value]),
             None => Found::Nothing {
                 because: format!("the measured value is not a number: {}", claim.measured),

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     operation::Operation,
     raw::{RawAddress, RawClient, Sizes},
-    server::{PRIORITY, Ready},
+    server::{Fault, PRIORITY, Ready},
     transport::Transport,
 };
 use crate::{
@@ -83,6 +83,7 @@ pub(crate) struct Measured {
 pub(crate) struct ClientSetup {
     ior: String,
     raw_addresses: Vec<RawAddress>,
+    fault: Option<Fault>,
 }
 
 /// Starts the client process of a server.
@@ -95,6 +96,7 @@ pub(crate) fn spawn(
     let setup = ClientSetup {
         ior: server.ior.clone(),
         raw_addresses: server.raw.clone(),
+        fault: server.fault,
     };
     let client = ChildSpec::of::<Caller>("client").environments(environment);
     let (client, ()) = client.affinity(cpus.clone()).start::<Caller>(&setup, within)?;
@@ -109,6 +111,7 @@ pub(crate) struct Caller {
     raw_addresses: Vec<RawAddress>,
     raw: HashMap<(Transport, Operation), RawClient>,
     values: Values,
+    fault: Option<Fault>,
     /// State of `orb.throughput`.
     throughput: throughput::State,
 }
@@ -134,6 +137,7 @@ impl Role for Caller {
             raw_addresses: setup.raw_addresses,
             raw: HashMap::new(),
             values: Values::new()?,
+            fault: setup.fault,
             throughput: throughput::State::new(),
         };
         Ok((caller, ()))
@@ -261,6 +265,18 @@ impl Caller {
             raw.exchange()?;
             return Ok(true);
         }
+        match self.fault {
+            Some(Fault::Twice) if operation != Operation::Struct => {
+                self.call(operation)?;
+            }
+            Some(Fault::Boxes) => drop(std::hint::black_box(Box::new(operation))),
+            _ => {}
+        }
+        self.call(operation)
+    }
+
+    /// Makes one call; returns whether the result is correct.
+    fn call(&mut self, operation: Operation) -> Result<bool, Error> {
         let Self { cubit, values, .. } = self;
         Ok(match operation {
             Operation::Void => cubit.cube_void().map(|()| true)?,

@@ -52,7 +52,14 @@ pub(super) fn measure(testbed: &Testbed, of_client: usize, outcome: &mut Outcome
     testbed.progress.stage(text, Duration::from_secs(2));
     let environment = pass.environment();
     let (transport, lane_wait) = (Transport::Tcp, LaneWait::Polled);
-    let (server, ready) = server::spawn(transport, lane_wait, &places.pinned, &environment, START_TIMEOUT)?;
+    let (server, ready) = server::spawn(
+        transport,
+        lane_wait,
+        None,
+        &places.pinned,
+        &environment,
+        START_TIMEOUT,
+    )?;
     let mut client = client::spawn(&ready, &of_client, &environment, START_TIMEOUT)?;
     let _watchdog = Watchdog::start(
         BLOCK_TIMEOUT,

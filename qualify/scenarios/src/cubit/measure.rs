@@ -41,6 +41,7 @@ impl Placement {
         let (server, ready) = server::spawn(
             self.transport,
             self.lane_wait,
+            self.fault,
             &on(self.server),
             &[],
             START_TIMEOUT,

@@ -23,10 +23,12 @@ use std::time::Duration;
 use self::{
     operation::OPERATIONS,
     placement::Placement,
+    server::Fault,
     transport::{LaneWait, Transport},
 };
 use crate::{
     benchmark::Benchmark,
+    control::Control,
     error::Error,
     experiment::{Experiment, Trial, benchmark},
     length::Length,
@@ -45,6 +47,7 @@ impl Experiment for Cubit {
     const ABOUT: &'static str =
         "latency of calls with different arguments, compared with a raw ping-pong of the same octets";
     const PAGE: &'static str = include_str!("cubit.toml");
+    const CONTROLS: &'static [Control] = &[TWICE, BOXES, WRONG];
 
     fn expected(length: Length) -> Duration {
         Extent::of(length).expected()
@@ -66,6 +69,13 @@ impl Experiment for Cubit {
             let reason = "only one CPU is available to this process";
             outcome.skip(None, "every row of placement split-cpu", reason);
         }
+        let faults = [
+            (TWICE, Fault::Twice),
+            (BOXES, Fault::Boxes),
+            (WRONG, Fault::Wrong),
+        ];
+        let fault = faults.iter().find(|(control, _)| trial.testbed.is_under(control));
+        let fault = fault.map(|(_, fault)| *fault);
         for &(name, client) in &clients {
             for (transport, lane_wait) in ROWS {
                 let placement = Placement {
@@ -74,6 +84,7 @@ impl Experiment for Cubit {
                     server: served,
                     transport,
                     lane_wait,
+                    fault,
                 };
                 placement.measure(extent, &trial.testbed.progress, outcome)?;
             }
@@ -84,6 +95,28 @@ impl Experiment for Cubit {
         Ok(())
     }
 }
+
+const TWICE: Control = Control {
+    id: "twice",
+    about: "two calls in the place of each one",
+    breaks: &[
+        "p50-over-raw*",
+        "any-over-struct.*",
+        "client-syscalls.*",
+        "server-syscalls.*",
+        "user-cpu.*",
+    ],
+};
+const BOXES: Control = Control {
+    id: "boxes",
+    about: "client and servant that allocate memory at each call",
+    breaks: &["allocations.*"],
+};
+const WRONG: Control = Control {
+    id: "wrong-results",
+    about: "a servant that adds 1 to each result",
+    breaks: &["errors.*"],
+};
 
 /// The amount of measurements.
 #[derive(Clone, Copy)]

@@ -1,6 +1,9 @@
 //! A placement of client and server.
 
-use super::transport::{LaneWait, Transport};
+use super::{
+    server::Fault,
+    transport::{LaneWait, Transport},
+};
 
 /// The CPUs of client and server, the transport, and how the server's lane waits.
 pub(super) struct Placement {
@@ -9,6 +12,7 @@ pub(super) struct Placement {
     pub(super) server: usize,
     pub(super) transport: Transport,
     pub(super) lane_wait: LaneWait,
+    pub(super) fault: Option<Fault>,
 }
 
 impl Placement {

@@ -106,7 +106,7 @@ impl Placement {
                 outcome.claim(Claim::at_most(id, text, SOURCE, per_call, 0.0));
             }
         }
-        if operation != Operation::Oneway {
+        if !matches!(operation, Operation::Oneway | Operation::Void) {
             let text = format!("wrong results of {}", operation.name());
             let id = format!("errors.{}.{place}", operation.name());
             outcome.claim(Claim::at_most(

@@ -5,12 +5,51 @@ use punctual::{
     any::{Any, AnyView},
 };
 use punctual_os::alloc_counter;
+use serde::{Deserialize, Serialize};
 
 use super::cube::{cube, cube_many, cube_packet, cube_union};
 use crate::idl::cubit::bench::{Cubit, Many, OneOf, RtiPacket, RtiPacketView};
 
+/// What is wrong with client and server, under a control.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) enum Fault {
+    /// The client makes two calls in the place of one, except with a struct, with which others are compared.
+    Twice,
+    /// Client and servant allocate at each call.
+    Boxes,
+    /// The servant adds 1 to its results.
+    Wrong,
+}
+
 /// The servant of all benchmarks after TAO's Cubit tests.
-pub(crate) struct Servant;
+pub(crate) struct Servant {
+    /// What it adds to results: 0.
+    wrong: u8,
+    allocates: bool,
+}
+
+impl Servant {
+    pub(super) fn with(fault: Option<Fault>) -> Self {
+        Self {
+            wrong: u8::from(fault == Some(Fault::Wrong)),
+            allocates: fault == Some(Fault::Boxes),
+        }
+    }
+
+    fn begin(&self) {
+        if self.allocates {
+            drop(std::hint::black_box(Box::new(self.wrong)));
+        }
+    }
+
+    fn cube_many(&self, values: &Many) -> Many {
+        let cubed = cube_many(values);
+        Many {
+            o: cubed.o.wrapping_add(self.wrong),
+            ..cubed
+        }
+    }
+}
 
 impl Cubit for Servant {
     fn cube_void(&self) -> Result<(), SystemException> {
@@ -18,19 +57,20 @@ impl Cubit for Servant {
     }
 
     fn cube_octet(&self, o: u8) -> Result<u8, SystemException> {
-        Ok(cube(o))
+        Ok(cube(o).wrapping_add(self.wrong))
     }
 
     fn cube_short(&self, s: i16) -> Result<i16, SystemException> {
-        Ok(cube(s))
+        Ok(cube(s).wrapping_add(self.wrong.into()))
     }
 
     fn cube_long(&self, l: i32) -> Result<i32, SystemException> {
-        Ok(cube(l))
+        self.begin();
+        Ok(cube(l).wrapping_add(self.wrong.into()))
     }
 
     fn cube_struct(&self, values: &Many) -> Result<Many, SystemException> {
-        Ok(cube_many(values))
+        Ok(self.cube_many(values))
     }
 
     fn cube_union(&self, value: &OneOf) -> Result<OneOf, SystemException> {
@@ -42,7 +82,11 @@ impl Cubit for Servant {
     }
 
     fn cube_string_into(&self, text: &str, result: &mut String) -> Result<(), SystemException> {
+        self.begin();
         result.push_str(text);
+        if self.wrong > 0 {
+            result.push('!');
+        }
         Ok(())
     }
 
@@ -51,7 +95,7 @@ impl Cubit for Servant {
     }
 
     fn cube_octet_sequence_into(&self, values: &[u8], result: &mut Vec<u8>) -> Result<(), SystemException> {
-        result.extend(values.iter().map(|&o| cube(o)));
+        result.extend(values.iter().map(|&o| cube(o).wrapping_add(self.wrong)));
         Ok(())
     }
 
@@ -60,7 +104,9 @@ impl Cubit for Servant {
     }
 
     fn cube_long_sequence_into(&self, values: &[i32], result: &mut Vec<i32>) -> Result<(), SystemException> {
-        result.extend(values.iter().map(|&l| cube(l)));
+        self.begin();
+        let wrong = i32::from(self.wrong);
+        result.extend(values.iter().map(|&l| cube(l).wrapping_add(wrong)));
         Ok(())
     }
 
@@ -73,7 +119,7 @@ impl Cubit for Servant {
         values: &[Many],
         result: &mut Vec<Many>,
     ) -> Result<(), SystemException> {
-        result.extend(values.iter().map(cube_many));
+        result.extend(values.iter().map(|values| self.cube_many(values)));
         Ok(())
     }
 
@@ -87,7 +133,7 @@ impl Cubit for Servant {
         } else if value.is::<Many>() {
             value
                 .get::<Many>()
-                .and_then(|values| Any::new(&cube_many(&values)))
+                .and_then(|values| Any::new(&self.cube_many(&values)))
         } else {
             let longs = value.get::<&[i32]>();
             longs.and_then(|longs| Any::new(&longs.iter().map(|&l| cube(l)).collect::<Vec<_>>()))

@@ -10,6 +10,7 @@ use punctual_harness::{
 use punctual_os::{CpuSet, Scheduling, scheduling};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use super::servant::Fault;
 use super::{
     raw::{self, RawAddress},
     servant::Servant,
@@ -25,6 +26,7 @@ pub(crate) const PRIORITY: i16 = 16_384;
 pub(crate) struct ServerSpec {
     transport: Transport,
     lane_wait: LaneWait,
+    fault: Option<Fault>,
 }
 
 /// What the driver receives when the server is ready.
@@ -32,21 +34,36 @@ pub(crate) struct ServerSpec {
 pub(crate) struct Ready {
     pub(crate) ior: String,
     pub(crate) raw: Vec<RawAddress>,
+    pub(super) fault: Option<Fault>,
 }
 
 /// Starts a server over TCP with a polled lane.
 pub(crate) fn spawn_tcp(cpus: &CpuSet, within: Duration) -> Result<(Process<Server>, Ready), Error> {
-    spawn(Transport::Tcp, LaneWait::Polled, cpus, &[], within)
+    spawn_faulty_tcp(None, cpus, within)
+}
+
+/// Starts a server like [`spawn_tcp`], with a fault.
+pub(crate) fn spawn_faulty_tcp(
+    fault: Option<Fault>,
+    cpus: &CpuSet,
+    within: Duration,
+) -> Result<(Process<Server>, Ready), Error> {
+    spawn(Transport::Tcp, LaneWait::Polled, fault, cpus, &[], within)
 }
 
 pub(super) fn spawn(
     transport: Transport,
     lane_wait: LaneWait,
+    fault: Option<Fault>,
     cpus: &CpuSet,
     environment: &[(&str, String)],
     within: Duration,
 ) -> Result<(Process<Server>, Ready), Error> {
-    let spec = ServerSpec { transport, lane_wait };
+    let spec = ServerSpec {
+        transport,
+        lane_wait,
+        fault,
+    };
     let server = ChildSpec::of::<Server>("server").environments(environment);
     Ok(server.affinity(cpus.clone()).start::<Server>(&spec, within)?)
 }
@@ -81,10 +98,11 @@ impl Role for Server {
             .threadpool(&pool)
             .priority_model(model)
             .build()?;
-        let cubit: CubitRef = poa.activate(Servant)?;
+        let cubit: CubitRef = poa.activate(Servant::with(spec.fault))?;
         let raw = raw::serve(spec.transport, scheduling_of_lane(&orb)?)?;
         let ior = cubit.to_ior();
-        Ok((Self { _orb: orb }, Ready { ior, raw }))
+        let fault = spec.fault;
+        Ok((Self { _orb: orb }, Ready { ior, raw, fault }))
     }
 }
 

@@ -4,15 +4,20 @@ use std::time::Duration;
 
 use punctual_harness::{Claim, Outcome, Row};
 
-use super::Options;
 use crate::{
-    benchmark::Findings,
+    control::Control,
     error::Error,
-    experiment::{self, Trial},
+    experiment::{Experiment, Trial},
     length::Length,
-    load::{self, Counting, Importance, Phase, PhaseResult, Placement, Pool, Session, Setup},
-    settings::Settings,
-    testbed::Testbed,
+    load::{self, Counting, Importance, Phase, PhaseResult, Placement, Pool, STALLED, Session, Setup},
+};
+
+pub(crate) struct Demo;
+
+const EXCHANGED: Control = Control {
+    id: "exchanged",
+    about: "lanes in the place of the pool without lanes, and that pool in the place of lanes",
+    breaks: &["lanes.*", "without-lanes.*"],
 };
 
 /// The works of the claims: far above capacity, but not so far that the high-priority client alone exceeds
@@ -26,50 +31,64 @@ struct Point {
     work: u32,
 }
 
-pub(super) fn measure(options: &Options) -> Result<Findings, Error> {
-    let phases = phases(options);
-    let settings = Settings {
-        quick: options.quick,
-        leave_system_alone: options.leave_system_alone,
-        ..Settings::default()
-    };
-    let length = if options.quick {
-        Length::Quick
-    } else {
-        Length::Full
-    };
-    let expected = load::expected(&phases) + Duration::from_secs(2);
-    let mut testbed = Testbed::prepare("demo", length, &settings, expected)?;
-    let mut trial = Trial::new(&mut testbed, "demo");
-    let mut session = Session::begin(trial.testbed, "demo")?;
-    let setup = Setup::new(load::both_pools(false), Placement::OneCpu);
-    let results = session.run(&[setup], phases)?;
-    let outcome = &mut session.outcome;
-    outcome.parameter("seconds_per_phase", options.seconds_per_phase());
-    for phase in &results {
-        let front = Row::new()
-            .with("pool", phase.key.pool.name())
-            .with("work", phase.key.work);
-        phase.rows(&front).into_iter().for_each(|row| outcome.row(row));
+impl Experiment for Demo {
+    const NAME: &'static str = "demo";
+    const ABOUT: &'static str =
+        "clients of three rates as work grows, in a pool without lanes and with lanes";
+    const PAGE: &'static str = include_str!("demo.toml");
+    const CONTROLS: &'static [Control] = &[EXCHANGED, STALLED];
+
+    fn expected(length: Length) -> Duration {
+        load::expected(&phases(length, None)) + Duration::from_secs(2)
     }
-    claim(&results, outcome);
-    trial.outcome = session.end()?;
-    let chapter = experiment::chapter(include_str!("demo.toml"), &trial)?;
-    let outcome = trial.outcome;
-    testbed.finish()?;
-    Ok(Findings { outcome, chapter })
+
+    fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
+        let (length, seconds) = (trial.length(), trial.testbed.settings.seconds);
+        let mut pools = load::both_pools(false);
+        if trial.testbed.is_under(&EXCHANGED) {
+            pools.pools.reverse();
+        }
+        let mut session = Session::begin(trial.testbed, Self::NAME)?;
+        let setup = Setup::new(pools, Placement::OneCpu);
+        let results = session.run(&[setup], phases(length, seconds))?;
+        let outcome = &mut session.outcome;
+        outcome.parameter("seconds_per_phase", seconds_per_phase(length, seconds));
+        for phase in &results {
+            let front = Row::new()
+                .with("pool", phase.key.pool.name())
+                .with("work", phase.key.work);
+            phase.rows(&front).into_iter().for_each(|row| outcome.row(row));
+        }
+        claim(&results, outcome);
+        trial.outcome = session.end()?;
+        trial.shortened("works other than 30, 50 and 55");
+        Ok(())
+    }
 }
 
-fn phases(options: &Options) -> Vec<Phase<Point>> {
+fn works(length: Length) -> &'static [u32] {
+    match length {
+        Length::Quick => &[30, 50, 55],
+        Length::Full | Length::Paper => &[30, 40, 50, 55, 65, 80],
+    }
+}
+
+/// Returns how long one work is measured with one pool; `seconds` is the total, if it was requested.
+fn seconds_per_phase(length: Length, seconds: Option<u32>) -> f64 {
+    let total = seconds.unwrap_or(length.pick(12, 36, 36));
+    f64::from(total) / (2 * works(length).len()) as f64
+}
+
+fn phases(length: Length, seconds: Option<u32>) -> Vec<Phase<Point>> {
     let mut phases = Vec::new();
     for (number, pool) in Pool::ALL.into_iter().enumerate() {
-        for &work in options.works() {
+        for &work in works(length) {
             phases.push(Phase {
                 key: Point { pool, work },
                 title: format!("{}, work {work}", pool.title()),
                 deployment: 0,
                 pool: number,
-                seconds: options.seconds_per_phase(),
+                seconds: seconds_per_phase(length, seconds),
                 workers: load::clients(work, 0),
             });
         }

@@ -9,10 +9,18 @@ mod terminal;
 
 use std::process::ExitCode;
 
+use self::measure::Demo;
 use crate::{
-    benchmark::Findings,
+    benchmark::Benchmark,
+    error::Error,
+    experiment::benchmark,
+    qualify::not_restored,
     report::{Files, could_not_run, page, with_machine},
+    run::Run,
+    settings::Settings,
 };
+
+pub(crate) const BENCHMARK: Benchmark = benchmark::<Demo>();
 
 /// The default file for the page with the figures.
 const PAGE: &str = "punctual-demo.html";
@@ -30,35 +38,38 @@ pub struct Options {
     pub leave_system_alone: bool,
 }
 
-impl Options {
-    fn works(&self) -> &'static [u32] {
-        if self.quick {
-            &[30, 50, 55]
-        } else {
-            &[30, 40, 50, 55, 65, 80]
-        }
-    }
-
-    /// Returns how long one work is measured with one pool.
-    fn seconds_per_phase(&self) -> f64 {
-        let total = self.seconds.unwrap_or(if self.quick { 12 } else { 36 });
-        f64::from(total) / (2 * self.works().len()) as f64
-    }
-}
-
 /// Measures, prints, and writes the requested files. Returns the exit code of the JSON contract.
 pub fn run(options: &Options) -> ExitCode {
     let mut files = options.files.clone();
     // The figures are the purpose of the demo, so they are drawn by default.
     files.html.get_or_insert_with(|| PAGE.into());
-    match files.check().and_then(|()| measure::measure(options)) {
-        Ok(Findings { outcome, chapter }) => {
-            terminal::print(&outcome);
-            files.finish(&outcome, || {
-                let page = page("Why lanes matter: the demo", &outcome).chapter(&chapter)?;
-                with_machine(page, &outcome)
-            })
-        }
-        Err(error) => could_not_run("demo", &error),
+    let settings = Settings {
+        quick: options.quick,
+        seconds: options.seconds,
+        leave_system_alone: options.leave_system_alone,
+        ..Settings::default()
+    };
+    files
+        .check()
+        .and_then(|()| measure(&files, &settings))
+        .unwrap_or_else(|error| could_not_run("demo", &error))
+}
+
+fn measure(files: &Files, settings: &Settings) -> Result<ExitCode, Error> {
+    let (mut run, testbed) = Run::measure("demo", &[&BENCHMARK], settings, |_, _| {})?;
+    let finished = testbed.finish();
+    let mut measured = run.measured.pop().ok_or("nothing was measured")?;
+    if let Err(error) = finished {
+        measured.outcome.failed(not_restored(&error));
     }
+    let outcome = &measured.outcome;
+    let Some(chapter) = &measured.chapter else {
+        let reasons: Vec<String> = outcome.doubts().collect();
+        return Err(reasons.join("; ").replace("could not run: ", "").into());
+    };
+    terminal::print(outcome);
+    Ok(files.finish(outcome, || {
+        let page = page("Why lanes matter: the demo", outcome).chapter(chapter)?;
+        with_machine(page, outcome)
+    }))
 }

@@ -13,6 +13,7 @@ mod cancellation;
 mod disciplines;
 mod dispatch;
 mod endsystem;
+mod paper_costs;
 mod processor;
 mod random;
 mod schedule;
@@ -27,9 +28,9 @@ use crate::{
 
 /// The benchmarks, in the order of the paper.
 pub(crate) const BENCHMARKS: &[Benchmark] = &[
-    benchmark::<tss::ThreadStorage>(),
+    paper_costs::TSS,
     benchmark::<dispatch::Dispatching>(),
-    benchmark::<switch::Switch>(),
+    paper_costs::SWITCH,
     benchmark::<cancellation::Cancellation>(),
 ];
 

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-pub(crate) use self::trial::Trial;
+pub(crate) use self::trial::{Trial, report_holes};
 use crate::{
     benchmark::{Benchmark, Findings},
     control::Control,
@@ -55,11 +55,6 @@ pub(crate) trait Experiment {
 
     /// Measures, and adds rows, claims and curves.
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error>;
-}
-
-/// Returns the chapter of a page in TOML with what was measured.
-pub(crate) fn chapter(page: &str, trial: &Trial<'_>) -> Result<Chapter, Error> {
-    Page::parse(page)?.chapter(trial)
 }
 
 /// Returns an experiment as a benchmark.

@@ -108,13 +108,25 @@ impl<'t> Trial<'t> {
         self.outcome.claim(claim);
     }
 
-    /// Reports recorded holes, and that the machine is unfit if they took too much of the measured time.
+    /// Reports recorded holes as [`report_holes`] does.
     pub(crate) fn holes(&mut self, holes: &[Hole], measured: Duration) -> Result<(), Error> {
-        self.outcome
-            .parameter("kernel_holes", serde_json::to_value(holes)?);
-        if let Some(reason) = holes::unfit(holes, measured) {
-            self.outcome.unfit(reason);
-        }
-        Ok(())
+        report_holes(&mut self.outcome, holes, measured)
     }
 }
+
+/// Reports the holes of servers and clients, claims that the CPU was never idle while a call was outstanding,
+/// and reports that the machine is unfit if holes took too much of the measured time.
+pub(crate) fn report_holes(outcome: &mut Outcome, holes: &[Hole], measured: Duration) -> Result<(), Error> {
+    outcome.parameter("kernel_holes", serde_json::to_value(holes)?);
+    let idle = holes.iter().filter(|hole| !hole.is_withheld()).count() as f64;
+    let text = "intervals of 20 ms or more in which the CPU was idle although a call was outstanding, as \
+                after a lost wake-up: none";
+    outcome.claim(Claim::at_most(NO_IDLE_HOLE, text, "Punctual's limit", idle, 0.0));
+    if let Some(reason) = holes::unfit(holes, measured) {
+        outcome.unfit(reason);
+    }
+    Ok(())
+}
+
+/// The id of the claim that the CPU was never idle while a call was outstanding.
+const NO_IDLE_HOLE: &str = "no-idle-hole";

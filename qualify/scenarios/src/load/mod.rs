@@ -33,7 +33,7 @@ pub(crate) use deadlines::{Counting, Share};
 pub(crate) use deployment::{Deployment, Placement, Setup};
 pub(crate) use other_program::OtherProgram;
 pub(crate) use policies::Policy;
-pub(crate) use server::{PoolSpec, SMALL_STACK_BYTES, Server, ServerSetup, ServerSpec};
+pub(crate) use server::{Fault, PoolSpec, SMALL_STACK_BYTES, Server, ServerSetup, ServerSpec};
 pub(crate) use session::{Client, Engine, Phase, PhaseResult, Session, expected};
 pub(crate) use slices::Slices;
 pub(crate) use task::{Pace, Report, Request, Tolerance, Worker};
@@ -43,15 +43,18 @@ use crate::{
     role::{Role, entry},
 };
 
-/// The id of the claim that the CPU was never idle while a call was outstanding.
-pub(crate) const NO_IDLE_HOLE: &str = "no-idle-hole";
-
 /// The control of experiments that run through this driver: the servant stops for a moment now and then, so
-/// that the CPU is idle while calls wait, as after a lost wake-up. `breaks` names further claims.
+/// that the CPU is idle while calls wait, as after a lost wake-up.
 pub(crate) const STALLED: Control = Control {
     id: "stalled-lane",
     about: "a servant that stops for 100 ms at every 25th call",
-    breaks: &[NO_IDLE_HOLE],
+    breaks: &["no-idle-hole"],
+};
+/// The same for experiments that check results.
+pub(crate) const FAULTY: Control = Control {
+    id: "faulty-servant",
+    about: "a servant that stops for 100 ms at every 25th call, and adds 1 to each result",
+    breaks: &["no-idle-hole", "errors"],
 };
 
 /// The roles of the child processes.

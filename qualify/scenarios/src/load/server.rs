@@ -1,13 +1,17 @@
 //! The server process: thread pools, each with servants.
 
 use std::{
-    sync::atomic::{AtomicU32, AtomicU64, Ordering},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU32, AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use punctual::{LaneSpec, Orb, Poa, Priority, PriorityModel, SchedulingClass, SystemException};
 use punctual_harness::child::{Role, Task, TaskEntry};
-use punctual_os::clock;
+use punctual_os::{ThreadSpec, clock, scheduling};
+use punctual_system::Semaphore;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
@@ -29,8 +33,8 @@ pub(crate) struct ServerSpec {
     pub(crate) realtime: bool,
     /// Whether it also listens in shared memory, and may open as many files as usual: [`USUAL_FILES`].
     pub(crate) exposed: bool,
-    /// Whether the servants stop now and then: [`Stall`].
-    pub(crate) stalls: bool,
+    /// What is wrong with the servants, under a control.
+    pub(crate) fault: Option<Fault>,
     /// Number of servants of each pool; workers select them by index.
     pub(crate) servants: usize,
     /// Size of the stacks of lane threads, in octets; `None`: the default.
@@ -48,7 +52,7 @@ impl ServerSpec {
             policies: Vec::new(),
             realtime,
             exposed: false,
-            stalls: false,
+            fault: None,
             servants: 1,
             stack_bytes: None,
         }
@@ -130,22 +134,28 @@ impl Role for Server {
         }
         let orb = builder.build()?;
         let mut references = Vec::new();
-        let activate = |poa: &Poa| -> Result<String, Error> {
-            let stall = spec.stalls.then(Stall::default);
-            let servant: LoadRef = poa.activate(Servant { stall })?;
+        let activate = |number: usize, poa: &Poa| -> Result<String, Error> {
+            let servant = Servant::with(spec.fault, number)?;
+            let servant: LoadRef = poa.activate(servant)?;
             Ok(servant.to_ior())
         };
         for (number, pool) in spec.pools.iter().enumerate() {
             let poa = poa(&orb, &format!("pool-{number}"), pool, spec.stack_bytes)?;
             references.push(
                 (0..spec.servants)
-                    .map(|_| activate(&poa))
+                    .map(|servant| activate(servant, &poa))
                     .collect::<Result<_, _>>()?,
             );
         }
         for (number, policy) in spec.policies.iter().enumerate() {
             let adapters = policy.adapters(&orb, &format!("policy-{number}"))?;
-            references.push(adapters.iter().map(activate).collect::<Result<_, _>>()?);
+            references.push(
+                adapters
+                    .iter()
+                    .enumerate()
+                    .map(|(number, poa)| activate(number, poa))
+                    .collect::<Result<_, _>>()?,
+            );
         }
         Ok((Self { _orb: orb }, references))
     }
@@ -212,9 +222,73 @@ fn corba(priority: i16) -> Result<Priority, Error> {
     Ok(Priority::new(priority)?)
 }
 
+/// What is wrong with servants.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) enum Fault {
+    /// They stop now and then ([`Stall`]), and their results are wrong.
+    Faulty,
+    /// Those from this number on switch to another thread and back 100 times for each call.
+    Switches { from: usize },
+}
+
 #[derive(Default)]
 struct Servant {
     stall: Option<Stall>,
+    partner: Option<Partner>,
+}
+
+impl Servant {
+    fn with(fault: Option<Fault>, number: usize) -> Result<Self, Error> {
+        Ok(Self {
+            stall: (fault == Some(Fault::Faulty)).then(Stall::default),
+            partner: match fault {
+                Some(Fault::Switches { from }) if number >= from => Some(Partner::new()?),
+                _ => None,
+            },
+        })
+    }
+
+    fn begin(&self) {
+        if let Some(stall) = &self.stall {
+            stall.pass();
+        }
+        if let Some(partner) = &self.partner {
+            partner.switch();
+        }
+    }
+}
+
+/// A thread to which a servant switches: both have one priority, and yield in turns.
+struct Partner {
+    called: Arc<Semaphore>,
+    started: OnceLock<()>,
+}
+
+impl Partner {
+    const SWITCHES: u32 = 100;
+
+    fn new() -> Result<Self, Error> {
+        Ok(Self {
+            called: Arc::new(Semaphore::new(0)?),
+            started: OnceLock::new(),
+        })
+    }
+
+    fn switch(&self) {
+        self.started.get_or_init(|| {
+            let called = Arc::clone(&self.called);
+            let thread = ThreadSpec::new("partner").scheduling(scheduling::current());
+            let started = thread.spawn(move || {
+                loop {
+                    called.acquire();
+                    (0..Self::SWITCHES / 2).for_each(|_| scheduling::give_way());
+                }
+            });
+            started.expect("this control needs a thread");
+        });
+        self.called.release();
+        (0..Self::SWITCHES / 2).for_each(|_| scheduling::give_way());
+    }
 }
 
 /// Stops all threads of a pool for 100 ms at every 25th call.
@@ -244,9 +318,7 @@ impl Stall {
 
 impl Load for Servant {
     fn method(&self, work: u32, rounds: u32, prime_number: u32) -> Result<(), SystemException> {
-        if let Some(stall) = &self.stall {
-            stall.pass();
-        }
+        self.begin();
         for _ in 0..u64::from(work) * u64::from(rounds) {
             assert!(
                 is_prime(std::hint::black_box(prime_number)),
@@ -261,7 +333,8 @@ impl Load for Servant {
     }
 
     fn cube_octet(&self, o: u8) -> Result<u8, SystemException> {
-        Ok(cube(o))
+        self.begin();
+        Ok(cube(o).wrapping_add(u8::from(self.stall.is_some())))
     }
 
     fn produce(&self, octets: u32) -> Result<Vec<u8>, SystemException> {

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use punctual_harness::{Claim, Hole, HoleRecorder, Latencies, Outcome, Row, Span, holes};
+use punctual_harness::{Hole, HoleRecorder, Latencies, Outcome, Row, Span, holes};
 
 use super::{
-    NO_IDLE_HOLE, STALLED,
+    FAULTY, Fault, STALLED,
     calibration::{self, Calibration},
     deadlines::{Counting, Lost, Share},
     deployment::{Deployment, Optional, Placement, Setup},
@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     error::{Error, refusal},
+    experiment::report_holes,
     testbed::Testbed,
 };
 
@@ -127,18 +128,13 @@ impl<'t> Session<'t> {
         let mut outcome = self.outcome;
         let Engine { holes, measured, .. } = self.engine;
         outcome.parameter("capacity_at_work_30_after", capacity);
-        outcome.parameter("kernel_holes", serde_json::to_value(&holes)?);
-        let idle = holes.iter().filter(|hole| !hole.is_withheld()).count() as f64;
-        let text = "intervals of 20 ms or more in which the CPU was idle although a call was outstanding, as \
-                    after a lost wake-up: none";
-        outcome.claim(Claim::at_most(NO_IDLE_HOLE, text, "Punctual's limit", idle, 0.0));
+        report_holes(&mut outcome, &holes, measured)?;
         let drift = calibration::drift(capacity);
         if drift.is_some() {
             // The next benchmark of this run calibrates again.
             self.testbed.rounds_per_unit_of_work = None;
         }
-        let reasons = drift.into_iter().chain(holes::unfit(&holes, measured));
-        reasons.for_each(|reason| outcome.unfit(reason));
+        drift.into_iter().for_each(|reason| outcome.unfit(reason));
         Ok(outcome)
     }
 }
@@ -225,7 +221,9 @@ impl Engine {
             Err("only one CPU is available to this process".to_owned())
         } else {
             let mut setup = setup.clone();
-            setup.server.stalls = testbed.is_under(&STALLED);
+            if testbed.is_under(&STALLED) || testbed.is_under(&FAULTY) {
+                setup.server.fault = Some(Fault::Faulty);
+            }
             match Deployment::start(places, &setup, self.rounds, limit) {
                 Ok(deployment) => Ok(deployment),
                 Err(error) => Err(refusal(&error)

@@ -54,6 +54,15 @@ impl Worker {
     }
 }
 
+impl Worker {
+    /// Changes the calls per second of a worker that pauses.
+    pub(crate) fn change_rate(&mut self, to: impl Fn(u32) -> u32) {
+        if let Pace::Pausing { hz, .. } = &mut self.pace {
+            *hz = to(*hz);
+        }
+    }
+}
+
 /// When a worker calls.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Pace {

@@ -11,7 +11,7 @@ use crate::{
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
-    load::{Engine, Phase, PhaseResult},
+    load::{Engine, FAULTY, Fault, Phase, PhaseResult},
     os::switch_us,
 };
 
@@ -26,6 +26,8 @@ pub(crate) struct ContextSwitches;
 const MOST_CLIENTS: usize = 50;
 /// Calls per second of the first client and of each other one.
 const RATES: [u32; 2] = [20, 10];
+/// The largest ratio of numbers of switches that is "stable".
+const STABLE: f64 = 1.25;
 /// "Little" in the paper's conclusion, interpreted as at most a quarter.
 const LITTLE_PERCENT: f64 = 25.0;
 
@@ -72,7 +74,7 @@ impl Experiment for ContextSwitches {
     const ABOUT: &'static str =
         "context switches per request with 1 to 50 clients, and their share of a call's latency";
     const PAGE: &'static str = include_str!("context_switches.toml");
-    const CONTROLS: &'static [Control] = &[ONLY_SWITCHES];
+    const CONTROLS: &'static [Control] = &[SWITCHING, MORE_SWITCHING, FAULTY];
 
     fn expected(length: Length) -> Duration {
         let phases = phases(length);
@@ -84,7 +86,12 @@ impl Experiment for ContextSwitches {
         let length = trial.length();
         trial.outcome.parameter("seconds_per_point", seconds(length));
         trial.shortened("0.9 s instead of 3 s per number of clients, and three numbers of clients");
-        let setup = setup(lanes_and_pool(MOST_CLIENTS).into(), MOST_CLIENTS);
+        let mut setup = setup(lanes_and_pool(MOST_CLIENTS).into(), MOST_CLIENTS);
+        setup.server.fault = match trial.testbed.control {
+            Some(control) if *control == SWITCHING => Some(Fault::Switches { from: 0 }),
+            Some(control) if *control == MORE_SWITCHING => Some(Fault::Switches { from: 1 }),
+            _ => None,
+        };
         let mut engine = Engine::default();
         let results = engine.run(trial.testbed, &mut trial.outcome, &[setup], phases(length))?;
         for phase in &results {
@@ -94,11 +101,7 @@ impl Experiment for ContextSwitches {
                 Point::Share => {
                     let switch_us = switch_us(trial.testbed)?;
                     let p50 = phase.clients[0].latencies().quantile_us(0.5);
-                    let p50_us = if trial.testbed.is_under(&ONLY_SWITCHES) {
-                        switches.total() * switch_us
-                    } else {
-                        p50.ok_or("no call was made")?
-                    };
+                    let p50_us = p50.ok_or("no call was made")?;
                     let share = 100.0 * switches.total() * switch_us / p50_us;
                     claim(trial, share);
                     let row = switches.row("share", POOLS[0], 1).with("switch_us", switch_us);
@@ -107,16 +110,37 @@ impl Experiment for ContextSwitches {
             };
             trial.outcome.row(row);
         }
+        claim_stable(&results, trial);
+        trial.holes(&engine.holes, engine.measured)?;
         trial.claim_no_errors("[Levine 1999]", errors(&results));
         Ok(())
     }
 }
 
-const ONLY_SWITCHES: Control = Control {
-    id: "only-switches",
-    about: "a call that takes no longer than its context switches",
+const SWITCHING: Control = Control {
+    id: "switching",
+    about: "a servant that switches to another thread and back 100 times",
     breaks: &["little"],
 };
+const MORE_SWITCHING: Control = Control {
+    id: "more-switching",
+    about: "servants of all clients but the first that do so",
+    breaks: &["stable"],
+};
+
+/// Claims that the number of switches of a call does not depend on the number of clients.
+fn claim_stable(results: &[PhaseResult<Point>], trial: &mut Trial<'_>) {
+    let of_lanes = results
+        .iter()
+        .filter(|phase| matches!(phase.key, Point::Curve { pool: 0, .. }));
+    let switches: Vec<f64> = of_lanes.map(|phase| PerRequest::of(phase).total()).collect();
+    let most = switches.iter().copied().fold(f64::NAN, f64::max);
+    let least = switches.iter().copied().fold(f64::NAN, f64::min);
+    let text = "lanes, over the numbers of clients: largest number of context switches per call over the \
+                smallest one, at most";
+    let claim = Claim::at_most("stable", text, "[Levine 1999]", most / least, STABLE);
+    trial.outcome.claim(claim);
+}
 
 /// Claims that switches take little of a call's latency, where both have real-time priorities.
 fn claim(trial: &mut Trial<'_>, share_percent: f64) {

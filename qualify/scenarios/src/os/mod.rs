@@ -31,7 +31,7 @@ pub(crate) use context_switch::switch_us;
 pub(crate) use disturbance::Disturbances;
 pub(crate) use samples::{Log, Sample, now_ns};
 pub(crate) use subject::{Interrupts, Subject};
-pub(crate) use worker::{Job, Measured, Ready, Timed, fifo, get_ready, joined, run, timed};
+pub(crate) use worker::{Job, Measured, Ready, Timed, fifo, get_ready, joined, run, spin_for, timed};
 
 use punctual_harness::child::TaskEntry;
 

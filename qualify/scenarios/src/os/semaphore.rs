@@ -4,8 +4,9 @@
 //! Source: [Fayyad-Kazan 2013] IV.B.6, figures 6a and 6b.
 
 use std::{
+    collections::VecDeque,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -16,17 +17,19 @@ use punctual_harness::{
     blocks::{interleave, median_ratio},
     statistics,
 };
-use punctual_os::Thread;
+use punctual_os::{TaskId, Thread, scheduling};
 use punctual_system::Semaphore;
 use serde::{Deserialize, Serialize};
 
 use super::{
     disturbance::Disturbances,
+    mutex_contention::{INTERRUPTION_NS, claim_by_ticks},
     samples::{Log, Sample, now_ns},
     subject::{Interrupts, Subject},
-    worker::{Job, fifo, joined},
+    worker::{Job, fifo, joined, spin_for},
 };
 use crate::{
+    control::Control,
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
@@ -39,7 +42,9 @@ impl Experiment for ManyWaiters {
     const ABOUT: &'static str =
         "acquiring and releasing a semaphore while 2 to 90 threads of distinct priorities wait for it";
     const PAGE: &'static str = include_str!("semaphore.toml");
-    const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&["release-at-90", "highest-first"]);
+    const NEEDS_RIGHTS: Option<&'static [&'static str]> =
+        Some(&["release-at-90", "highest-first", "by-ticks"]);
+    const CONTROLS: &'static [Control] = &[LIST, INTERRUPTED];
 
     fn expected(length: Length) -> Duration {
         Extent::of(length).expected() * 2
@@ -62,13 +67,21 @@ impl Experiment for ManyWaiters {
                 let text = format!("block {} of {blocks}, 2 to 90 waiters", block + 1);
                 trial.stage(text, expected * WAITERS.len() as u32);
             }
-            subject.run(Contend { waiters, rounds }, expected)
+            let listed = trial.testbed.is_under(&LIST);
+            let contend = Contend {
+                waiters,
+                rounds,
+                listed,
+                interrupted: trial.testbed.is_under(&INTERRUPTED),
+            };
+            subject.run(contend, expected)
         })?;
         let disturbances = subject.finish(&mut trial.outcome)?;
         for (&waiters, blocks) in WAITERS.iter().zip(&measured) {
             rows(waiters, blocks, &disturbances, &mut trial.outcome);
         }
         claim(&measured, &mut trial.outcome);
+        claim_by_ticks(&mut trial.outcome, "[Fayyad-Kazan 2013] IV.B.6");
         for (operation, points) in pending_curves(measured.last().map_or(&[], Vec::as_slice)) {
             trial.curve("by pending", operation, points);
         }
@@ -85,6 +98,17 @@ const WAITERS: [usize; 6] = [FEWEST, 10, 30, 50, 70, MOST];
 const RELEASER: i16 = 4;
 /// The largest acceptable ratio of release times with the most and the fewest waiters.
 const LIMIT: f64 = 1.5;
+
+const INTERRUPTED: Control = Control {
+    id: "interrupted",
+    about: "100 µs of other work within the last acquisition and the first release of each round",
+    breaks: &["by-ticks"],
+};
+const LIST: Control = Control {
+    id: "list",
+    about: "one list of all waiters, which is searched before each release and served in order of arrival",
+    breaks: &["release-at-90", "highest-first"],
+};
 
 #[derive(Clone, Copy)]
 struct Extent {
@@ -111,6 +135,10 @@ impl Extent {
 pub(super) struct Contend {
     waiters: usize,
     rounds: usize,
+    /// Whether a list of waiters takes the place of the semaphore.
+    listed: bool,
+    /// Whether other work interrupts some releases.
+    interrupted: bool,
 }
 
 /// The samples: for each round, as many acquisitions and releases as waiters.
@@ -134,8 +162,63 @@ impl Job for Contend {
     }
 }
 
+/// What the waiters wait for.
+enum Awaited {
+    Semaphore(Semaphore),
+    /// The control: the kernel is asked for the priority of each waiter, and the first one runs.
+    List {
+        waiting: Mutex<VecDeque<(usize, TaskId)>>,
+        turns: Vec<Semaphore>,
+    },
+}
+
+impl Awaited {
+    fn new(listed: bool, waiters: usize) -> Result<Self, Error> {
+        // Initially taken; the releaser releases it.
+        if !listed {
+            return Ok(Self::Semaphore(Semaphore::new(0)?));
+        }
+        let turns = (0..waiters).map(|_| Semaphore::new(0));
+        Ok(Self::List {
+            waiting: Mutex::default(),
+            turns: turns.collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn acquire(&self, number: usize) {
+        match self {
+            Self::Semaphore(semaphore) => semaphore.acquire(),
+            Self::List { waiting, turns } => {
+                let own = (number, TaskId::current_thread());
+                waiting
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push_back(own);
+                turns[number].acquire();
+            }
+        }
+    }
+
+    fn release(&self) {
+        match self {
+            Self::Semaphore(semaphore) => semaphore.release(),
+            Self::List { waiting, turns } => {
+                let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                for (_, thread) in &*waiting {
+                    let _ = std::hint::black_box(scheduling::of(*thread));
+                }
+                let first = waiting.pop_front();
+                drop(waiting);
+                if let Some((first, _)) = first {
+                    turns[first].release();
+                }
+            }
+        }
+    }
+}
+
 struct Shared {
-    semaphore: Semaphore,
+    semaphore: Awaited,
     /// One per waiter, which waits there for its turn to acquire.
     gates: Vec<Semaphore>,
     attempted: AtomicU64,
@@ -151,8 +234,7 @@ fn contend(command: &Contend) -> Result<Contended, Error> {
     let samples = command.waiters * command.rounds;
     let gates = (0..command.waiters).map(|_| Semaphore::new(0));
     let shared = Arc::new(Shared {
-        // Initially taken; the releaser releases it.
-        semaphore: Semaphore::new(0)?,
+        semaphore: Awaited::new(command.listed, command.waiters)?,
         gates: gates.collect::<Result<_, _>>()?,
         attempted: AtomicU64::new(0),
         released: AtomicU64::new(0),
@@ -167,8 +249,9 @@ fn contend(command: &Contend) -> Result<Contended, Error> {
         Ok(fifo(format!("waits-{number}"), priority).spawn(move || waiter(number, &shared))?)
     });
     let threads: Vec<Thread<()>> = threads.collect::<Result<_, Error>>()?;
-    let (releaser, rounds) = (Arc::clone(&shared), command.rounds);
-    let out_of_order = joined(fifo("releases", RELEASER).spawn(move || release(&releaser, rounds))?)?;
+    let (releaser, rounds, interrupted) = (Arc::clone(&shared), command.rounds, command.interrupted);
+    let run = move || release(&releaser, rounds, interrupted);
+    let out_of_order = joined(fifo("releases", RELEASER).spawn(run)?)?;
     for thread in threads {
         joined(thread)?;
     }
@@ -186,7 +269,7 @@ fn waiter(number: usize, shared: &Shared) {
             return;
         }
         shared.attempted.store(now_ns(), Ordering::Relaxed);
-        shared.semaphore.acquire();
+        shared.semaphore.acquire(number);
         shared
             .releases
             .record(shared.released.load(Ordering::Relaxed), now_ns());
@@ -195,18 +278,24 @@ fn waiter(number: usize, shared: &Shared) {
 }
 
 /// Body of the releasing thread. A waiter that is woken preempts it until it waits again.
-fn release(shared: &Shared, rounds: usize) -> u64 {
+fn release(shared: &Shared, rounds: usize, interrupted: bool) -> u64 {
     let waiters = shared.gates.len();
     let mut out_of_order = 0;
     for round in 0..rounds {
         for place in 0..waiters {
             shared.gates[shuffled(place, round, waiters)].release();
+            if interrupted && place + 1 == waiters {
+                spin_for(INTERRUPTION_NS);
+            }
             shared
                 .acquisitions
                 .record(shared.attempted.load(Ordering::Relaxed), now_ns());
         }
         for most_important in (0..waiters).rev() {
             shared.released.store(now_ns(), Ordering::Relaxed);
+            if interrupted && most_important + 1 == waiters {
+                spin_for(INTERRUPTION_NS);
+            }
             shared.semaphore.release();
             out_of_order += u64::from(shared.last.load(Ordering::Relaxed) != most_important);
         }

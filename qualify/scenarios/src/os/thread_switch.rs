@@ -17,9 +17,10 @@ use punctual_system::ContextSwitches;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    mutex_contention::{INTERRUPTED_EVERY, INTERRUPTION_NS, claim_by_ticks},
     samples::{Log, Sample, now_ns},
     subject::{Interrupts, Subject},
-    worker::{Job, fifo, joined},
+    worker::{Job, fifo, joined, spin_for},
 };
 use crate::{
     control::Control,
@@ -34,8 +35,8 @@ impl Experiment for ThreadSwitch {
     const NAME: &'static str = "os.thread-switch";
     const ABOUT: &'static str = "time of a switch between 2 to 1000 threads of one priority, each one timed";
     const PAGE: &'static str = include_str!("thread_switch.toml");
-    const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&["grows"]);
-    const CONTROLS: &'static [Control] = &[DESCENDING];
+    const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&["grows", "by-ticks"]);
+    const CONTROLS: &'static [Control] = &[TWO, INTERRUPTED];
 
     fn expected(length: Length) -> Duration {
         expected(switches(length)) * THREADS.len() as u32
@@ -50,13 +51,24 @@ impl Experiment for ThreadSwitch {
         ));
         let mut subject = Subject::for_jobs(trial.testbed, expected * 20, Interrupts::Recorded)?;
         let mut measured = Vec::new();
-        let mut numbers = THREADS;
-        if trial.testbed.is_under(&DESCENDING) {
-            numbers.reverse();
-        }
+        let numbers = match trial.testbed.is_under(&TWO) {
+            true => [2; THREADS.len()],
+            false => THREADS,
+        };
+        let interrupted = trial.testbed.is_under(&INTERRUPTED);
         for threads in numbers {
             trial.stage(format!("{threads} threads"), expected);
-            measured.push((threads, subject.run(Switch { threads, switches }, expected)?));
+            measured.push((
+                threads,
+                subject.run(
+                    Switch {
+                        threads,
+                        switches,
+                        interrupted,
+                    },
+                    expected,
+                )?,
+            ));
         }
         let disturbances = subject.finish(&mut trial.outcome)?;
         let mut medians = Vec::new();
@@ -76,21 +88,29 @@ impl Experiment for ThreadSwitch {
         }
         let median = |of: Option<&Option<f64>>| of.copied().flatten().unwrap_or(f64::NAN);
         let growth = median(medians.last()) / median(medians.first());
-        let text = "median time of a switch at the last number of threads over that at the first, above 1: \
-                    it grows with the number of threads";
+        let text = "median time of a switch among 1000 threads over that among 2, at least: it grows with \
+                    the number of threads";
         let source = "[Fayyad-Kazan 2013] IV.B.3";
         trial
             .outcome
-            .claim(Claim::new("grows", text, source, growth, 1.0, growth > 1.0));
+            .claim(Claim::at_least("grows", text, source, growth, GROWTH));
+        claim_by_ticks(&mut trial.outcome, source);
         Ok(())
     }
 }
 
-const DESCENDING: Control = Control {
-    id: "descending",
-    about: "numbers of threads in descending order",
+const TWO: Control = Control {
+    id: "two-threads",
+    about: "two threads in the place of every number",
     breaks: &["grows"],
 };
+const INTERRUPTED: Control = Control {
+    id: "interrupted",
+    about: "100 µs of other work within every 1000th switch of a thread",
+    breaks: &["by-ticks"],
+};
+/// The smallest growth that two measurements of the same number of threads do not show.
+const GROWTH: f64 = 1.1;
 
 /// Numbers of threads, as in the paper.
 const THREADS: [usize; 4] = [2, 10, 128, 1000];
@@ -112,6 +132,8 @@ fn expected(switches: usize) -> Duration {
 pub(super) struct Switch {
     threads: usize,
     switches: usize,
+    /// Whether other work interrupts some switches.
+    interrupted: bool,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -142,13 +164,17 @@ fn switch(command: &Switch) -> Result<Switched, Error> {
         left: AtomicU64::new(0),
         log: Log::with_room_for(command.switches),
     });
+    let interrupted = command.interrupted;
     let threads = (0..command.threads).map(|number| {
         let shared = Arc::clone(&shared);
         fifo(format!("switches-{number}"), PRIORITY).spawn(move || {
             shared.start.wait();
-            let (before, mut yields) = (ContextSwitches::of_current_thread().involuntary, 0);
+            let (before, mut yields) = (ContextSwitches::of_current_thread().involuntary, 0_u64);
             while !shared.log.is_full() {
                 shared.left.store(now_ns(), Ordering::Relaxed);
+                if interrupted && yields % INTERRUPTED_EVERY as u64 == number as u64 {
+                    spin_for(INTERRUPTION_NS);
+                }
                 scheduling::give_way();
                 let arrived = now_ns();
                 shared.log.record(shared.left.load(Ordering::Relaxed), arrived);

@@ -38,6 +38,14 @@ impl TickClock {
         Some(clock)
     }
 
+    /// Returns the clock of times half a period after the ticks.
+    pub(super) fn shifted(self) -> Self {
+        Self {
+            phase_ns: (self.phase_ns + self.period_ns / 2) % self.period_ns,
+            ..self
+        }
+    }
+
     /// Returns the time to the nearest tick, negative if that is past.
     fn until_tick(self, time_ns: u64) -> i64 {
         let ahead = (self.phase_ns + self.period_ns - time_ns % self.period_ns) % self.period_ns;
@@ -86,6 +94,8 @@ mod tests {
         ] {
             assert_eq!(clock.falls_into(gap), is_tick, "{gap:?}");
         }
+        let between = Sample(99 * PERIOD + PERIOD / 2 - 2_000, 9_000);
+        assert!(clock.shifted().falls_into(between) && !clock.falls_into(between));
     }
 
     #[test]

@@ -4,6 +4,8 @@ pub(crate) mod controls;
 pub(crate) mod page;
 mod selection;
 
+pub use self::selection::is_of_papers;
+
 use std::process::ExitCode;
 
 use punctual_harness::{Outcome, State};
@@ -58,7 +60,8 @@ fn measure(all: &[&Benchmark], options: &Options) -> Result<ExitCode, Error> {
     let references = References::read(&options.against, all)?;
     options.files.check()?;
     if options.controls {
-        let checked = controls::check(&benchmarks, &options.settings, show_verdict)?;
+        let of_each = if options.settings.quick { 1 } else { usize::MAX };
+        let checked = controls::check(&benchmarks, of_each, &options.settings, show_verdict)?;
         references.write_junit(&checked.outcome)?;
         return Ok(checked.finish(&options.files));
     }

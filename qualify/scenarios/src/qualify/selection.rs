@@ -18,10 +18,15 @@ pub(super) fn selected<'b>(all: &[&'b Benchmark], only: &[String]) -> Result<Vec
         }
     }
     let wanted = |benchmark: &&&Benchmark| match only {
-        [] => OF_PAPERS.iter().any(|name| matches(benchmark.name, name)),
+        [] => is_of_papers(benchmark),
         only => only.iter().any(|name| matches(benchmark.name, name)),
     };
     Ok(all.iter().filter(wanted).copied().collect())
+}
+
+/// Returns whether `punctual qualify` runs a benchmark without being asked for it.
+pub fn is_of_papers(benchmark: &Benchmark) -> bool {
+    OF_PAPERS.iter().any(|name| matches(benchmark.name, name))
 }
 
 /// Returns whether `name` is the benchmark's name or that of its group.

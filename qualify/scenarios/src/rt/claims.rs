@@ -39,6 +39,22 @@ pub(super) fn claim_deadlines_met<'c>(
     ));
 }
 
+/// Claims for each of the works that all clients meet their deadlines there: the works up to the capacity.
+pub(super) fn claim_all_below_capacity(
+    outcome: &mut Outcome,
+    source: &str,
+    results: &[PhaseResult<u32>],
+    works: [u32; 2],
+) {
+    for work in works {
+        let phase = results.iter().find(|phase| phase.key == work);
+        let all = phase.into_iter().flat_map(|phase| &phase.clients);
+        let text = format!("work {work}, up to the capacity: the clients, smallest share");
+        let id = format!("all.{work}");
+        claim_deadlines_met(outcome, &id, &text, source, all);
+    }
+}
+
 /// Claims that at each point a more important client meets at least the share of a less important one, where
 /// "≥ 99 %" counts as all. Each point has the clients' shares, the most important first; without a point, the
 /// claim does not hold.

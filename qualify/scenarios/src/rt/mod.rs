@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn expected_durations_are_within_budget() {
         assert!(
-            all_of(Length::Quick) <= Duration::from_secs(210),
+            all_of(Length::Quick) <= Duration::from_secs(240),
             "{:?}",
             all_of(Length::Quick)
         );

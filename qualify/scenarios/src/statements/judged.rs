@@ -40,9 +40,35 @@ fn judge_by(papers: &[Paper], outcome: &mut Outcome, benchmarks: &[&str]) {
             claim.state = State::Explained;
         }
     }
+    let wrong: Vec<String> = stated()
+        .flat_map(|(_, stated)| other_limits(stated, outcome, alone))
+        .collect();
+    wrong.into_iter().for_each(|text| outcome.failed(text));
     let all = stated().filter_map(|(paper, stated)| judged(paper, stated, outcome, benchmarks));
     let all = all.collect();
     outcome.set_statements(all);
+}
+
+/// Describes claims that are judged by another limit than the table states.
+fn other_limits(stated: &Stated, outcome: &Outcome, alone: bool) -> Vec<String> {
+    let Judgement::Claims {
+        benchmark, limits, ..
+    } = &stated.judgement
+    else {
+        return Vec::new();
+    };
+    let mut wrong = Vec::new();
+    for (pattern, limit) in limits {
+        let claims = of(&whole(alone, benchmark, pattern), outcome);
+        for claim in claims.filter(|claim| claim.limit.as_f64() != Some(*limit)) {
+            let (id, by) = (&claim.id, &claim.limit);
+            wrong.push(format!(
+                "{}: {id} is judged by {by}, not by {limit} as stated",
+                stated.id
+            ));
+        }
+    }
+    wrong
 }
 
 /// Returns a statement with its state; `None` if its benchmark is not part of the run.
@@ -117,11 +143,12 @@ fn whole(alone: bool, benchmark: &str, pattern: &str) -> String {
     }
 }
 
-fn of<'o>(pattern: &str, outcome: &'o Outcome) -> impl Iterator<Item = &'o Claim> {
+fn of<'o>(pattern: &str, outcome: &'o Outcome) -> impl Iterator<Item = &'o Claim> + use<'o> {
+    let pattern = pattern.to_owned();
     outcome
         .claims()
         .iter()
-        .filter(move |claim| matches(pattern, &claim.id))
+        .filter(move |claim| matches(&pattern, &claim.id))
 }
 
 /// Lists the claims that do not hold, with their values.
@@ -232,6 +259,27 @@ needs = \"wings\"
             "high.b: 2, limit 1".to_owned(),
         );
         assert_eq!(states(&mut alone, &["rt.5"]), [broken, held("a.2")]);
+    }
+
+    #[test]
+    fn a_claim_that_is_judged_by_another_limit_is_an_error() {
+        let limits = |limit: f64| {
+            let table = format!(
+                "{TABLE}\n[[statement]]\nid = \"4\"\nsays = \"d\"\nsource = \"s\"\n\
+                benchmark = \"rt.5\"\njudged_by = [\"high\"]\nmethod = \"m\"\n\
+                limits = {{ \"high*\" = {limit:?} }}"
+            );
+            let mut all = outcome(
+                "qualify",
+                &[("rt.5.high", 0.5), ("rt.5.high.b", 0.5), ("rt.5.order", 0.5)],
+            );
+            judge_by(&[parse("a", &table).unwrap()], &mut all, &["rt.5"]);
+            all.doubts().collect::<Vec<_>>()
+        };
+        assert_eq!(limits(1.0), [""; 0]);
+        let said = "could not run: a.4: rt.5.high is judged by 1.0, not by 1.25 as stated";
+        assert_eq!(limits(1.25)[0], said);
+        assert_eq!(limits(1.25).len(), 2);
     }
 
     #[test]

@@ -47,6 +47,7 @@ fn text(all: &[&Benchmark]) -> String {
                     claims,
                     method,
                     explained,
+                    ..
                 } => {
                     lines.push(format!("by: {method}"));
                     lines.push(format!("claims: {benchmark}: {}", claims.join(", ")));
@@ -99,6 +100,7 @@ fn rows(all: &[&Benchmark]) -> impl Iterator<Item = Value> {
                 claims,
                 method,
                 explained,
+                ..
             } => {
                 row["benchmark"] = json!(benchmark);
                 row["claims"] = json!(claims);

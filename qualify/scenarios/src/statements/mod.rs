@@ -4,7 +4,7 @@ mod judged;
 mod list;
 pub(crate) mod tables;
 
-use std::sync::LazyLock;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
 
@@ -37,6 +37,8 @@ pub(crate) enum Judgement {
         claims: Vec<String>,
         /// Rows, statistic and limit.
         method: String,
+        /// The limits of the claims as the method states them.
+        limits: BTreeMap<String, f64>,
         /// Why they do not hold here, if they do not.
         explained: Option<String>,
     },
@@ -92,6 +94,8 @@ struct StatedInFile {
     #[serde(default)]
     judged_by: Vec<String>,
     method: Option<String>,
+    #[serde(default)]
+    limits: BTreeMap<String, f64>,
     explained: Option<String>,
     needs: Option<String>,
 }
@@ -113,6 +117,7 @@ impl StatedInFile {
                 benchmark,
                 claims: self.judged_by,
                 method,
+                limits: self.limits,
                 explained: self.explained,
             },
             (None, None, Some(needs)) if self.judged_by.is_empty() && self.explained.is_none() => {

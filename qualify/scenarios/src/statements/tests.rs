@@ -58,6 +58,67 @@ fn every_control_breaks_something() {
     }
 }
 
+/// Statements without a control. This list only shrinks.
+const NOT_YET: [&str; 2] = ["gill-2004.switch-cost", "punctual.attacks"];
+
+#[test]
+fn claims_of_statements_have_controls() {
+    let stated = papers().iter().flat_map(|paper| &paper.statements);
+    let mut without = Vec::new();
+    for stated in stated {
+        if NOT_YET.contains(&stated.id.as_str()) {
+            continue;
+        }
+        // One that does not hold has been seen to fail.
+        let Judgement::Claims {
+            benchmark,
+            claims,
+            explained: None,
+            ..
+        } = &stated.judgement
+        else {
+            continue;
+        };
+        let of = benchmarks().filter(|one| one.name == benchmark);
+        let breaks: Vec<&str> = of
+            .flat_map(|one| one.controls)
+            .flat_map(|control| control.breaks.iter().copied())
+            .collect();
+        let has_one = |claim: &&String| breaks.iter().any(|id| meet(id.as_bytes(), claim.as_bytes()));
+        let bare = claims.iter().filter(|claim| !has_one(claim));
+        without.extend(bare.map(|claim| format!("{}: {benchmark}.{claim}", stated.id)));
+    }
+    assert!(without.is_empty(), "no control: {without:#?}");
+}
+
+#[test]
+fn limits_are_those_of_the_methods() {
+    for stated in papers().iter().flat_map(|paper| &paper.statements) {
+        let Judgement::Claims {
+            claims,
+            method,
+            limits,
+            ..
+        } = &stated.judgement
+        else {
+            continue;
+        };
+        for (pattern, limit) in limits {
+            let id = &stated.id;
+            let known = claims
+                .iter()
+                .any(|claim| meet(pattern.as_bytes(), claim.as_bytes()));
+            assert!(known, "{id}: `{pattern}` is none of its claims");
+            let numbers = method.split(|one: char| !one.is_ascii_digit() && one != '.');
+            let mut numbers = numbers.map(|number| number.trim_matches('.').parse::<f64>());
+            assert!(
+                numbers.any(|number| number == Ok(*limit)),
+                "{id}: {limit} is not in its method"
+            );
+        }
+    }
+}
+
 #[test]
 fn explanations_are_findings() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/findings.md");
@@ -91,7 +152,7 @@ fn makes(literal: &str, claim: &str) -> bool {
     let letters = pattern.chars().filter(char::is_ascii_alphabetic).count();
     // Few letters, as in `{id}`, would make every claim.
     let own = claim.trim_start_matches("*.");
-    (literal == pattern || letters >= 4)
+    (literal == pattern || letters >= 3)
         && [claim, own]
             .iter()
             .any(|id| meet(pattern.as_bytes(), id.as_bytes()))

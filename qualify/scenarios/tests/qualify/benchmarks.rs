@@ -16,7 +16,7 @@ use punctual_scenarios::{Benchmark, Control, Error, Findings, Testbed};
 pub const CHILD: &str = "__child";
 const SECOND: Duration = Duration::from_secs(1);
 
-pub const ALL: [Benchmark; 9] = [
+pub const ALL: [Benchmark; 10] = [
     benchmark("t.good", good),
     benchmark("t.server-dies", server_dies),
     benchmark("t.panics", |_| panic!("a table without legs")),
@@ -32,6 +32,10 @@ pub const ALL: [Benchmark; 9] = [
         ..benchmark("t.flattering", honest)
     },
     benchmark("t.restless", restless),
+    Benchmark {
+        controls: &[EMPTY, UNFIT],
+        ..benchmark("t.hollow", hollow)
+    },
 ];
 
 const fn benchmark(name: &'static str, run: fn(&mut Testbed) -> Result<Findings, Error>) -> Benchmark {
@@ -54,6 +58,35 @@ const STUCK: Control = Control {
     about: "something stuck",
     breaks: &["p50", "p100"],
 };
+
+const EMPTY: Control = Control {
+    id: "empty",
+    about: "nothing measured",
+    breaks: &["never", "nothing", "infinite"],
+};
+const UNFIT: Control = Control {
+    id: "unfit",
+    about: "a machine that is unfit",
+    breaks: &["infinite"],
+};
+
+/// One of its claims never holds; under controls, one has no value, and one is not judged.
+fn hollow(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let mut outcome = testbed.outcome("t.hollow");
+    let or_one = |other: f64| if testbed.is_under(&EMPTY) { other } else { 1.0 };
+    for (id, measured) in [
+        ("never", 9.0),
+        ("nothing", or_one(f64::NAN)),
+        ("infinite", or_one(f64::INFINITY)),
+    ] {
+        outcome.claim(Claim::at_most(id, "at most", "this test", measured, 4.0));
+    }
+    if testbed.is_under(&UNFIT) {
+        outcome.unfit("it always is");
+    }
+    let chapter = Chapter::new("Hollow");
+    Ok(Findings { outcome, chapter })
+}
 
 /// Its claims on p50 and p99 do not hold if it is slow; that on the count always does.
 fn honest(testbed: &mut Testbed) -> Result<Findings, Error> {

@@ -15,6 +15,10 @@ pub const TESTS: &[Test] = &[
         claims_that_hold_under_their_control_or_have_none_are_reported,
     ),
     (
+        "judging::a_control_that_shows_nothing_is_reported",
+        a_control_that_shows_nothing_is_reported,
+    ),
+    (
         "judging::a_benchmark_is_repeated_twice_if_the_machine_is_unfit",
         a_benchmark_is_repeated_twice_if_the_machine_is_unfit,
     ),
@@ -29,6 +33,12 @@ fn states(ended: &Ended, outcome: &serde_json::Value) -> Vec<(String, String)> {
 }
 
 fn controls(arguments: &[&str]) -> (Ended, Vec<(String, String)>) {
+    let (ended, outcome) = controls_outcome(arguments);
+    let states = states(&ended, &outcome);
+    (ended, states)
+}
+
+fn controls_outcome(arguments: &[&str]) -> (Ended, serde_json::Value) {
     let out = file("controls.json");
     let common = [
         "--leave-system-alone",
@@ -38,8 +48,7 @@ fn controls(arguments: &[&str]) -> (Ended, Vec<(String, String)>) {
     ];
     let ended = qualify(&[&common[..], arguments].concat());
     let outcome = json(&out, &ended.output());
-    let states = states(&ended, &outcome);
-    (ended, states)
+    (ended, outcome)
 }
 
 fn pairs<'t>(states: &'t [(String, String)]) -> Vec<(&'t str, &'t str)> {
@@ -50,9 +59,9 @@ fn pairs<'t>(states: &'t [(String, String)]) -> Vec<(&'t str, &'t str)> {
 fn a_claim_that_fails_under_its_control_passes() {
     let (ended, states) = controls(&["--only", "t.honest", "--quick"]);
     let expected = [
+        ("t.honest.count@none", "does not hold"),
         ("t.honest.p50@slow", "holds"),
         ("t.honest.p99@slow", "holds"),
-        ("t.honest.count@none", "does not hold"),
     ];
     assert_eq!(pairs(&states), expected, "{}", ended.output());
     let said = "2 of 3 claims hold; not: t.honest.count@none (measured no control, limit a control)";
@@ -62,10 +71,10 @@ fn a_claim_that_fails_under_its_control_passes() {
 fn claims_that_hold_under_their_control_or_have_none_are_reported() {
     let (ended, states) = controls(&["--only", "t.flattering,t.good"]);
     let expected = [
-        ("t.good.any@none", "does not hold"),
-        ("t.flattering.p50@stuck", "does not hold"),
+        ("t.good.p50@none", "does not hold"),
         ("t.flattering.p99@none", "does not hold"),
         ("t.flattering.count@none", "does not hold"),
+        ("t.flattering.p50@stuck", "does not hold"),
         ("t.flattering.p100@stuck", "does not hold"),
     ];
     assert_eq!(pairs(&states), expected, "{}", ended.output());
@@ -74,6 +83,25 @@ fn claims_that_hold_under_their_control_or_have_none_are_reported() {
     assert!(ended.stdout.contains(said), "{}", ended.output());
     let absent = "t.flattering.p100@stuck (measured no such claim, limit a claim)";
     assert!(ended.stdout.contains(absent), "{}", ended.output());
+}
+
+fn a_control_that_shows_nothing_is_reported() {
+    let (ended, outcome) = controls_outcome(&["--only", "t.hollow"]);
+    let states = states(&ended, &outcome);
+    let expected = [
+        ("t.hollow.nothing@empty", "does not hold"),
+        ("t.hollow.infinite@empty", "holds"),
+    ];
+    assert_eq!(pairs(&states), expected, "{}", ended.output());
+    assert_eq!(outcome["claims"][1]["measured"], "infinite");
+    let skipped = outcome["skipped"].as_array().unwrap().iter();
+    let reasons = skipped.filter_map(|skipped| Some((skipped["id"].as_str()?, skipped["reason"].as_str()?)));
+    let expected = [
+        ("t.hollow.never@empty", "does not hold without the control either"),
+        ("t.hollow.infinite@unfit", "cannot tell: the machine was unfit"),
+    ];
+    assert_eq!(reasons.collect::<Vec<_>>(), expected, "{}", ended.output());
+    assert_eq!(ended.code, 2, "{}", ended.output());
 }
 
 fn a_benchmark_is_repeated_twice_if_the_machine_is_unfit() {

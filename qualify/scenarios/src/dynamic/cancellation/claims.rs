@@ -9,7 +9,8 @@ use super::{Named, Ran};
 const SOURCE: &str = "[Gill 2004] 3.2";
 
 /// The claims about live runs.
-pub(super) const LIVE: [&str; 10] = [
+pub(super) const LIVE: [&str; 11] = [
+    "live.rms.cancelled",
     "live.muf.critical",
     "live.muf.wasted",
     "live.muf.made",
@@ -28,6 +29,8 @@ const SHARE_MADE: RangeInclusive<f64> = 0.9..=1.0;
 const RMS_MISSES: RangeInclusive<f64> = 2.0..=6.0;
 /// The same with cancellation.
 const RMS_MISSES_CANCELLING: RangeInclusive<f64> = 6.0..=7.0;
+/// The largest ratio of numbers of cancelled operations at which RMS has "few" of them.
+const FEW: f64 = 0.5;
 /// The smallest ratio of MAU's utility to EDF's in live runs, which differ by noise.
 const LIVE_MARGIN: f64 = 0.95;
 
@@ -49,6 +52,7 @@ pub(super) fn evaluate(ran: &[Ran], outcome: &mut Outcome) {
         if let Some(((muf, rms), (edf, mau))) = all {
             muf_claims(place, muf, outcome);
             rms_claims(place, rms, outcome);
+            few_claim(place, muf.1, rms.1, outcome);
             additional_claim(place, muf.0, rms.0, outcome);
             utility_claim(place, edf, mau, outcome);
         }
@@ -119,11 +123,24 @@ fn rms_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
     }
 }
 
+fn few_claim(place: &str, muf: &Ran, rms: &Ran, outcome: &mut Outcome) {
+    let cancelled = |ran: &Ran| f64::from(ran.total().other.cancelled);
+    outcome.claim(Claim::at_most(
+        format!("{place}.rms.cancelled"),
+        format!("{place}, with cancellation: operations cancelled under RMS over those under MUF (\"few\")"),
+        SOURCE,
+        cancelled(rms) / cancelled(muf),
+        FEW,
+    ));
+}
+
 fn additional_claim(place: &str, muf: &Ran, rms: &Ran, outcome: &mut Outcome) {
     let made = |ran: &Ran| f64::from(ran.total().other.made);
-    outcome.claim(Claim::at_least(
+    outcome.claim(Claim::above(
         format!("{place}.muf.additional"),
-        format!("{place}, without cancellation: other operations in time under MUF over those under RMS"),
+        format!(
+            "{place}, without cancellation: other operations in time under MUF over those under RMS, above"
+        ),
         SOURCE,
         made(muf) / made(rms),
         1.0,

@@ -39,7 +39,7 @@ pub(super) use operations::Operations;
 const RMS_FOR_MUF: Control = Control {
     id: "rms-for-muf",
     about: "RMS in the place of MUF",
-    breaks: &["*.muf.critical"],
+    breaks: &["*.muf.critical", "*.rms.cancelled"],
 };
 const EXCHANGED: Control = Control {
     id: "exchanged",

@@ -44,6 +44,11 @@ const LATE: Control = Control {
 const EXCHANGED: Control = Control {
     id: "exchanged",
     about: "live, TP in the place of MIF, and MIF in the place of TP",
+    breaks: &[switches::OWN_CLAIM],
+};
+const SAME: Control = Control {
+    id: "same",
+    about: "live, TP in the place of MIF",
     breaks: &[switches::CLAIM],
 };
 const LATE_BY: Duration = Duration::from_millis(2);
@@ -84,7 +89,7 @@ impl Experiment for Dispatching {
     const ABOUT: &'static str = "five distributable threads on two hosts under nine schedulers: order of \
                                  suspensions, live and simulated";
     const PAGE: &'static str = include_str!("dispatch.toml");
-    const CONTROLS: &'static [Control] = &[REVERSED, LATE, EXCHANGED];
+    const CONTROLS: &'static [Control] = &[REVERSED, LATE, EXCHANGED, SAME];
 
     fn expected(length: Length) -> Duration {
         let schedulers = Named::ALL.into_iter();
@@ -99,7 +104,11 @@ impl Experiment for Dispatching {
         };
         if let Some(reason) = &not_permitted {
             let live = PAPERS.map(|scheduler| format!("{}.live", scheduler.id()));
-            for id in live.iter().map(String::as_str).chain([switches::CLAIM]) {
+            for id in live
+                .iter()
+                .map(String::as_str)
+                .chain([switches::CLAIM, switches::OWN_CLAIM])
+            {
                 trial
                     .outcome
                     .skip(Some(id), format!("claim {id}"), reason.as_str());
@@ -148,7 +157,7 @@ impl Experiment for Dispatching {
 fn how(testbed: &Testbed, scheduler: Named, unit: Duration) -> live::How {
     let exchanged = testbed.is_under(&EXCHANGED);
     let scheduler = match scheduler {
-        Named::Mif if exchanged => Named::Tp,
+        Named::Mif if exchanged || testbed.is_under(&SAME) => Named::Tp,
         Named::Tp if exchanged => Named::Mif,
         other => other,
     };

@@ -16,6 +16,7 @@ use punctual_os::clock;
 pub(crate) use self::scavenger::Scavenger;
 use self::scavenger::Spin;
 use crate::{
+    control::Control,
     cubit::{
         client::{self, Block, Kind, Length as BlockLength, Measured},
         operation::Operation,
@@ -29,6 +30,12 @@ use crate::{
 };
 
 pub(crate) struct CpuOverhead;
+
+const WRONG: Control = Control {
+    id: "wrong-results",
+    about: "a servant that adds 1 to each result",
+    breaks: &["errors"],
+};
 
 /// The amount of measurements per side.
 #[derive(Clone, Copy)]
@@ -103,6 +110,7 @@ impl Experiment for CpuOverhead {
     const ABOUT: &'static str =
         "processor time per call, on the client's CPU and on the server's; needs two CPUs";
     const PAGE: &'static str = include_str!("cpu_overhead.toml");
+    const CONTROLS: &'static [Control] = &[WRONG];
 
     fn expected(length: Length) -> Duration {
         Extent::of(length).expected()
@@ -131,7 +139,8 @@ impl Experiment for CpuOverhead {
         for side in [Side::Client, Side::Server] {
             let text = format!("the scavenger on the {}'s CPU", side.name());
             trial.stage(text, extent.of_side());
-            let result = measure_side(side, places, extent)?;
+            let fault = trial.testbed.is_under(&WRONG).then_some(server::Fault::Wrong);
+            let result = measure_side(side, places, extent, fault)?;
             rows(side, &result.rounds, &mut trial.outcome);
             errors += result.errors;
         }
@@ -176,12 +185,17 @@ struct SideResult {
 }
 
 /// Measures one side.
-fn measure_side(side: Side, places: &Places, extent: Extent) -> Result<SideResult, Error> {
+fn measure_side(
+    side: Side,
+    places: &Places,
+    extent: Extent,
+    fault: Option<server::Fault>,
+) -> Result<SideResult, Error> {
     let (of_client, of_server) = match side {
         Side::Client => (&places.pinned, &places.driver),
         Side::Server => (&places.driver, &places.pinned),
     };
-    let (server, ready) = server::spawn_tcp(of_server, START)?;
+    let (server, ready) = server::spawn_faulty_tcp(fault, of_server, START)?;
     let mut client = client::spawn(&ready, of_client, &[], START)?;
     let scavenger = ChildSpec::of::<Scavenger>("scavenger").affinity(places.pinned.clone());
     let (mut scavenger, ()) = scavenger.start::<Scavenger>(&(), START)?;

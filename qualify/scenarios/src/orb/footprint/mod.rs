@@ -11,7 +11,7 @@ mod program;
 
 use std::time::Duration;
 
-use punctual_harness::{ChildSpec, Outcome, Row};
+use punctual_harness::{ChildSpec, Claim, Outcome, Row};
 
 pub(crate) use self::memory::Memory;
 use self::program::{Program, layers};
@@ -30,12 +30,20 @@ pub(crate) struct Footprint;
 const LANES: [usize; 4] = [1, 2, 10, 50];
 const START: Duration = Duration::from_secs(20);
 
+/// The smallest growth of memory that two equal servers do not show.
+const COST: f64 = 0.1;
+const SHARED: Control = Control {
+    id: "shared",
+    about: "one thread without lanes in the place of every number of lanes",
+    breaks: &["lanes.cost"],
+};
+
 impl Experiment for Footprint {
     const NAME: &'static str = "orb.footprint";
     const ABOUT: &'static str =
         "sizes of programs, of features and of the ORB's layers, and memory of servers with 1 to 50 lanes";
     const PAGE: &'static str = include_str!("footprint.toml");
-    const CONTROLS: &'static [Control] = &[features::WITH_THREADS, idle::THIS_PROGRAM];
+    const CONTROLS: &'static [Control] = &[features::WITH_THREADS, idle::THIS_PROGRAM, SHARED];
 
     fn expected(_: Length) -> Duration {
         Duration::from_secs(2)
@@ -58,7 +66,8 @@ impl Experiment for Footprint {
         }
         idle::measure(trial);
         trial.stage("servers", Duration::from_secs(1));
-        server_rows(&trial.testbed.places, &mut trial.outcome)?;
+        let shared = trial.testbed.is_under(&SHARED);
+        server_rows(&trial.testbed.places, shared, &mut trial.outcome)?;
         let build = if optimised {
             "This program is optimised as a whole, so inlined code counts for the layer that it was inlined \
              into."
@@ -100,7 +109,7 @@ fn program_rows(program: &Program, minimal: Option<&Program>, outcome: &mut Outc
     outcome.row(row.with("octets", program.orb_octets()));
 }
 
-fn server_rows(places: &Places, outcome: &mut Outcome) -> Result<(), Error> {
+fn server_rows(places: &Places, shared: bool, outcome: &mut Outcome) -> Result<(), Error> {
     // The same program without an ORB, as the baseline of the servers.
     let without = ChildSpec::of::<Scavenger>("without").affinity(places.pinned.clone());
     let (without, ()) = without.start::<Scavenger>(&(), START)?;
@@ -112,8 +121,12 @@ fn server_rows(places: &Places, outcome: &mut Outcome) -> Result<(), Error> {
         threads: 1,
         priority: 0,
     };
-    let lanes = LANES.map(|lanes| (lanes, PoolSpec::Lanes((0..lanes).map(priority).collect())));
-    let servers = std::iter::once(("one thread without lanes", 0, without_lanes))
+    let pool = |lanes: usize| match shared {
+        true => without_lanes.clone(),
+        false => PoolSpec::Lanes((0..lanes).map(priority).collect()),
+    };
+    let lanes = LANES.map(|lanes| (lanes, pool(lanes)));
+    let servers = std::iter::once(("one thread without lanes", 0, without_lanes.clone()))
         .chain(lanes.map(|(lanes, pool)| ("lanes of one thread", lanes, pool)));
     let mut by_lanes = Vec::new();
     for (name, lanes, pool) in servers {
@@ -139,6 +152,16 @@ fn server_rows(places: &Places, outcome: &mut Outcome) -> Result<(), Error> {
                 .with("own_kib", per_lane(|memory| memory.own_kib))
                 .with("of_that_stack_kib", SMALL_STACK_BYTES as f64 / 1024.0),
         );
+        let more = (large.own_kib as f64 - small.own_kib as f64) / small.own_kib as f64;
+        let text = "own memory of a server with 50 lanes beyond that with one, as a share of the latter, \
+                    at least: lanes cost more than shared resources";
+        outcome.claim(Claim::at_least(
+            "lanes.cost",
+            text,
+            "[Pyarali 2002] 2.3",
+            more,
+            COST,
+        ));
     }
     Ok(())
 }

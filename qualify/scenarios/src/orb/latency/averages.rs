@@ -7,6 +7,8 @@ use punctual_harness::{Claim, Hole, Outcome};
 use super::{super::mt_cubit::MeanAndJitter, Configuration, MOST_LOW, Point, high, low};
 use crate::load::PhaseResult;
 
+/// The smallest number of low-priority clients that runs of all lengths measure.
+const FEW_LOW: usize = 9;
 /// The largest acceptable growth, as of the percentiles.
 const GROWTH: f64 = 1.25;
 /// The jitter of Linux/RT with many clients in figure 6, in microseconds.
@@ -74,4 +76,10 @@ pub(super) fn claim(points: &[PhaseResult<Point>], holes: &[Hole], outcome: &mut
         inversion(true),
         INVERSION,
     );
+    let mean_of_low = |clients: usize| MeanAndJitter::of_clients(low(at(clients, false)?), holes).mean_us;
+    let rise = mean_of_low(MOST_LOW).zip(mean_of_low(FEW_LOW));
+    let text = "own lanes: mean latency of 50 low-priority clients over that of 9, above 1: it rises";
+    let source = "[Schmidt 2002] 3.3";
+    let rise = rise.map_or(f64::NAN, |(many, few)| many / few);
+    outcome.claim(Claim::above("low.rises", text, source, rise, 1.0));
 }

@@ -64,7 +64,7 @@ fn slices() -> Slices {
 
 /// Returns the runs; configurations and loads alternate.
 pub(super) fn phases(length: Length, loaded_hz: u32) -> Vec<Phase<Point>> {
-    let runs: [usize; 2] = length.pick([3, 1], [3, 3], [5, 5]);
+    let runs: [usize; 2] = length.pick([2, 1], [3, 3], [5, 5]);
     let loads = [(Load::Paper, LOW_HZ), (Load::Calibrated, loaded_hz)];
     let mut phases = Vec::new();
     for run in 0..runs.into_iter().max().unwrap_or(0) {

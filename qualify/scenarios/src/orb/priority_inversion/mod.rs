@@ -13,14 +13,14 @@ use punctual_harness::{Claim, Hole, Outcome, Row};
 use punctual_trace::{Analysis, Names, Recorded, Session};
 
 use self::inverted::Inverted;
-use super::mt_cubit::{MeanAndJitter, POOLS, client, columns, errors, lanes_and_pool, setup};
+use super::mt_cubit::{MeanAndJitter, POOLS, client, columns, errors, lanes_and_pool, priority, setup};
 use crate::{
     control::Control,
     error::Error,
     experiment::{Experiment, Trial},
     inversion::recording,
     length::Length,
-    load::{Engine, Phase, PhaseResult, Setup},
+    load::{Engine, FAULTY, Phase, PhaseResult, Setup},
     testbed::Places,
 };
 
@@ -31,12 +31,19 @@ const RATES: [u32; 4] = [20, 10, 5, 1];
 
 /// The largest ratio of two means that a figure of the paper does not show as an inversion.
 const INVERSION: f64 = 1.1;
+/// Calls per second that load the server, but leave time for the others.
+const LOADING_HZ: u32 = 5_000;
 /// The largest acceptable share of the pool's inversions that remains with lanes.
 const LANES_AGAINST_POOL: f64 = 0.1;
 const WITHOUT_LANES: Control = Control {
     id: "without-lanes",
     about: "a pool without lanes in place of lanes",
     breaks: &["lanes-against-pool"],
+};
+const REVERSED: Control = Control {
+    id: "reversed",
+    about: "the client that should be the most important one below the others, which load the server",
+    breaks: &["average-inversion"],
 };
 
 /// Returns the time per pool in seconds: of the timed passes, and of the traced ones.
@@ -67,7 +74,7 @@ impl Experiment for PriorityInversion {
     const ABOUT: &'static str = "latency and jitter of clients at 20, 10, 5 and 1 Hz, and their waits for \
                                  less important ones; needs root";
     const PAGE: &'static str = include_str!("priority_inversion.toml");
-    const CONTROLS: &'static [Control] = &[WITHOUT_LANES];
+    const CONTROLS: &'static [Control] = &[WITHOUT_LANES, REVERSED, FAULTY];
 
     fn expected(length: Length) -> Duration {
         let per_pool: f64 = seconds(length).iter().sum();
@@ -90,7 +97,11 @@ impl Experiment for PriorityInversion {
         let setup = || setup(vec![first.clone(), without_lanes.clone()], RATES.len());
         let mut engine = Engine::default();
         let outcome = &mut trial.outcome;
-        let timed = engine.run(trial.testbed, outcome, &[setup()], phases(timed, "timed"))?;
+        let mut timed = phases(timed, "timed");
+        if trial.testbed.is_under(&REVERSED) {
+            timed.iter_mut().for_each(reverse);
+        }
+        let timed = engine.run(trial.testbed, outcome, &[setup()], timed)?;
         // The supervisor removes the trace instance if this process is killed.
         let session = Session::start(&recording(&trial.testbed.places))?;
         let setup = Setup {
@@ -108,6 +119,14 @@ impl Experiment for PriorityInversion {
         claim_waits(&mut trial.outcome);
         trial.claim_no_errors("[Levine 1999]", errors(&timed) + errors(&traced));
         Ok(())
+    }
+}
+
+/// Puts the client with the highest rate below the others, one of which loads the server.
+fn reverse(phase: &mut Phase<()>) {
+    if let [high, next, ..] = &mut phase.workers[..] {
+        high.priority = Some(priority(RATES.len() - 1));
+        next.change_rate(|_| LOADING_HZ);
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use punctual_harness::{Claim, Outcome, Row};
 
-use super::{At, Works, add_rows, at, realtime, share, shares};
+use super::{At, Works, add_rows, at, double, realtime, share, shares};
 use crate::{
     control::Control,
     error::Error,
@@ -14,7 +14,7 @@ use crate::{
     load::{self, Importance, Phase, PhaseResult, Placement, Pool, STALLED, Setup},
     rt::{
         LOCAL, PAPER_WORKS, REMOTE, TAO_OVERLOAD_WORK,
-        claims::{claim_deadlines_met, claim_losses, claim_order},
+        claims::{claim_all_below_capacity, claim_deadlines_met, claim_losses, claim_order},
         compare_with_tao, on_deployment, run,
     },
 };
@@ -27,19 +27,26 @@ const WITHOUT_LANES: Control = Control {
     about: "one pool for all priorities in place of lanes",
     breaks: &["high*", "order", "losses", REMOTE_ORDER_CLAIM],
 };
+const DOUBLED: Control = Control {
+    id: "doubled",
+    about: "twice the work where the paper is up to the capacity",
+    breaks: &["all.*"],
+};
 const LOCAL_CLIENTS: Control = Control {
     id: "local-clients",
     about: "clients on the server's CPU where the paper has two machines",
     breaks: &[REMOTE_CLAIM],
 };
 
-/// The order of the three is claimed from work 33 on; nothing is claimed between 29 and 33, where the CPU is
-/// just full.
+/// The order of the three is claimed from work 33 on; at 30, where the CPU is just full, and below it only
+/// that all clients make their rates.
 const WORKS: Works = Works {
-    quick: &[25, 33, 45, 55, 85],
+    quick: &[25, 30, 33, 45, 55, 85],
     full: &[25, 29, 30, 33, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85],
-    claimed: |work| work >= 33,
+    claimed: |work| work >= 33 || KEPT.contains(&work),
 };
+const KEPT: [u32; 2] = [25, 30];
+const IN_ORDER_FROM: u32 = 33;
 /// The largest work at which the 75 Hz client alone is feasible with time to spare.
 const HIGH_KEPT_TO: u32 = 55;
 /// The smallest work at which the 75 Hz client alone exceeds the CPU: the others run in the gaps between its
@@ -63,7 +70,7 @@ impl Experiment for Lanes {
     const ABOUT: &'static str = "[Pyarali 2002] experiment 5: clients of three rates as work grows, lanes; \
                                  also across two network namespaces";
     const PAGE: &'static str = include_str!("lanes.toml");
-    const CONTROLS: &'static [Control] = &[WITHOUT_LANES, LOCAL_CLIENTS, STALLED];
+    const CONTROLS: &'static [Control] = &[WITHOUT_LANES, DOUBLED, LOCAL_CLIENTS, STALLED];
 
     fn expected(length: Length) -> Duration {
         load::expected(&phases(length))
@@ -86,8 +93,11 @@ impl Experiment for Lanes {
             phases.retain(|phase| phase.deployment == REMOTE);
             setups[REMOTE].placement = Placement::OneCpu;
         }
+        if trial.testbed.is_under(&DOUBLED) {
+            double(&mut phases, &KEPT);
+        }
         let results = run::<Self, _>(trial, &setups, phases)?;
-        trial.shortened("works other than 25, 33, 45, 55 and 85; remote, work 65 only");
+        trial.shortened("works other than 25, 30, 33, 45, 55 and 85; remote, work 65 only");
         let (local, remote) = (on_deployment(&results, LOCAL), on_deployment(&results, REMOTE));
         let outcome = &mut trial.outcome;
         for (place, results) in [("local", &local), ("remote", &remote)] {
@@ -117,7 +127,8 @@ fn claim(results: &[PhaseResult<u32>], outcome: &mut Outcome) {
         source,
         high,
     );
-    let claimed = results.iter().filter(|phase| (WORKS.claimed)(phase.key));
+    claim_all_below_capacity(outcome, source, results, KEPT);
+    let claimed = results.iter().filter(|phase| phase.key >= IN_ORDER_FROM);
     let points = claimed.map(|phase| shares(phase).to_vec());
     claim_order(outcome, "order", "at every work from 33 on", source, points);
     let order = [Importance::Low, Importance::Medium, Importance::High];
@@ -146,7 +157,7 @@ fn claim_remote(results: &[PhaseResult<u32>], outcome: &mut Outcome) {
         in_gaps.sum::<usize>() as f64,
         1.0,
     ));
-    let claimed = results.iter().filter(|phase| (WORKS.claimed)(phase.key));
+    let claimed = results.iter().filter(|phase| phase.key >= IN_ORDER_FROM);
     let points = claimed.map(|phase| vec![share(phase, Importance::High), share(phase, Importance::Medium)]);
     let text = "remote, at every work from 33 on, of the 75 and the 50 Hz client";
     claim_order(outcome, REMOTE_ORDER_CLAIM, text, source, points);

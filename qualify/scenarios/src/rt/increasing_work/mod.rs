@@ -66,6 +66,15 @@ impl Works {
     }
 }
 
+/// Keeps the phases with these works, and doubles the work of their calls.
+fn double(phases: &mut Vec<Phase<u32>>, works: &[u32]) {
+    phases.retain(|phase| works.contains(&phase.key));
+    for phase in phases {
+        let work = phase.key;
+        phase.workers.iter_mut().for_each(|worker| worker.add_work(work));
+    }
+}
+
 /// Returns a real-time server with these pools.
 pub(super) fn realtime(pools: Vec<PoolSpec>) -> ServerSpec {
     ServerSpec::new(pools, true)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use punctual_harness::{Claim, Outcome, Row};
 
-use super::{ALIKE, At, Works, add_rows, at, rates_ratio, realtime, shares};
+use super::{ALIKE, At, Works, add_rows, at, double, rates_ratio, realtime, shares};
 use crate::{
     control::Control,
     error::Error,
@@ -13,7 +13,7 @@ use crate::{
     load::{self, Importance, Phase, PhaseResult, Placement, Pool, STALLED, Setup},
     rt::{
         PAPER_WORKS, TAO_OVERLOAD_WORK,
-        claims::{claim_deadlines_met, claim_losses, lead_over_least},
+        claims::{claim_all_below_capacity, claim_deadlines_met, claim_losses, lead_over_least},
         compare_with_tao, run,
     },
 };
@@ -27,14 +27,23 @@ const LANES: Control = Control {
     breaks: &["high-loses-first", "losses", "low.45*", "alike"],
 };
 
+const DOUBLED: Control = Control {
+    id: "doubled",
+    about: "twice the work where the paper is up to the capacity",
+    breaks: &["all.*"],
+};
+
 /// Above the capacity the pool gives every client the same rate, or what it asks for if that is less: the
 /// 75 Hz client is affected from work 31 on, the 50 Hz one from 37 on, and the 25 Hz one from 61 on.
 const WORKS: Works = Works {
     quick: &[25, 30, 35, 45, 85],
     full: &PAPER_WORKS,
-    claimed: |work| (35..=50).contains(&work),
+    claimed: |work| CLAIMED.contains(&work) || KEPT.contains(&work),
 };
 
+const CLAIMED: std::ops::RangeInclusive<u32> = 35..=50;
+/// The works up to the capacity, at which all clients make their rates.
+const KEPT: [u32; 2] = [25, 30];
 const POOL: Pool = Pool::WithoutLanes;
 
 fn phases(length: Length) -> Vec<Phase<u32>> {
@@ -46,7 +55,7 @@ impl Experiment for WithoutLanes {
     const ABOUT: &'static str =
         "[Pyarali 2002] experiment 4: clients of three rates as work grows, pool without lanes";
     const PAGE: &'static str = include_str!("single_priority.toml");
-    const CONTROLS: &'static [Control] = &[LANES, STALLED];
+    const CONTROLS: &'static [Control] = &[LANES, DOUBLED, STALLED];
 
     fn expected(length: Length) -> Duration {
         load::expected(&phases(length))
@@ -59,7 +68,10 @@ impl Experiment for WithoutLanes {
             POOL
         };
         let setup = Setup::new(realtime(vec![pool.spec(false)]), Placement::OneCpu);
-        let phases = phases(trial.length());
+        let mut phases = phases(trial.length());
+        if trial.testbed.is_under(&DOUBLED) {
+            double(&mut phases, &KEPT);
+        }
         let results = run::<Self, _>(trial, &[setup], phases)?;
         trial.shortened("works other than 25, 30, 35, 45 and 85");
         let outcome = &mut trial.outcome;
@@ -71,13 +83,14 @@ impl Experiment for WithoutLanes {
 }
 
 fn claim(results: &[PhaseResult<u32>], outcome: &mut Outcome) {
-    let claimed = results.iter().filter(|phase| (WORKS.claimed)(phase.key));
+    let claimed = results.iter().filter(|phase| CLAIMED.contains(&phase.key));
     let leads = claimed.map(|phase| {
         let [high, medium, low] = shares(phase);
         lead_over_least(high, &[medium, low])
     });
     let largest = leads.fold(f64::NAN, f64::max);
     let source = "Punctual's limit, after [Pyarali 2002] figure 15";
+    claim_all_below_capacity(outcome, source, results, KEPT);
     let text = "as work grows beyond 30, the 75 Hz client is the first to miss deadlines: its share of \
                 deadlines minus the smallest of the others' (points), largest over works 35 to 50, is below \
                 0";

@@ -1,0 +1,50 @@
+//! `cargo xtask nightly`: the checks that take hours or a machine of their own.
+
+use crate::command::cargo;
+
+/// The checks, with what each shows.
+const CHECKS: [(&str, &[&str]); 2] = [
+    (
+        "no simulated response of 10,000 task sets exceeds the bound of `punctual plan`",
+        &[
+            "test",
+            "--release",
+            "-p",
+            "punctual-simulation",
+            "--",
+            "--ignored",
+            "bounds",
+        ],
+    ),
+    (
+        "every claim of `punctual qualify` fails under its controls",
+        &[
+            "run",
+            "--release",
+            "-p",
+            "punctual-cli",
+            "--",
+            "qualify",
+            "--controls",
+            "--json",
+            "target/nightly-controls.json",
+            "--html",
+            "target/nightly-controls.html",
+        ],
+    ),
+];
+
+/// Runs all checks, also after one that fails.
+pub fn run() -> Result<(), String> {
+    let failed = CHECKS.iter().filter_map(|(what, arguments)| {
+        println!("\n==== {what}");
+        let error = cargo(arguments).run().err()?;
+        Some(format!("{what}: {error}"))
+    });
+    let failed: Vec<String> = failed.collect();
+    if failed.is_empty() {
+        Ok(())
+    } else {
+        Err(failed.join("\n"))
+    }
+}
