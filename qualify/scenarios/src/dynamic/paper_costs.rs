@@ -58,8 +58,8 @@ fn creation(outcome: &mut Outcome) {
     let line = |column| first.and_then(|row| row.number(column));
     let growth = line("slope_ns_per_key").zip(line("intercept_ns"));
     let growth = growth.map(|(slope, intercept)| slope * KEYS / intercept);
-    let text = "growth of the time to create a key over 10,000 keys, by the fitted line, as a share of the time \
-                of the first one, above 1: it grows linearly";
+    let text = "growth of the time to create a key over 10,000 keys, by the fitted line, as a share of the \
+                time of the first one, above 1: it grows linearly";
     add(
         "creation.grows",
         text,
