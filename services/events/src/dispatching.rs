@@ -35,9 +35,9 @@ enum Kind {
 /// Threads of consumers, each in a dispatcher.
 #[derive(Default)]
 struct OwnThreads {
-    /// By the number of the consumer.
+    /// Dispatchers by the number of the consumer.
     of_consumers: HashMap<u64, Dispatcher<Delivery>>,
-    /// Of former consumers; they end when a callback returns.
+    /// Dispatchers of former consumers; they end when a callback returns.
     ending: Vec<Dispatcher<Delivery>>,
 }
 

@@ -227,7 +227,8 @@ fn corba(priority: i16) -> Result<Priority, Error> {
 pub(crate) enum Fault {
     /// They stop now and then ([`Stall`]), and their results are wrong.
     Faulty,
-    /// Those from this number on switch to another thread and back 100 times for each call.
+    /// Servants that switch to another thread and back 100 times for each call: the one with this number and
+    /// those after it.
     Switches { from: usize },
 }
 

@@ -215,7 +215,7 @@ fn yield_to_each_other(yields: u32, handed_over: bool) -> Result<Yielded, Error>
         start: Barrier,
         began: AtomicU64,
         ended: AtomicU64,
-        /// Of each thread, if they hand over.
+        /// Turns of each thread, if they hand over.
         turns: [Semaphore; 2],
     }
     let shared = Arc::new(Shared {

@@ -35,7 +35,7 @@ pub struct ProcessorUse {
 
 #[derive(Debug)]
 enum Clocks {
-    /// Of the process, since this time.
+    /// Clock of the process, read since this time.
     Process(Instant),
     /// `/proc/stat`.
     Host(File),
