@@ -12,6 +12,7 @@ use std::{
 
 use punctual_inspect::InspectError;
 use punctual_os::{memory, rights};
+use punctual_poa::Lifespan;
 
 use crate::poa_core::PoaCore;
 
@@ -69,6 +70,21 @@ pub(crate) fn unless_priority_set(adapter: &PoaCore) {
             "adapter `{adapter}` has a priority model, but its thread pool has no lanes and no default priority: \
              its threads wait and read at priority 0, whatever the priority of a request; \
              set `default_priority`, or give the pool lanes"
+        ));
+    });
+}
+
+/// Reports once per process that references to persistent objects end with it: no address has a fixed port.
+pub(crate) fn unless_port_fixed(adapter: &PoaCore) {
+    static REPORTED: Once = Once::new();
+    if adapter.lifespan != Lifespan::Persistent || !adapter.pool.is_at_free_ports {
+        return;
+    }
+    let adapter = &adapter.path;
+    REPORTED.call_once(|| {
+        print(&format!(
+            "adapter `{adapter}` is persistent, but its ports are free ones, which the next run does not have: \
+             references end with this process; give the ORB's or the pool's builder a fixed port with `listen`"
         ));
     });
 }

@@ -104,6 +104,18 @@ fn each_rule_for_the_policies_of_an_adapter_has_its_error() {
                     .priority_bands([band(0, HIGH)])
             },
         ),
+        (
+            InvalidPolicy::DefaultWithoutLane {
+                default: priority(MIDDLE),
+                lanes: [LOW, HIGH].map(priority).into(),
+            },
+            40,
+            "21844 of CLIENT_PROPAGATED is not that of a lane (10922, 32767)",
+            |orb| {
+                let default = priority(MIDDLE);
+                with_lanes(orb).priority_model(PriorityModel::ClientPropagated { default })
+            },
+        ),
         (InvalidPolicy::NothingAccepted, 40, "`highest_priority`", |orb| {
             plain(orb).priority_model(propagated())
         }),
