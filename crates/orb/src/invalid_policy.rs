@@ -63,18 +63,6 @@ pub enum InvalidPolicy {
          or add a lane with this one"
     )]
     DeclaredWithoutLane(Priority),
-    /// No lane serves requests without a priority: the default of CLIENT_PROPAGATED.
-    #[error(
-        "PriorityModelPolicy: the default priority {default} of CLIENT_PROPAGATED is not that of a lane ({}); choose the \
-         priority of a lane or add a lane with this one",
-        list(lanes)
-    )]
-    DefaultWithoutLane {
-        /// Priority of requests without one.
-        default: Priority,
-        /// Priorities of the pool's lanes.
-        lanes: Box<[Priority]>,
-    },
     /// Clients propagate priorities, but the server's configuration accepts none above 0.
     #[error(
         "PriorityModelPolicy CLIENT_PROPAGATED without lanes accepts no priority above 0: clients' priorities \
@@ -109,7 +97,6 @@ impl InvalidPolicy {
             Self::LanesWithoutModel
             | Self::DeclaredOutsideBands(_)
             | Self::DeclaredWithoutLane(_)
-            | Self::DefaultWithoutLane { .. }
             | Self::NothingAccepted => 40,
             Self::BandsWithoutModel | Self::NoBands | Self::BandReversed(_) | Self::BandWithoutLane(_) => 45,
             Self::PersistentSystemIds => 17,
@@ -152,18 +139,6 @@ impl InvalidPolicy {
                 return Err(Self::DeclaredWithoutLane(priority));
             }
         }
-        if let (PriorityModel::ClientPropagated { default }, Some(lanes)) = (model, lanes)
-            && !lanes.contains(&default)
-            && !bands.is_some_and(|bands| bands.iter().any(|band| band.contains(default)))
-        {
-            let lanes = lanes.into();
-            return Err(Self::DefaultWithoutLane { default, lanes });
-        }
         Ok(())
     }
-}
-
-fn list(priorities: &[Priority]) -> String {
-    let priorities: Vec<_> = priorities.iter().map(Priority::to_string).collect();
-    priorities.join(", ")
 }

@@ -104,18 +104,6 @@ fn each_rule_for_the_policies_of_an_adapter_has_its_error() {
                     .priority_bands([band(0, HIGH)])
             },
         ),
-        (
-            InvalidPolicy::DefaultWithoutLane {
-                default: priority(MIDDLE),
-                lanes: [LOW, HIGH].map(priority).into(),
-            },
-            40,
-            "21844 of CLIENT_PROPAGATED is not that of a lane (10922, 32767)",
-            |orb| {
-                let default = priority(MIDDLE);
-                with_lanes(orb).priority_model(PriorityModel::ClientPropagated { default })
-            },
-        ),
         (InvalidPolicy::NothingAccepted, 40, "`highest_priority`", |orb| {
             plain(orb).priority_model(propagated())
         }),
@@ -257,7 +245,10 @@ fn priorities_that_the_mapping_does_not_have_are_refused() {
 fn a_priority_that_was_never_set_cannot_be_asked_for() {
     let orb = orb();
     let error = orb.current().priority().unwrap_err();
-    assert_eq!((error.kind, error.minor), (Kind::Initialize, Minor::NONE));
+    assert_eq!(
+        (error.kind, error.minor),
+        (Kind::Initialize, Minor::PRIORITY_UNSET)
+    );
     orb.current().set_priority(priority(5)).unwrap();
     assert_eq!(orb.current().priority().unwrap(), priority(5));
     // A priority that is none cannot be made.
