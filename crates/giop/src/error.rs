@@ -128,6 +128,9 @@ pub enum UrlError {
     /// None of the addresses has a known protocol.
     #[error("`{0}` names no known protocol; use `iiop:host:port`, `:host:port` or `rir:`")]
     UnknownProtocol(String),
+    /// A host and a port where a protocol should be.
+    #[error("`{0}` names no protocol; did you mean `corbaloc::{0}`?")]
+    MissingProtocol(String),
     /// A protocol other than `iiop` without an address, as in a path with `/`, which ends the address.
     #[error(
         "`{0}:` has no address; a path has `%2f` in place of `/`: `corbaloc:{0}:1.2@%2frun%2fserver/Key`"

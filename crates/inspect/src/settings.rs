@@ -10,6 +10,8 @@ use std::{
 
 use punctual_os::CpuSet;
 
+use crate::InspectError;
+
 /// Settings of inspection. Inspection is off by default.
 ///
 /// ```
@@ -121,9 +123,24 @@ impl Inspection {
     }
 
     /// Settings that the environment asks for.
-    pub fn from_environment() -> Option<Self> {
-        let folder = env::var_os(Self::ENVIRONMENT).filter(|folder| !folder.is_empty())?;
-        Some(Self::at(new_name_in(Path::new(&folder))))
+    ///
+    /// # Errors
+    /// [`InspectError`] if the value is empty or a relative path: `punctual top` would look for it in a folder of
+    /// its own.
+    pub fn from_environment() -> Option<Result<Self, InspectError>> {
+        let folder = env::var_os(Self::ENVIRONMENT)?;
+        Some(Self::in_folder(Path::new(&folder)))
+    }
+
+    fn in_folder(folder: &Path) -> Result<Self, InspectError> {
+        if folder.is_absolute() {
+            return Ok(Self::at(new_name_in(folder)));
+        }
+        let problem = "has to be the absolute path of a folder, such as /tmp";
+        Err(InspectError {
+            address: format!("{}={}", Self::ENVIRONMENT, folder.display()),
+            source: io::Error::new(io::ErrorKind::InvalidInput, problem),
+        })
     }
 
     /// Path of the socket, whose folder exists.
@@ -250,6 +267,16 @@ mod tests {
         expected.sort();
         assert_eq!(left, expected);
         fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn folders_of_the_environment_are_absolute() {
+        for wrong in ["", "xdg", "./xdg"] {
+            let error = Inspection::in_folder(Path::new(wrong)).unwrap_err().to_string();
+            assert!(error.contains("absolute path"), "{error}");
+        }
+        let socket = Inspection::in_folder(Path::new("/nowhere")).unwrap().socket;
+        assert!(socket.unwrap().starts_with("/nowhere"));
     }
 
     #[test]

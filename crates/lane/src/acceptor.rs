@@ -97,6 +97,11 @@ impl LaneEndpoint {
         }
     }
 
+    /// Whether it names a free port, which differs in each run: a lane beside it would have the same address.
+    pub fn is_at_free_port(&self) -> bool {
+        self.transport.lane_address(&self.address, "beside") == self.address
+    }
+
     pub(crate) fn open(&self) -> Result<Acceptor, LaneError> {
         let listener = self
             .transport

@@ -46,8 +46,13 @@ impl<'o> Current<'o> {
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn priority(&self) -> Result<Priority, SystemException> {
-        explicit_priority()
-            .ok_or_else(|| SystemException::new(SystemExceptionKind::Initialize, Minor::NONE, Completion::No))
+        explicit_priority().ok_or_else(|| {
+            SystemException::new(
+                SystemExceptionKind::Initialize,
+                Minor::PRIORITY_UNSET,
+                Completion::No,
+            )
+        })
     }
 
     /// Sets the CORBA priority of this thread: its native priority under the ORB's mapping, and the priority

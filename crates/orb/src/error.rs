@@ -59,7 +59,7 @@ pub enum OrbError {
         limit: usize,
     },
     /// The socket could not be opened.
-    #[error("cannot listen at {address}: {source}")]
+    #[error("cannot listen at {address}: {source}{}", advice(source))]
     Listen {
         /// Address of the endpoint.
         address: String,
@@ -327,5 +327,14 @@ fn quoted(text: &str) -> String {
     match text {
         "" => String::new(),
         text => format!("`{text}`: "),
+    }
+}
+/// What to try if listening has failed.
+fn advice(source: &std::io::Error) -> &'static str {
+    match source.kind() {
+        std::io::ErrorKind::AddrInUse => {
+            "; another program or lane listens there (`ss -ltnp` shows which): end it, or choose another port"
+        }
+        _ => "",
     }
 }

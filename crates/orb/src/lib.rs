@@ -41,6 +41,7 @@ mod request_processing;
 mod served_id;
 mod server;
 mod settings;
+mod startup;
 mod threadpool;
 mod unserved;
 

@@ -111,7 +111,7 @@ limits! {
     /// LocateRequests, CancelRequests and requests of one connection that reach no servant, in excess of
     /// served requests, restored in the same way; at the next one, the lane closes the connection. Such
     /// requests are forwarded, end in an interceptor, had expired when they arrived, or are for adapters that
-    /// discard them. Default 256.
+    /// discard them, or come while the server starts ([`Self::startup`]). Default 256.
     max_unserved_messages: u32 = 256,
     /// Maximum time from the first octet of a message to its last. A client that does not read a reply within
     /// it is disconnected, as is a server that accepts nothing of what waits for it on a shared connection;
@@ -140,6 +140,11 @@ limits! {
     /// Longest time for which [`crate::Orb::resolve`] waits for the server of a URL, whatever the timeouts of
     /// calls: nobody answers if no thread of the server has called [`crate::Orb::run`] yet. Default 20 s.
     resolve_timeout: Duration = Duration::from_secs(20),
+    /// Longest time from the start of the ORB in which requests for objects of persistent adapters that are
+    /// not active are answered with TRANSIENT ([`punctual_types::Minor::SERVER_STARTING`]) in place of
+    /// OBJECT_NOT_EXIST, because the server may not have activated them yet; [`crate::Orb::run`] ends it.
+    /// `Duration::ZERO`: never. Default 30 s.
+    startup: Duration = Duration::from_secs(30),
     /// Longest time for which [`crate::Poa::deactivate`] waits for the requests that the object is executing.
     /// Default 30 s.
     deactivation: Duration = Duration::from_secs(30),

@@ -12,8 +12,9 @@ use std::{
 
 use punctual_inspect::InspectError;
 use punctual_os::{memory, rights};
+use punctual_poa::Lifespan;
 
-use crate::poa_core::PoaCore;
+use crate::{PriorityModel, poa_core::PoaCore};
 
 /// Reports once per process on standard error, in one line, that real-time scheduling was denied.
 pub(crate) fn realtime_denied() {
@@ -69,6 +70,42 @@ pub(crate) fn unless_priority_set(adapter: &PoaCore) {
             "adapter `{adapter}` has a priority model, but its thread pool has no lanes and no default priority: \
              its threads wait and read at priority 0, whatever the priority of a request; \
              set `default_priority`, or give the pool lanes"
+        ));
+    });
+}
+
+/// Reports once per process that no lane of an adapter serves requests without a priority.
+pub(crate) fn unless_default_served(adapter: &PoaCore) {
+    static REPORTED: Once = Once::new();
+    let Some(PriorityModel::ClientPropagated { default }) = adapter.model else {
+        return;
+    };
+    let mut lanes = adapter.pool.priorities();
+    if !adapter.pool.with_lanes || lanes.any(|lane| adapter.is_served_by(lane, default)) {
+        return;
+    }
+    REPORTED.call_once(|| {
+        let lanes: Vec<_> = adapter.pool.priorities().map(|lane| lane.to_string()).collect();
+        print(&format!(
+            "adapter `{}`: the default priority {default} is not that of a lane ({}), so no lane serves requests \
+             without a priority; choose the priority of a lane",
+            adapter.path,
+            lanes.join(", ")
+        ));
+    });
+}
+
+/// Reports once per process that references to persistent objects end with it: no address has a fixed port.
+pub(crate) fn unless_port_fixed(adapter: &PoaCore) {
+    static REPORTED: Once = Once::new();
+    if adapter.lifespan != Lifespan::Persistent || !adapter.pool.is_at_free_ports {
+        return;
+    }
+    let adapter = &adapter.path;
+    REPORTED.call_once(|| {
+        print(&format!(
+            "adapter `{adapter}` is persistent, but its ports are free ones, which the next run does not have: \
+             references end with this process; give the ORB's or the pool's builder a fixed port with `listen`"
         ));
     });
 }

@@ -31,13 +31,13 @@ impl Objects {
     pub(crate) fn search(&self, key: &[u8]) -> Search<'_> {
         let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key).filter(|_| self.may_search(key))
         else {
-            return Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN));
+            return Search::Failed(self.missing(key, Minor::TARGET_KEY_UNKNOWN));
         };
         let poa = match self.managed.get(adapter.path) {
             Some(poa) if poa.processing.source.get().is_some() => poa,
-            _ => match self.activate_adapters(adapter.path) {
+            _ => match self.activate_adapters(key, adapter.path) {
                 Ok(true) => return self.search_again(key),
-                Ok(false) => return Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN)),
+                Ok(false) => return Search::Failed(self.missing(key, Minor::TARGET_KEY_UNKNOWN)),
                 Err(exception) => return Search::Failed(exception),
             },
         };
@@ -46,6 +46,10 @@ impl Objects {
 
     /// Returns whether the object with this key, which is not active, might be served.
     pub(crate) fn might_serve(&self, key: &[u8]) -> bool {
+        self.serves_without_object(key) || self.may_come(key)
+    }
+
+    fn serves_without_object(&self, key: &[u8]) -> bool {
         let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key).filter(|_| self.may_search(key))
         else {
             return false;
@@ -55,6 +59,15 @@ impl Objects {
                 && poa.adapter(self.boot()) == adapter
                 && poa.check_identity(Some(id)).is_ok()
         })
+    }
+
+    /// Why there is no object with this key: the server makes it later, perhaps, or never.
+    fn missing(&self, key: &[u8], minor: Minor) -> SystemException {
+        if self.may_come(key) {
+            let (kind, minor) = (SystemExceptionKind::Transient, Minor::SERVER_STARTING);
+            return SystemException::new(kind, minor, Completion::No);
+        }
+        unknown(minor)
     }
 
     /// Adapter of the object with this key.
@@ -88,7 +101,12 @@ impl Objects {
 
     fn ask(&self, poa: &Arc<PoaCore>, key: &[u8], id: &[u8]) -> Search<'_> {
         // Another lifespan, or an id that the adapter did not make.
-        let Some(source) = poa.processing.source.get().filter(|_| self.might_serve(key)) else {
+        let Some(source) = poa
+            .processing
+            .source
+            .get()
+            .filter(|_| self.serves_without_object(key))
+        else {
             return Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN));
         };
         match source {
@@ -139,7 +157,7 @@ impl Objects {
     }
 
     /// Has the adapters of this path made that do not exist. `false`: it exists already.
-    fn activate_adapters(&self, path: &[u8]) -> Result<bool, SystemException> {
+    fn activate_adapters(&self, key: &[u8], path: &[u8]) -> Result<bool, SystemException> {
         let (Some(root), Ok(path)) = (self.root(), std::str::from_utf8(path)) else {
             return Err(unknown(Minor::ADAPTER_NOT_FOUND));
         };
@@ -152,7 +170,7 @@ impl Objects {
             }
             let activator = poa.processing.adapter_activator.lock().clone();
             let Some(activator) = activator else {
-                return Err(unknown(Minor::ADAPTER_NOT_FOUND));
+                return Err(self.missing(key, Minor::ADAPTER_NOT_FOUND));
             };
             let answer = poa.processing.manage(|| {
                 // Another thread may have been faster.

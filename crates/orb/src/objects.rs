@@ -23,6 +23,7 @@ use crate::{
     poa_core::{PoaCore, id_of_slot},
     published::Published,
     server::{ActiveObject, Demultiplexed},
+    startup::Startup,
 };
 
 /// Objects that requests can reach.
@@ -36,6 +37,7 @@ pub(crate) struct Objects {
     /// Octets of the longest key.
     max_key: usize,
     activation: PiMutex<Activation>,
+    startup: Startup,
     ids: ObjectIds,
     published: Published,
     /// Adapters that can serve objects which are not active.
@@ -73,6 +75,7 @@ impl Objects {
         Self {
             boot,
             table,
+            startup: Startup::new(limits.startup),
             departures,
             deactivation: limits.deactivation,
             max_key: limits.max_object_key,
@@ -96,6 +99,16 @@ impl Objects {
             None => Some(false),
             Some(key) => key.boot().map(|boot| boot == self.boot),
         }
+    }
+
+    /// Whether the server, which is starting, may still activate the object with this key.
+    pub(crate) fn may_come(&self, key: &[u8]) -> bool {
+        self.startup.lasts() && self.is_short(key) && self.issued(key).is_none()
+    }
+
+    /// Ends the time in which objects of earlier runs may still be activated.
+    pub(crate) fn end_startup(&self) {
+        self.startup.end();
     }
 
     /// Finds the target of an object key. O(1); takes a lock only for keys that name their object, one of

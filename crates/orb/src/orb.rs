@@ -15,7 +15,7 @@ use punctual_cdr::{Decode, Endian, Ior, TaggedComponent};
 use punctual_giop::{IiopAddress, ObjectUrl, Profile, UrlAddress, UrlError, Version};
 use punctual_os::Scheduling;
 use punctual_stub::{Interface, ObjectRef, PolicyOverrides};
-use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Detail, Minor, Priority, SystemException, SystemExceptionKind};
 
 use crate::{
     ContractState, Current, InspectedAt, OrbError, Poa, ResolveError, SchedulerState, ThreadPool,
@@ -493,11 +493,16 @@ impl Orb {
     }
 
     fn resolved(&self, text: &str) -> Result<ObjectRef, ResolveError> {
+        let mut name = Vec::new();
         let (ior, complete) = match text.parse::<ObjectUrl>()? {
             ObjectUrl::Ior(ior) => (ior, true),
             ObjectUrl::Corbaloc { addresses, key } => match published_here(self.core(), &addresses, &key) {
                 Some(published) => (published, true),
-                None => (corbaloc_reference(self.core(), &addresses, &key)?, false),
+                None => {
+                    let reference = corbaloc_reference(self.core(), &addresses, &key)?;
+                    name = key;
+                    (reference, false)
+                }
             },
             ObjectUrl::Rir { name } => return Err(ResolveError::UnknownInitialReference(name)),
         };
@@ -515,13 +520,17 @@ impl Orb {
             Located::Here => Ok(ObjectRef::new(reference)),
             Located::There(ior) => Ok(ObjectRef::new(Reference::new(&self.core().client, ior)?)),
             Located::Nowhere => {
-                let (kind, minor) = (SystemExceptionKind::ObjectNotExist, Minor::TARGET_KEY_UNKNOWN);
-                Err(SystemException::new(kind, minor, Completion::No).into())
+                let (kind, minor) = (SystemExceptionKind::ObjectNotExist, Minor::NOTHING_PUBLISHED);
+                let exception = SystemException::new(kind, minor, Completion::No);
+                Err(exception.with_detail(&Detail::key(&name)).into())
             }
         }
     }
 
     /// Serves the objects of adapters without a thread pool on the calling thread until the ORB is shut down.
+    ///
+    /// Call it when all adapters and objects exist: requests for persistent objects that do not are answered
+    /// with OBJECT_NOT_EXIST from then on, and with TRANSIENT before ([`crate::Limits::startup`]).
     ///
     /// Several threads may call this method. It returns after the threads of all pools have ended, too.
     ///
@@ -551,6 +560,7 @@ impl Orb {
     pub fn run(&self) {
         let core = self.core();
         unserved::remove(&core.pools.default_pool().info);
+        core.objects.end_startup();
         core.pools.default_lane().work_on_calling_thread(&core.dispatcher);
         core.end();
     }
@@ -738,7 +748,20 @@ fn corbaloc_reference(core: &OrbCore, addresses: &[UrlAddress], key: &[u8]) -> R
         profiles.push(profile.map_err(|error| error.system_exception(Completion::No))?);
     }
     if profiles.is_empty() {
-        return Err(UrlError::UnknownProtocol(addresses[0].to_string()).into());
+        let host_and_port = |url: &UrlAddress| match url {
+            UrlAddress::Other {
+                protocol, address, ..
+            } => address
+                .parse::<u16>()
+                .ok()
+                .map(|port| format!("{protocol}:{port}")),
+            UrlAddress::Iiop(_) => None,
+        };
+        return Err(match host_and_port(&addresses[0]) {
+            Some(place) => UrlError::MissingProtocol(place),
+            None => UrlError::UnknownProtocol(addresses[0].to_string()),
+        }
+        .into());
     }
     Ok(Ior {
         type_id: String::new(),

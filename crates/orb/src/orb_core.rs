@@ -278,7 +278,8 @@ fn open_inspector(settings: Option<&Inspection>) -> Result<Option<Inspector>, Or
     let Some(settings) = Inspection::from_environment() else {
         return Ok(None);
     };
-    Ok(Inspector::open(&settings).inspect_err(notice::not_inspected).ok())
+    let opened = settings.and_then(|settings| Inspector::open(&settings));
+    Ok(opened.inspect_err(notice::not_inspected).ok())
 }
 
 /// Endpoints of the default pool: those that the user states, and otherwise one for each of the server's

@@ -31,6 +31,8 @@ pub(crate) struct PoolInfo {
     pub(crate) highest: Priority,
     /// Whether it has no lanes, and its threads read at priority 0 because nothing else was set.
     pub(crate) reads_at_unset_priority: bool,
+    /// Whether it is reached at free ports only, which differ in each run.
+    pub(crate) is_at_free_ports: bool,
     /// Lanes, the lowest priority first.
     pub(crate) lanes: Vec<LaneInfo>,
     /// Endpoints at which the default pool will listen; other pools listen from the start.
@@ -70,6 +72,7 @@ impl PoolInfo {
             with_lanes,
             highest,
             reads_at_unset_priority: false,
+            is_at_free_ports: planned.iter().all(LaneEndpoint::is_at_free_port),
             lanes,
             planned,
             destroyed: AtomicBool::new(false),

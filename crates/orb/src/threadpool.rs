@@ -9,7 +9,9 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use punctual_lane::{LaneConfig, LaneError, LaneMode, ThreadLifetime, ThreadsConfig, allow_borrowing};
+use punctual_lane::{
+    LaneConfig, LaneEndpoint, LaneError, LaneMode, ThreadLifetime, ThreadsConfig, allow_borrowing,
+};
 use punctual_os::{CpuSet, SchedulingClass, ThreadSpec};
 use punctual_types::Priority;
 
@@ -378,13 +380,14 @@ impl ThreadPoolBuilder {
         self.endpoints.check(&priorities)?;
         let id = self.orb.pools.new_id();
         let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
-        let mut lanes = Vec::new();
+        let (mut lanes, mut is_at_free_ports) = (Vec::new(), true);
         for (number_in_pool, spec) in layout.iter().enumerate() {
             // The kernel keeps 15 octets of a thread's name: pool, lane's priority, thread.
             let name = format!("p{number}-{}", spec.priority);
             let places = self
                 .endpoints
                 .of_lane(&self.orb, &name, spec.priority, number_in_pool)?;
+            is_at_free_ports &= places.iter().all(LaneEndpoint::is_at_free_port);
             let priority = with_lanes.then_some(spec.priority);
             let config = LaneConfig {
                 name,
@@ -422,6 +425,7 @@ impl ThreadPoolBuilder {
             .collect();
         let highest = layout.last().map_or(Priority::MIN, |lane| lane.priority);
         let mut info = PoolInfo::new(id, with_lanes, highest, infos(&lanes), Vec::new());
+        info.is_at_free_ports = is_at_free_ports;
         info.reads_at_unset_priority = !with_lanes && !self.sets_default_priority;
         let core = Arc::new(PoolCore {
             info: Arc::new(info),

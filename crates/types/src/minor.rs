@@ -143,8 +143,8 @@ table! {
         "the peer replied MessageError: it did not understand the request";
     NO_USABLE_PROFILE = 25, InvObjref, "no profile of the reference names a transport of this ORB";
     NO_ENDPOINT_FOR_PRIORITY = 26, InvPolicy,
-        "the reference has no endpoint for this thread's priority; use the priority of one of the \
-         server's lanes";
+        "the reference has no endpoint for this thread's priority; call `orb.current().set_priority` with \
+         that of one of the server's lanes";
     PRIORITY_ABOVE_ACCEPTED = 27, NoPermission,
         "the propagated priority exceeds the highest accepted one; raise the server's `highest_priority`";
     TOO_MANY_FORWARDS = 29, Transient, "the request was forwarded too many times";
@@ -270,6 +270,8 @@ table! {
          servant that the adapter's threads have too little stack for; the server's standard error may say \
          more";
     KEY_REPEATED = 118, Marshal, "a map has the same key twice";
+    SERVER_STARTING = 119, Transient,
+        "the server is starting, and has not activated the object yet; call again, and keep the reference";
     NO_DISTRIBUTABLE_THREAD = 120, BadInvOrder,
         "the calling thread carries no distributable thread; begin a scheduling segment first";
     SEGMENT_NAME_WRONG = 121, BadParam, "the innermost scheduling segment has another name; it remains open";
@@ -301,6 +303,12 @@ table! {
     SCHEDULING_PARAMETERS_MALFORMED = 132, Marshal,
         "the endsystem's scheduler cannot read the scheduling parameters of its own kind that the request \
          carries";
+    NOTHING_PUBLISHED = 133, ObjectNotExist,
+        "the server has published nothing under the name in the URL; compare it with the one that the server \
+         prints";
+    PRIORITY_UNSET = 134, Initialize,
+        "the thread has no CORBA priority: nobody has called `set_priority` on it, or it executes a request \
+         for an adapter without `priority_model`";
     CONTROL_REFUSED = 140, NoPermission,
         "the peer may not control distributable threads at this host; permit it in the \
          `CancellationPolicy`";

@@ -104,7 +104,7 @@ pub(crate) fn could_not_run(name: &str, error: &Error) -> ExitCode {
 
 /// If a signal has ended the measurement: reports it, and returns the exit code by which shells know it. The
 /// machine has been restored by then, or an error states that it has not.
-fn interrupted() -> Option<ExitCode> {
+pub(crate) fn interrupted() -> Option<ExitCode> {
     let signal = Termination::received()?;
     eprintln!("interrupted by {signal}; machine as before");
     Some(ExitCode::from(128 + signal.number().cast_unsigned() as u8))

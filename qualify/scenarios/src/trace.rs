@@ -3,6 +3,7 @@
 
 use std::{
     collections::HashSet,
+    io::IsTerminal,
     os::unix::process::ExitStatusExt,
     path::PathBuf,
     process::{Child, Command, ExitCode, ExitStatus},
@@ -23,7 +24,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::{
     error::Error,
     explain,
-    report::{could_not_run, output_file},
+    report::{could_not_run, interrupted, output_file},
     waits,
 };
 
@@ -108,7 +109,7 @@ fn finish(options: &Options, outcome: &Outcome) -> ExitCode {
         println!("JSON: {}", file.display());
     }
     println!("{}", outcome.verdict());
-    outcome.verdict().into()
+    interrupted().unwrap_or_else(|| outcome.verdict().into())
 }
 
 fn trace(options: &Options) -> Result<Outcome, Error> {
@@ -141,12 +142,17 @@ fn trace(options: &Options) -> Result<Outcome, Error> {
     }
     let ended = match options.command.split_first() {
         None => {
-            wait(timeout, termination, || Ok(None::<()>))?;
+            watch_machine(timeout, termination)?;
             None
         }
         Some((program, arguments)) => Some(run_command(program, arguments, &session, timeout, termination)?),
     };
-    let (ended, started) = ended.unzip();
+    if let Some(signal) = termination.requested() {
+        outcome.interrupted(format!("by {signal}"));
+    } else if let Some(failure) = ended.as_ref().and_then(|ended| ended.failure.as_ref()) {
+        outcome.failed(failure);
+    }
+    let (ended, started) = ended.map(|ended| (ended.how, ended.threads)).unzip();
     // Read while these threads still exist.
     let tracers = tracers(&supervisor);
     let recorded = session.stop()?;
@@ -200,15 +206,42 @@ fn wait<T>(
     }
 }
 
-/// Runs the command until it ends or the time has elapsed. Returns a description of how it ended, and the
-/// threads of its processes.
+/// Waits while the machine is traced, and shows the remaining time in a terminal.
+fn watch_machine(timeout: Option<Duration>, termination: Termination) -> std::io::Result<()> {
+    let begun = Instant::now();
+    let mut shown = None;
+    let shows = std::io::stderr().is_terminal();
+    let nothing = wait(timeout, termination, || {
+        let left = timeout.map(|timeout| timeout.saturating_sub(begun.elapsed()).as_secs());
+        if shows && left != shown {
+            shown = left;
+            eprint!("\r\x1b[Ktracing: {} s left", left.unwrap_or_default());
+        }
+        Ok(None::<()>)
+    });
+    if shows {
+        eprint!("\r\x1b[K");
+    }
+    nothing.map(drop)
+}
+
+/// End of the traced command.
+struct Ended {
+    how: String,
+    /// What to say if it has failed.
+    failure: Option<String>,
+    /// Threads of its processes.
+    threads: HashSet<i32>,
+}
+
+/// Runs the command until it ends or the time has elapsed.
 fn run_command(
     program: &str,
     arguments: &[String],
     session: &Session,
     timeout: Option<Duration>,
     termination: Termination,
-) -> Result<(String, HashSet<i32>), Error> {
+) -> Result<Ended, Error> {
     let mut command = Command::new(program);
     command.args(arguments).envs(session.environment());
     let mut child = process::kill_with_starter(&mut command)
@@ -225,20 +258,24 @@ fn run_command(
         child.try_wait()
     })?;
     if let Some(status) = status {
-        if !status.success() {
-            eprintln!(
-                "punctual: `{program}` has failed ({status}); the trace may not show what was intended"
-            );
-        }
-        return Ok((status.to_string(), threads));
+        let failure = format!("`{program}` has failed ({status}); the trace may not show what was intended");
+        return Ok(Ended {
+            how: status.to_string(),
+            failure: (!status.success()).then_some(failure),
+            threads,
+        });
     }
     threads.extend(threads_below(command));
     let status = end(&mut child)?;
-    let ended = match status.signal() {
+    let how = match status.signal() {
         Some(_) => "terminated when the time was over".to_owned(),
         None => format!("time was over: {status}"),
     };
-    Ok((ended, threads))
+    Ok(Ended {
+        how,
+        failure: None,
+        threads,
+    })
 }
 
 /// Interval at which the processes of the command are listed. Threads of ORBs that do not live as long are
@@ -317,8 +354,14 @@ fn evaluate(
         .max()
         .unwrap_or(0);
     let text = "longest time that a thread or request waited while something less important ran (µs)";
-    let claim = Claim::at_most("longest", text, "--over", longest as f64 / 1e3, options.over_us);
-    outcome.claim(claim);
+    let records_kernel = recorded
+        .kernel
+        .as_ref()
+        .is_ok_and(|kernel| !kernel.events.is_empty());
+    if records_kernel || !requests.is_empty() {
+        let claim = Claim::at_most("longest", text, "--over", longest as f64 / 1e3, options.over_us);
+        outcome.claim(claim);
+    }
     report_gaps(recorded, outcome);
     if let Some(file) = &options.perfetto {
         waits::write_timeline(file, recorded, &analysis, &names)?;

@@ -44,7 +44,8 @@ fn is_meant(asked: &str, minor: Minor) -> bool {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
         None => own.parse().ok(),
     };
-    let kind = own.trim_start_matches("CORBA::");
+    let kind = own.to_ascii_uppercase();
+    let kind = kind.trim_start_matches("CORBA::");
     own.is_empty()
         || number == Some(minor.0)
         || number == Some(minor.0 & 0xfff)

@@ -444,6 +444,13 @@ impl<'s> Plan<'s> {
         }
         text += "\n";
         let original = fs::read_to_string(source).map_err(|error| error.to_string())?;
+        let is_source = |written: PathBuf| source.canonicalize().is_ok_and(|source| source == written);
+        if file.canonicalize().is_ok_and(is_source) {
+            return Err(format!(
+                "{} is the schedule that was read; give `--lanes` another file",
+                file.display()
+            ));
+        }
         text += &schedule.edited(&original);
         fs::write(file, text).map_err(|error| cannot_write(file, &error))?;
         println!("Lanes: {}", file.display());

@@ -531,6 +531,8 @@ impl PoaBuilder {
         let components = interceptors.establish_components(&core, &self.user_policies);
         let _ = core.ior_components.set(components);
         notice::unless_priority_set(&core);
+        notice::unless_default_served(&core);
+        notice::unless_port_fixed(&core);
         if let Some(limits) = redispatch
             && core.pool.with_lanes
             && let Some(pool) = orb.pools.get(core.pool.id)

@@ -8,7 +8,7 @@ use punctual_giop::{BIND_PRIORITY_BAND, IncomingRequest, Peer, ResponseFlags, Ve
 use punctual_lane::{Disposition, MessageError, RequestMessage, Unserved};
 use punctual_poa::InFlight;
 use punctual_stub::{Outcome, PendingResponse, RequestOrigin, ReusePool, Servant, Upcall};
-use punctual_types::{Completion, Priority, SystemException, SystemExceptionKind};
+use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
 use super::{
     ActiveObject, Demultiplexed, Placement, RequestDispatcher, band_binding,
@@ -126,6 +126,9 @@ impl<'r> Serving<'r> {
             Search::Forward(ior) => Err(NotCalled::Forward(ior)),
             Search::Failed(exception) if exception.kind == SystemExceptionKind::ObjectNotExist => {
                 Err(NotCalled::Refused(exception, Unserved::Refused))
+            }
+            Search::Failed(exception) if exception.minor == Minor::SERVER_STARTING => {
+                Err(NotCalled::Refused(exception, Unserved::Elsewhere))
             }
             Search::Failed(exception) => Err(NotCalled::NotServing(exception)),
         }

@@ -22,10 +22,10 @@ impl Greeter for Host {
 
 fn main() -> Result<(), OrbError> {
     let low = Priority::MIN;
-    let orb = Orb::builder().listen("iiop://localhost:2820").build()?;
+    let orb = Orb::builder().listen("iiop://localhost:2815").build()?;
     let lanes = orb.threadpool().lane(low, 1).lane(Priority::MAX, 1);
-    // The lanes listen at ports 2821 and 2822, in every run.
-    let pool = lanes.listen("iiop://localhost:2821").build()?;
+    // The lanes listen at ports 2816 and 2817, in every run.
+    let pool = lanes.listen("iiop://localhost:2816").build()?;
     let model = PriorityModel::ClientPropagated { default: low };
     let poa = orb
         .root_poa()

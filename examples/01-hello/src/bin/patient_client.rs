@@ -9,7 +9,7 @@ use hello::greeter::GreetError;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let orb = Orb::builder().build()?;
-    let greeter: hello::GreeterRef = orb.resolve("corbaloc::localhost:2820/Greeter")?;
+    let greeter: hello::GreeterRef = orb.resolve("corbaloc::localhost:2815/Greeter")?;
     orb.current().set_priority(Priority::MAX)?;
     loop {
         match greeter.greet("world") {

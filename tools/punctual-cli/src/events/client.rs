@@ -5,8 +5,8 @@ use std::{
     time::Duration,
 };
 
-use punctual::{Interface, Orb, ResolveError, SchedulingClass};
-use punctual_events::{RemoteChannel, rtec::rtec_event_channel_admin::EventChannelRef, wire};
+use punctual::{Interface, Orb, ResolveError, SchedulingClass, SystemException, SystemExceptionKind};
+use punctual_events::{EventError, RemoteChannel, rtec::rtec_event_channel_admin::EventChannelRef, wire};
 
 use super::{Failed, serve::INSPECTION};
 
@@ -43,17 +43,35 @@ pub fn inspection(orb: &Orb, address: &str) -> Result<wire::punctual_events::Ins
 
 fn resolve<R: Interface>(orb: &Orb, address: &str) -> Result<R, Failed> {
     orb.resolve(address).map_err(|error| match error {
-        ResolveError::Call { exception, .. } => unreachable(address, exception),
+        ResolveError::Call { exception, .. } => unreachable(address, &exception.into()),
         error => Failed::Refused(format!("`{address}` is no address of a channel: {error}")),
     })
 }
 
-/// Explains why a channel cannot be reached.
-pub fn unreachable(address: &str, problem: impl std::fmt::Display) -> Failed {
-    Failed::Refused(format!(
-        "no channel at {address}: {problem}; is `punctual events serve` running there? The address is the \
-         first line of its output"
-    ))
+/// Explains why a channel cannot be used: nobody answers there, or what was refused.
+pub fn unreachable(address: &str, problem: &EventError) -> Failed {
+    Failed::Refused(match problem {
+        EventError::Call(exception) if exception.kind == SystemExceptionKind::ObjectNotExist => format!(
+            "a server answers at {address}, but has no channel of this name: {exception}; the address is the \
+             first line of the output of `punctual events serve`"
+        ),
+        EventError::Call(exception) if exception.kind == SystemExceptionKind::InvPolicy => format!(
+            "the channel {address} does not serve this priority: {exception}; `--priority` has to be that of one \
+             of its lanes"
+        ),
+        EventError::Call(exception) if is_unanswered(exception) => format!(
+            "no channel at {address}: {exception}; is `punctual events serve` running there? The address is the \
+             first line of its output"
+        ),
+        other => format!("the channel {address} refused: {other}"),
+    })
+}
+
+fn is_unanswered(exception: &SystemException) -> bool {
+    matches!(
+        exception.kind,
+        SystemExceptionKind::Transient | SystemExceptionKind::CommFailure | SystemExceptionKind::Timeout
+    )
 }
 
 /// The endpoint at which a channel can reach this host: its address on the network that leads to the channel.

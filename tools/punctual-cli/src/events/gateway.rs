@@ -276,7 +276,7 @@ impl<'a> Host<'a> {
                 channel(to)?.receive_datagrams(datagrams, &format!("udp {at}"))
             }
         };
-        connected.map_err(|error| client::unreachable(&ends.to_string(), error))
+        connected.map_err(|error| client::unreachable(&ends.to_string(), &error))
     }
 
     fn watch(&self, ways: &mut [Way], termination: Termination) {

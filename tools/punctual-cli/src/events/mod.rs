@@ -134,5 +134,10 @@ fn filter(types: &[i32], sources: &[i32]) -> Filter {
     }
 }
 
+/// A number with its noun: `1 event`, `2 events`.
+fn counted(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 /// Longest delay until a signal is noticed.
 const SLICE: Duration = Duration::from_millis(100);

@@ -12,11 +12,11 @@ use clap::{
     Args,
     builder::{RangedI64ValueParser, RangedU64ValueParser},
 };
-use punctual::Priority;
+use punctual::{Orb, Priority};
 use punctual_events::{RESERVED_TYPES, RemoteSupplier, rtec::rtec_event_comm::Event, time};
 use punctual_system::signals::Termination;
 
-use super::{DEFAULT_CHANNEL, Failed, SLICE, client};
+use super::{DEFAULT_CHANNEL, Failed, SLICE, client, counted};
 use crate::arguments::priority;
 
 pub const HELP: &str = "\
@@ -29,7 +29,7 @@ Examples:
 Types below 16 are the service's own. Without --text, --hex or --file the payload is empty. A payload above
 the channel's limit (1 MiB unless it states another) is refused there; `punctual events top` counts it.
 
-Exit code: 0 the channel received everything, or Ctrl-C; 1 the channel ended meanwhile; 2 no channel was found
+Exit code: 0 the channel received everything, or Ctrl-C; 1 it refused events, or ended meanwhile; 2 no channel was found
 there, or the payload could not be read.";
 
 /// Settings of `events send`.
@@ -92,15 +92,41 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     let channel = client::channel(&orb, &options.channel)?;
     let supplier = channel
         .supplier(&[punctual_events::EventType(options.event_type)])
-        .map_err(|error| client::unreachable(&options.channel, error))?;
+        .map_err(|error| client::unreachable(&options.channel, &error))?;
+    let refused = refusals(&orb, &options.channel);
+    let before = refused();
     let begun = Instant::now();
     let sent = send(options, &payload, &supplier, termination)?;
     supplier
         .flush()
         .map_err(|error| Failed::gone(&options.channel, error))?;
     let took = begun.elapsed().as_secs_f64();
-    println!("Sent {sent} events of {} octets in {took:.3} s.", payload.len());
+    let octets = payload.len();
+    // Pushing has no reply: the channel's counter tells.
+    if let (Some(before), Some(after)) = (before, refused())
+        && after > before
+    {
+        let refused = after - before;
+        return Err(Failed::Ended(format!(
+            "the channel {} refused {refused} of {}: a payload of {} is above its limit, or a full queue \
+             refused them",
+            options.channel,
+            counted(sent, "event"),
+            counted(octets as u64, "octet")
+        )));
+    }
+    println!(
+        "Sent {} of {} in {took:.3} s.",
+        counted(sent, "event"),
+        counted(octets as u64, "octet")
+    );
     Ok(())
+}
+
+/// What tells how many events the channel has refused since it began, if it is one of `serve`.
+fn refusals(orb: &Orb, address: &str) -> impl Fn() -> Option<u64> + use<> {
+    let inspection = client::inspection(orb, address).ok();
+    move || Some(inspection.as_ref()?.state().ok()?.refused)
 }
 
 /// Messages between two waits for the channel, when there is no rate: what is under way stays bounded.

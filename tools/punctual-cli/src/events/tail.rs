@@ -80,7 +80,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
                 let _ = sender.send(Record::new(event));
             }
         })
-        .map_err(|error| client::unreachable(&options.channel, error))?;
+        .map_err(|error| client::unreachable(&options.channel, &error))?;
     eprintln!("Subscribed at {}; Ctrl-C ends it.", options.channel);
     let shown = show(options, &events, &subscription, termination);
     // A callback that waits ends before the ORB does.

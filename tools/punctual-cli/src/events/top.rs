@@ -62,7 +62,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     let inspection = client::inspection(&orb, &options.channel)?;
     let ask = || ChannelStatistics::of(&inspection);
     let ask_again = || ask().map_err(|error| Failed::gone(&options.channel, error));
-    let first = ask().map_err(|error| client::unreachable(&options.channel, error))?;
+    let first = ask().map_err(|error| client::unreachable(&options.channel, &error.into()))?;
     if !options.once && !options.json && io::stdout().is_terminal() && io::stdin().is_terminal() {
         let watch = Watch {
             interval: options.interval,
@@ -147,19 +147,18 @@ fn title(now: &ChannelStatistics) -> String {
 fn totals(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
     let rate = per_second(before.received, now.received, span(before, now));
     format!(
-        "Received {} events ({rate:.0} per second): {} unmatched, {} refused, {} lost, {} failed. {} timeouts. \
-         {} consumers, {} suppliers, {} observers; {} consumers disconnected; subscriptions refused: {} too \
-         deep, {} too long, {} malformed, {} beyond other limits.",
-        now.received,
+        "Received {} ({rate:.0} per second): {} unmatched, {} refused, {} lost, {} failed. {}. {}, {}, {}; {} \
+         disconnected; subscriptions refused: {} too deep, {} too long, {} malformed, {} beyond other limits.",
+        super::counted(now.received, "event"),
         now.unmatched,
         now.refused,
         now.lost,
         now.failed,
-        now.timeouts,
-        now.consumers.len(),
-        now.suppliers,
-        now.observers,
-        now.disconnected,
+        super::counted(now.timeouts, "timeout"),
+        super::counted(now.consumers.len() as u64, "consumer"),
+        super::counted(now.suppliers as u64, "supplier"),
+        super::counted(now.observers as u64, "observer"),
+        super::counted(now.disconnected, "consumer"),
         now.refusals.depth,
         now.refusals.length,
         now.refusals.malformed,

@@ -14,6 +14,12 @@ use super::ask::{Failed, ask};
 /// The given socket, or that of the only inspected ORB (of the process).
 pub fn socket(given: Option<&Path>, pid: Option<u32>) -> Result<PathBuf, Failed> {
     if let Some(given) = given {
+        let number = given.to_str().and_then(|given| given.parse::<u32>().ok());
+        if let Some(pid) = number.filter(|_| !given.exists()) {
+            return Err(Failed::NotFound(format!(
+                "there is no socket `{pid}`; did you mean the process: `punctual top --pid {pid}`?"
+            )));
+        }
         return Ok(given.to_owned());
     }
     let mut found: Vec<PathBuf> = open_sockets();

@@ -4,6 +4,7 @@ mod gateway;
 
 use std::{
     io::{BufRead, BufReader, Read},
+    path::Path,
     process::{Child, ChildStdout, Command, Stdio},
 };
 
@@ -172,6 +173,41 @@ fn without_a_channel_or_with_wrong_settings_clients_end_with_2() {
         assert_eq!(run([&["events"], wrong].concat()).code, 2, "{wrong:?}");
     }
     let channel = Channel::start(&[]);
+    let other = format!("{}s", channel.address);
+    let below = [
+        "events",
+        "send",
+        &channel.address,
+        "--type",
+        "16",
+        "--priority",
+        "5",
+    ];
+    for (arguments, said) in [
+        (
+            &["events", "send", &other, "--type", "16"][..],
+            "no channel of this name",
+        ),
+        (&below, "does not serve this priority"),
+    ] {
+        let ended = run(arguments.iter().copied());
+        assert_eq!(ended.code, 2, "{arguments:?}");
+        assert!(ended.complained.contains(said), "{}", ended.complained);
+        assert!(
+            !ended.complained.contains("is `punctual events serve` running"),
+            "{}",
+            ended.complained
+        );
+    }
+    let large = Path::new(env!("CARGO_TARGET_TMPDIR")).join("large-payload");
+    std::fs::write(&large, vec![0; 2 << 20]).unwrap();
+    let ended = channel.send(&["--type", "16", "--count", "2", "--file", large.to_str().unwrap()]);
+    assert_eq!(ended.code, 1, "{}", ended.said);
+    assert!(
+        ended.complained.contains("refused 2 of 2 events"),
+        "{}",
+        ended.complained
+    );
     let port = channel.address.split(['@', '/']).nth(1).unwrap();
     let taken = run(["events", "serve", "--listen", &format!("iiop://{port}")]);
     assert_eq!(taken.code, 2, "{}", taken.said);

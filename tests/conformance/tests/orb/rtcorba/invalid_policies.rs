@@ -245,7 +245,10 @@ fn priorities_that_the_mapping_does_not_have_are_refused() {
 fn a_priority_that_was_never_set_cannot_be_asked_for() {
     let orb = orb();
     let error = orb.current().priority().unwrap_err();
-    assert_eq!((error.kind, error.minor), (Kind::Initialize, Minor::NONE));
+    assert_eq!(
+        (error.kind, error.minor),
+        (Kind::Initialize, Minor::PRIORITY_UNSET)
+    );
     orb.current().set_priority(priority(5)).unwrap();
     assert_eq!(orb.current().priority().unwrap(), priority(5));
     // A priority that is none cannot be made.

@@ -103,7 +103,10 @@ fn priorities_belong_to_threads() {
     thread::scope(|scope| {
         scope.spawn(|| {
             let unset = orb.current().priority().unwrap_err();
-            assert_eq!((unset.kind, unset.minor), (Kind::Initialize, Minor::NONE));
+            assert_eq!(
+                (unset.kind, unset.minor),
+                (Kind::Initialize, Minor::PRIORITY_UNSET)
+            );
             other.current().set_priority(priority(6)).unwrap();
         });
     });

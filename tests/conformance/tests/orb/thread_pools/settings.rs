@@ -176,6 +176,10 @@ fn a_default_priority_that_nobody_set_is_reported() {
         matches!(reports[..], [report] if report.contains("adapter `unset`")),
         "{said}"
     );
+    let reports = said.matches("adapter `lanes`: the default priority 32767 is not that of a lane (10922)");
+    assert_eq!(reports.count(), 1, "{said}");
+    let reports = said.matches("adapter `lasting` is persistent, but its ports are free ones");
+    assert_eq!(reports.count(), 1, "{said}");
 }
 
 #[test]
@@ -198,6 +202,10 @@ fn pools_without_lanes() {
     build("lowest", |pool| pool.default_priority(Priority::MIN), Some(model));
     build("lanes", |pool| pool.lane(priority(LOW), 1), Some(model));
     build("without model", |pool| pool, None);
+    let lasting = orb.root_poa().child("lasting").persistent().user_ids();
+    lasting.build().unwrap();
+    let again = orb.root_poa().child("lasting too").persistent().user_ids();
+    again.build().unwrap();
     build("unset", |pool| pool, Some(model));
     build("again", |pool| pool, Some(model));
 }

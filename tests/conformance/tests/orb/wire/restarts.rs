@@ -1,13 +1,24 @@
 //! Servers that end without CloseConnection, as killed ones do: what they cannot have executed is sent again,
 //! and nothing else.
 
-use std::{sync::mpsc, thread};
+use std::{
+    sync::{
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+    time::Duration,
+};
 
-use punctual::{Completion, Interface as _, Minor, Orb, SystemException, SystemExceptionKind as Kind};
+use punctual::{
+    Completion, Interface as _, Limits, Minor, Orb, SchedulingClass, SystemException,
+    SystemExceptionKind as Kind,
+};
 use punctual_fixtures::{
     conformance::ProbeRef,
-    peer::{Listener, Peer},
-    server::{client, reference},
+    eventually,
+    peer::{Listener, Peer, port_to_tell},
+    server::{Server, client, reference},
     wire::{LOCATE_REPLY, LOCATE_REQUEST},
 };
 
@@ -107,4 +118,109 @@ fn a_question_for_the_place_of_an_object_is_asked_again() {
         });
         assert_eq!(probe.as_object().validate_connection(), Ok(()));
     });
+}
+
+/// A server that has a pool at this port, and no adapter yet.
+fn with_pool(port: u16, limits: Limits) -> (Orb, Server) {
+    let orb = Orb::builder()
+        .listen("iiop://127.0.0.1:0")
+        .scheduling_class(SchedulingClass::Other)
+        .lock_memory(false)
+        .limits(limits)
+        .build()
+        .unwrap();
+    let pool = orb
+        .threadpool()
+        .threads(2)
+        .listen(format!("iiop://127.0.0.1:{port}"))
+        .build()
+        .unwrap();
+    (orb.clone(), Server::with_poa(orb.clone(), pool, orb.root_poa()))
+}
+
+/// Activates the object that has the same reference in each run.
+fn activate(server: &Server) -> ProbeRef {
+    let poa = server.orb.root_poa().child("lasting").threadpool(&server.pool);
+    let poa = poa.persistent().user_ids().build().unwrap();
+    poa.object(server.servant()).id("probe").activate().unwrap()
+}
+
+#[test]
+fn no_client_takes_a_server_that_starts_for_one_without_the_object() {
+    let port = port_to_tell();
+    let (orb, server) = with_pool(port, Limits::default());
+    let ior = activate(&server).to_ior();
+    drop(server);
+    orb.shutdown_and_wait().unwrap();
+    drop(orb);
+
+    let over = AtomicBool::new(false);
+    let (early, served) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        let callers = [(); 2].map(|()| {
+            scope.spawn(|| {
+                let client = client();
+                let probe: ProbeRef = client.resolve(&ior).unwrap();
+                let mut misled = Vec::new();
+                while !over.load(Ordering::Relaxed) {
+                    match probe.twice(21) {
+                        Ok(_) => served.fetch_add(1, Ordering::SeqCst),
+                        Err(error) if error.minor == Minor::SERVER_STARTING => {
+                            assert_eq!((error.kind, error.completed), (Kind::Transient, Completion::No));
+                            early.fetch_add(1, Ordering::SeqCst)
+                        }
+                        Err(error) => {
+                            misled.extend((error.kind == Kind::ObjectNotExist).then_some(error));
+                            0
+                        }
+                    };
+                    thread::sleep(Duration::from_millis(1));
+                }
+                misled
+            })
+        });
+        for _ in 0..3 {
+            let (orb, server) = with_pool(port, Limits::default());
+            let calls = early.load(Ordering::SeqCst);
+            eventually("calls before the adapter exists", || {
+                early.load(Ordering::SeqCst) > calls + 2
+            });
+            activate(&server);
+            let calls = served.load(Ordering::SeqCst);
+            eventually("calls of the object", || {
+                served.load(Ordering::SeqCst) > calls + 2
+            });
+            drop(server);
+            orb.shutdown_and_wait().unwrap();
+        }
+        over.store(true, Ordering::Relaxed);
+        for caller in callers {
+            assert_eq!(caller.join().unwrap(), []);
+        }
+    });
+}
+
+#[test]
+fn a_server_has_started_when_it_runs_or_its_time_is_over() {
+    let port = port_to_tell();
+    let (orb, server) = with_pool(port, Limits::default());
+    let probe = activate(&server);
+    let client = client();
+    let remote: ProbeRef = client.resolve(&probe.to_ior()).unwrap();
+    server.orb.root_poa().find("lasting").unwrap().destroy().unwrap();
+    assert_eq!(remote.twice(1).unwrap_err().minor, Minor::SERVER_STARTING);
+    let runner = thread::spawn({
+        let orb = orb.clone();
+        move || orb.run()
+    });
+    eventually("OBJECT_NOT_EXIST", || {
+        remote.twice(1).unwrap_err().kind == Kind::ObjectNotExist
+    });
+    drop(server);
+    orb.shutdown();
+    runner.join().unwrap();
+    drop(orb);
+
+    let (_orb, _server) = with_pool(port, Limits::default().startup(Duration::ZERO));
+    assert_eq!(remote.twice(1).unwrap_err().kind, Kind::ObjectNotExist);
 }
