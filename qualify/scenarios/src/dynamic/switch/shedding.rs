@@ -116,7 +116,8 @@ impl Shed {
         let current = scheduling.current();
         let segment = || {
             current.segment("examined", parameters(), |_| {
-                Ok::<_, SchedulingError>(self.pause())
+                self.pause();
+                Ok::<_, SchedulingError>(())
             })
         };
         let point = || -> Result<(), SchedulingError> {
