@@ -97,10 +97,10 @@ pub use reply::{
 };
 pub use request::{OutgoingRequest, RequestHeader, ResponseFlags, encode_request};
 pub use service_context::{
-    BI_DIR_IIOP, BIND_PRIORITY_BAND, CODE_SETS, INVOCATION_POLICIES, ListenPoint, MAX_SERVICE_CONTEXTS,
-    REFUSED_PRIORITY, RT_CORBA_PRIORITY, RT_CORBA_PRIORITY_RANGE, RT_SCHEDULING, SENDING_CONTEXT_RUN_TIME,
-    ServiceContext, ServiceContexts, UNKNOWN_EXCEPTION_INFO, decode_code_sets, decode_listen_points,
-    decode_priority, decode_priority_range, decode_refused_priority,
+    BI_DIR_IIOP, BIND_PRIORITY_BAND, CODE_SETS, INVOCATION_POLICIES, ListenPoint, MAX_LISTEN_POINTS,
+    MAX_SERVICE_CONTEXTS, REFUSED_PRIORITY, RT_CORBA_PRIORITY, RT_CORBA_PRIORITY_RANGE, RT_SCHEDULING,
+    SENDING_CONTEXT_RUN_TIME, ServiceContext, ServiceContexts, UNKNOWN_EXCEPTION_INFO, decode_code_sets,
+    decode_listen_points, decode_priority, decode_priority_range, decode_refused_priority,
 };
 pub use tagged_list::TaggedEntries;
 pub use target::{AddressingDisposition, IorView, ProfileView, Target, TargetAddress};
