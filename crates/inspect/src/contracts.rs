@@ -1,6 +1,19 @@
 //! Contracts of adaptive quality of service that programs show beside the lanes.
 
 /// State of a contract: its region, and the conditions that decide it.
+///
+/// ```
+/// use punctual_inspect::ContractState;
+///
+/// let state = ContractState {
+///     contract: "image".to_owned(),
+///     region: "coarse".to_owned(),
+///     transitions: 1,
+///     evaluations: 5,
+///     conditions: vec![("latency_ms".to_owned(), Some(70.0))],
+/// };
+/// assert!(state.transitions <= state.evaluations);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContractState {
     /// Name of the contract.

@@ -3,6 +3,17 @@
 use std::time::Duration;
 
 /// State of a scheduler of operations.
+///
+/// ```
+/// use punctual_inspect::{SchedulerState, SchedulerStatistics};
+///
+/// let state = SchedulerState {
+///     scheduler: "flight".to_owned(),
+///     strategy: "MUF".to_owned(),
+///     statistics: SchedulerStatistics { operations: 70, running: 70, ..Default::default() },
+/// };
+/// assert_eq!(state.statistics.refused, 0);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SchedulerState {
     /// Name of the scheduler.
@@ -14,6 +25,13 @@ pub struct SchedulerState {
 }
 
 /// What the schedule in force has, and what all computations have found since the start.
+///
+/// ```
+/// use punctual_inspect::SchedulerStatistics;
+///
+/// let none = SchedulerStatistics::default();
+/// assert_eq!((none.operations, none.computations), (0, 0));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SchedulerStatistics {
     /// Number of enabled operations in the schedule in force.

@@ -97,9 +97,9 @@ impl LaneEndpoint {
         }
     }
 
-    /// Whether it names a free port, which differs in each run: a lane beside it would have the same address.
+    /// Whether it names a free port, which differs in each run: the next one would have the same address.
     pub fn is_at_free_port(&self) -> bool {
-        self.transport.lane_address(&self.address, "beside") == self.address
+        self.transport.numbered_address(&self.address, 1) == self.address
     }
 
     pub(crate) fn open(&self) -> Result<Acceptor, LaneError> {
