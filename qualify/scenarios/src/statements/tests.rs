@@ -178,7 +178,7 @@ fn literals(folder: &Path) -> BTreeSet<String> {
             found.extend(literals(&path));
         } else if !path.ends_with("tests.rs") {
             let text = fs::read_to_string(&path).unwrap();
-            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let code = text.split("\n#[cfg(test)]").next().unwrap_or_default();
             let id = |part: &&str| {
                 let allowed = |one: char| one.is_ascii_alphanumeric() || "-_.{}".contains(one);
                 !part.is_empty() && part.chars().all(allowed)

@@ -159,6 +159,9 @@ pub fn the_tables_of_the_paper_about_storage_are_filled() {
         "attach-threads",
         "return-threads",
         "migration",
+        "creation.grows",
+        "read.more",
+        "write.more",
     ];
     assert_eq!(ids, wanted, "{said}");
 }
