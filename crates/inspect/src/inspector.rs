@@ -16,7 +16,7 @@ use punctual_transport::PrivateSocket;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::{
-    InspectedAt, Inspection, Snapshot,
+    InspectError, InspectedAt, Inspection, Snapshot,
     session::{Next, Session, TIMEOUT},
     snapshot::UptimeSnapshot,
 };
@@ -30,16 +30,6 @@ pub struct Inspector {
 
 /// Takes a snapshot; `None` once the ORB has ended.
 pub type SnapshotSource = Box<dyn Fn() -> Option<Snapshot> + Send>;
-
-/// The inspection socket or the address of metrics could not be opened.
-#[derive(thiserror::Error)]
-#[error("cannot open {address} for inspection: {source}")]
-pub struct InspectError {
-    /// Path or address.
-    pub address: String,
-    /// Error of the system.
-    pub source: io::Error,
-}
 
 /// Part that the thread uses, too.
 struct Shared {

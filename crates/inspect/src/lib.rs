@@ -8,6 +8,7 @@
 //! accumulate from the start; the viewer computes differences, so any number of viewers can watch.
 
 mod contracts;
+mod error;
 mod inspector;
 mod metrics;
 mod open_by_band;
@@ -20,7 +21,8 @@ mod snapshot;
 
 pub use self::{
     contracts::ContractState,
-    inspector::{InspectError, Inspector, SnapshotSource},
+    error::InspectError,
+    inspector::{Inspector, SnapshotSource},
     open_by_band::{Counted, OpenByBand},
     schedulers::{SchedulerState, SchedulerStatistics},
     settings::{InspectedAt, Inspection},

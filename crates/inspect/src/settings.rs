@@ -125,8 +125,8 @@ impl Inspection {
     /// Settings that the environment asks for.
     ///
     /// # Errors
-    /// [`InspectError`] if the value is empty or a relative path: `punctual top` would look for it in a folder of
-    /// its own.
+    /// [`InspectError`] if the value is empty or a relative path: `punctual top` would look for it in a
+    /// folder of its own.
     pub fn from_environment() -> Option<Result<Self, InspectError>> {
         let folder = env::var_os(Self::ENVIRONMENT)?;
         Some(Self::in_folder(Path::new(&folder)))

@@ -104,8 +104,8 @@ pub(crate) fn unless_port_fixed(adapter: &PoaCore) {
     let adapter = &adapter.path;
     REPORTED.call_once(|| {
         print(&format!(
-            "adapter `{adapter}` is persistent, but its ports are free ones, which the next run does not have: \
-             references end with this process; give the ORB's or the pool's builder a fixed port with `listen`"
+            "adapter `{adapter}` is persistent, but its ports are free ones, which the next run does not \
+             have: references end with this process; give the ORB's or the pool's builder a fixed port with `listen`"
         ));
     });
 }
