@@ -105,7 +105,8 @@ pub(crate) fn unless_port_fixed(adapter: &PoaCore) {
     REPORTED.call_once(|| {
         print(&format!(
             "adapter `{adapter}` is persistent, but its ports are free ones, which the next run does not \
-             have: references end with this process; give the ORB's or the pool's builder a fixed port with `listen`"
+             have: references end with this process; give the ORB's or the pool's builder a fixed port with \
+             `listen`"
         ));
     });
 }

@@ -148,7 +148,8 @@ fn totals(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
     let rate = per_second(before.received, now.received, span(before, now));
     format!(
         "Received {} ({rate:.0} per second): {} unmatched, {} refused, {} lost, {} failed. {}. {}, {}, {}; \
-         {} disconnected; subscriptions refused: {} too deep, {} too long, {} malformed, {} beyond other limits.",
+         {} disconnected; subscriptions refused: {} too deep, {} too long, {} malformed, {} beyond other \
+         limits.",
         super::counted(now.received, "event"),
         now.unmatched,
         now.refused,
