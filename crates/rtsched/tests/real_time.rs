@@ -4,7 +4,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -287,6 +287,62 @@ fn native_priorities_follow_the_eligibility() {
             "its own scheduling is restored"
         );
     }
+}
+
+#[test]
+fn threads_hand_over_in_order_while_their_native_priorities_are_spread() {
+    const THREADS: usize = 10;
+    const TURNS: usize = 200;
+    let _alone = ALONE.lock();
+    let Some(cpu) = cpu_with_rights() else {
+        return;
+    };
+    let mut native = NativePriorities::default();
+    // Below the threads that have not begun, so that none has a turn before all have begun.
+    native.levels = 10..=40;
+    let scheduling = RtScheduling::builder()
+        .scheduler(ThreadPriority::new())
+        .mechanism(Mechanism::OsPriorities)
+        .native_priorities(native)
+        .build()
+        .unwrap();
+    let taken: Arc<[AtomicUsize]> = (0..TURNS).map(|_| AtomicUsize::new(usize::MAX)).collect();
+    let turns = Arc::clone(&taken);
+    let starts = on(cpu, "starts").scheduling(Scheduling::fifo(NativePriority(85)));
+    let start = move || {
+        let next = Arc::new(AtomicUsize::new(0));
+        let threads: Vec<_> = (0..THREADS)
+            .rev()
+            .map(|number| {
+                let (scheduling, next, turns) = (scheduling.clone(), Arc::clone(&next), Arc::clone(&turns));
+                let body = move || {
+                    let current = scheduling.current();
+                    current.segment("turns", importance(-(number as i32)), |segment| {
+                        loop {
+                            let turn = next.fetch_add(1, Ordering::Relaxed);
+                            let Some(of_turn) = turns.get(turn) else {
+                                return Ok(());
+                            };
+                            of_turn.store(number, Ordering::Relaxed);
+                            // Below all others: without room for another level, all are spread.
+                            segment.update(importance(-((THREADS + turn) as i32)))?;
+                        }
+                    })
+                };
+                on(cpu, "turns").spawn(body).unwrap()
+            })
+            .collect();
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap().unwrap());
+    };
+    starts.spawn(start).unwrap().join().unwrap();
+    let taken: Vec<usize> = taken
+        .iter()
+        .map(|number| number.load(Ordering::Relaxed))
+        .collect();
+    let in_order: Vec<usize> = (0..TURNS).map(|turn| turn % THREADS).collect();
+    assert_eq!(taken, in_order);
 }
 
 #[test]

@@ -6,13 +6,14 @@ use punctual_os::{
     TaskId, ThreadSpec,
     deadline_class::{self, Reservation},
 };
-use punctual_sched::dynamic::{ParameterKind, Scheduler, SchedulingParameters, TranslationDefaults};
+use punctual_sched::dynamic::{ParameterKind, Scheduler, SchedulingParameters, Slot, TranslationDefaults};
 use punctual_types::NativePriority;
 
 use super::{
     mechanism::{Mechanism, NativePriorities, Preemption},
     os_thread::{OsThread, PendingDemotion},
     priority_levels::PriorityLevels,
+    settings::Settings,
 };
 use crate::{error::BuildError, notice};
 
@@ -21,6 +22,8 @@ pub(super) struct NativeControl {
     pub(super) mechanism: Mechanism,
     pub(super) priorities: NativePriorities,
     pub(super) levels: PriorityLevels,
+    /// Buffer for new priorities of many threads.
+    pub(super) moves: Vec<(NativePriority, Slot)>,
     /// What the caller has to do to itself after the lock has been released.
     pub(super) pending: Option<PendingDemotion>,
     preemption: Preemption,
@@ -29,13 +32,14 @@ pub(super) struct NativeControl {
 }
 
 impl NativeControl {
-    pub(super) fn new(mechanism: Mechanism, preemption: Preemption, priorities: NativePriorities) -> Self {
+    pub(super) fn new(mechanism: Mechanism, settings: Settings) -> Self {
         Self {
             mechanism,
-            levels: PriorityLevels::new(priorities.levels.clone()),
-            priorities,
+            levels: PriorityLevels::new(settings.native.levels.clone()),
+            moves: Vec::with_capacity(settings.max_threads),
+            priorities: settings.native,
             pending: None,
-            preemption,
+            preemption: settings.preemption,
             denied: false,
         }
     }

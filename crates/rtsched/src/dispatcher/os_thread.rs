@@ -69,6 +69,17 @@ impl OsThread {
         !matches!(self.native, NativeScheduling::Own)
     }
 
+    /// SCHED_FIFO priority that was decided for it, or the one that its owner configured; 0: none.
+    pub(super) fn priority(&self) -> NativePriority {
+        match self.native {
+            NativeScheduling::Fifo { priority, .. } => priority,
+            _ => match self.own() {
+                own if own.is_realtime() => own.priority,
+                _ => NativePriority(0),
+            },
+        }
+    }
+
     /// Gives the OS thread a SCHED_FIFO priority. One system call, or none; one more the first time.
     ///
     /// # Errors

@@ -47,15 +47,16 @@ pub(crate) struct State {
 impl State {
     pub(super) fn new(scheduler: Box<dyn Scheduler>, mechanism: Mechanism, settings: Settings) -> Self {
         let max_threads = settings.max_threads;
+        let (processors, decisions) = (settings.processors, settings.decisions);
         Self {
             scheduler: InstalledScheduler::new(scheduler, max_threads),
             threads: ThreadTable::new(max_threads),
-            native: NativeControl::new(mechanism, settings.preemption, settings.native),
+            native: NativeControl::new(mechanism, settings),
             resources: ResourceTable::new(max_threads),
-            processors: settings.processors,
+            processors,
             running: Vec::with_capacity(max_threads),
             ready: ReadyByLane::new(),
-            decisions: Decisions::new(settings.decisions),
+            decisions: Decisions::new(decisions),
             timer_until: None,
             ends: false,
         }

@@ -1,5 +1,7 @@
 //! Carries out what the scheduler chooses: which threads run, and at which native priorities.
 
+use std::mem;
+
 use punctual_flight::{Event, Record, record};
 use punctual_sched::dynamic::{SchedulingParameters, Slot, Time};
 
@@ -99,13 +101,35 @@ impl State {
                 .move_to(&mut locus.os_thread, placement.native, caller == Some(slot));
             return;
         }
+        self.apply_levels(caller);
+    }
+
+    /// Gives all threads the priorities of their levels, as those have been spread anew.
+    ///
+    /// No thread passes a more eligible one in between: threads that rise do so from the top down, and then
+    /// the others sink from the bottom up.
+    fn apply_levels(&mut self, caller: Option<Slot>) {
+        let mut moves = mem::take(&mut self.native.moves);
+        moves.clear();
         for (slot, entry) in self.threads.iter_mut() {
-            if let Head::Native(locus, Some(level)) = &mut entry.head {
-                let priority = self.native.levels.native(*level);
-                self.native
-                    .move_to(&mut locus.os_thread, priority, caller == Some(slot));
+            if let Head::Native(_, Some(level)) = &entry.head {
+                moves.push((self.native.levels.native(*level), slot));
             }
         }
+        moves.sort_unstable_by_key(|(priority, _)| *priority);
+        for rises in [true, false] {
+            for at in 0..moves.len() {
+                let (priority, slot) = moves[if rises { moves.len() - 1 - at } else { at }];
+                let Head::Native(locus, _) = &mut self.threads[slot].head else {
+                    continue;
+                };
+                if !rises || locus.os_thread.priority() < priority {
+                    self.native
+                        .move_to(&mut locus.os_thread, priority, caller == Some(slot));
+                }
+            }
+        }
+        self.native.moves = moves;
     }
 
     pub(super) fn record(&mut self, slot: Slot, switch: Switch, now: Time) {
