@@ -122,6 +122,17 @@ pub(crate) struct AcceptedPriorities {
     pub(crate) on_excess: OnExcess,
 }
 
+/// Priority 0 only.
+impl Default for AcceptedPriorities {
+    fn default() -> Self {
+        Self {
+            rules: Vec::new(),
+            others: Priority::MIN,
+            on_excess: OnExcess::Refuse,
+        }
+    }
+}
+
 impl AcceptedPriorities {
     /// Returns the highest priority that requests from this origin may have.
     pub(crate) fn highest(&self, origin: &Origin) -> Priority {

@@ -4,7 +4,6 @@
 
 mod accepted_priorities;
 mod adapter_index;
-mod admission;
 mod any_servant;
 mod bidirectional;
 mod bound_band;
@@ -33,6 +32,7 @@ mod poa;
 mod poa_core;
 mod poa_defaults;
 mod poa_manager;
+mod poa_policies;
 mod pool_info;
 mod pools;
 mod profiles;

@@ -61,7 +61,7 @@ pub(crate) fn not_inspected(error: &InspectError) {
 /// Reports once per process that an adapter with a priority model has a pool whose priority nobody chose.
 pub(crate) fn unless_priority_set(adapter: &PoaCore) {
     static REPORTED: Once = Once::new();
-    if adapter.model.is_none() || !adapter.pool.reads_at_unset_priority {
+    if adapter.policies.model.is_none() || !adapter.pool.reads_at_unset_priority {
         return;
     }
     let adapter = &adapter.path;
@@ -77,7 +77,7 @@ pub(crate) fn unless_priority_set(adapter: &PoaCore) {
 /// Reports once per process that no lane of an adapter serves requests without a priority.
 pub(crate) fn unless_default_served(adapter: &PoaCore) {
     static REPORTED: Once = Once::new();
-    let Some(PriorityModel::ClientPropagated { default }) = adapter.model else {
+    let Some(PriorityModel::ClientPropagated { default }) = adapter.policies.model else {
         return;
     };
     let mut lanes = adapter.pool.priorities();
@@ -98,7 +98,7 @@ pub(crate) fn unless_default_served(adapter: &PoaCore) {
 /// Reports once per process that references to persistent objects end with it: no address has a fixed port.
 pub(crate) fn unless_port_fixed(adapter: &PoaCore) {
     static REPORTED: Once = Once::new();
-    if adapter.lifespan != Lifespan::Persistent || !adapter.pool.is_at_free_ports {
+    if adapter.policies.lifespan != Lifespan::Persistent || !adapter.pool.is_at_free_ports {
         return;
     }
     let adapter = &adapter.path;

@@ -13,19 +13,17 @@ use punctual_giop::PolicyValue;
 use punctual_lane::Redispatch;
 use punctual_os::PiMutex;
 use punctual_poa::{Adapter, IdAssignment, Lifespan, ObjectKey, SlotId};
-use punctual_sched::PriorityTransform;
 use punctual_transport::ProtocolPolicy;
 use punctual_types::{Completion, Minor, Priority, PriorityBand, SystemException, SystemExceptionKind};
 
 use crate::{
-    AnyServant, OnExcess, OrbError, PriorityModel, QueueLimits,
-    accepted_priorities::AcceptedPriorities,
-    admission::Admission,
+    AnyServant, OrbError, PriorityModel,
     configuration::Configuration,
     interception::AddedComponent,
     lane_data::LaneContext,
     object_transform::ObjectTransform,
     poa_manager::ManagerCore,
+    poa_policies::PoaPolicies,
     pool_info::{DEFAULT_POOL, PoolInfo},
     profiles::profiles,
     request_processing::RequestProcessing,
@@ -35,20 +33,8 @@ use crate::{
 pub(crate) struct PoaCore {
     /// Names of the adapter and its parents below the root, joined by `/`.
     pub(crate) path: String,
-    pub(crate) lifespan: Lifespan,
-    pub(crate) ids: IdAssignment,
-    pub(crate) model: Option<PriorityModel>,
-    /// Empty if each priority has its own lane, or all priorities share the same connections.
-    pub(crate) bands: Vec<PriorityBand>,
-    pub(crate) accepted: AcceptedPriorities,
-    /// Admission rules of this adapter, of which the pool has a weak reference; `None`: all peers are
-    /// admitted.
-    #[expect(dead_code, reason = "the pool has a weak reference to it")]
-    pub(crate) admission: Option<Arc<Admission>>,
-    pub(crate) transform: Option<Arc<dyn PriorityTransform>>,
-    pub(crate) redispatch: Option<QueueLimits>,
-    pub(crate) server_protocols: ProtocolPolicy,
-    pub(crate) client_protocols: ProtocolPolicy,
+    /// Policies, of which the pool has a weak reference for the admission of peers.
+    pub(crate) policies: Arc<PoaPolicies>,
     pub(crate) pool: Arc<PoolInfo>,
     pub(crate) processing: RequestProcessing,
     /// Components that interceptors have added to its references; set after they have been called.
@@ -65,31 +51,25 @@ const MAX_PATH: usize = 1000;
 
 impl PoaCore {
     pub(crate) fn root(pool: Arc<PoolInfo>, server_protocols: ProtocolPolicy) -> Self {
-        Self {
+        let policies = PoaPolicies {
             server_protocols,
-            ..Self::new(String::new(), pool)
-        }
+            ..PoaPolicies::default()
+        };
+        let processing = RequestProcessing::new(pool.id, ManagerCore::new());
+        Self::new(String::new(), Arc::new(policies), pool, processing)
     }
 
-    pub(crate) fn new(path: String, pool: Arc<PoolInfo>) -> Self {
+    pub(crate) fn new(
+        path: String,
+        policies: Arc<PoaPolicies>,
+        pool: Arc<PoolInfo>,
+        processing: RequestProcessing,
+    ) -> Self {
         Self {
             path,
-            lifespan: Lifespan::Transient,
-            ids: IdAssignment::System,
-            model: None,
-            bands: Vec::new(),
-            accepted: AcceptedPriorities {
-                rules: Vec::new(),
-                others: Priority::MIN,
-                on_excess: OnExcess::Refuse,
-            },
-            admission: None,
-            transform: None,
-            redispatch: None,
-            server_protocols: ProtocolPolicy::default(),
-            client_protocols: ProtocolPolicy::default(),
-            processing: RequestProcessing::new(pool.id, ManagerCore::new()),
+            policies,
             pool,
+            processing,
             ior_components: OnceLock::new(),
             children: PiMutex::new(Vec::new()),
             destroyed: AtomicBool::new(false),
@@ -151,7 +131,7 @@ impl PoaCore {
     /// Returns the lane to which misdirected requests of this priority are redispatched, with the limits of
     /// its queue.
     pub(crate) fn redispatch_to(&self, priority: Priority) -> Option<Redispatch> {
-        let limits = self.redispatch?;
+        let limits = self.policies.redispatch?;
         let mut lanes = self.pool.priorities();
         let priority = lanes.find(|own| self.is_served_by(*own, priority))?;
         Some(Redispatch { priority, limits })
@@ -185,11 +165,11 @@ impl PoaCore {
     /// Checks whether connections accepted at `lane` may be bound to the band; fails with the minor code of
     /// the reason.
     pub(crate) fn check_band(&self, lane: &LaneContext, band: PriorityBand) -> Result<(), Minor> {
-        if !self.bands.is_empty() && !self.bands.contains(&band) {
+        if !self.policies.bands.is_empty() && !self.policies.bands.contains(&band) {
             return Err(Minor::BAND_NOT_OFFERED);
         }
         let serves = |lane: Option<Priority>| lane.is_none_or(|own| band.contains(own));
-        let passes_on = self.redispatch.is_some();
+        let passes_on = self.policies.redispatch.is_some();
         if serves(lane.priority()) || passes_on && self.pool.lanes.iter().any(|lane| serves(lane.priority)) {
             Ok(())
         } else {
@@ -199,19 +179,21 @@ impl PoaCore {
 
     /// Returns the priority model of an object, which may have its own priority.
     pub(crate) fn model(&self, priority: Option<Priority>) -> Option<PriorityModel> {
-        priority.map(PriorityModel::ServerDeclared).or(self.model)
+        priority
+            .map(PriorityModel::ServerDeclared)
+            .or(self.policies.model)
     }
 
     /// Returns the priority transform for an object with this id, if the adapter has one.
     pub(crate) fn transform(&self, slot: SlotId, id: Option<&[u8]>) -> Option<Arc<ObjectTransform>> {
-        let transform = Arc::clone(self.transform.as_ref()?);
+        let transform = Arc::clone(self.policies.transform.as_ref()?);
         let object_id = id.map_or_else(|| id_of_slot(slot).into(), Into::into);
         Some(Arc::new(ObjectTransform { transform, object_id }))
     }
 
     /// Returns the part of object keys that identifies the adapter.
     pub(crate) fn adapter(&self, boot: u64) -> Adapter<'_> {
-        let boot = (self.lifespan == Lifespan::Transient).then_some(boot);
+        let boot = (self.policies.lifespan == Lifespan::Transient).then_some(boot);
         Adapter {
             boot,
             path: self.path.as_bytes(),
@@ -247,7 +229,7 @@ impl PoaCore {
             let serves = |lane| Priority::new(lane).is_ok_and(|lane| self.is_served_by(lane, default));
             endpoints.sort_by_key(|endpoint| !serves(endpoint.priority));
         }
-        let wanted = self.server_protocols.tags();
+        let wanted = self.policies.server_protocols.tags();
         if !wanted.is_empty() {
             let position = |tag: u32| wanted.iter().position(|wanted| *wanted == tag);
             endpoints.retain(|endpoint| position(endpoint.profile_tag()).is_some());
@@ -258,7 +240,7 @@ impl PoaCore {
             let (kind, minor) = (SystemExceptionKind::BadParam, Minor::NO_USABLE_PROFILE);
             return Err(SystemException::new(kind, minor, Completion::No));
         }
-        let policies = self.policies(model);
+        let policies = self.exposed_policies(model);
         let has_policies = !policies.is_empty();
         let more = |tag, list: &mut Vec<TaggedComponent>| {
             list.extend_from_slice(components);
@@ -284,22 +266,24 @@ impl PoaCore {
         match (model, lane) {
             (Some(PriorityModel::ServerDeclared(priority)), Some(own)) => own == priority,
             (Some(PriorityModel::ClientPropagated { .. }), Some(own)) => {
-                self.bands.is_empty() || self.bands.iter().any(|band| band.contains(own))
+                self.policies.bands.is_empty() || self.policies.bands.iter().any(|band| band.contains(own))
             }
             _ => true,
         }
     }
 
     /// Returns the policies that references state to clients.
-    fn policies(&self, model: Option<PriorityModel>) -> Vec<PolicyValue> {
+    fn exposed_policies(&self, model: Option<PriorityModel>) -> Vec<PolicyValue> {
         let mut policies = Vec::new();
-        if !self.bands.is_empty() {
-            let bands = self.bands.iter();
+        if !self.policies.bands.is_empty() {
+            let bands = self.policies.bands.iter();
             let bands = bands.map(|band| (band.low.value(), band.high.value()));
             policies.push(PolicyValue::PriorityBands(bands.collect()));
         }
-        if !self.client_protocols.protocols().is_empty() {
-            policies.push(PolicyValue::ClientProtocols(self.client_protocols.clone()));
+        if !self.policies.client_protocols.protocols().is_empty() {
+            policies.push(PolicyValue::ClientProtocols(
+                self.policies.client_protocols.clone(),
+            ));
         }
         if let Some(model) = model {
             policies.push(PolicyValue::PriorityModel(model));
@@ -368,7 +352,7 @@ impl PoaCore {
             let number = u64::from_be_bytes(number.try_into().ok()?);
             (*mark == MADE && number < self.ids_made.load(Ordering::Relaxed)).then_some(())
         };
-        match (self.ids, id) {
+        match (self.policies.ids, id) {
             (IdAssignment::User, None) => Err(OrbError::WrongPolicy(
                 "its objects have user ids: set one with `object(servant).id(..)` or `reference().id(..)`",
             )),
@@ -392,14 +376,15 @@ impl PoaCore {
         configuration: &Configuration,
         priority: Priority,
     ) -> Result<(), OrbError> {
-        if !matches!(self.model, Some(PriorityModel::ServerDeclared(_))) {
+        if !matches!(self.policies.model, Some(PriorityModel::ServerDeclared(_))) {
             return Err(OrbError::WrongPolicy(
                 "objects have priorities of their own only where the server declares them: build it with \
                  `priority_model(PriorityModel::ServerDeclared(..))`",
             ));
         }
         let no_lane = self.pool.with_lanes && !self.pool.priorities().any(|own| own == priority);
-        let no_band = !self.bands.is_empty() && !self.bands.iter().any(|band| band.contains(priority));
+        let no_band = !self.policies.bands.is_empty()
+            && !self.policies.bands.iter().any(|band| band.contains(priority));
         if no_lane || no_band {
             return Err(OrbError::PriorityNotServed(priority));
         }

@@ -10,7 +10,7 @@ use punctual_os::PiMutex;
 use punctual_transport::{ProtocolPolicy, Transport};
 use punctual_types::Priority;
 
-use crate::{InvalidPolicy, OrbError, accepted_priorities::Origin, admission::Admission};
+use crate::{InvalidPolicy, OrbError, accepted_priorities::Origin, poa_policies::PoaPolicies};
 
 /// Number of the pool whose threads call `Orb::run`.
 pub(crate) const DEFAULT_POOL: u32 = 0;
@@ -38,8 +38,8 @@ pub(crate) struct PoolInfo {
     /// Endpoints at which the default pool will listen; other pools listen from the start.
     pub(crate) planned: Vec<LaneEndpoint>,
     destroyed: AtomicBool,
-    /// Rules of its adapters.
-    admissions: PiMutex<Vec<Weak<Admission>>>,
+    /// Policies of its adapters, which decide on the admission of peers.
+    policies: PiMutex<Vec<Weak<PoaPolicies>>>,
 }
 
 /// A lane without its threads.
@@ -76,24 +76,24 @@ impl PoolInfo {
             lanes,
             planned,
             destroyed: AtomicBool::new(false),
-            admissions: PiMutex::new(Vec::new()),
+            policies: PiMutex::new(Vec::new()),
         }
     }
 
-    /// Adds the rules of an adapter, as long as it exists.
-    pub(crate) fn add_admission(&self, admission: &Arc<Admission>) {
-        let mut admissions = self.admissions.lock();
-        admissions.retain(|other| other.strong_count() > 0);
-        admissions.push(Arc::downgrade(admission));
+    /// Adds the policies of an adapter, as long as it exists.
+    pub(crate) fn add_policies(&self, policies: &Arc<PoaPolicies>) {
+        let mut all = self.policies.lock();
+        all.retain(|other| other.strong_count() > 0);
+        all.push(Arc::downgrade(policies));
     }
 
     /// Returns whether an adapter admits some request from this origin to the lane of this priority. Takes
     /// O(adapters), for requests that are refused.
     #[cold]
     pub(crate) fn admits(&self, origin: &Origin, lane: Priority) -> bool {
-        let admissions = self.admissions.lock();
-        let mut existing = admissions.iter().filter_map(Weak::upgrade);
-        existing.any(|admission| admission.admits(origin, lane))
+        let policies = self.policies.lock();
+        let mut existing = policies.iter().filter_map(Weak::upgrade);
+        existing.any(|policies| policies.admits(origin, lane))
     }
 
     /// Priorities of the lanes; none for a pool without lanes.

@@ -130,7 +130,7 @@ impl Interceptors {
         let mut info = IorInfo {
             path: &poa.path,
             manager: poa.processing.manager.id(),
-            model: poa.model,
+            model: poa.policies.model,
             policies,
             components: &mut components,
         };

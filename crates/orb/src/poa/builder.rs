@@ -13,7 +13,6 @@ use crate::{
     AnyServant, InvalidPolicy, OnExcess, OrbError, Peers, PoaManager, PriorityModel, QueueLimits,
     ServantActivator, ServantLocator, ThreadPool,
     accepted_priorities::AcceptedPriorities,
-    admission::Admission,
     default_servant::DefaultServant,
     interception::UserPolicies,
     limits::checked_queue_limits,
@@ -22,6 +21,7 @@ use crate::{
     poa_core::PoaCore,
     poa_defaults::PoaDefaults,
     poa_manager::ManagerCore,
+    poa_policies::PoaPolicies,
     pool_info::{DEFAULT_POOL, PoolInfo},
     request_processing::{RequestProcessing, ServantSource},
 };
@@ -505,28 +505,23 @@ impl PoaBuilder {
             others,
             on_excess: self.policies.on_excess.or(defaults.on_excess).unwrap_or_default(),
         };
-        let admission = Arc::new(Admission {
-            model,
-            bands: bands.clone(),
-            accepted: accepted.clone(),
-            passes_on: redispatch.is_some(),
-        });
-        pool.add_admission(&admission);
-        let (processing, source) = self.processing.of_pool(pool.id);
-        let core = self.parent.core.add_child(&self.name, |path| PoaCore {
-            processing,
+        let policies = Arc::new(PoaPolicies {
             lifespan: self.lifespan,
             ids: self.ids,
             model,
             bands,
             accepted,
-            admission: Some(admission),
+            transform: self.policies.transform.or(defaults.transform),
             redispatch,
             server_protocols,
             client_protocols: self.client_protocols,
-            transform: self.policies.transform.or(defaults.transform),
-            ..PoaCore::new(path, pool)
-        })?;
+        });
+        pool.add_policies(&policies);
+        let (processing, source) = self.processing.of_pool(pool.id);
+        let core = self
+            .parent
+            .core
+            .add_child(&self.name, |path| PoaCore::new(path, policies, pool, processing))?;
         let interceptors = &orb.dispatcher.interceptors;
         let components = interceptors.establish_components(&core, &self.user_policies);
         let _ = core.ior_components.set(components);

@@ -184,8 +184,8 @@ impl ActiveObject {
             }
         }
         // A request at the wrong endpoint must not run at a priority that its sender may not request.
-        if own > self.poa.accepted.highest(origin) {
-            return Err(too_high(lane, own, self.poa.accepted.highest(origin)));
+        if own > self.poa.policies.accepted.highest(origin) {
+            return Err(too_high(lane, own, self.poa.policies.accepted.highest(origin)));
         }
         Ok(None)
     }
@@ -229,8 +229,8 @@ impl ActiveObject {
     ) -> Result<Priority, SystemException> {
         let priority = Priority::new(propagated)
             .map_err(|_| SystemException::new(SystemExceptionKind::BadParam, Minor::NONE, Completion::No))?;
-        let accepted = self.poa.accepted.admit(origin, priority);
-        let refused = || too_high(lane, priority, self.poa.accepted.highest(origin));
+        let accepted = self.poa.policies.accepted.admit(origin, priority);
+        let refused = || too_high(lane, priority, self.poa.policies.accepted.highest(origin));
         self.transformed(accepted.ok_or_else(refused)?)
     }
 

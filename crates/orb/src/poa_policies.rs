@@ -1,26 +1,39 @@
-//! Which peers the adapters of a pool admit to a lane.
+//! Policies of an object adapter, and which peers they admit to the lanes of its pool.
 
+use std::sync::Arc;
+
+use punctual_poa::{IdAssignment, Lifespan};
+use punctual_sched::PriorityTransform;
+use punctual_transport::ProtocolPolicy;
 use punctual_types::{Priority, PriorityBand};
 
 use crate::{
-    PriorityModel,
+    PriorityModel, QueueLimits,
     accepted_priorities::{AcceptedPriorities, Origin},
 };
 
-/// Rules of one adapter, as far as they decide on the lanes of its pool.
-pub(crate) struct Admission {
+/// Policies of an object adapter.
+#[derive(Default)]
+pub(crate) struct PoaPolicies {
+    pub(crate) lifespan: Lifespan,
+    pub(crate) ids: IdAssignment,
     pub(crate) model: Option<PriorityModel>,
+    /// Empty if each priority has its own lane, or all priorities share the same connections.
     pub(crate) bands: Vec<PriorityBand>,
     pub(crate) accepted: AcceptedPriorities,
-    /// Whether requests of other lanes are passed to them.
-    pub(crate) passes_on: bool,
+    pub(crate) transform: Option<Arc<dyn PriorityTransform>>,
+    /// Limits of the queues through which misdirected requests reach their lanes; `None`: they are refused.
+    pub(crate) redispatch: Option<QueueLimits>,
+    pub(crate) server_protocols: ProtocolPolicy,
+    pub(crate) client_protocols: ProtocolPolicy,
 }
 
-impl Admission {
+impl PoaPolicies {
     /// Returns whether some request from this origin may be served by the lane of this priority, or through
     /// it.
     pub(crate) fn admits(&self, origin: &Origin, lane: Priority) -> bool {
-        if self.passes_on || !matches!(self.model, Some(PriorityModel::ClientPropagated { .. })) {
+        let propagated = matches!(self.model, Some(PriorityModel::ClientPropagated { .. }));
+        if self.redispatch.is_some() || !propagated {
             return true;
         }
         let highest = self.accepted.highest(origin);
@@ -45,7 +58,7 @@ mod tests {
             band: BoundBand::among(&Default::default()),
         };
         let (near, far) = (origin(Peer::Loopback), origin(Peer::Unknown));
-        let admission = |model, bands: &[PriorityBand], passes_on| Admission {
+        let policies = |model, bands: &[PriorityBand], passes_on: bool| PoaPolicies {
             model: Some(model),
             bands: bands.into(),
             accepted: AcceptedPriorities {
@@ -53,16 +66,17 @@ mod tests {
                 others: low,
                 on_excess: OnExcess::Refuse,
             },
-            passes_on,
+            redispatch: passes_on.then(QueueLimits::default),
+            ..PoaPolicies::default()
         };
         let propagated = PriorityModel::ClientPropagated { default: low };
-        let of_clients = admission(propagated, &[], false);
+        let of_clients = policies(propagated, &[], false);
         assert!(of_clients.admits(&near, high) && of_clients.admits(&far, low));
         assert!(!of_clients.admits(&far, middle) && !of_clients.admits(&far, high));
-        let banded = admission(propagated, &[PriorityBand::new(low, middle)], false);
+        let banded = policies(propagated, &[PriorityBand::new(low, middle)], false);
         assert!(banded.admits(&far, middle) && !banded.admits(&far, high));
-        assert!(admission(propagated, &[], true).admits(&far, high), "passed on");
+        assert!(policies(propagated, &[], true).admits(&far, high), "passed on");
         let declared = PriorityModel::ServerDeclared(high);
-        assert!(admission(declared, &[], false).admits(&far, high));
+        assert!(policies(declared, &[], false).admits(&far, high));
     }
 }
