@@ -1,19 +1,23 @@
 //! State of a lane's accepting.
 
 use std::{
-    sync::{OnceLock, atomic::AtomicBool},
+    sync::{Arc, OnceLock, atomic::AtomicBool},
     time::Duration,
 };
 
 use punctual_os::PiMutex;
 
-use crate::{LaneLimits, descriptors::DescriptorShare, peer_rates::PeerRates, time_budget::TimeBudget};
+use crate::{
+    Acceptors, LaneLimits, descriptors::DescriptorShare, peer_rates::PeerRates, time_budget::TimeBudget,
+};
 
 /// Time that may be spent at once: about 50 connections.
 const BURST: Duration = Duration::from_millis(2);
 
 /// What a lane has accepted and may accept.
 pub(crate) struct Accepting {
+    /// One for each endpoint; their tokens begin with [`FIRST_ACCEPTOR`](crate::lane_events::FIRST_ACCEPTOR).
+    pub(crate) acceptors: Arc<Acceptors>,
     pub(crate) budget: PiMutex<TimeBudget>,
     pub(crate) rates: PiMutex<PeerRates>,
     /// Acceptors are to be armed when the time of the next chores has come.
@@ -25,6 +29,7 @@ pub(crate) struct Accepting {
 impl Accepting {
     pub(crate) fn new(limits: &LaneLimits) -> Self {
         Self {
+            acceptors: Arc::default(),
             budget: PiMutex::new(TimeBudget::new(limits.accept_percent, BURST)),
             rates: PiMutex::new(PeerRates::new(
                 limits.accept_rate_per_peer,

@@ -14,7 +14,7 @@ use crate::{
     Acceptor, Lane, RequestHandler,
     connection::{Connection, refuse},
     descriptors::DescriptorShare,
-    lane::FIRST_ACCEPTOR,
+    lane_events::FIRST_ACCEPTOR,
     mode::Mode,
     peer_rates::PeerKey,
 };
@@ -129,7 +129,7 @@ impl<H: RequestHandler> Lane<H> {
     }
 
     fn arm(&self, acceptor: &Acceptor, token: u64) {
-        if acceptor.listener.watch_again(&self.poller, token).is_err() {
+        if acceptor.listener.watch_again(&self.events.poller, token).is_err() {
             self.pause_accepting(AFTER_FAILURE);
         }
     }
@@ -137,7 +137,7 @@ impl<H: RequestHandler> Lane<H> {
     /// Leaves acceptors that are not armed as they are for this time.
     fn pause_accepting(&self, time: Duration) {
         self.accepting.paused.store(true, Ordering::SeqCst);
-        self.chores.add(Instant::now() + time);
+        self.events.chores.add(Instant::now() + time);
     }
 
     /// Arms all acceptors after a pause.

@@ -13,7 +13,8 @@ use punctual_os::{Interest, PiMutex, Scheduling, Trigger, scheduling};
 
 use crate::{
     Lane, LaneError, ServingSlot,
-    lane::{Above, Below, Borrowing, FIRST_ABOVE, Registration},
+    lane::{Above, Below, Borrowing, Registration},
+    lane_events::FIRST_ABOVE,
     serving_thread,
     worker::Worker,
     worker_buffers::WorkerBuffers,
@@ -98,14 +99,14 @@ fn register<H: ServingSlot>(lane: &Lane<H>, lower: &[Arc<Lane<H>>]) -> Result<Ve
     let own = lower.len();
     let registrations = lower.iter().enumerate().map(|(number, below)| {
         let registration = Registration {
-            poller: Arc::clone(&below.poller),
+            poller: Arc::clone(&below.events.poller),
             token: FIRST_ABOVE - (own - number - 1) as u64,
             armed: AtomicBool::new(true),
         };
         let (interest, trigger) = (Interest::READ, Trigger::OneShot);
         registration
             .poller
-            .add(&*lane.poller, registration.token, interest, trigger)?;
+            .add(&*lane.events.poller, registration.token, interest, trigger)?;
         Ok(registration)
     });
     registrations.collect()
@@ -117,7 +118,7 @@ impl<H: ServingSlot> Lane<H> {
     pub(crate) fn call_for_help(&self) {
         match self.borrowing.get().map(|borrowing| &borrowing.below) {
             None => {}
-            Some(Below::Pollers(pollers)) => pollers.iter().for_each(|below| below.arm(&self.poller)),
+            Some(Below::Pollers(pollers)) => pollers.iter().for_each(|below| below.arm(&self.events.poller)),
             Some(Below::Queues(queues)) => self.call_for_help_with_queue(queues),
         }
     }
@@ -137,7 +138,8 @@ impl<H: ServingSlot> Lane<H> {
         };
         theirs.set_disarmed(above.index);
         if lane.threads.occupancy.is_exhausted() {
-            let find = |_: &mut WorkerBuffers<H>| lane.poller.wait_one(Some(Duration::ZERO)).ok().flatten();
+            let find =
+                |_: &mut WorkerBuffers<H>| lane.events.poller.wait_one(Some(Duration::ZERO)).ok().flatten();
             self.lend(home, lane, handler, find, |worker, event| {
                 worker.handle_event(event)
             });

@@ -9,13 +9,13 @@ impl<H: RequestHandler> Lane<H> {
     /// Has a thread check the calls over shared connections at this time; called after the call has entered
     /// their table.
     pub fn watch_deadline(&self, at: Instant) {
-        self.call_timeouts.add(at);
+        self.events.call_timeouts.add(at);
     }
 
     /// Ends the calls whose deadlines have passed.
     #[inline]
     pub(crate) fn expire_calls(&self) {
-        if let Some(now) = self.call_timeouts.take_due() {
+        if let Some(now) = self.events.call_timeouts.take_due() {
             self.expire_calls_before(now);
         }
     }
@@ -26,12 +26,12 @@ impl<H: RequestHandler> Lane<H> {
         // Waking tasks runs the user's code, so not while the lane's table is locked.
         while let Some((index, connection, client)) = self.next_opened(from) {
             if let Some(next) = client.replies.expire(now, connection.state.is_congested()) {
-                self.call_timeouts.add(next);
+                self.events.call_timeouts.add(next);
             }
             from = index + 1;
         }
         if let Some(next) = H::expire_kept(&self.data, now) {
-            self.call_timeouts.add(next);
+            self.events.call_timeouts.add(next);
         }
     }
 

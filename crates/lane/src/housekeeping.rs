@@ -38,7 +38,7 @@ impl<H: RequestHandler> Lane<H> {
     /// Does what was put off until now.
     #[inline]
     pub(crate) fn do_chores(&self) {
-        if self.chores.take_due().is_some() {
+        if self.events.chores.take_due().is_some() {
             self.resume_accepting();
             self.close_idle();
         }
@@ -51,7 +51,7 @@ impl<H: RequestHandler> Lane<H> {
             .connection_idle
             .and_then(|idle| since.checked_add(idle))
         {
-            self.chores.add(at);
+            self.events.chores.add(at);
         }
     }
 
@@ -73,7 +73,7 @@ impl<H: RequestHandler> Lane<H> {
             }
         }
         // The next ones after what is ready by now.
-        self.chores.add(now);
+        self.events.chores.add(now);
     }
 
     /// Closes a connection in good order: its peer has sent no complete request that is not answered.

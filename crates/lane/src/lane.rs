@@ -11,7 +11,7 @@ use std::{
     },
 };
 
-use punctual_os::{Doorbell, Interest, PiMutex, Poller, Trigger};
+use punctual_os::PiMutex;
 use punctual_types::Priority;
 
 pub(crate) use self::borrowing::{Above, Below, Borrowing, Registration};
@@ -21,9 +21,9 @@ use crate::{
     accept_state::Accepting,
     connection::{Connection, Readiness},
     connection_table::ConnectionTable,
-    deadline_timer::DeadlineTimer,
     descriptors::DescriptorShare,
     held_requests::HeldRequests,
+    lane_events::{FIRST_ACCEPTOR, LaneEvents, TURN},
     mode::Mode,
     pending_work::PendingWork,
     request_queue::{QueuedRequest, RequestQueue},
@@ -43,15 +43,12 @@ pub struct Lane<H: RequestHandler> {
     context: LaneContext<H::LaneData>,
     pub(crate) mode: Mode<H>,
     pub(crate) threads: LaneThreads,
-    /// One for each endpoint; their tokens begin with [`FIRST_ACCEPTOR`].
-    acceptors: Arc<Acceptors>,
+    pub(crate) events: LaneEvents,
     pub(crate) accepting: Accepting,
-    pub(crate) poller: Arc<Poller>,
     /// Set if the lanes of its pool borrow threads.
     pub(crate) borrowing: OnceLock<Borrowing<H>>,
     /// All lanes of its pool, for requests that belong to another one of them.
     siblings: OnceLock<Box<[Weak<Self>]>>,
-    doorbell: Doorbell,
     stopping: AtomicBool,
     pub(crate) connections: Arc<ConnectionTable<H>>,
     /// Connections with a message that another thread of the lane should read.
@@ -64,22 +61,8 @@ pub struct Lane<H: RequestHandler> {
     pub(crate) tasks: Tasks,
     pub(crate) self_waits: SelfWaits,
     pub(crate) pending_work: PendingWork,
-    pub(crate) call_timeouts: DeadlineTimer,
-    /// Time of the next periodic work, such as accepting after a pause.
-    pub(crate) chores: DeadlineTimer,
     pub(crate) unserved: UnservedWork<H>,
 }
-
-pub(crate) const CHORES: u64 = u64::MAX;
-pub(crate) const DOORBELL: u64 = u64::MAX - 1;
-pub(crate) const CALL_TIMEOUT: u64 = u64::MAX - 2;
-/// A connection that was put off may have its turn.
-pub(crate) const TURN: u64 = u64::MAX - 3;
-/// Lanes above that ask for threads, downwards from here.
-pub(crate) const FIRST_ABOVE: u64 = u64::MAX - 4;
-pub(crate) const LAST_ABOVE: u64 = u64::MAX - 17;
-/// Acceptors, upwards from here. Smaller tokens are connections.
-pub(crate) const FIRST_ACCEPTOR: u64 = 1 << 32;
 
 impl<H: RequestHandler> Lane<H> {
     /// Creates a lane that does not listen yet and has no threads yet.
@@ -87,15 +70,9 @@ impl<H: RequestHandler> Lane<H> {
     /// # Errors
     /// [`LaneError::Os`] if the system refuses a descriptor.
     pub fn new(config: LaneConfig, data: H::LaneData) -> Result<Self, LaneError> {
-        let poller = Arc::new(Poller::new()?);
-        let doorbell = Doorbell::new()?;
-        poller.add(&doorbell, DOORBELL, Interest::READ, Trigger::Level)?;
-        let call_timeouts = DeadlineTimer::new()?;
-        poller.add(call_timeouts.timer(), CALL_TIMEOUT, Interest::READ, Trigger::Edge)?;
-        let chores = DeadlineTimer::new()?;
-        poller.add(chores.timer(), CHORES, Interest::READ, Trigger::Edge)?;
+        let events = LaneEvents::new()?;
         let unserved = UnservedWork::new(&config.limits)?;
-        poller.add(unserved.timer(), TURN, Interest::READ, Trigger::Edge)?;
+        events.add_timer(unserved.timer(), TURN)?;
         let queue = RequestQueue::new()?;
         if let LaneMode::Buffered(limits) = config.mode {
             queue.provide(limits);
@@ -103,23 +80,19 @@ impl<H: RequestHandler> Lane<H> {
         Ok(Self {
             mode: Mode::new(config.mode, config.threads.threads),
             threads: LaneThreads::new(config.threads.clone()),
-            acceptors: Arc::default(),
             accepting: Accepting::new(&config.limits),
             unserved,
             borrowing: OnceLock::new(),
             siblings: OnceLock::new(),
-            doorbell,
             stopping: AtomicBool::new(false),
-            connections: Arc::new(ConnectionTable::new(&poller, &config.limits)),
-            poller,
+            connections: Arc::new(ConnectionTable::new(&events.poller, &config.limits)),
+            events,
             handed_over: PiMutex::new(VecDeque::with_capacity(16)),
             queue: Arc::new(queue),
             held: HeldRequests::default(),
             tasks: Tasks::default(),
             self_waits: SelfWaits::new(&config.name),
             pending_work: PendingWork::default(),
-            call_timeouts,
-            chores,
             context: LaneContext::new(config, data),
         })
     }
@@ -149,15 +122,15 @@ impl<H: RequestHandler> Lane<H> {
     /// # Errors
     /// [`LaneError::Listen`] and [`LaneError::Address`] if an endpoint cannot be opened.
     pub fn listen(&self, endpoints: &[LaneEndpoint]) -> Result<(), LaneError> {
-        if self.acceptors.are_open() {
+        if self.accepting.acceptors.are_open() {
             return Ok(());
         }
         let acceptors: Result<Vec<_>, _> = endpoints.iter().map(LaneEndpoint::open).collect();
-        let acceptors = self.acceptors.open(acceptors?);
+        let acceptors = self.accepting.acceptors.open(acceptors?);
         for ((endpoint, acceptor), token) in endpoints.iter().zip(acceptors).zip(FIRST_ACCEPTOR..) {
             acceptor
                 .listener
-                .watch(&self.poller, token)
+                .watch(&self.events.poller, token)
                 .map_err(|error| endpoint.explain(error))?;
         }
         let descriptors = acceptors.iter().map(Acceptor::descriptors_per_connection);
@@ -170,7 +143,7 @@ impl<H: RequestHandler> Lane<H> {
 
     /// Acceptors of the lane; none before it listens.
     pub fn acceptors(&self) -> &Arc<Acceptors> {
-        &self.acceptors
+        &self.accepting.acceptors
     }
 
     /// Ensures that requests can wait in the queue, within these limits.
@@ -185,7 +158,7 @@ impl<H: RequestHandler> Lane<H> {
         self.connections.unblock_dedicated();
         H::end_kept(&self.data);
         // Level-triggered and never drained from now on: every thread sees it.
-        let _ = self.doorbell.ring();
+        let _ = self.events.doorbell.ring();
         self.queue.close();
         self.end_shared_calls();
         if let Mode::Blocking(threads) = &self.mode {
@@ -279,7 +252,7 @@ impl<H: RequestHandler> Lane<H> {
             let mut line = self.handed_over.lock();
             line.push_back((Arc::clone(connection), readiness));
             drop(line);
-            let _ = self.doorbell.ring();
+            let _ = self.events.doorbell.ring();
         }
     }
 
@@ -291,7 +264,7 @@ impl<H: RequestHandler> Lane<H> {
         buffers: &mut WorkerBuffers<H>,
     ) -> (Option<(Arc<Connection<H>>, Readiness)>, Option<QueuedRequest<H>>) {
         // In this order: a thread that hands over from now on rings again.
-        let _ = self.doorbell.drain();
+        let _ = self.events.doorbell.drain();
         let mut handed_over = self.handed_over.lock();
         let connection = handed_over.pop_front();
         let more = !handed_over.is_empty();
@@ -306,14 +279,14 @@ impl<H: RequestHandler> Lane<H> {
             self.queue.try_take(buffers)
         };
         if more || more_requests {
-            let _ = self.doorbell.ring();
+            let _ = self.events.doorbell.ring();
         }
         (connection, request)
     }
 
     /// Wakes a thread of the lane that waits in the poller.
     pub(crate) fn ring(&self) {
-        let _ = self.doorbell.ring();
+        let _ = self.events.doorbell.ring();
     }
 }
 

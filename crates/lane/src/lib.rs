@@ -35,6 +35,7 @@ mod inbound;
 mod kept_memory;
 mod kept_request;
 mod lane;
+mod lane_events;
 mod limits;
 mod message_store;
 mod mode;

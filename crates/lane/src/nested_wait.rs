@@ -171,7 +171,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             let work_descriptor = if lane.mode.is_buffered() {
                 lane.queue.rung()
             } else {
-                lane.poller.as_fd()
+                lane.events.poller.as_fd()
             };
             let (reply, work) = wait::for_either(awaited.descriptor(), work_descriptor, timeout)?;
             // This thread may read its own reply among the lane's work.

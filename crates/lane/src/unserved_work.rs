@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_os::{PiMutex, timer::Timer};
+use punctual_os::PiMutex;
 
 use crate::{
     LaneLimits, RequestHandler,
@@ -39,8 +39,8 @@ impl<H: RequestHandler> UnservedWork<H> {
     }
 
     /// Timer that fires when the next connection may have its turn.
-    pub(crate) fn timer(&self) -> &Timer {
-        self.turn.timer()
+    pub(crate) fn timer(&self) -> &DeadlineTimer {
+        &self.turn
     }
 
     /// Time until such work may continue; zero: now.

@@ -12,7 +12,7 @@ use punctual_os::{Scheduling, poller::Event, scheduling};
 use crate::{
     Lane, ServingSlot,
     connection::{Connection, Readiness},
-    lane::{CALL_TIMEOUT, CHORES, DOORBELL, FIRST_ABOVE, FIRST_ACCEPTOR, LAST_ABOVE, TURN},
+    lane_events::{CALL_TIMEOUT, CHORES, DOORBELL, FIRST_ABOVE, FIRST_ACCEPTOR, LAST_ABOVE, TURN},
     serving_thread,
     thread_lifetime::RemainingLifetime,
     worker_buffers::WorkerBuffers,
@@ -141,7 +141,7 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
     /// Waits for an event within the timeout and handles it. `false`: there was none.
     pub(crate) fn step(&mut self, timeout: Option<Duration>) -> io::Result<bool> {
         // One event at a time: what this thread does not fetch, another thread of the lane can.
-        let event = self.lane.poller.wait_one(timeout)?;
+        let event = self.lane.events.poller.wait_one(timeout)?;
         if let Some(event) = event {
             self.handle_event(event);
         }
