@@ -1,11 +1,12 @@
 //! The channel: events in, filtered and queued for each consumer.
 
 mod builder;
+mod federation;
 mod outboxes;
 
 use std::{
     sync::{
-        Arc, OnceLock, Weak,
+        Arc, Weak,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     time::Instant,
@@ -14,14 +15,14 @@ use std::{
 use punctual::{Priority, any::Kind};
 use punctual_os::{PiMutex, Scheduling, ThreadSpec, scheduling};
 
+use self::federation::Federation;
 use crate::{
-    ChannelLimits, ChannelStatistics, ConsumerStatistics, EventError, EventType, Filter, GatewayStatistics,
-    Lane,
+    ChannelLimits, ChannelStatistics, ConsumerStatistics, EventError, EventType, Filter, Lane,
     consumer::{Consumer, ConsumerQos, Delivered, Exit, Offered, Totals},
     dispatching::{Delivery, Serve, Threads},
     filter::{FilterTree, Stimulus},
     gateway::{Counters as GatewayCounters, Imported},
-    identity::{Origin, Seen, Stamps},
+    identity::{Origin, Seen},
     liveness::{Liveness, Questioner},
     observers::Observers,
     outbox::Outboxes,
@@ -66,29 +67,26 @@ pub(crate) struct Core {
     pub(crate) pool: EventPool,
     pub(crate) observers: Observers,
     pub(crate) outboxes: Outboxes,
-    /// Counters of the gateways that lead to this channel.
-    gateways: PiMutex<Vec<Weak<GatewayCounters>>>,
-    stamps: Stamps,
-    /// Only if gateways lead to this channel.
-    seen: OnceLock<Seen>,
+    federation: Federation,
     subscriptions: PiMutex<Subscriptions>,
     routes: PiMutex<Arc<Routes>>,
     is_destroyed: AtomicBool,
     next_id: AtomicU64,
     built: Instant,
-    counters: Counters,
-    totals: Arc<Totals>,
-    pub(crate) refusals: RefusalCounters,
+    pub(crate) counters: Counters,
 }
 
 #[derive(Debug, Default)]
-struct Counters {
+pub(crate) struct Counters {
     received: AtomicU64,
     unmatched: AtomicU64,
     refused: AtomicU64,
     timeouts: AtomicU64,
     disconnected: AtomicU64,
     suppliers: AtomicU64,
+    /// Sums over all consumers.
+    totals: Arc<Totals>,
+    pub(crate) refusals: RefusalCounters,
 }
 
 impl EventChannel {
@@ -188,7 +186,7 @@ impl Core {
             event.header.ec_recv_time = received;
             Ok(())
         })?;
-        if let Some(seen) = self.seen.get() {
+        if let Some(seen) = self.federation.seen() {
             seen.known(&event, Origin::Supplier);
         }
         Ok(self.route(&event))
@@ -227,7 +225,7 @@ impl Core {
 
     /// Begins to remember events, unless it does so already.
     pub(crate) fn remember_events(&self) -> &Seen {
-        self.seen.get_or_init(|| Seen::new(self.limits.remembered))
+        self.federation.remember(self.limits.remembered)
     }
 
     /// An event as `fill` makes it, which gets a time of receipt that no other event has.
@@ -243,7 +241,7 @@ impl Core {
             event.header = Default::default();
             event.header.ttl = 1;
             event.header.creation_time = now;
-            fill(event, self.stamps.next(now))?;
+            fill(event, self.federation.stamps.next(now))?;
             if pool::octets(event) > self.limits.payload {
                 self.count_refused();
                 return Err(EventError::Call(crate::error::limit_exceeded()));
@@ -312,7 +310,7 @@ impl Core {
         exit: Exit,
     ) -> Result<Arc<Consumer>, EventError> {
         let subscribed = self.try_subscribe(filter, qos, exit);
-        subscribed.inspect_err(|error| self.refusals.count(error))
+        subscribed.inspect_err(|error| self.counters.refusals.count(error))
     }
 
     fn try_subscribe(
@@ -330,7 +328,7 @@ impl Core {
         let id = self.next_id.fetch_add(1, Relaxed);
         let level = self.threads.level(qos.priority);
         let tree = FilterTree::new(&filter);
-        let consumer = Arc::new(Consumer::new(id, qos, level, tree, exit, &self.totals));
+        let consumer = Arc::new(Consumer::new(id, qos, level, tree, exit, &self.counters.totals));
         {
             let mut subscriptions = self.subscriptions.lock();
             if self.is_destroyed() {
@@ -446,15 +444,7 @@ impl Core {
 
     /// Shows a gateway to this channel in its statistics, as long as somebody else holds it.
     pub(crate) fn show_gateway(&self, counters: &Arc<GatewayCounters>) {
-        let mut gateways = self.gateways.lock();
-        gateways.retain(|one| one.strong_count() > 0);
-        gateways.push(Arc::downgrade(counters));
-    }
-
-    fn gateway_statistics(&self) -> Vec<GatewayStatistics> {
-        let gateways = self.gateways.lock();
-        let existing = gateways.iter().filter_map(Weak::upgrade);
-        existing.map(|gateway| gateway.statistics()).collect()
+        self.federation.show(counters);
     }
 
     pub(crate) fn statistics(&self) -> ChannelStatistics {
@@ -471,13 +461,13 @@ impl Core {
             refused: self.counters.refused.load(Relaxed),
             timeouts: self.counters.timeouts.load(Relaxed),
             disconnected: self.counters.disconnected.load(Relaxed),
-            lost: self.totals.lost.load(Relaxed),
-            failed: self.totals.failed.load(Relaxed),
-            refusals: self.refusals.numbers(),
+            lost: self.counters.totals.lost.load(Relaxed),
+            failed: self.counters.totals.failed.load(Relaxed),
+            refusals: self.counters.refusals.numbers(),
             suppliers: self.counters.suppliers.load(Relaxed),
             observers: self.observers.number() as u64,
             consumers,
-            gateways: self.gateway_statistics(),
+            gateways: self.federation.statistics(),
         }
     }
 }

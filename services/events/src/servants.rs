@@ -163,7 +163,7 @@ struct ForConsumers(Arc<Host>);
 
 impl ConsumerAdmin for ForConsumers {
     fn obtain_push_supplier(&self) -> Result<Option<ProxyPushSupplierRef>, SystemException> {
-        let refusals = &self.0.channel.core.refusals;
+        let refusals = &self.0.channel.core.counters.refusals;
         self.0.admit_proxy().inspect_err(|_| refusals.count_limit())?;
         PushSupplierProxy::activate(&self.0)
             .map(Some)

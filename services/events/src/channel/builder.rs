@@ -150,17 +150,13 @@ impl ChannelBuilder {
             timers: Arc::default(),
             liveness: Arc::default(),
             outboxes: Default::default(),
-            gateways: Default::default(),
-            stamps: Default::default(),
-            seen: Default::default(),
+            federation: Default::default(),
             subscriptions: PiMutex::default(),
             routes: PiMutex::default(),
             is_destroyed: AtomicBool::new(false),
             next_id: AtomicU64::new(1),
             built: Instant::now(),
             counters: Counters::default(),
-            totals: Default::default(),
-            refusals: Default::default(),
         };
         Ok(EventChannel { core: Arc::new(core) })
     }

@@ -18,7 +18,7 @@ impl Core {
             return Ok(outbox);
         }
         if self.outboxes.number() >= self.limits.gateways {
-            self.refusals.count_limit();
+            self.counters.refusals.count_limit();
             return Err(EventError::TooManyGateways(self.limits.gateways));
         }
         let qos = ConsumerQos {

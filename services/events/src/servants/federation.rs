@@ -76,7 +76,7 @@ impl Federation {
     ) -> Result<OutboxRef, OpenOutboxError> {
         check(host, name)?;
         let filter = Filter::from_dependencies(qos.dependencies).map_err(|_| {
-            host.channel.core.refusals.count_malformed();
+            host.channel.core.counters.refusals.count_malformed();
             TypeError {}
         })?;
         let kept = host

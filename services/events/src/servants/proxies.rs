@@ -83,7 +83,7 @@ impl ProxyPushSupplier for SupplierHandle {
         let Self(proxy) = self;
         let core = &proxy.host.channel.core;
         let malformed = || {
-            core.refusals.count_malformed();
+            core.counters.refusals.count_malformed();
             TypeError {}
         };
         let consumer = consumer.ok_or_else(malformed)?;
