@@ -3,6 +3,7 @@
 mod arguments;
 mod call;
 mod cli;
+mod columns;
 mod completions;
 mod diagnostics;
 mod doctor;

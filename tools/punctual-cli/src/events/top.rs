@@ -8,19 +8,22 @@ use std::{
 
 use clap::Args;
 use punctual_events::{ChannelStatistics, ConsumerStatistics, GatewayStatistics};
-use punctual_report::Table;
 use punctual_system::signals::Termination;
 use ratatui::{
     Frame,
-    layout::{Alignment, Constraint, Layout},
+    layout::{Constraint, Layout},
     style::{Color, Modifier, Style},
     text::Line,
-    widgets::{Cell, Paragraph, Row, Table as Widget, Wrap},
+    widgets::{Paragraph, Wrap},
 };
 use serde_json::{Value, json};
 
 use super::{DEFAULT_CHANNEL, Failed, client};
-use crate::{live::Watch, top::interval};
+use crate::{
+    columns::{self, Column, column},
+    live::Watch,
+    top::interval,
+};
 
 pub const HELP: &str = "\
 Examples:
@@ -83,19 +86,18 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A column: its heading, and the cell of a consumer with its change.
-struct Column(&'static str, u16, fn(&ConsumerStatistics, &Rates) -> String);
-
-const COLUMNS: [Column; 9] = [
-    Column("consumer", 12, |one, _| format!("{} {}", one.id, one.name)),
-    Column("priority", 8, |one, _| one.priority.to_string()),
-    Column("queue", 11, |one, _| format!("{}/{}", one.waiting, one.capacity)),
-    Column("most", 6, |one, _| one.high_water.to_string()),
-    Column("events/s", 9, |_, rates| format!("{:.0}", rates.delivered)),
-    Column("delivered", 10, |one, _| one.delivered.to_string()),
-    Column("lost", 8, |one, _| one.lost.to_string()),
-    Column("failed", 7, |one, _| one.failed.to_string()),
-    Column("state", 9, |one, _| state(one).to_owned()),
+const COLUMNS: [Column<ConsumerStatistics, Rates>; 9] = [
+    column("consumer", 16, 0, |one, _| format!("{} {}", one.id, one.name)),
+    column("priority", 8, 3, |one, _| one.priority.to_string()),
+    column("queue", 11, 1, |one, _| {
+        format!("{}/{}", one.waiting, one.capacity)
+    }),
+    column("most", 6, 5, |one, _| one.high_water.to_string()),
+    column("events/s", 9, 0, |_, rates| format!("{:.0}", rates.delivered)),
+    column("delivered", 10, 6, |one, _| one.delivered.to_string()),
+    column("lost", 8, 0, |one, _| one.lost.to_string()),
+    column("failed", 7, 2, |one, _| one.failed.to_string()),
+    column("state", 9, 4, |one, _| state(one).to_owned()),
 ];
 
 fn state(one: &ConsumerStatistics) -> &'static str {
@@ -123,6 +125,13 @@ impl Rates {
             lost: per_second(lost, one.lost, span),
         }
     }
+}
+
+/// Rates of all consumers, in their order.
+fn rates(before: &ChannelStatistics, now: &ChannelStatistics) -> Vec<Rates> {
+    let span = span(before, now);
+    let consumers = now.consumers.iter();
+    consumers.map(|one| Rates::of(one, before, span)).collect()
 }
 
 fn per_second(before: u64, now: u64, span: f64) -> f64 {
@@ -185,21 +194,8 @@ fn described(one: &GatewayStatistics) -> String {
 }
 
 fn table(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
-    let rows = now.consumers.iter().map(|one| {
-        let rates = Rates::of(one, before, span(before, now));
-        let cells = COLUMNS.iter().map(|Column(heading, _, cell)| {
-            let text = cell(one, &rates);
-            let number = text.parse::<u64>().ok();
-            (
-                (*heading).to_owned(),
-                number.map_or_else(|| json!(text), |number| json!(number)),
-            )
-        });
-        cells.collect::<serde_json::Map<_, _>>()
-    });
-    let rows: Vec<_> = rows.collect();
-    let headings = COLUMNS.map(|Column(heading, ..)| (heading, heading));
-    let consumers = Table::of(&rows).columns(&headings).to_text();
+    let rates = rates(before, now);
+    let consumers = columns::to_text(&COLUMNS, now.consumers.iter().zip(&rates));
     let mut text = format!("{}\n{}\n\n{consumers}\n", title(now), totals(before, now));
     for gateway in &now.gateways {
         text += &format!("{}\n", described(gateway));
@@ -255,26 +251,10 @@ fn draw(frame: &mut Frame<'_>, before: &ChannelStatistics, now: &ChannelStatisti
         Paragraph::new(totals(before, now)).wrap(Wrap { trim: true }),
         sums,
     );
-    let aligned = |place: usize, text: String| {
-        let alignment = if place == 0 {
-            Alignment::Left
-        } else {
-            Alignment::Right
-        };
-        Cell::from(Line::from(text).alignment(alignment))
-    };
-    let span = span(before, now);
-    let rows = now.consumers.iter().map(|one| {
-        let rates = Rates::of(one, before, span);
-        let cells = COLUMNS.iter().enumerate();
-        let cells = cells.map(|(place, Column(_, _, cell))| aligned(place, cell(one, &rates)));
-        Row::new(cells).style(style(one, &rates))
-    });
-    let headings = COLUMNS.iter().enumerate();
-    let headings = headings.map(|(place, Column(heading, ..))| aligned(place, (*heading).to_owned()));
-    let header = Row::new(headings).style(Style::new().add_modifier(Modifier::REVERSED));
-    let widths = COLUMNS.iter().map(|Column(_, width, _)| Constraint::Min(*width));
-    frame.render_widget(Widget::new(rows, widths).header(header), consumers);
+    let rates = rates(before, now);
+    let rows = now.consumers.iter().zip(&rates);
+    let rows = rows.map(|(one, rates)| (one, rates, style(one, rates)));
+    frame.render_widget(columns::widget(&COLUMNS, consumers.width, rows), consumers);
     let lines: Vec<_> = now
         .gateways
         .iter()
@@ -282,7 +262,8 @@ fn draw(frame: &mut Frame<'_>, before: &ChannelStatistics, now: &ChannelStatisti
         .collect();
     frame.render_widget(Paragraph::new(lines), gateways);
     let text = format!(
-        "Rates of the last {span:.1} s; shown every {:.1} s (+ more, - less often); q quits",
+        "Rates of the last {:.1} s; shown every {:.1} s (+ more, - less often); q quits",
+        span(before, now),
         interval.as_secs_f64()
     );
     frame.render_widget(Line::styled(text, Style::new().add_modifier(Modifier::DIM)), keys);
@@ -409,6 +390,12 @@ mod tests {
                     || shown.contains("3 log") && shown.contains("5/16") && shown.contains("radar: 4"),
                 "{shown}"
             );
+            let header = shown.lines().find(|line| line.contains("events/s"));
+            let heading = |word: &str| COLUMNS.iter().any(|column| column.heading == word);
+            assert!(width < 40 || header.is_some(), "{shown}");
+            for word in header.unwrap_or_default().trim_matches('"').split_whitespace() {
+                assert!(heading(word), "{word} is no heading at width {width}:\n{shown}");
+            }
         }
     }
 }

@@ -4,32 +4,10 @@ use super::{
     change::{LaneChange, Times},
     snapshot::Lane,
 };
-
-/// One column of the table of lanes.
-pub struct Column {
-    pub heading: &'static str,
-    pub width: u16,
-    /// The columns with the highest number are dropped first on narrow terminals.
-    dispensable: u8,
-    pub cell: fn(&Lane, &LaneChange) -> String,
-}
-
-const fn column(
-    heading: &'static str,
-    width: u16,
-    dispensable: u8,
-    cell: fn(&Lane, &LaneChange) -> String,
-) -> Column {
-    Column {
-        heading,
-        width,
-        dispensable,
-        cell,
-    }
-}
+use crate::columns::{Column, column};
 
 /// All columns of the table.
-pub const COLUMNS: &[Column] = &[
+pub const COLUMNS: &[Column<Lane, LaneChange>] = &[
     column("lane", 11, 0, |lane, _| lane.lane.clone()),
     column("priority", 8, 1, |lane, _| {
         lane.priority
@@ -84,16 +62,4 @@ fn times(change: &LaneChange, one: fn(&Times) -> f64) -> String {
         .times
         .as_ref()
         .map_or_else(|| "-".into(), |times| format!("{:.0}", one(times)))
-}
-
-/// The columns that fit, in their order.
-pub fn columns_within(width: u16) -> Vec<&'static Column> {
-    let mut shown: Vec<&Column> = COLUMNS.iter().collect();
-    let needed = |shown: &[&Column]| shown.iter().map(|column| column.width + 1).sum::<u16>();
-    while needed(&shown) > width + 1 && shown.len() > 1 {
-        let most = shown.iter().map(|column| column.dispensable).max();
-        let last = shown.iter().rposition(|column| Some(column.dispensable) == most);
-        last.map(|place| shown.remove(place));
-    }
-    shown
 }

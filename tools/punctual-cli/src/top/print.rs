@@ -8,6 +8,7 @@ use super::{
     columns::COLUMNS,
     snapshot::{Condition, Connections, Contract, Scheduler, Snapshot},
 };
+use crate::columns;
 
 /// The snapshot as the ORB sent it; each lane also has the counters of the interval.
 pub fn json(now: &Snapshot, change: &Change) -> Value {
@@ -28,28 +29,7 @@ pub fn json(now: &Snapshot, change: &Change) -> Value {
 
 /// The table that is printed without a terminal.
 pub fn table(now: &Snapshot, change: &Change) -> String {
-    let rows: Vec<_> = now
-        .lanes
-        .iter()
-        .zip(&change.lanes)
-        .map(|(lane, change)| {
-            let cells = COLUMNS.iter().map(|column| {
-                let cell = (column.cell)(lane, change);
-                // Numbers are right-aligned.
-                let value = cell.parse::<f64>().ok().filter(|_| !cell.contains('.'));
-                (
-                    column.heading.to_owned(),
-                    value.map_or_else(|| json!(cell), |number| json!(number as i64)),
-                )
-            });
-            cells.collect::<serde_json::Map<_, _>>()
-        })
-        .collect();
-    let headings: Vec<_> = COLUMNS
-        .iter()
-        .map(|column| (column.heading, column.heading))
-        .collect();
-    let lanes = Table::of(&rows).columns(&headings).to_text();
+    let lanes = columns::to_text(COLUMNS, now.lanes.iter().zip(&change.lanes));
     let mut text = format!("{}\n\n{lanes}\n\n", title(now));
     for part in parts(now) {
         let row = |cells: Vec<String>| {

@@ -5,20 +5,20 @@ use std::{path::Path, time::Duration};
 use punctual_system::signals::Termination;
 use ratatui::{
     Frame,
-    layout::{Alignment, Constraint, Layout},
+    layout::{Constraint, Layout},
     style::{Color, Modifier, Style},
     text::Line,
-    widgets::{Cell, Paragraph, Row, Table, Wrap},
+    widgets::{Paragraph, Row, Table, Wrap},
 };
 
 use super::{
     ask::{Failed, ask},
     change::Change,
-    columns::columns_within,
+    columns::COLUMNS,
     print::{self, Part},
     snapshot::{Lane, Snapshot},
 };
-use crate::live::Watch;
+use crate::{columns, live::Watch};
 
 /// Shows the ORB until the user quits or the ORB ends.
 pub fn run(
@@ -56,27 +56,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, now: &Snapshot, change: &Change, inter
         head,
     );
 
-    let columns = columns_within(lanes.width);
-    let aligned = |place: usize, text: String| {
-        let alignment = if place == 0 {
-            Alignment::Left
-        } else {
-            Alignment::Right
-        };
-        Cell::from(Line::from(text).alignment(alignment))
-    };
-    let header = columns
-        .iter()
-        .enumerate()
-        .map(|(place, column)| aligned(place, column.heading.into()));
-    let rows = now.lanes.iter().zip(&change.lanes).map(|(lane, change)| {
-        let cells = columns.iter().enumerate();
-        let cells = cells.map(|(place, column)| aligned(place, (column.cell)(lane, change)));
-        Row::new(cells).style(style(lane))
-    });
-    let widths = columns.iter().map(|column| Constraint::Min(column.width));
-    let header = Row::new(header).style(Style::new().add_modifier(Modifier::REVERSED));
-    frame.render_widget(Table::new(rows, widths).header(header), lanes);
+    let rows = now.lanes.iter().zip(&change.lanes);
+    let rows = rows.map(|(lane, change)| (lane, change, style(lane)));
+    frame.render_widget(columns::widget(COLUMNS, lanes.width, rows), lanes);
 
     let heights = parts.iter().map(|part| Constraint::Length(height(part)));
     let areas = Layout::vertical(heights).split(below);

@@ -5,11 +5,12 @@ use serde_json::json;
 
 use super::{
     change::{Change, LaneChange, Times},
-    columns::columns_within,
+    columns::COLUMNS,
     interval, print,
     screen::draw,
     snapshot::Snapshot,
 };
+use crate::columns::columns_within;
 
 /// Snapshot of an ORB with its default lane and one more.
 fn snapshot(uptime_ns: u64, requests: u64, buckets: &[(u64, u64)], max_ns: u64) -> Snapshot {
@@ -198,7 +199,7 @@ fn the_screen_shows_lanes_whatever_its_size() {
 #[test]
 fn narrow_screens_lose_the_less_important_columns_first() {
     let headings = |width| {
-        columns_within(width)
+        columns_within(COLUMNS, width)
             .iter()
             .map(|column| column.heading)
             .collect::<Vec<_>>()

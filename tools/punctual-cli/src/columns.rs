@@ -1,0 +1,95 @@
+//! Columns of the tables of `top` and `events top`, on a screen and as text.
+
+use punctual_report::Table;
+use ratatui::{
+    layout::{Alignment, Constraint},
+    style::{Modifier, Style},
+    text::Line,
+    widgets::{Cell, Row, Table as Widget},
+};
+use serde_json::{Value, json};
+
+/// One column of a table of `T`, each with a change `C` since it was shown before.
+pub struct Column<T, C> {
+    pub heading: &'static str,
+    width: u16,
+    /// The columns with the highest number are dropped first on narrow terminals.
+    dispensable: u8,
+    cell: fn(&T, &C) -> String,
+}
+
+/// Creates a column.
+pub const fn column<T, C>(
+    heading: &'static str,
+    width: u16,
+    dispensable: u8,
+    cell: fn(&T, &C) -> String,
+) -> Column<T, C> {
+    Column {
+        heading,
+        width,
+        dispensable,
+        cell,
+    }
+}
+
+/// The columns that fit, in their order.
+pub fn columns_within<T, C>(columns: &[Column<T, C>], width: u16) -> Vec<&Column<T, C>> {
+    let mut shown: Vec<_> = columns.iter().collect();
+    let needed = |shown: &[&Column<T, C>]| shown.iter().map(|column| column.width + 1).sum::<u16>();
+    while needed(&shown) > width + 1 && shown.len() > 1 {
+        let most = shown.iter().map(|column| column.dispensable).max();
+        let last = shown.iter().rposition(|column| Some(column.dispensable) == most);
+        last.map(|place| shown.remove(place));
+    }
+    shown
+}
+
+/// The table for a screen of this width; the first column is aligned left, the others right.
+pub fn widget<'r, T: 'r, C: 'r>(
+    columns: &[Column<T, C>],
+    width: u16,
+    rows: impl Iterator<Item = (&'r T, &'r C, Style)>,
+) -> Widget<'static> {
+    let columns = columns_within(columns, width);
+    let aligned = |(place, text): (usize, String)| {
+        let alignment = if place == 0 {
+            Alignment::Left
+        } else {
+            Alignment::Right
+        };
+        Cell::from(Line::from(text).alignment(alignment))
+    };
+    let rows: Vec<_> = rows
+        .map(|(one, change, style)| {
+            let cells = columns.iter().map(|column| (column.cell)(one, change));
+            Row::new(cells.enumerate().map(aligned)).style(style)
+        })
+        .collect();
+    let headings = columns.iter().map(|column| column.heading.to_owned());
+    let header = Row::new(headings.enumerate().map(aligned));
+    let header = header.style(Style::new().add_modifier(Modifier::REVERSED));
+    let widths = columns.iter().map(|column| Constraint::Min(column.width));
+    Widget::new(rows, widths).header(header)
+}
+
+/// The table as text, with all columns.
+pub fn to_text<'r, T: 'r, C: 'r>(
+    columns: &[Column<T, C>],
+    rows: impl Iterator<Item = (&'r T, &'r C)>,
+) -> String {
+    let row = |(one, change): (&T, &C)| {
+        let cells = columns.iter().map(|column| {
+            let cell = (column.cell)(one, change);
+            // Numbers are right-aligned.
+            let value = cell
+                .parse::<i64>()
+                .map_or_else(|_| json!(cell), |number| json!(number));
+            (column.heading.to_owned(), value)
+        });
+        cells.collect::<serde_json::Map<String, Value>>()
+    };
+    let rows: Vec<_> = rows.map(row).collect();
+    let headings: Vec<_> = columns.iter().map(|one| (one.heading, one.heading)).collect();
+    Table::of(&rows).columns(&headings).to_text()
+}
