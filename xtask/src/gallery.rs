@@ -1,4 +1,5 @@
-//! `cargo xtask gallery`: draws the figure of the README from a run of `punctual demo`, light and dark.
+//! `cargo xtask gallery`: draws the figure of the README from a run of `punctual demo`, light and dark, and
+//! copies the pictures of the findings from the figures of `punctual qualify`.
 
 mod figure;
 mod measured;
@@ -12,12 +13,17 @@ use self::{figure::Theme, measured::Demo};
 /// Folder of the figures.
 const FOLDER: &str = "docs/gallery";
 
-/// Measures, or reads `--from FILE.json`, and writes the figures.
+/// Document whose pictures are figures of `punctual qualify`.
+const FINDINGS: &str = "docs/findings.md";
+
+/// Measures, or reads `--from FILE.json`, and writes the figures of the demo; or copies those that the
+/// findings show from a folder of figures.
 pub fn run(arguments: &[&str]) -> Result<(), String> {
     let demo = match arguments {
         [] => measure()?,
         ["--from", file] => Demo::read(Path::new(file))?,
-        _ => return Err("usage: cargo xtask gallery [--from FILE.json]".into()),
+        ["--findings", folder] => return copy_pictures(Path::new(folder)),
+        _ => return Err("usage: cargo xtask gallery [--from FILE.json | --findings FOLDER]".into()),
     };
     let folder = root().join(FOLDER);
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -28,6 +34,28 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
         println!("{FOLDER}/demo-{}.svg", theme.name);
     }
     Ok(())
+}
+
+/// Copies each picture that the findings show and the folder has. Those of other runs stay as they are.
+fn copy_pictures(figures: &Path) -> Result<(), String> {
+    let text = fs::read_to_string(root().join(FINDINGS)).map_err(|error| format!("{FINDINGS}: {error}"))?;
+    for name in pictures(&text) {
+        let figure = figures.join(name);
+        if figure.exists() {
+            let copied = fs::copy(&figure, root().join(FOLDER).join(name));
+            copied.map_err(|error| format!("{}: {error}", figure.display()))?;
+            println!("{FOLDER}/{name}");
+        } else {
+            println!("{name}: not in {}", figures.display());
+        }
+    }
+    Ok(())
+}
+
+/// Names of the pictures that a document shows.
+fn pictures(document: &str) -> impl Iterator<Item = &str> {
+    let linked = document.split("](gallery/").skip(1);
+    linked.filter_map(|rest| rest.split_once(')').map(|(name, _)| name))
 }
 
 /// Runs the release build's demo. Its exit code is not tested: a claim that fails belongs in the figure, too.
@@ -48,4 +76,23 @@ fn measure() -> Result<Demo, String> {
         Ok(()) => error,
         Err(failure) => failure,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_of_the_findings_exist() {
+        let text = fs::read_to_string(root().join(FINDINGS)).unwrap();
+        for name in pictures(&text) {
+            assert!(root().join(FOLDER).join(name).exists(), "{name}");
+        }
+    }
+
+    #[test]
+    fn pictures_are_found_by_their_links() {
+        let text = "![A](gallery/a.svg) and [b](b.md)\n![C](gallery/c.svg)";
+        assert_eq!(pictures(text).collect::<Vec<_>>(), ["a.svg", "c.svg"]);
+    }
 }
