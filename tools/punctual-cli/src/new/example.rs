@@ -68,7 +68,8 @@ fn standalone(manifest: &str, workspace: &str, checkout: &Path) -> Result<String
             continue;
         }
         match line.strip_suffix(".workspace = true") {
-            Some("publish") => {}
+            // Matters of the checkout, not of the copy.
+            Some("publish" | "license" | "repository") => {}
             Some(key) => text += &format!("{key} = {}\n", value_of(key, workspace, checkout)?),
             None => text += &format!("{line}\n"),
         }
@@ -96,8 +97,8 @@ mod tests {
     fn a_manifest_stands_alone() {
         let workspace = "[workspace.package]\nedition = \"2024\"\n\n[workspace.dependencies]\n\
                          punctual = { path = \"crates/punctual\", version = \"0.1.0\" }\nslab = \"0.4\"\n";
-        let manifest = "[package]\nname = \"hello\"\nedition.workspace = true\npublish.workspace = true\n\n\
-                        [lints]\nworkspace = true\n\n[dependencies]\npunctual.workspace = true\n\
+        let manifest = "[package]\nname = \"hello\"\nedition.workspace = true\npublish.workspace = true\n\
+                        license.workspace = true\n\n[lints]\nworkspace = true\n\n[dependencies]\npunctual.workspace = true\n\
                         slab.workspace = true\n\n[dev-dependencies]\nserde_json.workspace = true\n";
         let expected = "[workspace]\n\n[package]\nname = \"hello\"\nedition = \"2024\"\n\n[dependencies]\n\
                         punctual = { path = \"/src/crates/punctual\" }\nslab = \"0.4\"\n\n";
