@@ -156,6 +156,7 @@ impl PoaCore {
     pub(crate) fn is_served_by(&self, lane: Priority, asked: Priority) -> bool {
         lane == asked
             || self
+                .policies
                 .bands
                 .iter()
                 .find(|band| band.contains(asked))

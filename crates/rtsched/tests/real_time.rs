@@ -297,18 +297,15 @@ fn threads_hand_over_in_order_while_their_native_priorities_are_spread() {
     let Some(cpu) = cpu_with_rights() else {
         return;
     };
-    let mut native = NativePriorities::default();
-    // Below the threads that have not begun, so that none has a turn before all have begun.
-    native.levels = 10..=40;
+    // Above all levels, so that no thread has a turn before all have begun.
+    let above = move |name, priority| on(cpu, name).scheduling(Scheduling::fifo(NativePriority(priority)));
     let scheduling = RtScheduling::builder()
         .scheduler(ThreadPriority::new())
         .mechanism(Mechanism::OsPriorities)
-        .native_priorities(native)
         .build()
         .unwrap();
     let taken: Arc<[AtomicUsize]> = (0..TURNS).map(|_| AtomicUsize::new(usize::MAX)).collect();
     let turns = Arc::clone(&taken);
-    let starts = on(cpu, "starts").scheduling(Scheduling::fifo(NativePriority(85)));
     let start = move || {
         let next = Arc::new(AtomicUsize::new(0));
         let threads: Vec<_> = (0..THREADS)
@@ -321,7 +318,7 @@ fn threads_hand_over_in_order_while_their_native_priorities_are_spread() {
                         loop {
                             let turn = next.fetch_add(1, Ordering::Relaxed);
                             let Some(of_turn) = turns.get(turn) else {
-                                return Ok(());
+                                return Ok::<_, SchedulingError>(());
                             };
                             of_turn.store(number, Ordering::Relaxed);
                             // Below all others: without room for another level, all are spread.
@@ -329,14 +326,14 @@ fn threads_hand_over_in_order_while_their_native_priorities_are_spread() {
                         }
                     })
                 };
-                on(cpu, "turns").spawn(body).unwrap()
+                above("turns", 92).spawn(body).unwrap()
             })
             .collect();
         threads
             .into_iter()
             .for_each(|thread| thread.join().unwrap().unwrap());
     };
-    starts.spawn(start).unwrap().join().unwrap();
+    above("starts", 93).spawn(start).unwrap().join().unwrap();
     let taken: Vec<usize> = taken
         .iter()
         .map(|number| number.load(Ordering::Relaxed))
