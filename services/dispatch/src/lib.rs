@@ -49,5 +49,5 @@ pub use command::{Cancellation, Command, Execution, Hopeless, Qos};
 pub use dispatcher::Dispatcher;
 pub use error::{DispatchError, Rejected, Rejection};
 pub use level::{Level, Order, Overflow};
-pub use operation_levels::OperationLevels;
+pub use operation_levels::{OperationLevels, Placement, Timing};
 pub use statistics::LevelStatistics;

@@ -7,9 +7,11 @@ use crate::{EventChannel, EventError, Lane};
 
 impl EventChannel {
     /// Adopts a schedule, such as a `ReconfigurableScheduler`, or `ScheduledDispatcher::scheduler` after each
-    /// change: each of its levels becomes a lane, and each consumer with the name of an operation gets the
-    /// priority of the operation's level. `lane` describes the lane of a level, given its number from 0,
-    /// which is the first to be dispatched; [`Lane::descending`] is what most programs need.
+    /// change: each of its levels becomes a lane, which serves in the order that the schedule states, and each
+    /// consumer with the name of an operation gets the priority of the operation's level, and the operation's
+    /// timing with its period as [deadline](crate::SubscriptionBuilder::deadline). `lane` describes the lane
+    /// of a level, given its number from 0, which is the first to be dispatched; [`Lane::descending`] is what
+    /// most programs need.
     ///
     /// As with [`Self::reconfigure`], no event is lost or overtaken. Consumers whose operations do not run,
     /// and consumers of other names, keep their priorities; the lane at or below these delivers, or the
@@ -47,9 +49,13 @@ impl EventChannel {
         if levels == 0 {
             return Ok(());
         }
-        self.reconfigure((0..levels).map(&lane), |consumer| {
-            let level = schedule.level_of(&consumer.name)?;
-            Some(lane(level).priority)
+        let lanes = (0..levels).map(|level| Lane {
+            order: schedule.order_of(level),
+            ..lane(level)
+        });
+        self.core.reconfigure(lanes.collect(), |consumer| {
+            let placement = schedule.placement_of(&consumer.name)?;
+            Some((lane(placement.level).priority, Some(placement.timing)))
         })
     }
 }
@@ -69,10 +75,7 @@ impl Lane {
         move |level| {
             let below = i16::try_from(level).unwrap_or(i16::MAX);
             let priority = Priority::new(highest.value().saturating_sub(below).max(Priority::MIN.value()));
-            Self {
-                priority: priority.unwrap_or(Priority::MIN),
-                threads: 1,
-            }
+            Self::new(priority.unwrap_or(Priority::MIN), 1)
         }
     }
 }

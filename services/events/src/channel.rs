@@ -12,7 +12,8 @@ use std::{
     time::Instant,
 };
 
-use punctual::{Priority, any::Kind};
+use punctual::{Priority, any::Kind, rtscheduling::Time};
+use punctual_dispatch::Timing;
 use punctual_os::{PiMutex, Scheduling, ThreadSpec, scheduling};
 
 use self::federation::Federation;
@@ -135,8 +136,7 @@ impl EventChannel {
     ///
     /// let channel = EventChannel::builder().lane(Priority::MIN, 1).build()?;
     /// let log = channel.subscribe_to(Filter::event(EventType(17))).name("log").each(|_| {})?;
-    /// let lane = |priority| Lane { priority, threads: 1 };
-    /// let lanes = [lane(Priority::MIN), lane(Priority::MAX)];
+    /// let lanes = [Priority::MIN, Priority::MAX].map(|priority| Lane::new(priority, 1));
     /// channel.reconfigure(lanes, |consumer| (consumer.name == "log").then_some(lanes[1].priority))?;
     /// assert_eq!(log.statistics().priority, lanes[1].priority);
     /// # Ok::<(), punctual_events::EventError>(())
@@ -146,16 +146,9 @@ impl EventChannel {
         lanes: impl IntoIterator<Item = Lane>,
         priority: impl Fn(&ConsumerStatistics) -> Option<Priority>,
     ) -> Result<(), EventError> {
-        let core = &self.core;
-        core.threads
-            .reconfigure(lanes.into_iter().collect(), core.limits.consumers)?;
-        let subscriptions = core.subscriptions.lock();
-        for consumer in subscriptions.consumers() {
-            let priority = priority(&consumer.statistics()).unwrap_or(consumer.priority());
-            consumer.reconfigure(priority, core.threads.level(priority));
-        }
-        *core.routes.lock() = Arc::new(Routes::new(&subscriptions));
-        Ok(())
+        self.core.reconfigure(lanes.into_iter().collect(), |consumer| {
+            priority(consumer).map(|priority| (priority, None))
+        })
     }
 
     /// Returns counters of the channel and of each consumer.
@@ -176,6 +169,22 @@ impl EventChannel {
 }
 
 impl Core {
+    /// Replaces the lanes. `place` states the priority of a consumer, and its timing if that changes, too.
+    pub(crate) fn reconfigure(
+        &self,
+        lanes: Vec<Lane>,
+        place: impl Fn(&ConsumerStatistics) -> Option<(Priority, Option<Timing>)>,
+    ) -> Result<(), EventError> {
+        self.threads.reconfigure(lanes, self.limits.consumers)?;
+        let subscriptions = self.subscriptions.lock();
+        for consumer in subscriptions.consumers() {
+            let (priority, timing) = place(&consumer.statistics()).unwrap_or((consumer.priority(), None));
+            consumer.reconfigure(priority, self.threads.level(priority), timing);
+        }
+        *self.routes.lock() = Arc::new(Routes::new(&subscriptions));
+        Ok(())
+    }
+
     /// Fills an event and routes it. Its header is empty before, but for the times.
     pub(crate) fn push(
         self: &Arc<Self>,
@@ -296,6 +305,7 @@ impl Core {
         let delivery = Delivery {
             channel,
             consumer: Arc::clone(consumer),
+            arrived: consumer.next_arrival(),
         };
         if let Some(delivery) = self.threads.schedule(delivery) {
             Arc::clone(self).serve(&delivery.consumer, usize::MAX);
@@ -462,6 +472,7 @@ impl Core {
             timeouts: self.counters.timeouts.load(Relaxed),
             disconnected: self.counters.disconnected.load(Relaxed),
             lost: self.counters.totals.lost.load(Relaxed),
+            cancelled: self.counters.totals.cancelled.load(Relaxed),
             failed: self.counters.totals.failed.load(Relaxed),
             refusals: self.counters.refusals.numbers(),
             suppliers: self.counters.suppliers.load(Relaxed),
@@ -473,6 +484,12 @@ impl Core {
 }
 
 impl Serve for Core {
+    fn give_up(self: Arc<Self>, consumer: &Arc<Consumer>, arrived: Time) {
+        if consumer.give_up(arrived, &self.limits) {
+            self.schedule(consumer);
+        }
+    }
+
     fn serve(self: Arc<Self>, consumer: &Arc<Consumer>, turn: usize) {
         for _ in 0..turn {
             match consumer.deliver(&self.limits) {

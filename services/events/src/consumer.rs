@@ -6,13 +6,14 @@ mod queue;
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicI16, AtomicU32, AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicI16, AtomicU32, AtomicU64, Ordering::Relaxed},
     },
     task::Waker,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
-use punctual::{Priority, SystemException};
+use punctual::{Priority, SystemException, rtscheduling::Time};
+use punctual_dispatch::{Qos, Timing};
 use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
 
 use crate::{
@@ -33,6 +34,9 @@ pub(crate) trait Sink: Send + Sync {
     fn ping(&self) -> Option<Result<bool, SystemException>> {
         None
     }
+
+    /// Events were dropped in place of being delivered, because they could no longer meet their deadline.
+    fn cancelled(&self, _: &[Arc<Event>]) {}
 
     /// The channel ends.
     fn disconnected(&self) {}
@@ -58,7 +62,12 @@ pub(crate) struct ConsumerQos {
     pub(crate) octets: usize,
     pub(crate) overflow: Overflow,
     pub(crate) is_gateway: bool,
+    /// Timing of its deliveries.
+    pub(crate) timing: Timing,
 }
+
+/// Timing of deliveries without a deadline.
+pub(crate) const UNTIMED: Timing = Timing::within(Duration::MAX);
 
 pub(crate) struct Consumer {
     pub(crate) id: u64,
@@ -66,6 +75,8 @@ pub(crate) struct Consumer {
     priority: AtomicI16,
     /// Preemption priority of its lane.
     level: AtomicU32,
+    /// Whether its deliveries have deadlines.
+    is_timed: AtomicBool,
     pub(crate) exit: Exit,
     answers: PiMutex<Answers>,
     state: PiMutex<State>,
@@ -80,6 +91,7 @@ pub(crate) struct Consumer {
 pub(crate) struct Totals {
     pub(crate) lost: AtomicU64,
     pub(crate) failed: AtomicU64,
+    pub(crate) cancelled: AtomicU64,
 }
 
 struct State {
@@ -87,6 +99,7 @@ struct State {
     /// When each timer of the tree fires next.
     due: Vec<Option<Instant>>,
     queue: Queue,
+    timing: Timing,
     /// Events of the filter's last answer.
     passed: Vec<Arc<Event>>,
     /// Events that are being delivered; `None` while a thread has them.
@@ -106,6 +119,8 @@ struct Counters {
     lost: AtomicU64,
     failed: AtomicU64,
     sets: AtomicU64,
+    cancelled: AtomicU64,
+    late: AtomicU64,
 }
 
 /// What became of an event that was offered to a consumer.
@@ -140,6 +155,7 @@ impl Consumer {
             tree,
             due,
             queue: Queue::new(qos.queue, qos.octets),
+            timing: qos.timing,
             passed: Vec::new(),
             delivering: Some(Vec::new()),
             is_suspended: false,
@@ -151,6 +167,7 @@ impl Consumer {
         Self {
             id,
             priority: AtomicI16::new(qos.priority.value()),
+            is_timed: AtomicBool::new(qos.timing != UNTIMED),
             qos,
             level: AtomicU32::new(level),
             exit,
@@ -171,10 +188,35 @@ impl Consumer {
         self.level.load(Relaxed)
     }
 
-    /// Sets priority and level, from the next delivery on.
-    pub(crate) fn reconfigure(&self, priority: Priority, level: u32) {
+    /// Whether its deliveries have deadlines.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.is_timed.load(Relaxed)
+    }
+
+    /// Sets priority, level, and timing unless that stays, from the next delivery on.
+    pub(crate) fn reconfigure(&self, priority: Priority, level: u32, timing: Option<Timing>) {
         self.priority.store(priority.value(), Relaxed);
         self.level.store(level, Relaxed);
+        if let Some(timing) = timing {
+            self.state.lock().timing = timing;
+            self.is_timed.store(timing != UNTIMED, Relaxed);
+        }
+    }
+
+    /// Arrival of the set that is delivered next; [`Time::NEVER`]: its delivery has no deadline.
+    pub(crate) fn next_arrival(&self) -> Time {
+        match self.is_timed() {
+            true => self.state.lock().queue.next_arrival(),
+            false => Time::NEVER,
+        }
+    }
+
+    /// Quality of service of the delivery of a set that arrived then.
+    pub(crate) fn dispatch_qos(&self, arrived: Time) -> Qos {
+        if self.is_timed() {
+            return self.state.lock().timing.qos(self.level(), arrived);
+        }
+        Qos::new(self.level()).importance(i32::from(self.priority().value()))
     }
 
     /// Asks a consumer of another process whether it exists; returns whether it is dead.
@@ -249,7 +291,8 @@ impl Consumer {
             return Offered::Lost;
         }
         self.counters.queued.fetch_add(size.events as u64, Relaxed);
-        state.queue.push_set(passed, size);
+        let arrived = if self.is_timed() { now() } else { Time::NEVER };
+        state.queue.push_set(passed, size, arrived);
         match self.exit {
             Exit::Receiver => {
                 if let Some(waker) = state.waker.take() {
@@ -268,17 +311,9 @@ impl Consumer {
     /// Delivers one set or batch. Returns whether more is queued; the caller then continues, or schedules the
     /// consumer again.
     pub(crate) fn deliver(&self, limits: &ChannelLimits) -> Delivered {
-        let mut state = self.state.lock();
-        let Some(mut events) = state.delivering.take() else {
+        let Some((mut events, deadline)) = self.take_set(limits) else {
             return Delivered::Nothing;
         };
-        if !state.is_connected || !state.queue.take(limits.batch, limits.octets.batch, &mut events) {
-            state.queue.is_scheduled = false;
-            state.delivering = Some(events);
-            return Delivered::Nothing;
-        }
-        drop(state);
-        self.room.notify_all();
         let result = match &self.exit {
             Exit::Sink(sink) => {
                 let deliver = std::panic::AssertUnwindSafe(|| sink.deliver(&events));
@@ -288,6 +323,9 @@ impl Consumer {
         };
         let number = events.len() as u64;
         self.counters.sets.fetch_add(1, Relaxed);
+        if deadline < Time::NEVER && deadline < now() {
+            self.counters.late.fetch_add(number, Relaxed);
+        }
         events.clear();
         let mut state = self.state.lock();
         state.delivering = Some(events);
@@ -303,11 +341,47 @@ impl Consumer {
                 return Delivered::Disconnect;
             }
         }
-        if state.queue.is_empty() || !state.is_connected {
-            state.queue.is_scheduled = false;
-            return Delivered::Nothing;
+        state.has_more()
+    }
+
+    /// Drops the set that arrived then in place of delivering it; returns whether more is queued.
+    pub(crate) fn give_up(&self, arrived: Time, limits: &ChannelLimits) -> bool {
+        if self.next_arrival() > arrived {
+            // Overflow has removed it. What is next may still be in time.
+            return self.state.lock().has_more() == Delivered::More;
         }
-        Delivered::More
+        let Some((mut events, _)) = self.take_set(limits) else {
+            return false;
+        };
+        if let Exit::Sink(sink) = &self.exit {
+            let tell = std::panic::AssertUnwindSafe(|| sink.cancelled(&events));
+            let _ = std::panic::catch_unwind(tell);
+        }
+        let number = events.len() as u64;
+        self.counters.cancelled.fetch_add(number, Relaxed);
+        self.totals.cancelled.fetch_add(number, Relaxed);
+        events.clear();
+        let mut state = self.state.lock();
+        state.delivering = Some(events);
+        state.has_more() == Delivered::More
+    }
+
+    /// Takes the next set or batch, with its deadline. `None`: nothing waits, or another thread delivers.
+    fn take_set(&self, limits: &ChannelLimits) -> Option<(Vec<Arc<Event>>, Time)> {
+        let mut state = self.state.lock();
+        let mut events = state.delivering.take()?;
+        let (batch, deadline) = match self.is_timed() {
+            true => (1, state.queue.next_arrival() + state.timing.deadline),
+            false => (limits.batch, Time::NEVER),
+        };
+        if !state.is_connected || !state.queue.take(batch, limits.octets.batch, &mut events) {
+            state.queue.is_scheduled = false;
+            state.delivering = Some(events);
+            return None;
+        }
+        drop(state);
+        self.room.notify_all();
+        Some((events, deadline))
     }
 
     /// Takes one event of a [receiver](Exit::Receiver), waiting until the deadline; `None`: none came.
@@ -408,8 +482,15 @@ impl Consumer {
             sets: self.counters.sets.load(Relaxed),
             lost: self.counters.lost.load(Relaxed),
             failed: self.counters.failed.load(Relaxed),
+            cancelled: self.counters.cancelled.load(Relaxed),
+            late: self.counters.late.load(Relaxed),
         }
     }
+}
+
+/// Time on the clock of deadlines.
+fn now() -> Time {
+    Time(0) + punctual_os::clock::monotonic()
 }
 
 /// What [`Consumer::deliver`] leaves to do.
@@ -435,6 +516,15 @@ pub(crate) enum TimerState {
 }
 
 impl State {
+    /// Whether more is queued; if not, no thread delivers any more.
+    fn has_more(&mut self) -> Delivered {
+        if self.queue.is_empty() || !self.is_connected {
+            self.queue.is_scheduled = false;
+            return Delivered::Nothing;
+        }
+        Delivered::More
+    }
+
     /// Re-arms the deadlines whose groups have fired.
     fn rearm(&mut self) {
         for (timer, due) in self.tree.timers().iter_mut().zip(&mut self.due) {

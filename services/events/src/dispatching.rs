@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{LinearMapping, Orb, Priority, PriorityMapping};
+use punctual::{LinearMapping, Orb, Priority, PriorityMapping, rtscheduling::Time};
 use punctual_dispatch::{Cancellation, Command, Dispatcher, Execution, Hopeless, Level, Qos};
 use punctual_os::{PiMutex, Scheduling};
 
@@ -49,23 +49,36 @@ pub(crate) struct Mapping(Arc<dyn Fn(Priority) -> Option<Scheduling> + Send + Sy
 pub(crate) trait Serve: Send + Sync {
     /// Delivers up to `turn` sets or batches.
     fn serve(self: Arc<Self>, consumer: &Arc<Consumer>, turn: usize);
+
+    /// Drops the set that arrived then, as it can no longer meet its deadline.
+    fn give_up(self: Arc<Self>, consumer: &Arc<Consumer>, arrived: Time);
 }
 
 /// The command that delivers what a consumer's queue holds. A consumer has at most one.
 pub(crate) struct Delivery {
     pub(crate) channel: Weak<dyn Serve>,
     pub(crate) consumer: Arc<Consumer>,
+    /// Arrival of the set for which it is scheduled; [`Time::NEVER`]: its delivery has no deadline.
+    pub(crate) arrived: Time,
 }
 
 impl Command for Delivery {
     fn execute(&mut self, _: &Execution) -> Result<(), Hopeless> {
         if let Some(channel) = self.channel.upgrade() {
-            channel.serve(&self.consumer, TURN);
+            // Each set has a deadline of its own.
+            let turn = if self.consumer.is_timed() { 1 } else { TURN };
+            channel.serve(&self.consumer, turn);
         }
         Ok(())
     }
 
-    fn cancelled(&mut self, _: Cancellation) {}
+    fn cancelled(&mut self, cancellation: Cancellation) {
+        if cancellation == Cancellation::Hopeless
+            && let Some(channel) = self.channel.upgrade()
+        {
+            channel.give_up(&self.consumer, self.arrived);
+        }
+    }
 }
 
 impl Threads {
@@ -147,8 +160,7 @@ impl Threads {
         match &self.kind {
             Kind::Reactive => return Some(delivery),
             Kind::Lanes { dispatcher, .. } => {
-                let importance = i32::from(delivery.consumer.priority().value());
-                let qos = Qos::new(delivery.consumer.level()).importance(importance);
+                let qos = delivery.consumer.dispatch_qos(delivery.arrived);
                 let _ = dispatcher.dispatch(delivery, qos);
             }
             Kind::ThreadPerConsumer(threads) => {
@@ -189,6 +201,7 @@ fn levels(lanes: &mut [Lane], consumers: usize, mapping: &Mapping) -> Result<Vec
     let level = |(lane, level): (&Lane, u32)| {
         let scheduling = mapping.scheduling(lane.priority)?;
         let level = Level::new(level).scheduling(scheduling).threads(lane.threads);
+        let level = level.order(lane.order).shedding(lane.shedding);
         Ok(level.capacity(consumers + lane.threads))
     };
     lanes.iter().zip(0..).map(level).collect()

@@ -69,6 +69,7 @@ impl From<ChannelStatistics> for ChannelState {
             disconnected: all.disconnected,
             lost: all.lost,
             failed: all.failed,
+            cancelled: all.cancelled,
             refusals: all.refusals.into(),
             suppliers: all.suppliers,
             observers: all.observers,
@@ -90,6 +91,7 @@ impl From<ChannelState> for ChannelStatistics {
             disconnected: state.disconnected,
             lost: state.lost,
             failed: state.failed,
+            cancelled: state.cancelled,
             refusals: state.refusals.into(),
             suppliers: state.suppliers,
             observers: state.observers,
@@ -155,6 +157,8 @@ impl From<ConsumerStatistics> for ConsumerState {
             sets: one.sets,
             lost: one.lost,
             failed: one.failed,
+            cancelled: one.cancelled,
+            late: one.late,
         }
     }
 }
@@ -177,6 +181,8 @@ impl From<ConsumerState> for ConsumerStatistics {
             sets: state.sets,
             lost: state.lost,
             failed: state.failed,
+            cancelled: state.cancelled,
+            late: state.late,
         }
     }
 }

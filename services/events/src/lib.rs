@@ -68,6 +68,8 @@ pub mod wire {
     punctual::include_idl!("inspection");
 }
 
+pub use punctual_dispatch::{Order, Timing};
+
 pub use channel::{ChannelBuilder, EventChannel};
 pub use error::EventError;
 pub use filter::{Bits, Designator, EventType, Filter, FilterError, FilterLimits, RESERVED_TYPES, SourceId};

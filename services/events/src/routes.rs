@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use crate::{
         Overflow,
-        consumer::{ConsumerQos, Exit},
+        consumer::{ConsumerQos, Exit, UNTIMED},
         filter::FilterTree,
     };
 
@@ -138,6 +138,7 @@ mod tests {
             octets: 1,
             overflow: Overflow::DropNewest,
             is_gateway: false,
+            timing: UNTIMED,
         };
         let tree = FilterTree::new(&filter);
         let consumer = Consumer::new(id, qos, 0, tree, Exit::Receiver, &Arc::default());

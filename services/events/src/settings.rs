@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use punctual::Priority;
+use punctual::{Priority, rtscheduling::SheddingPolicy};
+use punctual_dispatch::Order;
 
 use crate::FilterLimits;
 
@@ -24,12 +25,39 @@ pub enum Dispatching {
 }
 
 /// Threads for consumers of one priority.
+///
+/// ```
+/// use punctual::{Priority, rtscheduling::SheddingPolicy};
+/// use punctual_events::{Lane, Order};
+///
+/// let shedding = SheddingPolicy::before_dispatch().sparing_critical();
+/// let lane = Lane { order: Order::Deadline, shedding, ..Lane::new(Priority::MAX, 1) };
+/// assert_eq!((lane.threads, Lane::new(Priority::MAX, 1).order), (1, Order::Arrival));
+/// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Lane {
     /// Priority of the threads.
     pub priority: Priority,
     /// Number of threads, at least 1.
     pub threads: usize,
+    /// Order in which its consumers are served. By deadline or laxity, those with a
+    /// [deadline](crate::SubscriptionBuilder::deadline) come first.
+    pub order: Order,
+    /// What becomes of events that can no longer meet the deadline of their consumer.
+    pub shedding: SheddingPolicy,
+}
+
+impl Lane {
+    /// Creates a lane with this number of threads, which serves its consumers in the order of arrival, and
+    /// delivers late events, too.
+    pub const fn new(priority: Priority, threads: usize) -> Self {
+        Self {
+            priority,
+            threads,
+            order: Order::Arrival,
+            shedding: SheddingPolicy::never(),
+        }
+    }
 }
 
 /// What happens to an event if the queue of a consumer is full. Each loss is counted for the consumer.

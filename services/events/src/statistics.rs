@@ -32,6 +32,9 @@ pub struct ChannelStatistics {
     pub lost: u64,
     /// Number of events whose delivery failed, of all consumers since the channel was built.
     pub failed: u64,
+    /// Number of events that were dropped in place of being delivered, because they could no longer meet the
+    /// deadline of a consumer, of all consumers since the channel was built.
+    pub cancelled: u64,
     /// Subscriptions that were refused.
     pub refusals: Refusals,
     /// Number of suppliers that are connected through the ORB.
@@ -135,4 +138,9 @@ pub struct ConsumerStatistics {
     pub lost: u64,
     /// Number of events whose delivery failed.
     pub failed: u64,
+    /// Number of events that were dropped in place of being delivered, because they could no longer meet their
+    /// deadline.
+    pub cancelled: u64,
+    /// Number of delivered events whose callback returned after their deadline.
+    pub late: u64,
 }

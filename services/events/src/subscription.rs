@@ -12,7 +12,7 @@ use punctual::{Priority, SystemException};
 use crate::{
     EventChannel, EventError, Filter, Overflow, SourceId,
     channel::Core,
-    consumer::{Consumer, ConsumerQos, Exit, Sink},
+    consumer::{Consumer, ConsumerQos, Exit, Sink, UNTIMED},
     rtec::rtec_event_comm::Event,
     topic::{self, Topic},
 };
@@ -69,8 +69,12 @@ pub struct SubscriptionBuilder<C> {
     core: Arc<Core>,
     filter: Filter,
     qos: ConsumerQos,
+    cancelled: Option<Cancelled>,
     content: PhantomData<fn() -> C>,
 }
+
+/// What is called for events that are dropped because they could no longer meet their deadline.
+type Cancelled = Box<dyn Fn(&[Arc<Event>]) + Send + Sync>;
 
 impl<C: Content> SubscriptionBuilder<C> {
     fn new(channel: &EventChannel, filter: Filter) -> Self {
@@ -82,13 +86,14 @@ impl<C: Content> SubscriptionBuilder<C> {
             octets: core.limits.octets.queue,
             overflow: core.default_overflow,
             is_gateway: false,
+            timing: UNTIMED,
         };
-        let content = PhantomData;
         Self {
             core,
             filter,
             qos,
-            content,
+            cancelled: None,
+            content: PhantomData,
         }
     }
 
@@ -115,6 +120,59 @@ impl<C: Content> SubscriptionBuilder<C> {
     /// Sets the name that statistics show.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.qos.name = name.into();
+        self
+    }
+
+    /// Has deliveries complete this long after the arrival of their events, in the queue of a lane. Later ones
+    /// are counted as late; those that can no longer be complete in time are cancelled if the
+    /// [lane](crate::Lane::shedding) sheds them. Each event, or set of a conjunction, is then delivered alone.
+    /// Default: no deadline.
+    ///
+    /// ```
+    /// use std::{sync::mpsc, time::Duration};
+    /// use punctual::{Priority, rtscheduling::SheddingPolicy};
+    /// use punctual_events::{Dispatching, EventChannel, EventType, Filter, Lane};
+    ///
+    /// let ms = Duration::from_millis;
+    /// let shedding = SheddingPolicy::before_dispatch();
+    /// let lanes = vec![Lane { shedding, ..Lane::new(Priority::MIN, 1) }];
+    /// let channel = EventChannel::builder().dispatching(Dispatching::Lanes(lanes)).build()?;
+    /// let (cancelled, numbers) = mpsc::channel();
+    /// let display = channel
+    ///     .subscribe_to(Filter::event(EventType(17)))
+    ///     .deadline(ms(20))
+    ///     .execution_time(ms(30))
+    ///     .cancelled(move |event| cancelled.send(event.data.payload[0]).unwrap())
+    ///     .each(|_| unreachable!("it takes longer than it may"))?;
+    /// channel.push_octets(EventType(17), &[3])?;
+    /// assert_eq!(numbers.recv()?, 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.qos.timing.deadline = deadline;
+        self
+    }
+
+    /// Sets the worst-case execution time of the callback. Default: unknown, so that a delivery is hopeless
+    /// from its deadline on.
+    pub fn execution_time(mut self, time: Duration) -> Self {
+        self.qos.timing.execution_time = time;
+        self
+    }
+
+    /// Marks the subscription as critical: policies may
+    /// [spare](punctual::rtscheduling::SheddingPolicy::sparing_critical) its deliveries.
+    pub fn critical(mut self) -> Self {
+        self.qos.timing.is_critical = true;
+        self
+    }
+
+    /// Calls `callback` for each event that is dropped because it could no longer meet its deadline. It runs
+    /// on the thread of the lane and must be short.
+    pub fn cancelled(mut self, callback: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.cancelled = Some(Box::new(move |events| {
+            events.iter().for_each(|event| callback(event));
+        }));
         self
     }
 
@@ -152,7 +210,8 @@ impl<C: Content> SubscriptionBuilder<C> {
         self,
         callback: impl Fn(&[Arc<Event>]) -> Result<(), SystemException> + Send + Sync + 'static,
     ) -> Result<Subscription, EventError> {
-        let exit = Exit::Sink(Box::new(Callback(callback)));
+        let cancelled = self.cancelled;
+        let exit = Exit::Sink(Box::new(Callback { callback, cancelled }));
         let consumer = self.core.subscribe(self.filter, self.qos, exit)?;
         Ok(Subscription {
             core: self.core,
@@ -176,11 +235,20 @@ impl<C: Content> SubscriptionBuilder<C> {
     }
 }
 
-struct Callback<F>(F);
+struct Callback<F> {
+    callback: F,
+    cancelled: Option<Cancelled>,
+}
 
 impl<F: Fn(&[Arc<Event>]) -> Result<(), SystemException> + Send + Sync> Sink for Callback<F> {
     fn deliver(&self, events: &[Arc<Event>]) -> Result<(), SystemException> {
-        (self.0)(events)
+        (self.callback)(events)
+    }
+
+    fn cancelled(&self, events: &[Arc<Event>]) {
+        if let Some(callback) = &self.cancelled {
+            callback(events);
+        }
     }
 }
 

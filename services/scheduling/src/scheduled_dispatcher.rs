@@ -9,12 +9,14 @@ use std::{
 };
 
 use punctual::{NativePriority, Orb, SchedulerStatistics};
-use punctual_dispatch::{Command, DispatchError, Dispatcher, Level, LevelStatistics, Order, Qos, Rejected};
+use punctual_dispatch::{
+    Command, DispatchError, Dispatcher, Level, LevelStatistics, OperationLevels, Placement, Rejected,
+};
 use punctual_os::{PiMutex, Scheduling};
 use punctual_sched::dynamic::Time;
 
 use crate::{
-    reconfigurable::{Anomaly, OperationId, Queue, ReconfigurableScheduler},
+    reconfigurable::{Anomaly, OperationId, ReconfigurableScheduler},
     watched::Watched,
 };
 
@@ -48,7 +50,7 @@ pub struct ScheduledDispatcher<C: Command> {
     /// The schedule in force. Locked by reconfigurations, one at a time.
     scheduler: PiMutex<ReconfigurableScheduler>,
     watched: Arc<Watched>,
-    plan: PiMutex<Arc<Vec<Option<Qos>>>>,
+    plan: PiMutex<Arc<Vec<Option<Placement>>>>,
     configure: Box<Configure>,
     not_scheduled: AtomicU64,
 }
@@ -124,13 +126,11 @@ impl<C: Command> ScheduledDispatcher<C> {
     /// The command: the operation does not run, or its queue is full.
     pub fn dispatch(&self, id: OperationId, release: Time, command: C) -> Result<(), NotDispatched<C>> {
         let plan = Arc::clone(&self.plan.lock());
-        let Some(Some(qos)) = plan.get(id.0 as usize) else {
+        let Some(Some(placement)) = plan.get(id.0 as usize) else {
             self.not_scheduled.fetch_add(1, Relaxed);
             return Err(NotDispatched::NotScheduled(command));
         };
-        // Until here, the deadline was the period.
-        let deadline = release + qos.deadline.since(Time(0));
-        Ok(self.dispatcher.dispatch(command, qos.deadline(deadline))?)
+        Ok(self.dispatcher.dispatch(command, placement.qos(release))?)
     }
 
     /// Changes operations, computes, and passes the levels to the dispatcher; returns the anomalies. If
@@ -252,32 +252,16 @@ pub fn fifo(highest: NativePriority) -> impl Fn(usize, Level) -> Level + Send + 
 }
 
 fn levels(scheduler: &ReconfigurableScheduler, configure: &Configure) -> Vec<Level> {
-    let levels = scheduler.levels().iter().zip(0u32..);
-    let configured = levels.map(|(level, place)| {
-        let order = match level.queue {
-            Queue::Static => Order::Arrival,
-            Queue::Deadline => Order::Deadline,
-            Queue::Laxity => Order::Laxity,
-        };
-        configure(place as usize, Level::new(place).order(order))
+    let levels = 0..scheduler.level_count();
+    let configured = levels.map(|level| {
+        let order = scheduler.order_of(level);
+        configure(level as usize, Level::new(level).order(order))
     });
     configured.collect()
 }
 
-/// Returns for each operation that runs its quality of service, with the period in place of the deadline.
-fn plan(scheduler: &ReconfigurableScheduler) -> Vec<Option<Qos>> {
-    let operations = scheduler.operations().iter().zip(0u32..);
-    let planned = operations.map(|(operation, id)| {
-        let assignment = scheduler.assignment(OperationId(id))?;
-        let qos = Qos::new(assignment.level?)
-            .deadline(Time(0) + assignment.period?)
-            .execution_time(operation.wcet())
-            .importance(operation.importance);
-        Some(if assignment.criticality.is_critical() {
-            qos.critical()
-        } else {
-            qos
-        })
-    });
-    planned.collect()
+/// Returns the placements of all operations, by their ids.
+fn plan(scheduler: &ReconfigurableScheduler) -> Vec<Option<Placement>> {
+    let ids = (0u32..).take(scheduler.operations().len());
+    ids.map(|id| scheduler.placement(OperationId(id))).collect()
 }

@@ -90,9 +90,9 @@ impl ChannelBuilder {
         self
     }
 
-    /// Adds a lane with this number of threads, and with it [`Dispatching::Lanes`].
+    /// Adds a lane with this number of threads, as [`Lane::new`] does, and with it [`Dispatching::Lanes`].
     pub fn lane(mut self, priority: Priority, threads: usize) -> Self {
-        let lane = Lane { priority, threads };
+        let lane = Lane::new(priority, threads);
         match &mut self.dispatching {
             Dispatching::Lanes(lanes) => lanes.push(lane),
             other => *other = Dispatching::Lanes(vec![lane]),

@@ -7,7 +7,7 @@ use punctual::Priority;
 use super::Core;
 use crate::{
     EventError, Filter,
-    consumer::{ConsumerQos, Exit},
+    consumer::{ConsumerQos, Exit, UNTIMED},
     outbox::Outbox,
 };
 
@@ -28,6 +28,7 @@ impl Core {
             octets: self.limits.octets.kept,
             overflow: self.default_overflow,
             is_gateway: true,
+            timing: UNTIMED,
         };
         let consumer = self.subscribe(filter, qos, Exit::Receiver)?;
         let new = Arc::new(Outbox::new(name, consumer, self.limits.octets.batch));

@@ -2,6 +2,8 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use punctual::rtscheduling::Time;
+
 use crate::{pool::octets, rtec::rtec_event_comm::Event};
 
 pub(super) struct Queue {
@@ -18,6 +20,8 @@ struct Entry {
     event: Arc<Event>,
     /// Whether the next entry belongs to the same set.
     continues: bool,
+    /// When it arrived; [`Time::NEVER`] if the consumer had no deadline then.
+    arrived: Time,
 }
 
 /// Number of events of a set, and of their octets.
@@ -85,11 +89,15 @@ impl Queue {
     }
 
     /// Appends a set, which fits.
-    pub(super) fn push_set(&mut self, events: &mut Vec<Arc<Event>>, size: Size) {
+    pub(super) fn push_set(&mut self, events: &mut Vec<Arc<Event>>, size: Size, arrived: Time) {
         let last = events.len();
         for (index, event) in events.drain(..).enumerate() {
             let continues = index + 1 < last;
-            self.entries.push_back(Entry { event, continues });
+            self.entries.push_back(Entry {
+                event,
+                continues,
+                arrived,
+            });
         }
         self.octets += size.octets;
         self.high_water = self.high_water.max(self.entries.len());
@@ -119,6 +127,11 @@ impl Queue {
             out.extend(self.take_one());
         }
         true
+    }
+
+    /// Arrival of the set that is next.
+    pub(super) fn next_arrival(&self) -> Time {
+        self.entries.front().map_or(Time::NEVER, |entry| entry.arrived)
     }
 
     pub(super) fn take_one(&mut self) -> Option<Arc<Event>> {

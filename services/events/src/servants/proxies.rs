@@ -11,7 +11,7 @@ use punctual_os::PiMutex;
 use super::Host;
 use crate::{
     EventError, EventType, Filter,
-    consumer::{Consumer, ConsumerQos, Exit, Sink},
+    consumer::{Consumer, ConsumerQos, Exit, Sink, UNTIMED},
     error::{gone, limit_exceeded},
     rtec::rtec_event_channel_admin::{
         AlreadyConnected, ConsumerQosView, ProxyPushConsumer, ProxyPushConsumerRef, ProxyPushSupplier,
@@ -98,6 +98,7 @@ impl ProxyPushSupplier for SupplierHandle {
             octets: core.limits.octets.queue,
             overflow: core.default_overflow,
             is_gateway: qos.is_gateway,
+            timing: UNTIMED,
         };
         let timed = consumer.as_object().with_timeout(core.limits.send_timeout);
         let exit = Exit::Sink(Box::new(RemoteConsumer {

@@ -304,10 +304,7 @@ fn limits_refuse_consumers_queues_and_payloads() {
 #[test]
 fn consumers_are_served_by_the_lane_at_or_below_their_priority() {
     let priority = |value| Priority::new(value).unwrap();
-    let lane = |value, threads| Lane {
-        priority: priority(value),
-        threads,
-    };
+    let lane = |value, threads| Lane::new(priority(value), threads);
     let dispatching = Dispatching::Lanes(vec![lane(100, 1), lane(200, 1)]);
     let channel = EventChannel::builder()
         .name("t")

@@ -1,6 +1,7 @@
 //! The event service: delivery, timeouts, the wire, and hostile clients.
 
 mod datagrams;
+mod deadlines;
 mod delivery;
 mod federation;
 mod hostile;

@@ -95,10 +95,7 @@ fn a_new_schedule_changes_lanes_and_priorities_and_loses_no_event() {
 fn lanes_that_cannot_be_used_change_nothing() {
     let channel = EventChannel::builder().lane(Priority::MIN, 1).build().unwrap();
     let consumer = channel.subscribe_to(Filter::event(TRACK)).each(|_| {}).unwrap();
-    let idle = Lane {
-        priority: Priority::MAX,
-        threads: 0,
-    };
+    let idle = Lane::new(Priority::MAX, 0);
     for lanes in [vec![], vec![idle]] {
         assert!(channel.reconfigure(lanes, |_| Some(Priority::MAX)).is_err());
     }

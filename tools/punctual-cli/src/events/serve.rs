@@ -77,10 +77,7 @@ enum Who {
 pub fn run(options: &Options) -> Result<(), Failed> {
     let termination = Termination::watch()?;
     let lanes = match &options.lanes[..] {
-        [] => vec![Lane {
-            priority: Priority::MIN,
-            threads: 1,
-        }],
+        [] => vec![Lane::new(Priority::MIN, 1)],
         lanes => lanes.to_vec(),
     };
     let mut builder = Orb::builder().listen(&*options.listen);
@@ -194,10 +191,8 @@ fn overflow(text: &str) -> Result<Overflow, String> {
 fn lane(text: &str) -> Result<Lane, String> {
     let (number, threads) = text.split_once(':').unwrap_or((text, "1"));
     let threads = threads.parse().ok().filter(|threads| (1..=256).contains(threads));
-    Ok(Lane {
-        priority: priority(number)?,
-        threads: threads.ok_or("expected 1 to 256 threads, such as 20000:2")?,
-    })
+    let threads = threads.ok_or("expected 1 to 256 threads, such as 20000:2")?;
+    Ok(Lane::new(priority(number)?, threads))
 }
 
 fn name(text: &str) -> Result<String, String> {
@@ -218,11 +213,7 @@ mod tests {
             assert_eq!(overflow(text).map(shown), Ok(text.to_owned()));
         }
         assert!(overflow("block").is_err() && overflow("block:-1").is_err());
-        let two = Lane {
-            priority: Priority::MAX,
-            threads: 2,
-        };
-        assert_eq!(lane("32767:2"), Ok(two));
+        assert_eq!(lane("32767:2"), Ok(Lane::new(Priority::MAX, 2)));
         for wrong in ["", "-1", "0:0", "0:1000", "32768", "0:x"] {
             assert!(lane(wrong).is_err(), "{wrong}");
         }

@@ -33,7 +33,8 @@ Examples:
   punctual events top --json > channel.json
 
 A row is a consumer, those of the highest priority first: its queue (waiting/length), the most that waited,
-events delivered per second, and since it subscribed: delivered, lost because the queue was full, failed.
+events delivered per second, and since it subscribed: delivered, lost because the queue was full, failed,
+late (delivered after their deadline), cancelled (dropped, as they could no longer meet it).
 Yellow: it has lost events in the last interval; red: its queue is full. Unmatched events have no consumer;
 refused ones were too long. Events lost and failed are those of all consumers, also of those that are gone;
 refused subscriptions had filters that were too deep, too long or no filters, or met another limit of the
@@ -86,7 +87,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     Ok(())
 }
 
-const COLUMNS: [Column<ConsumerStatistics, Rates>; 9] = [
+const COLUMNS: [Column<ConsumerStatistics, Rates>; 11] = [
     column("consumer", 16, 0, |one, _| format!("{} {}", one.id, one.name)),
     column("priority", 8, 3, |one, _| one.priority.to_string()),
     column("queue", 11, 1, |one, _| {
@@ -97,6 +98,8 @@ const COLUMNS: [Column<ConsumerStatistics, Rates>; 9] = [
     column("delivered", 10, 6, |one, _| one.delivered.to_string()),
     column("lost", 8, 0, |one, _| one.lost.to_string()),
     column("failed", 7, 2, |one, _| one.failed.to_string()),
+    column("late", 7, 7, |one, _| one.late.to_string()),
+    column("cancelled", 9, 7, |one, _| one.cancelled.to_string()),
     column("state", 9, 4, |one, _| state(one).to_owned()),
 ];
 
@@ -156,7 +159,8 @@ fn title(now: &ChannelStatistics) -> String {
 fn totals(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
     let rate = per_second(before.received, now.received, span(before, now));
     format!(
-        "Received {} ({rate:.0} per second): {} unmatched, {} refused, {} lost, {} failed. {}. {}, {}, {}; \
+        "Received {} ({rate:.0} per second): {} unmatched, {} refused, {} lost, {} failed, \
+         {} cancelled. {}. {}, {}, {}; \
          {} disconnected; subscriptions refused: {} too deep, {} too long, {} malformed, {} beyond other \
          limits.",
         super::counted(now.received, "event"),
@@ -164,6 +168,7 @@ fn totals(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
         now.refused,
         now.lost,
         now.failed,
+        now.cancelled,
         super::counted(now.timeouts, "timeout"),
         super::counted(now.consumers.len() as u64, "consumer"),
         super::counted(now.suppliers, "supplier"),
@@ -211,7 +216,8 @@ fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
             "id": one.id, "name": one.name, "priority": one.priority.value(), "waiting": one.waiting,
             "waiting_octets": one.octets, "capacity": one.capacity, "high_water": one.high_water, "is_suspended": one.is_suspended,
             "is_gateway": one.is_gateway, "queued": one.queued, "delivered": one.delivered,
-            "sets": one.sets, "lost": one.lost, "failed": one.failed,
+            "sets": one.sets, "lost": one.lost, "failed": one.failed, "cancelled": one.cancelled,
+            "late": one.late,
             "delivered_per_s": rates.delivered, "lost_per_s": rates.lost,
         })
     };
@@ -225,7 +231,7 @@ fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
         "channel": now.name, "age_s": now.age.as_secs_f64(), "span_s": span, "received": now.received,
         "received_per_s": per_second(before.received, now.received, span), "unmatched": now.unmatched,
         "refused": now.refused, "timeouts": now.timeouts, "disconnected": now.disconnected,
-        "lost": now.lost, "failed": now.failed,
+        "lost": now.lost, "failed": now.failed, "cancelled": now.cancelled,
         "refused_subscriptions": {
             "depth": now.refusals.depth, "length": now.refusals.length,
             "malformed": now.refusals.malformed, "limit": now.refusals.limit,
@@ -304,6 +310,8 @@ mod tests {
             sets: 1,
             lost,
             failed: 2,
+            cancelled: 1,
+            late: 1,
         };
         ChannelStatistics {
             name: "plant".to_owned(),
@@ -359,7 +367,10 @@ mod tests {
             "{text}"
         );
         let totals = text.lines().nth(1).unwrap();
-        assert!(totals.contains("0 refused, 10 lost, 3 failed"), "{totals}");
+        assert!(
+            totals.contains("0 refused, 10 lost, 3 failed, 0 cancelled"),
+            "{totals}"
+        );
         assert!(
             totals.ends_with(
                 "subscriptions refused: 4 too deep, 5 too long, 6 malformed, 7 beyond other limits."
