@@ -1,5 +1,6 @@
 //! `case.*`: the case studies of [Gill 2004], with the services of Punctual in place of TAO's.
 
+mod channel;
 mod flight_program;
 mod image_transfer;
 mod recomputation;

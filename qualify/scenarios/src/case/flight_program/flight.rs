@@ -1,4 +1,5 @@
-//! The measured process: arrivals as events of the dispatcher, and what becomes of each.
+//! The measured process: operations as consumers of an event channel, arrivals as its events, and what becomes
+//! of each.
 
 use std::{
     sync::{
@@ -8,19 +9,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::NativePriority;
-use punctual_dispatch::{Cancellation, Command, Execution, Hopeless};
+use punctual_events::{EventChannel, Filter, Overflow, Subscription, rtec::rtec_event_comm::Event};
 use punctual_harness::child::{Role, TaskEntry};
 use punctual_os::clock;
-use punctual_sched::dynamic::{SheddingPolicy, Time};
-use punctual_scheduling::{
-    ScheduledDispatcher, fifo,
-    reconfigurable::{OperationId, ReconfigurableScheduler},
-};
+use punctual_sched::dynamic::SheddingPolicy;
+use punctual_scheduling::reconfigurable::{OperationId, ReconfigurableScheduler};
 use punctual_types::SplitMix64;
 use serde::{Deserialize, Serialize};
 
-use super::operations::{self, Operation};
+use super::{
+    super::channel::{self, RELEASES},
+    operations::{self, Operation},
+};
 use crate::{
     error::Error,
     os::{Job, Ready, Timed, fifo as thread, get_ready, joined, now_ns},
@@ -68,11 +68,8 @@ pub(super) enum Fate {
 
 const FATES: [Fate; 4] = [Fate::Waiting, Fate::Made, Fate::Missed, Fate::Cancelled];
 
-/// Priority of the thread that releases operations; levels are below it.
-const RELEASES: i16 = 60;
-const HIGHEST_LEVEL: NativePriority = NativePriority(50);
-/// Enough for all arrivals of a level.
-const CAPACITY: usize = 1 << 14;
+/// Enough for all arrivals of an operation.
+const CAPACITY: usize = 1 << 10;
 /// Admits everything: the overload is the subject.
 const NO_THRESHOLD: f64 = 1e3;
 /// Time between the command and the start.
@@ -111,38 +108,43 @@ impl Job for Fly {
             true => SheddingPolicy::before_dispatch().sparing_critical(),
             false => SheddingPolicy::never(),
         };
-        let priorities = fifo(HIGHEST_LEVEL);
-        let configure = move |place, level| priorities(place, level).capacity(CAPACITY).shedding(shedding);
-        let dispatcher = ScheduledDispatcher::start(scheduler, configure)?;
-        let releases = self.releases(&operations);
-        let fates: Arc<[AtomicU8]> = releases.iter().map(|_| AtomicU8::new(0)).collect();
+        scheduler.compute();
+        if let Some(anomaly) = scheduler.objection() {
+            return Err(anomaly.to_string().into());
+        }
         let origin_ns = now_ns() + LEAD.as_nanos() as u64;
+        let releases: Arc<[Release]> = self.releases(&operations, &ids).into();
+        let log = Log {
+            origin_ns,
+            fates: releases.iter().map(|_| AtomicU8::new(0)).collect(),
+            releases: Arc::clone(&releases),
+        };
+        let channel = channel::channel().name("flight").build()?;
+        let log = Arc::new(log);
+        let components = ids.iter().zip(&operations);
+        let components: Vec<Subscription> = components
+            .map(|(id, own)| component(&channel, *id, own, &log))
+            .collect::<Result<_, _>>()?;
+        channel.adopt(&scheduler, channel::lanes(shedding))?;
         let releaser = thread("releases", RELEASES).spawn({
-            let (fates, releases) = (Arc::clone(&fates), releases.clone());
+            let releases = Arc::clone(&releases);
             let end_ns = origin_ns + (self.seconds + TAIL) * 1_000_000_000;
             move || {
-                for (place, release) in releases.into_iter().enumerate() {
-                    let at_ns = origin_ns + release.at_ns;
-                    sleep_until(at_ns);
-                    let run = Run {
-                        fates: Arc::clone(&fates),
-                        place,
-                        work: release.work,
-                    };
-                    let id = ids[release.operation as usize];
-                    dispatcher
-                        .dispatch(id, Time(at_ns), run)
-                        .map_err(|refused| refused.to_string())?;
+                for (place, release) in (0u32..).zip(&*releases) {
+                    sleep_until(origin_ns + release.at_ns);
+                    let event_type = channel::releases(release.operation);
+                    channel.push_octets(event_type, &place.to_le_bytes())?;
                 }
                 sleep_until(end_ns);
-                // What still waits is cancelled.
-                drop(dispatcher);
-                Ok::<_, String>(())
+                // What still waits is not delivered any more.
+                channel.destroy();
+                Ok::<_, Error>(())
             }
         })?;
         joined(releaser)??;
-        let arrivals = releases.iter().zip(fates.iter()).map(|(release, fate)| Arrival {
-            operation: release.operation,
+        drop(components);
+        let arrivals = releases.iter().zip(&log.fates).map(|(release, fate)| Arrival {
+            operation: release.operation.0,
             release_ns: release.at_ns,
             fate: FATES[usize::from(fate.load(Relaxed))],
         });
@@ -157,61 +159,80 @@ impl Job for Fly {
 #[derive(Clone, Copy)]
 struct Release {
     at_ns: u64,
-    operation: u32,
+    deadline_ns: u64,
+    operation: OperationId,
     /// Its execution time.
     work: Duration,
 }
 
 impl Fly {
     /// Returns all releases in order; their execution times are the same in all flights.
-    fn releases(&self, operations: &[Operation]) -> Vec<Release> {
+    fn releases(&self, operations: &[Operation], ids: &[OperationId]) -> Vec<Release> {
         let mut releases = Vec::new();
-        for (own, number) in operations.iter().zip(0u32..) {
-            let mut random = SplitMix64::new(u64::from(number));
+        for (own, id) in operations.iter().zip(ids) {
+            let mut random = SplitMix64::new(u64::from(id.0));
             let end = (self.seconds + TAIL) * 1_000_000_000;
             for at_ns in (own.offset_ns()..end).step_by(own.period_ns() as usize) {
                 let share = (random.next() % 1_001) as f64 * 0.001;
                 releases.push(Release {
                     at_ns,
-                    operation: number,
+                    deadline_ns: at_ns + own.period_ns(),
+                    operation: *id,
                     work: own.execution(self.load, share),
                 });
             }
         }
-        releases.sort_by_key(|release| (release.at_ns, release.operation));
+        releases.sort_by_key(|release| (release.at_ns, release.operation.0));
         releases
     }
 }
 
-/// One execution of an operation.
-struct Run {
-    fates: Arc<[AtomicU8]>,
-    place: usize,
-    work: Duration,
+/// What has become of all releases.
+struct Log {
+    origin_ns: u64,
+    releases: Arc<[Release]>,
+    fates: Vec<AtomicU8>,
 }
 
-impl Run {
-    fn note(&self, fate: Fate) {
-        self.fates[self.place].store(fate as u8, Relaxed);
-    }
-}
-
-impl Command for Run {
-    fn execute(&mut self, execution: &Execution) -> Result<(), Hopeless> {
-        let end = clock::thread_cpu_time() + self.work;
+impl Log {
+    /// Executes the operation that an event releases.
+    fn execute(&self, event: &Event) {
+        let place = place(event);
+        let release = &self.releases[place];
+        let end = clock::thread_cpu_time() + release.work;
         while clock::thread_cpu_time() < end {
             std::hint::spin_loop();
         }
-        let in_time = Time(now_ns()) <= execution.qos().deadline;
-        self.note(if in_time { Fate::Made } else { Fate::Missed });
-        Ok(())
+        let in_time = now_ns() <= self.origin_ns + release.deadline_ns;
+        self.note(place, if in_time { Fate::Made } else { Fate::Missed });
     }
 
-    fn cancelled(&mut self, cancellation: Cancellation) {
-        if cancellation == Cancellation::Hopeless {
-            self.note(Fate::Cancelled);
-        }
+    fn note(&self, place: usize, fate: Fate) {
+        self.fates[place].store(fate as u8, Relaxed);
     }
+}
+
+/// The release that an event stands for.
+fn place(event: &Event) -> usize {
+    let octets = event.data.payload.first_chunk().copied();
+    u32::from_le_bytes(octets.unwrap_or_default()) as usize
+}
+
+/// Connects an operation to the events that release it. The schedule states its deadline.
+fn component(
+    channel: &EventChannel,
+    id: OperationId,
+    operation: &Operation,
+    log: &Arc<Log>,
+) -> Result<Subscription, Error> {
+    let (executes, cancels) = (Arc::clone(log), Arc::clone(log));
+    let component = channel
+        .subscribe_to(Filter::event(channel::releases(id)))
+        .name(operation.name())
+        .queue(CAPACITY, Overflow::DropNewest)
+        .cancelled(move |event| cancels.note(place(event), Fate::Cancelled))
+        .each(move |event| executes.execute(&event))?;
+    Ok(component)
 }
 
 fn sleep_until(at_ns: u64) {

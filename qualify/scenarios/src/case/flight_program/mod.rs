@@ -1,7 +1,7 @@
-//! `case.flight-program`: an operational flight program on the reconfigurable scheduler and its dispatcher.
+//! `case.flight-program`: an operational flight program on the event service and the reconfigurable scheduler.
 //!
-//! 70 operations, critical and other ones, overload one CPU: each arrival is an event that waits in the queue
-//! of its level, with a thread per level. Source: [Gill 2004] 3.2, figures 7 and 8.
+//! 70 operations, critical and other ones, overload one CPU: each is a consumer of an event channel, and each
+//! arrival an event, in the lane of the operation's level. Source: [Gill 2004] 3.2, figures 7 and 8.
 
 mod claims;
 mod flight;
@@ -28,8 +28,8 @@ pub(super) struct FlightProgramCase;
 
 impl Experiment for FlightProgramCase {
     const NAME: &'static str = "case.flight-program";
-    const ABOUT: &'static str = "70 operations on scheduler and dispatcher in overload: MUF and RMS, with \
-                                 and without cancellation";
+    const ABOUT: &'static str = "70 operations on event channel and scheduler in overload: MUF and RMS, \
+                                 with and without cancellation";
     const PAGE: &'static str = include_str!("page.toml");
     const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&claims::ALL);
     const CONTROLS: &'static [Control] = &[UNDERLOAD, BY_RATE, NEVER, PESSIMISTIC, GREATER_LOAD];

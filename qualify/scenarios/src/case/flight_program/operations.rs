@@ -60,6 +60,10 @@ pub(super) struct Operation {
 const SHARES: (f64, f64) = (0.4, 1.0);
 
 impl Operation {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(super) fn period_ns(&self) -> u64 {
         1_000_000_000 / u64::from(self.hertz)
     }

@@ -142,6 +142,11 @@ impl Adaptation {
         })
     }
 
+    /// Returns the name of an operation.
+    pub(super) fn name(&self, id: OperationId) -> &str {
+        &self.scheduler().operations()[id.0 as usize].name
+    }
+
     pub(super) fn scheduler(&self) -> &ReconfigurableScheduler {
         self.manager.scheduler()
     }

@@ -1,21 +1,21 @@
-//! The client's processor during a download: all operations are released at the rates of the schedule, and
-//! the schedule follows the progress.
+//! The client's processor during a download: all operations are consumers of an event channel, released at the
+//! rates of the schedule, and the schedule follows the progress.
 
 use std::{
     cmp::Reverse,
     collections::BinaryHeap,
-    sync::{Arc, OnceLock, atomic::Ordering::Relaxed},
+    sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
-use punctual::NativePriority;
-use punctual_dispatch::{Command, Execution, Hopeless};
+use punctual_events::{EventChannel, Filter, Subscription};
 use punctual_os::clock;
-use punctual_sched::dynamic::Time;
-use punctual_scheduling::{ScheduledDispatcher, fifo, reconfigurable::OperationId};
+use punctual_sched::dynamic::SheddingPolicy;
+use punctual_scheduling::reconfigurable::OperationId;
 
 use super::{
     super::{
+        super::channel::{self, RELEASES},
         adaptation::{self, Adaptation, Operations},
         codec,
         picture::TILES,
@@ -28,9 +28,6 @@ use crate::{
     os::{fifo as thread, joined},
 };
 
-/// Priority of the thread that releases operations and examines the progress; levels are below it.
-const RELEASES: i16 = 60;
-const HIGHEST_LEVEL: NativePriority = NativePriority(50);
 /// Time between two examinations of the progress.
 const EXAMINED: Duration = Duration::from_millis(125);
 /// For how long an image is waited for, if that is longer than its deadline.
@@ -49,15 +46,11 @@ pub(super) fn fly(transfer: &Arc<Transfer>, download: Download, scale: f64) -> R
     joined(spec.spawn(move || Flight::start(transfer, download, scale)?.run())?)?
 }
 
-/// Shared by the releasing thread and the operations.
-struct Cockpit {
-    transfer: Arc<Transfer>,
-    dispatcher: OnceLock<ScheduledDispatcher<Run>>,
-    delivery: (OperationId, Duration),
-}
-
 struct Flight {
-    cockpit: Arc<Cockpit>,
+    transfer: Arc<Transfer>,
+    channel: EventChannel,
+    /// The operations, as long as they run.
+    _components: Vec<Subscription>,
     adaptation: Adaptation,
     operations: Operations,
     scale: f64,
@@ -68,39 +61,40 @@ impl Flight {
         let (scheduler, operations) = adaptation::operations(scale)?;
         let deadline = Duration::from_secs(download.deadline_s);
         let adaptation = Adaptation::new(scheduler, &operations, deadline, scale, download.adapts)?;
-        let dispatcher = ScheduledDispatcher::start(adaptation.scheduler().clone(), fifo(HIGHEST_LEVEL))?;
-        let cockpit = Arc::new(Cockpit {
+        let channel = channel::channel().name("client").build()?;
+        let flight = Self {
+            _components: components(&channel, &transfer, &operations, &adaptation)?,
             transfer,
-            dispatcher: OnceLock::from(dispatcher),
-            delivery: operations.delivery,
-        });
-        Ok(Self {
-            cockpit,
+            channel,
             adaptation,
             operations,
             scale,
-        })
+        };
+        flight.adopt()?;
+        Ok(flight)
+    }
+
+    /// Has the channel serve at the levels that have been agreed on.
+    fn adopt(&self) -> Result<(), Error> {
+        let lanes = channel::lanes(SheddingPolicy::never());
+        Ok(self.channel.adopt(self.adaptation.scheduler(), lanes)?)
     }
 
     /// Releases operations until the image is complete, or too late to be waited for.
     fn run(mut self) -> Result<Downloaded, Error> {
         let own = &self.operations;
-        let mut sources: Vec<(OperationId, Work)> = own
-            .flight
-            .iter()
-            .chain([&own.map])
-            .map(|(id, wcet)| (*id, Work::Other(*wcet)))
-            .collect();
-        sources.push((own.decompression.0, Work::Decompression(own.decompression.1)));
-        let start = self.cockpit.transfer.elapsed();
+        let others = own.flight.iter().chain([&own.map]);
+        let mut sources: Vec<OperationId> = others.map(|(id, _)| *id).collect();
+        sources.push(own.decompression.0);
+        let start = self.transfer.elapsed();
         let mut releases: BinaryHeap<_> = (0..sources.len())
             .map(|source| Reverse((start, source)))
             .collect();
         let (examined, mut next_examination) = (EXAMINED.div_f64(self.scale), start);
         let limit = PATIENCE
             .div_f64(self.scale)
-            .max(self.cockpit.transfer.deadline() + examined * 8);
-        while self.left() > 0 && self.cockpit.transfer.elapsed() < limit {
+            .max(self.transfer.deadline() + examined * 8);
+        while self.left() > 0 && self.transfer.elapsed() < limit {
             let Some(Reverse((at, source))) = releases.peek().copied() else {
                 break;
             };
@@ -112,8 +106,8 @@ impl Flight {
             }
             releases.pop();
             self.sleep_until(at);
-            let (id, work) = sources[source];
-            self.cockpit.release(id, work);
+            let id = sources[source];
+            self.channel.push_octets(channel::releases(id), b"")?;
             let assignment = self.adaptation.scheduler().assignment(id);
             if let Some(period) = assignment.and_then(|own| own.period) {
                 releases.push(Reverse((at + period, source)));
@@ -124,26 +118,23 @@ impl Flight {
 
     /// Returns the number of tiles that have not been displayed.
     fn left(&self) -> u32 {
-        TILES - self.cockpit.transfer.displayed.load(Relaxed)
+        TILES - self.transfer.displayed.load(Relaxed)
     }
 
     fn examine(&mut self) -> Result<(), Error> {
-        let transfer = &self.cockpit.transfer;
+        let transfer = &self.transfer;
         let (now, left) = (transfer.elapsed(), self.left());
         let last = Duration::from_nanos(transfer.displayed_ns.load(Relaxed));
         if left > 0 && self.adaptation.examine(now, last, left)? {
-            let agreed = self.adaptation.scheduler().clone();
-            self.cockpit
-                .dispatcher()
-                .reconfigure(|scheduler| *scheduler = agreed)?;
+            self.adopt()?;
         }
         Ok(())
     }
 
     fn end(self) -> Result<Downloaded, Error> {
-        // What still waits is cancelled.
-        let _ = self.cockpit.dispatcher().dispatcher().shutdown(Duration::ZERO);
-        let transfer = &self.cockpit.transfer;
+        // What still waits is not delivered any more.
+        self.channel.destroy();
+        let transfer = &self.transfer;
         let paper = |time: Duration| time.as_secs_f64() * self.scale;
         let last = Duration::from_nanos(transfer.displayed_ns.load(Relaxed));
         let decompression = self
@@ -163,62 +154,51 @@ impl Flight {
     }
 
     fn sleep_until(&self, at: Duration) {
-        let left = at.saturating_sub(self.cockpit.transfer.elapsed());
+        let left = at.saturating_sub(self.transfer.elapsed());
         clock::sleep_until(Instant::now() + left);
     }
 }
 
-impl Cockpit {
-    fn dispatcher(&self) -> &ScheduledDispatcher<Run> {
-        self.dispatcher.get().expect("set when it was created")
-    }
-
-    /// Queues an operation for the thread of its level. One that is refused has no room, and is counted by
-    /// the dispatcher.
-    fn release(self: &Arc<Self>, id: OperationId, work: Work) {
-        let cockpit = Arc::clone(self);
-        let now = Time(0) + clock::monotonic();
-        let _ = self.dispatcher().dispatch(id, now, Run { cockpit, work });
-    }
-}
-
-/// What an operation does, with its worst-case execution time.
-#[derive(Clone, Copy)]
-enum Work {
-    /// Flies the aircraft, or redraws the map.
-    Other(Duration),
-    Decompression(Duration),
-    Delivery(Duration),
-}
-
-/// One execution of an operation.
-struct Run {
-    cockpit: Arc<Cockpit>,
-    work: Work,
-}
-
-impl Command for Run {
-    fn execute(&mut self, _: &Execution) -> Result<(), Hopeless> {
-        let began = clock::thread_cpu_time();
-        let transfer = &self.cockpit.transfer;
-        match self.work {
-            Work::Other(wcet) => use_processor(began, wcet),
-            Work::Decompression(wcet) => {
-                let Some((number, compressed)) = transfer.take() else {
-                    return Ok(());
-                };
-                transfer.hand_on(number, codec::decompress(&compressed));
-                use_processor(began, wcet);
-                let (id, wcet) = self.cockpit.delivery;
-                self.cockpit.release(id, Work::Delivery(wcet));
-            }
-            Work::Delivery(wcet) => {
-                transfer.deliver();
-                use_processor(began, wcet);
-            }
-        }
+/// Connects all operations to the events that release them. One that has no room loses its oldest release,
+/// which the channel counts.
+fn components(
+    channel: &EventChannel,
+    transfer: &Arc<Transfer>,
+    operations: &Operations,
+    adaptation: &Adaptation,
+) -> Result<Vec<Subscription>, Error> {
+    let mut components = Vec::new();
+    let mut connect = |id: OperationId, work: Box<dyn Fn(Duration) + Send + Sync>| -> Result<(), Error> {
+        let component = channel
+            .subscribe_to(Filter::event(channel::releases(id)))
+            .name(adaptation.name(id))
+            .each(move |_| work(clock::thread_cpu_time()))?;
+        components.push(component);
         Ok(())
+    };
+    for &(id, wcet) in operations.flight.iter().chain([&operations.map]) {
+        connect(id, Box::new(move |began| use_processor(began, wcet)))?;
     }
+    let (delivery, wcet) = operations.delivery;
+    let displays = Arc::clone(transfer);
+    let deliver = move |began| {
+        displays.deliver();
+        use_processor(began, wcet);
+    };
+    connect(delivery, Box::new(deliver))?;
+    let (decompression, wcet) = operations.decompression;
+    let (tiles, releases) = (Arc::clone(transfer), channel.clone());
+    let decompress = move |began| {
+        let Some((number, compressed)) = tiles.take() else {
+            return;
+        };
+        tiles.hand_on(number, codec::decompress(&compressed));
+        use_processor(began, wcet);
+        // Refused only at the end of the flight.
+        let _ = releases.push_octets(channel::releases(delivery), b"");
+    };
+    connect(decompression, Box::new(decompress))?;
+    Ok(components)
 }
 
 /// Uses what an operation typically uses: decompression and display of the paper's computers.
