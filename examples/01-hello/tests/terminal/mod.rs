@@ -66,3 +66,21 @@ impl Drop for Server {
         let _ = self.child.wait();
     }
 }
+
+/// Runs the two commands of a README, a server's and a client's, and compares the server's first line and the
+/// client's output with those that the README shows.
+#[allow(dead_code, reason = "not all examples have just these two commands")]
+pub fn serves_and_answers(readme: &str) {
+    let [server, client] = blocks_of(readme, "sh")[..] else {
+        panic!("expected two commands in the README");
+    };
+    let [working_at, answers] = blocks_of(readme, "text")[..] else {
+        panic!("expected two outputs in the README");
+    };
+    let server = Server::start(server);
+    assert_eq!(server.first_line, working_at);
+    let answer = command(client).output().unwrap();
+    let said = String::from_utf8_lossy(&answer.stderr);
+    assert!(answer.status.success(), "{said}");
+    assert_eq!(String::from_utf8_lossy(&answer.stdout).trim_end(), answers);
+}
