@@ -1,5 +1,7 @@
 //! Distributable threads from outside: at one endsystem, between hosts, and on the wire.
 
+#[path = "../../../../fuzz/corpus.rs"]
+mod corpus;
 mod remote;
 mod resource_manager;
 mod retained_storage;

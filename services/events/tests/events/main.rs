@@ -1,9 +1,12 @@
 //! The event service: delivery, timeouts, the wire, and hostile clients.
 
+#[path = "../../../../fuzz/corpus.rs"]
+mod corpus;
 mod datagrams;
 mod deadlines;
 mod delivery;
 mod federation;
+mod fuzzed;
 mod hostile;
 mod links;
 mod liveness;

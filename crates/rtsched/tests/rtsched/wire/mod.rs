@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod deadlines;
+mod fuzzed;
 mod golden;
 mod peers;
 mod round_trips;
