@@ -10,23 +10,23 @@ pub use generated::hello;
 
 #[cfg(doctest)]
 mod pages {
-    #[doc = include_str!("../../../docs/events.md")]
+    #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-events.md"))]
     mod all_about_events {}
-    #[doc = include_str!("../../../docs/guide/calling-any-object.md")]
+    #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-guide-calling-any-object.md"))]
     mod calling_any_object {}
-    #[doc = include_str!("../../../docs/guide/events.md")]
+    #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-guide-events.md"))]
     mod events {}
-    #[doc = include_str!("../../../docs/guide/first-call.md")]
+    #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-guide-first-call.md"))]
     mod first_call {}
-    #[doc = include_str!("../../../docs/inspection.md")]
+    #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-inspection.md"))]
     mod inspection {}
-    #[doc = include_str!("../../../docs/guide/lanes.md")]
+    #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-guide-lanes.md"))]
     mod lanes {}
-    #[doc = include_str!("../../../docs/scheduler.md")]
+    #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-scheduler.md"))]
     mod scheduler {}
-    #[doc = include_str!("../../../docs/guide/stable-references.md")]
+    #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-guide-stable-references.md"))]
     mod stable_references {}
-    #[doc = include_str!("../../../docs/guide/transports.md")]
+    #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-guide-transports.md"))]
     mod transports {}
 }
 

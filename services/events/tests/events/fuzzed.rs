@@ -52,14 +52,20 @@ fn subscription(octets: &[u8], endian: Endian) -> bool {
     let mut written = Vec::new();
     let dependencies = filter.to_dependencies();
     let mut encoder = Encoder::new(&mut written, Endian::NATIVE);
-    dependencies.encode(&mut encoder).expect("it is as long as it was");
+    dependencies
+        .encode(&mut encoder)
+        .expect("it is as long as it was");
     assert_eq!(read(&written, Endian::NATIVE).as_ref(), Some(&filter));
     let limits = ChannelLimits {
         ending: Duration::ZERO,
         ..ChannelLimits::default()
     };
     let channel = EventChannel::builder().limits(limits).build().unwrap();
-    let Ok(consumer) = channel.subscribe_to(filter).queue(4, Default::default()).receiver() else {
+    let Ok(consumer) = channel
+        .subscribe_to(filter)
+        .queue(4, Default::default())
+        .receiver()
+    else {
         return true;
     };
     for event_type in [0, 1, 16, 17, 99].repeat(3) {

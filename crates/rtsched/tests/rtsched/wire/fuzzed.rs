@@ -55,7 +55,10 @@ mod tests {
         corpus().inputs().for_each(check);
         let reads = |input: &&[u8]| {
             let layout = LAYOUTS[usize::from(input[0])];
-            matches!(Reader::new(CLOCKS, layout).read(&input[1..]), Ok(Reading::Context(_)))
+            matches!(
+                Reader::new(CLOCKS, layout).read(&input[1..]),
+                Ok(Reading::Context(_))
+            )
         };
         let read = corpus().inputs().filter(reads).count();
         assert!(read >= 6, "{read}");
