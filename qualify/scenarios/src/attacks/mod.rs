@@ -42,6 +42,7 @@ use crate::{
     error::Error,
     experiment::{Experiment, Trial, benchmark},
     length::Length,
+    load::Exposure,
     role::Role,
     testbed::Testbed,
 };
@@ -54,6 +55,16 @@ const HELD: Control = Control {
     id: "held",
     about: "another program that keeps the CPU above all lanes during most of each attack",
     breaks: &["*.calls", "*.above.newcomers"],
+};
+const SLOWED: Control = Control {
+    id: "slowed",
+    about: "another program that keeps the CPU above all lanes for 0.3 of each millisecond of each attack",
+    breaks: &["*.above.p99"],
+};
+const UNLIMITED: Control = Control {
+    id: "unlimited",
+    about: "a server without limits of the memory and processor time that a lane's peers take",
+    breaks: &["half-messages.memory", "unread.memory"],
 };
 const KILLED: Control = Control {
     id: "killed",
@@ -116,7 +127,7 @@ impl Experiment for Attacks {
     const ABOUT: &'static str =
         "calls, latencies and memory of a server with three lanes while one of them is attacked";
     const PAGE: &'static str = include_str!("attacks.toml");
-    const CONTROLS: &'static [Control] = &[HELD, KILLED];
+    const CONTROLS: &'static [Control] = &[HELD, KILLED, SLOWED, UNLIMITED];
 
     fn expected(length: Length) -> Duration {
         let plan = Plan::of(length);
@@ -204,11 +215,19 @@ impl<'t> Watch<'t> {
         self.testbed.progress.stage(title, length + site::OVERHEAD);
         let mut site = match self.site.take() {
             Some(site) => site,
-            None => Site::start(&self.testbed.places, Attacks::expected(self.testbed.length))?,
+            None => {
+                let exposure = match self.testbed.is_under(&UNLIMITED) {
+                    true => Exposure::Unlimited,
+                    false => Exposure::Limited,
+                };
+                let expected = Attacks::expected(self.testbed.length);
+                Site::start(&self.testbed.places, exposure, expected)?
+            }
         };
         let fault = match self.testbed.control {
             Some(control) if *control == HELD => Some(Fault::Held),
             Some(control) if *control == KILLED => Some(Fault::Killed),
+            Some(control) if *control == SLOWED => Some(Fault::Slowed),
             _ => None,
         };
         let block = match site.block(attack, fault, seconds) {

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    load::{Deployment, Pace, Placement, PoolSpec, Request, ServerSpec, Setup, Tolerance, Worker},
+    load::{Deployment, Exposure, Pace, Placement, PoolSpec, Request, ServerSpec, Setup, Tolerance, Worker},
     orb,
     os::{run, spin_for},
     testbed::Places,
@@ -46,9 +46,12 @@ pub(super) enum Fault {
     Held,
     /// The server is killed.
     Killed,
+    /// Another program keeps the CPU for [`SLOWED`] of each millisecond.
+    Slowed,
 }
 
 const HELD: f64 = 0.85;
+const SLOWED: f64 = 0.3;
 
 /// One server with its clients, attackers and newcomers.
 pub(super) struct Site {
@@ -65,10 +68,10 @@ pub(super) struct Site {
 
 impl Site {
     /// Starts all processes; they are killed after a multiple of the expected time.
-    pub(super) fn start(places: &Places, expected: Duration) -> Result<Self, Error> {
+    pub(super) fn start(places: &Places, exposure: Exposure, expected: Duration) -> Result<Self, Error> {
         let lanes = LANES.iter().map(|lane| lane.priority).collect();
         let server = ServerSpec {
-            exposed: true,
+            exposure: Some(exposure),
             ..ServerSpec::new(vec![PoolSpec::Lanes(lanes)], true)
         };
         let limit = expected * 2 + RECOVERY * 30;
@@ -178,14 +181,22 @@ impl Site {
                 let server = Pid::from_raw(self.server().get()).ok_or("the server has no id")?;
                 Ok(kill_process(server, Signal::KILL)?)
             }
-            Fault::Held => {
-                let ns = (length.as_nanos() as f64 * HELD) as u64;
-                let holder = ThreadSpec::new("holds").affinity(self.pinned.clone());
-                run(holder.scheduling(Scheduling::fifo(ABOVE_ALL)), move || {
-                    spin_for(ns)
-                })
-            }
+            Fault::Held => self.keep_cpu(length, HELD, 1),
+            Fault::Slowed => self.keep_cpu(length, SLOWED, length.as_millis() as u32),
         }
+    }
+
+    /// Keeps the CPU for a share of this time, in so many parts.
+    fn keep_cpu(&self, length: Duration, share: f64, parts: u32) -> Result<(), Error> {
+        let part = length / parts.max(1);
+        let kept = part.mul_f64(share);
+        let holder = ThreadSpec::new("holds").affinity(self.pinned.clone());
+        run(holder.scheduling(Scheduling::fifo(ABOVE_ALL)), move || {
+            for _ in 0..parts {
+                spin_for(kept.as_nanos() as u64);
+                thread::sleep(if parts > 1 { part - kept } else { Duration::ZERO });
+            }
+        })
     }
 
     fn arrive(&self, length: Duration) -> Command {

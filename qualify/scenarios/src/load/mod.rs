@@ -33,7 +33,7 @@ pub(crate) use deadlines::{Counting, Share};
 pub(crate) use deployment::{Deployment, Placement, Setup};
 pub(crate) use other_program::OtherProgram;
 pub(crate) use policies::Policy;
-pub(crate) use server::{Fault, PoolSpec, SMALL_STACK_BYTES, Server, ServerSetup, ServerSpec};
+pub(crate) use server::{Exposure, Fault, PoolSpec, SMALL_STACK_BYTES, Server, ServerSetup, ServerSpec};
 pub(crate) use session::{Client, Engine, Phase, PhaseResult, Session, expected};
 pub(crate) use slices::Slices;
 pub(crate) use task::{Pace, Report, Request, Tolerance, Worker};

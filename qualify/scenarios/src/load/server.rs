@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{LaneSpec, Orb, Poa, Priority, PriorityModel, SchedulingClass, SystemException};
+use punctual::{LaneSpec, Limits, Orb, Poa, Priority, PriorityModel, SchedulingClass, SystemException};
 use punctual_harness::child::{Role, Task, TaskEntry};
 use punctual_os::{ThreadSpec, clock, scheduling};
 use punctual_system::Semaphore;
@@ -31,8 +31,8 @@ pub(crate) struct ServerSpec {
     pub(crate) policies: Vec<Policy>,
     /// Whether the threads run under SCHED_FIFO, not in the default class.
     pub(crate) realtime: bool,
-    /// Whether it also listens in shared memory, and may open as many files as usual: [`USUAL_FILES`].
-    pub(crate) exposed: bool,
+    /// Whether it is exposed to attackers.
+    pub(crate) exposure: Option<Exposure>,
     /// What is wrong with the servants, under a control.
     pub(crate) fault: Option<Fault>,
     /// Number of servants of each pool; workers select them by index.
@@ -51,7 +51,7 @@ impl ServerSpec {
             pools,
             policies: Vec::new(),
             realtime,
-            exposed: false,
+            exposure: None,
             fault: None,
             servants: 1,
             stack_bytes: None,
@@ -122,12 +122,15 @@ impl Role for Server {
             "127.0.0.1"
         };
         let mut builder = Orb::builder().listen(format!("iiop://{address}:0"));
-        if spec.exposed {
+        if let Some(exposure) = spec.exposure {
             let most = getrlimit(Resource::Nofile).maximum;
             let current = Some(most.map_or(USUAL_FILES, |most| most.min(USUAL_FILES)));
             let maximum = most;
             setrlimit(Resource::Nofile, Rlimit { current, maximum })?;
             builder = builder.listen("shmiop://");
+            if exposure == Exposure::Unlimited {
+                builder = builder.limits(unlimited());
+            }
         }
         if !spec.realtime {
             builder = builder.scheduling_class(SchedulingClass::Other);
@@ -220,6 +223,24 @@ fn poa(orb: &Orb, name: &str, spec: &PoolSpec, stack_bytes: Option<usize>) -> Re
 
 fn corba(priority: i16) -> Result<Priority, Error> {
     Ok(Priority::new(priority)?)
+}
+
+/// A server that also listens in shared memory, and may open as many files as usual: [`USUAL_FILES`].
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) enum Exposure {
+    /// With the default limits.
+    Limited,
+    /// Without limits of the memory and of the processor time that a lane's peers take, under a control.
+    Unlimited,
+}
+
+fn unlimited() -> Limits {
+    Limits::default()
+        .max_lane_memory(usize::MAX / 2)
+        .accepts_per_wake_up(usize::MAX)
+        .accept_percent(100)
+        .unserved_percent(100)
+        .accept_rate_per_peer(u32::MAX)
 }
 
 /// What is wrong with servants.

@@ -58,17 +58,11 @@ fn every_control_breaks_something() {
     }
 }
 
-/// Statements without a control. This list only shrinks.
-const NOT_YET: [&str; 2] = ["gill-2004.switch-cost", "punctual.attacks"];
-
 #[test]
 fn claims_of_statements_have_controls() {
     let stated = papers().iter().flat_map(|paper| &paper.statements);
     let mut without = Vec::new();
     for stated in stated {
-        if NOT_YET.contains(&stated.id.as_str()) {
-            continue;
-        }
         // One that does not hold has been seen to fail.
         let Judgement::Claims {
             benchmark,

@@ -44,6 +44,11 @@ const STALLED: Control = Control {
     about: "a pause of 50 µs before each hand-over through the ready queue, and where a policy examines work",
     breaks: &["hand-over", "hand-over.bare", "shedding.*"],
 };
+const STALLED_NATIVES: Control = Control {
+    id: "stalled-natives",
+    about: "a pause of 50 µs before each hand-over by native priorities",
+    breaks: &["hand-over.more"],
+};
 const SETTING: Control = Control {
     id: "setting",
     about: "a sched_setparam with each update through the ready queue, and one per thread with a hand-over",
@@ -217,7 +222,7 @@ impl Experiment for Switch {
     const ABOUT: &'static str = "dispatch decision and hand-over: ready queue and native priorities; \
                                  decisions with 10 to 10,000 threads";
     const PAGE: &'static str = include_str!("switch.toml");
-    const CONTROLS: &'static [Control] = &[STALLED, COPYING, SETTING, EXCHANGED];
+    const CONTROLS: &'static [Control] = &[STALLED, STALLED_NATIVES, COPYING, SETTING, EXCHANGED];
 
     fn expected(length: Length) -> Duration {
         Extent::of(length).expected()
@@ -291,7 +296,8 @@ fn hand_overs(
                 way: one.way,
                 switches: extent.switches,
                 stall: match one.way {
-                    Way::ReadyQueue => stall(testbed),
+                    Way::ReadyQueue => stall(testbed, &STALLED),
+                    Way::OsPriorities => stall(testbed, &STALLED_NATIVES),
                     _ => Duration::ZERO,
                 },
             };
@@ -301,9 +307,9 @@ fn hand_overs(
     Ok(switched.into())
 }
 
-/// Returns the pause of the control [`STALLED`].
-fn stall(testbed: &Testbed) -> Duration {
-    if testbed.is_under(&STALLED) {
+/// Returns the pause under this control.
+fn stall(testbed: &Testbed, control: &Control) -> Duration {
+    if testbed.is_under(control) {
         STALL
     } else {
         Duration::ZERO
