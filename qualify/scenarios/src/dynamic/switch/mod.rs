@@ -392,7 +392,7 @@ fn reorderings(
 }
 
 fn shedding(trial: &mut Trial<'_>, subject: &mut Subject<Dispatcher>, extent: &Extent) -> Result<(), Error> {
-    let stall = stall(trial.testbed);
+    let stall = stall(trial.testbed, &STALLED);
     trial.stage("policies for late work", extent.of_shedding());
     let times = interleave(&shedding::KINDS, extent.rounds, |(work, examined), _| {
         let batch = match stall.is_zero() {
