@@ -365,6 +365,20 @@ fn what_cannot_be_resolved_is_said_why() {
         panic!("{refused}")
     };
     assert_eq!(exception.minor, Minor::CONNECT_REFUSED);
+    let server = Orb::builder().listen("iiop://127.0.0.1:0").build().unwrap();
+    let echo: EchoRef = server.root_poa().activate(Servant::default()).unwrap();
+    let url = server.publish("Echo", &echo).unwrap();
+    let serves = server.clone();
+    let serving = thread::spawn(move || serves.run());
+    let unknown = orb.resolve::<EchoRef>(&url.replace("Echo", "Ecko"));
+    server.shutdown();
+    serving.join().unwrap().unwrap();
+    let unknown = unknown.unwrap_err();
+    assert!(unknown.to_string().contains("`Ecko`"), "{unknown}");
+    let ResolveError::Call { exception, .. } = unknown else {
+        panic!("{unknown}")
+    };
+    assert_eq!(exception.minor, Minor::NOTHING_PUBLISHED);
     let raw = orb
         .resolve::<EchoRef>("corbaloc:uiop:1.2@/run/server/Echo")
         .unwrap_err();

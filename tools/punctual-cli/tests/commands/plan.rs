@@ -173,6 +173,14 @@ fn the_proposed_schedule_is_written_and_feasible() {
     }
     let again = plan(&[&lanes]);
     assert_eq!(again.code, 0, "{}{}", again.said, again.complained);
+    let itself = plan(&[&input, Path::new("--lanes"), &input]);
+    assert_eq!(itself.code, 2, "{}{}", itself.said, itself.complained);
+    assert!(
+        itself.complained.contains("give `--lanes` another file"),
+        "{}",
+        itself.complained
+    );
+    assert_eq!(fs::read_to_string(&input).unwrap(), commented);
 
     let json: Value = serde_json::from_str(&fs::read_to_string(&json).unwrap()).unwrap();
     assert_eq!(
