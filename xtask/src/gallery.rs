@@ -36,20 +36,35 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// Copies each picture that the findings show and the folder has. Those of other runs stay as they are.
-fn copy_pictures(figures: &Path) -> Result<(), String> {
-    let text = fs::read_to_string(root().join(FINDINGS)).map_err(|error| format!("{FINDINGS}: {error}"))?;
+/// Copies each picture that the findings show and the folder has, the first one of its name: the names of
+/// figures begin with their numbers. Those of other runs stay as they are.
+fn copy_pictures(folder: &Path) -> Result<(), String> {
+    let failed = |path: &Path| {
+        let path = path.display().to_string();
+        move |error: std::io::Error| format!("{path}: {error}")
+    };
+    let text = fs::read_to_string(root().join(FINDINGS)).map_err(failed(Path::new(FINDINGS)))?;
+    let entries = fs::read_dir(folder).map_err(failed(folder))?;
+    let figures = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut figures: Vec<(u32, String)> = figures.filter_map(numbered).collect();
+    figures.sort();
     for name in pictures(&text) {
-        let figure = figures.join(name);
-        if figure.exists() {
-            let copied = fs::copy(&figure, root().join(FOLDER).join(name));
-            copied.map_err(|error| format!("{}: {error}", figure.display()))?;
-            println!("{FOLDER}/{name}");
-        } else {
-            println!("{name}: not in {}", figures.display());
+        match figures.iter().find(|(_, figure)| figure == name) {
+            Some((number, figure)) => {
+                let figure = folder.join(format!("{number}-{figure}"));
+                fs::copy(&figure, root().join(FOLDER).join(name)).map_err(failed(&figure))?;
+                println!("{FOLDER}/{name}");
+            }
+            None => println!("{name}: not in {}", folder.display()),
         }
     }
     Ok(())
+}
+
+/// Number and name of a figure's file.
+fn numbered(file: String) -> Option<(u32, String)> {
+    let (number, name) = file.split_once('-')?;
+    Some((number.parse().ok()?, name.to_owned()))
 }
 
 /// Names of the pictures that a document shows.
