@@ -3,7 +3,7 @@
 use punctual_any::{AnyView, TypeCode};
 use std::{sync::Arc, time::Instant};
 
-use punctual_cdr::{CdrError, Decode, Decoder, Encoder};
+use punctual_cdr::{CdrError, Decode, Decoder, Encode as _, Encoder, Ior};
 use punctual_giop::Peer;
 use punctual_types::{Completion, Minor, Priority, SystemException, SystemExceptionKind};
 
@@ -82,6 +82,8 @@ pub enum Outcome {
     NoException,
     /// A user exception.
     UserException,
+    /// A reference to which the client sends the request again.
+    Forwarded,
     /// Nothing yet: a [`ResponseHandler`](crate::ResponseHandler) sends the reply.
     Deferred,
 }
@@ -222,6 +224,16 @@ impl<'m, 'l> Upcall<'m, 'l> {
     /// Returns the reply as encoded so far, after the skeleton has returned; for the ORB.
     pub fn into_reply(self) -> Encoder<'l> {
         self.reply
+    }
+
+    /// Has the client send its request to this object instead: LOCATION_FORWARD, in place of all results.
+    ///
+    /// # Errors
+    /// MARSHAL or a similar exception if the reply has no room for the reference.
+    pub fn forward(&mut self, to: &Ior) -> Result<(), SystemException> {
+        self.reply.truncate(self.body_start);
+        self.outcome = Outcome::Forwarded;
+        self.body(|encoder| to.encode(encoder))
     }
 
     pub(crate) fn user_exception(

@@ -103,11 +103,10 @@ fn call_on_this_thread(
         }
     };
     match outcome {
-        _ if !two_way => {}
-        Err(exception) => return Err(exception),
-        Ok(outcome) => decode_results(outcome, local.reader(reply), call)?,
+        _ if !two_way => Ok(Attempt::Done(())),
+        Err(exception) => Err(exception),
+        Ok(outcome) => decode_results(outcome, local.reader(reply), call),
     }
-    Ok(Attempt::Done(()))
 }
 
 /// Request that stays on the calling thread.
@@ -231,7 +230,10 @@ impl<'c> Local<'c> {
         let (flow, ready) = flow.receive_request(object.servant.repository_id(), arguments.clone());
         let end = match ready {
             Err(end) => end,
-            Ok(()) => self.run(&object, arguments, reply, pool).into(),
+            Ok(()) => {
+                let result = self.run(&object, arguments, reply, pool);
+                ServerEnd::of(result, self.two_way.then(|| self.reader(reply)))
+            }
         };
         let results = self.two_way.then(|| self.reader(reply));
         Ok(flow.end(end, results.as_ref()))
@@ -295,8 +297,14 @@ fn decode_results(
     outcome: Outcome,
     mut decoder: Decoder<'_>,
     call: &mut Call<'_>,
-) -> Result<(), SystemException> {
+) -> Result<Attempt<()>, SystemException> {
     let result = match outcome {
+        Outcome::Forwarded => {
+            let ior = Ior::decode(&mut decoder);
+            return ior
+                .map(Attempt::Forward)
+                .map_err(|error| error.system_exception(Completion::No));
+        }
         Outcome::NoException | Outcome::Deferred => {
             (call.perform)(Phase::Results(&mut decoder)).map(|()| true)
         }
@@ -305,7 +313,7 @@ fn decode_results(
         }
     };
     match result {
-        Ok(true) => Ok(()),
+        Ok(true) => Ok(Attempt::Done(())),
         Ok(false) => {
             let minor = Minor::EXCEPTION_UNDECLARED;
             Err(SystemException::new(

@@ -1,6 +1,6 @@
 //! Flow of one incoming request through the server interceptors.
 
-use punctual_cdr::{Decoder, Ior};
+use punctual_cdr::{Decode, Decoder, Ior};
 use punctual_lane::Disposition;
 use punctual_stub::Outcome;
 use punctual_types::{Completion, SystemException};
@@ -49,12 +49,19 @@ pub(crate) struct ServerFlow<'a> {
     started: usize,
 }
 
-impl From<Result<Outcome, SystemException>> for ServerEnd {
-    fn from(result: Result<Outcome, SystemException>) -> Self {
+impl ServerEnd {
+    /// How a request ends with this result of its servant; `results`: what the servant has written, if the
+    /// client expects it.
+    pub(crate) fn of(result: Result<Outcome, SystemException>, results: Option<Decoder<'_>>) -> Self {
         match result {
             Ok(Outcome::NoException) => Self::Replied,
             Ok(Outcome::UserException) => Self::Raised,
             Ok(Outcome::Deferred) => Self::Deferred,
+            Ok(Outcome::Forwarded) => match results.map(|mut written| Ior::decode(&mut written)) {
+                None => Self::Replied,
+                Some(Ok(ior)) => Self::Forward(ior),
+                Some(Err(error)) => Self::Failed(error.system_exception(Completion::No)),
+            },
             Err(exception) => Self::Failed(exception),
         }
     }

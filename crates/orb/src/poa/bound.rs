@@ -75,7 +75,11 @@ impl Servant for Bound<Arc<dyn ServantLocator>> {
         let poa = self.poa().ok_or_else(no_object)?;
         let (id, operation) = (id_of(upcall), upcall.operation());
         let _id = serving_id(id);
-        let (servant, cookie) = self.user.preinvoke(id, &poa, operation)?;
+        let (servant, cookie) = match self.user.preinvoke(id, &poa, operation) {
+            Ok(found) => found,
+            Err(Declined::Forward(object)) => return upcall.forward(object.ior()),
+            Err(Declined::Exception(exception)) => return Err(exception),
+        };
         // Also if the servant panics: it is caught above.
         let _after = scopeguard::guard((), |()| {
             self.user.postinvoke(id, &poa, operation, cookie, &servant);

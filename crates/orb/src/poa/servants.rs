@@ -1,7 +1,5 @@
 //! Servants for objects that are not active, and adapters that do not exist yet: what their users implement.
 
-use punctual_types::SystemException;
-
 use super::Poa;
 use crate::{AnyServant, Declined};
 
@@ -56,13 +54,12 @@ pub trait ServantActivator: Send + Sync + 'static {
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
 /// # use doubler::{Doubler, DoublerRef};
-/// # use punctual_orb::{AnyServant, Orb, Poa, ServantLocator};
-/// use punctual_types::SystemException;
+/// # use punctual_orb::{AnyServant, Declined, Orb, Poa, ServantLocator};
 ///
 /// struct Fresh;
 ///
 /// impl ServantLocator for Fresh {
-///     fn preinvoke(&self, _: &[u8], _: &Poa, _: &str) -> Result<(AnyServant, u64), SystemException> {
+///     fn preinvoke(&self, _: &[u8], _: &Poa, _: &str) -> Result<(AnyServant, u64), Declined> {
 ///         Ok((AnyServant::new::<DoublerRef, _>(Doubler), 0))
 ///     }
 /// }
@@ -78,8 +75,9 @@ pub trait ServantLocator: Send + Sync + 'static {
     /// [`Self::postinvoke`] gets (the cookie).
     ///
     /// # Errors
-    /// The exception that the caller gets in place of a result.
-    fn preinvoke(&self, id: &[u8], poa: &Poa, operation: &str) -> Result<(AnyServant, u64), SystemException>;
+    /// The exception that the caller gets in place of a result, or the object to which the caller sends the
+    /// request instead. Nobody learns of the latter for a oneway request.
+    fn preinvoke(&self, id: &[u8], poa: &Poa, operation: &str) -> Result<(AnyServant, u64), Declined>;
 
     /// The request has ended, whether with a result, an exception or a panic.
     fn postinvoke(&self, _id: &[u8], _poa: &Poa, _operation: &str, _cookie: u64, _servant: &AnyServant) {}

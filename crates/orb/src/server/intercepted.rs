@@ -98,7 +98,11 @@ impl Serving<'_> {
                                         if result.as_ref().is_err_and(is_refusal) {
                                             unserved = Some(Unserved::Refused);
                                         }
-                                        result.into()
+                                        let end = ServerEnd::of(result, self.body(reply_header, reply, orb));
+                                        if matches!(end, ServerEnd::Forward(_)) {
+                                            unserved = Some(Unserved::Elsewhere);
+                                        }
+                                        end
                                     }
                                     Err(error) => ServerEnd::Failed(error.system_exception(Completion::No)),
                                 }

@@ -116,6 +116,11 @@ impl Serving<'_> {
                 reply_header.set_status(&mut encoder, ReplyStatus::UserException);
                 finish(encoder, response)
             }
+            Ok(Outcome::Forwarded) => {
+                reply_header.set_status(&mut encoder, ReplyStatus::LocationForward);
+                let written = finish(encoder, response);
+                return unserved(placement.current, written, Unserved::Elsewhere);
+            }
             Ok(Outcome::Deferred) => return Ok(Disposition::NoReply),
             Err(exception) => fail(encoder, reply_header, &exception, response),
         };

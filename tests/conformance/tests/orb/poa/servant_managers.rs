@@ -194,13 +194,15 @@ fn forged(made: &ProbeRef) -> punctual::Ior {
 struct Locator {
     servant: AnyServant,
     log: Log,
+    elsewhere: ProbeRef,
 }
 
 impl ServantLocator for Locator {
-    fn preinvoke(&self, id: &[u8], _: &Poa, operation: &str) -> Result<(AnyServant, u64), SystemException> {
+    fn preinvoke(&self, id: &[u8], _: &Poa, operation: &str) -> Result<(AnyServant, u64), Declined> {
         note(&self.log, operation, id);
         match id {
-            b"absent" => Err(absent()),
+            b"absent" => Err(absent().into()),
+            b"moved" => Err(Declined::Forward(self.elsewhere.as_object().clone())),
             _ => Ok((self.servant.clone(), id.len() as u64)),
         }
     }
@@ -219,6 +221,7 @@ fn a_servant_locator_is_asked_for_each_request() {
     let locator = Locator {
         servant: any(&server),
         log: Arc::clone(&log),
+        elsewhere: server.another(),
     };
     let poa = adapter(&server, "located")
         .servant_locator(locator)
@@ -236,6 +239,11 @@ fn a_servant_locator_is_asked_for_each_request() {
     for probe in references(&poa, &client, b"absent") {
         assert_eq!(probe.twice(4), Err(absent()));
         assert_eq!(taken(&log), ["twice absent"], "what did not begin does not end");
+    }
+    for probe in references(&poa, &client, b"moved") {
+        assert_eq!(probe.twice(4), Ok(8), "the object elsewhere answers");
+        assert!(probe.greet("").is_err(), "with exceptions of the user's, too");
+        assert_eq!(taken(&log)[0], "twice moved", "and is asked for once");
     }
     let activated = poa.object(server.servant()).id("mine").activate::<ProbeRef>();
     assert!(
