@@ -20,6 +20,8 @@ fn main() -> Result<(), punctual_build::Error> {
         .include_dir("idl/include")
         .define("WITH_LIMITS", "1")
         .attribute("AtFileScope", "#[derive(PartialOrd)]")
+        .attribute("values::Alarm", "#[derive(Eq)]")
+        .attribute("values::Label", "#[derive(PartialOrd)]")
         .compile(&[
             "idl/abstract.idl",
             "idl/any.idl",

@@ -31,8 +31,8 @@ pub enum Error {
     },
     /// No file has a type that the name of attributes stands for.
     #[error(
-        "`attribute(\"{name}\", ..)`: no file has a struct, enum, union or exception of this name or in what \
-         has it; write it with its modules, as in `Lab::Sample`"
+        "`attribute(\"{name}\", ..)`: no file has a struct, enum, union, exception or value type of this name \
+         or in what has it; write it with its modules, as in `Lab::Sample`"
     )]
     NoTypes {
         /// The name.

@@ -116,10 +116,11 @@ pub fn generate(specification: &hir::Specification, settings: &Settings) -> Resu
 pub fn attributable(specification: &hir::Specification) -> Vec<String> {
     let has_attributes = |definition: &&hir::Definition| {
         use hir::DefinitionKind::{Bitmask, Bitset, Enum, Exception, Struct, Union};
-        matches!(
+        let is_data = matches!(
             definition.kind,
             Struct(_) | Enum(_) | Bitmask(_) | Bitset(_) | Union(_) | Exception(_)
-        )
+        );
+        is_data || lower::is_concrete(definition)
     };
     let types = specification.definitions.iter().filter(has_attributes);
     types

@@ -8,6 +8,8 @@ mod interfaces;
 mod named;
 mod values;
 
+pub(crate) use values::is_concrete;
+
 use std::{cell::Cell, collections::HashMap};
 
 use proc_macro2::TokenStream;

@@ -15,6 +15,7 @@ use crate::{
 /// A value type with its implementations.
 pub fn generate(place: &Place<'_>, item: &ValueType) -> TokenStream {
     let (docs, name) = (item.docs.tokens(), identifier(&place.model.named(item.id).name));
+    let attributes = &item.attributes;
     let (definition, type_code) = match &item.kind {
         ValueKind::Abstract => {
             let definition = quote! {
@@ -29,6 +30,7 @@ pub fn generate(place: &Place<'_>, item: &ValueType) -> TokenStream {
             let codec = codec(place, &name, &[quote!(0)]);
             let definition = quote! {
                 #docs
+                #attributes
                 #[derive(Clone, Debug, Default, PartialEq)]
                 pub struct #name(pub #of);
                 #codec
@@ -55,6 +57,7 @@ fn concrete(place: &Place<'_>, item: &ValueType, state: &ValueState) -> TokenStr
         item.docs.tokens(),
         identifier(&place.model.named(item.id).name),
     );
+    let attributes = &item.attributes;
     let base = state.base.iter().map(|(id, member)| {
         let (of, member) = (place.type_path(*id), identifier(member));
         (
@@ -92,6 +95,7 @@ fn concrete(place: &Place<'_>, item: &ValueType, state: &ValueState) -> TokenStr
     let object = object(place, item, &state.truncatable_to, is_chunked, &part);
     quote! {
         #docs
+        #attributes
         #[derive(Clone, Debug, PartialEq)]
         pub struct #name { #(#members)* }
 

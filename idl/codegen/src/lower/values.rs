@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use proc_macro2::TokenStream;
 use punctual_idl::hir::{self, DefinitionId, DefinitionKind, InterfaceFlavour};
 
 use super::{Lowering, Names, docs, documentation};
@@ -39,6 +40,7 @@ impl Lowering<'_> {
                 comment: Vec::new(),
                 idl: String::from("ValueBase"),
             },
+            attributes: TokenStream::new(),
             id: self.value_base,
             is_event: false,
             kind: ValueKind::Abstract,
@@ -81,6 +83,7 @@ impl Lowering<'_> {
         let declared = Names { name, ..names };
         ValueType {
             docs: docs(definition, if value.is_event { "eventtype" } else { "valuetype" }),
+            attributes: self.attributes(definition),
             id: self.types[&definition.id],
             is_event: value.is_event,
             kind,
@@ -115,6 +118,7 @@ impl Lowering<'_> {
         let id = self.types[&definition.id];
         ValueType {
             docs: docs(definition, "valuetype"),
+            attributes: self.attributes(definition),
             id,
             is_event: false,
             kind: ValueKind::Boxed(self.ty(&value.content)),
@@ -257,7 +261,8 @@ impl Lowering<'_> {
     }
 }
 
-fn is_concrete(definition: &hir::Definition) -> bool {
+/// Whether values have this type: it has a state, or is a box.
+pub(crate) fn is_concrete(definition: &hir::Definition) -> bool {
     match &definition.kind {
         DefinitionKind::ValueType(value) => !value.is_abstract && !value.is_forward,
         DefinitionKind::ValueBox(_) => true,

@@ -361,3 +361,13 @@ fn a_value_of_a_type_that_is_only_declared_is_refused() {
     let decoded = Option::<Shared<Unseen>>::decode(&mut Decoder::new(&octets, Endian::Little));
     assert_eq!(decoded.unwrap_err().kind, CdrErrorKind::ValueTypeUnknown);
 }
+
+/// Of the attributes that build.rs adds to a value type and to a boxed value.
+#[test]
+fn attributes_of_the_users_are_added() {
+    fn is_eq<T: Eq>(_: &T) -> bool {
+        true
+    }
+    assert!(is_eq(&values::Alarm { level: 3 }));
+    assert!(values::Label(String::from("a")) < values::Label(String::from("b")));
+}
