@@ -368,6 +368,6 @@ fn attributes_of_the_users_are_added() {
     fn is_eq<T: Eq>(_: &T) -> bool {
         true
     }
-    assert!(is_eq(&values::Alarm { level: 3 }));
-    assert!(values::Label(String::from("a")) < values::Label(String::from("b")));
+    assert!(is_eq(&Alarm { level: 3 }));
+    assert!(Label(String::from("a")) < Label(String::from("b")));
 }
