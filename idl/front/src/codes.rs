@@ -117,6 +117,21 @@ codes! {
 }
 
 impl Code {
+    /// IDL that is reported with this code; `None`: it depends on files, or exceeds a limit.
+    ///
+    /// ```
+    /// use punctual_idl::Code;
+    ///
+    /// assert!(Code::UnknownName.example().unwrap().starts_with("struct Sample"));
+    /// assert_eq!(Code::LimitExceeded.example(), None);
+    /// ```
+    pub fn example(self) -> Option<&'static str> {
+        let sections = include_str!("examples.idl").split("//! ").skip(1);
+        let mut examples = sections.filter_map(|section| section.split_once('\n'));
+        let (_, example) = examples.find(|(code, _)| code.parse() == Ok(self))?;
+        Some(example.trim_end())
+    }
+
     /// Whether [`Options::warn`](crate::Options::warn) may name it: a specification that breaks only such
     /// rules has one meaning, so other compilers accept it.
     pub fn can_be_warning(self) -> bool {

@@ -48,6 +48,10 @@ fn explain(codes: &[String]) -> ExitCode {
                 ""
             };
             println!("{code} ({severity}{lenient}): {}", code.meaning());
+            let example = code.example().filter(|_| !wanted.is_empty());
+            for line in example.into_iter().flat_map(str::lines) {
+                println!("    {line}");
+            }
         }
     }
     ExitCode::SUCCESS

@@ -729,3 +729,26 @@ fn the_number_of_diagnostics_is_bounded() {
     let outcome = compile_text("test.idl", &text, &Options::default());
     assert_eq!(outcome.diagnostics.len(), Options::default().limits.diagnostics);
 }
+
+/// Codes whose cause lies in files, or in the size of a source, and the one of the code generator.
+const WITHOUT_EXAMPLE: [Code; 5] = [
+    Code::UnreadableFile,
+    Code::IncludeDepth,
+    Code::LimitExceeded,
+    Code::NestingTooDeep,
+    Code::NotGeneratedYet,
+];
+
+#[test]
+fn each_code_has_an_example_that_is_reported_with_it() {
+    for code in Code::ALL {
+        let Some(example) = code.example() else {
+            assert!(WITHOUT_EXAMPLE.contains(code), "{code} has no example");
+            continue;
+        };
+        assert!(!WITHOUT_EXAMPLE.contains(code), "{code}");
+        let found = findings(&outcome(example));
+        let is_it = |finding: &String| finding.starts_with(&code.to_string());
+        assert!(found.iter().any(is_it), "{code}: {found:?}\n{example}");
+    }
+}
