@@ -372,7 +372,7 @@ fn what_cannot_be_resolved_is_said_why() {
     let serving = thread::spawn(move || serves.run());
     let unknown = orb.resolve::<EchoRef>(&url.replace("Echo", "Ecko"));
     server.shutdown();
-    serving.join().unwrap().unwrap();
+    serving.join().unwrap();
     let unknown = unknown.unwrap_err();
     assert!(unknown.to_string().contains("`Ecko`"), "{unknown}");
     let ResolveError::Call { exception, .. } = unknown else {

@@ -10,7 +10,7 @@ pub(super) const RELEASES: i16 = 60;
 /// Native priority of the first level; each next level has the priority below.
 const HIGHEST_LEVEL: i16 = 50;
 /// Type of the event that releases the operation 0.
-const FIRST_TYPE: u32 = 16;
+const FIRST_TYPE: i32 = 16;
 
 /// Begins to build a channel whose lanes are replaced when a schedule is adopted.
 pub(super) fn channel() -> ChannelBuilder {
@@ -33,5 +33,5 @@ pub(super) fn lanes(shedding: SheddingPolicy) -> impl Fn(u32) -> Lane {
 
 /// Type of the events that release an operation.
 pub(super) fn releases(operation: OperationId) -> EventType {
-    EventType(FIRST_TYPE + operation.0)
+    EventType(FIRST_TYPE + operation.0 as i32)
 }
