@@ -741,6 +741,7 @@ const WITHOUT_EXAMPLE: [Code; 5] = [
 
 #[test]
 fn each_code_has_an_example_that_is_reported_with_it() {
+    let mut wrong = Vec::new();
     for code in Code::ALL {
         let Some(example) = code.example() else {
             assert!(WITHOUT_EXAMPLE.contains(code), "{code} has no example");
@@ -748,7 +749,9 @@ fn each_code_has_an_example_that_is_reported_with_it() {
         };
         assert!(!WITHOUT_EXAMPLE.contains(code), "{code}");
         let found = findings(&outcome(example));
-        let is_it = |finding: &String| finding.starts_with(&code.to_string());
-        assert!(found.iter().any(is_it), "{code}: {found:?}\n{example}");
+        if !found.iter().any(|finding| finding.starts_with(&code.to_string())) {
+            wrong.push(format!("{code}: {found:?}\n{example}"));
+        }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
