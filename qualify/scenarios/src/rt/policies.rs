@@ -45,7 +45,7 @@ const BEST_EFFORT: usize = 5;
 const LONGEST_US: f64 = 1000.0;
 /// The largest acceptable ratio of medians of a policy that adds nothing to the path of a call, and of one
 /// that hands a request from one thread to another: a wake-up, which takes less time than a call.
-const COST: f64 = 1.1;
+const COST: f64 = 1.25;
 const COST_OF_HAND_OVER: f64 = 2.0;
 /// The largest acceptable ratio of the server's memory to that without the policy.
 const MEMORY: f64 = 1.25;
