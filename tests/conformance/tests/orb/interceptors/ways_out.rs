@@ -4,8 +4,8 @@
 use std::{sync::Arc, thread, time::Duration};
 
 use punctual::{
-    ExpiredRequests, Interface as _, Orb, PolicyOverrides, Priority, PriorityModel, QueueLimits,
-    SystemExceptionKind as Kind, ThreadPoolBuilder,
+    AnyServant, Declined, ExpiredRequests, Interface as _, Orb, Poa, PolicyOverrides, Priority,
+    PriorityModel, QueueLimits, ServantLocator, SystemExceptionKind as Kind, ThreadPoolBuilder,
 };
 use punctual_fixtures::{
     conformance::ProbeRef,
@@ -295,6 +295,38 @@ fn the_server_forwards() {
     journal.expect("forwarded", &[&first[..], &again].concat());
     assert_eq!(probe.twice(21), Ok(42));
     journal.expect("and from then on", &again);
+}
+
+/// The servant locator of the adapter forwards the request that has reached it.
+#[test]
+fn a_servant_locator_forwards() {
+    struct Elsewhere(ProbeRef);
+    impl ServantLocator for Elsewhere {
+        fn preinvoke(&self, _: &[u8], _: &Poa, _: &str) -> Result<(AnyServant, u64), Declined> {
+            Err(Declined::Forward(self.0.as_object().clone()))
+        }
+    }
+    let journal = Journal::default();
+    let server = server(&Registered::server([Watch::new("C", &journal)]));
+    let poa = server.orb.root_poa().child("moved").threadpool(&server.pool);
+    let poa = poa.user_ids().servant_locator(Elsewhere(server.probe.clone()));
+    let here: ProbeRef = poa.build().unwrap().reference().id("x").create().unwrap();
+    let orb = orb().build().unwrap();
+    let there: ProbeRef = orb.resolve(&here.to_ior()).unwrap();
+    for (case, probe) in [("remote", there), ("within the ORB", here)] {
+        assert_eq!(probe.twice(21), Ok(42), "{case}");
+        journal.expect(
+            case,
+            &[
+                "C.receive_request_service_contexts twice",
+                "C.receive_request",
+                "C.send_other LocationForward",
+                "C.receive_request_service_contexts twice",
+                "C.receive_request",
+                "C.send_reply",
+            ],
+        );
+    }
 }
 
 #[test]
