@@ -24,7 +24,7 @@ impl Model {
             let parts = || cycle.iter().flat_map(|id| self.parts(TypeId(*id)));
             let is_interface = matches!(
                 self.types[cycle[0]].shape,
-                Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value
+                Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value | Shape::Native
             );
             let variable = is_interface || parts().any(|part| !self.is_fixed(part));
             let reference = is_interface || parts().any(|part| self.has_reference(part));

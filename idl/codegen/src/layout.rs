@@ -90,7 +90,7 @@ impl Model {
                 size: 3 * POINTER.size,
                 ..POINTER
             },
-            Shape::Value => Layout {
+            Shape::Value | Shape::Native => Layout {
                 size: 2 * POINTER.size,
                 ..POINTER
             },

@@ -202,6 +202,15 @@ fn item(place: &Place<'_>, item: &Item) -> TokenStream {
             );
             quote!(#docs pub type #name = #aliased;)
         }
+        Item::Native(native) => {
+            let (docs, name) = (native.docs.tokens(), identifier(&native.name));
+            quote! {
+                #docs
+                pub type #name = ::std::boxed::Box<
+                    dyn ::core::any::Any + ::core::marker::Send + ::core::marker::Sync
+                >;
+            }
+        }
         Item::Struct(item) => structs::generate(place, item),
         Item::Union(item) => unions::generate(place, item),
         Item::Enum(item) => enums::generate(place, item),

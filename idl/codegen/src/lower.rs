@@ -19,7 +19,7 @@ use crate::{
     Settings, attributes,
     model::{
         Basic, Case, Constant, Documentation, Enum, Enumerator, Exception, InterfaceId, Item, Member, Model,
-        Module, ModulePath, NamedType, Shape, Struct, Type, TypeId, Typedef, Union, Value,
+        Module, ModulePath, NamedType, Native, Shape, Struct, Type, TypeId, Typedef, Union, Value,
     },
     names::{Scope, upper_camel},
 };
@@ -99,13 +99,11 @@ impl Lowering<'_> {
                 self.interfaces
                     .insert(definition.id, InterfaceId(self.interfaces.len()));
             }
-            if !matches!(
+            let is_type = !matches!(
                 definition.kind,
-                DefinitionKind::Module(_)
-                    | DefinitionKind::Constant(_)
-                    | DefinitionKind::Native
-                    | DefinitionKind::Accepted(_)
-            ) {
+                DefinitionKind::Module(_) | DefinitionKind::Constant(_) | DefinitionKind::Accepted(_)
+            );
+            if is_type && !self.specification.is_type_code(definition) {
                 self.types.insert(definition.id, TypeId(self.types.len()));
             }
         }
@@ -136,6 +134,7 @@ impl Lowering<'_> {
                     InterfaceFlavour::Local => Shape::Local,
                 },
                 DefinitionKind::ValueType(_) | DefinitionKind::ValueBox(_) => Shape::Value,
+                DefinitionKind::Native => Shape::Native,
                 other => unreachable!("refused before: {other:?}"),
             };
             self.model.types.push(NamedType {
@@ -203,7 +202,11 @@ impl Lowering<'_> {
                 Item::Value(Box::new(self.value_type(definition, item, names)))
             }
             DefinitionKind::ValueBox(item) => Item::Value(Box::new(self.value_box(definition, item, names))),
-            DefinitionKind::Native => return Vec::new(),
+            DefinitionKind::Native if self.specification.is_type_code(definition) => return Vec::new(),
+            DefinitionKind::Native => Item::Native(Native {
+                docs: docs(definition, "native"),
+                name: names.name,
+            }),
             other => unreachable!("refused before: {other:?}"),
         };
         [Some(item), inner].into_iter().flatten().collect()

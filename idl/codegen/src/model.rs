@@ -114,6 +114,8 @@ pub enum Shape {
     Local,
     /// A value type, of any kind; in use, a shared value or null.
     Value,
+    /// A native type: a value of any type of the program. Never encoded.
+    Native,
 }
 
 /// A type in use.
@@ -179,6 +181,7 @@ pub enum Basic {
 pub enum Item {
     Module(Module),
     Typedef(Typedef),
+    Native(Native),
     Struct(Struct),
     Union(Union),
     Enum(Enum),
@@ -213,6 +216,12 @@ pub struct Typedef {
     pub docs: Documentation,
     pub name: String,
     pub aliased: Type,
+}
+
+#[derive(Debug)]
+pub struct Native {
+    pub docs: Documentation,
+    pub name: String,
 }
 
 #[derive(Debug)]

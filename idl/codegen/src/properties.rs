@@ -92,7 +92,7 @@ impl Model {
             Type::Object => true,
             Type::Named(id) => matches!(
                 self.named(*id).shape,
-                Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value
+                Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value | Shape::Native
             ),
             _ => false,
         };
@@ -134,7 +134,7 @@ impl Model {
             Shape::Alias(aliased) => self.min_size(aliased),
             Shape::Enum(_) => 4,
             Shape::Interface => REFERENCE,
-            Shape::Local => 0,
+            Shape::Local | Shape::Native => 0,
             // The boolean of one without the null value behind it.
             Shape::Abstract => 5,
             // The null value.
@@ -163,7 +163,12 @@ impl Model {
         match &self.named(id).shape {
             Shape::Alias(aliased) => std::slice::from_ref(aliased),
             Shape::Struct(members) | Shape::Union { members, .. } => members,
-            Shape::Enum(_) | Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value => &[],
+            Shape::Enum(_)
+            | Shape::Interface
+            | Shape::Abstract
+            | Shape::Local
+            | Shape::Value
+            | Shape::Native => &[],
         }
     }
 }

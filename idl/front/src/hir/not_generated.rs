@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
 /// One diagnostic, naming the construct, for every use of a construct that is not generated yet, in the main
-/// file and in included files. The declaration of a native type is none: only its uses need code.
+/// file and in included files. A native type needs code only where values are sent.
 pub fn not_generated_yet(specification: &Specification) -> Vec<Diagnostic> {
     let mut check = Check {
         specification,
@@ -48,7 +48,9 @@ impl Check<'_> {
         let name = definition.scoped_name.to_string();
         match &definition.kind {
             DefinitionKind::Interface(interface) => {
-                self.exports(&interface.operations, &interface.attributes);
+                if interface.flavour != InterfaceFlavour::Local {
+                    self.exports(&interface.operations, &interface.attributes);
+                }
             }
             DefinitionKind::Struct(item) => {
                 let members = item.members.iter();
@@ -62,7 +64,6 @@ impl Check<'_> {
                 let members = item.cases.iter().map(|case| &case.member);
                 members.for_each(|member| self.sent(member.span, &member.ty, &member.name));
             }
-            DefinitionKind::Typedef(typedef) => self.native(span, &typedef.target, &name),
             DefinitionKind::ValueBox(value) => self.sent(span, &value.content, &name),
             DefinitionKind::ValueType(value) => {
                 let members = value.state.iter().map(|(_, member)| member);

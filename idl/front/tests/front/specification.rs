@@ -215,11 +215,11 @@ fn value_types() {
 #[test]
 fn what_is_not_generated_yet_is_named() {
     for (text, construct) in [
+        ("native N; interface I { void f(in N x); };", "a native type"),
         (
-            "native N; local interface L { void f(in N x); };",
+            "native N; typedef sequence<N> T; struct S { T x; };",
             "a native type",
         ),
-        ("native N; typedef sequence<N> T;", "a native type"),
         (
             "local interface L {}; typedef sequence<L> T; struct S { T x; };",
             "a local type",
@@ -238,7 +238,7 @@ fn what_is_not_generated_yet_is_named() {
         assert_eq!(found[0].code, punctual_idl::Code::NotGeneratedYet);
     }
     let generated = accepted(
-        "native N; local interface L { L f(inout L x); };\n\
+        "native N; typedef sequence<N> T; local interface L { L f(inout L x); N g(in T x); };\n\
          module M { enum E { a }; union U switch (E) { case a: long double x; }; \n\
          exception X { sequence<U, 3> list; any more; };\n\
          abstract valuetype Shown { void show(); }; valuetype Text wstring<3>; const fixed F = 1.5d;\n\

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use punctual_generated_tests::local::{Maker, Policy, Refused, maker::CreateError};
+use punctual_generated_tests::local::{Cookie, Jar, Maker, Oven, Policy, Refused, maker::CreateError};
 use punctual_stub::rt::SystemException;
 
 #[derive(Clone)]
@@ -53,4 +53,47 @@ fn local_objects_travel_as_parameters_results_and_elements() {
         Some(CreateError::Refused(refused)) => assert_eq!(refused.reason, "nothing"),
         other => panic!("{other:?}"),
     }
+}
+
+struct Brick {
+    favourite: std::sync::Mutex<i64>,
+}
+
+/// The number in a native value of this test.
+fn number(cookie: &Cookie) -> i64 {
+    *cookie.downcast_ref::<i64>().unwrap()
+}
+
+impl Oven for Brick {
+    fn favourite(&self) -> Result<Cookie, SystemException> {
+        Ok(Box::new(*self.favourite.lock().unwrap()))
+    }
+
+    fn set_favourite(&self, value: &Cookie) -> Result<(), SystemException> {
+        *self.favourite.lock().unwrap() = number(value);
+        Ok(())
+    }
+
+    fn bake(&self, of: i32, dough: &mut Cookie) -> Result<(Cookie, Jar), SystemException> {
+        let made = number(dough) + i64::from(of);
+        *dough = Box::new(0_i64);
+        Ok((Box::new(made), vec![Box::new(made) as Cookie]))
+    }
+
+    fn weigh(&self, one: &Cookie, jar: &[Cookie]) -> Result<i32, SystemException> {
+        let all = number(one) + jar.iter().map(number).sum::<i64>();
+        Ok(all as i32)
+    }
+}
+
+#[test]
+fn native_values_are_of_any_type_of_the_program() {
+    let oven: Arc<dyn Oven> = Arc::new(Brick {
+        favourite: Default::default(),
+    });
+    oven.set_favourite(&(Box::new(5_i64) as Cookie)).unwrap();
+    let mut dough = oven.favourite().unwrap();
+    let (made, jar) = oven.bake(2, &mut dough).unwrap();
+    assert_eq!((number(&made), number(&dough), jar.len()), (7, 0, 1));
+    assert_eq!(oven.weigh(&made, &jar), Ok(14));
 }
