@@ -1,5 +1,10 @@
 // Generated from IDL by Punctual; changes here are lost.
 
+/// Any value of the program.
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+pub type Cookie = ::std::boxed::Box<
+    dyn ::core::any::Any + ::core::marker::Send + ::core::marker::Sync,
+>;
 /// What a policy of an ORB looks like.
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 pub trait Policy: ::core::marker::Send + ::core::marker::Sync + 'static {

@@ -80,8 +80,8 @@ impl Oven for Brick {
         Ok((Box::new(made), vec![Box::new(made) as Cookie]))
     }
 
-    fn weigh(&self, one: &Cookie, jar: &[Cookie]) -> Result<i32, SystemException> {
-        let all = number(one) + jar.iter().map(number).sum::<i64>();
+    fn weigh(&self, one: &Cookie, batch: &[Cookie]) -> Result<i32, SystemException> {
+        let all = number(one) + batch.iter().map(number).sum::<i64>();
         Ok(all as i32)
     }
 }
