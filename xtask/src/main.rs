@@ -50,8 +50,8 @@ fn usage() -> String {
     let mut text = String::from(
         "cargo xtask cycles [PACKAGE...]   import cycles, with the imports that form them\n\
          cargo xtask dist                  a static binary with all that belongs to it, in an archive\n\
-         cargo xtask gallery               draws the README's figure from a demo run, or --from FILE.json; copies\n\
-                                           the findings' pictures: --findings FOLDER, of qualify --figures\n\
+         cargo xtask gallery               draws the README's figure from a demo run, or --from FILE.json;\n\
+                                           --findings FOLDER copies pictures of qualify --figures\n\
          cargo xtask interop               tables of docs/interoperability.md, from the last tests\n\
          cargo xtask limit SECONDS PROGRAM [ARGUMENT...]  a program that ends when its time is up\n\
          cargo xtask nightly               what takes hours: controls of qualify, bounds of plan\n\

@@ -105,8 +105,8 @@ impl Builder {
     }
 
     /// Adds attributes, such as `#[derive(serde::Serialize)]`, to the Rust type of a struct, enum, union,
-    /// exception, value type with a state, or boxed value. The name of a module or interface stands for all types declared in it, and `::` for all.
-    /// The forms that borrow from a message do not get them.
+    /// exception, value type with a state, or boxed value. The name of a module or interface stands for all
+    /// types declared in it, and `::` for all. The forms that borrow from a message do not get them.
     ///
     /// `name` is scoped, like `Lab::Sample`. [`Self::compile`] fails if no file has such a type, or if
     /// `attribute` is not made of outer attributes.

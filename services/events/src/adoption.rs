@@ -7,11 +7,11 @@ use crate::{EventChannel, EventError, Lane};
 
 impl EventChannel {
     /// Adopts a schedule, such as a `ReconfigurableScheduler`, or `ScheduledDispatcher::scheduler` after each
-    /// change: each of its levels becomes a lane, which serves in the order that the schedule states, and each
-    /// consumer with the name of an operation gets the priority of the operation's level, and the operation's
-    /// timing with its period as [deadline](crate::SubscriptionBuilder::deadline). `lane` describes the lane
-    /// of a level, given its number from 0, which is the first to be dispatched; [`Lane::descending`] is what
-    /// most programs need.
+    /// change: each of its levels becomes a lane, which serves in the order that the schedule states, and
+    /// each consumer with the name of an operation gets the priority of the operation's level, and the
+    /// operation's timing with its period as [deadline](crate::SubscriptionBuilder::deadline). `lane`
+    /// describes the lane of a level, given its number from 0, which is the first to be dispatched;
+    /// [`Lane::descending`] is what most programs need.
     ///
     /// As with [`Self::reconfigure`], no event is lost or overtaken. Consumers whose operations do not run,
     /// and consumers of other names, keep their priorities; the lane at or below these delivers, or the

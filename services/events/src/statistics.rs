@@ -138,8 +138,8 @@ pub struct ConsumerStatistics {
     pub lost: u64,
     /// Number of events whose delivery failed.
     pub failed: u64,
-    /// Number of events that were dropped in place of being delivered, because they could no longer meet their
-    /// deadline.
+    /// Number of events that were dropped in place of being delivered, because they could no longer meet
+    /// their deadline.
     pub cancelled: u64,
     /// Number of delivered events whose callback returned after their deadline.
     pub late: u64,

@@ -123,10 +123,10 @@ impl<C: Content> SubscriptionBuilder<C> {
         self
     }
 
-    /// Has deliveries complete this long after the arrival of their events, in the queue of a lane. Later ones
-    /// are counted as late; those that can no longer be complete in time are cancelled if the
-    /// [lane](crate::Lane::shedding) sheds them. Each event, or set of a conjunction, is then delivered alone.
-    /// Default: no deadline.
+    /// Has deliveries complete this long after the arrival of their events, in the queue of a lane. Later
+    /// ones are counted as late; those that can no longer be complete in time are cancelled if the
+    /// [lane](crate::Lane::shedding) sheds them. Each event, or set of a conjunction, is then delivered
+    /// alone. Default: no deadline.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};

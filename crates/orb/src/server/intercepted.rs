@@ -95,13 +95,8 @@ impl Serving<'_> {
                                         let encoder = self.resume(reply);
                                         let origin = Intercepted { serving: self, added };
                                         let result = self.run(servant, arguments, encoder, pool, &origin).0;
-                                        if result.as_ref().is_err_and(is_refusal) {
-                                            unserved = Some(Unserved::Refused);
-                                        }
                                         let end = ServerEnd::of(result, self.body(reply_header, reply, orb));
-                                        if matches!(end, ServerEnd::Forward(_)) {
-                                            unserved = Some(Unserved::Elsewhere);
-                                        }
+                                        unserved = reason_to_charge(&end);
                                         end
                                     }
                                     Err(error) => ServerEnd::Failed(error.system_exception(Completion::No)),
@@ -235,6 +230,15 @@ impl Serving<'_> {
             ServerEnd::Failed(exception) => fail(encoder, header, &exception, response),
         };
         sent_at(served_at, written)
+    }
+}
+
+/// Why the connection is charged for a request that has reached a servant, if so.
+fn reason_to_charge(end: &ServerEnd) -> Option<Unserved> {
+    match end {
+        ServerEnd::Failed(exception) if is_refusal(exception) => Some(Unserved::Refused),
+        ServerEnd::Forward(_) => Some(Unserved::Elsewhere),
+        _ => None,
     }
 }
 

@@ -362,7 +362,7 @@ fn a_value_of_a_type_that_is_only_declared_is_refused() {
     assert_eq!(decoded.unwrap_err().kind, CdrErrorKind::ValueTypeUnknown);
 }
 
-/// Of the attributes that build.rs adds to a value type and to a boxed value.
+/// `build.rs` adds attributes to a value type and to a boxed value.
 #[test]
 fn attributes_of_the_users_are_added() {
     fn is_eq<T: Eq>(_: &T) -> bool {

@@ -98,7 +98,8 @@ mod tests {
         let workspace = "[workspace.package]\nedition = \"2024\"\n\n[workspace.dependencies]\n\
                          punctual = { path = \"crates/punctual\", version = \"0.1.0\" }\nslab = \"0.4\"\n";
         let manifest = "[package]\nname = \"hello\"\nedition.workspace = true\npublish.workspace = true\n\
-                        license.workspace = true\n\n[lints]\nworkspace = true\n\n[dependencies]\npunctual.workspace = true\n\
+                        license.workspace = true\n\n[lints]\nworkspace = true\n\n[dependencies]\n\
+                        punctual.workspace = true\n\
                         slab.workspace = true\n\n[dev-dependencies]\nserde_json.workspace = true\n";
         let expected = "[workspace]\n\n[package]\nname = \"hello\"\nedition = \"2024\"\n\n[dependencies]\n\
                         punctual = { path = \"/src/crates/punctual\" }\nslab = \"0.4\"\n\n";

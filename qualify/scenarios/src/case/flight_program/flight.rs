@@ -1,5 +1,5 @@
-//! The measured process: operations as consumers of an event channel, arrivals as its events, and what becomes
-//! of each.
+//! The measured process: operations as consumers of an event channel, arrivals as its events, and what
+//! becomes of each.
 
 use std::{
     sync::{

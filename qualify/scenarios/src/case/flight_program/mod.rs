@@ -1,4 +1,5 @@
-//! `case.flight-program`: an operational flight program on the event service and the reconfigurable scheduler.
+//! `case.flight-program`: an operational flight program on the event service and the reconfigurable
+//! scheduler.
 //!
 //! 70 operations, critical and other ones, overload one CPU: each is a consumer of an event channel, and each
 //! arrival an event, in the lane of the operation's level. Source: [Gill 2004] 3.2, figures 7 and 8.

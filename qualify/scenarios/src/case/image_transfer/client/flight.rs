@@ -1,5 +1,5 @@
-//! The client's processor during a download: all operations are consumers of an event channel, released at the
-//! rates of the schedule, and the schedule follows the progress.
+//! The client's processor during a download: all operations are consumers of an event channel, released at
+//! the rates of the schedule, and the schedule follows the progress.
 
 use std::{
     cmp::Reverse,
