@@ -47,10 +47,8 @@ impl Check<'_> {
         let span = definition.span;
         let name = definition.scoped_name.to_string();
         match &definition.kind {
-            DefinitionKind::Interface(interface) => {
-                if interface.flavour != InterfaceFlavour::Local {
-                    self.exports(&interface.operations, &interface.attributes);
-                }
+            DefinitionKind::Interface(interface) if interface.flavour != InterfaceFlavour::Local => {
+                self.exports(&interface.operations, &interface.attributes);
             }
             DefinitionKind::Struct(item) => {
                 let members = item.members.iter();
