@@ -88,8 +88,10 @@ fn draw(figure: &Figure, svg: &mut String, layers: &[Layer], x: &Axis, y: &Axis)
                 &layer.points.iter().map(at).collect::<Vec<_>>(),
             )?,
             Kind::Samples => {
+                // Small enough for thousands, and visible if there are few.
+                let radius = if layer.points.len() > 500 { 3 } else { 8 };
                 for point in &layer.points {
-                    root.draw(&Circle::new(at(point), 3, style.color.mix(0.6).filled()))?;
+                    root.draw(&Circle::new(at(point), radius, style.color.mix(0.6).filled()))?;
                 }
             }
             Kind::Bars => {
