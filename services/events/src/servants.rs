@@ -3,9 +3,12 @@
 mod federation;
 mod proxies;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering::Relaxed},
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
 };
 
 use punctual::{Interface, Orb, Poa, Priority, SystemException};
@@ -50,6 +53,7 @@ impl EventChannel {
             orb: orb.clone(),
             poa: poa.clone(),
             proxies: AtomicUsize::new(0),
+            unconnected: PiMutex::default(),
         });
         let consumers: ConsumerAdminRef = poa.activate(ForConsumers(Arc::clone(&host)))?;
         let suppliers: SupplierAdminRef = poa.activate(ForSuppliers(Arc::clone(&host)))?;
@@ -85,19 +89,56 @@ struct Host {
     poa: Poa,
     /// Number of active proxies of both kinds.
     proxies: AtomicUsize,
+    /// Proxies in the order of their creation, until they are connected; also some that are or have gone.
+    unconnected: PiMutex<VecDeque<Weak<dyn Proxy>>>,
+}
+
+/// A proxy of either kind.
+trait Proxy: Send + Sync {
+    /// Whether it exists and nobody has connected to it.
+    fn is_unconnected(&self) -> bool;
+
+    /// Removes the object.
+    fn give_way(&self);
 }
 
 impl Host {
-    /// Counts a new proxy, unless there are too many.
+    /// Counts a new proxy, unless there are too many. Then one gives way that nobody has connected to, the
+    /// oldest one.
     fn admit_proxy(&self) -> Result<(), SystemException> {
         if self.channel.is_destroyed() {
             return Err(gone());
         }
-        let limit = 2 * self.channel.core.limits.consumers;
-        let admitted = self
-            .proxies
-            .fetch_update(Relaxed, Relaxed, |number| (number < limit).then_some(number + 1));
-        admitted.map(drop).map_err(|_| limit_exceeded())
+        let limit = self.max_proxies();
+        let admit = || {
+            let more = |number| (number < limit).then_some(number + 1);
+            self.proxies.fetch_update(Relaxed, Relaxed, more).is_ok()
+        };
+        match admit() || self.remove_unconnected() && admit() {
+            true => Ok(()),
+            false => Err(limit_exceeded()),
+        }
+    }
+
+    fn max_proxies(&self) -> usize {
+        2 * self.channel.core.limits.consumers
+    }
+
+    /// Removes the oldest proxy that nobody has connected to; returns whether there was one.
+    fn remove_unconnected(&self) -> bool {
+        let next = || self.unconnected.lock().pop_front();
+        let all = std::iter::from_fn(next).filter_map(|proxy| proxy.upgrade());
+        let oldest = { all }.find(|proxy| proxy.is_unconnected());
+        oldest.inspect(|proxy| proxy.give_way()).is_some()
+    }
+
+    /// Adds a proxy that nobody has connected to yet.
+    fn add_unconnected(&self, proxy: Weak<dyn Proxy>) {
+        let mut unconnected = self.unconnected.lock();
+        if unconnected.len() >= 2 * self.max_proxies() {
+            unconnected.retain(|proxy| proxy.upgrade().is_some_and(|proxy| proxy.is_unconnected()));
+        }
+        unconnected.push_back(proxy);
     }
 
     fn release_proxy(&self) {

@@ -8,7 +8,7 @@ use std::{
 use punctual::{Interface, SystemException};
 use punctual_os::PiMutex;
 
-use super::Host;
+use super::{Host, Proxy};
 use crate::{
     EventError, EventType, Filter,
     consumer::{Consumer, ConsumerQos, Exit, Sink, UNTIMED},
@@ -46,11 +46,11 @@ impl PushSupplierProxy {
             .activate(SupplierHandle(Arc::clone(&proxy)))
             .map_err(|_| limit_exceeded())?;
         proxy.state.lock().reference = Some(reference.clone());
+        let unconnected: Weak<Self> = Arc::downgrade(&proxy);
+        host.add_unconnected(unconnected);
         Ok(reference)
     }
-}
 
-impl PushSupplierProxy {
     /// Removes the object, and returns its consumer; `None`: it has been removed before.
     fn end(&self) -> Option<Option<Arc<Consumer>>> {
         let state = std::mem::take(&mut *self.state.lock());
@@ -59,6 +59,19 @@ impl PushSupplierProxy {
         // Inside an upcall this does not wait.
         let _ = self.host.poa.deactivate(&reference);
         Some(state.consumer)
+    }
+}
+
+impl Proxy for PushSupplierProxy {
+    fn is_unconnected(&self) -> bool {
+        let state = self.state.lock();
+        state.reference.is_some() && state.consumer.is_none()
+    }
+
+    fn give_way(&self) {
+        if let Some(Some(consumer)) = self.end() {
+            self.host.channel.core.unsubscribe(&consumer);
+        }
     }
 }
 
@@ -228,7 +241,37 @@ impl PushConsumerProxy {
             .activate(ConsumerHandle(Arc::clone(&proxy)))
             .map_err(|_| limit_exceeded())?;
         proxy.state.lock().reference = Some(reference.clone());
+        let unconnected: Weak<Self> = Arc::downgrade(&proxy);
+        host.add_unconnected(unconnected);
         Ok(reference)
+    }
+
+    /// Removes the object; returns whether it existed.
+    fn end(&self) -> bool {
+        let state = std::mem::take(&mut *self.state.lock());
+        let Some(reference) = state.reference else {
+            return false;
+        };
+        let core = &self.host.channel.core;
+        if let Some(types) = state.published {
+            core.observers.publishes_no_more(&types);
+            core.count_supplier(false);
+        }
+        self.host.release_proxy();
+        // Inside an upcall this does not wait.
+        let _ = self.host.poa.deactivate(&reference);
+        true
+    }
+}
+
+impl Proxy for PushConsumerProxy {
+    fn is_unconnected(&self) -> bool {
+        let state = self.state.lock();
+        state.reference.is_some() && state.published.is_none()
+    }
+
+    fn give_way(&self) {
+        self.end();
     }
 }
 
@@ -257,18 +300,10 @@ impl PushConsumer for ConsumerHandle {
     }
 
     fn disconnect_push_consumer(&self) -> Result<(), SystemException> {
-        let Self(proxy) = self;
-        let state = std::mem::take(&mut *proxy.state.lock());
-        let reference = state.reference.ok_or_else(gone)?;
-        let core = &proxy.host.channel.core;
-        if let Some(types) = state.published {
-            core.observers.publishes_no_more(&types);
-            core.count_supplier(false);
+        match self.0.end() {
+            true => Ok(()),
+            false => Err(gone()),
         }
-        proxy.host.release_proxy();
-        // Inside an upcall this does not wait.
-        let _ = proxy.host.poa.deactivate(&reference);
-        Ok(())
     }
 }
 
@@ -293,6 +328,9 @@ impl ProxyPushConsumer for ConsumerHandle {
         };
         {
             let mut state = proxy.state.lock();
+            if state.reference.is_none() {
+                return Err(gone().into());
+            }
             if state.published.is_some() {
                 return Err(AlreadyConnected {}.into());
             }

@@ -10,7 +10,7 @@ use punctual_events::{
     ChannelLimits, ChannelStatistics, EventChannel, EventError, EventType, Filter, FilterLimits, Overflow,
     Refusals,
     rtec::{
-        rtec_event_channel_admin::{ConsumerQos, EventChannelRef},
+        rtec_event_channel_admin::{ConsumerQos, EventChannelRef, ProxyPushSupplierRef, SupplierQos},
         rtec_event_comm::PushConsumerRef,
     },
 };
@@ -21,6 +21,7 @@ use crate::{
     remote::{client, event, host, remote},
 };
 
+/// Those that nobody connects to do not lock out others.
 #[test]
 fn proxies_are_limited() {
     let limits = ChannelLimits {
@@ -30,14 +31,35 @@ fn proxies_are_limited() {
     let host = host(EventChannel::builder().limits(limits).build().unwrap());
     let orb = client();
     let channel: EventChannelRef = orb.orb.resolve(&host.address).unwrap();
-    let admin = channel.for_consumers().unwrap().unwrap();
-    let proxies: Vec<_> = (0..8)
-        .map(|_| admin.obtain_push_supplier().unwrap().unwrap())
+    let consumers = channel.for_consumers().unwrap().unwrap();
+    let suppliers = channel.for_suppliers().unwrap().unwrap();
+    let left: Vec<_> = (0..100)
+        .map(|_| consumers.obtain_push_supplier().unwrap().unwrap())
         .collect();
-    let error = admin.obtain_push_supplier().unwrap_err();
-    assert_eq!(error.kind, SystemExceptionKind::ImpLimit);
-    proxies[0].disconnect_push_supplier().unwrap();
-    admin.obtain_push_supplier().unwrap();
+    let exists = |proxy: &&ProxyPushSupplierRef| !proxy.as_object().non_existent().unwrap();
+    assert_eq!(left.iter().filter(exists).count(), 8);
+    assert!(
+        left[92..].iter().all(|proxy| exists(&proxy)),
+        "the oldest gave way"
+    );
+    let qos = SupplierQos::default();
+    let connected: Vec<_> = (0..8)
+        .map(|_| suppliers.obtain_push_consumer().unwrap().unwrap())
+        .inspect(|proxy| proxy.connect_push_supplier(None, &qos).unwrap())
+        .collect();
+    assert_eq!(left.iter().filter(exists).count(), 0);
+    for _ in 0..2 {
+        let error = consumers.obtain_push_supplier().unwrap_err();
+        assert_eq!(error.kind, SystemExceptionKind::ImpLimit);
+        assert_eq!(suppliers.obtain_push_consumer().unwrap_err().kind, error.kind);
+    }
+    assert!(
+        connected
+            .iter()
+            .all(|proxy| !proxy.as_object().non_existent().unwrap())
+    );
+    connected[0].disconnect_push_consumer().unwrap();
+    consumers.obtain_push_supplier().unwrap();
 }
 
 #[test]
@@ -203,6 +225,13 @@ fn refused_subscriptions_are_counted_by_their_reason_and_shown_to_other_processe
     };
     let shown = || ChannelStatistics::of(&inspection).unwrap().refusals;
     assert_eq!(shown(), refusals);
+    let suppliers = channel.for_suppliers().unwrap().unwrap();
+    for _ in 0..2 {
+        let proxy = suppliers.obtain_push_consumer().unwrap().unwrap();
+        proxy
+            .connect_push_supplier(None, &SupplierQos::default())
+            .unwrap();
+    }
     assert!(admin.obtain_push_supplier().is_err(), "too many proxies");
     let _first = host.channel.subscribe_to(track()).receiver().unwrap();
     assert!(host.channel.subscribe_to(track()).receiver().is_err());
