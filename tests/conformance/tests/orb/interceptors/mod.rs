@@ -158,7 +158,9 @@ impl ServerRequestInterceptor for Watch {
     }
 
     fn receive_request(&self, info: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
-        assert_eq!(info.repository_id(), Some("IDL:conformance/Probe:1.0"));
+        // What a servant locator will find is not known yet.
+        let known = ["IDL:conformance/Probe:1.0", "IDL:omg.org/CORBA/Object:1.0"];
+        assert!(info.repository_id().is_some_and(|id| known.contains(&id)));
         self.at("receive_request", "")
     }
 
