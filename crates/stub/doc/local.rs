@@ -66,7 +66,7 @@ impl Target for Local {
         }
         let mut decoder = Decoder::new(&reply, Endian::NATIVE);
         let declared = match outcome {
-            Outcome::Deferred => unreachable!("it defers no reply"),
+            Outcome::Deferred | Outcome::Forwarded => unreachable!("it answers itself"),
             Outcome::NoException => (call.perform)(Phase::Results(&mut decoder)).map(|()| true),
             Outcome::UserException => {
                 String::decode(&mut decoder).and_then(|id| (call.raised)(&id, &mut decoder))
