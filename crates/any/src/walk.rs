@@ -31,6 +31,8 @@ pub(crate) struct Passed {
     pub(crate) refers_outside: bool,
     /// A value is of another type than the type code describes: it cannot be copied part by part.
     pub(crate) is_opaque: bool,
+    /// A `char` is not ASCII: it cannot be copied to UTF-8, in which a `char` is an octet.
+    pub(crate) has_wide_char: bool,
 }
 
 /// Copies the value at the decoder's position, to another byte order, alignment or code set.
@@ -144,7 +146,11 @@ impl Walk {
             Kind::Null | Kind::Void => Ok(()),
             Kind::Boolean => pass::<bool>(from, to),
             Kind::Octet => pass::<u8>(from, to),
-            Kind::Char => pass::<char>(from, to),
+            Kind::Char => {
+                let value = char::decode(from)?;
+                self.passed.has_wide_char |= !value.is_ascii();
+                to.as_mut().map_or(Ok(()), |to| value.encode(*to))
+            }
             Kind::Short | Kind::UShort => pass::<u16>(from, to),
             Kind::Long | Kind::ULong | Kind::Float => pass::<u32>(from, to),
             Kind::LongLong | Kind::ULongLong | Kind::Double => pass::<u64>(from, to),

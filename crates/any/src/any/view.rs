@@ -126,6 +126,9 @@ impl<'c, 'a> Found<'c, 'a> {
         if passed.is_opaque && !is_native {
             return Err(decoder.error(CdrErrorKind::TypeUnsupported));
         }
+        if passed.has_wide_char && !is_native {
+            return Err(decoder.error(CdrErrorKind::TextNotInCodeSet));
+        }
         Ok(Self {
             type_code,
             value,
