@@ -55,7 +55,7 @@ impl Experiment for Throughput {
     const NAME: &'static str = "orb.throughput";
     const ABOUT: &'static str = "calls and octets per second of one client, by type of argument (IDL_Cubit)";
     const PAGE: &'static str = include_str!("throughput.toml");
-    const CONTROLS: &'static [Control] = &[ONE_TYPE];
+    const CONTROLS: &'static [Control] = &[ONE_TYPE, WRONG];
 
     fn expected(length: Length) -> Duration {
         Extent::of(length).expected()
@@ -65,6 +65,10 @@ impl Experiment for Throughput {
         let places = trial.testbed.places.clone();
         let extent = Extent::of(trial.length());
         let all_void = trial.testbed.is_under(&ONE_TYPE);
+        let fault = trial
+            .testbed
+            .is_under(&WRONG)
+            .then_some(cubit::server::Fault::Wrong);
         trial.outcome.parameter("rounds", extent.rounds);
         trial
             .outcome
@@ -79,7 +83,7 @@ impl Experiment for Throughput {
         }
         for (name, of_client) in placements {
             trial.stage(name, extent.of_placement());
-            let rounds = blocks(&places, of_client, extent, all_void)?;
+            let rounds = blocks(&places, of_client, fault, extent, all_void)?;
             rows(name, rounds, &mut trial.outcome);
         }
         let rows = trial.outcome.rows();
@@ -90,6 +94,11 @@ impl Experiment for Throughput {
     }
 }
 
+const WRONG: Control = Control {
+    id: "wrong",
+    about: "a servant that adds 1 to its results",
+    breaks: &["errors"],
+};
 const ONE_TYPE: Control = Control {
     id: "one-type",
     about: "a two-way call without arguments in the place of each operation",
@@ -158,10 +167,11 @@ fn paper(call: Call) -> [Option<f64>; 3] {
 fn blocks(
     places: &Places,
     of_client: &CpuSet,
+    fault: Option<cubit::server::Fault>,
     extent: Extent,
     all_void: bool,
 ) -> Result<Vec<Vec<Measured>>, Error> {
-    let (server, ready) = cubit::server::spawn_tcp(&places.pinned, START)?;
+    let (server, ready) = cubit::server::spawn_faulty_tcp(fault, &places.pinned, START)?;
     let mut client = cubit::client::spawn(&ready, of_client, &[], START)?;
     let limit = extent.of_placement() * 4 + START;
     let _watchdog = Watchdog::start(limit, vec![server.killer()?, client.killer()?], &places.driver)?;

@@ -105,7 +105,11 @@ fn claim(results: &[PhaseResult<Point>], outcome: &mut Outcome) {
         .iter()
         .filter_map(PhaseResult::collective_hz_corrected)
         .collect();
-    let growth = hz.windows(2).map(|pair| pair[1] / pair[0]);
+    // No calls are no growth, also after none.
+    let growth = hz.windows(2).map(|pair| match pair[1] > 0.0 {
+        true => pair[1] / pair[0],
+        false => 0.0,
+    });
     let least = growth.fold(f64::NAN, f64::min);
     let text = "calls per second of all best-effort threads together, with one number of threads over those \
                 with the next smaller one: the smallest such growth is above 1, so their throughput rises \
