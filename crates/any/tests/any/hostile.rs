@@ -55,8 +55,8 @@ fn values_without_octets_are_bounded() {
     );
 }
 
-/// A `char` of ISO-8859-1, which these messages have: as an octet of UTF-8, in which an `any` is kept, it does
-/// not exist.
+/// A `char` of ISO-8859-1, which these messages have: as an octet of UTF-8, in which an `any` is kept, it
+/// does not exist.
 #[test]
 fn a_char_that_cannot_be_kept_is_refused() {
     let code = TypeCode::basic(Kind::Char);

@@ -21,7 +21,7 @@ use crate::{
     remote::{client, event, host, remote},
 };
 
-/// Those that nobody connects to do not lock out others.
+/// Proxies that nobody connects to do not lock out others.
 #[test]
 fn proxies_are_limited() {
     let limits = ChannelLimits {
