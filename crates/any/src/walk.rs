@@ -149,7 +149,7 @@ impl Walk {
             Kind::Char => {
                 let value = char::decode(from)?;
                 self.passed.has_wide_char |= !value.is_ascii();
-                to.as_mut().map_or(Ok(()), |to| value.encode(*to))
+                to.as_mut().map_or(Ok(()), |to| value.encode(to))
             }
             Kind::Short | Kind::UShort => pass::<u16>(from, to),
             Kind::Long | Kind::ULong | Kind::Float => pass::<u32>(from, to),
