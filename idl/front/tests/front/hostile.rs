@@ -184,6 +184,7 @@ fn including(path: &Path) -> Vec<Code> {
     let (codes, longest) = receive
         .recv_timeout(Duration::from_secs(30))
         .expect("the compiler reads without end");
+    fs::remove_dir_all(folder).unwrap();
     assert!(longest.unwrap() < 1 << 20, "{longest:?}");
     codes
 }
