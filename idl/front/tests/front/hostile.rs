@@ -171,9 +171,10 @@ fn limits_are_settings() {
 
 /// Compiles a file that includes `path`, in a thread of its own: reading must not wait or go on for ever.
 fn including(path: &Path) -> Vec<Code> {
-    let folder = std::env::temp_dir().join(format!("punctual-idl-including-{}", process::id()));
+    let name = path.file_name().unwrap().display();
+    let folder = std::env::temp_dir().join(format!("punctual-idl-including-{name}-{}", process::id()));
     fs::create_dir_all(&folder).unwrap();
-    let main = folder.join(format!("{}.idl", path.file_name().unwrap().display()));
+    let main = folder.join("main.idl");
     fs::write(&main, format!("#include \"{}\"\n", path.display())).unwrap();
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
