@@ -5,16 +5,7 @@ use punctual_cdr::{CdrError, CdrErrorKind, Endian};
 use punctual_os::alloc_counter;
 use punctual_rtsched::wire::{CarriedParameters, PeerLayout, Reading, UnknownParameters};
 
-use super::{CLOCKS, octets, reader, round_trips::context};
-
-pub const LAYOUTS: [PeerLayout; 6] = [
-    PeerLayout::OwnOnly,
-    PeerLayout::FixedPriority,
-    PeerLayout::MostImportantFirst,
-    PeerLayout::KokyuFixedPriority,
-    PeerLayout::KokyuMostImportantFirst,
-    PeerLayout::KokyuMaximumUrgencyFirst,
-];
+use super::{CLOCKS, fuzzed::LAYOUTS, octets, reader, round_trips::context};
 
 /// Reads without allocating.
 pub fn read(layout: PeerLayout, data: &[u8]) -> Result<Reading, CdrError> {

@@ -4,7 +4,7 @@ use punctual_cdr::Endian;
 use punctual_rtsched::wire::{Clocks, PeerLayout, Reader, Reading, SchedulingContext, UtcTime};
 use punctual_sched::dynamic::Time;
 
-const LAYOUTS: [PeerLayout; 6] = [
+pub const LAYOUTS: [PeerLayout; 6] = [
     PeerLayout::OwnOnly,
     PeerLayout::FixedPriority,
     PeerLayout::MostImportantFirst,

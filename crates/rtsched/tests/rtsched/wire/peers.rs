@@ -9,11 +9,7 @@ use punctual_rtsched::wire::{
 use punctual_sched::dynamic::{SchedulingParameters, Time};
 use punctual_types::{DistributableThreadId, Priority};
 
-use super::{
-    CLOCKS,
-    bad_input::{LAYOUTS, read},
-    octets, reader,
-};
+use super::{CLOCKS, bad_input::read, fuzzed::LAYOUTS, octets, reader};
 
 fn thread(id: u128, parameters: Option<SchedulingParameters>) -> Reading {
     Reading::Context(SchedulingContext {
