@@ -72,13 +72,13 @@ limits! {
     /// Connections that a lane accepts before it serves those that it has, at least 1. Default 1.
     accepts_per_wake_up: usize = 1,
     /// Processor time that a lane spends on accepting and closing connections, in percent of one processor,
-    /// from 1 to 100, beyond 2 ms at once. Meanwhile further peers wait in the kernel's queue. Default 5.
-    accept_percent: u32 = 5,
+    /// from 1 to 100, beyond 2 ms at once. Meanwhile further peers wait in the kernel's queue. Default 2.
+    accept_percent: u32 = 2,
     /// Processor time that a lane spends on what leads to no served request, in percent of one processor,
     /// from 1 to 100, beyond 20 ms at once: refused requests, LocateRequests, CancelRequests, and parts of
     /// messages until their request is served. Meanwhile the connections concerned wait for their turns.
-    /// Default 10.
-    unserved_percent: u32 = 10,
+    /// Default 5.
+    unserved_percent: u32 = 5,
     /// Open connections of one calling thread that serves no lane, for all ORBs. Default 64.
     max_connections_per_thread: usize = 64,
     /// Open connections to servers of the threads of one lane, or of all threads that serve no lane. Default

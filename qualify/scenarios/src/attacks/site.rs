@@ -48,10 +48,14 @@ pub(super) enum Fault {
     Killed,
     /// Another program keeps the CPU for [`SLOWED`] of each millisecond.
     Slowed,
+    /// The server keeps [`HOARDED`] octets until the next block.
+    Hoarding,
 }
 
 const HELD: f64 = 0.85;
 const SLOWED: f64 = 0.3;
+/// More than an attack may take.
+const HOARDED: usize = 160 << 20;
 
 /// One server with its clients, attackers and newcomers.
 pub(super) struct Site {
@@ -110,6 +114,9 @@ impl Site {
         seconds: f64,
     ) -> Result<Block, Error> {
         let server = self.server();
+        if fault == Some(Fault::Hoarding) {
+            self.deployment.hoard(0)?;
+        }
         let before = resident(server)?;
         self.deployment.begin(0, seconds, &workers(), Some(TOLERANCE))?;
         thread::sleep(LEAD / 2);
@@ -175,12 +182,13 @@ impl Site {
     }
 
     /// Disturbs the server. A program that keeps the CPU has ended when this returns.
-    fn disturb(&self, fault: Fault, length: Duration) -> Result<(), Error> {
+    fn disturb(&mut self, fault: Fault, length: Duration) -> Result<(), Error> {
         match fault {
             Fault::Killed => {
                 let server = Pid::from_raw(self.server().get()).ok_or("the server has no id")?;
                 Ok(kill_process(server, Signal::KILL)?)
             }
+            Fault::Hoarding => self.deployment.hoard(HOARDED),
             Fault::Held => self.keep_cpu(length, HELD, 1),
             Fault::Slowed => self.keep_cpu(length, SLOWED, length.as_millis() as u32),
         }

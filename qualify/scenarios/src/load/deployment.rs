@@ -7,7 +7,7 @@ use punctual_os::{CpuSet, TaskId};
 
 use super::{
     client::{Client, ClientSetup, PluggedIn},
-    server::{Plug, Server, ServerSetup, ServerSpec},
+    server::{Hoard, Plug, Server, ServerSetup, ServerSpec},
     task::{Task, TaskResult, Tolerance},
 };
 use crate::{error::Error, testbed::Places};
@@ -197,6 +197,11 @@ impl Deployment {
         // Under overload, calls end late, by at most the clients' outstanding calls.
         let timeout = START_TIMEOUT + Duration::from_secs_f64(seconds * 2.0);
         Ok(self.client.end::<Task>(timeout)?)
+    }
+
+    /// Makes the server keep so much memory, and release what it kept before.
+    pub(crate) fn hoard(&mut self, octets: usize) -> Result<(), Error> {
+        Ok(self.server.perform(&Hoard { octets }, START_TIMEOUT)?)
     }
 
     /// Ends server and clients.

@@ -96,6 +96,8 @@ pub(crate) enum PoolSpec {
 pub(crate) struct Server {
     /// Keeps its servants.
     _orb: Orb,
+    /// Memory that it keeps for nothing, under a control.
+    hoard: Vec<u8>,
 }
 
 /// What the server process needs to know.
@@ -111,7 +113,7 @@ impl Role for Server {
     type Setup = ServerSetup;
     /// References of its servants, by pool.
     type Ready = Vec<Vec<String>>;
-    const TASKS: &'static [TaskEntry<Self>] = &[TaskEntry::of::<Plug>()];
+    const TASKS: &'static [TaskEntry<Self>] = &[TaskEntry::of::<Plug>(), TaskEntry::of::<Hoard>()];
 
     fn start(setup: ServerSetup) -> Result<(Self, Self::Ready), Error> {
         let spec = setup.server;
@@ -160,7 +162,8 @@ impl Role for Server {
                     .collect::<Result<_, _>>()?,
             );
         }
-        Ok((Self { _orb: orb }, references))
+        let hoard = Vec::new();
+        Ok((Self { _orb: orb, hoard }, references))
     }
 }
 
@@ -176,6 +179,23 @@ impl Task<Server> for Plug {
 
     fn perform(self, _: &mut Server) -> Result<(), Error> {
         network::plug_into(self.client)
+    }
+}
+
+/// Keep so much memory, and release what was kept before.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+pub(super) struct Hoard {
+    pub(super) octets: usize,
+}
+
+impl Task<Server> for Hoard {
+    const NAME: &'static str = "hoard";
+    type Answer = ();
+
+    fn perform(self, server: &mut Server) -> Result<(), Error> {
+        // Written, because pages that nobody has written are not resident.
+        server.hoard = vec![1; self.octets];
+        Ok(())
     }
 }
 

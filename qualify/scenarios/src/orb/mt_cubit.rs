@@ -114,7 +114,8 @@ pub(super) fn columns(row: Row, clients: &[Client], holes: &[Hole]) -> Row {
     columns_of(row, &calls.copied().collect::<Vec<_>>(), holes)
 }
 
-fn columns_of(row: Row, calls: &[Span], holes: &[Hole]) -> Row {
+/// Adds the columns of these calls, as [`columns`] does.
+pub(super) fn columns_of(row: Row, calls: &[Span], holes: &[Hole]) -> Row {
     let raw = MeanAndJitter::of(calls, &[]);
     let without = MeanAndJitter::of(calls, holes);
     row.with("calls", raw.samples)

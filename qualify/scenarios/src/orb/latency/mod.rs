@@ -9,6 +9,7 @@ mod averages;
 mod away;
 mod contrast;
 mod explained;
+mod recency;
 
 use std::time::Duration;
 
@@ -211,6 +212,7 @@ impl Experiment for Latency {
         for phase in &results {
             rows(phase, &engine.holes, &mut trial.outcome);
             away::row(phase, &engine.holes, &mut trial.outcome);
+            recency::rows(phase, &engine.holes, &mut trial.outcome);
         }
         averages::claim(&results, &engine.holes, &mut trial.outcome);
         contrast::evaluate(&results, &engine.holes, trial);
