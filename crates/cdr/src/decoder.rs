@@ -77,6 +77,14 @@ const FRAGMENT_HEADER_SIZE: usize = 12;
 /// Reads values out of one message.
 #[derive(Clone, Debug)]
 pub struct Decoder<'a> {
+    place: Place<'a>,
+    /// Once a value type has been decoded.
+    values: Option<Rc<Received<'a>>>,
+}
+
+/// A place in a message at which a [`Decoder`] can begin again. Owns nothing: views can be lent with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
     /// The message; alignment counts from its first octet.
     octets: &'a [u8],
     at: usize,
@@ -89,39 +97,13 @@ pub struct Decoder<'a> {
     max_decoded: usize,
     context: Option<&'a dyn DecodeContext>,
     fragments: &'a [usize],
-    /// Once a value type has been decoded.
-    values: Option<Rc<Received<'a>>>,
-}
-
-/// A place in a message at which a [`Decoder`] can begin again. Owns nothing: views can be lent with it.
-#[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
-    octets: &'a [u8],
-    at: usize,
-    endian: Endian,
-    char_set: CharSet,
-    arena: Option<&'a Arena>,
-    depth_left: u16,
-    decoded: usize,
-    max_decoded: usize,
-    context: Option<&'a dyn DecodeContext>,
-    fragments: &'a [usize],
 }
 
 impl<'a> Place<'a> {
     /// Creates a decoder that begins here. It does not know the value types before it.
     pub fn decoder(&self) -> Decoder<'a> {
         Decoder {
-            octets: self.octets,
-            at: self.at,
-            endian: self.endian,
-            char_set: self.char_set,
-            arena: self.arena,
-            depth_left: self.depth_left,
-            decoded: self.decoded,
-            max_decoded: self.max_decoded,
-            context: self.context,
-            fragments: self.fragments,
+            place: *self,
             values: None,
         }
     }
@@ -130,18 +112,7 @@ impl<'a> Place<'a> {
 impl<'a> Decoder<'a> {
     /// Returns the present place.
     pub fn place(&self) -> Place<'a> {
-        Place {
-            octets: self.octets,
-            at: self.at,
-            endian: self.endian,
-            char_set: self.char_set,
-            arena: self.arena,
-            depth_left: self.depth_left,
-            decoded: self.decoded,
-            max_decoded: self.max_decoded,
-            context: self.context,
-            fragments: self.fragments,
-        }
+        self.place
     }
 
     /// Returns whether value types have been decoded, to which later ones may refer.
@@ -167,7 +138,7 @@ impl<'a> Decoder<'a> {
     /// Creates a decoder at the first octet, with text in ISO-8859-1: the code set of peers that have
     /// negotiated none.
     pub fn new(octets: &'a [u8], endian: Endian) -> Self {
-        Self {
+        let place = Place {
             octets,
             at: 0,
             endian,
@@ -178,33 +149,33 @@ impl<'a> Decoder<'a> {
             max_decoded: Self::DEFAULT_DECODED_LIMIT.max(twice(octets)),
             context: None,
             fragments: &[],
-            values: None,
-        }
+        };
+        place.decoder()
     }
 
     /// Sets the offsets, in ascending order, at which fragments of GIOP 1.1 continue the message.
     ///
     /// Alignment restarts at each, as if the fragment's header preceded it: see [`Self::align`].
     pub fn with_fragments(mut self, starts: &'a [usize]) -> Self {
-        self.fragments = starts;
+        self.place.fragments = starts;
         self
     }
 
     /// Sets the arena for values whose encoding differs from their form in memory.
     pub fn with_arena(mut self, arena: &'a Arena) -> Self {
-        self.arena = Some(arena);
+        self.place.arena = Some(arena);
         self
     }
 
     /// Sets the code set of text.
     pub fn with_char_set(mut self, char_set: CharSet) -> Self {
-        self.char_set = char_set;
+        self.place.char_set = char_set;
         self
     }
 
     /// Sets the maximal nesting depth of values of recursive types.
     pub fn with_nesting_limit(mut self, limit: u16) -> Self {
-        self.depth_left = limit;
+        self.place.depth_left = limit;
         self
     }
 
@@ -212,48 +183,48 @@ impl<'a> Decoder<'a> {
     /// the arena; what is lent from the message itself does not count. Twice the size of the message, which
     /// numbers and text never exceed, is always allowed.
     pub fn with_decoded_limit(mut self, limit: usize) -> Self {
-        self.max_decoded = limit.max(twice(self.octets));
+        self.place.max_decoded = limit.max(twice(self.place.octets));
         self
     }
 
     /// Sets the ORB to which decoded object references are bound (see `punctual-stub`).
     pub fn with_context(mut self, context: &'a dyn DecodeContext) -> Self {
-        self.context = Some(context);
+        self.place.context = Some(context);
         self
     }
 
     /// Moves to this octet; alignment still counts from the first one.
     pub fn at(mut self, position: usize) -> Self {
-        self.at = position;
+        self.place.at = position;
         self
     }
 
     /// Returns the value set by [`Self::with_context`].
     pub fn context(&self) -> Option<&'a dyn DecodeContext> {
-        self.context
+        self.place.context
     }
 
     /// Returns the byte order of numbers.
     pub fn endian(&self) -> Endian {
-        self.endian
+        self.place.endian
     }
 
     /// Returns the code set of text.
     pub fn char_set(&self) -> CharSet {
-        self.char_set
+        self.place.char_set
     }
 
     /// Returns the octets of memory that the values decoded so far take: see [`Self::with_decoded_limit`].
     #[inline]
     pub fn decoded(&self) -> usize {
-        self.decoded
+        self.place.decoded
     }
 
     /// Counts memory for decoded values, before it is allocated. Fails above the limit.
     #[inline]
     pub fn reserve(&mut self, octets: usize) -> Result<(), CdrError> {
-        self.decoded = self.decoded.saturating_add(octets);
-        if self.decoded > self.max_decoded {
+        self.place.decoded = self.place.decoded.saturating_add(octets);
+        if self.place.decoded > self.place.max_decoded {
             return Err(self.error(CdrErrorKind::DecodedTooLarge));
         }
         Ok(())
@@ -261,30 +232,30 @@ impl<'a> Decoder<'a> {
 
     /// Returns the offset of the next octet.
     pub fn position(&self) -> usize {
-        self.at
+        self.place.at
     }
 
     /// All octets, from the first on.
     pub(crate) fn begin(&self) -> &'a [u8] {
-        self.octets
+        self.place.octets
     }
 
     /// Returns the number of octets that remain.
     pub fn remaining(&self) -> usize {
-        self.octets.len().saturating_sub(self.at)
+        self.place.octets.len().saturating_sub(self.place.at)
     }
 
     /// Skips to the next multiple of `alignment` (a power of two).
     #[inline]
     pub fn align(&mut self, alignment: usize) -> Result<(), CdrError> {
-        if !self.fragments.is_empty() {
+        if !self.place.fragments.is_empty() {
             return self.align_in_fragment(alignment);
         }
-        let aligned = (self.at + alignment - 1) & !(alignment - 1);
-        if aligned > self.octets.len() {
+        let aligned = (self.place.at + alignment - 1) & !(alignment - 1);
+        if aligned > self.place.octets.len() {
             return Err(self.error(CdrErrorKind::Truncated));
         }
-        self.at = aligned;
+        self.place.at = aligned;
         Ok(())
     }
 
@@ -296,20 +267,20 @@ impl<'a> Decoder<'a> {
         if let Some(aligned) = self.align_in_chunk(alignment) {
             return aligned;
         }
-        let mut at = self.at;
+        let mut at = self.place.at;
         loop {
-            let next = self.fragments.partition_point(|start| *start <= at);
+            let next = self.place.fragments.partition_point(|start| *start <= at);
             let origin = match next.checked_sub(1) {
                 None => 0,
                 // Alignment counts from the fragment's header.
-                Some(present) => self.fragments[present].saturating_sub(FRAGMENT_HEADER_SIZE),
+                Some(present) => self.place.fragments[present].saturating_sub(FRAGMENT_HEADER_SIZE),
             };
             let aligned = origin + (at - origin).next_multiple_of(alignment);
-            match self.fragments.get(next) {
+            match self.place.fragments.get(next) {
                 Some(start) if aligned >= *start => at = *start,
-                _ if aligned > self.octets.len() => return Err(self.error(CdrErrorKind::Truncated)),
+                _ if aligned > self.place.octets.len() => return Err(self.error(CdrErrorKind::Truncated)),
                 _ => {
-                    self.at = aligned;
+                    self.place.at = aligned;
                     return Ok(());
                 }
             }
@@ -321,12 +292,12 @@ impl<'a> Decoder<'a> {
     /// # Panics
     /// If the decoder has not been there.
     pub fn passed(&self, position: usize) -> &'a [u8] {
-        &self.octets[position..self.at]
+        &self.place.octets[position..self.place.at]
     }
 
     /// Returns whether the elements of a sequence may be separated by padding at a fragment boundary.
     pub fn is_fragmented(&self) -> bool {
-        !self.fragments.is_empty()
+        !self.place.fragments.is_empty()
     }
 
     /// Lends the next `count` octets.
@@ -335,18 +306,18 @@ impl<'a> Decoder<'a> {
         if count > self.remaining() {
             return self.octets_beyond(count);
         }
-        let octets = &self.octets[self.at..self.at + count];
-        self.at += count;
+        let octets = &self.place.octets[self.place.at..self.place.at + count];
+        self.place.at += count;
         Ok(octets)
     }
 
     /// Octets of a number, which is aligned to its size.
     #[inline(always)]
     pub(crate) fn number<const SIZE: usize>(&mut self) -> Result<[u8; SIZE], CdrError> {
-        let at = (self.at + SIZE - 1) & !(SIZE - 1);
-        match self.octets.get(at..).and_then(<[u8]>::first_chunk) {
-            Some(octets) if self.fragments.is_empty() => {
-                self.at = at + SIZE;
+        let at = (self.place.at + SIZE - 1) & !(SIZE - 1);
+        match self.place.octets.get(at..).and_then(<[u8]>::first_chunk) {
+            Some(octets) if self.place.fragments.is_empty() => {
+                self.place.at = at + SIZE;
                 Ok(*octets)
             }
             _ => self.number_in_fragment(),
@@ -370,13 +341,13 @@ impl<'a> Decoder<'a> {
     #[cold]
     fn remaining_behind_chunk(&self) -> usize {
         self.behind_chunk()
-            .map_or(self.remaining(), |octets| octets.len() - self.at)
+            .map_or(self.remaining(), |octets| octets.len() - self.place.at)
     }
 
     /// Lends all remaining octets.
     pub fn rest(&mut self) -> &'a [u8] {
-        let rest = self.octets.get(self.at..).unwrap_or_default();
-        self.at = self.octets.len();
+        let rest = self.place.octets.get(self.place.at..).unwrap_or_default();
+        self.place.at = self.place.octets.len();
         rest
     }
 
@@ -403,35 +374,34 @@ impl<'a> Decoder<'a> {
 
     /// Runs `read` one nesting level deeper; recursive types call it so that excessive nesting is an error.
     pub fn nested<R>(&mut self, read: impl FnOnce(&mut Self) -> Result<R, CdrError>) -> Result<R, CdrError> {
-        self.depth_left = self
-            .depth_left
-            .checked_sub(1)
-            .ok_or_else(|| self.error(CdrErrorKind::NestingTooDeep))?;
+        let depth_left = self.place.depth_left.checked_sub(1);
+        self.place.depth_left = depth_left.ok_or_else(|| self.error(CdrErrorKind::NestingTooDeep))?;
         if let Some(received) = &self.values {
-            received.saw(self.depth_left);
+            received.saw(self.place.depth_left);
         }
         let result = read(self);
-        self.depth_left += 1;
+        self.place.depth_left += 1;
         result
     }
 
     /// Returns the arena. Its absence is an internal error of the ORB.
     #[inline]
     pub(crate) fn arena(&self) -> Result<&'a Arena, CdrError> {
-        self.arena
+        self.place
+            .arena
             .ok_or_else(|| self.error(CdrErrorKind::DecoderIncomplete))
     }
 
     /// Creates a decoder for a part of this message with its own alignment.
     pub(crate) fn inside(&self, octets: &'a [u8], endian: Endian, at: usize) -> Self {
-        Self {
+        let place = Place {
             octets,
             at,
             endian,
             fragments: &[],
-            values: None,
-            ..self.clone()
-        }
+            ..self.place
+        };
+        place.decoder()
     }
 
     /// Creates a decoder for other octets, with text in UTF-8, and this one's limits and ORB.
@@ -444,7 +414,7 @@ impl<'a> Decoder<'a> {
     pub fn error(&self, kind: CdrErrorKind) -> CdrError {
         CdrError {
             kind,
-            offset: self.at,
+            offset: self.place.at,
         }
     }
 }

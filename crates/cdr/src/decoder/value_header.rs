@@ -116,7 +116,7 @@ impl<'a> Decoder<'a> {
             let mut earlier = self.clone().at(target);
             let count = u32::decode(&mut earlier)?;
             let ids = ids(count, &mut earlier, refers_to);
-            self.decoded = earlier.decoded;
+            self.place.decoded = earlier.place.decoded;
             return ids;
         }
         ids(count, self, refers_to)

@@ -46,7 +46,7 @@ const IN_CHUNKS: &[usize] = &[0];
 
 impl<'a> Decoder<'a> {
     fn received(&mut self) -> &Rc<Received<'a>> {
-        let octets = self.octets;
+        let octets = self.place.octets;
         self.values.get_or_insert_with(|| {
             Rc::new(Received {
                 octets,
@@ -64,7 +64,7 @@ impl<'a> Decoder<'a> {
 
     /// Returns the address of an octet of the message: the identity of a value that is copied from there.
     pub fn address(&self, position: usize) -> usize {
-        let octets = self.behind_chunk().unwrap_or(self.octets);
+        let octets = self.behind_chunk().unwrap_or(self.place.octets);
         octets.as_ptr() as usize + position
     }
 
@@ -90,20 +90,20 @@ impl<'a> Decoder<'a> {
 
     /// Octets to the next tag: some peers count them to the chunk before.
     fn padding(&self) -> usize {
-        self.at.next_multiple_of(4) - self.at
+        self.place.at.next_multiple_of(4) - self.place.at
     }
 
     /// Sees the whole message: tags and what belongs to them are in no chunk.
     pub(super) fn outside_chunks(&mut self) {
         if let Some(octets) = self.behind_chunk() {
-            (self.octets, self.fragments) = (octets, &[]);
+            (self.place.octets, self.place.fragments) = (octets, &[]);
         }
     }
 
     /// Sees nothing before the next chunk, inside of a chunked value.
     pub(super) fn between_chunks(&mut self) {
         if let Some(octets) = self.behind_chunk() {
-            (self.octets, self.fragments) = (&octets[..self.at], IN_CHUNKS);
+            (self.place.octets, self.place.fragments) = (&octets[..self.place.at], IN_CHUNKS);
         }
     }
 
@@ -119,25 +119,25 @@ impl<'a> Decoder<'a> {
         let truncated = self.error(CdrErrorKind::Truncated);
         self.outside_chunks();
         let size = u32::decode(self)?;
-        let end = self.at.saturating_add(size as usize);
-        if !(1..TAG).contains(&size) || end > self.octets.len() {
+        let end = self.place.at.saturating_add(size as usize);
+        if !(1..TAG).contains(&size) || end > self.place.octets.len() {
             return Err(truncated);
         }
-        (self.octets, self.fragments) = (&self.octets[..end], IN_CHUNKS);
+        (self.place.octets, self.place.fragments) = (&self.place.octets[..end], IN_CHUNKS);
         Ok(())
     }
 
     /// Aligns inside of a chunk, or in the next one: `None` outside of chunks.
     pub(crate) fn align_in_chunk(&mut self, alignment: usize) -> Option<Result<(), CdrError>> {
         self.behind_chunk()?;
-        let aligned = self.at.next_multiple_of(alignment);
-        if aligned < self.octets.len() {
-            self.at = aligned;
+        let aligned = self.place.at.next_multiple_of(alignment);
+        if aligned < self.place.octets.len() {
+            self.place.at = aligned;
             return Some(Ok(()));
         }
         Some(self.next_chunk().and_then(|()| {
-            self.at = self.at.next_multiple_of(alignment);
-            if self.at > self.octets.len() {
+            self.place.at = self.place.at.next_multiple_of(alignment);
+            if self.place.at > self.place.octets.len() {
                 return Err(self.error(CdrErrorKind::Truncated));
             }
             Ok(())
@@ -149,7 +149,7 @@ impl<'a> Decoder<'a> {
         let Some(octets) = self.behind_chunk() else {
             return Err(self.error(CdrErrorKind::Truncated));
         };
-        if count > octets.len() - self.at {
+        if count > octets.len() - self.place.at {
             return Err(self.error(CdrErrorKind::Truncated));
         }
         if self.remaining() == 0 {
@@ -186,7 +186,7 @@ impl<'a> Decoder<'a> {
                 _ => Err(self.error(CdrErrorKind::ValueMalformed)),
             };
         }
-        let fragments = self.fragments;
+        let fragments = self.place.fragments;
         if level == 0 && !fragments.is_empty() {
             return Err(self.error(CdrErrorKind::TypeUnsupported));
         }
@@ -208,7 +208,7 @@ impl<'a> Decoder<'a> {
         if self.remaining() > self.padding() && !is_truncated {
             return Err(malformed);
         }
-        self.at = self.octets.len();
+        self.place.at = self.place.octets.len();
         self.outside_chunks();
         let mut inside = level;
         loop {
@@ -253,7 +253,7 @@ impl<'a> Decoder<'a> {
         read: impl FnOnce(&mut Self) -> Result<Arc<dyn ValueObject>, CdrError>,
     ) -> Result<Arc<dyn ValueObject>, CdrError> {
         self.reserve(VALUE)?;
-        let depth_left = self.depth_left;
+        let depth_left = self.place.depth_left;
         let received = Rc::clone(self.received());
         received.values.borrow_mut().insert(position, None);
         let around = received.least_left.replace(depth_left);
@@ -278,7 +278,7 @@ impl<'a> Decoder<'a> {
         let known = known
             .as_ref()
             .ok_or_else(|| self.error(CdrErrorKind::ValueCyclic))?;
-        let left = self.depth_left.checked_sub(known.height);
+        let left = self.place.depth_left.checked_sub(known.height);
         received.saw(left.ok_or_else(|| self.error(CdrErrorKind::NestingTooDeep))?);
         Ok(Arc::clone(&known.object))
     }
