@@ -6,6 +6,17 @@ use serde::{Deserialize, Serialize};
 
 pub use latencies::{Latencies, Summary};
 
+/// Smallest count to which another one is compared: a ratio to fewer depends on chance.
+const FEWEST_COUNTED: u32 = 20;
+
+/// Returns the ratio of two counts; NaN if the second one is below 20.
+pub fn ratio_of_counts(count: u32, to: u32) -> f64 {
+    match to {
+        ..FEWEST_COUNTED => f64::NAN,
+        _ => f64::from(count) / f64::from(to),
+    }
+}
+
 /// Median with its confidence interval of at least 95 %.
 ///
 /// The interval follows from binomial order statistics: of `n` samples in ascending order, it extends from
@@ -125,6 +136,14 @@ fn confidence_rank(n: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_counts_have_no_ratio() {
+        assert!(ratio_of_counts(23, 0).is_nan());
+        assert!(ratio_of_counts(40, 19).is_nan());
+        assert!((ratio_of_counts(40, 20) - 2.0).abs() < 1e-12);
+        assert!(ratio_of_counts(0, 20).abs() < 1e-12);
+    }
 
     #[test]
     fn a_line_is_fitted_through_scattered_points() {

@@ -12,23 +12,31 @@ pub struct Control {
     pub id: &'static str,
     /// What is changed, as a phrase without a full stop.
     pub about: &'static str,
-    /// Ids of the claims that must not hold; `*` stands for any characters, once in an id.
+    /// Ids of the claims that must not hold; `*` stands for any characters.
     pub breaks: &'static [&'static str],
 }
 
 impl Control {
-    /// Returns whether a claim must not hold under this control.
+    /// Returns whether a claim, or one of those of a pattern, must not hold under this control.
     pub(crate) fn breaks(&self, claim: &str) -> bool {
-        self.breaks.iter().any(|pattern| matches(pattern, claim))
+        self.breaks.iter().any(|pattern| meet(pattern, claim))
     }
 }
 
-/// Returns whether an id is that of a pattern, in which `*` stands for any characters.
-pub(crate) fn matches(pattern: &str, id: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == id,
-        Some((before, after)) => id.strip_prefix(before).is_some_and(|rest| rest.ends_with(after)),
+/// Returns whether some id is that of both patterns, in which `*` stands for any characters.
+pub(crate) fn meet(one: &str, other: &str) -> bool {
+    fn octets_meet(one: &[u8], other: &[u8]) -> bool {
+        match (one, other) {
+            ([], []) => true,
+            ([b'*', rest @ ..], _) => {
+                octets_meet(rest, other) || matches!(other, [_, after @ ..] if octets_meet(one, after))
+            }
+            (_, [b'*', ..]) => octets_meet(other, one),
+            ([a, one @ ..], [b, other @ ..]) => a == b && octets_meet(one, other),
+            _ => false,
+        }
     }
+    octets_meet(one.as_bytes(), other.as_bytes())
 }
 
 #[cfg(test)]
@@ -45,8 +53,11 @@ mod tests {
             ("a*a", "a", false),
             ("p*-tcp", "p50-tcp", true),
             ("p*-tcp", "p50-unix", false),
+            ("high.*", "*.30", true),
+            ("high.*", "low.*", false),
         ] {
-            assert_eq!(matches(pattern, id), expected, "{pattern} {id}");
+            assert_eq!(meet(pattern, id), expected, "{pattern} {id}");
+            assert_eq!(meet(id, pattern), expected, "{id} {pattern}");
         }
     }
 }

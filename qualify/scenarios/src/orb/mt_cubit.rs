@@ -76,7 +76,7 @@ pub(super) fn errors<K>(phases: &[PhaseResult<K>]) -> u64 {
 /// Latency as the papers report it, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct MeanAndJitter {
-    samples: usize,
+    pub(super) samples: usize,
     pub(super) mean_us: Option<f64>,
     /// The sample standard deviation.
     pub(super) jitter_us: Option<f64>,

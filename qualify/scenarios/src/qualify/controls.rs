@@ -8,7 +8,7 @@ use punctual_report::Table;
 use super::{not_restored, page};
 use crate::{
     benchmark::Benchmark,
-    control::{Control, matches},
+    control::{Control, meet},
     error::Error,
     report::Files,
     run::{Measured, Part, Run},
@@ -107,13 +107,13 @@ fn add(benchmark: &Benchmark, control: &Control, found: &Outcome, without: &Outc
     }
     let absent = control.breaks.iter().filter(|pattern| {
         let claims = found.claims().iter();
-        claims.map(|claim| &claim.id).all(|id| !matches(pattern, id))
+        claims.map(|claim| &claim.id).all(|id| !meet(pattern, id))
     });
     for pattern in absent {
         let id = format!("{name}.{pattern}@{}", control.id);
         let reason = found.skipped().iter().find(|skipped| {
             let id = skipped.id.as_deref();
-            id.is_none_or(|id| matches(pattern, id))
+            id.is_none_or(|id| meet(pattern, id))
         });
         match reason {
             Some(skipped) => outcome.skip(Some(&id), skipped.what.clone(), skipped.reason.clone()),

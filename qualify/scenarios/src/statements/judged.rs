@@ -1,9 +1,11 @@
 //! What the claims of a run say about the statements.
 
+use std::collections::BTreeSet;
+
 use punctual_harness::{Claim, Outcome, State, Statement};
 
 use super::{Judgement, Paper, Stated, papers};
-use crate::control::matches;
+use crate::control::meet;
 
 /// Marks explained claims as such, and adds what the claims of these benchmarks say about the statements. An
 /// outcome of a single benchmark has claims without its name.
@@ -24,17 +26,14 @@ fn judge_by(papers: &[Paper], outcome: &mut Outcome, benchmarks: &[&str]) {
     {
         let explained = stated().any(|(_, stated)| {
             let Judgement::Claims {
-                benchmark,
-                claims,
-                explained: Some(_),
-                ..
+                benchmark, explained, ..
             } = &stated.judgement
             else {
                 return false;
             };
-            claims
-                .iter()
-                .any(|pattern| matches(&whole(alone, benchmark, pattern), &claim.id))
+            explained
+                .keys()
+                .any(|pattern| meet(&whole(alone, benchmark, pattern), &claim.id))
         });
         if explained {
             claim.state = State::Explained;
@@ -95,6 +94,7 @@ fn judged(paper: &Paper, stated: &Stated, outcome: &Outcome, benchmarks: &[&str]
             benchmark,
             claims,
             explained,
+            finding,
             ..
         } => {
             if !benchmarks.contains(&benchmark.as_str()) {
@@ -114,13 +114,16 @@ fn judged(paper: &Paper, stated: &Stated, outcome: &Outcome, benchmarks: &[&str]
             let why = match state {
                 State::Holds => String::new(),
                 State::Explained => {
-                    format!(
-                        "{} ({})",
-                        explained.as_deref().unwrap_or_default(),
-                        stated.finding()
-                    )
+                    let broken = found.iter().filter(|claim| claim.state == State::Explained);
+                    let reasons = explained.iter().filter(|(pattern, _)| {
+                        let pattern = whole(alone, benchmark, pattern);
+                        broken.clone().any(|claim| meet(&pattern, &claim.id))
+                    });
+                    let reasons: BTreeSet<&str> = reasons.map(|(_, why)| why.trim()).collect();
+                    let reasons = reasons.into_iter().collect::<Vec<_>>().join("; ");
+                    with_finding(reasons, finding.as_deref())
                 }
-                State::DoesNotHold => measured(&found),
+                State::DoesNotHold => with_finding(measured(&found), finding.as_deref()),
                 State::CannotTell => reasons(&missing, outcome, benchmark),
             };
             Some(Statement {
@@ -131,6 +134,14 @@ fn judged(paper: &Paper, stated: &Stated, outcome: &Outcome, benchmarks: &[&str]
                 ..statement
             })
         }
+    }
+}
+
+/// Adds where the finding is described.
+fn with_finding(why: String, finding: Option<&str>) -> String {
+    match finding {
+        Some(anchor) => format!("{why} (docs/findings.md#{anchor})"),
+        None => why,
     }
 }
 
@@ -148,7 +159,7 @@ fn of<'o>(pattern: &str, outcome: &'o Outcome) -> impl Iterator<Item = &'o Claim
     outcome
         .claims()
         .iter()
-        .filter(move |claim| matches(&pattern, &claim.id))
+        .filter(move |claim| meet(&pattern, &claim.id))
 }
 
 /// Lists the claims that do not hold, with their values.
@@ -171,7 +182,7 @@ fn reasons(missing: &[&String], outcome: &Outcome, benchmark: &str) -> String {
     let verdict = format!("verdict of {benchmark}");
     let mut reasons: Vec<&str> = Vec::new();
     for skipped in outcome.skipped() {
-        let concerns = |id: &String| missing.iter().any(|pattern| matches(pattern, id));
+        let concerns = |id: &String| missing.iter().any(|pattern| meet(pattern, id));
         let of_claim = skipped.id.as_ref().is_some_and(concerns);
         let of_benchmark = skipped.what == verdict || skipped.what == benchmark;
         if (of_claim || of_benchmark) && !reasons.contains(&skipped.reason.as_str()) {
@@ -206,9 +217,10 @@ id = \"2\"
 says = \"b\"
 source = \"s\"
 benchmark = \"rt.5\"
-judged_by = [\"order\"]
+judged_by = [\"order\", \"high\"]
 method = \"m\"
-explained = \"the cable is too long\"
+explained = { order = \"the cable is too long\" }
+finding = \"cables\"
 [[statement]]
 id = \"3\"
 says = \"c\"
@@ -288,13 +300,24 @@ needs = \"wings\"
             "qualify",
             &[("rt.5.high", 1.0), ("rt.5.high.b", 1.0), ("rt.5.order", 2.0)],
         );
-        let why = "the cable is too long (docs/findings.md#a-2)".to_owned();
+        let why = "the cable is too long (docs/findings.md#cables)".to_owned();
         assert_eq!(
             states(&mut all, &["rt.5"])[1],
             ("a.2".to_owned(), State::Explained, why)
         );
         let order = &all.claims()[2];
         assert!(order.state == State::Explained && !order.holds());
+    }
+
+    #[test]
+    fn an_explanation_excuses_no_other_claim() {
+        let claims = [("rt.5.high", 2.0), ("rt.5.high.b", 1.0), ("rt.5.order", 2.0)];
+        let mut all = outcome("qualify", &claims);
+        let why = "rt.5.high: 2, limit 1 (docs/findings.md#cables)".to_owned();
+        assert_eq!(
+            states(&mut all, &["rt.5"])[1],
+            ("a.2".to_owned(), State::DoesNotHold, why)
+        );
     }
 
     #[test]

@@ -58,7 +58,8 @@ fn text(all: &[&Benchmark]) -> String {
                         &controls.join(", ")
                     };
                     lines.push(format!("controls: {controls}"));
-                    lines.extend(explained.as_ref().map(|why| format!("explained: {why}")));
+                    let explained = explained.iter();
+                    lines.extend(explained.map(|(claim, why)| format!("explained, {claim}: {why}")));
                 }
                 Judgement::Needs(needs) => lines.push(format!("cannot tell here: needs {needs}")),
             }
@@ -100,6 +101,7 @@ fn rows(all: &[&Benchmark]) -> impl Iterator<Item = Value> {
                 claims,
                 method,
                 explained,
+                finding,
                 ..
             } => {
                 row["benchmark"] = json!(benchmark);
@@ -107,6 +109,7 @@ fn rows(all: &[&Benchmark]) -> impl Iterator<Item = Value> {
                 row["method"] = json!(method);
                 row["controls"] = json!(controls(all, benchmark, claims));
                 row["explained"] = json!(explained);
+                row["finding"] = json!(finding);
             }
             Judgement::Needs(needs) => row["needs"] = json!(needs),
         }

@@ -39,18 +39,13 @@ pub(crate) enum Judgement {
         method: String,
         /// The limits of the claims as the method states them.
         limits: BTreeMap<String, f64>,
-        /// Why they do not hold here, if they do not.
-        explained: Option<String>,
+        /// Why some do not hold here, if they do not, by pattern.
+        explained: BTreeMap<String, String>,
+        /// Anchor in `docs/findings.md` of what was found where they do not hold.
+        finding: Option<String>,
     },
     /// It cannot be told here: what would be needed.
     Needs(String),
-}
-
-impl Stated {
-    /// Returns the place of its explanation.
-    pub(crate) fn finding(&self) -> String {
-        format!("docs/findings.md#{}", self.id.replace('.', "-"))
-    }
 }
 
 /// Returns the table.
@@ -96,7 +91,9 @@ struct StatedInFile {
     method: Option<String>,
     #[serde(default)]
     limits: BTreeMap<String, f64>,
-    explained: Option<String>,
+    #[serde(default)]
+    explained: BTreeMap<String, String>,
+    finding: Option<String>,
     needs: Option<String>,
 }
 
@@ -113,19 +110,24 @@ impl StatedInFile {
     fn checked(self, file: &str) -> Result<Stated, String> {
         let id = format!("{file}.{}", self.id);
         let judgement = match (self.benchmark, self.method, self.needs) {
-            (Some(benchmark), Some(method), None) if !self.judged_by.is_empty() => Judgement::Claims {
-                benchmark,
-                claims: self.judged_by,
-                method,
-                limits: self.limits,
-                explained: self.explained,
-            },
-            (None, None, Some(needs)) if self.judged_by.is_empty() && self.explained.is_none() => {
+            (Some(benchmark), Some(method), None)
+                if !self.judged_by.is_empty() && (self.explained.is_empty() || self.finding.is_some()) =>
+            {
+                Judgement::Claims {
+                    benchmark,
+                    claims: self.judged_by,
+                    method,
+                    limits: self.limits,
+                    explained: self.explained,
+                    finding: self.finding,
+                }
+            }
+            (None, None, Some(needs)) if self.judged_by.is_empty() && self.finding.is_none() => {
                 Judgement::Needs(needs)
             }
             _ => {
                 return Err(format!(
-                    "{id}: either `benchmark`, `judged_by` and `method`, or `needs`"
+                    "{id}: either `benchmark`, `judged_by` and `method`, or `needs`; `explained` with a `finding`"
                 ));
             }
         };

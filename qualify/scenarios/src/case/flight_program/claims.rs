@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use punctual_harness::{Claim, Outcome};
+use punctual_harness::{Claim, Outcome, statistics::ratio_of_counts};
 
 use super::Counted;
 
@@ -42,15 +42,14 @@ pub(super) fn evaluate(counted: &[Counted], outcome: &mut Outcome) {
         f64::from(muf.critical_missed + muf_cancelling.critical_missed),
         0.0,
     ));
-    let ratio = |one: u32, other: u32| f64::from(one) / f64::from(other);
     add(Claim::below(
         "muf.wasted",
         "MUF: other operations that were dispatched and then missed, with cancellation over those without",
         SOURCE,
-        ratio(muf_cancelling.other.missed, muf.other.missed),
+        ratio_of_counts(muf_cancelling.other.missed, muf.other.missed),
         FEWER,
     ));
-    let made = ratio(muf_cancelling.other.made, muf.other.made);
+    let made = ratio_of_counts(muf_cancelling.other.made, muf.other.made);
     let text = "MUF: other operations in time with cancellation over those without";
     let (least, most) = (*SHARE_MADE.start(), *SHARE_MADE.end());
     add(Claim::at_least(
@@ -83,13 +82,12 @@ pub(super) fn evaluate(counted: &[Counted], outcome: &mut Outcome) {
             *range.end(),
         ));
     }
-    let additional = ratio(muf.other.made, rms.other.made);
-    add(Claim::new(
+    let additional = ratio_of_counts(muf.other.made, rms.other.made);
+    add(Claim::above(
         "muf.additional",
         "without cancellation: other operations in time under MUF over those under RMS, above 1",
         SOURCE,
         additional,
         1.0,
-        additional > 1.0,
     ));
 }

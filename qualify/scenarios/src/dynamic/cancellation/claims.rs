@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use punctual_harness::{Claim, Outcome};
+use punctual_harness::{Claim, Outcome, statistics::ratio_of_counts};
 
 use super::{Named, Ran};
 
@@ -70,7 +70,7 @@ fn muf_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
         f64::from(without.critical_unexcused + with.critical_unexcused),
         0.0,
     ));
-    let wasted = |ran: &Ran| f64::from(ran.total().other.missed);
+    let wasted = |ran: &Ran| ran.total().other.missed;
     outcome.claim(Claim::below(
         format!("{place}.muf.wasted"),
         format!(
@@ -78,11 +78,11 @@ fn muf_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
              those without"
         ),
         SOURCE,
-        wasted(with) / wasted(without),
+        ratio_of_counts(wasted(with), wasted(without)),
         1.0,
     ));
-    let made = |ran: &Ran| f64::from(ran.total().other.made);
-    let share = made(with) / made(without);
+    let made = |ran: &Ran| ran.total().other.made;
+    let share = ratio_of_counts(made(with), made(without));
     outcome.claim(Claim::at_least(
         format!("{place}.muf.made"),
         format!(
@@ -124,25 +124,25 @@ fn rms_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
 }
 
 fn few_claim(place: &str, muf: &Ran, rms: &Ran, outcome: &mut Outcome) {
-    let cancelled = |ran: &Ran| f64::from(ran.total().other.cancelled);
+    let cancelled = |ran: &Ran| ran.total().other.cancelled;
     outcome.claim(Claim::at_most(
         format!("{place}.rms.cancelled"),
         format!("{place}, with cancellation: operations cancelled under RMS over those under MUF (\"few\")"),
         SOURCE,
-        cancelled(rms) / cancelled(muf),
+        ratio_of_counts(cancelled(rms), cancelled(muf)),
         FEW,
     ));
 }
 
 fn additional_claim(place: &str, muf: &Ran, rms: &Ran, outcome: &mut Outcome) {
-    let made = |ran: &Ran| f64::from(ran.total().other.made);
+    let made = |ran: &Ran| ran.total().other.made;
     outcome.claim(Claim::above(
         format!("{place}.muf.additional"),
         format!(
             "{place}, without cancellation: other operations in time under MUF over those under RMS, above"
         ),
         SOURCE,
-        made(muf) / made(rms),
+        ratio_of_counts(made(muf), made(rms)),
         1.0,
     ));
 }
