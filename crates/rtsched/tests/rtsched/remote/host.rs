@@ -1,7 +1,7 @@
 //! A second process as another host.
 
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
 };
 
