@@ -176,6 +176,9 @@ const LEADS_TO: &str = "PUNCTUAL_TEST_LEADS_TO";
 #[test]
 #[ignore = "started by other tests"]
 fn host_process() {
+    // Binaries without a test harness do not compile this function.
+    use std::io::Write;
+
     let host = Host::new();
     if let Ok(next) = std::env::var(LEADS_TO) {
         host.leads_to(&next);
