@@ -1,28 +1,19 @@
 //! Records of distributable threads in the flight recorder, on both hosts, which make up one track each;
 //! without allocations.
 
-use std::path::PathBuf;
-
-use punctual_fixtures::{eventually, skip_error};
+use punctual_fixtures::{Folder, eventually, skip_error};
 use punctual_flight::{Event, Record, Settings};
 use punctual_os::{TaskId, alloc_counter::count_allocations};
 use punctual_rtsched::SchedulingError;
 
 use crate::hosts::{Host, importance};
 
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 pub fn a_distributable_thread_is_recorded_at_each_host() {
-    let folder = Folder(format!("/dev/shm/punctual-test-threads-{}", std::process::id()).into());
-    let started =
-        std::fs::create_dir(&folder.0).and_then(|()| punctual_flight::start(&Settings::new(&folder.0)));
-    if let Err(error) = started {
+    let folder = match Folder::in_memory("recorded-threads") {
+        Ok(folder) => folder,
+        Err(error) => return skip_error(&error),
+    };
+    if let Err(error) = punctual_flight::start(&Settings::new(&*folder)) {
         return skip_error(&error);
     }
     let (client, server) = (Host::new(), Host::new());
@@ -105,7 +96,7 @@ pub fn a_distributable_thread_is_recorded_at_each_host() {
 
 /// Records of distributable threads by an OS thread.
 fn noted(folder: &Folder, thread: i32) -> Vec<Record> {
-    let threads = punctual_flight::read_folder(&folder.0).unwrap();
+    let threads = punctual_flight::read_folder(&folder).unwrap();
     let found = threads.into_iter().find(|found| found.thread == thread);
     let records = found.expect("it has recorded something").records.into_iter();
     records

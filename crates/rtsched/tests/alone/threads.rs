@@ -55,12 +55,12 @@ pub fn work_that_is_examined_and_shed() {
     let count = after_warm_up(|| {
         let urgent = |milliseconds| SchedulingParameters::Urgency {
             criticality: 1,
-            deadline: current.now() + Duration::from_secs(1),
+            deadline: current.now() + Duration::from_secs(1_000),
             execution_time: Duration::from_millis(milliseconds),
             importance: 0,
         };
         let outer = current.segment("track", urgent(1), |_| {
-            let shed = current.segment("hopeless", urgent(1_001), |_| Ok::<_, SchedulingError>(()));
+            let shed = current.segment("hopeless", urgent(1_000_001), |_| Ok::<_, SchedulingError>(()));
             assert!(shed.is_err());
             current.scheduling_point()?;
             Ok::<_, SchedulingError>(())

@@ -64,8 +64,8 @@ fn flood(stream: &TcpStream, burst: &[u8]) {
     });
 }
 
-/// The thread that serves this connection.
-fn serving_thread(peer: &mut Peer, server: &Server) -> TaskId {
+/// The thread that serves this connection, of a lane with one thread.
+pub fn serving_thread(peer: &mut Peer, server: &Server) -> TaskId {
     peer.send(&COMMON.request(1, &server.key(), "thread", |body| body));
     let thread = peer.receive().unwrap().reply().body.clone().i32();
     TaskId::new(thread).unwrap()
