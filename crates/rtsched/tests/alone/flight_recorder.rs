@@ -96,7 +96,7 @@ pub fn a_distributable_thread_is_recorded_at_each_host() {
 
 /// Records of distributable threads by an OS thread.
 fn noted(folder: &Folder, thread: i32) -> Vec<Record> {
-    let threads = punctual_flight::read_folder(&folder).unwrap();
+    let threads = punctual_flight::read_folder(folder).unwrap();
     let found = threads.into_iter().find(|found| found.thread == thread);
     let records = found.expect("it has recorded something").records.into_iter();
     records
