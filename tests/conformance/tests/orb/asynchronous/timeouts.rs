@@ -49,7 +49,7 @@ fn a_task_is_woken_for_them() {
     assert_eq!(block_on(call), Ok(10));
     let seen = client.seen();
     assert_eq!(
-        (seen.replies, seen.late_replies, seen.shared_connections),
+        (seen.replies, seen.late_replies, seen.connections.shared),
         (1, 4, 1)
     );
 }
