@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use punctual::{LaneStatistics, LaneWait};
+use punctual::LaneWait;
 use punctual_fixtures::{eventually, peer::Peer, server::client, skip_error, wire::COMMON};
 use punctual_os::TaskId;
 use punctual_system::perf::Counter;
