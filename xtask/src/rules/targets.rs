@@ -5,7 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::metadata::{Metadata, Package, Target};
+use crate::{
+    command::root,
+    metadata::{Metadata, Package, Target},
+};
 
 /// Compares `test` of each library and program in its Cargo.toml with its sources.
 pub fn findings(metadata: &Metadata) -> Result<Vec<String>, String> {
@@ -33,7 +36,7 @@ fn finding(is_tested: bool, source: Option<&Path>) -> Option<String> {
         (true, None) => Some("has no tests; `test = false` saves the program that runs none".into()),
         (false, Some(source)) => Some(format!(
             "has `test = false`, and nothing runs the tests in {}",
-            source.display()
+            source.strip_prefix(root()).unwrap_or(source).display()
         )),
         _ => None,
     }
