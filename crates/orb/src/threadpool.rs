@@ -228,7 +228,7 @@ impl ThreadPoolBuilder {
     ///     .lane(Priority::MAX, 1)
     ///     .allow_borrowing(true)
     ///     .build()?;
-    /// assert_eq!(pool.statistics()[1].1.borrowed, 0);
+    /// assert_eq!(pool.statistics()[1].1.threads.borrowed, 0);
     /// assert!(orb.threadpool().allow_borrowing(true).build().is_err(), "from whom?");
     /// # Ok::<(), OrbError>(())
     /// ```
