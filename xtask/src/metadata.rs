@@ -33,6 +33,20 @@ pub struct Package {
     pub manifest_path: PathBuf,
     /// What its Cargo.toml names.
     pub dependencies: Vec<Dependency>,
+    /// What is built of it.
+    pub targets: Vec<Target>,
+}
+
+/// A library or program of a package.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Target {
+    /// Its name.
+    pub name: String,
+    kind: Vec<String>,
+    /// The file with its root module.
+    pub src_path: PathBuf,
+    /// Whether `cargo test` builds a test program of it.
+    pub test: bool,
 }
 
 /// An edge out of a package.
@@ -114,6 +128,15 @@ impl Metadata {
             }
         }
         direct
+    }
+}
+
+impl Target {
+    /// Returns whether it is neither a build script nor a test, example or benchmark.
+    pub fn is_library_or_program(&self) -> bool {
+        self.kind
+            .iter()
+            .any(|kind| ["lib", "bin"].contains(&kind.as_str()))
     }
 }
 

@@ -1,9 +1,12 @@
 //! House rules that no compiler checks.
 
+mod documented;
+mod fields;
 mod files;
 mod prose;
 mod size;
 mod style;
+mod targets;
 
 use std::{collections::BTreeSet, fs};
 
@@ -19,6 +22,8 @@ use crate::{
 pub fn check(metadata: &Metadata) -> Result<(), String> {
     let mut findings = layers::upward_imports(metadata)?;
     findings.extend(cycles::findings(metadata)?);
+    findings.extend(targets::findings(metadata)?);
+    findings.extend(documented::findings()?);
     lints(metadata, &mut findings)?;
     licences_of(metadata, &mut findings)?;
     explained(metadata, &mut findings)?;

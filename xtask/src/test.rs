@@ -154,7 +154,7 @@ fn wasm() -> Result<(), String> {
     const TARGET: &str = "wasm32-unknown-unknown";
     provide(TARGET)?;
     let packages = crate::layers::PURE.iter().flat_map(|package| ["-p", *package]);
-    let arguments: Vec<&str> = ["build", "--target", TARGET]
+    let arguments: Vec<&str> = ["check", "--target", TARGET]
         .into_iter()
         .chain(packages)
         .collect();

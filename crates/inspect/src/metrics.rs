@@ -43,28 +43,28 @@ pub(crate) const METRICS: &[Metric] = &[
         "threads",
         Gauge,
         "Threads, with those borrowed at this moment.",
-        |lane| Some(lane.threads as u64),
+        |lane| Some(lane.threads.present as u64),
     ),
     metric(
         "busy_threads",
         Gauge,
         "Threads that are serving a request.",
-        |lane| Some(lane.busy as u64),
+        |lane| Some(lane.threads.busy as u64),
     ),
     metric(
         "stack_used_bytes",
         Gauge,
         "Most octets of stack that one of its threads has used.",
-        |lane| lane.stack.map(|stack| stack.used_bytes as u64),
+        |lane| lane.threads.stack.map(|stack| stack.used_bytes as u64),
     ),
     metric(
         "stack_bytes",
         Gauge,
         "Octets of the stack of each thread.",
-        |lane| lane.stack.map(|stack| stack.size_bytes as u64),
+        |lane| lane.threads.stack.map(|stack| stack.size_bytes as u64),
     ),
     metric("connections", Gauge, "Open connections.", |lane| {
-        Some(lane.connections as u64)
+        Some(lane.connections.open as u64)
     }),
     metric(
         "queued_requests",
@@ -154,19 +154,19 @@ pub(crate) const METRICS: &[Metric] = &[
         "exhausted_budgets",
         Counter,
         "Connections closed for too many messages without a served request.",
-        |lane| Some(lane.exhausted_budgets),
+        |lane| Some(lane.connections.exhausted_budgets),
     ),
     metric(
         "put_off",
         Counter,
         "Times that a connection waited because of messages without a served request.",
-        |lane| Some(lane.put_off),
+        |lane| Some(lane.connections.put_off),
     ),
     metric(
         "unread_replies",
         Counter,
         "Connections closed because their clients did not read replies.",
-        |lane| Some(lane.unread_replies),
+        |lane| Some(lane.connections.unread_replies),
     ),
     metric(
         "deferred",
@@ -184,51 +184,51 @@ pub(crate) const METRICS: &[Metric] = &[
         "exhausted_memory",
         Counter,
         "Connections closed because they kept most of the lane's memory.",
-        |lane| Some(lane.exhausted_memory),
+        |lane| Some(lane.connections.exhausted_memory),
     ),
     metric(
         "refused_connections",
         Counter,
         "Connections refused because there were too many.",
-        |lane| Some(lane.refused_connections),
+        |lane| Some(lane.connections.refused),
     ),
     metric(
         "protocol_errors",
         Counter,
         "Connections closed for what came over them.",
-        |lane| Some(lane.protocol_errors),
+        |lane| Some(lane.connections.protocol_errors),
     ),
     metric(
         "idle_connections",
         Counter,
         "Connections closed because nothing came.",
-        |lane| Some(lane.idle_connections),
+        |lane| Some(lane.connections.idle),
     ),
     metric(
         "deadlocks",
         Counter,
         "Calls refused because they would have waited for themselves.",
-        |lane| Some(lane.deadlocks),
+        |lane| Some(lane.threads.deadlocks),
     ),
     metric(
         "borrowed",
         Counter,
         "Requests that threads of lower lanes have served.",
-        |lane| Some(lane.borrowed),
+        |lane| Some(lane.threads.borrowed),
     ),
     metric(
         "lent",
         Counter,
         "Requests of higher lanes that its threads have served.",
-        |lane| Some(lane.lent),
+        |lane| Some(lane.threads.lent),
     ),
     metric("dynamic_threads", Counter, "Dynamic threads made.", |lane| {
-        Some(lane.dynamic_threads)
+        Some(lane.threads.dynamic)
     }),
     metric(
         "thread_failures",
         Counter,
         "Dynamic threads that the system refused.",
-        |lane| Some(lane.thread_failures),
+        |lane| Some(lane.threads.failures),
     ),
 ];

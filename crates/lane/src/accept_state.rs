@@ -30,10 +30,10 @@ impl Accepting {
     pub(crate) fn new(limits: &LaneLimits) -> Self {
         Self {
             acceptors: Arc::default(),
-            budget: PiMutex::new(TimeBudget::new(limits.accept_percent, BURST)),
+            budget: PiMutex::new(TimeBudget::new(limits.accepting.percent, BURST)),
             rates: PiMutex::new(PeerRates::new(
-                limits.accept_rate_per_peer,
-                limits.max_connections_per_peer,
+                limits.accepting.rate_per_peer,
+                limits.accepting.per_peer,
             )),
             paused: AtomicBool::new(false),
             share: OnceLock::new(),

@@ -35,7 +35,7 @@ const AFTER_FAILURE: Duration = Duration::from_millis(50);
 impl<H: RequestHandler> Lane<H> {
     /// Accepts what an acceptor has, as far as limit and budget permit, and arms it again.
     ///
-    /// The thread that an acceptor wakes accepts [`LaneLimits::accepts_per_wake_up`](crate::LaneLimits)
+    /// The thread that an acceptor wakes accepts [`AcceptLimits::per_wake_up`](crate::AcceptLimits)
     /// connections and then arms the acceptor again, which puts it behind everything that is ready by then:
     /// the lane serves its connections in between. An acceptor is armed once, so while the lane's budget is
     /// exhausted its peers wait in the kernel's queue and wake no thread.
@@ -45,7 +45,7 @@ impl<H: RequestHandler> Lane<H> {
             return;
         };
         let mut budget = self.accepting.budget.lock();
-        for _ in 0..self.limits().accepts_per_wake_up.max(1) {
+        for _ in 0..self.limits().accepting.per_wake_up.max(1) {
             let wait = budget.wait(Instant::now());
             if !wait.is_zero() {
                 return self.pause_accepting(wait);
@@ -72,7 +72,7 @@ impl<H: RequestHandler> Lane<H> {
         };
         let accepted = acceptor.listener.accept_from(&mut admits);
         if refused {
-            self.counters.refused_connections.add_one();
+            self.counters.connections.refused.add_one();
         }
         match accepted {
             Ok(Some(stream)) if refused => refuse(&*stream),
@@ -92,7 +92,7 @@ impl<H: RequestHandler> Lane<H> {
             return true;
         };
         self.accepting.rates.lock().admit(peer, Instant::now())
-            && (self.connections.of_peer(peer) < self.limits().max_connections_per_peer
+            && (self.connections.of_peer(peer) < self.limits().accepting.per_peer
                 || self.make_room(Some(peer)))
     }
 
@@ -109,10 +109,14 @@ impl<H: RequestHandler> Lane<H> {
              idle; raise Limits::max_connections if they are wanted\n",
         );
         let share = self.accepting.share.get().map(DescriptorShare::connections);
-        let limit = self.limits().max_connections.min(share.unwrap_or(usize::MAX));
+        let limit = self
+            .limits()
+            .accepting
+            .connections
+            .min(share.unwrap_or(usize::MAX));
         if self.connections.counts().0 >= limit && !self.make_room(None) {
             FULL.send();
-            self.counters.refused_connections.add_one();
+            self.counters.connections.refused.add_one();
             return refuse(&*stream);
         }
         self.sockets().set(stream.as_fd());

@@ -90,7 +90,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         }
         let wait = self.lane.unserved.wait();
         if !wait.is_zero() {
-            self.lane.counters.put_off.add_one();
+            self.lane.counters.connections.put_off.add_one();
             std::thread::sleep(wait.min(LONGEST_SLEEP));
             return self.unless_stopping(connection);
         }

@@ -65,7 +65,7 @@ impl<H: ServingSlot> Drop for BlockedThread<H> {
 
 impl<H: ServingSlot> Lane<H> {
     fn refuse_deadlock(&self) -> SystemException {
-        self.counters.deadlocks.add_one();
+        self.counters.threads.deadlocks.add_one();
         self.self_waits.notice.send();
         SystemException::new(
             SystemExceptionKind::BadInvOrder,

@@ -66,8 +66,8 @@ impl<H: ServingSlot> Worker<'_, H> {
     /// Counts the next request if this thread is lent for it.
     pub(crate) fn count_loan(&self) {
         if self.is_lent() {
-            self.lane.counters.borrowed.add_one();
-            self.home.counters.lent.add_one();
+            self.lane.counters.threads.borrowed.add_one();
+            self.home.counters.threads.lent.add_one();
         }
     }
 
@@ -233,7 +233,7 @@ impl<H: RequestHandler> Lane<H> {
     #[cold]
     pub(crate) fn watch_unsent(&self, connection: &Connection<H>) -> bool {
         if connection.state.is_dedicated() {
-            self.counters.unread_replies.add_one();
+            self.counters.connections.unread_replies.add_one();
             return false;
         }
         self.watch_congestion();
@@ -260,7 +260,7 @@ impl<H: RequestHandler> Lane<H> {
                 return false;
             }
             // Before the answer: a peer that has read it finds its connection counted.
-            self.counters.exhausted_budgets.add_one();
+            self.counters.connections.exhausted_budgets.add_one();
         }
         let sent = answer();
         if paid {

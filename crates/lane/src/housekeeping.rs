@@ -78,7 +78,7 @@ impl<H: RequestHandler> Lane<H> {
 
     /// Closes a connection in good order: its peer has sent no complete request that is not answered.
     pub(crate) fn close_unused(&self, connection: &Arc<Connection<H>>) {
-        self.counters.idle_connections.add_one();
+        self.counters.connections.idle.add_one();
         connection.send_close();
         self.close(connection);
     }
@@ -104,7 +104,7 @@ impl<H: RequestHandler> Lane<H> {
                 // The thread that reads it looks at the memory next.
                 break;
             }
-            self.counters.exhausted_memory.add_one();
+            self.counters.connections.exhausted_memory.add_one();
             self.close(&most);
         }
         self.pending_work
@@ -115,7 +115,7 @@ impl<H: RequestHandler> Lane<H> {
     /// Sends MessageError, and counts it: once for each connection.
     pub(crate) fn refuse(&self, connection: &Connection<H>, version: Version) {
         if connection.send_error(version) {
-            self.counters.protocol_errors.add_one();
+            self.counters.connections.protocol_errors.add_one();
         }
     }
 
@@ -156,7 +156,7 @@ impl<H: RequestHandler> Lane<H> {
             *search = index + 1;
             match version {
                 Some(version) => self.refuse(&connection, version),
-                None => self.counters.unread_replies.add_one(),
+                None => self.counters.connections.unread_replies.add_one(),
             }
             self.close(&connection);
         }

@@ -16,8 +16,8 @@ use punctual_types::Priority;
 
 pub(crate) use self::borrowing::{Above, Below, Borrowing, Registration};
 use crate::{
-    Acceptor, Acceptors, LaneConfig, LaneContext, LaneEndpoint, LaneError, LaneMode, LaneStatistics,
-    QueueLimits, RequestHandler,
+    Acceptor, Acceptors, ConnectionStatistics, LaneConfig, LaneContext, LaneEndpoint, LaneError, LaneMode,
+    LaneStatistics, QueueLimits, RequestHandler, ThreadStatistics,
     accept_state::Accepting,
     connection::{Connection, Readiness},
     connection_table::ConnectionTable,
@@ -137,7 +137,7 @@ impl<H: RequestHandler> Lane<H> {
         let descriptors = descriptors.max().unwrap_or(0);
         self.accepting
             .share
-            .get_or_init(|| DescriptorShare::claim(self.limits().max_connections, descriptors));
+            .get_or_init(|| DescriptorShare::claim(self.limits().accepting.connections, descriptors));
         Ok(())
     }
 
@@ -214,16 +214,23 @@ impl<H: RequestHandler> Lane<H> {
 
     /// Counters of the lane and its present state.
     pub fn statistics(&self) -> LaneStatistics {
-        let (connections, shared_connections) = self.connections.counts();
+        let counted = self.counters.read();
+        let (open, shared) = self.connections.counts();
         LaneStatistics {
-            memory: self.connections.memory.kept(),
-            connections,
-            shared_connections,
-            threads: self.threads.occupancy.threads(),
-            busy: self.threads.occupancy.busy().saturating_sub(self.io_threads()),
-            stack: self.threads.stack_use(),
+            connections: ConnectionStatistics {
+                open,
+                shared,
+                memory: self.connections.memory.kept(),
+                ..counted.connections
+            },
+            threads: ThreadStatistics {
+                present: self.threads.occupancy.threads(),
+                busy: self.threads.occupancy.busy().saturating_sub(self.io_threads()),
+                stack: self.threads.stack_use(),
+                ..counted.threads
+            },
             queue: self.queue.statistics(),
-            ..self.counters.read()
+            ..counted
         }
     }
 

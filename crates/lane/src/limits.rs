@@ -12,17 +12,10 @@ pub struct LaneLimits {
     /// Octets of memory that connections keep for incomplete messages, unread replies and further messages;
     /// above it, the one that keeps most is closed. Twice the largest message is always permitted.
     pub max_memory: usize,
-    /// Connections of clients; for a further one the connection that is idle for longest is closed.
-    pub max_connections: usize,
-    /// Connections of one host, or of one process of this host that does not use TCP.
-    pub max_connections_per_peer: usize,
-    /// Connections per second of such a peer, after `max_connections_per_peer` at once.
-    pub accept_rate_per_peer: u32,
-    /// Connections that an acceptor accepts before connections that are ready are served; at least 1.
-    pub accepts_per_wake_up: usize,
-    /// Processor time that the lane spends on accepting, in percent of one processor, from 1 to 100.
-    pub accept_percent: u32,
-    /// Processor time that the lane spends on messages for which no request is served, in the same way.
+    /// Limits of accepted connections.
+    pub accepting: AcceptLimits,
+    /// Processor time that the lane spends on messages for which no request is served, in percent of one
+    /// processor, from 1 to 100.
     pub unserved_percent: u32,
     /// Incomplete fragmented messages of one connection, in each direction.
     pub max_fragmented_messages: usize,
@@ -42,6 +35,21 @@ pub struct LaneLimits {
     pub message_completion: Duration,
     /// Time after which an unused connection is closed; `None`: never.
     pub connection_idle: Option<Duration>,
+}
+
+/// Limits of the connections that a lane accepts.
+#[derive(Clone, Debug)]
+pub struct AcceptLimits {
+    /// Connections of clients; for a further one the connection that is idle for longest is closed.
+    pub connections: usize,
+    /// Connections of one host, or of one process of this host that does not use TCP.
+    pub per_peer: usize,
+    /// Connections per second of such a peer, after `per_peer` at once.
+    pub rate_per_peer: u32,
+    /// Connections that an acceptor accepts before connections that are ready are served; at least 1.
+    pub per_wake_up: usize,
+    /// Processor time that the lane spends on accepting, in percent of one processor, from 1 to 100.
+    pub percent: u32,
 }
 
 /// Capacity of a lane's request queue. Its memory is allocated and prefaulted when the queue is created, and

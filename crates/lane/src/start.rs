@@ -75,10 +75,10 @@ impl<H: ServingSlot> Lane<H> {
                 worker::work
             };
             match threads.spawn(name, move || work(&lane, &handler, Some(lifetime))) {
-                Ok(_) => self.counters.dynamic_threads.add_one(),
+                Ok(_) => self.counters.threads.dynamic.add_one(),
                 Err(_) => {
                     threads.dynamic.fetch_sub(1, Ordering::SeqCst);
-                    self.counters.thread_failures.add_one();
+                    self.counters.threads.failures.add_one();
                 }
             }
         }

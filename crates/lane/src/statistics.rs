@@ -27,39 +27,11 @@ pub struct LaneStatistics {
     /// Requests refused for a priority above the highest accepted one, or outside the band that their
     /// connection is bound to.
     pub refused_priorities: u64,
-    /// Connections closed because the lane or their peer had reached a limit, and no other one was idle.
-    pub refused_connections: u64,
-    /// Connections closed because their peers had more requests refused, or sent more LocateRequests and
-    /// CancelRequests, than the limits permit.
-    pub exhausted_budgets: u64,
-    /// Times that a connection had to wait because the lane had spent its share of processor time on messages
-    /// for which no request was served.
-    pub put_off: u64,
     /// Requests dropped because their deadline had passed.
     pub expired: u64,
     /// Requests that took longer than the timeout that their clients stated; counted only if service times
     /// are recorded.
     pub late: u64,
-    /// Calls of its threads that were refused because they would have waited for themselves.
-    pub deadlocks: u64,
-    /// Connections closed because a message was not GIOP, too large, or never complete.
-    pub protocol_errors: u64,
-    /// Connections closed because nothing arrived over them for the idle time of the limits, or because they
-    /// were idle for longest, or stalled in the middle of a message, when another client connected and there
-    /// was no room.
-    pub idle_connections: u64,
-    /// Connections closed because their clients did not read replies in the completion time of a message.
-    pub unread_replies: u64,
-    /// Connections closed because they kept most of the lane's memory when that reached its limit.
-    pub exhausted_memory: u64,
-    /// Requests served by threads of lower lanes because all of its own were busy.
-    pub borrowed: u64,
-    /// Requests of higher lanes that its threads have served.
-    pub lent: u64,
-    /// Dynamic threads started so far.
-    pub dynamic_threads: u64,
-    /// Dynamic threads that the system refused: the requests were served later, by existing threads.
-    pub thread_failures: u64,
     /// Requests whose servants took a response handler, to answer later.
     pub deferred: u64,
     /// Response handlers that were dropped without an answer.
@@ -68,20 +40,78 @@ pub struct LaneStatistics {
     pub replies: u64,
     /// Replies that arrived after their callers had given up, and were dropped.
     pub late_replies: u64,
-    /// Octets of memory kept for incomplete messages, unread replies and large buffers of connections.
-    pub memory: usize,
-    /// Connections from clients now open.
-    pub connections: usize,
-    /// Connections to servers now open that callers share.
-    pub shared_connections: usize,
-    /// Present threads: static and dynamic ones, those that call `Orb::run`, and borrowed ones.
-    pub threads: usize,
-    /// Threads that are serving a request now.
-    pub busy: usize,
-    /// Stacks of its threads. `None`: the threads are the user's own, or cannot be measured.
-    pub stack: Option<StackUse>,
+    /// Connections from clients, and to servers.
+    pub connections: ConnectionStatistics,
+    /// Threads, and requests that went to or came from those of other lanes.
+    pub threads: ThreadStatistics,
     /// Statistics of its request queue.
     pub queue: QueueStatistics,
+}
+
+/// Connections of a lane: those now open, and why others were closed.
+///
+/// ```
+/// use punctual_lane::LaneStatistics;
+///
+/// let connections = LaneStatistics::default().connections;
+/// assert_eq!((connections.open, connections.refused), (0, 0));
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct ConnectionStatistics {
+    /// Connections from clients now open.
+    pub open: usize,
+    /// Connections to servers now open that callers share.
+    pub shared: usize,
+    /// Octets of memory kept for incomplete messages, unread replies and large buffers of connections.
+    pub memory: usize,
+    /// Times that a connection had to wait because the lane had spent its share of processor time on messages
+    /// for which no request was served.
+    pub put_off: u64,
+    /// Connections closed because the lane or their peer had reached a limit, and no other one was idle.
+    pub refused: u64,
+    /// Connections closed because their peers had more requests refused, or sent more LocateRequests and
+    /// CancelRequests, than the limits permit.
+    pub exhausted_budgets: u64,
+    /// Connections closed because a message was not GIOP, too large, or never complete.
+    pub protocol_errors: u64,
+    /// Connections closed because nothing arrived over them for the idle time of the limits, or because they
+    /// were idle for longest, or stalled in the middle of a message, when another client connected and there
+    /// was no room.
+    pub idle: u64,
+    /// Connections closed because their clients did not read replies in the completion time of a message.
+    pub unread_replies: u64,
+    /// Connections closed because they kept most of the lane's memory when that reached its limit.
+    pub exhausted_memory: u64,
+}
+
+/// Threads of a lane.
+///
+/// ```
+/// use punctual_lane::LaneStatistics;
+///
+/// let threads = LaneStatistics::default().threads;
+/// assert_eq!((threads.present, threads.busy, threads.stack), (0, 0, None));
+/// ```
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct ThreadStatistics {
+    /// Present threads: static and dynamic ones, those that call `Orb::run`, and borrowed ones.
+    pub present: usize,
+    /// Threads that are serving a request now.
+    pub busy: usize,
+    /// Their stacks. `None`: the threads are the user's own, or cannot be measured.
+    pub stack: Option<StackUse>,
+    /// Dynamic threads started so far.
+    pub dynamic: u64,
+    /// Dynamic threads that the system refused: the requests were served later, by existing threads.
+    pub failures: u64,
+    /// Requests served by threads of lower lanes because all of the lane's own were busy.
+    pub borrowed: u64,
+    /// Requests of higher lanes that its threads have served.
+    pub lent: u64,
+    /// Calls of its threads that were refused because they would have waited for themselves.
+    pub deadlocks: u64,
 }
 
 /// Stacks of a lane's threads.
@@ -89,7 +119,7 @@ pub struct LaneStatistics {
 /// ```
 /// use punctual_lane::LaneStatistics;
 ///
-/// assert_eq!(LaneStatistics::default().stack, None);
+/// assert_eq!(LaneStatistics::default().threads.stack, None);
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
@@ -127,33 +157,45 @@ pub struct QueueStatistics {
     pub cancelled: u64,
 }
 
-/// Counters of events.
+/// Counters of requests and replies, and of the lane's parts.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) requests: Counter,
     pub(crate) misdirected: Counter,
-    pub(crate) refused_priorities: Counter,
-    pub(crate) refused_connections: Counter,
-    pub(crate) exhausted_budgets: Counter,
-    pub(crate) put_off: Counter,
-    pub(crate) protocol_errors: Counter,
     pub(crate) redispatched: Counter,
+    pub(crate) refused_priorities: Counter,
     pub(crate) expired: Counter,
     pub(crate) late: Counter,
-    pub(crate) deadlocks: Counter,
-    pub(crate) idle_connections: Counter,
-    pub(crate) unread_replies: Counter,
-    pub(crate) exhausted_memory: Counter,
-    pub(crate) borrowed: Counter,
-    pub(crate) lent: Counter,
-    pub(crate) dynamic_threads: Counter,
-    pub(crate) thread_failures: Counter,
     pub(crate) deferred: Counter,
     pub(crate) unanswered: Counter,
     pub(crate) replies: Counter,
     pub(crate) late_replies: Counter,
+    pub(crate) connections: ConnectionCounters,
+    pub(crate) threads: ThreadCounters,
     /// Histogram of service times, if they are recorded.
     pub(crate) service_times: Option<ServiceTimes>,
+}
+
+/// Counters of connections.
+#[derive(Default)]
+pub(crate) struct ConnectionCounters {
+    pub(crate) put_off: Counter,
+    pub(crate) refused: Counter,
+    pub(crate) exhausted_budgets: Counter,
+    pub(crate) protocol_errors: Counter,
+    pub(crate) idle: Counter,
+    pub(crate) unread_replies: Counter,
+    pub(crate) exhausted_memory: Counter,
+}
+
+/// Counters of threads.
+#[derive(Default)]
+pub(crate) struct ThreadCounters {
+    pub(crate) dynamic: Counter,
+    pub(crate) failures: Counter,
+    pub(crate) borrowed: Counter,
+    pub(crate) lent: Counter,
+    pub(crate) deadlocks: Counter,
 }
 
 impl Counters {
@@ -169,27 +211,45 @@ impl Counters {
         LaneStatistics {
             requests: self.requests.get(),
             misdirected: self.misdirected.get(),
-            refused_priorities: self.refused_priorities.get(),
-            refused_connections: self.refused_connections.get(),
-            exhausted_budgets: self.exhausted_budgets.get(),
-            put_off: self.put_off.get(),
-            protocol_errors: self.protocol_errors.get(),
             redispatched: self.redispatched.get(),
+            refused_priorities: self.refused_priorities.get(),
             expired: self.expired.get(),
             late: self.late.get(),
-            deadlocks: self.deadlocks.get(),
-            idle_connections: self.idle_connections.get(),
-            unread_replies: self.unread_replies.get(),
-            exhausted_memory: self.exhausted_memory.get(),
-            borrowed: self.borrowed.get(),
-            lent: self.lent.get(),
-            dynamic_threads: self.dynamic_threads.get(),
-            thread_failures: self.thread_failures.get(),
             deferred: self.deferred.get(),
             unanswered: self.unanswered.get(),
             replies: self.replies.get(),
             late_replies: self.late_replies.get(),
-            ..LaneStatistics::default()
+            connections: self.connections.read(),
+            threads: self.threads.read(),
+            queue: QueueStatistics::default(),
+        }
+    }
+}
+
+impl ConnectionCounters {
+    fn read(&self) -> ConnectionStatistics {
+        ConnectionStatistics {
+            put_off: self.put_off.get(),
+            refused: self.refused.get(),
+            exhausted_budgets: self.exhausted_budgets.get(),
+            protocol_errors: self.protocol_errors.get(),
+            idle: self.idle.get(),
+            unread_replies: self.unread_replies.get(),
+            exhausted_memory: self.exhausted_memory.get(),
+            ..ConnectionStatistics::default()
+        }
+    }
+}
+
+impl ThreadCounters {
+    fn read(&self) -> ThreadStatistics {
+        ThreadStatistics {
+            dynamic: self.dynamic.get(),
+            failures: self.failures.get(),
+            borrowed: self.borrowed.get(),
+            lent: self.lent.get(),
+            deadlocks: self.deadlocks.get(),
+            ..ThreadStatistics::default()
         }
     }
 }

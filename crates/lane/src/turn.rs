@@ -31,7 +31,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         }
         let wait = self.lane.unserved.wait();
         if !wait.is_zero() {
-            self.lane.counters.put_off.add_one();
+            self.lane.counters.connections.put_off.add_one();
             self.lane.unserved.put_off(connection, readiness, wait);
             return true;
         }

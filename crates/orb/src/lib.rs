@@ -65,7 +65,8 @@ pub use poa::{
 pub use poa_manager::PoaManagerState;
 pub use punctual_inspect::{ContractState, InspectedAt, Inspection, SchedulerState, SchedulerStatistics};
 pub use punctual_lane::{
-    LaneStatistics, QueueLimits, QueueStatistics, SocketOptions, StackUse, ThreadLifetime,
+    ConnectionStatistics, LaneStatistics, QueueLimits, QueueStatistics, SocketOptions, StackUse,
+    ThreadLifetime, ThreadStatistics,
 };
 pub use punctual_stub::{ConnectionMode, SyncScope, WaitStrategy};
 pub use punctual_types::PriorityModel;

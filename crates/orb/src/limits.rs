@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use punctual_giop::connection::ConnectionLimits;
-use punctual_lane::{LaneLimits, QueueLimits};
+use punctual_lane::{AcceptLimits, LaneLimits, QueueLimits};
 
 use crate::OrbError;
 
@@ -157,11 +157,13 @@ impl Limits {
             max_message_size: self.max_message_size,
             max_kept_buffer: self.max_kept_buffer,
             max_memory: self.max_lane_memory,
-            max_connections: self.max_connections,
-            max_connections_per_peer: self.max_connections_per_peer,
-            accept_rate_per_peer: self.accept_rate_per_peer,
-            accepts_per_wake_up: self.accepts_per_wake_up,
-            accept_percent: self.accept_percent,
+            accepting: AcceptLimits {
+                connections: self.max_connections,
+                per_peer: self.max_connections_per_peer,
+                rate_per_peer: self.accept_rate_per_peer,
+                per_wake_up: self.accepts_per_wake_up,
+                percent: self.accept_percent,
+            },
             unserved_percent: self.unserved_percent,
             max_fragmented_messages: self.max_fragmented_messages,
             fragment_size: self.fragment_size,

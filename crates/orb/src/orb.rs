@@ -198,7 +198,7 @@ impl Orb {
     ///         scope.spawn(move || assert_eq!(doubler.twice(value), Ok(2 * value)));
     ///     }
     /// });
-    /// assert_eq!(replies.statistics()[0].1.shared_connections, 1);
+    /// assert_eq!(replies.statistics()[0].1.connections.shared, 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set_reply_threadpool(&self, pool: &ThreadPool) -> Result<(), OrbError> {

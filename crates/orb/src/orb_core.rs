@@ -28,7 +28,7 @@ use crate::{
     pool_info::{DEFAULT_POOL, check_protocols},
     pools::{PoolCore, Pools},
     server::{DeferredReplies, RequestDispatcher},
-    settings::OrbSettings,
+    settings::{MappingSetting, OrbSettings},
     unserved,
 };
 
@@ -59,11 +59,12 @@ impl OrbCore {
         let inspector = open_inspector(settings.inspection.as_ref())?;
         let listens = !settings.listen.is_empty();
         let configuration = Arc::new(Configuration {
-            mapping: settings.mapping.unwrap_or_else(|| {
-                settings
-                    .standard_mapping
-                    .over(Configuration::mapped_range(settings.class))
-            }),
+            mapping: match settings.mapping {
+                MappingSetting::Standard(mapping) => {
+                    mapping.over(Configuration::mapped_range(settings.class))
+                }
+                MappingSetting::Own(mapping) => mapping,
+            },
             limits: settings.limits,
             network_mapping: settings.network_mapping,
             scheduling_class: settings.class,

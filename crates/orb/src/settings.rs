@@ -20,8 +20,7 @@ pub(crate) struct OrbSettings {
     pub(crate) listen: Vec<Endpoint>,
     pub(crate) server_protocols: ProtocolPolicy,
     pub(crate) limits: Limits,
-    pub(crate) mapping: Option<Box<dyn PriorityMapping>>,
-    pub(crate) standard_mapping: StandardMapping,
+    pub(crate) mapping: MappingSetting,
     pub(crate) network_mapping: Box<dyn NetworkPriorityMapping>,
     pub(crate) poa_defaults: PoaDefaults,
     pub(crate) class: SchedulingClass,
@@ -34,6 +33,14 @@ pub(crate) struct OrbSettings {
     pub(crate) value_factories: ValueFactories,
 }
 
+/// Priority mapping of an ORB.
+pub(crate) enum MappingSetting {
+    /// One of the ORB's mappings, for the scheduling class in force.
+    Standard(StandardMapping),
+    /// A mapping of the user's.
+    Own(Box<dyn PriorityMapping>),
+}
+
 impl Default for OrbSettings {
     fn default() -> Self {
         Self {
@@ -41,8 +48,7 @@ impl Default for OrbSettings {
             listen: Vec::new(),
             server_protocols: ProtocolPolicy::default(),
             limits: Limits::default(),
-            mapping: None,
-            standard_mapping: StandardMapping::default(),
+            mapping: MappingSetting::Standard(StandardMapping::default()),
             network_mapping: Box::new(LinearNetworkMapping),
             poa_defaults: PoaDefaults::default(),
             class: SchedulingClass::Fifo,

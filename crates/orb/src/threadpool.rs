@@ -76,8 +76,8 @@ impl ThreadPool {
     /// # use punctual_orb::{LaneStatistics, Orb};
     /// let orb = Orb::builder().build()?;
     /// let pool = orb.threadpool().build()?;
-    /// let (priority, LaneStatistics { requests, threads, busy, .. }) = pool.statistics()[0];
-    /// assert_eq!((priority, requests, threads, busy), (None, 0, 1, 0));
+    /// let (priority, LaneStatistics { requests, threads, .. }) = pool.statistics()[0];
+    /// assert_eq!((priority, requests, threads.present, threads.busy), (None, 0, 1, 0));
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
     pub fn statistics(&self) -> Vec<(Option<Priority>, LaneStatistics)> {
@@ -228,7 +228,7 @@ impl ThreadPoolBuilder {
     ///     .lane(Priority::MAX, 1)
     ///     .allow_borrowing(true)
     ///     .build()?;
-    /// assert_eq!(pool.statistics()[1].1.borrowed, 0);
+    /// assert_eq!(pool.statistics()[1].1.threads.borrowed, 0);
     /// assert!(orb.threadpool().allow_borrowing(true).build().is_err(), "from whom?");
     /// # Ok::<(), OrbError>(())
     /// ```

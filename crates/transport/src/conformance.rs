@@ -1,4 +1,4 @@
-//! Conformance checks for transports, with the feature `conformance`.
+//! Conformance checks for transports, for their tests.
 //!
 //! [`crate::conformance_tests`] creates a test for each. A check panics if the transport violates the
 //! documentation of [`Transport`], [`Stream`] or [`crate::Listener`]. No check depends on the speed of the

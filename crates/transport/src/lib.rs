@@ -3,7 +3,6 @@
 //! They have no threads, buffers or messages: these belong to the lanes and callers.
 
 mod address;
-#[cfg(feature = "conformance")]
 pub mod conformance;
 mod host_id;
 mod host_port;

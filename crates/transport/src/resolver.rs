@@ -195,7 +195,7 @@ mod tests {
             assert!(helpers.state.lock().running <= MAX_HELPERS);
         }
         // One after another, the twelve names would take 12 s.
-        assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
         // A late answer belongs to no other name.
         let found = |_: &HostPort| Ok(vec![SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 1)]);
         let addresses = resolve_by(&helpers, found, &place("radar"), after(10_000)).unwrap();

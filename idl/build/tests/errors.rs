@@ -1,6 +1,7 @@
 //! Rendered errors of invalid IDL.
 
 use punctual_build::{Error, configure};
+use punctual_fixtures::Folder;
 use punctual_idl::MemoryLoader;
 
 /// Output of a failing `build.rs`: `Debug` of the error.
@@ -115,9 +116,8 @@ fn a_file_that_does_not_exist_is_named() {
 
 #[test]
 fn generated_files_are_written_to_the_given_folder() {
-    let folder = std::env::temp_dir().join(format!("punctual-build-{}", std::process::id()));
+    let folder = Folder::new("build");
     let idl = folder.join("point.idl");
-    std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(&idl, "struct Point { long x; };").unwrap();
     configure().out_dir(folder.join("out")).compile(&[&idl]).unwrap();
     let rust = std::fs::read_to_string(folder.join("out/point.rs")).unwrap();
@@ -128,7 +128,6 @@ fn generated_files_are_written_to_the_given_folder() {
         .compile(&[&idl])
         .unwrap_err();
     assert!(matches!(error, Error::Idl(failed) if failed.len() == 1));
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -271,9 +270,8 @@ fn attributes_belong_to_the_named_types() {
 
 #[test]
 fn attributes_of_nothing_are_an_error() {
-    let folder = std::env::temp_dir().join(format!("punctual-build-attributes-{}", std::process::id()));
+    let folder = Folder::new("build-attributes");
     let idl = folder.join("point.idl");
-    std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(&idl, "struct Point { long x; };").unwrap();
     let compile = |name: &str| {
         let configured = configure().out_dir(folder.join("out"));
@@ -284,5 +282,4 @@ fn attributes_of_nothing_are_an_error() {
         &compile("Pint").unwrap_err().to_string(),
         &["attribute(\"Pint\"", "Lab::Sample"],
     );
-    std::fs::remove_dir_all(&folder).unwrap();
 }

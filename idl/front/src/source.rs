@@ -155,10 +155,10 @@ mod tests {
 
     #[test]
     fn text_that_is_not_utf8_is_latin() {
-        let path = std::env::temp_dir().join(format!("punctual-idl-latin-{}.idl", std::process::id()));
+        let folder = punctual_fixtures::Folder::new("idl-latin");
+        let path = folder.join("latin.idl");
         std::fs::write(&path, b"// caf\xe9\n").unwrap();
         let text = FileLoader::new().load(&path, 64);
-        std::fs::remove_file(&path).unwrap();
         assert_eq!(text.unwrap(), "// caf\u{e9}\n");
     }
 

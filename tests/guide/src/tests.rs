@@ -1,4 +1,7 @@
-//! Tests: every snippet of Rust in a page is compiled somewhere, and links between pages lead somewhere.
+//! Tests: every snippet of Rust in a page is compiled somewhere, links between pages lead somewhere, and the
+//! examples do what their READMEs show.
+
+mod examples;
 
 use std::{
     fs,
@@ -11,10 +14,7 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const ELSEWHERE: [(&str, &str); 4] = [
     ("README.md", "examples/01-hello: they are its sources"),
     ("CONTRIBUTING.md", "extracts of sources"),
-    (
-        "docs/configuration.md",
-        "examples/01-hello: compiled with its tests",
-    ),
+    ("docs/configuration.md", "tests/examples/hello.rs"),
     (
         "docs/mapping.md",
         "idl/codegen/tests/golden: what the generator writes",

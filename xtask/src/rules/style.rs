@@ -22,6 +22,10 @@ const RULES: &[Rule] = &[
         not_yet: &[],
     },
     Rule {
+        check: super::fields::wide_struct,
+        not_yet: &[],
+    },
+    Rule {
         check: number_of_paper,
         not_yet: &[],
     },

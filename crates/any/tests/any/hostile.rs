@@ -18,7 +18,8 @@ fn message(code: &TypeCode, value: &[u8]) -> Vec<u8> {
 fn refused(octets: &[u8]) -> CdrErrorKind {
     let begin = Instant::now();
     let error = AnyView::decode(&mut Decoder::new(octets, Endian::Little)).unwrap_err();
-    assert!(begin.elapsed() < Duration::from_secs(5), "bounded work");
+    // Unbounded work takes years; the machine may stall for seconds.
+    assert!(begin.elapsed() < Duration::from_secs(60), "bounded work");
     error.kind
 }
 

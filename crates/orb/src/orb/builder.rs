@@ -14,7 +14,9 @@ use super::{
 };
 use crate::{
     BidirectionalRule, Endpoint, Inspection, Limits, OnExcess, OrbError, Peers, PriorityModel, WaitStrategy,
-    notice, orb_core::OrbCore, settings::OrbSettings,
+    notice,
+    orb_core::OrbCore,
+    settings::{MappingSetting, OrbSettings},
 };
 
 /// Builder of an [`Orb`].
@@ -179,7 +181,7 @@ impl OrbBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn priority_mapping(mut self, mapping: impl PriorityMapping + 'static) -> Self {
-        self.settings.mapping = Some(Box::new(mapping));
+        self.settings.mapping = MappingSetting::Own(Box::new(mapping));
         self
     }
 
@@ -237,8 +239,7 @@ impl OrbBuilder {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn standard_mapping(mut self, mapping: StandardMapping) -> Self {
-        self.settings.mapping = None;
-        self.settings.standard_mapping = mapping;
+        self.settings.mapping = MappingSetting::Standard(mapping);
         self
     }
 

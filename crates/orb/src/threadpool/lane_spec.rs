@@ -31,7 +31,7 @@ use crate::OrbError;
 ///     )
 ///     .lane(Priority::MIN, 1)
 ///     .build()?;
-/// assert_eq!(pool.statistics()[1].1.threads, 2);
+/// assert_eq!(pool.statistics()[1].1.threads.present, 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ pub struct LaneSpec {
 /// let orb = Orb::builder().build()?;
 /// let one_client = LaneSpec::new(Priority::MAX).wait(LaneWait::Blocking);
 /// let pool = orb.threadpool().lane_with(one_client).build()?;
-/// assert_eq!(pool.statistics()[0].1.threads, 2, "one that blocks, one that accepts");
+/// assert_eq!(pool.statistics()[0].1.threads.present, 2, "one that blocks, one that accepts");
 /// # Ok::<(), punctual_orb::OrbError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

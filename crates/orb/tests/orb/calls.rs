@@ -204,14 +204,17 @@ fn calls_cross_the_wire() {
     let remote: EchoRef = client.resolve(&object.0.to_ior()).unwrap();
     exercise(&remote, &noted);
     let (_, statistics) = pool.statistics()[0];
-    assert_eq!(statistics.connections, 1, "a caller's thread has one connection");
+    assert_eq!(
+        statistics.connections.open, 1,
+        "a caller's thread has one connection"
+    );
     assert!(statistics.requests > 10);
     // Other threads have their own; when they end, the next one goes on with it.
     for _ in 0..3 {
         let remote = remote.clone();
         thread::spawn(move || remote.twice(1).unwrap()).join().unwrap();
     }
-    assert_eq!(pool.statistics()[0].1.connections, 2);
+    assert_eq!(pool.statistics()[0].1.connections.open, 2);
 
     poa.deactivate(&object).unwrap();
     assert!(remote.0.non_existent().unwrap());
@@ -236,7 +239,10 @@ fn calls_inside_one_orb_need_no_connection() {
     let again: EchoRef = orb.resolve(&object.0.to_ior()).unwrap();
     exercise(&again, &noted);
     let (_, lane) = pool.statistics()[0];
-    assert_eq!((lane.requests, lane.connections, lane.busy), (0, 0, 0));
+    assert_eq!(
+        (lane.requests, lane.connections.open, lane.threads.busy),
+        (0, 0, 0)
+    );
 }
 
 #[test]
@@ -430,7 +436,7 @@ fn a_call_ends_at_its_deadline_and_the_late_reply_is_dropped() {
         // The next call on the same connection gets its own reply.
         assert_eq!(echo.twice(4).unwrap(), 8);
     }
-    assert_eq!(pool.statistics()[0].1.connections, 1);
+    assert_eq!(pool.statistics()[0].1.connections.open, 1);
 }
 
 #[test]

@@ -84,12 +84,11 @@ mod tests {
 
     #[test]
     fn the_file_is_created_with_its_mode_and_never_changed_by_its_path() {
-        let directory = std::env::temp_dir().join(format!("punctual-mode-{}", std::process::id()));
-        std::fs::create_dir(&directory).unwrap();
+        let directory = punctual_fixtures::Folder::new("mode");
         let path = directory.join("socket");
         let watch = inotify::init(CreateFlags::NONBLOCK).unwrap();
         // A change of mode by path would apply to whatever a link that was swapped in points to.
-        inotify::add_watch(&watch, &directory, WatchFlags::ATTRIB).unwrap();
+        inotify::add_watch(&watch, &*directory, WatchFlags::ATTRIB).unwrap();
         let socket = PrivateSocket::listen(&path).unwrap();
         assert_eq!(
             std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
@@ -103,6 +102,6 @@ mod tests {
             "no attribute changed"
         );
         drop(socket);
-        std::fs::remove_dir(&directory).unwrap();
+        assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
     }
 }

@@ -196,8 +196,7 @@ mod tests {
 
     #[test]
     fn a_server_that_replaced_a_dead_one_first_is_not_removed() {
-        let directory = std::env::temp_dir().join(format!("punctual-replaced-{}", std::process::id()));
-        fs::create_dir(&directory).unwrap();
+        let directory = punctual_fixtures::Folder::new("replaced");
         let path = directory.join("socket");
         drop(UnixListener::bind(&path).unwrap());
         let dead = find_dead(&path).unwrap();
@@ -210,6 +209,5 @@ mod tests {
         other.accept().unwrap();
         let left: Vec<_> = fs::read_dir(&directory).unwrap().collect();
         assert_eq!(left.len(), 1, "{left:?}");
-        fs::remove_dir_all(&directory).unwrap();
     }
 }

@@ -1,12 +1,8 @@
 //! Options of sockets.
 
-use punctual_fixtures::{Missing, skip_part};
-use std::{
-    io,
-    net::ToSocketAddrs,
-    time::{Duration, Instant},
-};
+use std::{io, net::ToSocketAddrs, time::Instant};
 
+use punctual_fixtures::{LONG, Missing, skip_part};
 use punctual_sched::NetworkPriority;
 use punctual_transport::{Listener, Peer, ProtocolProperties, Stream, Tcp, Transport, Unix};
 use socket2::SockRef;
@@ -14,14 +10,12 @@ use socket2::SockRef;
 fn pair(transport: &dyn Transport, address: &str) -> (Box<dyn Stream>, Box<dyn Stream>) {
     let properties = ProtocolProperties::default();
     let listener = transport.listen(address, None, &properties).unwrap();
-    let client = transport
-        .connect(listener.address(), &properties, Duration::from_secs(5))
-        .unwrap();
+    let client = transport.connect(listener.address(), &properties, LONG).unwrap();
     (client, accept(&*listener))
 }
 
 fn accept(listener: &dyn Listener) -> Box<dyn Stream> {
-    let deadline = Instant::now() + Duration::from_secs(5);
+    let deadline = Instant::now() + LONG;
     loop {
         if let Some(stream) = listener.accept().unwrap() {
             return stream;
@@ -71,27 +65,21 @@ fn all_interfaces_include_both_families() {
     assert_eq!(name, "localhost", "with the bound port");
     for host in ["127.0.0.1", "[::1]", "localhost"] {
         let address = format!("{host}:{port}");
-        drop(
-            Tcp.connect(&address, &properties, Duration::from_secs(5))
-                .unwrap(),
-        );
+        drop(Tcp.connect(&address, &properties, LONG).unwrap());
         accept(&*listener);
     }
     // A single family must be requested explicitly.
     let listener = Tcp.listen("[::1]:0", None, &properties).unwrap();
     let port = listener.address().rsplit_once(':').unwrap().1;
     let address = format!("127.0.0.1:{port}");
-    let error = Tcp
-        .connect(&address, &properties, Duration::from_secs(5))
-        .err()
-        .unwrap();
+    let error = Tcp.connect(&address, &properties, LONG).err().unwrap();
     assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
     let mut addresses = ("localhost", 0).to_socket_addrs().unwrap();
     if !addresses.any(|address| address.is_ipv6()) {
         return skip_part(Missing::Machine, "`localhost` has no IPv6 address");
     }
     drop(
-        Tcp.connect(&format!("localhost:{port}"), &properties, Duration::from_secs(5))
+        Tcp.connect(&format!("localhost:{port}"), &properties, LONG)
             .unwrap(),
     );
 }

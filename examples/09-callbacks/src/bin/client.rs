@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     println!(
         "finished at {done} %, {} connections from the server",
-        lane.connections
+        lane.connections.open
     );
     Ok(())
 }

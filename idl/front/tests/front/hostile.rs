@@ -2,11 +2,12 @@
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{self, Command};
+use std::process::Command;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
+use punctual_fixtures::Folder;
 use punctual_idl::{
     Code, FileLoader, Limits, MemoryLoader, Options, Outcome, SourceLoader as _, compile, compile_text,
 };
@@ -172,8 +173,7 @@ fn limits_are_settings() {
 /// Compiles a file that includes `path`, in a thread of its own: reading must not wait or go on for ever.
 fn including(path: &Path) -> Vec<Code> {
     let name = path.file_name().unwrap().display();
-    let folder = std::env::temp_dir().join(format!("punctual-idl-including-{name}-{}", process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let folder = Folder::new(&format!("idl-including-{name}"));
     let main = folder.join("main.idl");
     fs::write(&main, format!("#include \"{}\"\n", path.display())).unwrap();
     let (send, receive) = mpsc::channel();
@@ -185,26 +185,23 @@ fn including(path: &Path) -> Vec<Code> {
     let (codes, longest) = receive
         .recv_timeout(Duration::from_secs(30))
         .expect("the compiler reads without end");
-    fs::remove_dir_all(folder).unwrap();
     assert!(longest.unwrap() < 1 << 20, "{longest:?}");
     codes
 }
 
 #[test]
 fn only_regular_files_are_included() {
-    let pipe = std::env::temp_dir().join(format!("punctual-idl-pipe-{}", process::id()));
+    let folder = Folder::new("idl-pipe");
+    let pipe = folder.join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let of_pipe = including(&pipe);
-    fs::remove_file(&pipe).unwrap();
-    assert_eq!(of_pipe, [Code::UnreadableFile]);
+    assert_eq!(including(&pipe), [Code::UnreadableFile]);
     assert_eq!(including(Path::new("/dev/zero")), [Code::UnreadableFile]);
 }
 
 /// The loader examines what it has opened, not what the path names before or afterwards.
 #[test]
 fn a_pipe_that_takes_the_place_of_a_file_is_not_read() {
-    let folder = std::env::temp_dir().join(format!("punctual-idl-swapped-{}", process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let folder = Folder::new("idl-swapped");
     let [file, pipe, aside] = ["file", "pipe", "aside"].map(|name| folder.join(name));
     fs::write(&file, "// text").unwrap();
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -223,17 +220,15 @@ fn a_pipe_that_takes_the_place_of_a_file_is_not_read() {
             fs::rename(from, to).unwrap();
         }
     }
-    fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
 fn no_more_of_a_file_is_read_than_the_limit() {
-    let path = std::env::temp_dir().join(format!("punctual-idl-endless-{}.idl", process::id()));
+    let folder = Folder::new("idl-endless");
+    let path = folder.join("endless.idl");
     // No disk has room for this file; it consists of holes.
     File::create(&path).unwrap().set_len(1 << 42).unwrap();
-    let endless = including(&path);
-    fs::remove_file(&path).unwrap();
-    assert_eq!(endless, [Code::LimitExceeded]);
+    assert_eq!(including(&path), [Code::LimitExceeded]);
 }
 
 #[test]

@@ -251,8 +251,7 @@ fn the_error_names_the_file() {
 
 #[test]
 fn a_link_is_written_through() {
-    let folder = std::env::temp_dir().join(format!("punctual-outcome-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = punctual_fixtures::Folder::new("outcome");
     let (file, link) = (folder.join("file.json"), folder.join("link.json"));
     std::os::unix::fs::symlink(&file, &link).unwrap();
     for text in ["one", "two"] {
@@ -262,5 +261,4 @@ fn a_link_is_written_through() {
     }
     replace_file(&file, b"three").unwrap();
     assert_eq!(std::fs::read_to_string(&link).unwrap(), "three");
-    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn the_folder_is_removed_with_its_contents_and_earlier_ones() {
-        let directory = std::env::temp_dir().join(format!("punctual-scratch-{}", std::process::id()));
+        let directory = punctual_fixtures::Folder::new("scratch");
         let earlier = directory.join("run-1/deeper");
         fs::create_dir_all(&earlier).unwrap();
         fs::write(directory.join("lock"), "").unwrap();
@@ -66,6 +66,5 @@ mod tests {
         remove(&path).unwrap();
         assert!(!path.exists());
         remove(&path).unwrap();
-        fs::remove_dir_all(&directory).unwrap();
     }
 }

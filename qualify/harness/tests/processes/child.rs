@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use punctual_harness::child::{ChildError, ChildSpec, Control, Failure};
 use punctual_os::{CpuSet, TaskId, affinity};
 
-const TIMEOUT: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = punctual_fixtures::LONG;
 
 /// Runs the child: acts on the command line, and then on requests.
 pub fn main(arguments: &[String]) -> ExitCode {

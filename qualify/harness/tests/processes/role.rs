@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_harness::child::{ChildSpec, Failure, Role, RoleError, Task, TaskEntry};
 use serde::{Deserialize, Serialize};
 
-const TIMEOUT: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = punctual_fixtures::LONG;
 
 /// A child process that adds; its state is the sum.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use punctual_harness::supervisor::{Preparation, Prepared, Throttling};
 use punctual_os::{CpuSet, TaskId, affinity};
 use punctual_system::throttling::{self, RealtimeRuntime};
 
-const TIMEOUT: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = punctual_fixtures::LONG;
 
 /// Runs a run: prepares the machine, prints what it changed, and obeys commands on its standard input.
 pub fn main(arguments: &[String]) -> ExitCode {

@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use punctual_fixtures::in_time;
 use punctual_harness::Watchdog;
 use punctual_harness::child::{ChildSpec, Failure};
 use punctual_os::{CpuSet, rights};
 
-const TIMEOUT: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = punctual_fixtures::LONG;
 
 pub fn kills_after_the_timeout() {
     let (mut child, _) = ChildSpec::new("echo", "__child").spawn::<u32>(TIMEOUT).unwrap();
@@ -31,11 +32,18 @@ pub fn kills_after_the_timeout() {
 }
 
 pub fn that_is_cancelled_kills_nothing() {
-    let (mut child, _) = ChildSpec::new("echo", "__child").spawn::<u32>(TIMEOUT).unwrap();
-    let timeout = Duration::from_millis(30);
-    let watchdog = Watchdog::start(timeout, vec![child.killer().unwrap()], &CpuSet::empty()).unwrap();
-    assert!(!watchdog.has_fired());
-    drop(watchdog);
-    std::thread::sleep(2 * timeout);
-    assert_eq!(child.ask::<_, String>(&"here", TIMEOUT).unwrap(), "HERE");
+    in_time(Duration::from_millis(30), |timeout| {
+        let (mut child, _) = ChildSpec::new("echo", "__child").spawn::<u32>(TIMEOUT).unwrap();
+        let began = Instant::now();
+        let watchdog = Watchdog::start(timeout, vec![child.killer().unwrap()], &CpuSet::empty()).unwrap();
+        let has_fired = watchdog.has_fired();
+        drop(watchdog);
+        if began.elapsed() >= timeout {
+            return false;
+        }
+        assert!(!has_fired);
+        std::thread::sleep(2 * timeout);
+        assert_eq!(child.ask::<_, String>(&"here", TIMEOUT).unwrap(), "HERE");
+        true
+    });
 }

@@ -137,15 +137,9 @@ fn cannot_write(file: &Path, error: &io::Error) -> Error {
 mod tests {
     use super::*;
 
-    fn folder(name: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("punctual-output-{name}-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        folder
-    }
-
     #[test]
     fn checking_leaves_no_file_and_changes_none() {
-        let folder = folder("try");
+        let folder = punctual_fixtures::Folder::new("output");
         let file = folder.join("r.json");
         check(&file).unwrap();
         assert!(!file.exists());
@@ -153,7 +147,6 @@ mod tests {
         check(&file).unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "old");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
-        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

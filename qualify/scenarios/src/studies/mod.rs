@@ -5,3 +5,6 @@ mod flight_program;
 
 pub use figure_6::{FIGURE_6, Turn, TurnEnd, figure_6};
 pub use flight_program::{FlightProgram, Flown, OPERATIONS, OperationGroup, Outcomes};
+
+#[cfg(test)]
+mod tests;

@@ -55,7 +55,7 @@ fn a_child_is_killed_when_the_thread_that_started_it_ends() {
     let began = Instant::now();
     while child.try_wait().unwrap().is_none() {
         assert!(
-            began.elapsed() < Duration::from_secs(4),
+            began.elapsed() < Duration::from_secs(50),
             "the child outlives the thread that started it"
         );
         std::thread::sleep(Duration::from_millis(2));
@@ -76,7 +76,7 @@ fn a_wrong_parent_is_an_error() {
 }
 
 fn sleeper(command: &mut Command) -> std::process::Child {
-    command.arg("5").stdin(Stdio::null()).spawn().unwrap()
+    command.arg("60").stdin(Stdio::null()).spawn().unwrap()
 }
 
 #[test]

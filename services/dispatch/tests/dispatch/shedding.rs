@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use punctual_dispatch::*;
+use punctual_fixtures::in_time;
 use punctual_os::clock;
 use punctual_sched::dynamic::{SheddingPolicy, Time};
 
@@ -57,23 +58,29 @@ fn an_execution_time_that_no_longer_fits_is_hopeless() {
 
 #[test]
 fn a_retry_gets_the_time_to_its_deadline_again() {
-    let journal = Journal::default();
-    let policy = SheddingPolicy::before_dispatch()
-        .retrying(1)
-        .retrying_after(Duration::from_millis(2));
-    let dispatcher = held(Level::new(0).shedding(policy));
-    // Its deadline passes while the dispatcher is held; the retry has as long again.
-    let qos = Qos::new(0).deadline_in(Duration::from_millis(500));
-    dispatcher.dispatch(journal.command("again"), qos).unwrap();
-    dispatcher.dispatch(journal.command("lost"), hopeless()).unwrap();
-    while Time(0) + clock::monotonic() <= qos.deadline {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let mut happened = outcome(&dispatcher, &journal);
-    happened.sort();
-    assert_eq!(happened, ["again", "lost Hopeless"]);
-    let level = dispatcher.statistics()[0];
-    assert_eq!((level.retried, level.cancelled_before, level.executed), (2, 1, 1));
+    in_time(Duration::from_millis(500), |time| {
+        let journal = Journal::default();
+        let policy = SheddingPolicy::before_dispatch()
+            .retrying(1)
+            .retrying_after(Duration::from_millis(2));
+        let dispatcher = held(Level::new(0).shedding(policy));
+        // Its deadline passes while the dispatcher is held; the retry has as long again.
+        let qos = Qos::new(0).deadline_in(time);
+        dispatcher.dispatch(journal.command("again"), qos).unwrap();
+        dispatcher.dispatch(journal.command("lost"), hopeless()).unwrap();
+        while Time(0) + clock::monotonic() <= qos.deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let mut happened = outcome(&dispatcher, &journal);
+        if Time(0) + clock::monotonic() >= qos.deadline + time {
+            return false;
+        }
+        happened.sort();
+        assert_eq!(happened, ["again", "lost Hopeless"]);
+        let level = dispatcher.statistics()[0];
+        assert_eq!((level.retried, level.cancelled_before, level.executed), (2, 1, 1));
+        true
+    });
 }
 
 #[test]

@@ -170,7 +170,7 @@ fn pools_have_the_settings_of_the_file() {
     let pools = ServerScheduler::new(&orb, &schedule, "localhost").unwrap();
     let lanes = pools.pool("lanes").unwrap().statistics();
     // The blocking lane has another thread, which accepts connections.
-    let threads: Vec<_> = lanes.iter().map(|(_, lane)| lane.threads).collect();
+    let threads: Vec<_> = lanes.iter().map(|(_, lane)| lane.threads.present).collect();
     assert_eq!(threads, [2, 2]);
     let (_, queue) = pools.pool("queue").unwrap().statistics()[0];
     let limits = queue.queue.limits.unwrap();

@@ -3,26 +3,17 @@
 //!
 //! One test: the recorder is on or off for the whole process.
 
-use std::path::PathBuf;
-
 use punctual::{Orb, Priority, PriorityModel, SchedulingClass};
-use punctual_fixtures::{server::Setup, skip_error};
+use punctual_fixtures::{Folder, server::Setup, skip_error};
 use punctual_flight::{Event, Record, Settings, ThreadRecords, model, operation_id};
 use punctual_os::{TaskId, alloc_counter::count_allocations};
 
-struct Folder(PathBuf);
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 pub fn a_call_leaves_its_records_on_both_sides() {
-    let folder = Folder(format!("/dev/shm/punctual-test-{}", std::process::id()).into());
-    let started =
-        std::fs::create_dir(&folder.0).and_then(|()| punctual_flight::start(&Settings::new(&folder.0)));
-    if let Err(error) = started {
+    let folder = match Folder::in_memory("recorded") {
+        Ok(folder) => folder,
+        Err(error) => return skip_error(&error),
+    };
+    if let Err(error) = punctual_flight::start(&Settings::new(&*folder)) {
         return skip_error(&error);
     }
     let client = Orb::builder()
@@ -44,7 +35,7 @@ pub fn a_call_leaves_its_records_on_both_sides() {
     probe.note(5).unwrap();
     let lane = TaskId::new(probe.thread().unwrap()).unwrap();
 
-    let threads = punctual_flight::read_folder(&folder.0).unwrap();
+    let threads = punctual_flight::read_folder(&folder).unwrap();
     let of = |thread: TaskId| -> &ThreadRecords {
         threads.iter().find(|found| found.thread == thread.get()).unwrap()
     };

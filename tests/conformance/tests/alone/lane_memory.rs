@@ -47,7 +47,7 @@ fn taken_by_lanes(lock_memory: bool, prefault_bytes: Option<usize>) -> u64 {
     let taken = resident() - before;
     println!("{LANES} lanes take {} KiB", taken >> 10);
     for (priority, lane) in pool.statistics() {
-        let stack = lane.stack.unwrap();
+        let stack = lane.threads.stack.unwrap();
         assert_eq!(stack.size_bytes, STACK);
         let most = 64 << 10;
         assert!((1..most).contains(&stack.used_bytes), "{priority:?}: {stack:?}");

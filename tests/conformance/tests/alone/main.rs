@@ -6,8 +6,11 @@ mod flight_recorder;
 mod inversion_sources;
 mod lane_memory;
 mod large_messages;
+mod locked_memory;
+mod primitives;
 mod priority_inversion_with_bands;
 mod rt_mutex;
+mod signals;
 mod thread_failures;
 mod threads;
 
@@ -32,6 +35,8 @@ fn main() -> ExitCode {
         lane_memory::ten_lanes_take_less_than_ten_mebibytes,
         lane_memory::ten_lanes_take_less_than_ten_mebibytes_of_locked_memory,
         lane_memory::ten_lanes_with_resident_stacks_take_more,
+        locked_memory::locked_memory_is_resident_before_it_is_touched,
+        primitives::primitives_of_the_request_path_keep_their_budgets,
         priority_inversion_with_bands::only_lanes_and_bands_together_let_the_urgent_one_pass,
         priority_inversion_with_bands::the_urgent_one_interrupts_what_runs,
         rt_mutex::lock_and_unlock,
@@ -51,6 +56,7 @@ fn main() -> ExitCode {
         rt_mutex::a_wait_in_vain_for_a_ceiling_restores_the_priority,
         rt_mutex::in_the_ordinary_class_a_ceiling_raises_nobody,
         rt_mutex::a_caller_above_the_ceiling_is_told,
+        signals::a_signal_sets_the_flag_and_wakes_the_poller,
         thread_failures::a_refused_thread_is_counted_and_its_requests_are_served_later,
         threads::there_are_the_configured_threads_and_no_others,
     ])

@@ -98,7 +98,7 @@ pub fn only_lanes_and_bands_together_let_the_urgent_one_pass() {
             .pool
             .statistics()
             .iter()
-            .map(|(_, seen)| seen.connections)
+            .map(|(_, seen)| seen.connections.open)
             .sum();
         assert_eq!(open, if banded { 2 } else { 1 }, "a connection for each band");
         thread::scope(|scope| {

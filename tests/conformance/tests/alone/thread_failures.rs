@@ -58,7 +58,10 @@ pub fn a_refused_thread_is_counted_and_its_requests_are_served_later() {
         server.hooks.await_at_gate(1);
         if is_limited {
             let now = seen();
-            assert_eq!((now.threads, now.dynamic_threads, now.thread_failures), (1, 0, 1));
+            assert_eq!(
+                (now.threads.present, now.threads.dynamic, now.threads.failures),
+                (1, 0, 1)
+            );
             // The other call waits for the only thread there is.
             thread::sleep(Duration::from_millis(50));
             assert_eq!(server.hooks.arrived_at_gate(), 1);

@@ -68,7 +68,7 @@ fn parts_without_a_pause_end_with_the_time_of_their_message() {
                 calls += 1;
             }
         });
-        assert_ne!(server.seen(0).protocol_errors, 0);
+        assert_ne!(server.seen(0).connections.protocol_errors, 0);
     }
 }
 

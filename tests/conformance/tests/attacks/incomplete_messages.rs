@@ -53,7 +53,7 @@ fn a_lane_closes_few_connections_between_two_requests() {
     let spec = ThreadSpec::new("client").scheduling(Scheduling::fifo(NativePriority(99)));
     let calling = spec.spawn(move || {
         affinity::set_current(&CpuSet::single(CPU)).unwrap();
-        let closed = || server.seen(0).protocol_errors;
+        let closed = || server.seen(0).connections.protocol_errors;
         let start = Instant::now();
         while closed() == 0 {
             assert!(start.elapsed() < LONG, "none is closed");

@@ -38,7 +38,7 @@ fn half_messages_keep_no_more_than_the_limit_and_cost_those_that_keep_most() {
         let request = COMMON.request(1, &key, "twice", |body| body.i32(21).raw(&[0; 100_000]));
         let mut bystander = Peer::connect(server.port());
         bystander.send(&request[..50_000]);
-        eventually("its part", || server.seen(0).memory > 0);
+        eventually("its part", || server.seen(0).connections.memory > 0);
 
         let half = COMMON.header(REQUEST, false, MESSAGE as u32 - 12);
         let half = half.raw(&vec![0; MESSAGE - 1000]).finish();
@@ -50,19 +50,19 @@ fn half_messages_keep_no_more_than_the_limit_and_cost_those_that_keep_most() {
             })
             .collect();
         eventually("most of them are closed", || {
-            server.seen(0).exhausted_memory >= 16
+            server.seen(0).connections.exhausted_memory >= 16
         });
         assert!(
-            server.seen(0).memory <= LIMIT + MESSAGE,
+            server.seen(0).connections.memory <= LIMIT + MESSAGE,
             "{}",
-            server.seen(0).memory
+            server.seen(0).connections.memory
         );
 
         bystander.send(&request[50_000..]);
         assert_eq!(bystander.receive().unwrap().reply().body.clone().i32(), 42);
         drop(attackers);
         drop(bystander);
-        eventually("all is given back", || server.seen(0).memory == 0);
+        eventually("all is given back", || server.seen(0).connections.memory == 0);
     }
 }
 
@@ -90,8 +90,10 @@ fn peers_that_do_not_read_are_closed_and_keep_no_memory() {
                 peer
             })
             .collect();
-        eventually("they are closed", || server.seen(0).unread_replies == 3);
-        eventually("all is given back", || server.seen(0).memory == 0);
+        eventually("they are closed", || {
+            server.seen(0).connections.unread_replies == 3
+        });
+        eventually("all is given back", || server.seen(0).connections.memory == 0);
         let mut bystander = Peer::connect(server.port());
         bystander.send(&COMMON.request(1, &key, "twice", |body| body.i32(21)));
         assert_eq!(bystander.receive().unwrap().reply().body.clone().i32(), 42);
@@ -117,7 +119,7 @@ fn a_peer_that_reads_a_little_at_a_time_gains_no_time() {
     stream.write_all(&request).unwrap();
     let (mut octets, mut read) = (vec![0; 40_000], 0);
     // It takes 5 s to read all.
-    while server.seen(0).unread_replies == 0 {
+    while server.seen(0).connections.unread_replies == 0 {
         assert!(read < 10_000_000, "{read} octets read");
         read += stream.read(&mut octets).unwrap();
         thread::sleep(Duration::from_millis(15));
@@ -138,12 +140,14 @@ fn replies_that_are_not_read_count_against_the_limit() {
             peer
         })
         .collect();
-    eventually("the lane defends itself", || server.seen(0).exhausted_memory > 0);
+    eventually("the lane defends itself", || {
+        server.seen(0).connections.exhausted_memory > 0
+    });
     assert!(
-        server.seen(0).memory <= LIMIT + 2 * MESSAGE,
+        server.seen(0).connections.memory <= LIMIT + 2 * MESSAGE,
         "{}",
-        server.seen(0).memory
+        server.seen(0).connections.memory
     );
     drop(attackers);
-    eventually("all is given back", || server.seen(0).memory == 0);
+    eventually("all is given back", || server.seen(0).connections.memory == 0);
 }

@@ -137,7 +137,10 @@ fn a_peer_that_no_adapter_admits_to_a_lane_has_one_request_refused() {
             } else {
                 number as u64 + 1
             };
-            assert_eq!((seen.requests, seen.exhausted_budgets), (read, number as u64 + 1));
+            assert_eq!(
+                (seen.requests, seen.connections.exhausted_budgets),
+                (read, number as u64 + 1)
+            );
         }
     }
 }
@@ -162,7 +165,10 @@ fn refused_requests_in_excess_of_served_ones_close_their_connection() {
                 assert_eq!(served, claimed == LOW);
             }
         }
-        assert_eq!(server.seen(0).exhausted_budgets, 2 * DIALECTS.len() as u64);
+        assert_eq!(
+            server.seen(0).connections.exhausted_budgets,
+            2 * DIALECTS.len() as u64
+        );
     }
 }
 
@@ -182,7 +188,7 @@ fn locate_and_cancel_requests_in_excess_of_served_ones_close_their_connection() 
                 assert_eq!(answered(&mut Peer::connect(port), cancel, REPLY), 0);
             }
             let closed = 2 * DIALECTS.len() as u64;
-            assert_eq!(server.seen(lane).exhausted_budgets, closed);
+            assert_eq!(server.seen(lane).connections.exhausted_budgets, closed);
         }
         // A client whose calls time out cancels each one.
         let mut peer = Peer::connect(low);
@@ -205,7 +211,7 @@ fn requests_that_an_adapter_does_not_serve_now_count_as_well() {
         assert_eq!(answered(&mut Peer::connect(low), request, REPLY), LIMIT + 1);
         manager.deactivate();
         assert_eq!(answered(&mut Peer::connect(low), request, REPLY), LIMIT + 1);
-        assert_eq!(server.seen(0).exhausted_budgets, 2);
+        assert_eq!(server.seen(0).connections.exhausted_budgets, 2);
     }
 }
 
@@ -265,7 +271,7 @@ fn requests_for_which_a_queue_has_no_room_wait_for_their_turns() {
     let large = COMMON.request(1, &server.key(), "twice", |body| body.i32(21).raw(&[0; 2_000]));
     let mut peer = Peer::connect(server.port());
     let begun = Instant::now();
-    while server.seen(0).put_off == 0 {
+    while server.seen(0).connections.put_off == 0 {
         assert!(begun.elapsed() < LONG, "no request is put off");
         peer.send(&large.repeat(100));
         (0..100).for_each(|_| assert_eq!(peer.receive().unwrap().reply().status, 2));
@@ -273,7 +279,7 @@ fn requests_for_which_a_queue_has_no_room_wait_for_their_turns() {
     // It may be a good client, and is still served.
     peer.send(&COMMON.request(1, &server.key(), "twice", |body| body.i32(21)));
     assert_eq!(peer.receive().unwrap().reply().body.clone().i32(), 42);
-    assert_eq!(server.seen(0).exhausted_budgets, 0);
+    assert_eq!(server.seen(0).connections.exhausted_budgets, 0);
 }
 
 /// Each thread may have read one more by the time another has closed the connection: it is not answered.
@@ -290,7 +296,7 @@ fn several_threads_answer_no_more_than_one() {
         let answered = answered(&mut Peer::connect(server.port()), unknown, REPLY);
         assert!(answered <= LIMIT + 1, "{answered}");
     }
-    assert_eq!(server.seen(0).exhausted_budgets, 200);
+    assert_eq!(server.seen(0).connections.exhausted_budgets, 200);
 }
 
 #[test]
@@ -301,7 +307,7 @@ fn the_limits_leave_room_for_many_references() {
         peer.send(&COMMON.locate_request(id, &server.key()));
         assert_eq!(peer.receive().expect("a reply").message_type, LOCATE_REPLY);
     }
-    assert_eq!(server.seen(0).exhausted_budgets, 0);
+    assert_eq!(server.seen(0).connections.exhausted_budgets, 0);
 }
 
 #[test]

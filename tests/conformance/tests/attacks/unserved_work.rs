@@ -64,8 +64,8 @@ fn flood(stream: &TcpStream, burst: &[u8]) {
     });
 }
 
-/// The thread that serves this connection.
-fn serving_thread(peer: &mut Peer, server: &Server) -> TaskId {
+/// The thread that serves this connection, of a lane with one thread.
+pub fn serving_thread(peer: &mut Peer, server: &Server) -> TaskId {
     peer.send(&COMMON.request(1, &server.key(), "thread", |body| body));
     let thread = peer.receive().unwrap().reply().body.clone().i32();
     TaskId::new(thread).unwrap()
@@ -96,7 +96,7 @@ fn a_flood_takes_its_share_and_others_are_served() {
             thread::scope(|scope| {
                 let attacker = scope.spawn(|| flood(&stream, &burst));
                 let end = Finally(|| stream.shutdown(Shutdown::Both).unwrap());
-                eventually("it is put off", || server.seen(0).put_off > 0);
+                eventually("it is put off", || server.seen(0).connections.put_off > 0);
                 let time = || clock::thread_cpu_time_of(lane).unwrap();
                 let (mut calls, mut served) = (0, 0);
                 let mut worked = Vec::new();
@@ -137,7 +137,7 @@ fn requests_that_are_served_pay_for_their_parts() {
         served += 1;
     }
     // A part may cost more than the whole share if the machine takes the processor away meanwhile.
-    let put_off = server.seen(0).put_off;
+    let put_off = server.seen(0).connections.put_off;
     println!("{put_off} of {served} were put off");
     assert!(put_off < served / 20, "{put_off} of {served}");
 }
@@ -151,7 +151,7 @@ fn a_request_that_waits_for_its_turn_is_served() {
     const BURST: usize = 200;
     let locates = COMMON.locate_request(1, &server.key()).repeat(BURST);
     let begun = Instant::now();
-    while server.seen(0).put_off == 0 {
+    while server.seen(0).connections.put_off == 0 {
         assert!(begun.elapsed() < Duration::from_secs(60), "no message is put off");
         peer.send(&locates);
         (0..BURST).for_each(|_| drop(peer.receive().unwrap()));
@@ -159,10 +159,10 @@ fn a_request_that_waits_for_its_turn_is_served() {
     peer.send(&COMMON.request(1, &server.key(), "twice", |body| body.i32(21)));
     assert_eq!(peer.receive().unwrap().reply().body.clone().i32(), 42);
     // It has paid, and the next one does not wait.
-    let before = server.seen(0).put_off;
+    let before = server.seen(0).connections.put_off;
     for _ in 0..10 {
         peer.send(&COMMON.request(1, &server.key(), "twice", |body| body.i32(21)));
         assert_eq!(peer.receive().unwrap().reply().body.clone().i32(), 42);
     }
-    assert_eq!(server.seen(0).put_off, before);
+    assert_eq!(server.seen(0).connections.put_off, before);
 }

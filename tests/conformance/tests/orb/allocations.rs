@@ -232,7 +232,7 @@ fn assert_none_by_borrowed(shape: fn(ThreadPoolBuilder) -> ThreadPoolBuilder) {
         let [(_, low), (_, high)] = server.pool.statistics()[..] else {
             panic!("two lanes");
         };
-        assert_eq!((low.requests, high.borrowed), (0, high.requests - 1));
+        assert_eq!((low.requests, high.threads.borrowed), (0, high.requests - 1));
         server.hooks.open_gate();
     });
 }
@@ -348,7 +348,7 @@ fn nor_do_calls_whose_thread_serves_while_it_waits() {
             server.orb.set_policies(shared);
         }
         assert_eq!(allocations(caller, rally), (0, 0), "over shared connections");
-        assert_eq!(one.seen(0).shared_connections, 1);
+        assert_eq!(one.seen(0).connections.shared, 1);
     }
 }
 
@@ -371,7 +371,7 @@ fn nor_do_calls_over_a_shared_connection() {
         assert_eq!(reader.allocations().unwrap() - before.0, 0, "the reading thread");
         assert!(reading.seen(0).replies - before.1 >= 4 * CALLS as u64);
     }
-    assert_eq!(reading.seen(0).shared_connections, 1);
+    assert_eq!(reading.seen(0).connections.shared, 1);
 }
 
 #[test]

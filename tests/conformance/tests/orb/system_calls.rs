@@ -195,7 +195,7 @@ fn borrowing_adds_nothing_to_that_while_it_is_not_needed() {
     let server = setup.start();
     assert_two_share_the_work(&server);
     let [low, high] = [0, 1].map(|lane| server.seen(lane));
-    assert_eq!((low.requests, low.lent, high.borrowed), (0, 0, 0));
+    assert_eq!((low.requests, low.threads.lent, high.threads.borrowed), (0, 0, 0));
 }
 
 /// The reading thread waits, reads and wakes; the serving one sleeps and writes.

@@ -13,7 +13,7 @@ use punctual::{
 };
 use punctual_fixtures::{
     conformance::{Longs, ProbeRef},
-    eventually,
+    eventually, in_time,
     peer::Listener,
     recorder::{Recorder, resolve},
     server::{Server, Setup, client, client_with, of_punctual, reference},
@@ -293,31 +293,29 @@ fn receiving_ends_with_the_timeout() {
 /// The time that the first server took is not there for the second.
 #[test]
 fn a_forward_does_not_start_the_time_out_anew() {
-    let timeout = Duration::from_secs(2);
-    let ([first, second], orb) = ([(); 2].map(|()| Listener::open()), client());
-    let there = reference([1, 2], second.port, b"timed", &[]);
-    let probe = under(
-        &to(&orb, first.port),
-        PolicyOverrides::new().roundtrip_timeout(timeout),
-    );
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut peer = first.accept();
-            let id = peer.receive().unwrap().request().id;
-            thread::sleep(timeout * 3 / 4);
-            let profile = there.profiles[0].clone();
-            peer.send(&COMMON.reply(id, 3, |body| {
-                body.string(b"").contexts(&[(profile.tag, profile.data)])
-            }));
-        });
-        let started = Instant::now();
-        let late = timed_out(Minor::REPLY_TIMED_OUT, Completion::Maybe);
-        assert_eq!(ends_after(timeout, || probe.twice(1)), Err(late));
-        assert!(
-            started.elapsed() < timeout * 7 / 4,
-            "anew: {:?}",
-            started.elapsed()
+    in_time(Duration::from_millis(500), |timeout| {
+        let ([first, second], orb) = ([(); 2].map(|()| Listener::open()), client());
+        let there = reference([1, 2], second.port, b"timed", &[]);
+        let probe = under(
+            &to(&orb, first.port),
+            PolicyOverrides::new().roundtrip_timeout(timeout),
         );
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut peer = first.accept();
+                let id = peer.receive().unwrap().request().id;
+                thread::sleep(timeout * 3 / 4);
+                let profile = there.profiles[0].clone();
+                peer.send(&COMMON.reply(id, 3, |body| {
+                    body.string(b"").contexts(&[(profile.tag, profile.data)])
+                }));
+            });
+            let started = Instant::now();
+            let late = timed_out(Minor::REPLY_TIMED_OUT, Completion::Maybe);
+            assert_eq!(ends_after(timeout, || probe.twice(1)), Err(late));
+            // A timeout that starts anew takes longer in every attempt.
+            started.elapsed() < timeout * 7 / 4
+        })
     });
 }
 

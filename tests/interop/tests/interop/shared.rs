@@ -78,7 +78,7 @@ fn check_server(
     let passed = context.run(&[skipped, &[NO_IDLE_CLOSE]].concat());
     println!("{orb}: {:?}", relay.traffic());
     if sharing == Sharing::Bidirectional {
-        let accepted = context.callbacks.statistics()[0].1.connections;
+        let accepted = context.callbacks.statistics()[0].1.connections.open;
         assert_eq!(accepted, 0, "the server calls back over the client's connection");
     }
     context

@@ -15,10 +15,10 @@ pub const COLUMNS: &[Column<Lane, LaneChange>] = &[
     }),
     column("class", 8, 8, |lane, _| class(lane)),
     column("busy", 7, 0, |lane, _| {
-        format!("{}/{}", lane.busy_threads, lane.threads)
+        format!("{}/{}", lane.threads.busy, lane.threads.present)
     }),
     column("queue", 9, 2, |lane, _| {
-        match (lane.queued_requests, lane.queue_limit_requests) {
+        match (lane.queue.requests, lane.queue.limit) {
             (Some(queued), Some(limit)) => format!("{queued}/{limit}"),
             _ => "-".into(),
         }
@@ -34,7 +34,7 @@ pub const COLUMNS: &[Column<Lane, LaneChange>] = &[
     }),
     column("borrowed", 8, 7, |lane, _| lane.borrowed.to_string()),
     column("misses", 6, 1, |lane, _| lane.deadline_misses().to_string()),
-    column("rejected", 8, 4, |lane, _| lane.rejections().to_string()),
+    column("rejected", 8, 4, |lane, _| lane.rejections.total().to_string()),
 ];
 
 fn class(lane: &Lane) -> String {
@@ -51,7 +51,7 @@ fn class(lane: &Lane) -> String {
 
 /// Used and available, in KiB.
 fn stack(lane: &Lane) -> String {
-    match (lane.stack_used_bytes, lane.stack_bytes) {
+    match (lane.threads.stack_used_bytes, lane.threads.stack_bytes) {
         (Some(used), Some(size)) => format!("{}/{}K", used.div_ceil(1024), size / 1024),
         _ => "-".into(),
     }

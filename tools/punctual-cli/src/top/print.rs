@@ -22,7 +22,7 @@ pub fn json(now: &Snapshot, change: &Change) -> Value {
         entry["p999_us"] = json!(times.map(|times| times.p999));
         entry["max_us"] = json!(times.map(|times| times.max));
         entry["deadline_misses"] = json!(now.lanes[number].deadline_misses());
-        entry["rejections"] = json!(now.lanes[number].rejections());
+        entry["rejections"] = json!(now.lanes[number].rejections.total());
     }
     object
 }

@@ -89,11 +89,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, now: &Snapshot, change: &Change, inter
 /// Colour of a row: full queues and lanes without idle threads stand out; the numbers show the same.
 fn style(lane: &Lane) -> Style {
     let queue_full = lane
-        .queue_limit_requests
-        .is_some_and(|limit| lane.queued_requests == Some(limit));
+        .queue
+        .limit
+        .is_some_and(|limit| lane.queue.requests == Some(limit));
     if queue_full {
         Style::new().fg(Color::Red)
-    } else if lane.threads > 0 && lane.busy_threads >= lane.threads {
+    } else if lane.threads.present > 0 && lane.threads.busy >= lane.threads.present {
         Style::new().fg(Color::Yellow)
     } else {
         Style::new()

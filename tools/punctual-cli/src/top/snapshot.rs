@@ -30,28 +30,53 @@ pub struct Lane {
     pub class: Option<String>,
     pub native_priority: Option<i16>,
     pub realtime: bool,
-    pub threads: u64,
-    pub busy_threads: u64,
+    #[serde(flatten)]
+    pub threads: Threads,
+    #[serde(flatten)]
+    pub queue: Queue,
+    pub connections: u64,
+    pub requests: u64,
+    pub expired: u64,
+    pub late: u64,
+    #[serde(flatten)]
+    pub rejections: Rejections,
+    pub borrowed: u64,
+    pub service: Service,
+    pub connections_by_band: Vec<Connections>,
+}
+
+/// Threads of a lane.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Threads {
+    #[serde(rename = "threads")]
+    pub present: u64,
+    #[serde(rename = "busy_threads")]
+    pub busy: u64,
     /// Most octets of stack that one thread has used, and the size of each stack; `None` for threads that
     /// call `Orb::run`.
     pub stack_used_bytes: Option<u64>,
     pub stack_bytes: Option<u64>,
-    pub connections: u64,
-    pub queued_requests: Option<u64>,
-    pub queue_limit_requests: Option<u64>,
-    pub requests: u64,
-    pub queue_refused: u64,
-    pub expired: u64,
-    pub late: u64,
-    pub refused_priorities: u64,
-    pub refused_connections: u64,
+}
+
+/// Request queue of a lane; `None` without one.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Queue {
+    #[serde(rename = "queued_requests")]
+    pub requests: Option<u64>,
+    #[serde(rename = "queue_limit_requests")]
+    pub limit: Option<u64>,
+}
+
+/// Refused requests and connections of a lane, by reason.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Rejections {
+    queue_refused: u64,
+    refused_priorities: u64,
+    refused_connections: u64,
     #[serde(default)]
-    pub exhausted_budgets: u64,
-    pub protocol_errors: u64,
-    pub deadlocks: u64,
-    pub borrowed: u64,
-    pub service: Service,
-    pub connections_by_band: Vec<Connections>,
+    exhausted_budgets: u64,
+    protocol_errors: u64,
+    deadlocks: u64,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -127,9 +152,9 @@ impl Snapshot {
     }
 }
 
-impl Lane {
+impl Rejections {
     /// Refused requests and connections, for all reasons.
-    pub fn rejections(&self) -> u64 {
+    pub fn total(&self) -> u64 {
         self.refused_priorities
             + self.refused_connections
             + self.exhausted_budgets
@@ -137,7 +162,9 @@ impl Lane {
             + self.deadlocks
             + self.protocol_errors
     }
+}
 
+impl Lane {
     /// Requests that were dropped at their deadline or answered after it.
     pub fn deadline_misses(&self) -> u64 {
         self.expired + self.late

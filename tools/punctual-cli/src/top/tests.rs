@@ -90,7 +90,7 @@ fn without_calls_there_are_no_times() {
 fn refusals_and_missed_deadlines_are_summed() {
     let (now, _) = two();
     assert_eq!(
-        (now.lanes[1].rejections(), now.lanes[1].deadline_misses()),
+        (now.lanes[1].rejections.total(), now.lanes[1].deadline_misses()),
         (11_111, 5)
     );
 }

@@ -7,13 +7,14 @@ use std::{
         fd::OwnedFd,
         unix::net::{UnixListener, UnixStream},
     },
-    path::{Path, PathBuf},
+    path::Path,
     process::{Child, Command, Output, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
 use punctual::{Inspection, Orb, Priority, SchedulingClass};
+use punctual_fixtures::Folder;
 use rustix::{
     process::{Pid, Signal, kill_process},
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
@@ -23,7 +24,7 @@ use serde_json::Value;
 
 pub fn a_single_snapshot_is_a_table_or_json() {
     let folder = Folder::new("once");
-    let socket = folder.0.join("radar.inspect");
+    let socket = folder.join("radar.inspect");
     let orb = orb(Inspection::at(&socket));
     let pool = orb.threadpool().lane(Priority::MAX, 2).build().unwrap();
     assert_eq!(pool.statistics().len(), 1);
@@ -46,7 +47,6 @@ pub fn a_single_orb_is_found_and_several_are_an_error() {
     let folder = Folder::new("found");
     let named = |number: u32| {
         folder
-            .0
             .join("punctual")
             .join(format!("{}.{number}.inspect", std::process::id()))
     };
@@ -58,9 +58,9 @@ pub fn a_single_orb_is_found_and_several_are_an_error() {
         "{}",
         complaint(&none)
     );
-    fs::create_dir(folder.0.join("punctual")).unwrap();
+    fs::create_dir(folder.join("punctual")).unwrap();
     // The socket of a dead process: no process has this id.
-    let stale = folder.0.join("punctual").join("4194305.7.inspect");
+    let stale = folder.join("punctual").join("4194305.7.inspect");
     drop(UnixListener::bind(&stale).unwrap());
     let first = orb(Inspection::at(named(0)));
     let found = top(&folder, &["--once", "--pid", &pid, "--interval", "0.1"]);
@@ -69,7 +69,7 @@ pub fn a_single_orb_is_found_and_several_are_an_error() {
     assert_eq!(top(&folder, &["--once", "--pid", "1"]).status.code(), Some(2));
     // In a folder that nothing names.
     let elsewhere = Folder::new("elsewhere");
-    let second = orb(Inspection::at(elsewhere.0.join(format!("{pid}.1.inspect"))));
+    let second = orb(Inspection::at(elsewhere.join(format!("{pid}.1.inspect"))));
     let several = top(&folder, &["--once", "--pid", &pid]);
     assert_eq!(several.status.code(), Some(2));
     assert!(complaint(&several).contains("0.inspect") && complaint(&several).contains("1.inspect"));
@@ -78,7 +78,7 @@ pub fn a_single_orb_is_found_and_several_are_an_error() {
 
 pub fn an_orb_that_ends_is_reported() {
     let folder = Folder::new("gone");
-    let socket = folder.0.join("radar.inspect");
+    let socket = folder.join("radar.inspect");
     // Answers once like an ORB and closes.
     let answer = {
         let orb = orb(Inspection::at(&socket));
@@ -128,7 +128,7 @@ pub fn the_terminal_is_restored_however_top_ends() {
         ("the ORB ends", |_, orb| drop(orb.take()), 1),
     ];
     for (name, end, code) in ends {
-        let socket = folder.0.join("radar.inspect");
+        let socket = folder.join("radar.inspect");
         let mut orb = Some(orb(Inspection::at(&socket)));
         let mut terminal = Terminal::start(&socket);
         terminal.wait_for("q quits");
@@ -230,23 +230,6 @@ impl Drop for Terminal {
     }
 }
 
-/// The runtime folder of one test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("punctual-top-{name}-{}", std::process::id()));
-        fs::create_dir(&folder).unwrap();
-        Self(folder)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 fn orb(inspection: Inspection) -> Orb {
     Orb::builder()
         .scheduling_class(SchedulingClass::Other)
@@ -260,7 +243,7 @@ fn top(folder: &Folder, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_punctual"))
         .arg("top")
         .args(arguments)
-        .env("XDG_RUNTIME_DIR", &folder.0)
+        .env("XDG_RUNTIME_DIR", &**folder)
         .env_remove(Inspection::ENVIRONMENT)
         .stdin(Stdio::null())
         .output()

@@ -290,8 +290,9 @@ fn cancelling_a_long_message_costs_no_more_than_a_short_one() {
         assert_eq!(side.events(usize::MAX, start).unwrap().len(), 1000);
         start.elapsed()
     };
-    // 8 million octets, which took four orders of magnitude longer.
-    let (short, long) = (took(1), took(1_000_000));
+    // 8 million octets, which took four orders of magnitude longer. The machine may stall in one of the runs.
+    let least = |contexts| (0..5).map(|_| took(contexts)).min().unwrap();
+    let (short, long) = (least(1), least(1_000_000));
     assert!(
         long < short * 30 + Duration::from_millis(20),
         "{long:?} and {short:?}"

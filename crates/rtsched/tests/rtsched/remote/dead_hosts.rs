@@ -98,7 +98,7 @@ fn a_call_to_a_stopped_host_ends_by_its_deadline() {
     // Its control does not respond either.
     let begun = PiMutex::new(None);
     thread::scope(|scope| {
-        let patient: TrackerRef = by.as_object().with_timeout(Duration::from_secs(3)).unchecked();
+        let patient: TrackerRef = by.as_object().with_timeout(Duration::from_secs(8)).unchecked();
         let first = &first;
         let begun = &begun;
         let sent = scope.spawn(move || {

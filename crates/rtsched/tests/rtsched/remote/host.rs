@@ -1,7 +1,7 @@
 //! A second process as another host.
 
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
 };
 
@@ -176,6 +176,9 @@ const LEADS_TO: &str = "PUNCTUAL_TEST_LEADS_TO";
 #[test]
 #[ignore = "started by other tests"]
 fn host_process() {
+    // Binaries without a test harness do not compile this function.
+    use std::io::Write;
+
     let host = Host::new();
     if let Ok(next) = std::env::var(LEADS_TO) {
         host.leads_to(&next);

@@ -1,8 +1,11 @@
 //! Cancellation, at each scheduling point and in each wait.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, mpsc},
+    time::{Duration, Instant},
+};
 
-use punctual_fixtures::eventually;
+use punctual_fixtures::{LONG, eventually, in_time};
 use punctual_os::{Gate, PiMutex, ThreadSpec};
 use punctual_rtsched::{DistributableThreadState, RtScheduling, SchedulingError, SpawnSpec, ThreadStatus};
 use punctual_sched::dynamic::Time;
@@ -230,27 +233,37 @@ fn a_cancellation_while_away_is_reported_with_the_reply() {
 
 #[test]
 fn a_cancellation_while_away_is_reported_with_the_timeout() {
-    let (client, server) = (Host::new(), Host::new());
-    let release = Arc::new(Gate::new());
-    let (released, at_client) = (Arc::clone(&release), client.scheduling.clone());
-    let worker = server.serve(move |value| {
-        let away = at_client.snapshot()[0].id;
-        at_client.lookup(away).unwrap().cancel().unwrap();
-        released.pass(None);
-        Ok(value)
+    in_time(Duration::from_millis(500), |timeout| {
+        let (client, server) = (Host::new(), Host::new());
+        let release = Arc::new(Gate::new());
+        let (released, at_client) = (Arc::clone(&release), client.scheduling.clone());
+        let begun = Instant::now();
+        let (cancelled, cancels) = mpsc::channel();
+        let worker = server.serve(move |value| {
+            // A call that has timed out is not away any more.
+            if let Some(away) = at_client.snapshot().first() {
+                let _ = at_client.lookup(away.id).map(|thread| thread.cancel());
+            }
+            let _ = cancelled.send(begun.elapsed());
+            released.pass(None);
+            Ok(value)
+        });
+        let worker = client.resolve(&worker).within(timeout);
+        let mut told = None;
+        let result = client.scheduling.current().segment("track", importance(1), |_| {
+            told = worker.work(1).err().map(|error| (error.kind, error.completed));
+            Ok::<_, SchedulingError>(())
+        });
+        let is_in_time = cancels.recv_timeout(LONG).unwrap() < timeout;
+        release.open();
+        eventually("it has left", || server.scheduling.threads() == 0);
+        if is_in_time {
+            let expected = (SystemExceptionKind::ThreadCancelled, Completion::Maybe);
+            assert_eq!(told, Some(expected));
+            assert!(result.unwrap_err().is_cancellation());
+        }
+        is_in_time
     });
-    let worker = client.resolve(&worker).within(Duration::from_secs(1));
-    let result = client.scheduling.current().segment("track", importance(1), |_| {
-        let told = worker.work(1).unwrap_err();
-        assert_eq!(
-            (told.kind, told.completed),
-            (SystemExceptionKind::ThreadCancelled, Completion::Maybe)
-        );
-        Ok::<_, SchedulingError>(())
-    });
-    assert!(result.unwrap_err().is_cancellation());
-    release.open();
-    eventually("it has left", || server.scheduling.threads() == 0);
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! Operations with a deadline.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use punctual_fixtures::eventually;
+use punctual_os::Gate;
 use punctual_rtsched::{SchedulingError, ThreadStatus};
 use punctual_sched::dynamic::{SheddingPolicy, Time};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
@@ -46,8 +50,10 @@ fn a_late_operation_is_cancelled_and_the_thread_continues() {
 #[test]
 fn calls_in_an_operation_end_at_its_deadline() {
     let (client, server) = (Host::new(), Host::new());
-    let worker = server.serve(|value| {
-        std::thread::sleep(Duration::from_millis(value.unsigned_abs().into()));
+    let release = Arc::new(Gate::new());
+    let released = Arc::clone(&release);
+    let worker = server.serve(move |value| {
+        released.pass(None);
         Ok(value)
     });
     let worker = client.resolve(&worker);
@@ -55,11 +61,8 @@ fn calls_in_an_operation_end_at_its_deadline() {
     current
         .segment("track", importance(1), |_| {
             let began = Instant::now();
-            let result: Result<i32, SchedulingError> = current.operation(
-                SHORT,
-                SheddingPolicy::at_checkpoints(),
-                |_| Ok(worker.work(5000)?),
-            );
+            let result: Result<i32, SchedulingError> =
+                current.operation(SHORT, SheddingPolicy::at_checkpoints(), |_| Ok(worker.work(1)?));
             let SchedulingError::System(late) = result.unwrap_err() else {
                 panic!("a system exception")
             };
@@ -67,10 +70,11 @@ fn calls_in_an_operation_end_at_its_deadline() {
                 (late.kind, late.completed),
                 (SystemExceptionKind::Timeout, Completion::Maybe)
             );
-            assert!(began.elapsed() < Duration::from_secs(4), "the call ended early");
+            assert!(began.elapsed() < LONG, "the call ended at its own timeout");
             Ok::<_, SchedulingError>(())
         })
         .unwrap();
+    release.open();
     // Outside of operations, calls have their original timeout.
     let other = server.serve(|value| {
         std::thread::sleep(2 * SHORT);

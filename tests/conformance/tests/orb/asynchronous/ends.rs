@@ -104,7 +104,7 @@ fn dropped_calls_leave_nothing() {
     assert_eq!(block_on(call), Ok(42));
     let seen = client.seen();
     assert_eq!(
-        (seen.replies, seen.late_replies, seen.protocol_errors),
+        (seen.replies, seen.late_replies, seen.connections.protocol_errors),
         (1, 10, 0)
     );
     assert_eq!(count.get(), 0);

@@ -45,7 +45,7 @@ fn results_and_exceptions_come_back_however_they_are_waited_for() {
     }
     assert_eq!(probe.twice_async(UNLUCKY).wait().unwrap_err().kind, Kind::Unknown);
     assert_eq!(
-        (client.seen().shared_connections, server.seen(0).connections),
+        (client.seen().connections.shared, server.seen(0).connections.open),
         (1, 1)
     );
 }
@@ -92,7 +92,7 @@ fn many_are_outstanding_over_one_connection() {
         .map(|value| probe.wait_at_gate_async(value))
         .collect();
     server.hooks.await_at_gate(CALLS);
-    assert_eq!(server.seen(0).connections, 1);
+    assert_eq!(server.seen(0).connections.open, 1);
     server.hooks.open_gate();
     let sum = block_on(async {
         let mut sum = 0_i32;
@@ -113,7 +113,7 @@ fn calls_inside_one_orb_are_carried_out_at_the_call() {
     assert_eq!(block_on(server.probe.twice_async(4)), Ok(8));
     let refused = server.probe.greet_async("").wait().unwrap_err();
     assert!(matches!(refused, GreetError::Refused(_)));
-    assert_eq!(server.seen(0).shared_connections, 0);
+    assert_eq!(server.seen(0).connections.shared, 0);
     server.probe.retire().unwrap();
     let gone = server.probe.twice_async(1).wait().unwrap_err();
     assert_eq!(gone.kind, Kind::ObjectNotExist);

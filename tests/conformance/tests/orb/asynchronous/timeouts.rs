@@ -7,11 +7,13 @@ use std::{
 
 use punctual::{Completion, Limits, Minor, PolicyOverrides, SystemException, SystemExceptionKind as Kind};
 use punctual_fixtures::{
+    LONG,
     conformance::ProbeRef,
-    eventually,
+    eventually, in_time,
     peer::Listener,
     recorder::resolve,
     server::{Setup, client, reference},
+    waiting::holds_within,
 };
 
 use super::{Client, Count, answer, block_on, late, poll_with, requests};
@@ -47,7 +49,7 @@ fn a_task_is_woken_for_them() {
     assert_eq!(block_on(call), Ok(10));
     let seen = client.seen();
     assert_eq!(
-        (seen.replies, seen.late_replies, seen.shared_connections),
+        (seen.replies, seen.late_replies, seen.connections.shared),
         (1, 4, 1)
     );
 }
@@ -71,13 +73,9 @@ fn any_thread_that_waits_wakes_the_task() {
     thread::scope(|scope| {
         scope.spawn(|| assert_eq!(probe.wait_at_gate(1), Ok(1)));
         server.hooks.await_at_gate(1);
-        let start = Instant::now();
-        while count.get() == 0 && start.elapsed() < Duration::from_secs(5) {
-            thread::sleep(Duration::from_millis(5));
-        }
-        let woken = count.get();
+        let is_woken = holds_within(LONG / 2, || count.get() == 1);
         server.hooks.open_gate();
-        assert_eq!(woken, 1, "one thread of two waits");
+        assert!(is_woken, "one thread of two waits");
     });
     assert_eq!(call.wait(), Err(late()));
     client.shutdown_and_wait().unwrap();
@@ -109,18 +107,26 @@ fn the_one_that_ends_first_is_woken_first() {
 
 #[test]
 fn a_reply_in_time_stays_good_however_late_it_is_taken() {
-    let client = Client::start();
-    let (listener, probe) = client.playing();
-    let (count, waker) = Count::new();
-    let mut call = within(&probe, 500).twice_async(1);
-    assert!(poll_with(&mut call, &waker).is_pending());
-    let mut peer = listener.accept();
-    let due = requests(&mut peer, 1);
-    peer.send(&answer(&due[0]));
-    eventually("it is woken", || count.get() == 1);
-    thread::sleep(Duration::from_millis(600));
-    assert_eq!(block_on(call), Ok(2));
-    assert_eq!(count.get(), 1, "once");
+    in_time(Duration::from_millis(300), |timeout| {
+        let client = Client::start();
+        let (listener, probe) = client.playing();
+        let (count, waker) = Count::new();
+        let prompt: ProbeRef = probe.with_timeout(timeout).unchecked();
+        let start = Instant::now();
+        let mut call = prompt.twice_async(1);
+        assert!(poll_with(&mut call, &waker).is_pending());
+        let mut peer = listener.accept();
+        let due = requests(&mut peer, 1);
+        peer.send(&answer(&due[0]));
+        eventually("it is woken", || count.get() == 1);
+        if start.elapsed() >= timeout {
+            return false;
+        }
+        thread::sleep(timeout);
+        assert_eq!(block_on(call), Ok(2));
+        assert_eq!(count.get(), 1, "once");
+        true
+    });
 }
 
 #[test]

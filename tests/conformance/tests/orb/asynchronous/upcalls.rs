@@ -45,10 +45,10 @@ fn the_own_lane_reads_where_a_thread_is_left() {
     let last = Server::start();
     let two = middle(2, PolicyOverrides::new());
     assert_eq!(ask(&two, &last), Ok(42));
-    assert_eq!(two.seen(0).shared_connections, 1);
+    assert_eq!(two.seen(0).connections.shared, 1);
     let serving = middle(1, PolicyOverrides::new().wait_strategy(WaitStrategy::Serving));
     assert_eq!(ask(&serving, &last), Ok(42));
-    assert_eq!(serving.seen(0).shared_connections, 1);
+    assert_eq!(serving.seen(0).connections.shared, 1);
 }
 
 /// A caller that only polls never sleeps, so a thread that reads delivers its reply: the caller itself, if it
@@ -97,8 +97,8 @@ fn else_the_pool_for_replies_does() {
     assert_eq!(ask(&middle, &last), Ok(42));
     assert_eq!(
         (
-            middle.seen(0).shared_connections,
-            pool.statistics()[0].1.shared_connections
+            middle.seen(0).connections.shared,
+            pool.statistics()[0].1.connections.shared
         ),
         (0, 1)
     );
@@ -110,6 +110,6 @@ fn a_thread_does_not_wait_for_itself() {
     let (last, middle) = (Server::start(), middle(1, PolicyOverrides::new()));
     let deadlock = SystemException::new(Kind::BadInvOrder, Minor::DEADLOCK_DETECTED, Completion::Maybe);
     assert_eq!(ask(&middle, &last), Err(deadlock));
-    assert_eq!(middle.seen(0).deadlocks, 1);
+    assert_eq!(middle.seen(0).threads.deadlocks, 1);
     assert_eq!(middle.probe.twice(1), Ok(2));
 }

@@ -114,7 +114,9 @@ fn a_client_that_is_gone_is_answered_no_more() {
     drop(peer);
     // The first write to a peer that is gone still succeeds; then the connection is known to be broken.
     response.respond(Ok(8));
-    eventually("all connections are closed", || office.seen().connections == 0);
+    eventually("all connections are closed", || {
+        office.seen().connections.open == 0
+    });
     assert_eq!(office.desk.now(1), Ok(1));
 }
 

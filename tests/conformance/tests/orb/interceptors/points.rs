@@ -173,7 +173,7 @@ fn over_a_shared_connection() {
     let shared = PolicyOverrides::new().connection_mode(ConnectionMode::Shared);
     let probe: ProbeRef = probe.as_object().with_policies(shared).unchecked();
     assert_all(&journal, &probe, "over a shared connection");
-    assert_eq!(pool.statistics()[0].1.shared_connections, 1);
+    assert_eq!(pool.statistics()[0].1.connections.shared, 1);
     orb.shutdown_and_wait().unwrap();
 }
 

@@ -460,7 +460,7 @@ fn a_thread_is_borrowed_for_the_request() {
         journal.expect("borrowed", &SERVED);
         server.hooks.open_gate();
     });
-    assert_eq!(server.seen(1).borrowed, 1);
+    assert_eq!(server.seen(1).threads.borrowed, 1);
 }
 
 /// Nobody starts what is refused before.

@@ -95,7 +95,7 @@ fn references_with_malformed_policies_or_endpoints_lead_to_the_object_or_to_an_e
     }
     // Both sides are as they were.
     assert_eq!(resolve(&client, &server, &[good]).twice(21), Ok(42));
-    assert_eq!(server.pool.statistics()[0].1.protocol_errors, 0);
+    assert_eq!(server.pool.statistics()[0].1.connections.protocol_errors, 0);
 }
 
 #[test]

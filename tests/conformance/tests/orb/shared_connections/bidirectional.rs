@@ -65,13 +65,13 @@ fn callbacks_use_the_connection_of_the_client() {
             });
         }
     });
-    assert_eq!(server.seen(0).connections, 1, "of the client");
-    assert_eq!(client.seen(0).connections, 0, "none of the server");
+    assert_eq!(server.seen(0).connections.open, 1, "of the client");
+    assert_eq!(client.seen(0).connections.open, 0, "none of the server");
     assert_eq!(client.seen(0).requests, 400);
     // Other threads of the server call back, too.
     let callback = server.orb.resolve::<ProbeRef>(&client.probe.to_ior()).unwrap();
     assert_eq!(callback.twice(4), Ok(8));
-    assert_eq!(client.seen(0).connections, 0);
+    assert_eq!(client.seen(0).connections.open, 0);
 }
 
 /// The control: without the rule, or the client's policy, the server connects.
@@ -87,7 +87,7 @@ fn without_rule_or_policy_the_server_connects() {
         client.orb.set_policies(policies);
         let probe = server.reference_for(&client.orb);
         assert_eq!(probe.forward(Some(&client.probe), 3), Ok(6));
-        assert_eq!(client.seen(0).connections, 1);
+        assert_eq!(client.seen(0).connections.open, 1);
     }
 }
 
@@ -127,7 +127,7 @@ fn requests_of_the_server_have_odd_ids() {
         drop(peer);
         assert_eq!(call.join().unwrap(), Err(super::lost()));
     });
-    eventually("it is closed", || server.seen(0).connections == 0);
+    eventually("it is closed", || server.seen(0).connections.open == 0);
 }
 
 #[test]

@@ -37,7 +37,10 @@ fn a_late_reply_is_dropped() {
     });
     let seen = client.seen(0);
     assert_eq!((seen.replies, seen.late_replies), (1, 1));
-    assert_eq!((seen.shared_connections, seen.protocol_errors), (1, 0));
+    assert_eq!(
+        (seen.connections.shared, seen.connections.protocol_errors),
+        (1, 0)
+    );
 }
 
 /// What was answered is answered; the rest is sent again, over another connection.
@@ -93,7 +96,7 @@ fn the_end_of_the_stream_is_told_to_all() {
         for (value, call) in calls {
             assert_eq!(call.join().unwrap(), Ok(2 * value));
         }
-        assert_eq!(client.seen(0).shared_connections, 1);
+        assert_eq!(client.seen(0).connections.shared, 1);
     });
 }
 
@@ -262,12 +265,12 @@ fn it_closes_when_it_is_idle_and_not_before() {
         let request = peer.receive().unwrap();
         // Longer than it takes to be idle.
         thread::sleep(Duration::from_millis(300));
-        assert_eq!(client.seen(0).shared_connections, 1, "a call is outstanding");
+        assert_eq!(client.seen(0).connections.shared, 1, "a call is outstanding");
         peer.send(&answer(&request));
         for (value, call) in calls {
             assert_eq!(call.join().unwrap(), Ok(2 * value));
         }
         assert_eq!(peer.receive().unwrap().message_type, CLOSE_CONNECTION);
-        eventually("it is closed", || client.seen(0).idle_connections == 1);
+        eventually("it is closed", || client.seen(0).connections.idle == 1);
     });
 }

@@ -270,5 +270,5 @@ fn long_and_short_calls_share_a_connection() {
             });
         }
     });
-    assert_eq!(server.seen(0).connections, 1);
+    assert_eq!(server.seen(0).connections.open, 1);
 }

@@ -85,9 +85,9 @@ fn it_costs_the_connection_and_nothing_else() {
                 assert!(peer.is_closed(), "{name}");
             });
             eventually("it is counted", || {
-                client.seen(0).protocol_errors == number as u64 + 1
+                client.seen(0).connections.protocol_errors == number as u64 + 1
             });
-            assert_eq!(client.seen(0).shared_connections, 1, "{name}");
+            assert_eq!(client.seen(0).connections.shared, 1, "{name}");
         }
         bystander.send(&answer(&due));
         for (value, call) in calls {
@@ -127,7 +127,7 @@ fn a_flood_of_cancel_requests_takes_no_more_than_its_share_of_the_lane() {
             .repeat(1_000);
         eventually("it waits for its turn", || {
             peer.send(&cancels);
-            client.seen(0).put_off > 0
+            client.seen(0).connections.put_off > 0
         });
         peer.send(&answer(&due));
         for (value, call) in calls {

@@ -82,8 +82,8 @@ fn the_callers_priority_chooses_the_lane() {
         assert_eq!(probe.twice(1), Ok(2));
         assert_eq!([0, 1].map(|lane| client.seen(lane).replies), replies, "{caller}");
     }
-    assert_eq!([0, 1].map(|lane| client.seen(lane).shared_connections), [1, 1]);
-    assert_eq!(server.seen(0).connections, 2);
+    assert_eq!([0, 1].map(|lane| client.seen(lane).connections.shared), [1, 1]);
+    assert_eq!(server.seen(0).connections.open, 2);
     client.orb.current().set_priority(priority(MIDDLE + 1)).unwrap();
     let error = probe.twice(1).unwrap_err();
     assert_eq!(error, policy(Minor::NO_LANE_FOR_REPLY));

@@ -76,7 +76,7 @@ fn connections_of_a_lane_are_limited() {
         1,
         "in good order"
     );
-    assert_eq!(client.seen(0).shared_connections, 2);
+    assert_eq!(client.seen(0).connections.shared, 2);
 
     let played = [(); 2].map(|()| client.playing());
     let played = &played;
@@ -138,7 +138,7 @@ fn a_server_that_does_not_read_blocks_nobody() {
             assert_eq!(call.join().unwrap(), Ok(2 * value));
         }
     });
-    assert_eq!(client.seen(0).shared_connections, 1);
+    assert_eq!(client.seen(0).connections.shared, 1);
 }
 
 /// Its replies are read all the same, or both would wait for each other.
@@ -174,5 +174,5 @@ fn a_server_that_never_reads_loses_the_connection() {
     let probe: ProbeRef = probe.with_policies(without).unchecked();
     assert_eq!(probe.reverse(&large()).unwrap_err(), lost());
     drop(listener);
-    eventually("it is gone", || client.seen(0).shared_connections == 0);
+    eventually("it is gone", || client.seen(0).connections.shared == 0);
 }

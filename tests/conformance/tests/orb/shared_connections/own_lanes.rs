@@ -92,9 +92,9 @@ fn the_own_lane_reads_where_a_thread_is_left() {
         }
         let lane = usize::from(with_lanes);
         let seen = middle.seen(lane);
-        assert_eq!(seen.shared_connections, usize::from(shares), "{name}");
+        assert_eq!(seen.connections.shared, usize::from(shares), "{name}");
         assert_eq!(seen.replies, if shares { 20 } else { 0 }, "{name}");
-        assert_eq!(last.seen(0).connections, 1, "{name}");
+        assert_eq!(last.seen(0).connections.open, 1, "{name}");
     }
 }
 
@@ -118,9 +118,9 @@ fn the_last_thread_reads_for_itself() {
         });
     }
     let seen = middle.seen(0);
-    assert_eq!(seen.shared_connections, 1);
+    assert_eq!(seen.connections.shared, 1);
     assert!(seen.replies > 0 && seen.replies < 900, "{}", seen.replies);
-    assert_eq!(seen.deadlocks, 0);
+    assert_eq!(seen.threads.deadlocks, 0);
 }
 
 /// Two servers whose objects call each other, deeper than either has threads.
@@ -166,11 +166,11 @@ fn one_thread_serves_and_reads_while_it_waits() {
             assert_eq!(probe.rally(depth), Ok(depth));
         }
         assert_eq!(
-            [&one, &other].map(|server| server.seen(0).shared_connections),
+            [&one, &other].map(|server| server.seen(0).connections.shared),
             [1, 1]
         );
         assert_eq!(
-            one.seen(0).connections,
+            one.seen(0).connections.open,
             2,
             "the client's, and one for all calls back"
         );

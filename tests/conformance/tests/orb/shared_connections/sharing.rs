@@ -31,14 +31,14 @@ fn callers_share_one_connection() {
             .map(|value| (value, scope.spawn(move || probe.wait_at_gate(value))))
             .collect();
         server.hooks.await_at_gate(CALLERS);
-        assert_eq!(server.seen(0).connections, 1);
+        assert_eq!(server.seen(0).connections.open, 1);
         server.hooks.open_gate();
         for (value, call) in calls {
             assert_eq!(call.join().unwrap(), Ok(value));
         }
     });
     let seen = client.seen(0);
-    assert_eq!((seen.shared_connections, seen.connections), (1, 0));
+    assert_eq!((seen.connections.shared, seen.connections.open), (1, 0));
     assert_eq!(seen.replies - before, CALLERS as u64);
 }
 
@@ -68,9 +68,9 @@ fn callers_that_connect_at_once_end_up_with_one() {
         }
     });
     assert!(watch.connected() <= CALLERS);
-    assert_eq!(pool.statistics()[0].1.shared_connections, 1);
+    assert_eq!(pool.statistics()[0].1.connections.shared, 1);
     // The descriptors that the watch keeps do not: they are shut down.
-    eventually("the others are closed", || server.seen(0).connections == 1);
+    eventually("the others are closed", || server.seen(0).connections.open == 1);
     orb.shutdown_and_wait().unwrap();
 }
 
@@ -155,7 +155,7 @@ fn large_messages_of_several_callers_do_not_mix() {
             });
         }
     });
-    assert_eq!(client.seen(0).shared_connections, 1);
+    assert_eq!(client.seen(0).connections.shared, 1);
 }
 
 #[test]
@@ -163,14 +163,14 @@ fn oneway_and_locate_go_over_it_too() {
     let (server, client) = (Server::start(), Client::start());
     let probe = server.reference_for(&client.orb);
     probe.validate_connection().unwrap();
-    assert_eq!(client.seen(0).shared_connections, 1);
+    assert_eq!(client.seen(0).connections.shared, 1);
     for value in 0..100 {
         probe.note(value).unwrap();
     }
     assert_eq!(probe.noted(), Ok(99), "after all that went before");
     assert_eq!(server.hooks.journal(), (0..100).collect::<Vec<_>>());
     assert_eq!(
-        (server.seen(0).connections, client.seen(0).shared_connections),
+        (server.seen(0).connections.open, client.seen(0).connections.shared),
         (1, 1)
     );
     // The LocateReply and one reply.
@@ -183,7 +183,7 @@ fn calls_inside_one_orb_have_no_connection() {
     server.orb.set_reply_threadpool(&server.pool).unwrap();
     let probe = server.probe.with_policies(shared()).unchecked();
     assert_eq!(ProbeRef::twice(&probe, 4), Ok(8));
-    assert_eq!(server.seen(0).shared_connections, 0);
+    assert_eq!(server.seen(0).connections.shared, 0);
 }
 
 /// Each scope of policies.
@@ -250,7 +250,7 @@ fn bands_and_private_references_share_nothing() {
     assert_eq!(recorder.connections_of_requests()[4..], [2, 2]);
     drop(private);
     recorder.await_open(2, REQUEST);
-    assert_eq!(client.seen(0).shared_connections, 2);
+    assert_eq!(client.seen(0).connections.shared, 2);
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn every_transport_can_be_shared() {
                 });
             }
         });
-        assert_eq!(server.seen(0).connections, 1, "{endpoint}");
-        assert_eq!(client.seen(0).shared_connections, 1, "{endpoint}");
+        assert_eq!(server.seen(0).connections.open, 1, "{endpoint}");
+        assert_eq!(client.seen(0).connections.shared, 1, "{endpoint}");
     }
 }

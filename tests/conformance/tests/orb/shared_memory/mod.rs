@@ -43,7 +43,7 @@ fn connections(server: &Server) -> usize {
         .pool
         .statistics()
         .iter()
-        .map(|(_, lane)| lane.connections)
+        .map(|(_, lane)| lane.connections.open)
         .sum()
 }
 

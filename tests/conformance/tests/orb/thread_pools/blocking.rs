@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use punctual::{LaneStatistics, LaneWait};
+use punctual::LaneWait;
 use punctual_fixtures::{eventually, peer::Peer, server::client, skip_error, wire::COMMON};
 use punctual_os::TaskId;
 use punctual_system::perf::Counter;
@@ -32,11 +32,17 @@ fn each_thread_has_its_connection_and_one_has_the_rest() {
     different.sort_unstable();
     different.dedup();
     assert_eq!(different.len(), 3, "{threads:?}: two of their own, one for three");
-    assert_eq!((seen(&server, 0).threads, seen(&server, 0).connections), (3, 5));
+    assert_eq!(
+        (
+            seen(&server, 0).threads.present,
+            seen(&server, 0).connections.open
+        ),
+        (3, 5)
+    );
     // A connection ends, and its thread takes one of those that have waited longest.
     let [first, second, rest @ ..] = peers;
     drop(first);
-    eventually("it is closed", || seen(&server, 0).connections == 4);
+    eventually("it is closed", || seen(&server, 0).connections.open == 4);
     let mut rest = rest;
     eventually("one is adopted", || {
         rest.each_mut()
@@ -50,7 +56,7 @@ fn each_thread_has_its_connection_and_one_has_the_rest() {
         "one for one"
     );
     drop(rest);
-    eventually("they are closed", || seen(&server, 0).connections == 1);
+    eventually("they are closed", || seen(&server, 0).connections.open == 1);
     let mut late = Peer::connect(port);
     assert_eq!(
         thread_of(&mut late, &key),
@@ -115,7 +121,7 @@ fn who_does_not_complete_a_message_is_closed() {
     peer.send(&request[..20]);
     assert_eq!(peer.receive().unwrap().message_type, 6, "MessageError");
     assert!(peer.is_closed());
-    let LaneStatistics { protocol_errors, .. } = seen(&server, 0);
+    let protocol_errors = seen(&server, 0).connections.protocol_errors;
     assert_eq!(protocol_errors, 1);
     assert_eq!(
         server.reference_for(&client()).twice(1),
@@ -155,10 +161,10 @@ fn a_peer_that_does_not_read_does_not_keep_a_pool_alive() {
     eventually("its thread waits", || {
         let before = seen(&server, 0);
         thread::sleep(std::time::Duration::from_millis(50));
-        before.requests > 0 && before.busy == 0 && seen(&server, 0).requests == before.requests
+        before.requests > 0 && before.threads.busy == 0 && seen(&server, 0).requests == before.requests
     });
     assert!(seen(&server, 0).requests < 4, "for room");
     server.poa.destroy().unwrap();
     server.pool.destroy().unwrap();
-    assert_eq!(seen(&server, 0).threads, 0);
+    assert_eq!(seen(&server, 0).threads.present, 0);
 }

@@ -38,7 +38,7 @@ fn an_exhausted_lane_borrows_from_below() {
         for calls in 1..=3 {
             wait_at_gate(scope, &client, &probe, Some(HIGH), calls);
             server.hooks.await_at_gate(calls as usize);
-            assert_eq!(seen(&server, 1).borrowed, calls as u64 - 1);
+            assert_eq!(seen(&server, 1).threads.borrowed, calls as u64 - 1);
         }
         // Nobody is left in either lane.
         wait_at_gate(scope, &client, &probe, Some(HIGH), 4);
@@ -49,7 +49,7 @@ fn an_exhausted_lane_borrows_from_below() {
     });
     // A thread is busy until a moment after its reply.
     eventually("no thread is busy", || {
-        seen(&server, 0).busy + seen(&server, 1).busy == 0
+        seen(&server, 0).threads.busy + seen(&server, 1).threads.busy == 0
     });
     let (low, high) = (seen(&server, 0), seen(&server, 1));
     assert_eq!(
@@ -57,8 +57,11 @@ fn an_exhausted_lane_borrows_from_below() {
         (1, 4),
         "connections stay with their lane"
     );
-    assert_eq!((low.lent, low.borrowed, high.lent), (high.borrowed, 0, 0));
-    assert!((2..=3).contains(&high.borrowed), "{high:?}");
+    assert_eq!(
+        (low.threads.lent, low.threads.borrowed, high.threads.lent),
+        (high.threads.borrowed, 0, 0)
+    );
+    assert!((2..=3).contains(&high.threads.borrowed), "{high:?}");
 }
 
 #[test]
@@ -82,7 +85,7 @@ fn a_low_lane_does_not_borrow_from_above() {
         assert_eq!(probe.twice(1), Ok(2), "the high lane is as free as ever");
         server.hooks.open_gate();
     });
-    assert_eq!(seen(&server, 0).borrowed, 0);
+    assert_eq!(seen(&server, 0).threads.borrowed, 0);
 }
 
 #[test]
@@ -100,7 +103,7 @@ fn without_borrowing_a_lane_waits_for_its_own_threads() {
         assert_eq!(server.hooks.arrived_at_gate(), 1);
         server.hooks.open_gate();
     });
-    assert_eq!(seen(&server, 1).borrowed, 0);
+    assert_eq!(seen(&server, 1).threads.borrowed, 0);
 }
 
 /// Own dynamic threads come before those of others.
@@ -121,7 +124,10 @@ fn a_lane_grows_before_it_borrows() {
             wait_at_gate(scope, &client, &probe, Some(HIGH), calls);
             server.hooks.await_at_gate(calls as usize);
             assert_eq!(
-                (seen(&server, 1).borrowed, seen(&server, 1).dynamic_threads),
+                (
+                    seen(&server, 1).threads.borrowed,
+                    seen(&server, 1).threads.dynamic
+                ),
                 (borrowed, 1)
             );
         }
@@ -152,7 +158,13 @@ fn lanes_borrow_from_all_below_them() {
         }
         server.hooks.open_gate();
     });
-    assert_eq!((seen(&server, 1).borrowed, seen(&server, 4).borrowed), (1, 2));
+    assert_eq!(
+        (
+            seen(&server, 1).threads.borrowed,
+            seen(&server, 4).threads.borrowed
+        ),
+        (1, 2)
+    );
 }
 
 #[test]
@@ -184,7 +196,7 @@ fn the_borrowed_thread_runs_at_the_priority_of_the_request() {
             assert_eq!(probe.native_priority(), Ok(99));
             assert_eq!(probe.corba_priority(), Ok(HIGH));
         }
-        assert_eq!(seen(&server, 1).borrowed, 30);
+        assert_eq!(seen(&server, 1).threads.borrowed, 30);
         client.current().set_priority(priority(LOW)).unwrap();
         assert_eq!(probe.native_priority(), Ok(33), "back at its own");
         assert_eq!(scheduling::of(lender).unwrap(), resting);
@@ -254,7 +266,7 @@ pub(super) fn stress(server: &Server) -> u64 {
         let sum =
             |count: fn(&LaneStatistics) -> u64| (0..3).map(|lane| count(&seen(server, lane))).sum::<u64>();
         sum(|lane| lane.requests) >= (CALLS + CALLS.div_ceil(7)) * clients.len() as u64
-            && sum(|lane| lane.busy as u64) == 0
+            && sum(|lane| lane.threads.busy as u64) == 0
     });
     let lanes = [0, 1, 2].map(|lane| seen(server, lane));
     let oneways = CALLS.div_ceil(7);
@@ -262,9 +274,9 @@ pub(super) fn stress(server: &Server) -> u64 {
         assert_eq!(lane.requests, clients_of(own) * (CALLS + oneways), "{lane:?}");
     }
     let sum = |count: fn(&LaneStatistics) -> u64| lanes.iter().map(count).sum::<u64>();
-    assert_eq!(sum(|lane| lane.borrowed), sum(|lane| lane.lent));
-    assert_eq!(lanes[0].borrowed, 0);
-    sum(|lane| lane.borrowed)
+    assert_eq!(sum(|lane| lane.threads.borrowed), sum(|lane| lane.threads.lent));
+    assert_eq!(lanes[0].threads.borrowed, 0);
+    sum(|lane| lane.threads.borrowed)
 }
 
 /// The lane's own thread has ended by then: the lane is kept open by the one that it has borrowed.
@@ -293,16 +305,25 @@ fn a_shutdown_finishes_what_a_borrowed_thread_serves() {
         });
         let mut peer = elsewhere.accept();
         let request = peer.receive().unwrap();
-        assert_eq!((seen(&server, 1).borrowed, seen(&server, 0).lent), (1, 1));
+        assert_eq!(
+            (seen(&server, 1).threads.borrowed, seen(&server, 0).threads.lent),
+            (1, 1)
+        );
         server.orb.shutdown();
         server.hooks.open_gate();
         // Time for the lane's own thread to end, which nobody reports.
         own.join().unwrap();
         thread::sleep(BURST);
-        assert_eq!(seen(&server, 1).threads, 1, "the borrowed one");
+        assert_eq!(seen(&server, 1).threads.present, 1, "the borrowed one");
         peer.send(&COMMON.reply(request.request().id, 0, |body| body.i32(42)));
         assert_eq!(borrowed.join().unwrap(), Ok(42));
     });
     server.orb.shutdown_and_wait().unwrap();
-    assert_eq!((seen(&server, 1).threads, seen(&server, 1).connections), (0, 0));
+    assert_eq!(
+        (
+            seen(&server, 1).threads.present,
+            seen(&server, 1).connections.open
+        ),
+        (0, 0)
+    );
 }

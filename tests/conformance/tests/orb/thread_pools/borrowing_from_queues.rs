@@ -92,7 +92,10 @@ fn what_no_lower_lane_has_a_thread_for_waits_and_what_finds_no_room_is_refused()
             wait_at_gate(scope, &client, &probe, Some(HIGH), calls);
             server.hooks.await_at_gate(calls as usize);
             let high = seen(&server, 1);
-            assert_eq!((high.borrowed, high.queue.requests), (calls as u64 - 1, 0));
+            assert_eq!(
+                (high.threads.borrowed, high.queue.requests),
+                (calls as u64 - 1, 0)
+            );
         }
         for calls in 4..=7 {
             wait_at_gate(scope, &client, &probe, Some(HIGH), calls);
@@ -114,14 +117,18 @@ fn what_no_lower_lane_has_a_thread_for_waits_and_what_finds_no_room_is_refused()
     values.sort_unstable();
     assert_eq!(values, [1, 2, 3, 4, 5, 6, 7]);
     eventually("all are back", || {
-        seen(&server, 0).busy + seen(&server, 1).busy == 0
+        seen(&server, 0).threads.busy + seen(&server, 1).threads.busy == 0
     });
     let (low, high) = (seen(&server, 0), seen(&server, 1));
-    assert_eq!((low.requests, low.borrowed, high.lent), (0, 0, 0));
-    assert_eq!(low.lent, high.borrowed);
+    assert_eq!((low.requests, low.threads.borrowed, high.threads.lent), (0, 0, 0));
+    assert_eq!(low.threads.lent, high.threads.borrowed);
     assert_eq!((high.queue.accepted, high.queue.refused), (7, 1));
     assert_eq!((high.queue.requests, high.queue.octets), (0, 0));
-    assert_eq!((low.threads, high.threads), (3, 2), "one of each reads");
+    assert_eq!(
+        (low.threads.present, high.threads.present),
+        (3, 2),
+        "one of each reads"
+    );
 }
 
 /// The thread of the low lane comes back to requests of both: those of the high lane go first, each lane's in
@@ -135,7 +142,10 @@ fn the_queue_above_goes_before_the_own_one() {
         wait_at_gate(scope, &client, &probe, Some(HIGH), 1);
         server.hooks.await_at_gate(1);
         let held = Held::start(scope, &server, HIGH);
-        assert_eq!((seen(&server, 1).borrowed, seen(&server, 0).lent), (1, 1));
+        assert_eq!(
+            (seen(&server, 1).threads.borrowed, seen(&server, 0).threads.lent),
+            (1, 1)
+        );
         let note = |own: i16, value: i32, lane: usize, waiting: usize| {
             client.current().set_priority(priority(own)).unwrap();
             probe.note(value).unwrap();
@@ -154,7 +164,7 @@ fn the_queue_above_goes_before_the_own_one() {
             1,
             "the high lane's thread had no part in it"
         );
-        assert_eq!(seen(&server, 1).borrowed, 3);
+        assert_eq!(seen(&server, 1).threads.borrowed, 3);
         server.hooks.open_gate();
     });
     let (low, high) = (seen(&server, 0), seen(&server, 1));
@@ -177,7 +187,10 @@ fn a_low_lane_does_not_take_from_above_its_own() {
             assert_eq!(probe.twice(1), Ok(2), "the high lane is as free as ever");
         }
         let (low, high) = (seen(&server, 0), seen(&server, 1));
-        assert_eq!((low.queue.requests, low.borrowed, high.borrowed), (1, 0, 0));
+        assert_eq!(
+            (low.queue.requests, low.threads.borrowed, high.threads.borrowed),
+            (1, 0, 0)
+        );
         server.hooks.open_gate();
     });
 }
@@ -200,7 +213,7 @@ fn own_dynamic_threads_come_before_borrowed_ones() {
             wait_at_gate(scope, &client, &probe, Some(HIGH), calls);
             server.hooks.await_at_gate(calls as usize);
             let high = seen(&server, 1);
-            assert_eq!((high.borrowed, high.dynamic_threads), (borrowed, 1));
+            assert_eq!((high.threads.borrowed, high.threads.dynamic), (borrowed, 1));
         }
         server.hooks.open_gate();
     });
@@ -229,7 +242,13 @@ fn lanes_borrow_from_all_below_them_however_many() {
         }
         server.hooks.open_gate();
     });
-    assert_eq!((seen(&server, 1).borrowed, seen(&server, 7).borrowed), (1, 5));
+    assert_eq!(
+        (
+            seen(&server, 1).threads.borrowed,
+            seen(&server, 7).threads.borrowed
+        ),
+        (1, 5)
+    );
 }
 
 #[test]
@@ -256,7 +275,7 @@ fn the_borrowed_thread_runs_at_the_priority_of_the_queue() {
             assert_eq!(probe.native_priority(), Ok(99));
             assert_eq!(probe.corba_priority(), Ok(HIGH));
         }
-        assert_eq!(seen(&server, 1).borrowed, 30);
+        assert_eq!(seen(&server, 1).threads.borrowed, 30);
         client.current().set_priority(priority(LOW)).unwrap();
         assert_eq!(probe.native_priority(), Ok(33), "back at its own");
         assert_eq!(scheduling::of(lender).unwrap(), resting);
@@ -290,7 +309,7 @@ fn a_thread_that_serves_while_it_waits_is_lent_as_well() {
                 assert_eq!(seen(&server, lane).requests, before + 1);
             }
         }
-        assert_eq!(seen(&server, 1).borrowed, 2 * 19);
+        assert_eq!(seen(&server, 1).threads.borrowed, 2 * 19);
         held.end();
         server.hooks.open_gate();
     });
@@ -353,7 +372,10 @@ fn at_the_end_nothing_is_left_undecided() {
     server.orb.shutdown_and_wait().unwrap();
     assert_eq!(server.hooks.values_at_gate(), [1]);
     let high = seen(&server, 1);
-    assert_eq!((high.threads, high.connections, high.queue.requests), (0, 0, 0));
+    assert_eq!(
+        (high.threads.present, high.connections.open, high.queue.requests),
+        (0, 0, 0)
+    );
 }
 
 /// What became of calls, by the values they carried.
@@ -436,7 +458,7 @@ fn nothing_that_was_let_in_is_lost_under_overload() {
     served.sort_unstable();
     assert_eq!(at_gate, served, "each once, and nothing else");
     eventually("all are back", || {
-        seen(&server, 0).busy + seen(&server, 1).busy == 0
+        seen(&server, 0).threads.busy + seen(&server, 1).threads.busy == 0
     });
     let (low, high) = (seen(&server, 0), seen(&server, 1));
     let accepted = low.queue.accepted + high.queue.accepted;
@@ -446,7 +468,7 @@ fn nothing_that_was_let_in_is_lost_under_overload() {
         (served.len() as u64, fates.refused.len() as u64)
     );
     assert_eq!((low.queue.requests, high.queue.requests), (0, 0));
-    assert_eq!(low.lent, high.borrowed);
+    assert_eq!(low.threads.lent, high.threads.borrowed);
     assert!(high.queue.most_requests <= 2);
 }
 
@@ -467,7 +489,7 @@ fn a_shutdown_in_the_middle_lies_to_nobody() {
         assert_eq!(fates.served.len() + fates.refused.len(), 8 * 300);
         assert!(fates.unknown.len() <= 8, "one for each client at most");
         for lane in [0, 1].map(|lane| seen(&server, lane)) {
-            assert_eq!((lane.threads, lane.queue.requests), (0, 0));
+            assert_eq!((lane.threads.present, lane.queue.requests), (0, 0));
         }
     }
 }

@@ -166,7 +166,7 @@ fn callers_never_hang() {
             let answered: Vec<i32> = callers.into_iter().map(|caller| caller.join().unwrap()).collect();
             assert!(answered.iter().sum::<i32>() >= 90, "{name}: {answered:?}");
         });
-        assert_eq!(pool.statistics()[0].1.connections, 0, "{name}");
+        assert_eq!(pool.statistics()[0].1.connections.open, 0, "{name}");
     }
 }
 
@@ -208,5 +208,9 @@ fn a_lane_that_borrows_ends_like_any_other() {
         .build()
         .unwrap();
     pool.destroy().unwrap();
-    assert!(pool.statistics().iter().all(|(_, lane)| lane.threads == 0));
+    assert!(
+        pool.statistics()
+            .iter()
+            .all(|(_, lane)| lane.threads.present == 0)
+    );
 }

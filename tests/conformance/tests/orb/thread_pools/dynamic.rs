@@ -17,7 +17,7 @@ fn threads_are_made_one_at_a_time_up_to_the_bound() {
     let pool = prefix(&server);
     // The first request has left nobody waiting.
     assert_eq!(
-        (seen(&server, 0).threads, seen(&server, 0).dynamic_threads),
+        (seen(&server, 0).threads.present, seen(&server, 0).threads.dynamic),
         (2, 1)
     );
     thread::scope(|scope| {
@@ -26,7 +26,7 @@ fn threads_are_made_one_at_a_time_up_to_the_bound() {
             server.hooks.await_at_gate(calls as usize);
             let now = seen(&server, 0);
             assert_eq!(
-                (now.threads, now.busy),
+                (now.threads.present, now.threads.busy),
                 (threads, calls as usize),
                 "{calls} calls"
             );
@@ -43,7 +43,11 @@ fn threads_are_made_one_at_a_time_up_to_the_bound() {
     });
     let after = seen(&server, 0);
     assert_eq!(
-        (after.threads, after.dynamic_threads, after.thread_failures),
+        (
+            after.threads.present,
+            after.threads.dynamic,
+            after.threads.failures
+        ),
         (3, 2, 0)
     );
     assert_eq!(server.hooks.arrived_at_gate(), 6, "nothing is lost");
@@ -62,7 +66,7 @@ fn without_dynamic_threads_there_are_the_static_ones() {
         server.hooks.open_gate();
     });
     assert_eq!(
-        (seen(&server, 0).threads, seen(&server, 0).dynamic_threads),
+        (seen(&server, 0).threads.present, seen(&server, 0).threads.dynamic),
         (2, 0)
     );
 }
@@ -74,14 +78,16 @@ fn ends_and_comes_again(pool: Shape) {
     let client = client();
     let probe = server.reference_for(&client);
     let prefix = prefix(&server);
-    eventually("the dynamic thread has ended", || seen(&server, 0).threads == 1);
+    eventually("the dynamic thread has ended", || {
+        seen(&server, 0).threads.present == 1
+    });
     eventually("and is gone", || threads_of(&prefix).len() == 1);
-    let made = seen(&server, 0).dynamic_threads;
+    let made = seen(&server, 0).threads.dynamic;
     assert_eq!(probe.twice(1), Ok(2), "the static one serves");
     eventually("another one was needed", || {
-        seen(&server, 0).dynamic_threads == made + 1
+        seen(&server, 0).threads.dynamic == made + 1
     });
-    eventually("and has ended", || seen(&server, 0).threads == 1);
+    eventually("and has ended", || seen(&server, 0).threads.present == 1);
     thread::scope(|scope| {
         for calls in 1..=3 {
             wait_at_gate(scope, &client, &probe, None, calls);
@@ -89,10 +95,12 @@ fn ends_and_comes_again(pool: Shape) {
         }
         // Long beyond their lives: who serves, and who is the only one that waits, stays.
         thread::sleep(BURST);
-        assert_eq!(seen(&server, 0).busy, 3);
+        assert_eq!(seen(&server, 0).threads.busy, 3);
         server.hooks.open_gate();
     });
-    eventually("all dynamic ones have ended", || seen(&server, 0).threads == 1);
+    eventually("all dynamic ones have ended", || {
+        seen(&server, 0).threads.present == 1
+    });
 }
 
 #[test]

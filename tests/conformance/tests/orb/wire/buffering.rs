@@ -180,11 +180,11 @@ fn a_client_that_cancels_everything_and_leaves_is_forgotten() {
     let mut peer = Peer::connect(server.port());
     peer.send(&at_gate(COMMON, &server, 2));
     await_waiting(&server, 1);
-    assert_eq!(server.seen(0).connections, 2);
+    assert_eq!(server.seen(0).connections.open, 2);
     peer.send(&COMMON.message(CANCEL_REQUEST, |body| body.u32(2)));
     peer.finish();
     assert!(peer.is_closed());
-    assert_eq!(server.seen(0).connections, 1);
+    assert_eq!(server.seen(0).connections.open, 1);
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn a_peer_that_does_not_read_costs_its_connection() {
     await_waiting(&server, 100);
     server.hooks.open_gate();
     assert_eq!(result(&first.receive().expect("a reply")), (1, 1));
-    eventually("it is closed", || server.seen(0).connections == 1);
+    eventually("it is closed", || server.seen(0).connections.open == 1);
     works(&mut first, &server.key());
     assert_eq!(server.seen(0).queue.requests, 0);
 }
@@ -430,7 +430,7 @@ fn dynamic_threads_come_before_requests_wait() {
     for id in 1..4 {
         peer.send(&at_gate(COMMON, &server, id));
         server.hooks.await_at_gate(id as usize);
-        assert_eq!(server.seen(0).busy, id as usize);
+        assert_eq!(server.seen(0).threads.busy, id as usize);
     }
     for (id, waiting) in [(4, 1), (5, 2)] {
         peer.send(&at_gate(COMMON, &server, id));
@@ -439,14 +439,18 @@ fn dynamic_threads_come_before_requests_wait() {
     peer.send(&at_gate(COMMON, &server, 6));
     assert_answered(&mut peer, 6, 2, &FULL);
     let seen = server.seen(0);
-    assert_eq!((seen.threads, seen.dynamic_threads), (4, 2), "one of them reads");
+    assert_eq!(
+        (seen.threads.present, seen.threads.dynamic),
+        (4, 2),
+        "one of them reads"
+    );
     server.hooks.open_gate();
     let mut answered: Vec<_> = (1..6)
         .map(|_| result(&peer.receive().expect("a reply")).0)
         .collect();
     answered.sort_unstable();
     assert_eq!(answered, [1, 2, 3, 4, 5]);
-    eventually("all are back", || server.seen(0).busy == 0);
+    eventually("all are back", || server.seen(0).threads.busy == 0);
 }
 
 #[test]

@@ -244,7 +244,7 @@ fn a_call_that_nobody_waits_for_any_more_is_not_served() {
     server.hooks.open_gate();
     assert_eq!(busy.receive().expect("a reply").reply().id, 0);
     eventually("all are served", || {
-        server.seen(0).queue.requests == 0 && server.seen(0).busy == 0
+        server.seen(0).queue.requests == 0 && server.seen(0).threads.busy == 0
     });
     assert_eq!(server.seen(0).expired, 1);
     assert_eq!(

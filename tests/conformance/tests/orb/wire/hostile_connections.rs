@@ -44,14 +44,14 @@ fn messages_that_are_never_complete_end_their_connection() {
         assert_answered(&mut peer, 1, 0, &Answer::MessageError(*minor));
         assert!(peer.is_closed());
     }
-    assert_eq!(seen(&server).protocol_errors, starts.len() as u64);
+    assert_eq!(seen(&server).connections.protocol_errors, starts.len() as u64);
 
     // Neither other messages nor further fragments buy time.
     let mut peer = Peer::connect(server.port());
     peer.send(&fragmented[0]);
     let more = COMMON.header(FRAGMENT, true, 4).u32(1).finish();
     let mut calls = 0;
-    while seen(&server).protocol_errors == starts.len() as u64 {
+    while seen(&server).connections.protocol_errors == starts.len() as u64 {
         peer.send(&more);
         peer.send(&request_numbered(2, &key));
         calls += 1;
@@ -59,7 +59,7 @@ fn messages_that_are_never_complete_end_their_connection() {
         thread::sleep(Duration::from_millis(10));
     }
     works(&mut bystander, &key);
-    eventually("all but one are gone", || seen(&server).connections == 1);
+    eventually("all but one are gone", || seen(&server).connections.open == 1);
 
     // A peer that is slow but does complete its message is served.
     let mut slow = Peer::connect(server.port());
@@ -103,7 +103,7 @@ fn a_peer_that_has_sent_all_still_gets_its_replies() {
         assert_eq!(answered, [(1, 5), (2, 6)]);
         assert!(peer.is_closed());
         eventually("the server forgets the connection", || {
-            seen(&server).connections == 0
+            seen(&server).connections.open == 0
         });
     }
 }
@@ -123,7 +123,7 @@ fn a_peer_that_vanishes_takes_nothing_with_it() {
         drop(peer);
         server.hooks.open_gate();
         eventually("the server forgets the connection", || {
-            seen(&server).connections == 0
+            seen(&server).connections.open == 0
         });
         works(&mut Peer::connect(server.port()), &key);
     }
@@ -155,12 +155,12 @@ fn connections_beyond_the_limit_are_turned_away_in_good_order() {
     }
     assert_eq!(seen(&server).requests, served + 2);
     assert_eq!(
-        (seen(&server).refused_connections, seen(&server).connections),
+        (seen(&server).connections.refused, seen(&server).connections.open),
         (3, 2)
     );
     let [first, mut second] = peers;
     drop(first);
-    eventually("there is room again", || seen(&server).connections == 1);
+    eventually("there is room again", || seen(&server).connections.open == 1);
     works(&mut Peer::connect(server.port()), &key);
     works(&mut second, &key);
 }

@@ -132,7 +132,7 @@ fn the_lane_outlives_panics() {
     }
     assert_eq!(probe.thread().unwrap(), thread, "the same thread");
     assert_eq!(
-        server.pool.statistics()[0].1.connections,
+        server.pool.statistics()[0].1.connections.open,
         1,
         "the same connection"
     );

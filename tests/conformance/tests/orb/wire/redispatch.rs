@@ -198,7 +198,7 @@ fn a_client_that_leaves_meanwhile_leaves_nothing_behind() {
     server.hooks.open_gate();
     assert_eq!(peer.receive().expect("its reply, all the same").reply().id, 2);
     assert!(peer.is_closed());
-    eventually("all are closed", || server.seen(0).connections == 0);
+    eventually("all are closed", || server.seen(0).connections.open == 0);
     assert_eq!(busy.receive().expect("a reply").reply().id, 1);
     works(&mut busy, &server.key());
 }

@@ -344,7 +344,7 @@ fn a_thread_that_would_wait_for_itself_is_told() {
             (refused.kind, refused.minor, refused.completed),
             (Kind::BadInvOrder, Minor::DEADLOCK_DETECTED, Completion::No)
         );
-        assert_eq!(server.seen(0).deadlocks, 1);
+        assert_eq!(server.seen(0).threads.deadlocks, 1);
         assert_eq!(strange.twice(21), Ok(42), "nothing else has happened");
         let (_server, _client, strange) = stranger_to_itself(WaitStrategy::Serving, pool);
         assert_eq!(strange.forward(Some(&strange), 5), Ok(10));
@@ -367,7 +367,7 @@ fn naming_the_lane_allocates_nothing() {
         allocations() - before
     });
     assert_eq!(refusals, [refusals[2]; 3]);
-    assert_eq!(server.seen(0).deadlocks, 3);
+    assert_eq!(server.seen(0).threads.deadlocks, 3);
 }
 
 /// In a process of its own, for what it says.
@@ -393,7 +393,7 @@ fn deadlocks_in_two_lanes() {
         for _ in 0..2 {
             strange.rally(1).unwrap_err();
         }
-        assert_eq!(server.seen(0).deadlocks, 2);
+        assert_eq!(server.seen(0).threads.deadlocks, 2);
     }
 }
 
@@ -413,7 +413,7 @@ fn while_another_thread_is_left_it_may_wait() {
             (refused.kind, refused.minor),
             (Kind::BadInvOrder, Minor::DEADLOCK_DETECTED)
         );
-        assert_eq!(server.seen(0).deadlocks, 1);
+        assert_eq!(server.seen(0).threads.deadlocks, 1);
         eventually("all are back", || strange.twice(21) == Ok(42));
     }
 }
@@ -475,7 +475,7 @@ fn a_lent_thread_serves_the_lane_that_has_it() {
     server.hooks.await_at_gate(1);
     to_high.send(&forward(&server, 2, listener.port));
     let mut object = listener.accept();
-    assert_eq!(server.seen(0).lent, 1);
+    assert_eq!(server.seen(0).threads.lent, 1);
     to_low.send(&request(3, low, "wait_at_gate"));
     for id in 4..8 {
         to_high.send(&request(id, high, "twice"));
@@ -488,5 +488,7 @@ fn a_lent_thread_serves_the_lane_that_has_it() {
     server.hooks.open_gate();
     assert_eq!(to_high.receive().expect("a reply").reply().id, 1);
     assert_eq!(to_low.receive().expect("a reply").reply().id, 3);
-    eventually("all are back", || server.seen(0).busy + server.seen(1).busy == 0);
+    eventually("all are back", || {
+        server.seen(0).threads.busy + server.seen(1).threads.busy == 0
+    });
 }

@@ -1,9 +1,9 @@
 //! Both servers, ours and the one on omniORB, send what is requested and refuse what their queue cannot hold.
 
-use std::{fs, process::Command, sync::mpsc, time::Duration};
+use std::{process::Command, sync::mpsc, time::Duration};
 
 use punctual::SystemException;
-use punctual_fixtures::{LONG, Missing, eventually, skip};
+use punctual_fixtures::{Folder, LONG, Missing, eventually, skip};
 use punctual_os::PiMutex;
 
 use super::*;
@@ -74,7 +74,7 @@ fn so_does_the_one_on_omniorb() {
             "omniORB: sudo apt-get install libomniorb4-dev omniidl g++ make",
         );
     }
-    let folder = std::env::temp_dir().join(format!("punctual-omniorb-folder-{}", std::process::id()));
+    let folder = Folder::new("omniorb-folder");
     let makefile = concat!(env!("CARGO_MANIFEST_DIR"), "/omniorb-folder/Makefile");
     let build = format!("BUILD={}", folder.display());
     let made = Command::new("make")
@@ -84,5 +84,4 @@ fn so_does_the_one_on_omniorb() {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let reference = other_folder::serve(&folder.join("omniorb-folder"), HERE).unwrap();
     transfers(&reference);
-    fs::remove_dir_all(folder).unwrap();
 }
