@@ -16,6 +16,8 @@ impl Model {
             self.facts[id].min_size = self.shape_min_size(TypeId(id));
             self.facts[id].last_alias = self.end_of_aliases(TypeId(id));
             self.facts[id].layout = self.shape_layout(TypeId(id));
+            self.facts[id].large =
+                matches!(&self.types[id].shape, Shape::Struct(members) if self.is_large(members.iter()));
         }
         let finished = trees(&all, 0..self.types.len()).concat();
         let cycles = trees(&reversed(&all), finished.into_iter().rev());
@@ -26,12 +28,17 @@ impl Model {
                 self.types[cycle[0]].shape,
                 Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value | Shape::Native
             );
-            let variable = is_interface || parts().any(|part| !self.is_fixed(part));
+            let is_large = cycle.iter().any(|id| self.facts[*id].large);
+            let variable = is_interface || is_large || parts().any(|part| !self.is_fixed(part));
             let reference = is_interface || parts().any(|part| self.has_reference(part));
+            let local =
+                matches!(self.types[cycle[0]].shape, Shape::Local) || parts().any(|part| self.is_local(part));
             let recursive = cycle.len() > 1 || all[cycle[0]].contains(&cycle[0]);
+            let decoding = self.cycle_decoding(&cycle, recursive);
             for id in cycle {
                 let facts = &mut self.facts[id];
                 (facts.variable, facts.reference, facts.recursive) = (variable, reference, recursive);
+                (facts.local, facts.decoding) = (local, decoding);
             }
         }
     }

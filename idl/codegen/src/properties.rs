@@ -71,6 +71,17 @@ impl Model {
         }
     }
 
+    /// Whether the type is or contains a local interface, so that its values are never encoded.
+    pub fn is_local(&self, of: &Type) -> bool {
+        match of {
+            Type::Sequence { element, .. }
+            | Type::Array { element, .. }
+            | Type::Map { value: element, .. } => self.is_local(element),
+            Type::Named(id) => self.facts[id.0].local,
+            _ => false,
+        }
+    }
+
     /// Whether the type contains itself, through sequences.
     pub fn is_recursive(&self, id: TypeId) -> bool {
         self.facts[id.0].recursive

@@ -5,7 +5,7 @@ use quote::quote;
 
 use crate::{
     Sides,
-    model::{Basic, Model, ModulePath, Shape, Type, TypeId},
+    model::{Basic, Member, Model, ModulePath, Shape, Type, TypeId},
     names::identifier,
 };
 
@@ -64,6 +64,26 @@ impl<'m> Place<'m> {
             quote!(::std::boxed::Box<#plain>)
         } else {
             plain
+        }
+    }
+
+    /// Type of a member of a struct, exception or value type.
+    pub fn member(&self, member: &Member) -> TokenStream {
+        if member.boxed {
+            let plain = self.plain(&member.of);
+            quote!(::std::boxed::Box<#plain>)
+        } else {
+            self.owned(&member.of)
+        }
+    }
+
+    /// Type of a member of the lent form of a struct.
+    pub fn lent_member(&self, member: &Member, lifetime: &TokenStream) -> TokenStream {
+        let lent = self.lent(&member.of, Some(lifetime));
+        if member.boxed {
+            quote!(&#lifetime #lent)
+        } else {
+            lent
         }
     }
 
