@@ -16,6 +16,7 @@ mod response_handler;
 mod sync_scope;
 mod target;
 mod upcall;
+mod user_policies;
 mod wait_strategy;
 
 pub use asynchronous::{AsyncCall, DecodeReply, Results, one_result};
@@ -29,6 +30,7 @@ pub use response_handler::{ResponseHandler, WriteResults};
 pub use sync_scope::SyncScope;
 pub use target::{Call, Orb, OrbContext, PendingCall, Phase, Response, Target, WaitMode};
 pub use upcall::{Outcome, PendingResponse, ReplyOrigin, RequestOrigin, Upcall, WriteAnswer};
+pub use user_policies::UserPolicies;
 pub use wait_strategy::WaitStrategy;
 
 /// Names for generated code, under one path.
