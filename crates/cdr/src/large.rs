@@ -1,6 +1,6 @@
 //! Large values, lent or in a box: long arrays, and the members of large structs.
 //!
-//! Their decoding is never a part of a larger function, so that several of them are never on a stack together.
+//! Their decoding is never a part of a larger function: several of them are never on a stack together.
 
 use alloc::boxed::Box;
 

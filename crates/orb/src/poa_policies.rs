@@ -27,7 +27,7 @@ pub(crate) struct PoaPolicies {
     pub(crate) redispatch: Option<QueueLimits>,
     pub(crate) server_protocols: ProtocolPolicy,
     pub(crate) client_protocols: ProtocolPolicy,
-    /// Those of user-defined types.
+    /// Policies of user-defined types.
     pub(crate) user: UserPolicies,
 }
 

@@ -1,5 +1,5 @@
-//! How long IDL files take to be checked, and to be compiled: the median of several runs, from the files to the
-//! text of the generated code.
+//! How long IDL files take to be checked, and to be compiled: the median of several runs, from the files to
+//! the text of the generated code.
 //!
 //! `cargo run --release -p punctual-build --example timing -- [-I FOLDER] FILE...`
 

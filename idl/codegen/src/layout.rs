@@ -110,6 +110,21 @@ impl Model {
         })
     }
 
+    /// Layouts of the members of a struct, as boxes if it is large and they are not small.
+    fn member_layouts<'t>(&'t self, members: &'t [Type]) -> impl Iterator<Item = Layout> + 't {
+        let is_large = self.is_large(members.iter());
+        members.iter().map(move |member| match self.layout(member) {
+            _ if is_large && self.is_boxed_in_large(member) => POINTER,
+            layout => layout,
+        })
+    }
+
+    /// Octets that the members of a struct take.
+    pub(crate) fn members_size(&self, members: &[Type]) -> u64 {
+        let layouts = self.member_layouts(members);
+        layouts.fold(0, |sum, layout| sum.saturating_add(layout.size))
+    }
+
     /// Octets of all values of which the functions that decode this type, one inside the other, hold a copy
     /// each: it, an element of it, a member of that element.
     pub fn decoding(&self, of: &Type) -> u64 {
@@ -133,15 +148,11 @@ impl Model {
             matches!(shape, Shape::Struct(_) | Shape::Union { .. })
         });
         let own = own.fold(0_u64, |sum, id| sum.saturating_add(self.facts[*id].layout.size));
-        let copies = if is_recursive {
-            MAX_LEVELS * COPIES_OF_A_LEVEL
-        } else {
-            1
-        };
         // Of the cycle itself, nothing is known yet.
         let parts = cycle.iter().flat_map(|id| self.parts(TypeId(*id)));
         let inside = parts.map(|part| self.decoding(part)).max().unwrap_or(0);
-        own.saturating_mul(copies).saturating_add(inside)
+        own.saturating_mul(copies_of_levels(is_recursive))
+            .saturating_add(inside)
     }
 
     /// Computes the layout of a named type from those of its parts.
@@ -154,22 +165,13 @@ impl Model {
                 size: 3 * POINTER.size,
                 ..POINTER
             },
-            Shape::Value | Shape::Native => Layout {
+            Shape::Value(_) | Shape::Native => Layout {
                 size: 2 * POINTER.size,
                 ..POINTER
             },
             Shape::Struct(members) => {
-                let is_large = self.is_large(members.iter());
-                let layouts = || {
-                    members.iter().map(|member| match self.layout(member) {
-                        _ if is_large && self.is_boxed_in_large(member) => POINTER,
-                        layout => layout,
-                    })
-                };
-                around(
-                    layouts().fold(0, |sum, layout| sum.saturating_add(layout.size)),
-                    layouts(),
-                )
+                let layouts = self.member_layouts(members);
+                around(self.members_size(members), layouts)
             }
             Shape::Union {
                 discriminator,
@@ -185,6 +187,15 @@ impl Model {
                 )
             }
         }
+    }
+}
+
+/// How many copies of a value are on the stack while it is decoded.
+pub(crate) fn copies_of_levels(is_recursive: bool) -> u64 {
+    if is_recursive {
+        MAX_LEVELS * COPIES_OF_A_LEVEL
+    } else {
+        1
     }
 }
 

@@ -133,7 +133,9 @@ impl Lowering<'_> {
                     InterfaceFlavour::Abstract => Shape::Abstract,
                     InterfaceFlavour::Local => Shape::Local,
                 },
-                DefinitionKind::ValueType(_) | DefinitionKind::ValueBox(_) => Shape::Value,
+                DefinitionKind::ValueType(_) | DefinitionKind::ValueBox(_) => {
+                    Shape::Value(self.state_types(definition.id))
+                }
                 DefinitionKind::Native => Shape::Native,
                 other => unreachable!("refused before: {other:?}"),
             };

@@ -116,8 +116,9 @@ pub enum Shape {
     Abstract,
     /// A local interface; in use, a shared object or none.
     Local,
-    /// A value type, of any kind; in use, a shared value or null.
-    Value,
+    /// A value type of any kind, with the types of its state and of its bases' states; in use, a shared value
+    /// or null.
+    Value(Vec<Type>),
     /// A native type: a value of any type of the program. Never encoded.
     Native,
 }

@@ -103,7 +103,7 @@ impl Model {
             Type::Object => true,
             Type::Named(id) => matches!(
                 self.named(*id).shape,
-                Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value | Shape::Native
+                Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value(_) | Shape::Native
             ),
             _ => false,
         };
@@ -149,7 +149,7 @@ impl Model {
             // The boolean of one without the null value behind it.
             Shape::Abstract => 5,
             // The null value.
-            Shape::Value => 4,
+            Shape::Value(_) => 4,
             Shape::Struct(members) => members
                 .iter()
                 .fold(0, |sum, member| sum.saturating_add(self.min_size(member))),
@@ -178,7 +178,7 @@ impl Model {
             | Shape::Interface
             | Shape::Abstract
             | Shape::Local
-            | Shape::Value
+            | Shape::Value(_)
             | Shape::Native => &[],
         }
     }

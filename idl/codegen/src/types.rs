@@ -139,7 +139,7 @@ impl<'m> Place<'m> {
                     Shape::Interface => quote!(::core::option::Option<#path>),
                     Shape::Abstract => quote!(::core::option::Option<#rt::Abstract<#path>>),
                     Shape::Local => quote!(::core::option::Option<::std::sync::Arc<dyn #path>>),
-                    Shape::Value => quote!(::core::option::Option<#rt::Shared<#path>>),
+                    Shape::Value(_) => quote!(::core::option::Option<#rt::Shared<#path>>),
                     _ => path,
                 }
             }
@@ -236,7 +236,7 @@ impl<'m> Place<'m> {
                 match self.model.named(*id).shape {
                     Shape::Interface => quote!(::core::option::Option<&#path>),
                     Shape::Abstract => quote!(::core::option::Option<&#rt::Abstract<#path>>),
-                    Shape::Value => quote!(::core::option::Option<&#rt::Shared<#path>>),
+                    Shape::Value(_) => quote!(::core::option::Option<&#rt::Shared<#path>>),
                     Shape::Enum(_) => path,
                     _ => quote!(&#path),
                 }
@@ -267,7 +267,7 @@ impl<'m> Place<'m> {
         let declared = match self.model.resolved(of) {
             Type::Basic(_) | Type::Fixed { .. } | Type::Object => None,
             Type::Named(id) => match self.model.named(*id).shape {
-                Shape::Enum(_) | Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value => None,
+                Shape::Enum(_) | Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value(_) => None,
                 _ => Some(quote!(&#owned)),
             },
             Type::Sequence { element, bound: None } => {

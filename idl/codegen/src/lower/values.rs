@@ -8,7 +8,7 @@ use punctual_idl::hir::{self, DefinitionId, DefinitionKind, InterfaceFlavour};
 use super::{Lowering, Names, docs, documentation};
 use crate::{
     model::{
-        Documentation, Interface, Member, ModulePath, NamedType, Shape, TypeId, ValueKind, ValueState,
+        Documentation, Interface, Member, ModulePath, NamedType, Shape, Type, TypeId, ValueKind, ValueState,
         ValueType,
     },
     names::Scope,
@@ -24,7 +24,7 @@ impl Lowering<'_> {
             view: String::new(),
             idl: String::from("ValueBase"),
             repository_id: String::from("IDL:omg.org/CORBA/ValueBase:1.0"),
-            shape: Shape::Value,
+            shape: Shape::Value(Vec::new()),
         });
     }
 
@@ -161,6 +161,20 @@ impl Lowering<'_> {
             truncatable_to,
             is_custom: value.is_custom,
         }
+    }
+
+    /// Types of the state of a value type, or of the content of a boxed one.
+    pub(super) fn state_types(&self, id: DefinitionId) -> Vec<Type> {
+        if let DefinitionKind::ValueBox(boxed) = &self.definition(id).kind {
+            return vec![self.ty(&boxed.content)];
+        }
+        let mut state = Vec::new();
+        for id in self.value_ancestors(id).into_iter().chain([id]) {
+            if let DefinitionKind::ValueType(value) = &self.definition(id).kind {
+                state.extend(value.state.iter().map(|(_, member)| self.ty(&member.ty)));
+            }
+        }
+        state
     }
 
     fn without_operations(&self, names: Names) -> Interface {

@@ -7,11 +7,11 @@ use std::{
 };
 
 use punctual::{ObjectRef, Orb, OrbError, Priority, SystemException, rt::Skeleton};
-use punctual_cdr::filled_array;
+use punctual_cdr::{Shared, filled_array};
 use punctual_fixtures::{
     attacks::{
         Archive, ArchiveRef, Camera, CameraRef, Forest, ForestRef, Frame, Heights, Leaf, Mosaic, MosaicView,
-        Painter, PainterRef, Panorama, Room, RoomView, Torn, Tree, TreeView, painter::LookError,
+        Painter, PainterRef, Panorama, Room, RoomView, Torn, Tree, TreeView, Trunk, painter::LookError,
     },
     server::client,
 };
@@ -71,7 +71,6 @@ impl Painter for Eye {
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "the operation has so many")]
 impl Archive for Eye {
     fn store(
         &self,
@@ -116,6 +115,11 @@ impl Forest for Eye {
             (height, branches) = (height + 1, only.branches);
         }
         Ok(height)
+    }
+
+    fn trunks(&self, lowest: Option<Shared<Trunk>>) -> Result<i32, SystemException> {
+        let above = |trunk: &Shared<Trunk>| trunk.above.clone();
+        Ok(std::iter::successors(lowest, above).count() as i32)
     }
 }
 
@@ -274,6 +278,12 @@ fn a_stack_that_is_too_small_for_an_interface_is_an_error_at_activation() {
             };
         }
         assert_eq!(forest.height(&tree), Ok(64));
+        let higher = |above: Option<Shared<Trunk>>| {
+            let bark = [3; 2000];
+            Some(Shared::new(Trunk { bark, above }))
+        };
+        let lowest = (0..63).fold(None, |above, _| higher(above));
+        assert_eq!(forest.trunks(lowest.as_ref()), Ok(63));
     });
     server.shutdown_and_wait().unwrap();
 }
