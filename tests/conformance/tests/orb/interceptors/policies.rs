@@ -17,9 +17,12 @@ struct Budget(u32);
 /// Where an object is.
 struct Site(u32);
 
-/// The policies that interceptors found at each point.
+/// A point of an interceptor, with the account, budget and site that it found.
+type Found = (&'static str, [Option<u32>; 3]);
+
+/// What interceptors found, in order.
 #[derive(Clone, Default)]
-struct Seen(Arc<Mutex<Vec<(&'static str, [Option<u32>; 3])>>>);
+struct Seen(Arc<Mutex<Vec<Found>>>);
 
 impl Seen {
     fn of_client(&self, point: &'static str, info: &ClientRequestInfo<'_>) {
@@ -34,7 +37,7 @@ impl Seen {
         self.0.lock().unwrap().push((point, [None, None, site]));
     }
 
-    fn take(&self) -> Vec<(&'static str, [Option<u32>; 3])> {
+    fn take(&self) -> Vec<Found> {
         mem::take(&mut *self.0.lock().unwrap())
     }
 }
@@ -94,7 +97,7 @@ fn server(seen: &Seen) -> Server {
     Server::with_poa(orb, pool, poa)
 }
 
-const SERVED: [(&str, [Option<u32>; 3]); 3] = [
+const SERVED: [Found; 3] = [
     ("receive_request_service_contexts", [None; 3]),
     ("receive_request", [None, None, Some(3)]),
     ("send_reply", [None, None, Some(3)]),
