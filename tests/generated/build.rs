@@ -2,7 +2,7 @@
 
 use std::{env, path::PathBuf};
 
-use punctual_build::{Builder, configure};
+use punctual_build::{Builder, Code, configure};
 
 fn main() -> Result<(), punctual_build::Error> {
     let configure = || configure().runtime_path("::punctual_stub::rt");
@@ -19,6 +19,8 @@ fn main() -> Result<(), punctual_build::Error> {
     configure()
         .include_dir("idl/include")
         .define("WITH_LIMITS", "1")
+        // What other code defines.
+        .allow(Code::OnlyDeclared)
         .attribute("AtFileScope", "#[derive(PartialOrd)]")
         .attribute("values::Alarm", "#[derive(Eq)]")
         .attribute("values::Label", "#[derive(PartialOrd)]")

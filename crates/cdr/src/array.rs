@@ -12,12 +12,6 @@ impl<T: Encode, const N: usize> Encode for [T; N] {
     }
 }
 
-impl<T: Encode, const N: usize> Encode for Box<[T; N]> {
-    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
-        T::encode_elements(&**self, encoder)
-    }
-}
-
 impl<'a, T: Decode<'a>, const N: usize> Decode<'a> for [T; N] {
     const MIN_SIZE: usize = T::MIN_SIZE.saturating_mul(N);
 
@@ -33,31 +27,20 @@ impl<'a, T: Decode<'a>, const N: usize> Decode<'a> for [T; N] {
         // Without padding in between: what the elements' elements are lent from lends the elements.
         T::decode_slice(decoder, count.saturating_mul(N)).map(|elements| elements.as_chunks().0)
     }
-}
 
-impl<'a, T: Decode<'a>, const N: usize> Decode<'a> for Box<[T; N]> {
-    const MIN_SIZE: usize = <[T; N]>::MIN_SIZE;
-
-    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+    fn decode_boxed(decoder: &mut Decoder<'a>) -> Result<Box<Self>, CdrError> {
         decoder.expect(Self::MIN_SIZE)?;
         let mut elements = Vec::new();
         T::decode_elements_into(&mut elements, N, decoder)?;
-        Self::try_from(elements).map_err(|_| decoder.error(CdrErrorKind::Truncated))
+        Box::try_from(elements).map_err(|_| decoder.error(CdrErrorKind::Truncated))
     }
 
-    fn decode_into(&mut self, decoder: &mut Decoder<'a>) -> Result<(), CdrError> {
-        T::decode_each_into(&mut **self, decoder)
-    }
-}
-
-/// Numbers in the native byte order are lent from the message, all other elements from the arena.
-impl<'a, T: Decode<'a>, const N: usize> Decode<'a> for &'a [T; N] {
-    const MIN_SIZE: usize = <[T; N]>::MIN_SIZE;
-
-    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+    fn decode_lent(decoder: &mut Decoder<'a>) -> Result<&'a Self, CdrError> {
         decoder.expect(Self::MIN_SIZE)?;
         let elements = T::decode_slice(decoder, N)?;
-        Self::try_from(elements).map_err(|_| decoder.error(CdrErrorKind::Truncated))
+        elements
+            .try_into()
+            .map_err(|_| decoder.error(CdrErrorKind::Truncated))
     }
 }
 

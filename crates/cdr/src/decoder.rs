@@ -5,7 +5,7 @@ pub(crate) mod growth;
 mod value_header;
 mod values;
 
-use alloc::{rc::Rc, vec::Vec};
+use alloc::{boxed::Box, rc::Rc, vec::Vec};
 use core::array;
 
 pub use self::context::{DecodeContext, ValueFactory};
@@ -68,6 +68,20 @@ pub trait Decode<'a>: Sized {
     #[doc(hidden)]
     fn decode_slice(decoder: &mut Decoder<'a>, count: usize) -> Result<&'a [Self], CdrError> {
         growth::decode_into_arena(count, decoder)
+    }
+
+    /// Reads into a box. Arrays override it: they never pass through the stack.
+    #[doc(hidden)]
+    fn decode_boxed(decoder: &mut Decoder<'a>) -> Result<Box<Self>, CdrError> {
+        decoder.reserve(size_of::<Self>())?;
+        Self::decode(decoder).map(Box::new)
+    }
+
+    /// Lends a value from the message or from the arena. Arrays override it.
+    #[doc(hidden)]
+    fn decode_lent(decoder: &mut Decoder<'a>) -> Result<&'a Self, CdrError> {
+        let one = Self::decode_slice(decoder, 1)?;
+        one.first().ok_or_else(|| decoder.error(CdrErrorKind::Truncated))
     }
 }
 

@@ -123,7 +123,8 @@ limits! {
     /// of control loops, so that their connections stay, and short enough for peers that have vanished
     /// without a word.
     connection_idle: Option<Duration> = Some(Duration::from_secs(300)),
-    /// Nesting depth of values of recursive types. Default 64.
+    /// Nesting depth of values of recursive types. Default 64. More levels need more stack than the
+    /// activation of a servant asks for ([`crate::OrbError::StackTooSmall`]), which counts 64.
     max_nesting: u16 = 64,
     /// Octets of an object key that contains a name: the id of an object with its adapter's path, or the name
     /// of [`crate::Orb::publish`]. Requests with longer keys find no object. Default 4,096.

@@ -17,7 +17,6 @@ use crate::{
     ExpiredRequests, InvalidPolicy, OrbError, QueueLimits,
     client::{ClientCore, ClientParts, ConnectionCache},
     configuration::Configuration,
-    interception::UserPolicies,
     lane::Lane,
     lane_data::LaneData,
     mutex::Mutexes,
@@ -91,7 +90,7 @@ impl OrbCore {
         ));
         objects.set_root(&root);
         let interceptors = Arc::new(settings.interceptors);
-        let components = interceptors.establish_components(&root, &UserPolicies::default());
+        let components = interceptors.establish_components(&root);
         let _ = root.ior_components.set(components);
         let parts = ClientParts {
             configuration: Arc::clone(&configuration),

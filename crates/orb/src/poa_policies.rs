@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use punctual_poa::{IdAssignment, Lifespan};
 use punctual_sched::PriorityTransform;
+use punctual_stub::UserPolicies;
 use punctual_transport::ProtocolPolicy;
 use punctual_types::{Priority, PriorityBand};
 
@@ -26,6 +27,8 @@ pub(crate) struct PoaPolicies {
     pub(crate) redispatch: Option<QueueLimits>,
     pub(crate) server_protocols: ProtocolPolicy,
     pub(crate) client_protocols: ProtocolPolicy,
+    /// Policies of user-defined types.
+    pub(crate) user: UserPolicies,
 }
 
 impl PoaPolicies {

@@ -16,6 +16,7 @@ mod response_handler;
 mod sync_scope;
 mod target;
 mod upcall;
+mod user_policies;
 mod wait_strategy;
 
 pub use asynchronous::{AsyncCall, DecodeReply, Results, one_result};
@@ -29,6 +30,7 @@ pub use response_handler::{ResponseHandler, WriteResults};
 pub use sync_scope::SyncScope;
 pub use target::{Call, Orb, OrbContext, PendingCall, Phase, Response, Target, WaitMode};
 pub use upcall::{Outcome, PendingResponse, ReplyOrigin, RequestOrigin, Upcall, WriteAnswer};
+pub use user_policies::UserPolicies;
 pub use wait_strategy::WaitStrategy;
 
 /// Names for generated code, under one path.
@@ -37,8 +39,8 @@ pub mod rt {
     pub use punctual_cdr::{
         Abstract, AbstractInterface, BoundedMap, BoundedSeq, BoundedSlice, BoundedStr, BoundedString,
         CdrError, CdrErrorKind, CustomMarshal, Decode, Decoder, Encode, Encoder, Fixed, FromIor, HasIor,
-        Inherits, Ior, LongDouble, Shared, ValueFactory, ValueObject, ValueType, WChar, WString, boxed_array,
-        filled_array, pack_bits, unpack_bits,
+        Inherits, Ior, LongDouble, Shared, ValueFactory, ValueObject, ValueType, WChar, WString, boxed,
+        boxed_array, filled_array, pack_bits, unpack_bits,
     };
     pub use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 

@@ -1,11 +1,11 @@
 //! Client policies.
 
-use std::time::Duration;
+use std::{any::Any, time::Duration};
 
 use punctual_giop::ProtocolPolicy;
 use punctual_types::{Minor, PriorityBand, PriorityModel};
 
-use crate::{ConnectionMode, SyncScope, WaitStrategy};
+use crate::{ConnectionMode, SyncScope, UserPolicies, WaitStrategy};
 
 /// Client policies of an ORB, a thread or a reference: the typed form of a `CORBA::PolicyList`.
 ///
@@ -45,6 +45,7 @@ pub struct PolicyOverrides {
     bidirectional: Option<bool>,
     sync_scope: Option<SyncScope>,
     remote_only: Option<bool>,
+    user: UserPolicies,
 }
 
 impl PolicyOverrides {
@@ -269,6 +270,22 @@ impl PolicyOverrides {
         self
     }
 
+    /// Sets a policy of a user-defined type, which client interceptors read. It replaces one of the same
+    /// type. The ORB does not send it: an interceptor may, in a service context.
+    ///
+    /// ```
+    /// # use punctual_stub::PolicyOverrides;
+    /// /// For whom a call is made.
+    /// struct Account(u32);
+    ///
+    /// let in_force = PolicyOverrides::new().policy(Account(7)).in_force();
+    /// assert!(in_force.policy().is_some_and(|Account(number)| *number == 7));
+    /// ```
+    pub fn policy(mut self, policy: impl Any + Send + Sync) -> Self {
+        self.user.set(policy);
+        self
+    }
+
     /// Adds the policies of the enclosing scope `outer` that are not set here.
     ///
     /// ```
@@ -295,6 +312,7 @@ impl PolicyOverrides {
             bidirectional: self.bidirectional.or(outer.bidirectional),
             sync_scope: self.sync_scope.or(outer.sync_scope),
             remote_only: self.remote_only.or(outer.remote_only),
+            user: self.user.within(&outer.user),
         }
     }
 
@@ -325,6 +343,7 @@ impl PolicyOverrides {
             bidirectional,
             sync_scope: self.sync_scope.unwrap_or_default(),
             remote_only: self.remote_only.unwrap_or_default(),
+            user: self.user,
         }
     }
 }
@@ -367,6 +386,14 @@ pub struct PoliciesInForce {
     pub sync_scope: SyncScope,
     /// Whether calls to objects of the same ORB go over a connection, too.
     pub remote_only: bool,
+    user: UserPolicies,
+}
+
+impl PoliciesInForce {
+    /// Returns the policy of this user-defined type: see [`PolicyOverrides::policy`].
+    pub fn policy<T: 'static>(&self) -> Option<&T> {
+        self.user.get()
+    }
 }
 
 /// Policies that a server exposes in a reference: what `CORBA::Object::_get_policy` returns for them.

@@ -149,7 +149,7 @@ impl<const N: usize> Reset for BoundedString<N> {
     }
 }
 
-impl<T: Reset, const N: usize> Reset for Box<[T; N]> {
+impl<T: Reset> Reset for Box<T> {
     fn reset(&mut self) {
         (**self).reset();
     }

@@ -84,6 +84,18 @@ impl Builder {
         self
     }
 
+    /// Does not report this warning, such as that an interface is only declared. A code of an error has an
+    /// effect if it is also given to [`Self::warn`].
+    ///
+    /// ```
+    /// let builder = punctual_build::configure().allow(punctual_build::Code::OnlyDeclared);
+    /// # let _ = builder;
+    /// ```
+    pub fn allow(mut self, code: Code) -> Self {
+        self.options.allow.push(code);
+        self
+    }
+
     /// Rust path of the runtime in generated code; default `::punctual::rt`.
     pub fn runtime_path(mut self, path: impl Into<String>) -> Self {
         self.settings.runtime_path = path.into();

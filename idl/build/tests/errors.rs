@@ -237,6 +237,11 @@ fn some_errors_can_be_warnings() {
     let compiled = compile(configure().warn(punctual_build::Code::WrongCase)).unwrap();
     assert_eq!(compiled.warnings.len(), 1);
     assert!(compiled.rust.contains("pub type Same = Point"));
+    // And then be left out, as any warning.
+    let code = punctual_build::Code::WrongCase;
+    let compiled = compile(configure().warn(code).allow(code)).unwrap();
+    assert_eq!(compiled.warnings, []);
+    assert!(compile(configure().allow(code)).is_err());
     // The other errors cannot.
     let loader = MemoryLoader::new().with("wrong.idl", "typedef Nothing Same;\n");
     let builder = configure().warn(punctual_build::Code::UnknownName);

@@ -6,7 +6,7 @@ use quote::quote;
 use crate::{
     Sides,
     docs::doc,
-    model::{Exception, Interface, Operation},
+    model::{Exception, Interface, Operation, Struct, Type, TypeId},
     names::identifier,
     structs, type_codes,
     types::Place,
@@ -14,26 +14,18 @@ use crate::{
 
 /// An exception with its implementations.
 pub fn generate(place: &Place<'_>, item: &Exception) -> TokenStream {
-    let (rt, data) = (place.rt, &item.data);
+    let (data, scoped_name) = (&item.data, &item.scoped_name);
     let name = identifier(&place.model.named(data.id).name);
     let definition = structs::definition(place, data);
-    let encode = structs::encode(place, data);
-    let decode = structs::decode(place, data);
-    let (repository_id, scoped_name) = (&place.model.named(data.id).repository_id, &item.scoped_name);
-    let type_code = type_codes::of_exception(place, data);
+    let is_local = place.model.is_local(&Type::Named(data.id));
+    let wire = (!is_local).then(|| wire_impls(place, data, &name));
     let fields = data.members.iter().map(|member| {
         let (text, name) = (&member.name, identifier(&member.name));
         quote!(.field(#text, &self.#name))
     });
     quote! {
         #definition
-        #encode
-        #decode
-        #type_code
-
-        impl #rt::UserException for #name {
-            const REPOSITORY_ID: &'static str = #repository_id;
-        }
+        #wire
 
         impl ::core::fmt::Display for #name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -42,6 +34,23 @@ pub fn generate(place: &Place<'_>, item: &Exception) -> TokenStream {
         }
 
         impl ::core::error::Error for #name {}
+    }
+}
+
+/// How an exception is sent and received.
+fn wire_impls(place: &Place<'_>, data: &Struct, name: &Ident) -> TokenStream {
+    let (rt, repository_id) = (place.rt, &place.model.named(data.id).repository_id);
+    let encode = structs::encode(place, data);
+    let decode = structs::decode(place, data);
+    let type_code = type_codes::of_exception(place, data);
+    quote! {
+        #encode
+        #decode
+        #type_code
+
+        impl #rt::UserException for #name {
+            const REPOSITORY_ID: &'static str = #repository_id;
+        }
     }
 }
 
@@ -76,7 +85,9 @@ pub fn operation_error(place: &Place<'_>, interface: &Interface, operation: &Ope
             }
         }
     });
-    let wire = wire_impl(rt, &name, &raised);
+    let is_local = |(id, _): &(TypeId, String)| place.model.is_local(&Type::Named(*id));
+    let is_sent = !operation.raises.iter().any(is_local);
+    let wire = is_sent.then(|| wire_impl(rt, &name, &raised));
     let error = error_impls(&name, &raised);
     quote! {
         #docs

@@ -3,7 +3,10 @@
 //! The time is linear in the size of the specification, however many types share a part, and no function
 //! calls itself from type to type: neither a long chain nor a wide ladder of types costs more than its text.
 
-use crate::model::{Facts, Model, Shape, Type, TypeId};
+use crate::{
+    layout::copies_of_levels,
+    model::{Facts, Model, Shape, Type, TypeId},
+};
 
 impl Model {
     /// Computes the facts of all types, from their shapes.
@@ -16,7 +19,10 @@ impl Model {
             self.facts[id].min_size = self.shape_min_size(TypeId(id));
             self.facts[id].last_alias = self.end_of_aliases(TypeId(id));
             self.facts[id].layout = self.shape_layout(TypeId(id));
+            self.facts[id].large =
+                matches!(&self.types[id].shape, Shape::Struct(members) if self.is_large(members.iter()));
         }
+        let of_values = self.values_decoding();
         let finished = trees(&all, 0..self.types.len()).concat();
         let cycles = trees(&reversed(&all), finished.into_iter().rev());
         // The types of a cycle come after those to which they refer, and have the same facts.
@@ -24,14 +30,22 @@ impl Model {
             let parts = || cycle.iter().flat_map(|id| self.parts(TypeId(*id)));
             let is_interface = matches!(
                 self.types[cycle[0]].shape,
-                Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value | Shape::Native
+                Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value(_) | Shape::Native
             );
-            let variable = is_interface || parts().any(|part| !self.is_fixed(part));
+            let is_large = cycle.iter().any(|id| self.facts[*id].large);
+            let variable = is_interface || is_large || parts().any(|part| !self.is_fixed(part));
             let reference = is_interface || parts().any(|part| self.has_reference(part));
+            let local =
+                matches!(self.types[cycle[0]].shape, Shape::Local) || parts().any(|part| self.is_local(part));
             let recursive = cycle.len() > 1 || all[cycle[0]].contains(&cycle[0]);
+            let decoding = match &self.types[cycle[0]].shape {
+                Shape::Value(_) => of_values,
+                _ => self.cycle_decoding(&cycle, recursive),
+            };
             for id in cycle {
                 let facts = &mut self.facts[id];
                 (facts.variable, facts.reference, facts.recursive) = (variable, reference, recursive);
+                (facts.local, facts.decoding) = (local, decoding);
             }
         }
     }
@@ -50,6 +64,18 @@ impl Model {
                 .collect()
         })
         .collect()
+    }
+
+    /// Octets that values of value types need while they are decoded, inside of each other if their states
+    /// hold others: a value may be of any type that the program knows.
+    fn values_decoding(&self) -> u64 {
+        let states = self.types.iter().filter_map(|named| match &named.shape {
+            Shape::Value(state) => Some(state),
+            _ => None,
+        });
+        let largest = states.clone().map(|state| self.members_size(state)).max();
+        let is_nested = states.flatten().any(|member| named_in(member, true).is_some());
+        largest.unwrap_or(0).saturating_mul(copies_of_levels(is_nested))
     }
 
     fn end_of_aliases(&self, id: TypeId) -> Option<TypeId> {

@@ -21,7 +21,7 @@ use crate::{
         Basic, Case, Constant, Documentation, Enum, Enumerator, Exception, InterfaceId, Item, Member, Model,
         Module, ModulePath, NamedType, Native, Shape, Struct, Type, TypeId, Typedef, Union, Value,
     },
-    names::{Scope, upper_camel},
+    names::{Scope, snake, upper_camel},
 };
 
 /// Builds the model of a specification. Constructs that are not generated yet must have been refused before.
@@ -133,7 +133,9 @@ impl Lowering<'_> {
                     InterfaceFlavour::Abstract => Shape::Abstract,
                     InterfaceFlavour::Local => Shape::Local,
                 },
-                DefinitionKind::ValueType(_) | DefinitionKind::ValueBox(_) => Shape::Value,
+                DefinitionKind::ValueType(_) | DefinitionKind::ValueBox(_) => {
+                    Shape::Value(self.state_types(definition.id))
+                }
                 DefinitionKind::Native => Shape::Native,
                 other => unreachable!("refused before: {other:?}"),
             };
@@ -232,21 +234,31 @@ impl Lowering<'_> {
 
     fn structure(&self, definition: &hir::Definition, construct: &str, members: &[hir::Member]) -> Struct {
         let mut scope = Scope::default();
-        let members = members.iter().map(|member| Member {
-            docs: documentation(
-                &member.doc,
-                format!("{}::{}", definition.scoped_name, member.name),
-            ),
-            name: scope.claim(&crate::names::snake(&member.name)),
-            idl: member.name.clone(),
-            of: self.ty(&member.ty),
-            default: member.default.as_ref().map(|value| self.value(value)),
-        });
+        let members = members
+            .iter()
+            .map(|member| self.member(definition, member, &mut scope));
+        let mut members: Vec<Member> = members.collect();
+        self.model.box_members(&mut members);
         Struct {
             docs: docs(definition, construct),
             attributes: self.attributes(definition),
             id: self.types[&definition.id],
-            members: members.collect(),
+            members,
+        }
+    }
+
+    /// A member of a struct, exception or value type, not boxed.
+    fn member(&self, definition: &hir::Definition, member: &hir::Member, scope: &mut Scope) -> Member {
+        Member {
+            docs: documentation(
+                &member.doc,
+                format!("{}::{}", definition.scoped_name, member.name),
+            ),
+            name: scope.claim(&snake(&member.name)),
+            idl: member.name.clone(),
+            of: self.ty(&member.ty),
+            boxed: false,
+            default: member.default.as_ref().map(|value| self.value(value)),
         }
     }
 

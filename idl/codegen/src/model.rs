@@ -70,12 +70,18 @@ pub struct Facts {
     pub variable: bool,
     /// Whether it contains object references.
     pub reference: bool,
+    /// Whether it is or contains a local interface: its values are never encoded.
+    pub local: bool,
     /// Whether it contains itself, through sequences.
     pub recursive: bool,
     /// Minimum of octets on the wire, without padding.
     pub min_size: u64,
     /// Its form in memory on a 64-bit machine, about.
     pub layout: Layout,
+    /// Whether it is a struct or exception whose large members are boxed or lent.
+    pub large: bool,
+    /// Octets of all values of which the functions that decode it, one inside the other, hold a copy each.
+    pub decoding: u64,
     /// For a typedef, the last one of the chain of typedefs that it begins.
     pub last_alias: Option<TypeId>,
 }
@@ -87,8 +93,6 @@ pub struct Layout {
     pub size: u64,
     /// Alignment in octets.
     pub alignment: u64,
-    /// Number of functions that call each other to decode it, each with its own copy of what it returns.
-    pub nesting: u64,
 }
 
 /// Kind of a named type, as far as other types depend on it.
@@ -110,10 +114,11 @@ pub enum Shape {
     Interface,
     /// An abstract interface; in use, a reference, a shared value or null.
     Abstract,
-    /// A local interface; in use, a shared object or none. Never encoded.
+    /// A local interface; in use, a shared object or none.
     Local,
-    /// A value type, of any kind; in use, a shared value or null.
-    Value,
+    /// A value type of any kind, with the types of its state and of its bases' states; in use, a shared value
+    /// or null.
+    Value(Vec<Type>),
     /// A native type: a value of any type of the program. Never encoded.
     Native,
 }
@@ -240,6 +245,8 @@ pub struct Member {
     /// Name in IDL.
     pub idl: String,
     pub of: Type,
+    /// Whether it is boxed, and lent in the lent form, because what contains it is large.
+    pub boxed: bool,
     /// Its value in the default of what contains it, if an annotation states one.
     pub default: Option<Value>,
 }

@@ -71,6 +71,17 @@ impl Model {
         }
     }
 
+    /// Whether the type is or contains a local interface, so that its values are never encoded.
+    pub fn is_local(&self, of: &Type) -> bool {
+        match of {
+            Type::Sequence { element, .. }
+            | Type::Array { element, .. }
+            | Type::Map { value: element, .. } => self.is_local(element),
+            Type::Named(id) => self.facts[id.0].local,
+            _ => false,
+        }
+    }
+
     /// Whether the type contains itself, through sequences.
     pub fn is_recursive(&self, id: TypeId) -> bool {
         self.facts[id.0].recursive
@@ -92,7 +103,7 @@ impl Model {
             Type::Object => true,
             Type::Named(id) => matches!(
                 self.named(*id).shape,
-                Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value | Shape::Native
+                Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value(_) | Shape::Native
             ),
             _ => false,
         };
@@ -138,7 +149,7 @@ impl Model {
             // The boolean of one without the null value behind it.
             Shape::Abstract => 5,
             // The null value.
-            Shape::Value => 4,
+            Shape::Value(_) => 4,
             Shape::Struct(members) => members
                 .iter()
                 .fold(0, |sum, member| sum.saturating_add(self.min_size(member))),
@@ -167,7 +178,7 @@ impl Model {
             | Shape::Interface
             | Shape::Abstract
             | Shape::Local
-            | Shape::Value
+            | Shape::Value(_)
             | Shape::Native => &[],
         }
     }

@@ -13,9 +13,12 @@ use crate::{
     types::Place,
 };
 
-/// A struct with its implementations.
+/// A struct with its implementations; one with local objects inside is never encoded.
 pub fn generate(place: &Place<'_>, item: &Struct) -> TokenStream {
     let definition = definition(place, item);
+    if place.model.is_local(&Type::Named(item.id)) {
+        return definition;
+    }
     let encode = encode(place, item);
     let decode = decode(place, item);
     let reset = reset(place, item);
@@ -35,14 +38,14 @@ pub fn definition(place: &Place<'_>, item: &Struct) -> TokenStream {
         let (docs, name, of) = (
             member.docs.tokens(),
             identifier(&member.name),
-            place.owned(&member.of),
+            place.member(member),
         );
         quote!(#docs pub #name: #of,)
     });
     let by_hand = item
         .members
         .iter()
-        .any(|member| member.default.is_some() || place.model.has_long_array(&member.of));
+        .any(|member| member.boxed || member.default.is_some() || place.model.has_long_array(&member.of));
     let (derived, default) = if by_hand {
         let values = item.members.iter().map(|member| {
             let (name, value) = (identifier(&member.name), constants::default(place, member));
@@ -131,13 +134,17 @@ fn view(place: &Place<'_>, item: &Struct) -> TokenStream {
     let lifetime = quote!('a);
     let members = item.members.iter().map(|member| {
         let (docs, name) = (member.docs.tokens(), identifier(&member.name));
-        let of = place.lent(&member.of, Some(&lifetime));
+        let of = place.lent_member(member, &lifetime);
         quote!(#docs pub #name: #of,)
     });
     let decode = decode_members(place, item);
     let min_size = min_size(place, item);
     let copies = item.members.iter().map(|member| {
         let name = identifier(&member.name);
+        if member.boxed {
+            let copy = copies::owned(place, &member.of, &Lent::Reference(quote!(self.#name)));
+            return quote!(#name: #rt::boxed(|| #copy),);
+        }
         let copy = copies::owned(place, &member.of, &Lent::Value(quote!(self.#name)));
         quote!(#name: #copy,)
     });

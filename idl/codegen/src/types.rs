@@ -5,7 +5,7 @@ use quote::quote;
 
 use crate::{
     Sides,
-    model::{Basic, Model, ModulePath, Shape, Type, TypeId},
+    model::{Basic, Member, Model, ModulePath, Shape, Type, TypeId},
     names::identifier,
 };
 
@@ -67,6 +67,26 @@ impl<'m> Place<'m> {
         }
     }
 
+    /// Type of a member of a struct, exception or value type.
+    pub fn member(&self, member: &Member) -> TokenStream {
+        if member.boxed {
+            let plain = self.plain(&member.of);
+            quote!(::std::boxed::Box<#plain>)
+        } else {
+            self.owned(&member.of)
+        }
+    }
+
+    /// Type of a member of the lent form of a struct.
+    pub fn lent_member(&self, member: &Member, lifetime: &TokenStream) -> TokenStream {
+        let lent = self.lent(&member.of, Some(lifetime));
+        if member.boxed {
+            quote!(&#lifetime #lent)
+        } else {
+            lent
+        }
+    }
+
     /// Type of what a reference or a typedef names: like [`Self::owned`], without a box.
     pub fn plain(&self, of: &Type) -> TokenStream {
         let rt = self.rt;
@@ -119,7 +139,7 @@ impl<'m> Place<'m> {
                     Shape::Interface => quote!(::core::option::Option<#path>),
                     Shape::Abstract => quote!(::core::option::Option<#rt::Abstract<#path>>),
                     Shape::Local => quote!(::core::option::Option<::std::sync::Arc<dyn #path>>),
-                    Shape::Value => quote!(::core::option::Option<#rt::Shared<#path>>),
+                    Shape::Value(_) => quote!(::core::option::Option<#rt::Shared<#path>>),
                     _ => path,
                 }
             }
@@ -216,7 +236,7 @@ impl<'m> Place<'m> {
                 match self.model.named(*id).shape {
                     Shape::Interface => quote!(::core::option::Option<&#path>),
                     Shape::Abstract => quote!(::core::option::Option<&#rt::Abstract<#path>>),
-                    Shape::Value => quote!(::core::option::Option<&#rt::Shared<#path>>),
+                    Shape::Value(_) => quote!(::core::option::Option<&#rt::Shared<#path>>),
                     Shape::Enum(_) => path,
                     _ => quote!(&#path),
                 }
@@ -247,7 +267,7 @@ impl<'m> Place<'m> {
         let declared = match self.model.resolved(of) {
             Type::Basic(_) | Type::Fixed { .. } | Type::Object => None,
             Type::Named(id) => match self.model.named(*id).shape {
-                Shape::Enum(_) | Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value => None,
+                Shape::Enum(_) | Shape::Interface | Shape::Abstract | Shape::Local | Shape::Value(_) => None,
                 _ => Some(quote!(&#owned)),
             },
             Type::Sequence { element, bound: None } => {

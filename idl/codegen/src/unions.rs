@@ -13,15 +13,19 @@ use crate::{
     types::Place,
 };
 
-/// A union with its implementations.
+/// A union with its implementations; one with local objects inside is never encoded.
 pub fn generate(place: &Place<'_>, item: &Union) -> TokenStream {
-    let owned = Emitter::new(place, item).owned();
+    let definition = Emitter::new(place, item).definition();
+    if place.model.is_local(&Type::Named(item.id)) {
+        return definition;
+    }
+    let codec = Emitter::new(place, item).codec();
     let view = place
         .model
         .has_lent_form(&Type::Named(item.id))
         .then(|| Emitter::new(place, item).view());
     let type_code = type_codes::of_union(place, item);
-    quote!(#owned #type_code #view)
+    quote!(#definition #codec #type_code #view)
 }
 
 struct Emitter<'e, 'm> {
@@ -45,11 +49,28 @@ impl<'e, 'm> Emitter<'e, 'm> {
         }
     }
 
-    fn owned(&self) -> TokenStream {
-        let (rt, name, docs) = (self.rt, &self.name, self.item.docs.tokens());
+    /// The enum itself, with its default.
+    fn definition(&self) -> TokenStream {
+        let (name, docs) = (&self.name, self.item.docs.tokens());
         let attributes = &self.item.attributes;
         let variants = self.variants(|of| self.place.owned(of));
         let default = self.default();
+        quote! {
+            #docs
+            #attributes
+            #[derive(Clone, Debug, PartialEq)]
+            pub enum #name { #variants }
+
+            impl ::core::default::Default for #name {
+                fn default() -> Self {
+                    #default
+                }
+            }
+        }
+    }
+
+    fn codec(&self) -> TokenStream {
+        let (rt, name) = (self.rt, &self.name);
         let encode = self.encode();
         let min_size = self.min_size();
         let decode = self.decode();
@@ -64,17 +85,6 @@ impl<'e, 'm> Emitter<'e, 'm> {
         });
         let reset_nothing = self.no_member().map(|variant| quote!(Self::#variant(_) => {}));
         quote! {
-            #docs
-            #attributes
-            #[derive(Clone, Debug, PartialEq)]
-            pub enum #name { #variants }
-
-            impl ::core::default::Default for #name {
-                fn default() -> Self {
-                    #default
-                }
-            }
-
             impl #rt::Encode for #name {
                 fn encode(
                     &self,

@@ -74,7 +74,7 @@ fn concrete(place: &Place<'_>, item: &ValueType, state: &ValueState) -> TokenStr
         let (docs, name, of) = (
             member.docs.tokens(),
             identifier(&member.name),
-            place.owned(&member.of),
+            place.member(member),
         );
         let value = constants::default(place, member);
         (quote!(#docs #visibility #name: #of,), quote!(#name: #value,))

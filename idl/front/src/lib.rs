@@ -39,6 +39,8 @@ pub struct Options {
     /// Errors that are reported as warnings. Only codes that [can be warnings](Code::can_be_warning) have an
     /// effect.
     pub warn: Vec<Code>,
+    /// Warnings that are not reported.
+    pub allow: Vec<Code>,
     /// Limits of a source.
     pub limits: Limits,
 }
@@ -134,6 +136,9 @@ pub fn compile_together(paths: &[impl AsRef<Path>], options: &Options, loader: &
             diagnostic.severity = Severity::Warning;
         }
     }
+    diagnostics.retain(|diagnostic| {
+        diagnostic.severity == Severity::Error || !options.allow.contains(&diagnostic.code)
+    });
     specification.files.clone_from(&preprocessed.files);
     let failed = diagnostics
         .iter()

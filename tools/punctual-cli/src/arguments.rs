@@ -26,9 +26,14 @@ pub fn external_path(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// Parses the code of an error or warning of IDL.
+pub fn code(text: &str) -> Result<Code, String> {
+    text.parse().map_err(|error: UnknownCode| error.to_string())
+}
+
 /// Parses the code of an error that can be a warning.
 pub fn warning(text: &str) -> Result<Code, String> {
-    let code: Code = text.parse().map_err(|error: UnknownCode| error.to_string())?;
+    let code = code(text)?;
     if code.can_be_warning() {
         return Ok(code);
     }

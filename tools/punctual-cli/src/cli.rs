@@ -11,7 +11,7 @@ use punctual_idl::Code;
 use punctual_scenarios::benchmarks;
 
 use crate::{
-    arguments::{external_path, macro_definition, warning},
+    arguments::{code, external_path, macro_definition, warning},
     call,
     completions::{Completions, Manual},
     doctor, events, explain,
@@ -187,6 +187,9 @@ pub struct Sources {
     /// Report this error as a warning, such as IDL0043; for rules that other compilers do not enforce
     #[arg(long, value_name = "CODE", value_parser = warning)]
     pub warn: Vec<Code>,
+    /// Do not report this warning, such as IDL0050
+    #[arg(long, value_name = "CODE", value_parser = code)]
+    pub allow: Vec<Code>,
     /// Format of errors and warnings
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

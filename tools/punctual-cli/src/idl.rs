@@ -70,6 +70,7 @@ fn options(sources: &Sources) -> Options {
         include_dirs: sources.include_dirs.clone(),
         defines: sources.defines.clone(),
         warn: sources.warn.clone(),
+        allow: sources.allow.clone(),
         ..Options::default()
     }
 }
@@ -127,6 +128,9 @@ fn builder(settings: &Compile) -> Builder {
     }
     for code in &settings.sources.warn {
         builder = builder.warn(*code);
+    }
+    for code in &settings.sources.allow {
+        builder = builder.allow(*code);
     }
     for (module, path) in &settings.extern_path {
         builder = builder.extern_path(module, path);

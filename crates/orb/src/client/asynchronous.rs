@@ -141,7 +141,7 @@ impl Reference {
         &'w self,
         (route, request_id): (&'w Route, u32),
         operation: &'w str,
-        context: CallContext<'_>,
+        context: CallContext<'w>,
         point: Point,
         history: AttemptHistory,
         raised: &'w mut bool,

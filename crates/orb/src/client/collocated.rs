@@ -227,7 +227,10 @@ impl<'c> Local<'c> {
         };
         let _native = placement.enter();
         let _current = current::during_upcall(placement.current, object.transform.as_ref());
-        let (flow, ready) = flow.receive_request(object.servant.repository_id(), arguments.clone());
+        let (flow, ready) = flow.receive_request(
+            (object.servant.repository_id(), &object.poa.policies.user),
+            arguments.clone(),
+        );
         let end = match ready {
             Err(end) => end,
             Ok(()) => {

@@ -113,7 +113,7 @@ impl Reference {
         route: &'r Route,
         operation: &'r str,
         (kind, response): (CallKind, Response),
-        context: CallContext<'_>,
+        context: CallContext<'r>,
         request_id: u32,
     ) -> ClientRequest<'r> {
         ClientRequest {
@@ -126,6 +126,7 @@ impl Reference {
             is_collocated: context.is_local(route),
             orb_type: route.orb_type,
             deadline: context.deadlines.of(response),
+            policies: context.policies,
             slot_table: &self.core.interceptors.slots,
         }
     }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use punctual_cdr::{CharSet, Decoder, Encoder, Endian, Ior};
 use punctual_giop::{MessageHeader, ReplyHeader, ServiceContexts};
-use punctual_stub::{ObjectRef, OrbContext, Phase};
+use punctual_stub::{ObjectRef, OrbContext, Phase, PoliciesInForce};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use super::{
@@ -134,6 +134,7 @@ pub(crate) struct ClientRequest<'a> {
     /// Type of the ORB that created the effective reference; 0: unknown.
     pub(crate) orb_type: u32,
     pub(crate) deadline: Option<Instant>,
+    pub(crate) policies: &'a PoliciesInForce,
     pub(crate) slot_table: &'a SlotTable,
 }
 
@@ -209,6 +210,12 @@ impl ClientRequestInfo<'_> {
     /// ([`SyncScope`](punctual_stub::SyncScope)).
     pub fn response_expected(&self) -> bool {
         self.request.response_expected
+    }
+
+    /// Returns the policy of this user-defined type in force for the call
+    /// ([`PolicyOverrides::policy`](punctual_stub::PolicyOverrides::policy)): `get_request_policy`.
+    pub fn policy<T: 'static>(&self) -> Option<&T> {
+        self.request.policies.policy()
     }
 
     /// Returns the called reference, without allocation.

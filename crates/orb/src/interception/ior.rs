@@ -1,8 +1,7 @@
 //! IOR interceptors: components for the references of adapters.
 
-use std::any::Any;
-
 use punctual_cdr::TaggedComponent;
+use punctual_stub::UserPolicies;
 use punctual_types::PriorityModel;
 
 use crate::PoaManagerState;
@@ -89,20 +88,10 @@ pub struct IorInfo<'i> {
     pub(crate) components: &'i mut Vec<AddedComponent>,
 }
 
-/// Policies of an adapter whose types are the user's.
-#[derive(Default)]
-pub(crate) struct UserPolicies(pub(crate) Vec<Box<dyn Any + Send + Sync>>);
-
 /// A component of the references of one adapter; with a tag, of its profiles of one protocol only.
 pub(crate) struct AddedComponent {
     pub(crate) profile: Option<u32>,
     pub(crate) component: TaggedComponent,
-}
-
-impl UserPolicies {
-    fn get<T: 'static>(&self) -> Option<&T> {
-        self.0.iter().rev().find_map(|policy| policy.downcast_ref())
-    }
 }
 
 impl<'i> IorInfo<'i> {

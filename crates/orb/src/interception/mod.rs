@@ -37,7 +37,7 @@ pub use slots::{InvalidSlot, PiCurrent, SlotId, SlotValue};
 pub(crate) use added_contexts::{AddedContexts, with_contexts};
 pub(crate) use client::{Arguments, CallTarget, ClientEnding, ClientRequest, Contexts};
 pub(crate) use client_flow::{ClientEnd, SeenCall};
-pub(crate) use ior::{AddedComponent, UserPolicies};
+pub(crate) use ior::AddedComponent;
 pub(crate) use server::ServerRequest;
 pub(crate) use server_flow::{SeenRequest, ServerEnd, ServerFlow, enter_slots};
 pub(crate) use slots::SlotTable;
@@ -125,13 +125,13 @@ pub(crate) struct Interceptors {
 
 impl Interceptors {
     /// Calls the IOR interceptors for an adapter. Returns the components of its references.
-    pub(crate) fn establish_components(&self, poa: &PoaCore, policies: &UserPolicies) -> Vec<AddedComponent> {
+    pub(crate) fn establish_components(&self, poa: &PoaCore) -> Vec<AddedComponent> {
         let mut components = Vec::new();
         let mut info = IorInfo {
             path: &poa.path,
             manager: poa.processing.manager.id(),
             model: poa.policies.model,
-            policies,
+            policies: &poa.policies.user,
             components: &mut components,
         };
         for interceptor in &self.ior {

@@ -2,6 +2,7 @@
 
 use punctual_cdr::{Decoder, Endian, Ior};
 use punctual_os::Scheduling;
+use punctual_stub::UserPolicies;
 use punctual_transport::Peer;
 use punctual_types::{Priority, SystemException};
 
@@ -102,6 +103,7 @@ pub trait ServerRequestInterceptor: Send + Sync {
 pub struct ServerRequestInfo<'a> {
     pub(crate) request: ServerRequest<'a>,
     pub(crate) repository_id: Option<&'a str>,
+    pub(crate) policies: Option<&'a UserPolicies>,
     pub(crate) arguments: Option<Decoder<'a>>,
     pub(crate) added: &'a mut AddedContexts,
     pub(crate) keeps_native_priority: &'a mut bool,
@@ -175,6 +177,13 @@ impl ServerRequestInfo<'_> {
     /// Returns the interface of the servant, `IDL:NAME:1.0`; `None` before the servant has been found.
     pub fn repository_id(&self) -> Option<&str> {
         self.repository_id
+    }
+
+    /// Returns the policy of this user-defined type that the adapter of the object was created with
+    /// ([`PoaBuilder::policy`](crate::PoaBuilder::policy)): `get_server_policy`. `None` before the object has
+    /// been found.
+    pub fn policy<T: 'static>(&self) -> Option<&T> {
+        self.policies?.get()
     }
 
     /// Returns the sender as identified by the connection; `None` if this thread is the caller.

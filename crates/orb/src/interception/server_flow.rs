@@ -2,7 +2,7 @@
 
 use punctual_cdr::{Decode, Decoder, Ior};
 use punctual_lane::Disposition;
-use punctual_stub::Outcome;
+use punctual_stub::{Outcome, UserPolicies};
 use punctual_types::{Completion, SystemException};
 
 use super::{
@@ -45,6 +45,7 @@ pub(crate) struct ServerFlow<'a> {
     added: &'a mut AddedContexts,
     keeps_native_priority: bool,
     repository_id: Option<&'a str>,
+    policies: Option<&'a UserPolicies>,
     arguments: Option<Decoder<'a>>,
     started: usize,
 }
@@ -90,6 +91,7 @@ impl<'a> ServerFlow<'a> {
             added,
             keeps_native_priority: false,
             repository_id: None,
+            policies: None,
             arguments: None,
             started: 0,
         };
@@ -105,7 +107,7 @@ impl<'a> ServerFlow<'a> {
     /// if it is not served.
     pub(crate) fn receive_request<'b>(
         self,
-        repository_id: &'b str,
+        (repository_id, policies): (&'b str, &'b UserPolicies),
         arguments: Decoder<'b>,
     ) -> (ServerFlow<'b>, Result<(), ServerEnd>)
     where
@@ -113,6 +115,7 @@ impl<'a> ServerFlow<'a> {
     {
         let mut flow: ServerFlow<'b> = self;
         flow.repository_id = Some(repository_id);
+        flow.policies = Some(policies);
         flow.arguments = Some(arguments);
         let interceptors = flow.interceptors;
         let mut info = flow.info(ServerEnding::NONE);
@@ -159,6 +162,7 @@ impl<'a> ServerFlow<'a> {
         ServerRequestInfo {
             request: self.request,
             repository_id: self.repository_id,
+            policies: self.policies,
             arguments: self.arguments.clone(),
             added: self.added,
             keeps_native_priority: &mut self.keeps_native_priority,

@@ -4,7 +4,7 @@ use std::{any::Any, sync::Arc};
 
 use punctual_poa::{IdAssignment, Lifespan};
 use punctual_sched::PriorityTransform;
-use punctual_stub::Servant;
+use punctual_stub::{Servant, UserPolicies};
 use punctual_transport::ProtocolPolicy;
 use punctual_types::{Priority, PriorityBand};
 
@@ -14,7 +14,6 @@ use crate::{
     ServantActivator, ServantLocator, ThreadPool,
     accepted_priorities::AcceptedPriorities,
     default_servant::DefaultServant,
-    interception::UserPolicies,
     limits::checked_queue_limits,
     notice,
     orb_core::OrbCore,
@@ -228,10 +227,12 @@ impl PoaBuilder {
         self
     }
 
-    /// Adds a policy of a user-defined type, which IOR interceptors read with
-    /// [`IorInfo::policy`](crate::interceptors::IorInfo::policy). It replaces one of the same type.
+    /// Adds a policy of a user-defined type, which interceptors read
+    /// ([`IorInfo::policy`](crate::interceptors::IorInfo::policy),
+    /// [`ServerRequestInfo::policy`](crate::interceptors::ServerRequestInfo::policy)). It replaces one of the
+    /// same type.
     pub fn policy(mut self, policy: impl Any + Send + Sync) -> Self {
-        self.user_policies.0.push(Box::new(policy));
+        self.user_policies.set(policy);
         self
     }
 
@@ -515,6 +516,7 @@ impl PoaBuilder {
             redispatch,
             server_protocols,
             client_protocols: self.client_protocols,
+            user: self.user_policies,
         });
         pool.add_policies(&policies);
         let (processing, source) = self.processing.of_pool(pool.id);
@@ -523,7 +525,7 @@ impl PoaBuilder {
             .core
             .add_child(&self.name, |path| PoaCore::new(path, policies, pool, processing))?;
         let interceptors = &orb.dispatcher.interceptors;
-        let components = interceptors.establish_components(&core, &self.user_policies);
+        let components = interceptors.establish_components(&core);
         let _ = core.ior_components.set(components);
         notice::unless_priority_set(&core);
         notice::unless_default_served(&core);

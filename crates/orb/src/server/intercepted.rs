@@ -84,7 +84,8 @@ impl Serving<'_> {
                         let _native = (!flow.keeps_native_priority()).then(|| placement.enter());
                         let _current = current::during_upcall(placement.current, object.transform.as_ref());
                         let servant = &*object.servant;
-                        let (flow, ready) = flow.receive_request(servant.repository_id(), arguments.clone());
+                        let of_object = (servant.repository_id(), &object.poa.policies.user);
+                        let (flow, ready) = flow.receive_request(of_object, arguments.clone());
                         let end = match ready {
                             Err(end) => uncalled(end, &mut unserved),
                             Ok(()) => {

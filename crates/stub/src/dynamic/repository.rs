@@ -72,6 +72,11 @@ pub struct AttributeDescription {
     pub of: TypeCode,
     /// `readonly`
     pub is_readonly: bool,
+    /// Exceptions of the `getraises` clause, or `raises` of a readonly attribute. Empty if the repository is
+    /// older than CORBA 3.0.
+    pub get_raises: Vec<TypeCode>,
+    /// Exceptions of the `setraises` clause; likewise.
+    pub set_raises: Vec<TypeCode>,
 }
 
 impl ObjectRef {
@@ -92,21 +97,46 @@ impl ObjectRef {
         }
     }
 
-    /// Asks an `InterfaceDef` of an interface repository what it describes: `describe_interface`.
+    /// Asks an `InterfaceDef` of an interface repository what it describes: `describe_interface`, and if it
+    /// has attributes, also `describe_ext_interface`, which describes their exceptions.
     ///
     /// # Errors
     /// Fails like any call; MARSHAL if the answer is malformed.
     pub fn describe_interface(&self) -> Result<InterfaceDescription, SystemException> {
+        let mut described: InterfaceDescription = self.ask("describe_interface")?;
+        if described.attributes.is_empty() {
+            return Ok(described);
+        }
+        match self.ask::<ExtendedAttributes>("describe_ext_interface") {
+            // Some repositories have the operation, and answer with nothing.
+            Ok(extended) if extended.0.len() == described.attributes.len() => {
+                described.attributes = extended.0.into_iter().map(|attribute| attribute.0).collect();
+            }
+            Ok(_) => {}
+            Err(exception) if is_not_supported(exception.kind) => {}
+            Err(exception) => return Err(exception),
+        }
+        Ok(described)
+    }
+
+    /// Calls an operation without arguments that returns a description.
+    fn ask<T: for<'a> Decode<'a>>(&self, operation: &str) -> Result<T, SystemException> {
         let mut description = None;
-        self.call::<SystemException>("describe_interface", |phase| match phase {
+        self.call::<SystemException>(operation, |phase| match phase {
             Phase::Arguments(_) => Ok(()),
             Phase::Results(decoder) => {
-                description = Some(InterfaceDescription::decode(decoder)?);
+                description = Some(T::decode(decoder)?);
                 Ok(())
             }
         })?;
         Ok(description.expect("a call without an error has decoded its reply"))
     }
+}
+
+/// Whether a server answers so if it does not know an operation.
+fn is_not_supported(kind: SystemExceptionKind) -> bool {
+    use SystemExceptionKind::{BadOperation, NoImplement};
+    matches!(kind, BadOperation | NoImplement)
 }
 
 /// Name and repository id, with which each description begins. Where it is defined and its version follow.
@@ -147,10 +177,7 @@ impl<'a> Decode<'a> for OperationDescription {
             is_oneway: one_of(&[false, true], decoder)?,
             contexts: Vec::decode(decoder)?,
             parameters: Vec::decode(decoder)?,
-            raises: Vec::<Exception>::decode(decoder)?
-                .into_iter()
-                .map(|exception| exception.0)
-                .collect(),
+            raises: exceptions(decoder)?,
         })
     }
 }
@@ -168,6 +195,11 @@ impl<'a> Decode<'a> for ParameterDescription {
         )?;
         Ok(Self { name, of, mode })
     }
+}
+
+fn exceptions(decoder: &mut Decoder<'_>) -> Result<Vec<TypeCode>, CdrError> {
+    let exceptions = Vec::<Exception>::decode(decoder)?;
+    Ok(exceptions.into_iter().map(|exception| exception.0).collect())
 }
 
 /// The description of an exception.
@@ -191,7 +223,39 @@ impl<'a> Decode<'a> for AttributeDescription {
             name,
             of: TypeCode::decode(decoder)?,
             is_readonly: one_of(&[false, true], decoder)?,
+            get_raises: Vec::new(),
+            set_raises: Vec::new(),
         })
+    }
+}
+
+/// The attributes of an `InterfaceAttrExtension::ExtFullInterfaceDescription`.
+struct ExtendedAttributes(Vec<ExtendedAttribute>);
+
+impl<'a> Decode<'a> for ExtendedAttributes {
+    const MIN_SIZE: usize = NAMED + 8;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        named(decoder)?;
+        Vec::<OperationDescription>::decode(decoder)?;
+        // The bases and the type code follow, as in the other description.
+        Vec::decode(decoder).map(Self)
+    }
+}
+
+/// The description of an attribute, with its exceptions.
+struct ExtendedAttribute(AttributeDescription);
+
+impl<'a> Decode<'a> for ExtendedAttribute {
+    const MIN_SIZE: usize = AttributeDescription::MIN_SIZE + 8;
+
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
+        let attribute = AttributeDescription::decode(decoder)?;
+        Ok(Self(AttributeDescription {
+            get_raises: exceptions(decoder)?,
+            set_raises: exceptions(decoder)?,
+            ..attribute
+        }))
     }
 }
 

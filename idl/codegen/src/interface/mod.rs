@@ -18,17 +18,37 @@ use crate::{
     types::Place,
 };
 
-/// An interface with all generated items. A local one is only its trait, and what belongs to it; an abstract
-/// one has no skeleton, because the objects that support it have another interface.
+/// An interface with all generated items. A local one is its trait, and what belongs to it; an abstract one
+/// has no skeleton, because the objects that support it have another interface.
 pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     let shape = &place.model.named(interface.reference).shape;
     let is_remote = matches!(shape, Shape::Interface);
     let has_servants = !is_remote || place.sides != Sides::Client;
     let servant = has_servants.then(|| servant::generate(place, interface));
     let client = (!matches!(shape, Shape::Local)).then(|| client::generate(place, interface));
+    let local = matches!(shape, Shape::Local).then(|| local_object(interface));
     let skeleton = (is_remote && has_servants).then(|| skeleton::generate(place, interface));
     let scope = scope(place, interface, &interface.operations);
-    quote!(#servant #client #skeleton #scope)
+    quote!(#servant #local #client #skeleton #scope)
+}
+
+/// What structs, unions and exceptions with a local object inside need of it.
+fn local_object(interface: &Interface) -> TokenStream {
+    let (name, scoped_name) = (identifier(&interface.name), &interface.scoped_name);
+    quote! {
+        impl ::core::fmt::Debug for dyn #name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.write_str(#scoped_name)
+            }
+        }
+
+        /// Whether both are the same object.
+        impl ::core::cmp::PartialEq for dyn #name {
+            fn eq(&self, other: &Self) -> bool {
+                ::core::ptr::addr_eq(self, other)
+            }
+        }
+    }
 }
 
 /// The module of what is declared inside, and of the errors of operations.

@@ -213,10 +213,17 @@ impl<'u, 'm> Upcall<'u, 'm> {
         let sizes = self
             .values_in_place()
             .map(|value| self.place.model.size(value.of));
-        sizes.fold(0, u64::saturating_add) > MUCH_STACK
+        sizes.fold(self.decoding(), u64::saturating_add) > MUCH_STACK
     }
 
-    /// Octets of its values, all at once, and of the one that takes most while it is decoded.
+    /// Octets that are on the stack while the value that takes most is decoded.
+    fn decoding(&self) -> u64 {
+        let decoded = self.values.iter().filter(|value| value.mode != Mode::Out);
+        let octets = decoded.map(|value| self.place.model.decoding(value.of));
+        octets.max().unwrap_or(0)
+    }
+
+    /// Octets of its values, all at once, and of those that are on the stack while one of them is decoded.
     fn values_on_stack(&self) -> TokenStream {
         let size = |value: &Value<'_>| {
             let of = match value.mode {
@@ -225,15 +232,9 @@ impl<'u, 'm> Upcall<'u, 'm> {
             };
             quote!(::core::mem::size_of::<#of>())
         };
-        let layout = |value: &Value<'_>| self.place.model.layout(value.of);
-        let decoded = self.values_in_place().filter(|value| value.mode != Mode::Out);
-        let deepest = decoded.max_by_key(|value| layout(value).size.saturating_mul(layout(value).nesting));
-        let deepest = deepest.map(|value| {
-            let (nesting, size) = (Literal::u64_unsuffixed(layout(value).nesting), size(value));
-            quote!(#nesting * #size)
-        });
-        let sizes = self.values_in_place().map(size).chain(deepest);
-        quote!(#(#sizes)+*)
+        let decoding = Literal::u64_unsuffixed(self.decoding());
+        let sizes = self.values_in_place().map(size);
+        quote!(#(#sizes +)* #decoding)
     }
 
     /// The values that the lane does not keep.

@@ -8,10 +8,10 @@ use punctual_idl::hir::{self, DefinitionId, DefinitionKind, InterfaceFlavour};
 use super::{Lowering, Names, docs, documentation};
 use crate::{
     model::{
-        Documentation, Interface, Member, ModulePath, NamedType, Shape, TypeId, ValueKind, ValueState,
+        Documentation, Interface, Member, ModulePath, NamedType, Shape, Type, TypeId, ValueKind, ValueState,
         ValueType,
     },
-    names::{Scope, snake},
+    names::Scope,
 };
 
 impl Lowering<'_> {
@@ -24,7 +24,7 @@ impl Lowering<'_> {
             view: String::new(),
             idl: String::from("ValueBase"),
             repository_id: String::from("IDL:omg.org/CORBA/ValueBase:1.0"),
-            shape: Shape::Value,
+            shape: Shape::Value(Vec::new()),
         });
     }
 
@@ -138,23 +138,12 @@ impl Lowering<'_> {
         let mut scope = Scope::default();
         let base = value.bases.first().map(|base| self.behind_typedefs(*base));
         let base = base.filter(|base| is_concrete(self.definition(*base)));
-        let members = |scope: &mut Scope| {
-            let members = value.state.iter().map(|(is_public, member)| {
-                let member = Member {
-                    docs: documentation(
-                        &member.doc,
-                        format!("{}::{}", definition.scoped_name, member.name),
-                    ),
-                    name: scope.claim(&snake(&member.name)),
-                    idl: member.name.clone(),
-                    of: self.ty(&member.ty),
-                    default: member.default.as_ref().map(|value| self.value(value)),
-                };
-                (*is_public, member)
-            });
-            members.collect()
-        };
-        let members = members(&mut scope);
+        let (is_public, members): (Vec<_>, Vec<_>) = value.state.iter().cloned().unzip();
+        let members = members
+            .iter()
+            .map(|member| self.member(definition, member, &mut scope));
+        let mut members: Vec<Member> = members.collect();
+        self.model.box_members(&mut members);
         let mut truncatable_to = Vec::new();
         let mut next = base.filter(|_| value.is_truncatable);
         while let Some(id) = next {
@@ -168,10 +157,24 @@ impl Lowering<'_> {
         }
         ValueState {
             base: base.map(|base| (self.types[&base], scope.claim("base"))),
-            members,
+            members: is_public.into_iter().zip(members).collect(),
             truncatable_to,
             is_custom: value.is_custom,
         }
+    }
+
+    /// Types of the state of a value type, or of the content of a boxed one.
+    pub(super) fn state_types(&self, id: DefinitionId) -> Vec<Type> {
+        if let DefinitionKind::ValueBox(boxed) = &self.definition(id).kind {
+            return vec![self.ty(&boxed.content)];
+        }
+        let mut state = Vec::new();
+        for id in self.value_ancestors(id).into_iter().chain([id]) {
+            if let DefinitionKind::ValueType(value) = &self.definition(id).kind {
+                state.extend(value.state.iter().map(|(_, member)| self.ty(&member.ty)));
+            }
+        }
+        state
     }
 
     fn without_operations(&self, names: Names) -> Interface {

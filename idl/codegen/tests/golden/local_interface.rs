@@ -18,6 +18,19 @@ pub trait Policy: ::core::marker::Send + ::core::marker::Sync + 'static {
         ::punctual::rt::SystemException,
     >;
 }
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::core::fmt::Debug for dyn Policy {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.write_str("Policy")
+    }
+}
+/// Whether both are the same object.
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::core::cmp::PartialEq for dyn Policy {
+    fn eq(&self, other: &Self) -> bool {
+        ::core::ptr::addr_eq(self, other)
+    }
+}
 /// IDL `typedef PolicyList`.
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 pub type PolicyList = ::std::vec::Vec<
@@ -106,6 +119,19 @@ pub trait Maker: Policy {
         one: &mut ::core::option::Option<::std::sync::Arc<dyn Policy>>,
     ) -> ::core::result::Result<(), ::punctual::rt::SystemException>;
 }
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::core::fmt::Debug for dyn Maker {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.write_str("Maker")
+    }
+}
+/// Whether both are the same object.
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::core::cmp::PartialEq for dyn Maker {
+    fn eq(&self, other: &Self) -> bool {
+        ::core::ptr::addr_eq(self, other)
+    }
+}
 /// What belongs to the interface `Maker`.
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 pub mod maker {
@@ -173,6 +199,104 @@ pub mod maker {
         ) -> ::core::option::Option<&(dyn ::core::error::Error + 'static)> {
             match self {
                 Self::Refused(exception) => ::core::error::Error::source(exception),
+                Self::System(exception) => ::core::error::Error::source(exception),
+            }
+        }
+    }
+}
+/// IDL `struct Setting`.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+pub struct Setting {
+    /// IDL `Setting::name`.
+    pub name: ::std::string::String,
+    /// IDL `Setting::value`.
+    pub value: ::core::option::Option<::std::sync::Arc<dyn Policy>>,
+}
+/// IDL `exception Conflict`.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+pub struct Conflict {
+    /// IDL `Conflict::among`.
+    pub among: ::std::vec::Vec<Setting>,
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::core::fmt::Display for Conflict {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.debug_struct("Conflict").field("among", &self.among).finish()
+    }
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::core::error::Error for Conflict {}
+/// IDL `interface Registry`.
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+pub trait Registry: ::core::marker::Send + ::core::marker::Sync + 'static {
+    /// IDL `Registry::add`.
+    fn add(&self, one: &Setting) -> ::core::result::Result<(), registry::AddError>;
+}
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::core::fmt::Debug for dyn Registry {
+    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        f.write_str("Registry")
+    }
+}
+/// Whether both are the same object.
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+impl ::core::cmp::PartialEq for dyn Registry {
+    fn eq(&self, other: &Self) -> bool {
+        ::core::ptr::addr_eq(self, other)
+    }
+}
+/// What belongs to the interface `Registry`.
+#[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
+pub mod registry {
+    /// What [`add`](super::Registry::add) may fail with.
+    #[derive(Clone, PartialEq)]
+    pub enum AddError {
+        /// See [`super::Refused`].
+        Refused(super::Refused),
+        /// See [`super::Conflict`].
+        Conflict(super::Conflict),
+        /// The call itself failed.
+        System(::punctual::rt::SystemException),
+    }
+    impl ::core::convert::From<super::Refused> for AddError {
+        fn from(exception: super::Refused) -> Self {
+            Self::Refused(exception)
+        }
+    }
+    impl ::core::convert::From<super::Conflict> for AddError {
+        fn from(exception: super::Conflict) -> Self {
+            Self::Conflict(exception)
+        }
+    }
+    impl ::core::convert::From<::punctual::rt::SystemException> for AddError {
+        fn from(exception: ::punctual::rt::SystemException) -> Self {
+            Self::System(exception)
+        }
+    }
+    impl ::core::fmt::Display for AddError {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            match self {
+                Self::Refused(exception) => ::core::fmt::Display::fmt(exception, f),
+                Self::Conflict(exception) => ::core::fmt::Display::fmt(exception, f),
+                Self::System(exception) => ::core::fmt::Display::fmt(exception, f),
+            }
+        }
+    }
+    /// What `fn main() -> Result<…>` prints: the message.
+    impl ::core::fmt::Debug for AddError {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Display::fmt(self, f)
+        }
+    }
+    impl ::core::error::Error for AddError {
+        fn source(
+            &self,
+        ) -> ::core::option::Option<&(dyn ::core::error::Error + 'static)> {
+            match self {
+                Self::Refused(exception) => ::core::error::Error::source(exception),
+                Self::Conflict(exception) => ::core::error::Error::source(exception),
                 Self::System(exception) => ::core::error::Error::source(exception),
             }
         }

@@ -655,10 +655,27 @@ impl ::punctual::rt::TypedReference for StoreRef {
 }
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl<S: Store> ::punctual::rt::Skeleton<S> for StoreRef {
+    const VALUES_ON_STACK: usize = ::punctual::rt::largest(
+        &[
+            ::core::mem::size_of::<
+                ::core::option::Option<::punctual::rt::Shared<Node>>,
+            >()
+                + ::core::mem::size_of::<
+                    ::core::option::Option<::punctual::rt::Shared<Node>>,
+                >()
+                + ::core::mem::size_of::<
+                    ::core::option::Option<::punctual::rt::Shared<Sparse>>,
+                >()
+                + ::core::mem::size_of::<
+                    ::core::option::Option<::punctual::rt::Shared<ValueBase>>,
+                >() + 11520,
+        ],
+    );
     fn dispatch(
         servant: &S,
         upcall: &mut ::punctual::rt::Upcall<'_, '_>,
     ) -> ::core::result::Result<(), ::punctual::rt::SystemException> {
+        #[inline(never)]
         fn serve_keep<S: Store>(
             servant: &S,
             upcall: &mut ::punctual::rt::Upcall<'_, '_>,

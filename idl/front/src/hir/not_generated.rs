@@ -52,20 +52,20 @@ impl Check<'_> {
             }
             DefinitionKind::Struct(item) => {
                 let members = item.members.iter();
-                members.for_each(|member| self.sent(member.span, &member.ty, &member.name));
+                members.for_each(|member| self.native(member.span, &member.ty, &member.name));
             }
             DefinitionKind::Exception(item) => {
                 let members = item.members.iter();
-                members.for_each(|member| self.sent(member.span, &member.ty, &member.name));
+                members.for_each(|member| self.native(member.span, &member.ty, &member.name));
             }
             DefinitionKind::Union(item) => {
                 let members = item.cases.iter().map(|case| &case.member);
-                members.for_each(|member| self.sent(member.span, &member.ty, &member.name));
+                members.for_each(|member| self.native(member.span, &member.ty, &member.name));
             }
-            DefinitionKind::ValueBox(value) => self.sent(span, &value.content, &name),
+            DefinitionKind::ValueBox(value) => self.native(span, &value.content, &name),
             DefinitionKind::ValueType(value) => {
                 let members = value.state.iter().map(|(_, member)| member);
-                members.for_each(|member| self.sent(member.span, &member.ty, &member.name));
+                members.for_each(|member| self.native(member.span, &member.ty, &member.name));
                 self.exports(&value.operations, &value.attributes);
                 self.exports(&value.factories, &[]);
             }
@@ -83,16 +83,6 @@ impl Check<'_> {
         }
         for attribute in attributes {
             self.native(attribute.span, &attribute.ty, &attribute.name);
-        }
-    }
-
-    /// Checks a type whose values are encoded.
-    fn sent(&mut self, span: Span, ty: &Type, user: &str) {
-        self.native(span, ty, user);
-        if let Some(DefinitionKind::Interface(interface)) = self.innermost(ty).map(|of| &of.kind)
-            && interface.flavour == InterfaceFlavour::Local
-        {
-            self.report(span, "a local type in a constructed type", user);
         }
     }
 

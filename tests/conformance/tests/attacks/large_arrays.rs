@@ -1,4 +1,4 @@
-//! Valid calls with arrays and structs of a megabyte, on lanes with the default stack.
+//! Valid calls with large arrays and structs, on lanes with stacks of the default size or less.
 
 use std::{
     ops::Deref,
@@ -6,11 +6,12 @@ use std::{
     thread,
 };
 
-use punctual::{ObjectRef, Orb, OrbError, SystemException, rt::Skeleton};
-use punctual_cdr::filled_array;
+use punctual::{ObjectRef, Orb, OrbError, Priority, SystemException, rt::Skeleton};
+use punctual_cdr::{Shared, filled_array};
 use punctual_fixtures::{
     attacks::{
-        Archive, ArchiveRef, Camera, CameraRef, Frame, Heights, House, Painter, PainterRef, Panorama, Room,
+        Archive, ArchiveRef, Camera, CameraRef, Forest, ForestRef, Frame, Heights, Leaf, Mosaic, MosaicView,
+        Painter, PainterRef, Panorama, Room, RoomView, Torn, Tree, TreeView, Trunk, painter::LookError,
     },
     server::client,
 };
@@ -38,29 +39,97 @@ impl Camera for Eye {
 }
 
 impl Painter for Eye {
-    fn paint(&self, from: &Panorama, over: &mut Panorama) -> Result<(Panorama, Panorama), SystemException> {
-        let before = over.clone();
-        over.clone_from(from);
-        Ok((before, from.clone()))
+    fn put(&self, all: MosaicView<'_>) -> Result<(), SystemException> {
+        self.0.store(all.t199[1999].into(), Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn paint(&self, from: MosaicView<'_>, over: &mut Mosaic) -> Result<(Mosaic, Mosaic), SystemException> {
+        let before = std::mem::replace(over, from.to_owned());
+        Ok((before, from.to_owned()))
+    }
+
+    fn look(&self, at: RoomView<'_>, from: &mut Panorama) -> Result<Room, LookError> {
+        match at.to_owned() {
+            Room::View(view) => Ok(Room::View(std::mem::replace(from, view))),
+            inside => Err(Torn {
+                r#where: std::mem::take(&mut from.right),
+                inside,
+            }
+            .into()),
+        }
+    }
+
+    fn only_returned(&self) -> Result<Mosaic, SystemException> {
+        let mut mosaic = Mosaic::default();
+        mosaic.t0[0] = 9;
+        Ok(mosaic)
     }
 
     fn ping(&self) -> Result<i32, SystemException> {
-        Ok(1)
+        Ok(self.0.load(Ordering::SeqCst))
     }
 }
 
 impl Archive for Eye {
-    fn put(&self, all: &House) -> Result<i32, SystemException> {
-        Ok(matches!(all.only, Room::Only(_)).into())
+    fn store(
+        &self,
+        a0: &Leaf,
+        a1: &Leaf,
+        a2: &Leaf,
+        a3: &Leaf,
+        a4: &Leaf,
+        a5: &Leaf,
+        a6: &Leaf,
+        a7: &Leaf,
+        a8: &Leaf,
+        a9: &Leaf,
+        a10: &Leaf,
+        a11: &Leaf,
+        b0: &mut Leaf,
+        b1: &mut Leaf,
+        b2: &mut Leaf,
+        b3: &mut Leaf,
+        b4: &mut Leaf,
+        b5: &mut Leaf,
+    ) -> Result<(Leaf, Leaf, Leaf, Leaf, Leaf, Leaf), SystemException> {
+        for (inout, given) in [b0, b1, b2, b3, b4, b5].into_iter().zip([a0, a1, a2, a3, a4, a5]) {
+            inout.clone_from(given);
+        }
+        Ok((
+            a6.clone(),
+            a7.clone(),
+            a8.clone(),
+            a9.clone(),
+            a10.clone(),
+            a11.clone(),
+        ))
     }
 }
 
-/// Runs a client on a thread with a large stack: what a client does with its own values is its own affair.
-fn with_large_stack(run: impl FnOnce() + Send) {
+impl Forest for Eye {
+    fn height(&self, all: TreeView<'_>) -> Result<i32, SystemException> {
+        let mut height = 1;
+        let mut branches = all.branches;
+        while let [only] = branches {
+            (height, branches) = (height + 1, only.branches);
+        }
+        Ok(height)
+    }
+
+    fn trunks(&self, lowest: Option<Shared<Trunk>>) -> Result<i32, SystemException> {
+        let above = |trunk: &Shared<Trunk>| trunk.above.clone();
+        Ok(std::iter::successors(lowest, above).count() as i32)
+    }
+}
+
+/// Octets of the smallest stack of these tests.
+const SMALL_STACK: usize = 256 << 10;
+
+/// Runs a client on a thread with a stack of this size.
+fn with_stack(octets: usize, run: impl FnOnce() + Send) {
     thread::scope(|scope| {
-        let client = thread::Builder::new()
-            .stack_size(64 << 20)
-            .spawn_scoped(scope, run);
+        let client = thread::Builder::new().stack_size(octets).spawn_scoped(scope, run);
         client.unwrap().join().unwrap();
     });
 }
@@ -131,21 +200,90 @@ fn activated<R: Skeleton<Eye> + Deref<Target = ObjectRef> + 'static>(
 }
 
 #[test]
+fn structs_of_400_kilobytes_need_no_stack() {
+    let (server, client) = (server(), client());
+    let replies = client
+        .threadpool()
+        .stack_bytes(SMALL_STACK)
+        .lane(Priority::MAX, 1);
+    client.set_reply_threadpool(&replies.build().unwrap()).unwrap();
+    let painter: PainterRef = activated(&server, &client, SMALL_STACK);
+    with_stack(SMALL_STACK, || {
+        let (mut from, mut over) = (Mosaic::default(), Mosaic::default());
+        (from.t199[1999], from.title) = (7, String::from("from"));
+        over.t100[1000] = 8;
+        painter.put(&from).unwrap();
+        assert_eq!(painter.ping(), Ok(7));
+        let before = over.clone();
+        let (returned, besides) = painter.paint(&from, &mut over).unwrap();
+        assert!(returned == before && over == from && besides == from);
+        let (mut returned, mut besides) = (Mosaic::default(), Mosaic::default());
+        painter
+            .paint_into(&from, &mut over, &mut returned, &mut besides)
+            .unwrap();
+        assert!(returned == from && over == from && besides == from);
+        assert_eq!(painter.only_returned().unwrap().t0[0], 9);
+        assert_eq!(painter.only_returned_async().wait().unwrap().t0[0], 9);
+    });
+    server.shutdown_and_wait().unwrap();
+}
+
+#[test]
+fn structs_unions_and_exceptions_are_large_through_what_they_contain() {
+    let (server, client) = (server(), client());
+    let painter: PainterRef = activated(&server, &client, SMALL_STACK);
+    with_stack(SMALL_STACK, || {
+        let (mut view, mut panorama) = (Panorama::default(), Panorama::default());
+        view.right.fifth.sum = 5;
+        panorama.left.first.first[0] = 1;
+        let room = Room::View(view.clone());
+        let Ok(Room::View(found)) = painter.look(&room, &mut panorama) else {
+            panic!("no view");
+        };
+        assert!(found.left.first.first[0] == 1 && panorama == view);
+        let wall = Room::Wall(Default::default());
+        let Err(LookError::Torn(torn)) = painter.look(&wall, &mut panorama) else {
+            panic!("not torn");
+        };
+        assert!(torn.r#where.fifth.sum == 5 && torn.inside == wall);
+    });
+    server.shutdown_and_wait().unwrap();
+}
+
+#[test]
 fn a_stack_that_is_too_small_for_an_interface_is_an_error_at_activation() {
     let (server, client) = (server(), client());
     // With as much as the error names, the largest operation works.
-    let stack = needed::<PainterRef>(&server, "painters");
-    let painter: PainterRef = activated(&server, &client, stack);
     let stack = needed::<ArchiveRef>(&server, "archives");
     let archive: ArchiveRef = activated(&server, &client, stack);
-    with_large_stack(|| {
-        let (mut from, mut over) = (Panorama::default(), Panorama::default());
-        (from.left.first[0], over.right.fifth[4095]) = (1, 2);
-        let (returned, besides) = painter.paint(&from, &mut over).unwrap();
-        assert_eq!(returned.right.fifth[4095], 2);
-        assert!(over == from && besides == from);
-        assert_eq!(archive.put(&House::default()), Ok(1));
+    let stack = needed::<ForestRef>(&server, "forests");
+    let forest: ForestRef = activated(&server, &client, stack);
+    with_stack(64 << 20, || {
+        let leaf = |octet| Leaf { whole: [octet; 4096] };
+        let given: [Leaf; 12] = std::array::from_fn(|number| leaf(number as u8));
+        let [a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11] = &given;
+        let mut inout: [Leaf; 6] = std::array::from_fn(|_| leaf(99));
+        let [b0, b1, b2, b3, b4, b5] = &mut inout;
+        let (first, .., last) = archive
+            .store(
+                a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, b0, b1, b2, b3, b4, b5,
+            )
+            .unwrap();
+        assert!(inout == given[..6] && first == given[6] && last == given[11]);
+        let mut tree = Tree::default();
+        for _ in 1..64 {
+            tree = Tree {
+                bark: [3; 2000],
+                branches: vec![tree],
+            };
+        }
+        assert_eq!(forest.height(&tree), Ok(64));
+        let higher = |above: Option<Shared<Trunk>>| {
+            let bark = [3; 2000];
+            Some(Shared::new(Trunk { bark, above }))
+        };
+        let lowest = (0..63).fold(None, |above, _| higher(above));
+        assert_eq!(forest.trunks(lowest.as_ref()), Ok(63));
     });
-    assert_eq!(painter.ping(), Ok(1));
     server.shutdown_and_wait().unwrap();
 }

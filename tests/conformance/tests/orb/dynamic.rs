@@ -374,6 +374,21 @@ fn description(octets: Octets) -> Octets {
         .string(b"IDL:Base:1.0")
 }
 
+/// An `ExtFullInterfaceDescription` by hand: the attribute raises an exception when it is read.
+fn extended_description(octets: Octets) -> Octets {
+    let octets = named(named(octets, "Probe").u32(0).u32(1), "name");
+    let octets = named(octets.u32(18).u32(0).u32(1).u32(1), "Unreadable");
+    octets.u32(3).u32(0).u32(0).u32(0)
+}
+
+/// What a repository that is older than these descriptions answers.
+fn bad_operation(octets: Octets) -> Octets {
+    octets
+        .string(b"IDL:omg.org/CORBA/BAD_OPERATION:1.0")
+        .u32(0)
+        .u32(1)
+}
+
 #[test]
 fn descriptions_of_interface_repositories_are_read_in_every_byte_order() {
     // What follows the description, and whether it is one.
@@ -417,6 +432,15 @@ fn descriptions_of_interface_repositories_are_read_in_every_byte_order() {
                 let request = message.request();
                 assert_eq!(request.operation, b"describe_interface");
                 peer.send(&dialect.reply(request.id, 0, body));
+                if is_good {
+                    let message = peer.receive().expect("a second request");
+                    let request = message.request();
+                    assert_eq!(request.operation, b"describe_ext_interface");
+                    peer.send(&match number {
+                        0 => dialect.reply(request.id, 0, extended_description),
+                        _ => dialect.reply(request.id, 2, bad_operation),
+                    });
+                }
                 peer
             });
             let described = probe.as_object().describe_interface();
@@ -445,6 +469,10 @@ fn descriptions_of_interface_repositories_are_read_in_every_byte_order() {
             assert_eq!(twice.parameters[0].mode, ParameterMode::InOut);
             assert_eq!(described.attributes[0].of.kind(), Ok(TypeKind::String));
             assert!(described.attributes[0].is_readonly);
+            let raised = described.attributes[0].get_raises.iter();
+            let raised: Vec<_> = raised.map(|exception| exception.kind().unwrap()).collect();
+            assert_eq!(raised, [TypeKind::Long][..usize::from(number == 0)]);
+            assert_eq!(described.attributes[0].set_raises.len(), 0);
         }
     }
 }

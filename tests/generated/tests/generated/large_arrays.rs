@@ -2,10 +2,10 @@
 
 use std::mem;
 
-use punctual_cdr::{Endian, boxed_array, filled_array};
+use punctual_cdr::{Endian, Shared, boxed_array, filled_array};
 use punctual_generated_tests::{
     MemoryOrb,
-    large_arrays::large_arrays::{self as idl, *},
+    large_arrays::large_arrays::{self as idl, mover::MoveChestError, *},
 };
 use punctual_types::SystemException;
 
@@ -42,6 +42,17 @@ impl idl::Mover for Moving {
         move_corners(&Corners, Corners => Box<Corners>) |a| Box::new(a.clone()), |c| c;
         move_shot(ShotView<'_>, Shot => Shot) |a| a.to_owned(), |c| c;
         move_media(MediaView<'_>, Media => Media) |a| a.to_owned(), |c| c;
+        move_machine(MachineView<'_>, Machine => Machine) |a| a.to_owned(), |c| c;
+        move_fleet(&Fleet, Fleet => Fleet) |a| a.clone(), |c| c;
+    }
+
+    fn move_chest(&self, a: Option<Shared<Chest>>) -> Result<Option<Shared<Chest>>, MoveChestError> {
+        let chest = a.expect("a chest");
+        if chest.inside.name.is_empty() {
+            let (one, code) = (chest.inside.clone(), chest.upper.clone());
+            return Err(Broken { one, code }.into());
+        }
+        Ok(Some(chest))
     }
 
     fn latest(&self) -> Outcome<Box<Frame>> {
@@ -93,6 +104,53 @@ fn shot(title: &str) -> Shot {
     shot
 }
 
+fn machine(text: &str) -> Machine {
+    let mut machine = Machine {
+        id: 5,
+        spot: Corner { x: -1, kind: 2 },
+        ..Machine::default()
+    };
+    let detail = || Detail {
+        raw: [7; 1000],
+        name: text.to_owned(),
+    };
+    *machine.moving = Part::One(detail());
+    *machine.inside = detail();
+    machine.labels[19] = text.to_owned();
+    machine.code[3999] = 9;
+    machine
+}
+
+/// Members of structs, exceptions and value types are in a box if all of them are large together.
+#[test]
+fn values_of_large_structs_are_small() {
+    let sizes = [
+        size_of::<Machine>(),
+        size_of::<MachineView<'_>>(),
+        size_of::<Fleet>(),
+        size_of::<Chest>(),
+        size_of::<Broken>(),
+    ];
+    assert_eq!(sizes, [48, 48, 72, 24, 16]);
+}
+
+#[test]
+fn large_states_and_exceptions_travel() {
+    for endian in ORDERS {
+        let orb = MemoryOrb::new(endian);
+        let object: MoverRef = orb.activate(Moving);
+        let mut chest = Chest::default();
+        (chest.upper[3999], chest.lower[0]) = (1, 2);
+        let Err(MoveChestError::Broken(broken)) = object.move_chest(Some(&Shared::new(chest.clone()))) else {
+            panic!("not broken");
+        };
+        assert_eq!((&broken.code, &broken.one), (&chest.upper, &chest.inside));
+        chest.inside.name = String::from("gold");
+        let moved = object.move_chest(Some(&Shared::new(chest.clone()))).unwrap();
+        assert_eq!(**moved.as_ref().unwrap(), chest);
+    }
+}
+
 #[test]
 fn large_arrays_travel_in_all_directions() {
     for endian in ORDERS {
@@ -104,7 +162,13 @@ fn large_arrays_travel_in_all_directions() {
         let library = |text: &str| boxed_array((0..300).map(|number| format!("{text} {number}")));
         let corners = |x| boxed_array((0..1000).map(|kind| Corner { x, kind: kind as u8 }));
         let mut crowd: Box<Crowd> = filled_array(None);
-        crowd[599] = Some(one);
+        crowd[599] = Some(one.clone());
+        let mut fleet = Fleet {
+            first: machine("fleet"),
+            driver: Some(one),
+            ..Fleet::default()
+        };
+        fleet.log[4089] = 3;
         check! { object;
             move_frame, move_frame_into, move_frame_async filled_array(1), filled_array(2);
             move_samples, move_samples_into, move_samples_async filled_array(1.5), filled_array(-2.0);
@@ -119,6 +183,8 @@ fn large_arrays_travel_in_all_directions() {
             move_media, move_media_into, move_media_async Media::Still(filled_array(1)),
                 Media::Texts(3, library("b"));
             move_media, move_media_into, move_media_async Media::Shape(7, corners(2)), Media::default();
+            move_machine, move_machine_into, move_machine_async machine("a"), machine("another");
+            move_fleet, move_fleet_into, move_fleet_async fleet.clone(), Fleet::default();
         }
         assert_eq!(*object.latest().unwrap(), [9; 5000]);
         let mut latest = [0; 5000];

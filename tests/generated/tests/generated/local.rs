@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use punctual_generated_tests::local::{Cookie, Jar, Maker, Oven, Policy, Refused, maker::CreateError};
+use punctual_generated_tests::local::{
+    Conflict, Cookie, Jar, LabelOperations, Maker, Origin, Oven, Policy, Refused, Registry, Setting,
+    Settings, label::StickError, maker::CreateError, registry::FindError,
+};
 use punctual_stub::rt::SystemException;
 
 #[derive(Clone)]
@@ -53,6 +56,75 @@ fn local_objects_travel_as_parameters_results_and_elements() {
         Some(CreateError::Refused(refused)) => assert_eq!(refused.reason, "nothing"),
         other => panic!("{other:?}"),
     }
+}
+
+#[derive(Default)]
+struct Shelf(std::sync::Mutex<Setting>);
+
+impl Registry for Shelf {
+    fn preferred(&self) -> Result<Setting, SystemException> {
+        Ok(self.0.lock().unwrap().clone())
+    }
+
+    fn set_preferred(&self, value: &Setting) -> Result<(), SystemException> {
+        *self.0.lock().unwrap() = value.clone();
+        Ok(())
+    }
+
+    fn find(&self, wanted: &Setting, all: &mut Settings) -> Result<(Origin, Origin), FindError> {
+        if wanted.name.is_empty() {
+            let reason = String::from("no name");
+            return Err(Refused { reason }.into());
+        }
+        let (among, last) = (vec![wanted.value.clone(), None], all[39].clone());
+        if *wanted == last {
+            return Err(Conflict { among, last }.into());
+        }
+        all[39] = wanted.clone();
+        Ok((Origin::Given(wanted.value.clone()), Origin::Inherited(vec![last])))
+    }
+}
+
+/// In place of the value type, which is of another crate.
+struct Sticker;
+
+impl LabelOperations for Sticker {
+    fn stick(&self, on: &Setting) -> Result<(), StickError> {
+        let (among, last) = (Vec::new(), on.clone());
+        Err(Conflict { among, last }.into())
+    }
+}
+
+#[test]
+fn what_contains_local_objects_stays_within_the_process() {
+    let registry: Arc<dyn Registry> = Arc::new(Shelf::default());
+    assert_eq!(registry.preferred(), Ok(Setting::default()));
+    let policy: Arc<dyn Policy> = Arc::new(Kind(4));
+    let wanted = Setting {
+        name: String::from("rate"),
+        value: Some(policy.clone()),
+    };
+    registry.set_preferred(&wanted).unwrap();
+    assert_eq!(registry.preferred(), Ok(wanted.clone()));
+    let mut all: Settings = std::array::from_fn(|_| Setting::default());
+    let (found, other) = registry.find(&wanted, &mut all).unwrap();
+    assert_eq!(found, Origin::Given(Some(policy)));
+    assert_eq!(other, Origin::Inherited(vec![Setting::default()]));
+    // Another object of the same kind is not the same object.
+    let similar = Setting {
+        value: Some(Arc::new(Kind(4))),
+        ..wanted.clone()
+    };
+    assert_ne!(similar, wanted);
+    assert_eq!(all[39], wanted);
+    let Err(FindError::Conflict(conflict)) = registry.find(&wanted, &mut all) else {
+        panic!("found");
+    };
+    assert_eq!((conflict.among.len(), &conflict.last), (2, &wanted));
+    let text =
+        "Conflict { among: [Some(Policy), None], last: Setting { name: \"rate\", value: Some(Policy) } }";
+    assert_eq!(conflict.to_string(), text);
+    assert!(matches!(Sticker.stick(&wanted), Err(StickError::Conflict(conflict)) if conflict.last == wanted));
 }
 
 struct Brick {

@@ -53,9 +53,15 @@ pub fn operation(interface: &InterfaceDescription, name: &str) -> Option<Operati
             .find(|attribute| attribute.name == name)
     };
     if let Some(attribute) = attribute("_get_") {
-        return Some(Operation::simple(name, attribute.of.clone(), &[]));
+        return Some(Operation {
+            raises: attribute.get_raises.clone(),
+            ..Operation::simple(name, attribute.of.clone(), &[])
+        });
     }
     let attribute = attribute("_set_").filter(|attribute| !attribute.is_readonly)?;
     let value = [("value", attribute.of.clone())];
-    Some(Operation::simple(name, TypeCode::basic(Kind::Void), &value))
+    Some(Operation {
+        raises: attribute.set_raises.clone(),
+        ..Operation::simple(name, TypeCode::basic(Kind::Void), &value)
+    })
 }

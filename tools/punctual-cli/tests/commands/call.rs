@@ -668,7 +668,7 @@ fn an_interface_repository_replaces_idl() {
     let path = Echo::type_of("path").unwrap();
     let description = InterfaceDef {
         id: "IDL:Values/Hidden:1.0".into(),
-        attributes: vec![("origin".into(), point)],
+        attributes: vec![("origin".into(), point, vec![failed.clone()])],
         operations: vec![
             operation("path", &path, &[("value", &path, 0)]),
             operation(
@@ -693,7 +693,7 @@ fn an_interface_repository_replaces_idl() {
         said(&ask(&[])),
         "sequence<Point> path(in sequence<Point> value) raises (Failed)\n\
          void swap(inout long a, in Colour paint, out string b) raises (Failed)\n\
-         Point _get_origin()"
+         Point _get_origin() raises (Failed)"
     );
     assert_eq!(said(&ask(&["_interface"])).trim_matches('"'), interface.to_ior());
     let unknown = ask(&["origin", "{1, 2}"]);

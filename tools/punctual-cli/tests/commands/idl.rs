@@ -186,6 +186,12 @@ fn errors_that_other_compilers_do_not_report_can_be_warnings() {
     );
     let ran = folder.punctual(&["idl", "check", "--warn", "40", "a.idl"]);
     assert!(ran.code == 2 && ran.text.contains("IDL0043, "), "{}", ran.text);
+    folder.write("b.idl", "interface Elsewhere;\n");
+    for (allowed, warnings) in [("IDL0043", "1 warning"), ("IDL0050", "0 warnings")] {
+        let ran = folder.punctual(&["idl", "check", "--allow", allowed, "b.idl"]);
+        let end = format!("checked 1 file: 0 errors, {warnings}\n");
+        assert!(ran.code == 0 && ran.text.ends_with(&end), "{}", ran.text);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod failing;
 mod ior;
 mod native_priority;
 mod points;
+mod policies;
 mod reply_contexts;
 mod slots;
 mod ways_out;

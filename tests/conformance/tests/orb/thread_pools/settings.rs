@@ -133,7 +133,7 @@ fn each_lane_has_its_own_class_and_cpus() {
                 .lane_with(
                     LaneSpec::new(priority(HIGH))
                         .affinity(CpuSet::single(0))
-                        .stack_bytes(128 << 10),
+                        .stack_bytes(256 << 10),
                 )
         },
         SchedulingClass::Fifo,
