@@ -13,7 +13,7 @@ use std::{
 };
 
 use punctual::{Priority, SystemException, rtscheduling::Time};
-use punctual_dispatch::{Qos, Timing};
+use punctual_dispatch::{Qos, Timing, now};
 use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
 
 use crate::{
@@ -486,11 +486,6 @@ impl Consumer {
             late: self.counters.late.load(Relaxed),
         }
     }
-}
-
-/// Time on the clock of deadlines.
-fn now() -> Time {
-    Time(0) + punctual_os::clock::monotonic()
 }
 
 /// What [`Consumer::deliver`] leaves to do.
