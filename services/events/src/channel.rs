@@ -19,6 +19,7 @@ use punctual_os::{PiMutex, Scheduling, ThreadSpec, scheduling};
 use self::federation::Federation;
 use crate::{
     ChannelLimits, ChannelStatistics, ConsumerStatistics, EventError, EventType, Filter, Lane,
+    backlog::{Appended, Backlog},
     consumer::{Consumer, ConsumerQos, Delivered, Exit, Offered, Totals},
     dispatching::{Delivery, Serve, Threads},
     filter::{FilterTree, Stimulus},
@@ -28,7 +29,7 @@ use crate::{
     observers::Observers,
     outbox::Outboxes,
     pool::{self, EventPool},
-    routes::{Routes, Subscription, Subscriptions},
+    routes::{Ranks, Routes, Subscription, Subscriptions},
     rtec::rtec_event_comm::{Event, EventHeader, EventView},
     statistics::RefusalCounters,
     time,
@@ -97,7 +98,7 @@ impl EventChannel {
     }
 
     /// Pushes an event with octets as its payload, from source 0. Returns the number of consumers that will
-    /// get it.
+    /// get it; consumers of lanes below its highest one count if their filters name its type.
     ///
     /// # Errors
     /// The channel has been destroyed, or the payload exceeds its limit.
@@ -110,7 +111,7 @@ impl EventChannel {
     }
 
     /// Pushes a copy of an event as it is, but for the time of its receipt. Returns the number of consumers
-    /// that will get it.
+    /// that will get it, as [`Self::push_octets`] does.
     ///
     /// # Errors
     /// The channel has been destroyed, or the payload exceeds its limit.
@@ -171,17 +172,27 @@ impl EventChannel {
 impl Core {
     /// Replaces the lanes. `place` states the priority of a consumer, and its timing if that changes, too.
     pub(crate) fn reconfigure(
-        &self,
+        self: &Arc<Self>,
         lanes: Vec<Lane>,
         place: impl Fn(&ConsumerStatistics) -> Option<(Priority, Option<Timing>)>,
     ) -> Result<(), EventError> {
-        self.threads.reconfigure(lanes, self.limits.consumers)?;
-        let subscriptions = self.subscriptions.lock();
-        for consumer in subscriptions.consumers() {
-            let (priority, timing) = place(&consumer.statistics()).unwrap_or((consumer.priority(), None));
-            consumer.reconfigure(priority, self.threads.level(priority), timing);
+        self.threads.reconfigure(lanes, &self.limits)?;
+        let mut exceeding = Vec::new();
+        {
+            let mut subscriptions = self.subscriptions.lock();
+            let generation = subscriptions.next_generation();
+            // What waits goes to the consumers before what is pushed with the new routes.
+            for backlog in self.threads.backlogs() {
+                backlog.supersede(generation);
+                while self.offer_next(&backlog, &mut exceeding) {}
+            }
+            for consumer in subscriptions.consumers() {
+                let (priority, timing) = place(&consumer.statistics()).unwrap_or((consumer.priority(), None));
+                consumer.reconfigure(priority, self.threads.level(priority), timing);
+            }
+            *self.routes.lock() = self.routes(&subscriptions);
         }
-        *self.routes.lock() = Arc::new(Routes::new(&subscriptions));
+        exceeding.iter().for_each(|consumer| self.expel(consumer));
         Ok(())
     }
 
@@ -259,34 +270,115 @@ impl Core {
         })
     }
 
+    fn routes(&self, subscriptions: &Subscriptions) -> Arc<Routes> {
+        let backlog = |consumer: &Consumer| {
+            let backlog = self.threads.backlog(consumer.level());
+            backlog.filter(|_| consumer.is_deferrable())
+        };
+        Arc::new(Routes::new(subscriptions, backlog))
+    }
+
+    /// Offers the event to consumers of the highest lane, and leaves those of the others to the threads of
+    /// their lanes, as far as they permit it.
     fn route(self: &Arc<Self>, event: &Arc<Event>) -> usize {
         self.counters.received.fetch_add(1, Relaxed);
         let routes = Arc::clone(&self.routes.lock());
-        let mut queued = 0;
-        let stimulus = Stimulus { event, timer: None };
-        // The lane whose threads have something to deliver since this loop began to offer to its consumers.
-        let mut busy = None;
-        for consumer in routes.consumers(EventType(event.header.r#type)) {
-            if busy.is_some_and(|level| level != consumer.level()) {
-                // This thread may have the native priority of the lane's threads: they deliver now, and not
-                // after the work for all consumers of lower priority.
-                scheduling::give_way();
-                busy = None;
+        let (mut reached, mut is_highest) = (0, true);
+        // Whether threads of higher lanes have something to deliver.
+        let mut is_awaited = false;
+        for mut lane in routes.lanes(EventType(event.header.r#type)) {
+            if let Some(backlog) = lane.backlog
+                && lane.deferrable.len() > 0
+                && self.defer(event, &routes, backlog, is_highest)
+            {
+                reached += lane.deferrable.len();
+                lane.deferrable = Ranks::default();
             }
-            if self.offer(consumer, stimulus) {
-                queued += 1;
-                busy = Some(consumer.level());
+            is_highest = false;
+            if is_awaited && lane.deferrable.len() + lane.direct.len() > 0 {
+                // This thread may have the native priority of those threads: they deliver now, and not after
+                // the work for consumers of lower priority.
+                scheduling::give_way();
+                is_awaited = false;
+            }
+            for consumer in lane.deferrable.chain(lane.direct) {
+                if self.offer(consumer, Stimulus { event, timer: None }) {
+                    reached += 1;
+                    is_awaited = true;
+                }
             }
         }
-        if queued == 0 {
+        if reached == 0 {
             self.counters.unmatched.fetch_add(1, Relaxed);
         }
-        queued
+        reached
+    }
+
+    /// Leaves an event to the thread of a lane; returns whether it could. The work does not depend on the
+    /// number of the lane's consumers, unless the backlog is full: then this thread helps.
+    fn defer(
+        self: &Arc<Self>,
+        event: &Arc<Event>,
+        routes: &Arc<Routes>,
+        backlog: &Backlog,
+        is_highest: bool,
+    ) -> bool {
+        loop {
+            match backlog.append(event, routes, is_highest) {
+                Appended::Waits => return true,
+                Appended::Schedule => {
+                    let channel: Weak<Self> = Arc::downgrade(self);
+                    self.threads.schedule_offers(channel, backlog.level());
+                    return true;
+                }
+                Appended::Highest => return false,
+                Appended::Superseded => {
+                    self.offer_waiting(backlog, usize::MAX);
+                    return false;
+                }
+                Appended::Full => self.offer_waiting(backlog, 1),
+            }
+        }
+    }
+
+    /// Offers up to so many events that wait for a lane to their consumers.
+    fn offer_waiting(self: &Arc<Self>, backlog: &Backlog, most: usize) {
+        let mut exceeding = Vec::new();
+        for _ in 0..most {
+            if !self.offer_next(backlog, &mut exceeding) {
+                break;
+            }
+        }
+        exceeding.iter().for_each(|consumer| self.expel(consumer));
+    }
+
+    /// Offers the next event that waits for a lane, if there is one; adds the consumers that have to be
+    /// disconnected.
+    fn offer_next(self: &Arc<Self>, backlog: &Backlog, exceeding: &mut Vec<Arc<Consumer>>) -> bool {
+        backlog.offer_next(|entry| {
+            let (event, arrived) = (&entry.event, Some(entry.arrived));
+            let event_type = EventType(event.header.r#type);
+            for consumer in entry.routes.deferrable(event_type, backlog.level()) {
+                match consumer.offer(Stimulus { event, timer: None }, arrived, &self.limits) {
+                    Offered::Ignored | Offered::Lost | Offered::Queued => {}
+                    Offered::Schedule => self.schedule(consumer),
+                    Offered::Disconnect => exceeding.push(Arc::clone(consumer)),
+                }
+            }
+        })
+    }
+
+    /// Suspends or resumes a consumer, after the events that have been pushed before.
+    pub(crate) fn suspend(self: &Arc<Self>, consumer: &Consumer, suspended: bool) {
+        if let Some(backlog) = self.threads.backlog(consumer.level()) {
+            self.offer_waiting(&backlog, backlog.len());
+        }
+        consumer.suspend(suspended);
     }
 
     /// Offers an event to a consumer; returns whether it was queued.
     pub(crate) fn offer(self: &Arc<Self>, consumer: &Arc<Consumer>, stimulus: Stimulus<'_>) -> bool {
-        match consumer.offer(stimulus, &self.limits) {
+        match consumer.offer(stimulus, None, &self.limits) {
             Offered::Ignored | Offered::Lost => false,
             Offered::Queued => true,
             Offered::Schedule => {
@@ -352,7 +444,7 @@ impl Core {
                 consumer: Arc::clone(&consumer),
                 filter,
             });
-            *self.routes.lock() = Arc::new(Routes::new(&subscriptions));
+            *self.routes.lock() = self.routes(&subscriptions);
         }
         if consumer.timers() > 0 {
             let source: Weak<Self> = Arc::downgrade(self);
@@ -374,7 +466,7 @@ impl Core {
         let mut subscriptions = self.subscriptions.lock();
         let removed = subscriptions.remove(consumer);
         if removed.is_some() {
-            let routes = Arc::new(Routes::new(&subscriptions));
+            let routes = self.routes(&subscriptions);
             let former = std::mem::replace(&mut *self.routes.lock(), routes);
             drop(subscriptions);
             drop(former);
@@ -440,6 +532,7 @@ impl Core {
             *self.routes.lock() = Arc::default();
             std::mem::take(&mut *subscriptions)
         };
+        self.threads.backlogs().iter().for_each(|backlog| backlog.clear());
         for consumer in subscriptions.consumers() {
             if consumer.disconnect()
                 && let Exit::Sink(sink) = &consumer.exit
@@ -469,6 +562,7 @@ impl Core {
             received: self.counters.received.load(Relaxed),
             unmatched: self.counters.unmatched.load(Relaxed),
             refused: self.counters.refused.load(Relaxed),
+            deferred: self.threads.backlogs().iter().map(|one| one.len() as u64).sum(),
             timeouts: self.counters.timeouts.load(Relaxed),
             disconnected: self.counters.disconnected.load(Relaxed),
             lost: self.counters.totals.lost.load(Relaxed),
@@ -490,7 +584,17 @@ impl Serve for Core {
         }
     }
 
+    fn catch_up(self: Arc<Self>, level: u32) {
+        if let Some(backlog) = self.threads.backlog(level) {
+            self.offer_waiting(&backlog, backlog.begin());
+        }
+    }
+
     fn serve(self: Arc<Self>, consumer: &Arc<Consumer>, turn: usize) {
+        // Events that wait may be more urgent than those in the queues of the lane's consumers.
+        if let Some(backlog) = self.threads.backlog(consumer.level()) {
+            self.offer_waiting(&backlog, backlog.len());
+        }
         for _ in 0..turn {
             match consumer.deliver(&self.limits) {
                 Delivered::More => {}

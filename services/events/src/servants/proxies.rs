@@ -167,7 +167,7 @@ impl SupplierHandle {
         let mut state = self.0.state.lock();
         state.is_suspended = suspended;
         if let Some(consumer) = &state.consumer {
-            consumer.suspend(suspended);
+            self.0.host.channel.core.suspend(consumer, suspended);
         }
         Ok(())
     }
