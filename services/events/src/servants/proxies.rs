@@ -276,9 +276,10 @@ impl PushConsumerProxy {
     fn end_if(&self, permits: impl Fn(&ConsumerState) -> bool) -> bool {
         let state = {
             let mut state = self.state.lock();
-            permits(&state)
-                .then(|| std::mem::take(&mut *state))
-                .unwrap_or_default()
+            if !permits(&state) {
+                return false;
+            }
+            std::mem::take(&mut *state)
         };
         let Some(reference) = state.reference else {
             return false;
