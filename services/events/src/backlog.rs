@@ -1,5 +1,5 @@
-//! Events that wait until the thread of a lane offers them to the lane's consumers. So the thread of a supplier
-//! works for the consumers of one lane, the highest, and for each lower lane it only adds an entry here.
+//! Events that wait until the thread of a lane offers them to the lane's consumers. So the thread of a
+//! supplier works for the consumers of one lane, the highest, and for each lower lane it only adds an entry.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -7,32 +7,32 @@ use punctual::rtscheduling::Time;
 use punctual_dispatch::now;
 use punctual_os::PiMutex;
 
-use crate::{pool, routes::Routes, rtec::rtec_event_comm::Event};
+use crate::{pool, rtec::rtec_event_comm::Event};
 
 /// Maximum number of entries.
 const CAPACITY: usize = 256;
 /// Maximum number of changes of the routes among the entries, each of which keeps the former routes alive.
 const CHANGES: usize = 4;
 
-/// The entries of a lane, in their order.
-pub(crate) struct Backlog {
+/// The entries of a lane, in their order. `R`: routes, which lead to the consumers.
+pub(crate) struct Backlog<R> {
     level: u32,
     /// Maximum number of octets of the events.
     octets: usize,
     /// Held while an entry is offered, so that no other one overtakes it.
     turn: PiMutex<()>,
-    state: PiMutex<State>,
+    state: PiMutex<State<R>>,
 }
 
 /// An event, with the routes that applied when it was pushed.
-pub(crate) struct Entry {
+pub(crate) struct Entry<R> {
     pub(crate) event: Arc<Event>,
-    pub(crate) routes: Arc<Routes>,
+    pub(crate) routes: Arc<R>,
     pub(crate) arrived: Time,
 }
 
-struct State {
-    entries: VecDeque<Entry>,
+struct State<R> {
+    entries: VecDeque<Entry<R>>,
     octets: usize,
     changes: usize,
     /// Whether the last entry taken is being offered.
@@ -58,7 +58,7 @@ pub(crate) enum Appended {
     Full,
 }
 
-impl Backlog {
+impl<R> Backlog<R> {
     /// Reserves all memory but that of the events.
     pub(crate) fn new(level: u32, octets: usize) -> Self {
         let state = State {
@@ -85,10 +85,16 @@ impl Backlog {
         self.state.lock().entries.len()
     }
 
-    /// Adds an event, unless there is something else to do.
-    pub(crate) fn append(&self, event: &Arc<Event>, routes: &Arc<Routes>, is_highest: bool) -> Appended {
+    /// Adds an event with routes of this generation, unless there is something else to do.
+    pub(crate) fn append(
+        &self,
+        event: &Arc<Event>,
+        routes: &Arc<R>,
+        generation: u64,
+        is_highest: bool,
+    ) -> Appended {
         let mut state = self.state.lock();
-        if state.generation != routes.generation() {
+        if state.generation != generation {
             return Appended::Superseded;
         }
         if state.entries.is_empty() && !state.is_offering && is_highest {
@@ -128,7 +134,7 @@ impl Backlog {
     }
 
     /// Passes the oldest entry to `offer`; returns whether there was one.
-    pub(crate) fn offer_next(&self, offer: impl FnOnce(&Entry)) -> bool {
+    pub(crate) fn offer_next(&self, offer: impl FnOnce(&Entry<R>)) -> bool {
         let _turn = self.turn.lock();
         let Some(entry) = self.state.lock().take() else {
             return false;
@@ -153,11 +159,11 @@ impl Backlog {
     }
 }
 
-impl State {
-    fn take(&mut self) -> Option<Entry> {
+impl<R> State<R> {
+    fn take(&mut self) -> Option<Entry<R>> {
         let entry = self.entries.pop_front()?;
         self.octets -= pool::octets(&entry.event);
-        let changes = |next: &Entry| !Arc::ptr_eq(&next.routes, &entry.routes);
+        let changes = |next: &Entry<R>| !Arc::ptr_eq(&next.routes, &entry.routes);
         self.changes -= usize::from(self.entries.front().is_some_and(changes));
         self.is_offering = true;
         Some(entry)
@@ -167,7 +173,6 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routes::Subscriptions;
 
     fn event(octets: usize) -> Arc<Event> {
         let mut event = Event::default();
@@ -175,14 +180,14 @@ mod tests {
         Arc::new(event)
     }
 
-    fn routes() -> Arc<Routes> {
-        Arc::new(Routes::new(&Subscriptions::default(), |_| None))
+    fn routes() -> Arc<u8> {
+        Arc::new(0)
     }
 
     #[test]
     fn the_highest_lane_waits_only_behind_what_waits() {
         let (backlog, routes) = (Backlog::new(0, 100), routes());
-        let append = |is_highest| backlog.append(&event(1), &routes, is_highest);
+        let append = |is_highest| backlog.append(&event(1), &routes, 0, is_highest);
         assert_eq!(append(true), Appended::Highest);
         assert_eq!(append(false), Appended::Schedule);
         assert_eq!(append(true), Appended::Waits);
@@ -198,7 +203,7 @@ mod tests {
     #[test]
     fn entries_octets_and_changes_of_the_routes_are_bounded() {
         let (backlog, first) = (Backlog::new(0, 1_000), routes());
-        let appended = |octets, routes: &Arc<Routes>| backlog.append(&event(octets), routes, false);
+        let appended = |octets, routes: &Arc<u8>| backlog.append(&event(octets), routes, 0, false);
         // A larger event than all may have enters an empty one.
         assert_eq!(appended(2_000, &first), Appended::Schedule);
         assert_eq!(appended(1, &first), Appended::Full);

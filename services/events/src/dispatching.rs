@@ -11,7 +11,7 @@ use punctual::{LinearMapping, Orb, Priority, PriorityMapping, rtscheduling::Time
 use punctual_dispatch::{Cancellation, Command, Dispatcher, Execution, Hopeless, Level, Qos};
 use punctual_os::{PiMutex, Scheduling};
 
-use crate::{ChannelLimits, Dispatching, EventError, Lane, backlog::Backlog, consumer::Consumer};
+use crate::{ChannelLimits, Dispatching, EventError, Lane, consumer::Consumer, routes::LaneBacklog};
 
 /// Number of sets or batches that a thread delivers to a consumer before others of its lane get a turn.
 const TURN: usize = 16;
@@ -28,7 +28,7 @@ enum Kind {
         /// From the highest priority to the lowest. Locked while they change.
         lanes: PiMutex<Vec<Lane>>,
         /// One for each lane that there has been, by its level.
-        backlogs: PiMutex<Vec<Arc<Backlog>>>,
+        backlogs: PiMutex<Vec<Arc<LaneBacklog>>>,
         dispatcher: Dispatcher<Task>,
     },
     ThreadPerConsumer(PiMutex<OwnThreads>),
@@ -158,7 +158,7 @@ impl Threads {
     }
 
     /// Where events wait for a thread of this level; `None`: it has no lanes.
-    pub(crate) fn backlog(&self, level: u32) -> Option<Arc<Backlog>> {
+    pub(crate) fn backlog(&self, level: u32) -> Option<Arc<LaneBacklog>> {
         match &self.kind {
             Kind::Lanes { backlogs, .. } => backlogs.lock().get(level as usize).cloned(),
             Kind::Reactive | Kind::ThreadPerConsumer(_) => None,
@@ -166,7 +166,7 @@ impl Threads {
     }
 
     /// All backlogs.
-    pub(crate) fn backlogs(&self) -> Vec<Arc<Backlog>> {
+    pub(crate) fn backlogs(&self) -> Vec<Arc<LaneBacklog>> {
         match &self.kind {
             Kind::Lanes { backlogs, .. } => backlogs.lock().clone(),
             Kind::Reactive | Kind::ThreadPerConsumer(_) => Vec::new(),
@@ -251,17 +251,17 @@ impl Threads {
     }
 }
 
-/// The levels of a dispatcher for these lanes, which are ordered from the highest priority to the lowest, with
-/// a backlog for each. Each queue has room for all consumers and backlogs.
+/// The levels of a dispatcher for these lanes, which are ordered from the highest priority to the lowest,
+/// with a backlog for each. Each queue has room for all consumers and backlogs.
 fn levels(
     lanes: &mut [Lane],
-    backlogs: &mut Vec<Arc<Backlog>>,
+    backlogs: &mut Vec<Arc<LaneBacklog>>,
     limits: &ChannelLimits,
     mapping: &Mapping,
 ) -> Result<Vec<Level>, EventError> {
     lanes.sort_by_key(|lane| std::cmp::Reverse(lane.priority));
     for (level, _) in (0..).zip(&*lanes).skip(backlogs.len()) {
-        backlogs.push(Arc::new(Backlog::new(level, limits.octets.queue)));
+        backlogs.push(Arc::new(LaneBacklog::new(level, limits.octets.queue)));
     }
     let level = |(lane, level): (&Lane, u32)| {
         let scheduling = mapping.scheduling(lane.priority)?;

@@ -20,11 +20,14 @@ pub(crate) struct Routes {
     generation: u64,
 }
 
+/// Events that wait for a lane, with the routes by which its thread finds the consumers.
+pub(crate) type LaneBacklog = Backlog<Routes>;
+
 /// The ranks of a lane: of consumers to which its thread offers events, and of those to which suppliers do,
 /// each from the highest priority to the lowest.
 struct Lane {
     level: u32,
-    backlog: Option<Arc<Backlog>>,
+    backlog: Option<Arc<LaneBacklog>>,
     first_direct: u32,
     end: u32,
 }
@@ -32,7 +35,7 @@ struct Lane {
 /// Consumers of a lane that an event may concern.
 pub(crate) struct OfLane<'a> {
     /// Where the event can wait for the thread of the lane.
-    pub(crate) backlog: Option<&'a Arc<Backlog>>,
+    pub(crate) backlog: Option<&'a Arc<LaneBacklog>>,
     /// To these the thread of the lane can offer it.
     pub(crate) deferrable: Ranks<'a>,
     /// To these only the supplier's thread can.
@@ -116,7 +119,7 @@ impl Routes {
     /// `backlog` returns that of the lane of a consumer, if the thread of the lane can offer events to it.
     pub(crate) fn new(
         subscriptions: &Subscriptions,
-        backlog: impl Fn(&Consumer) -> Option<Arc<Backlog>>,
+        backlog: impl Fn(&Consumer) -> Option<Arc<LaneBacklog>>,
     ) -> Self {
         let placed = subscriptions.iter().map(|one| (one, backlog(&one.consumer)));
         let mut ordered: Vec<_> = placed.collect();

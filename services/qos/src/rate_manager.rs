@@ -122,8 +122,8 @@ impl RateManager {
     }
 
     /// As [`Self::adapt`], in one computation with the needs of others: usually one needs more, and takes the
-    /// room of one that can do with less. Others that have no rate for their need keep their rates. The choice
-    /// is refused if one of the operations that run would not run.
+    /// room of one that can do with less. Others that have no rate for their need keep their rates. The
+    /// choice is refused if one of the operations that run would not run.
     ///
     /// ```
     /// use std::time::Duration;

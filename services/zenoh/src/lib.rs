@@ -129,9 +129,9 @@ impl Link {
         })
     }
 
-    /// Passes events that arrive on to a channel, on a thread named `zenoh-events`. Ten times in a second, the
-    /// thread examines whether a router or peer is connected, and shows in the statistics of the channel what
-    /// has been counted.
+    /// Passes events that arrive on to a channel, on a thread named `zenoh-events`. Ten times in a second,
+    /// the thread examines whether a router or peer is connected, and shows in the statistics of the channel
+    /// what has been counted.
     ///
     /// # Errors
     /// Zenoh refuses the key, or the thread cannot be started.

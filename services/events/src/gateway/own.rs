@@ -24,8 +24,8 @@ pub enum Sent {
 
 impl EventChannel {
     /// Calls `send` for each event that a filter accepts and that may pass another gateway: it is to be sent
-    /// with one less than its `ttl`. A thread of the channel calls, with the lowest priority. The statistics of
-    /// this channel show the gateway. [`Datagrams`] is made of this and [`inlet`](Self::inlet).
+    /// with one less than its `ttl`. A thread of the channel calls, with the lowest priority. The statistics
+    /// of this channel show the gateway. [`Datagrams`] is made of this and [`inlet`](Self::inlet).
     ///
     /// # Errors
     /// The channel refuses the filter or another consumer.

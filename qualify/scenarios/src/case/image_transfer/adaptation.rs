@@ -185,8 +185,8 @@ impl Adaptation {
 mod tests {
     use super::*;
 
-    /// Returns the numbers of computations and of the last choices, and the seconds of the image at the end, if
-    /// nothing is delayed.
+    /// Returns the numbers of computations and of the last choices, and the seconds of the image at the end,
+    /// if nothing is delayed.
     fn settled(deadline: u64) -> (usize, usize, f64) {
         let (scheduler, operations) = operations(1.0).unwrap();
         let deadline = Duration::from_secs(deadline);
