@@ -163,7 +163,7 @@ impl Execution {
     }
 }
 
-/// Returns the time on the monotonic clock.
-pub(crate) fn now() -> Time {
+/// Returns the time on the monotonic clock, by which deadlines are stated.
+pub fn now() -> Time {
     Time(0) + clock::monotonic()
 }

@@ -45,7 +45,7 @@ mod statistics;
 mod worker;
 
 pub use builder::DispatcherBuilder;
-pub use command::{Cancellation, Command, Execution, Hopeless, Qos};
+pub use command::{Cancellation, Command, Execution, Hopeless, Qos, now};
 pub use dispatcher::Dispatcher;
 pub use error::{DispatchError, Rejected, Rejection};
 pub use level::{Level, Order, Overflow};

@@ -3,6 +3,7 @@
 mod builder;
 mod federation;
 mod outboxes;
+mod routing;
 
 use std::{
     sync::{
@@ -12,15 +13,15 @@ use std::{
     time::Instant,
 };
 
-use punctual::{Priority, any::Kind, rtscheduling::Time};
+use punctual::{Priority, any::Kind};
 use punctual_dispatch::Timing;
-use punctual_os::{PiMutex, Scheduling, ThreadSpec, scheduling};
+use punctual_os::{PiMutex, Scheduling, ThreadSpec};
 
 use self::federation::Federation;
 use crate::{
     ChannelLimits, ChannelStatistics, ConsumerStatistics, EventError, EventType, Filter, Lane,
-    consumer::{Consumer, ConsumerQos, Delivered, Exit, Offered, Totals},
-    dispatching::{Delivery, Serve, Threads},
+    consumer::{Consumer, ConsumerQos, Exit, Totals},
+    dispatching::Threads,
     filter::{FilterTree, Stimulus},
     gateway::{Counters as GatewayCounters, Imported},
     identity::{Origin, Seen},
@@ -97,7 +98,7 @@ impl EventChannel {
     }
 
     /// Pushes an event with octets as its payload, from source 0. Returns the number of consumers that will
-    /// get it.
+    /// get it; consumers of lanes below its highest one count if their filters name its type.
     ///
     /// # Errors
     /// The channel has been destroyed, or the payload exceeds its limit.
@@ -110,7 +111,7 @@ impl EventChannel {
     }
 
     /// Pushes a copy of an event as it is, but for the time of its receipt. Returns the number of consumers
-    /// that will get it.
+    /// that will get it, as [`Self::push_octets`] does.
     ///
     /// # Errors
     /// The channel has been destroyed, or the payload exceeds its limit.
@@ -171,17 +172,27 @@ impl EventChannel {
 impl Core {
     /// Replaces the lanes. `place` states the priority of a consumer, and its timing if that changes, too.
     pub(crate) fn reconfigure(
-        &self,
+        self: &Arc<Self>,
         lanes: Vec<Lane>,
         place: impl Fn(&ConsumerStatistics) -> Option<(Priority, Option<Timing>)>,
     ) -> Result<(), EventError> {
-        self.threads.reconfigure(lanes, self.limits.consumers)?;
-        let subscriptions = self.subscriptions.lock();
-        for consumer in subscriptions.consumers() {
-            let (priority, timing) = place(&consumer.statistics()).unwrap_or((consumer.priority(), None));
-            consumer.reconfigure(priority, self.threads.level(priority), timing);
+        self.threads.reconfigure(lanes, &self.limits)?;
+        let mut exceeding = Vec::new();
+        {
+            let mut subscriptions = self.subscriptions.lock();
+            let generation = subscriptions.next_generation();
+            // What waits goes to the consumers before what is pushed with the new routes.
+            for backlog in self.threads.backlogs() {
+                backlog.supersede(generation);
+                while self.offer_next(&backlog, &mut exceeding) {}
+            }
+            for consumer in subscriptions.consumers() {
+                let (priority, timing) = place(&consumer.statistics()).unwrap_or((consumer.priority(), None));
+                consumer.reconfigure(priority, self.threads.level(priority), timing);
+            }
+            *self.routes.lock() = self.routes(&subscriptions);
         }
-        *self.routes.lock() = Arc::new(Routes::new(&subscriptions));
+        exceeding.iter().for_each(|consumer| self.expel(consumer));
         Ok(())
     }
 
@@ -259,59 +270,6 @@ impl Core {
         })
     }
 
-    fn route(self: &Arc<Self>, event: &Arc<Event>) -> usize {
-        self.counters.received.fetch_add(1, Relaxed);
-        let routes = Arc::clone(&self.routes.lock());
-        let mut queued = 0;
-        let stimulus = Stimulus { event, timer: None };
-        // The lane whose threads have something to deliver since this loop began to offer to its consumers.
-        let mut busy = None;
-        for consumer in routes.consumers(EventType(event.header.r#type)) {
-            if busy.is_some_and(|level| level != consumer.level()) {
-                // This thread may have the native priority of the lane's threads: they deliver now, and not
-                // after the work for all consumers of lower priority.
-                scheduling::give_way();
-                busy = None;
-            }
-            if self.offer(consumer, stimulus) {
-                queued += 1;
-                busy = Some(consumer.level());
-            }
-        }
-        if queued == 0 {
-            self.counters.unmatched.fetch_add(1, Relaxed);
-        }
-        queued
-    }
-
-    /// Offers an event to a consumer; returns whether it was queued.
-    pub(crate) fn offer(self: &Arc<Self>, consumer: &Arc<Consumer>, stimulus: Stimulus<'_>) -> bool {
-        match consumer.offer(stimulus, &self.limits) {
-            Offered::Ignored | Offered::Lost => false,
-            Offered::Queued => true,
-            Offered::Schedule => {
-                self.schedule(consumer);
-                true
-            }
-            Offered::Disconnect => {
-                self.expel(consumer);
-                false
-            }
-        }
-    }
-
-    fn schedule(self: &Arc<Self>, consumer: &Arc<Consumer>) {
-        let channel: Weak<Self> = Arc::downgrade(self);
-        let delivery = Delivery {
-            channel,
-            consumer: Arc::clone(consumer),
-            arrived: consumer.next_arrival(),
-        };
-        if let Some(delivery) = self.threads.schedule(delivery) {
-            Arc::clone(self).serve(&delivery.consumer, usize::MAX);
-        }
-    }
-
     /// Adds a consumer.
     pub(crate) fn subscribe(
         self: &Arc<Self>,
@@ -352,7 +310,7 @@ impl Core {
                 consumer: Arc::clone(&consumer),
                 filter,
             });
-            *self.routes.lock() = Arc::new(Routes::new(&subscriptions));
+            *self.routes.lock() = self.routes(&subscriptions);
         }
         if consumer.timers() > 0 {
             let source: Weak<Self> = Arc::downgrade(self);
@@ -374,7 +332,7 @@ impl Core {
         let mut subscriptions = self.subscriptions.lock();
         let removed = subscriptions.remove(consumer);
         if removed.is_some() {
-            let routes = Arc::new(Routes::new(&subscriptions));
+            let routes = self.routes(&subscriptions);
             let former = std::mem::replace(&mut *self.routes.lock(), routes);
             drop(subscriptions);
             drop(former);
@@ -440,6 +398,7 @@ impl Core {
             *self.routes.lock() = Arc::default();
             std::mem::take(&mut *subscriptions)
         };
+        self.threads.backlogs().iter().for_each(|backlog| backlog.clear());
         for consumer in subscriptions.consumers() {
             if consumer.disconnect()
                 && let Exit::Sink(sink) = &consumer.exit
@@ -469,6 +428,7 @@ impl Core {
             received: self.counters.received.load(Relaxed),
             unmatched: self.counters.unmatched.load(Relaxed),
             refused: self.counters.refused.load(Relaxed),
+            deferred: self.threads.backlogs().iter().map(|one| one.len() as u64).sum(),
             timeouts: self.counters.timeouts.load(Relaxed),
             disconnected: self.counters.disconnected.load(Relaxed),
             lost: self.counters.totals.lost.load(Relaxed),
@@ -480,25 +440,6 @@ impl Core {
             consumers,
             gateways: self.federation.statistics(),
         }
-    }
-}
-
-impl Serve for Core {
-    fn give_up(self: Arc<Self>, consumer: &Arc<Consumer>, arrived: Time) {
-        if consumer.give_up(arrived, &self.limits) {
-            self.schedule(consumer);
-        }
-    }
-
-    fn serve(self: Arc<Self>, consumer: &Arc<Consumer>, turn: usize) {
-        for _ in 0..turn {
-            match consumer.deliver(&self.limits) {
-                Delivered::More => {}
-                Delivered::Nothing => return,
-                Delivered::Disconnect => return self.expel(consumer),
-            }
-        }
-        self.schedule(consumer);
     }
 }
 

@@ -13,7 +13,7 @@ use std::{
 };
 
 use punctual::{Priority, SystemException, rtscheduling::Time};
-use punctual_dispatch::{Qos, Timing};
+use punctual_dispatch::{Qos, Timing, now};
 use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
 
 use crate::{
@@ -228,8 +228,21 @@ impl Consumer {
         answer.is_some_and(|answer| self.answers.lock().show_death(answer, limits))
     }
 
-    /// Filters an event, and queues what passes. A timeout does not wait for room.
-    pub(crate) fn offer(&self, stimulus: Stimulus<'_>, limits: &ChannelLimits) -> Offered {
+    /// Whether the thread of its lane can offer events to it, later than the supplier's: neither does a
+    /// supplier wait for room, nor the program take events from the queue, nor a timeout depend on them.
+    pub(crate) fn is_deferrable(&self) -> bool {
+        let waits = matches!(self.qos.overflow, Overflow::Block(_));
+        matches!(self.exit, Exit::Sink(_)) && !waits && self.timers() == 0
+    }
+
+    /// Filters an event, and queues what passes. A timeout does not wait for room. The time of `arrived`
+    /// counts for deadlines; `None`: the present.
+    pub(crate) fn offer(
+        &self,
+        stimulus: Stimulus<'_>,
+        arrived: Option<Time>,
+        limits: &ChannelLimits,
+    ) -> Offered {
         let mut state = self.state.lock();
         if !state.is_connected || state.is_suspended {
             return Offered::Ignored;
@@ -241,7 +254,7 @@ impl Consumer {
         let mut offered = Offered::Ignored;
         if passes {
             state.rearm();
-            offered = self.enqueue(&mut state, &mut passed, stimulus.timer.is_none());
+            offered = self.enqueue(&mut state, &mut passed, arrived, stimulus.timer.is_none());
         }
         passed.clear();
         state.passed = passed;
@@ -264,6 +277,7 @@ impl Consumer {
         &self,
         state: &mut PiMutexGuard<'_, State>,
         passed: &mut Vec<Arc<Event>>,
+        arrived: Option<Time>,
         may_wait: bool,
     ) -> Offered {
         let size = Size::of(passed);
@@ -291,7 +305,10 @@ impl Consumer {
             return Offered::Lost;
         }
         self.counters.queued.fetch_add(size.events as u64, Relaxed);
-        let arrived = if self.is_timed() { now() } else { Time::NEVER };
+        let arrived = match self.is_timed() {
+            true => arrived.unwrap_or_else(now),
+            false => Time::NEVER,
+        };
         state.queue.push_set(passed, size, arrived);
         match self.exit {
             Exit::Receiver => {
@@ -486,11 +503,6 @@ impl Consumer {
             late: self.counters.late.load(Relaxed),
         }
     }
-}
-
-/// Time on the clock of deadlines.
-fn now() -> Time {
-    Time(0) + punctual_os::clock::monotonic()
 }
 
 /// What [`Consumer::deliver`] leaves to do.

@@ -11,7 +11,7 @@ use punctual::{LinearMapping, Orb, Priority, PriorityMapping, rtscheduling::Time
 use punctual_dispatch::{Cancellation, Command, Dispatcher, Execution, Hopeless, Level, Qos};
 use punctual_os::{PiMutex, Scheduling};
 
-use crate::{Dispatching, EventError, Lane, consumer::Consumer};
+use crate::{ChannelLimits, Dispatching, EventError, Lane, consumer::Consumer, routes::LaneBacklog};
 
 /// Number of sets or batches that a thread delivers to a consumer before others of its lane get a turn.
 const TURN: usize = 16;
@@ -27,7 +27,9 @@ enum Kind {
     Lanes {
         /// From the highest priority to the lowest. Locked while they change.
         lanes: PiMutex<Vec<Lane>>,
-        dispatcher: Dispatcher<Delivery>,
+        /// One for each lane that there has been, by its level.
+        backlogs: PiMutex<Vec<Arc<LaneBacklog>>>,
+        dispatcher: Dispatcher<Task>,
     },
     ThreadPerConsumer(PiMutex<OwnThreads>),
 }
@@ -36,9 +38,9 @@ enum Kind {
 #[derive(Default)]
 struct OwnThreads {
     /// Dispatchers by the number of the consumer.
-    of_consumers: HashMap<u64, Dispatcher<Delivery>>,
+    of_consumers: HashMap<u64, Dispatcher<Task>>,
     /// Dispatchers of former consumers; they end when a callback returns.
-    ending: Vec<Dispatcher<Delivery>>,
+    ending: Vec<Dispatcher<Task>>,
 }
 
 /// Scheduling of threads by CORBA priority.
@@ -50,11 +52,24 @@ pub(crate) trait Serve: Send + Sync {
     /// Delivers up to `turn` sets or batches.
     fn serve(self: Arc<Self>, consumer: &Arc<Consumer>, turn: usize);
 
+    /// Offers what waits in the backlog of this level.
+    fn catch_up(self: Arc<Self>, level: u32);
+
     /// Drops the set that arrived then, as it can no longer meet its deadline.
     fn give_up(self: Arc<Self>, consumer: &Arc<Consumer>, arrived: Time);
 }
 
-/// The command that delivers what a consumer's queue holds. A consumer has at most one.
+/// What a thread of a lane does.
+pub(crate) enum Task {
+    Deliver(Delivery),
+    /// Offers events to consumers of the level, of which a backlog has at most one such command.
+    Offer {
+        channel: Weak<dyn Serve>,
+        level: u32,
+    },
+}
+
+/// Delivery of what a consumer's queue holds. A consumer has at most one.
 pub(crate) struct Delivery {
     pub(crate) channel: Weak<dyn Serve>,
     pub(crate) consumer: Arc<Consumer>,
@@ -62,21 +77,31 @@ pub(crate) struct Delivery {
     pub(crate) arrived: Time,
 }
 
-impl Command for Delivery {
+impl Command for Task {
     fn execute(&mut self, _: &Execution) -> Result<(), Hopeless> {
-        if let Some(channel) = self.channel.upgrade() {
-            // Each set has a deadline of its own.
-            let turn = if self.consumer.is_timed() { 1 } else { TURN };
-            channel.serve(&self.consumer, turn);
+        match self {
+            Self::Deliver(delivery) => {
+                if let Some(channel) = delivery.channel.upgrade() {
+                    // Each set has a deadline of its own.
+                    let turn = if delivery.consumer.is_timed() { 1 } else { TURN };
+                    channel.serve(&delivery.consumer, turn);
+                }
+            }
+            Self::Offer { channel, level } => {
+                if let Some(channel) = channel.upgrade() {
+                    channel.catch_up(*level);
+                }
+            }
         }
         Ok(())
     }
 
     fn cancelled(&mut self, cancellation: Cancellation) {
-        if cancellation == Cancellation::Hopeless
-            && let Some(channel) = self.channel.upgrade()
+        if let Self::Deliver(delivery) = self
+            && cancellation == Cancellation::Hopeless
+            && let Some(channel) = delivery.channel.upgrade()
         {
-            channel.give_up(&self.consumer, self.arrived);
+            channel.give_up(&delivery.consumer, delivery.arrived);
         }
     }
 }
@@ -86,28 +111,36 @@ impl Threads {
     pub(crate) fn start(
         name: &str,
         dispatching: Dispatching,
-        consumers: usize,
+        limits: &ChannelLimits,
         mapping: Mapping,
     ) -> Result<Self, EventError> {
         let kind = match dispatching {
             Dispatching::Reactive => Kind::Reactive,
             Dispatching::ThreadPerConsumer => Kind::ThreadPerConsumer(PiMutex::default()),
             Dispatching::Lanes(mut lanes) => {
-                let levels = levels(&mut lanes, consumers, &mapping)?;
-                let dispatcher = Dispatcher::builder().name(name).levels(levels).build()?;
-                let lanes = PiMutex::new(lanes);
-                Kind::Lanes { lanes, dispatcher }
+                let mut backlogs = Vec::new();
+                let levels = levels(&mut lanes, &mut backlogs, limits, &mapping)?;
+                Kind::Lanes {
+                    dispatcher: Dispatcher::builder().name(name).levels(levels).build()?,
+                    backlogs: PiMutex::new(backlogs),
+                    lanes: PiMutex::new(lanes),
+                }
             }
         };
         Ok(Self { kind, mapping })
     }
 
     /// Replaces the lanes. Deliveries that wait move to the level of the same number, or to the lowest.
-    pub(crate) fn reconfigure(&self, mut new: Vec<Lane>, consumers: usize) -> Result<(), EventError> {
-        let Kind::Lanes { lanes, dispatcher } = &self.kind else {
+    pub(crate) fn reconfigure(&self, mut new: Vec<Lane>, limits: &ChannelLimits) -> Result<(), EventError> {
+        let Kind::Lanes {
+            lanes,
+            backlogs,
+            dispatcher,
+        } = &self.kind
+        else {
             return Err(EventError::WithoutLanes);
         };
-        let levels = levels(&mut new, consumers, &self.mapping)?;
+        let levels = levels(&mut new, &mut backlogs.lock(), limits, &self.mapping)?;
         let mut lanes = lanes.lock();
         dispatcher.reconfigure(levels)?;
         *lanes = new;
@@ -122,6 +155,30 @@ impl Threads {
         let lanes = lanes.lock();
         let fitting = lanes.iter().position(|lane| lane.priority <= priority);
         u32::try_from(fitting.unwrap_or(lanes.len() - 1)).unwrap_or(u32::MAX)
+    }
+
+    /// Where events wait for a thread of this level; `None`: it has no lanes.
+    pub(crate) fn backlog(&self, level: u32) -> Option<Arc<LaneBacklog>> {
+        match &self.kind {
+            Kind::Lanes { backlogs, .. } => backlogs.lock().get(level as usize).cloned(),
+            Kind::Reactive | Kind::ThreadPerConsumer(_) => None,
+        }
+    }
+
+    /// All backlogs.
+    pub(crate) fn backlogs(&self) -> Vec<Arc<LaneBacklog>> {
+        match &self.kind {
+            Kind::Lanes { backlogs, .. } => backlogs.lock().clone(),
+            Kind::Reactive | Kind::ThreadPerConsumer(_) => Vec::new(),
+        }
+    }
+
+    /// Has a thread of the level offer what waits.
+    pub(crate) fn schedule_offers(&self, channel: Weak<dyn Serve>, level: u32) {
+        if let Kind::Lanes { dispatcher, .. } = &self.kind {
+            // Only what ends refuses it: there is room for one of each backlog.
+            let _ = dispatcher.dispatch(Task::Offer { channel, level }, Qos::new(level));
+        }
     }
 
     /// Starts the thread of a consumer, if it gets one of its own. `limit`: number of such threads.
@@ -161,11 +218,11 @@ impl Threads {
             Kind::Reactive => return Some(delivery),
             Kind::Lanes { dispatcher, .. } => {
                 let qos = delivery.consumer.dispatch_qos(delivery.arrived);
-                let _ = dispatcher.dispatch(delivery, qos);
+                let _ = dispatcher.dispatch(Task::Deliver(delivery), qos);
             }
             Kind::ThreadPerConsumer(threads) => {
                 if let Some(dispatcher) = threads.lock().of_consumers.get(&delivery.consumer.id) {
-                    let _ = dispatcher.dispatch(delivery, Qos::new(0));
+                    let _ = dispatcher.dispatch(Task::Deliver(delivery), Qos::new(0));
                 }
             }
         }
@@ -194,15 +251,23 @@ impl Threads {
     }
 }
 
-/// The levels of a dispatcher for these lanes, which are ordered from the highest priority to the lowest.
-/// Each queue has room for all consumers.
-fn levels(lanes: &mut [Lane], consumers: usize, mapping: &Mapping) -> Result<Vec<Level>, EventError> {
+/// The levels of a dispatcher for these lanes, which are ordered from the highest priority to the lowest,
+/// with a backlog for each. Each queue has room for all consumers and backlogs.
+fn levels(
+    lanes: &mut [Lane],
+    backlogs: &mut Vec<Arc<LaneBacklog>>,
+    limits: &ChannelLimits,
+    mapping: &Mapping,
+) -> Result<Vec<Level>, EventError> {
     lanes.sort_by_key(|lane| std::cmp::Reverse(lane.priority));
+    for (level, _) in (0..).zip(&*lanes).skip(backlogs.len()) {
+        backlogs.push(Arc::new(LaneBacklog::new(level, limits.octets.queue)));
+    }
     let level = |(lane, level): (&Lane, u32)| {
         let scheduling = mapping.scheduling(lane.priority)?;
         let level = Level::new(level).scheduling(scheduling).threads(lane.threads);
         let level = level.order(lane.order).shedding(lane.shedding);
-        Ok(level.capacity(consumers + lane.threads))
+        Ok(level.capacity(limits.consumers + backlogs.len() + lane.threads))
     };
     lanes.iter().zip(0..).map(level).collect()
 }

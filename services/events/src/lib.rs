@@ -25,7 +25,7 @@
 //! | Question | File |
 //! |---|---|
 //! | Which events does a consumer receive? | `filter.rs`; evaluation `filter/tree.rs`, on the wire `filter/dependencies.rs` |
-//! | How does an event travel? | `channel.rs`, `routes.rs`; `consumer.rs` with its queue; threads `dispatching.rs` |
+//! | How does an event travel? | `channel.rs`, `channel/routing.rs`, `routes.rs`; to lower lanes `backlog.rs`; `consumer.rs` with its queue; threads `dispatching.rs` |
 //! | When do timeouts fire? | `timers.rs` |
 //! | How are dead consumers found? | `liveness.rs` |
 //! | What do programs call? | `topic.rs`, `publisher.rs`, `subscription.rs` |
@@ -33,6 +33,7 @@
 //! | How do other processes take part? | `servants.rs`; as a client `remote.rs`; observers `observers.rs`; counters `inspection.rs` |
 
 mod adoption;
+mod backlog;
 mod channel;
 mod consumer;
 mod dispatching;

@@ -2,6 +2,8 @@
 
 mod federation;
 mod proxies;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::VecDeque,
@@ -98,8 +100,8 @@ trait Proxy: Send + Sync {
     /// Whether it exists and nobody has connected to it.
     fn is_unconnected(&self) -> bool;
 
-    /// Removes the object.
-    fn give_way(&self);
+    /// Removes the object if nobody has connected to it; returns whether it did. Nobody connects in between.
+    fn end_unconnected(&self) -> bool;
 }
 
 impl Host {
@@ -128,8 +130,7 @@ impl Host {
     fn remove_unconnected(&self) -> bool {
         let next = || self.unconnected.lock().pop_front();
         let all = std::iter::from_fn(next).filter_map(|proxy| proxy.upgrade());
-        let oldest = { all }.find(|proxy| proxy.is_unconnected());
-        oldest.inspect(|proxy| proxy.give_way()).is_some()
+        { all }.any(|proxy| proxy.end_unconnected())
     }
 
     /// Adds a proxy that nobody has connected to yet.

@@ -23,6 +23,9 @@ pub struct ChannelStatistics {
     /// Number of events that were refused: their content exceeds the limit, or a consumer of the channel
     /// pushed them back into it more often than their `ttl` permits.
     pub refused: u64,
+    /// Number of events that wait for the threads of lanes, which offer them to consumers: those of a lane to
+    /// which a supplier's thread left its consumers.
+    pub deferred: u64,
     /// Number of timeouts that have fired.
     pub timeouts: u64,
     /// Number of consumers that exceeded a limit or were dead, and were disconnected.
@@ -43,7 +46,7 @@ pub struct ChannelStatistics {
     pub observers: u64,
     /// All connected consumers, from the highest priority to the lowest.
     pub consumers: Vec<ConsumerStatistics>,
-    /// The gateways that lead to this channel.
+    /// The gateways that lead to this channel, and those of its process that lead away from it.
     pub gateways: Vec<GatewayStatistics>,
 }
 

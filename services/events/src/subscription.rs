@@ -123,10 +123,10 @@ impl<C: Content> SubscriptionBuilder<C> {
         self
     }
 
-    /// Has deliveries complete this long after the arrival of their events, in the queue of a lane. Later
-    /// ones are counted as late; those that can no longer be complete in time are cancelled if the
-    /// [lane](crate::Lane::shedding) sheds them. Each event, or set of a conjunction, is then delivered
-    /// alone. Default: no deadline.
+    /// Has deliveries complete this long after their events have entered the queue of the consumer, or the
+    /// backlog of its lane. Later ones are counted as late; those that can no longer be complete in time are
+    /// cancelled if the [lane](crate::Lane::shedding) sheds them. Each event, or set of a conjunction, is
+    /// then delivered alone. Default: no deadline.
     ///
     /// ```
     /// use std::{sync::mpsc, time::Duration};
@@ -267,12 +267,12 @@ pub struct Subscription {
 impl Subscription {
     /// Ignores events until [`resume`](Self::resume). What is queued is delivered.
     pub fn suspend(&self) {
-        self.consumer.suspend(true);
+        self.core.suspend(&self.consumer, true);
     }
 
     /// Accepts events again.
     pub fn resume(&self) {
-        self.consumer.suspend(false);
+        self.core.suspend(&self.consumer, false);
     }
 
     /// Returns the counters of the consumer.

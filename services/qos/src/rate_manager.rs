@@ -43,6 +43,12 @@ pub struct RateManager {
     computations: u64,
 }
 
+/// The rates of an operation that serve its need, and the others.
+struct Narrowed {
+    serving: Vec<RateTuple>,
+    rest: Vec<RateTuple>,
+}
+
 /// What the present rate of an operation means for its deadline.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Need {
@@ -112,37 +118,67 @@ impl RateManager {
     /// # Errors
     /// [`RateManagerError`].
     pub fn adapt(&mut self, id: OperationId, need: Need) -> Result<Selected, RateManagerError> {
-        let operation = self
-            .scheduler
-            .operation(id)
-            .ok_or(Anomaly::UnknownOperation(id))?;
-        if !operation.is_source() {
-            return Err(RateManagerError::NoRate(operation.name.to_string()));
-        }
-        let tuples = operation.tuples.clone();
-        let Some(present) = self.period(id).filter(|_| need != Need::Same) else {
+        self.adapt_together(id, need, &[])
+    }
+
+    /// As [`Self::adapt`], in one computation with the needs of others: usually one needs more, and takes the
+    /// room of one that can do with less. Others that have no rate for their need keep their rates. The
+    /// choice is refused if one of the operations that run would not run.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use punctual_qos::{Need, RateManager};
+    /// use punctual_scheduling::reconfigurable::*;
+    ///
+    /// let ms = Duration::from_millis;
+    /// let mut scheduler = ReconfigurableScheduler::new(Strategy::Muf).thresholds(0.9, 0.9);
+    /// let operation = |name, criticality| {
+    ///     let operation = Operation::new(name, criticality);
+    ///     [100, 80, 60].into_iter().fold(operation, |own, every| own.tuple(ms(every), ms(30)))
+    /// };
+    /// let map = scheduler.add(operation("map", Criticality::Medium))?;
+    /// let image = scheduler.add(operation("image", Criticality::Low))?;
+    /// let mut manager = RateManager::new(scheduler);
+    /// assert_eq!((manager.period(map), manager.period(image)), (Some(ms(60)), Some(ms(80))));
+    /// let selected = manager.adapt_together(map, Need::Less, &[(image, Need::More)])?;
+    /// assert_eq!((manager.period(map), manager.period(image)), (Some(ms(80)), Some(ms(60))));
+    /// // What is left: 80 and 100 ms, and 60 ms.
+    /// assert_eq!(selected.choices, 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`RateManagerError`].
+    pub fn adapt_together(
+        &mut self,
+        id: OperationId,
+        need: Need,
+        others: &[(OperationId, Need)],
+    ) -> Result<Selected, RateManagerError> {
+        let Some(narrowed) = self.narrowed(id, need)? else {
             return Ok(self.selected(id, None, need == Need::Same));
         };
-        let serves = |tuple: &&RateTuple| match need {
-            Need::More => tuple.period < present,
-            Need::Less => tuple.period > present,
-            Need::Same => true,
-        };
-        let rest: Vec<RateTuple> = tuples.iter().filter(serves).copied().collect();
-        if rest.is_empty() {
-            return Ok(self.selected(id, None, false));
+        let mut changes = vec![(id, narrowed)];
+        for &(other, need) in others {
+            changes.extend(self.narrowed(other, need)?.map(|narrowed| (other, narrowed)));
         }
-        self.described.entry(id).or_insert_with(|| tuples.clone());
         let mut candidate = self.scheduler.clone();
-        candidate.replace(id, rest)?;
+        for (id, narrowed) in &changes {
+            let described = self.described.entry(*id);
+            described.or_insert_with(|| [&narrowed.rest[..], &narrowed.serving[..]].concat());
+            candidate.replace(*id, narrowed.serving.clone())?;
+        }
         let computed = self.compute(&mut candidate);
-        if candidate.assignment(id).and_then(|own| own.period).is_some() && self.keeps_critical(&candidate) {
+        let runs = |(id, _): &(OperationId, Narrowed)| {
+            candidate.assignment(*id).is_some_and(|own| own.period.is_some())
+        };
+        if changes.iter().all(runs) && self.keeps_critical(&candidate) {
             self.scheduler = candidate;
             return Ok(self.selected(id, Some(computed), true));
         }
         // What was refused once is not tried again.
-        let left: Vec<RateTuple> = tuples.into_iter().filter(|tuple| !serves(&tuple)).collect();
-        self.scheduler.replace(id, left)?;
+        let (_, narrowed) = changes.swap_remove(0);
+        self.scheduler.replace(id, narrowed.rest)?;
         let again = self.scheduler.compute();
         debug_assert!(
             !again
@@ -151,6 +187,27 @@ impl RateManager {
         );
         self.computations += 1;
         Ok(self.selected(id, Some(computed), false))
+    }
+
+    /// Divides the rates of an operation by its need; `None`: none serves, or there is nothing to choose.
+    fn narrowed(&self, id: OperationId, need: Need) -> Result<Option<Narrowed>, RateManagerError> {
+        let operation = self
+            .scheduler
+            .operation(id)
+            .ok_or(Anomaly::UnknownOperation(id))?;
+        if !operation.is_source() {
+            return Err(RateManagerError::NoRate(operation.name.to_string()));
+        }
+        let Some(present) = self.period(id).filter(|_| need != Need::Same) else {
+            return Ok(None);
+        };
+        let serves = |tuple: &RateTuple| match need {
+            Need::More => tuple.period < present,
+            Need::Less => tuple.period > present,
+            Need::Same => true,
+        };
+        let (serving, rest): (Vec<RateTuple>, _) = operation.tuples.iter().partition(|tuple| serves(tuple));
+        Ok((!serving.is_empty()).then_some(Narrowed { serving, rest }))
     }
 
     /// Gives an operation all its rates again, and computes.

@@ -117,7 +117,7 @@ impl<C: Command> ScheduledDispatcher<C> {
 
     /// Returns the time by which deadlines are stated.
     pub fn now(&self) -> Time {
-        Time(0) + punctual_os::clock::monotonic()
+        punctual_dispatch::now()
     }
 
     /// Queues an execution of an operation that was released at this time; its deadline is one period later.

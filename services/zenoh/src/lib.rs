@@ -9,8 +9,8 @@
 //! config.insert_json5("connect/endpoints", r#"["tcp/192.0.2.1:7447"]"#)?;
 //! let link = Link::open(config, Settings::new("plant/tracks"))?;
 //! let channel = EventChannel::builder().build()?;
-//! let sends = channel.export(&Filter::every_event(), "zenoh", link.sender()?)?;
-//! let receives = link.receive(channel.inlet("zenoh"))?;
+//! let sends = channel.export(&Filter::every_event(), "to Zenoh", link.sender()?)?;
+//! let receives = link.receive(channel.inlet("from Zenoh"))?;
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
 
@@ -31,6 +31,7 @@ use punctual_events::{OwnInlet, Seen, Sent, rtec::rtec_event_comm::Event};
 use zenoh::{Config, Session, Wait, handlers::RingChannel, qos::CongestionControl, sample::Locality};
 
 pub use priority::{from_zenoh, to_zenoh};
+use receiving::Receiver;
 pub use receiving::Receiving;
 
 /// An operation of Zenoh, or of the operating system, that failed.
@@ -128,7 +129,9 @@ impl Link {
         })
     }
 
-    /// Passes events that arrive on to a channel, on a thread named `zenoh-events`.
+    /// Passes events that arrive on to a channel, on a thread named `zenoh-events`. Ten times in a second,
+    /// the thread examines whether a router or peer is connected, and shows in the statistics of the channel
+    /// what has been counted.
     ///
     /// # Errors
     /// Zenoh refuses the key, or the thread cannot be started.
@@ -139,6 +142,12 @@ impl Link {
             .allowed_origin(Locality::Remote)
             .with(RingChannel::new(self.settings.queue))
             .wait()?;
-        Receiving::start(subscriber, inlet, Arc::clone(&self.seen), self.settings.message)
+        let receiver = Receiver {
+            inlet: Arc::new(inlet),
+            seen: Arc::clone(&self.seen),
+            limit: self.settings.message,
+            senders: Vec::new(),
+        };
+        Receiving::start(subscriber, self.session.clone(), receiver)
     }
 }

@@ -5,16 +5,16 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use punctual_events::{GatewayStatistics, OwnInlet, Seen};
 use punctual_os::{Thread, ThreadSpec};
-use zenoh::{handlers::RingChannelHandler, pubsub::Subscriber, sample::Sample};
+use zenoh::{Session, Wait, handlers::RingChannelHandler, pubsub::Subscriber, sample::Sample};
 
 use crate::{LinkError, frame};
 
-/// Longest delay until the end of a gateway is noticed.
+/// Longest delay until the end of a gateway, or of its connection, is noticed.
 const SLICE: Duration = Duration::from_millis(100);
 
 /// Number of senders whose messages are counted.
@@ -31,22 +31,21 @@ pub struct Receiving {
 impl Receiving {
     pub(crate) fn start(
         subscriber: Subscriber<RingChannelHandler<Sample>>,
-        inlet: OwnInlet,
-        seen: Arc<Seen>,
-        limit: usize,
+        session: Session,
+        mut receiver: Receiver,
     ) -> Result<Self, LinkError> {
-        let (ends, inlet) = (Arc::new(AtomicBool::new(false)), Arc::new(inlet));
+        let (ends, inlet) = (Arc::new(AtomicBool::new(false)), Arc::clone(&receiver.inlet));
         let is_over = Arc::clone(&ends);
-        let mut receiver = Receiver {
-            inlet: Arc::clone(&inlet),
-            seen,
-            limit,
-            senders: Vec::new(),
-        };
+        let mut was_connected = is_connected(&session);
         let thread = ThreadSpec::new("zenoh-events").spawn(move || {
+            let mut examined = Instant::now();
             while !is_over.load(Relaxed) {
                 if let Ok(Some(sample)) = subscriber.recv_timeout(SLICE) {
                     receiver.take(&sample.payload().to_bytes());
+                }
+                if examined.elapsed() >= SLICE {
+                    was_connected = receiver.examine(was_connected, is_connected(&session));
+                    examined = Instant::now();
                 }
             }
         })?;
@@ -70,15 +69,34 @@ impl Drop for Receiving {
     }
 }
 
-struct Receiver {
-    inlet: Arc<OwnInlet>,
-    seen: Arc<Seen>,
-    limit: usize,
+/// Whether there is a router or peer.
+fn is_connected(session: &Session) -> bool {
+    let info = session.info();
+    info.routers_zid().wait().next().is_some() || info.peers_zid().wait().next().is_some()
+}
+
+pub(crate) struct Receiver {
+    pub(crate) inlet: Arc<OwnInlet>,
+    pub(crate) seen: Arc<Seen>,
+    /// Maximum number of octets of a message.
+    pub(crate) limit: usize,
     /// Number and last message of each, the one that was heard last at the end.
-    senders: Vec<(u64, u64)>,
+    pub(crate) senders: Vec<(u64, u64)>,
 }
 
 impl Receiver {
+    /// Counts that the last router or peer has gone, or that there is one again, and shows all counters;
+    /// returns whether there is one.
+    fn examine(&self, was_connected: bool, is_connected: bool) -> bool {
+        match (was_connected, is_connected) {
+            (true, false) => self.inlet.count_interrupted(),
+            (false, true) if self.inlet.statistics().interrupted > 0 => self.inlet.count_reconnected(),
+            _ => {}
+        }
+        self.inlet.report();
+        is_connected
+    }
+
     fn take(&mut self, message: &[u8]) {
         let frame = (message.len() <= self.limit)
             .then(|| frame::decode(message))

@@ -3,8 +3,11 @@
 
 use std::net::TcpListener;
 
-use punctual::Priority;
-use punctual_events::{EventChannel, EventType, Filter, Gateway, Overflow, rtec::rtec_event_comm::Event};
+use punctual::{Orb, Priority};
+use punctual_events::{
+    ChannelStatistics, EventChannel, EventType, Filter, Gateway, GatewayStatistics, Overflow,
+    rtec::rtec_event_comm::Event, wire::punctual_events::InspectionRef,
+};
 use punctual_fixtures::{LONG, eventually};
 use punctual_zenoh::{Link, Receiving, Settings, to_zenoh};
 use zenoh::{Config, Session, Wait};
@@ -63,9 +66,9 @@ impl Member {
             .build()
             .unwrap();
         let link = Link::open(client(port), Settings::new(KEY)).unwrap();
-        let receives = link.receive(channel.inlet("zenoh")).unwrap();
+        let receives = link.receive(channel.inlet("from Zenoh")).unwrap();
         let sends = channel
-            .export(&Filter::every_event(), "zenoh", link.sender().unwrap())
+            .export(&Filter::every_event(), "to Zenoh", link.sender().unwrap())
             .unwrap();
         Self {
             channel,
@@ -85,6 +88,15 @@ impl Member {
         event.header.ttl = ttl;
         event.data.payload = number.to_be_bytes().to_vec();
         self.channel.push_event(&event).unwrap();
+    }
+
+    /// What `punctual events top` shows of its gateways: the one that receives, and the one that sends.
+    fn shown(inspection: &InspectionRef) -> [GatewayStatistics; 2] {
+        ChannelStatistics::of(inspection)
+            .unwrap()
+            .gateways
+            .try_into()
+            .unwrap()
     }
 
     fn received(&self) -> u64 {
@@ -164,6 +176,46 @@ fn what_is_pushed_while_the_router_is_away_is_counted_and_the_way_opens_again() 
     let (sent, arrived) = (source.channel.statistics().received, target.received());
     assert!(sent >= arrived + 1_000, "{sent} {arrived}");
     eventually("missed", || target.receives.statistics().lost >= 1_000);
+    drop(router);
+}
+
+#[test]
+fn top_shows_what_is_sent_received_lost_and_looped_and_that_the_router_was_away() {
+    let port = free_port();
+    let mut router = Some(self::router(port));
+    let members = [0; 2].map(|_| Member::join(port));
+    let [source, target] = &members;
+    connect(source, target);
+    connect(target, source);
+    let orb = Orb::builder().build().unwrap();
+    let inspections = members
+        .each_ref()
+        .map(|one| one.channel.serve_inspection(&orb.root_poa()).unwrap());
+    let [at_source, at_target] = &inspections;
+    let [_, sent] = Member::shown(at_source);
+    source.push(1, 9);
+    eventually("it has come, and does not go back", || {
+        let [arrived, back] = Member::shown(at_target);
+        arrived.forwarded > 0 && back.returned > 0
+    });
+    assert_eq!(Member::shown(at_source)[1].forwarded, sent.forwarded + 1);
+    source.push(1, 0);
+    eventually("expired", || Member::shown(at_source)[1].expired > sent.expired);
+
+    router.take().unwrap().close().wait().unwrap();
+    eventually("the router is away", || {
+        let [arriving, _] = Member::shown(at_source);
+        (arriving.interrupted, arriving.reconnected) == (1, 0)
+    });
+    eventually("lost", || {
+        source.push(1, 1);
+        Member::shown(at_source)[1].lost > sent.lost
+    });
+    router = Some(self::router(port));
+    eventually("the router is back", || {
+        let [arriving, _] = Member::shown(at_source);
+        (arriving.interrupted, arriving.reconnected) == (1, 1)
+    });
     drop(router);
 }
 

@@ -60,6 +60,17 @@ pub(crate) fn limit(end: &str, bits_per_second: u64) -> Result<(), Error> {
     run("tc", &qdisc)
 }
 
+/// Returns the limit of an end of the cable, in bits per second, as the kernel states it.
+#[cfg(test)]
+pub(crate) fn rate(end: &str) -> Result<Option<u64>, Error> {
+    let output = Command::new("tc")
+        .args(["-j", "qdisc", "show", "dev", end])
+        .output()?;
+    let shown: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    // In octets per second.
+    Ok(shown[0]["options"]["rate"].as_u64().map(|octets| octets * 8))
+}
+
 fn bring_up(end: &str, address: &str) -> Result<(), Error> {
     ip(&["addr", "add", &format!("{address}/30"), "dev", end])?;
     let shape = ["root", "tbf", "rate", RATE, "burst", FRAME, "latency", "50ms"];

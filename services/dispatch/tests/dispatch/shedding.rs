@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use punctual_dispatch::*;
 use punctual_fixtures::in_time;
-use punctual_os::clock;
 use punctual_sched::dynamic::{SheddingPolicy, Time};
 
 use crate::{Journal, Noted, held, outcome};
@@ -68,11 +67,11 @@ fn a_retry_gets_the_time_to_its_deadline_again() {
         let qos = Qos::new(0).deadline_in(time);
         dispatcher.dispatch(journal.command("again"), qos).unwrap();
         dispatcher.dispatch(journal.command("lost"), hopeless()).unwrap();
-        while Time(0) + clock::monotonic() <= qos.deadline {
+        while now() <= qos.deadline {
             std::thread::sleep(Duration::from_millis(20));
         }
         let mut happened = outcome(&dispatcher, &journal);
-        if Time(0) + clock::monotonic() >= qos.deadline + time {
+        if now() >= qos.deadline + time {
             return false;
         }
         happened.sort();

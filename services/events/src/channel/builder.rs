@@ -133,7 +133,7 @@ impl ChannelBuilder {
             .timer_priority
             .map(|priority| self.mapping.scheduling(priority))
             .transpose()?;
-        let threads = Threads::start(&self.name, self.dispatching, self.limits.consumers, self.mapping)?;
+        let threads = Threads::start(&self.name, self.dispatching, &self.limits, self.mapping)?;
         let core = Core {
             observers: Observers::new(
                 self.limits.observers,

@@ -17,7 +17,7 @@ pub(super) struct Federation {
     pub(super) stamps: Stamps,
     /// Only if gateways lead to this channel.
     seen: OnceLock<Seen>,
-    /// Counters of the gateways that lead to this channel.
+    /// Counters of the gateways that lead to this channel, and of those of this process that lead away.
     gateways: PiMutex<Vec<Weak<Counters>>>,
 }
 

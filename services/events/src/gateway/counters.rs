@@ -27,8 +27,12 @@ pub struct GatewayStatistics {
     /// Number of events that could not be passed on: the other channel refused them or could not be reached,
     /// or the gateway's queue was full.
     pub lost: u64,
-    /// Number of datagrams that were no events, or contradicted others.
+    /// Number of messages that were no events, or contradicted others.
     pub malformed: u64,
+    /// Number of times that the channel, router or peer that it leads over was lost.
+    pub interrupted: u64,
+    /// Number of times that it could be reached again. Less than `interrupted`: it is away.
+    pub reconnected: u64,
 }
 
 #[derive(Debug, Default)]
@@ -40,6 +44,8 @@ pub(crate) struct Counters {
     expired: AtomicU64,
     lost: AtomicU64,
     malformed: AtomicU64,
+    interrupted: AtomicU64,
+    reconnected: AtomicU64,
 }
 
 /// What became of an event that a gateway brought.
@@ -85,6 +91,14 @@ impl Counters {
         self.malformed.fetch_add(1, Relaxed);
     }
 
+    pub(super) fn count_interrupted(&self) {
+        self.interrupted.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn count_reconnected(&self) {
+        self.reconnected.fetch_add(1, Relaxed);
+    }
+
     pub(super) fn count_forwarded(&self, events: u64) {
         self.forwarded.fetch_add(events, Relaxed);
     }
@@ -103,6 +117,8 @@ impl Counters {
             expired: self.expired.load(Relaxed),
             lost: self.lost.load(Relaxed),
             malformed: self.malformed.load(Relaxed),
+            interrupted: self.interrupted.load(Relaxed),
+            reconnected: self.reconnected.load(Relaxed),
         }
     }
 
@@ -111,6 +127,8 @@ impl Counters {
         self.expired.store(totals.expired, Relaxed);
         self.lost.store(totals.lost, Relaxed);
         self.malformed.store(totals.malformed, Relaxed);
+        self.interrupted.store(totals.interrupted, Relaxed);
+        self.reconnected.store(totals.reconnected, Relaxed);
     }
 
     pub(crate) fn statistics(&self) -> GatewayStatistics {
@@ -122,6 +140,8 @@ impl Counters {
             expired: self.expired.load(Relaxed),
             lost: self.lost.load(Relaxed),
             malformed: self.malformed.load(Relaxed),
+            interrupted: self.interrupted.load(Relaxed),
+            reconnected: self.reconnected.load(Relaxed),
         }
     }
 }
@@ -136,6 +156,8 @@ impl From<GatewayStatistics> for wire::punctual_events::GatewayState {
             expired: one.expired,
             lost: one.lost,
             malformed: one.malformed,
+            interrupted: one.interrupted,
+            reconnected: one.reconnected,
         }
     }
 }
@@ -150,6 +172,8 @@ impl From<wire::punctual_events::GatewayState> for GatewayStatistics {
             expired: state.expired,
             lost: state.lost,
             malformed: state.malformed,
+            interrupted: state.interrupted,
+            reconnected: state.reconnected,
         }
     }
 }

@@ -97,7 +97,9 @@ impl Inlet {
                 .map(|()| self.counters.count_forwarded(events.len() as u64)),
         };
         passed.map_err(|error| {
-            self.state.lock().target = None;
+            if self.state.lock().target.take().is_some() {
+                self.counters.count_interrupted();
+            }
             error.into()
         })
     }
@@ -126,6 +128,7 @@ impl Inlet {
         let channel = self.channel.as_ref().ok_or_else(gone)?;
         let target = Arc::new(Target::connect(channel, self.counters.name())?);
         self.state.lock().target = Some(Arc::clone(&target));
+        self.counters.count_reconnected();
         Ok(target)
     }
 }

@@ -24,8 +24,8 @@ pub enum Sent {
 
 impl EventChannel {
     /// Calls `send` for each event that a filter accepts and that may pass another gateway: it is to be sent
-    /// with one less than its `ttl`. A thread of the channel calls, with the lowest priority. [`Datagrams`]
-    /// is made of this and [`inlet`](Self::inlet).
+    /// with one less than its `ttl`. A thread of the channel calls, with the lowest priority. The statistics
+    /// of this channel show the gateway. [`Datagrams`] is made of this and [`inlet`](Self::inlet).
     ///
     /// # Errors
     /// The channel refuses the filter or another consumer.
@@ -51,6 +51,7 @@ impl EventChannel {
         send: impl Fn(&Event) -> Sent + Send + Sync + 'static,
     ) -> Result<Gateway, EventError> {
         let counters = Counters::new(name);
+        self.core.show_gateway(&counters);
         let counted = Arc::clone(&counters);
         let subscription = self.subscribe_to(filter.clone()).gateway().name(name);
         let subscription = subscription.sets(move |events| {
@@ -147,6 +148,16 @@ impl OwnInlet {
     /// Counts a message that contained no events.
     pub fn count_malformed(&self) {
         self.counters.count_malformed();
+    }
+
+    /// Counts that the way to the other gateways was lost.
+    pub fn count_interrupted(&self) {
+        self.counters.count_interrupted();
+    }
+
+    /// Counts that the way to the other gateways is there again.
+    pub fn count_reconnected(&self) {
+        self.counters.count_reconnected();
     }
 
     /// Counts an event that this gateway has brought before.

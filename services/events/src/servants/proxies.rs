@@ -35,6 +35,12 @@ struct SupplierState {
     is_suspended: bool,
 }
 
+impl SupplierState {
+    fn is_unconnected(&self) -> bool {
+        self.reference.is_some() && self.consumer.is_none()
+    }
+}
+
 impl PushSupplierProxy {
     pub(super) fn activate(host: &Arc<Host>) -> Result<ProxyPushSupplierRef, SystemException> {
         let proxy = Arc::new(Self {
@@ -53,7 +59,15 @@ impl PushSupplierProxy {
 
     /// Removes the object, and returns its consumer; `None`: it has been removed before.
     fn end(&self) -> Option<Option<Arc<Consumer>>> {
-        let state = std::mem::take(&mut *self.state.lock());
+        self.end_if(|_| true)
+    }
+
+    /// As [`end`](Self::end), if the state permits it.
+    fn end_if(&self, permits: impl Fn(&SupplierState) -> bool) -> Option<Option<Arc<Consumer>>> {
+        let state = {
+            let mut state = self.state.lock();
+            permits(&state).then(|| std::mem::take(&mut *state))?
+        };
         let reference = state.reference?;
         self.host.release_proxy();
         // Inside an upcall this does not wait.
@@ -64,14 +78,11 @@ impl PushSupplierProxy {
 
 impl Proxy for PushSupplierProxy {
     fn is_unconnected(&self) -> bool {
-        let state = self.state.lock();
-        state.reference.is_some() && state.consumer.is_none()
+        self.state.lock().is_unconnected()
     }
 
-    fn give_way(&self) {
-        if let Some(Some(consumer)) = self.end() {
-            self.host.channel.core.unsubscribe(&consumer);
-        }
+    fn end_unconnected(&self) -> bool {
+        self.end_if(SupplierState::is_unconnected).is_some()
     }
 }
 
@@ -126,10 +137,14 @@ impl ProxyPushSupplier for SupplierHandle {
                 _ => limit_exceeded().into(),
             })?;
         let mut state = proxy.state.lock();
-        if state.consumer.is_some() || state.reference.is_none() {
+        if !state.is_unconnected() {
+            let has_ended = state.reference.is_none();
             drop(state);
             core.unsubscribe(&consumer);
-            return Err(AlreadyConnected {}.into());
+            return Err(match has_ended {
+                true => gone().into(),
+                false => AlreadyConnected {}.into(),
+            });
         }
         // Without the thread, failed deliveries still find the dead.
         let _ = core.watch_consumers();
@@ -152,7 +167,7 @@ impl SupplierHandle {
         let mut state = self.0.state.lock();
         state.is_suspended = suspended;
         if let Some(consumer) = &state.consumer {
-            consumer.suspend(suspended);
+            self.0.host.channel.core.suspend(consumer, suspended);
         }
         Ok(())
     }
@@ -230,6 +245,12 @@ struct ConsumerState {
     published: Option<Vec<EventType>>,
 }
 
+impl ConsumerState {
+    fn is_unconnected(&self) -> bool {
+        self.reference.is_some() && self.published.is_none()
+    }
+}
+
 impl PushConsumerProxy {
     pub(super) fn activate(host: &Arc<Host>) -> Result<ProxyPushConsumerRef, SystemException> {
         let proxy = Arc::new(Self {
@@ -248,7 +269,18 @@ impl PushConsumerProxy {
 
     /// Removes the object; returns whether it existed.
     fn end(&self) -> bool {
-        let state = std::mem::take(&mut *self.state.lock());
+        self.end_if(|_| true)
+    }
+
+    /// As [`end`](Self::end), if the state permits it.
+    fn end_if(&self, permits: impl Fn(&ConsumerState) -> bool) -> bool {
+        let state = {
+            let mut state = self.state.lock();
+            if !permits(&state) {
+                return false;
+            }
+            std::mem::take(&mut *state)
+        };
         let Some(reference) = state.reference else {
             return false;
         };
@@ -266,12 +298,11 @@ impl PushConsumerProxy {
 
 impl Proxy for PushConsumerProxy {
     fn is_unconnected(&self) -> bool {
-        let state = self.state.lock();
-        state.reference.is_some() && state.published.is_none()
+        self.state.lock().is_unconnected()
     }
 
-    fn give_way(&self) {
-        self.end();
+    fn end_unconnected(&self) -> bool {
+        self.end_if(ConsumerState::is_unconnected)
     }
 }
 

@@ -171,6 +171,8 @@ fn a_consumer_that_blocks_delays_nobody_in_another_lane() {
         channel.publish::<Track>().push(&track(number)).unwrap();
         assert_eq!(received.recv_timeout(LONG), Ok(number));
     }
+    // What waits for its lane is offered now.
+    low.suspend();
     let statistics = low.statistics();
     assert_eq!(
         (statistics.waiting, statistics.lost),

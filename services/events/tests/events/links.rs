@@ -1,22 +1,23 @@
-//! Links that pass nothing for a while, between a gateway that acknowledges and one of its channels.
+//! Links that pass nothing for a while, between a channel and a consumer, or a gateway that acknowledges.
 
 use std::{
     io::{Read, Write},
     net::{Ipv4Addr, Shutdown, TcpListener, TcpStream},
     sync::{
         Arc, Condvar, Mutex,
-        atomic::{AtomicBool, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+        mpsc,
     },
     thread,
     time::Duration,
 };
 
 use punctual::{Endpoint, Orb, Priority};
-use punctual_events::{Acknowledged, EventChannel, Filter, Overflow};
+use punctual_events::{Acknowledged, ChannelLimits, EventChannel, Filter, Overflow};
 use punctual_fixtures::{Finally, LONG, eventually};
 
 use crate::{
-    TRACK,
+    ALARM, TRACK,
     federation::{push, received},
     remote::{Client, Host, client, host, host_with, remote},
 };
@@ -97,8 +98,8 @@ fn channel() -> EventChannel {
     builder.lane(Priority::MIN, 1).build().unwrap()
 }
 
-/// A channel that is reached over a link, and its ORB.
-fn distant() -> (Host, Link, Orb) {
+/// An ORB that is reached over a link.
+fn behind_link() -> (Orb, Link) {
     loop {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = free.local_addr().unwrap().port();
@@ -108,13 +109,79 @@ fn distant() -> (Host, Link, Orb) {
         let endpoint = endpoint.published_as(format!("iiop://127.0.0.1:{}", link.port));
         // Somebody else may have the port meanwhile.
         if let Ok(orb) = Orb::builder().listen(endpoint).build() {
-            let (poa, served) = (orb.root_poa(), orb.clone());
-            let host = host_with(channel(), Client { orb, poa });
-            let runs = served.clone();
-            thread::spawn(move || runs.run());
-            return (host, link, served);
+            return (orb, link);
         }
     }
+}
+
+/// A channel that is reached over a link, and its ORB.
+fn distant() -> (Host, Link, Orb) {
+    let (orb, link) = behind_link();
+    let (poa, served) = (orb.root_poa(), orb.clone());
+    let host = host_with(channel(), Client { orb, poa });
+    let runs = served.clone();
+    thread::spawn(move || runs.run());
+    (host, link, served)
+}
+
+/// Its events fill the buffers of the sockets, and then its queue.
+#[test]
+fn a_link_that_stops_costs_a_consumer_with_events_its_connection_and_nobody_else_anything() {
+    const LENGTH: usize = 64 << 10;
+    // The relay still accepts connections, each of which takes some octets before it fails.
+    let limits = ChannelLimits {
+        failures: 1,
+        silence: LONG,
+        ..ChannelLimits::default()
+    };
+    let most = limits.octets.queue;
+    let lanes = EventChannel::builder().limits(limits).lane(Priority::MIN, 1);
+    let near = host(lanes.lane(Priority::MAX, 1).build().unwrap());
+    let (orb, link) = behind_link();
+    let _opens = Finally(|| link.gate.close(false));
+    let (poa, runs) = (orb.root_poa(), orb.clone());
+    thread::spawn(move || runs.run());
+    let _ends = Finally(|| orb.shutdown());
+    let far = Client {
+        orb: orb.clone(),
+        poa,
+    };
+    let (sender, alarms) = mpsc::channel();
+    let quiet = remote(&far, &near).subscribe(&far.poa, &Filter::event(ALARM), move |events| {
+        sender.send(events.len()).unwrap();
+    });
+    let quiet = quiet.unwrap();
+    let busy = remote(&far, &near).subscribe(&far.poa, &Filter::event(TRACK), |_| {});
+    let busy = busy.unwrap();
+    let (critical, delivered) = (
+        Arc::new(AtomicUsize::new(0)),
+        near.channel.subscribe_to(Filter::event(TRACK)),
+    );
+    let counted = Arc::clone(&critical);
+    let _critical = delivered
+        .priority(Priority::MAX)
+        .queue(4_096, Overflow::Block(LONG))
+        .each(move |_| {
+            counted.fetch_add(1, SeqCst);
+        });
+    link.gate.close(true);
+    let mut pushed = 0;
+    eventually("the consumer behind the link is disconnected", || {
+        near.channel.push_octets(TRACK, &[7; LENGTH]).unwrap();
+        pushed += 1;
+        eventually("the critical one has each event", || {
+            critical.load(SeqCst) == pushed
+        });
+        let now = near.channel.statistics();
+        assert!(now.consumers.iter().all(|one| one.octets <= most), "{now:?}");
+        now.disconnected == 1
+    });
+    let counted = near.channel.statistics();
+    assert!(counted.failed > 0 && counted.lost > 0, "{counted:?}");
+    link.gate.close(false);
+    assert!(!busy.is_connected().unwrap() && quiet.is_connected().unwrap());
+    near.channel.push_octets(ALARM, b"").unwrap();
+    assert_eq!(alarms.recv_timeout(LONG), Ok(1));
 }
 
 #[test]

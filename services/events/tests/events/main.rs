@@ -8,6 +8,7 @@ mod delivery;
 mod federation;
 mod fuzzed;
 mod hostile;
+mod lanes;
 mod links;
 mod liveness;
 mod reconfiguration;

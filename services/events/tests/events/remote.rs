@@ -1,13 +1,19 @@
 //! Suppliers and consumers of other ORBs.
 
-use std::{sync::mpsc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, mpsc},
+    time::Duration,
+};
 
 use punctual::{Orb, Poa, Priority, SystemExceptionKind};
 use punctual_events::{
     ChannelLimits, EventChannel, EventError, EventType, Filter, Gateway, GatewayStatistics, OctetLimits,
     RemoteChannel,
     rtec::{
-        rtec_event_channel_admin::{ConsumerQos, ConsumerQosView, Observer, ObserverRef, SupplierQosView},
+        rtec_event_channel_admin::{
+            ConsumerAdminRef, ConsumerQos, ConsumerQosView, EventChannelRef, Observer, ObserverRef,
+            SupplierQosView,
+        },
         rtec_event_comm::{Event, PushConsumerRef},
     },
 };
@@ -36,15 +42,19 @@ pub fn host_with(channel: EventChannel, Client { orb, poa }: Client) -> Host {
     }
 }
 
-/// An ORB with one thread for the objects of `poa`.
+/// An ORB with a pool of its own for the objects of `poa`.
 pub struct Client {
     pub orb: Orb,
     pub poa: Poa,
 }
 
 pub fn client() -> Client {
+    client_with(1)
+}
+
+fn client_with(threads: usize) -> Client {
     let orb = Orb::builder().listen("iiop://localhost").build().unwrap();
-    let pool = orb.threadpool().threads(1).build().unwrap();
+    let pool = orb.threadpool().threads(threads).build().unwrap();
     let poa = orb.root_poa().child("clients").threadpool(&pool).build().unwrap();
     Client { orb, poa }
 }
@@ -114,8 +124,7 @@ fn a_second_consumer_at_one_proxy_and_a_bad_filter_are_refused() {
         .err()
         .unwrap();
     assert!(refused.to_string().contains("TypeError"), "{refused}");
-    let channel: punctual_events::rtec::rtec_event_channel_admin::EventChannelRef =
-        orb.orb.resolve(&host.address).unwrap();
+    let channel: EventChannelRef = orb.orb.resolve(&host.address).unwrap();
     let proxy = channel
         .for_consumers()
         .unwrap()
@@ -177,8 +186,7 @@ fn observers_hear_of_subscriptions_except_those_of_gateways() {
     let orb = client();
     let (sender, told) = mpsc::channel();
     let observer: ObserverRef = orb.poa.activate(Told(sender)).unwrap();
-    let channel: punctual_events::rtec::rtec_event_channel_admin::EventChannelRef =
-        orb.orb.resolve(&host.address).unwrap();
+    let channel: EventChannelRef = orb.orb.resolve(&host.address).unwrap();
     let handle = channel.append_observer(Some(&observer)).unwrap();
     assert_eq!(told.recv_timeout(LONG).unwrap(), [14], "nothing is wanted yet");
     let one = host
@@ -197,6 +205,51 @@ fn observers_hear_of_subscriptions_except_those_of_gateways() {
     drop((one, gateway));
     channel.remove_observer(handle).unwrap();
     assert!(channel.remove_observer(handle).is_err());
+}
+
+/// Takes proxies until those that nobody has connected to have given way.
+struct Taker(Arc<Mutex<Option<ConsumerAdminRef>>>);
+
+impl Observer for Taker {
+    fn update_consumer(&self, _: ConsumerQosView<'_>) -> Result<(), punctual::SystemException> {
+        let admin = self.0.lock().unwrap().take();
+        if let Some(admin) = admin {
+            for _ in 0..2 {
+                admin.obtain_push_supplier()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn update_supplier(&self, _: SupplierQosView<'_>) -> Result<(), punctual::SystemException> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_consumer_whose_proxy_gives_way_while_it_connects_learns_it_and_leaves_nothing() {
+    let limits = ChannelLimits {
+        consumers: 1,
+        ..ChannelLimits::default()
+    };
+    // One serves the connection, and the other one the observer's requests meanwhile.
+    let host = host_with(
+        EventChannel::builder().limits(limits).build().unwrap(),
+        client_with(2),
+    );
+    let orb = client();
+    let channel: EventChannelRef = orb.orb.resolve(&host.address).unwrap();
+    let admin = channel.for_consumers().unwrap().unwrap();
+    let proxy = admin.obtain_push_supplier().unwrap().unwrap();
+    let taken: Arc<Mutex<Option<ConsumerAdminRef>>> = Arc::default();
+    let observer: ObserverRef = orb.poa.activate(Taker(Arc::clone(&taken))).unwrap();
+    channel.append_observer(Some(&observer)).unwrap();
+    *taken.lock().unwrap() = Some(admin);
+    let consumer: PushConsumerRef = orb.poa.reference().create().unwrap();
+    let refused = proxy.connect_push_consumer(Some(&consumer), &ConsumerQos::default());
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("OBJECT_NOT_EXIST"), "{refused}");
+    assert!(host.channel.statistics().consumers.is_empty());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Operation, Solution, Strategy, graph::Graph, strategy::Key};
+use super::{Operation, RateTuple, Solution, Strategy, graph::Graph, strategy::Key};
 
 /// One rate of a source, with its place in the order of admission.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,24 +35,31 @@ fn of_source<'a>(
     source: u32,
 ) -> impl Iterator<Item = Entry> + 'a {
     let operation = &operations[source as usize];
-    let admissible = operation.enabled && operation.contradiction().is_none();
-    let shortest = operation
-        .tuples
-        .last()
-        .map_or(Duration::ZERO, |tuple| tuple.period);
-    let tuples = operation.tuples.iter().filter(move |_| admissible);
-    tuples.zip(0u32..).map(move |(_, number)| Entry {
+    let tuples = admissible(operation);
+    let shortest = tuples.last().map_or(Duration::ZERO, |tuple| tuple.period);
+    let following = following(operation, graph.weights[source as usize]);
+    tuples.iter().zip(0u32..).map(move |(tuple, number)| Entry {
         key: strategy.key(source, number, operation.criticality, shortest),
         is_critical: operation.criticality.is_critical(),
-        utilization: utilization(operation, graph.weights[source as usize], number),
+        utilization: utilization(tuple, following),
     })
 }
 
-/// Returns the share of a source at one of its rates; `weight` is its execution time at the longest, with
-/// that of everything that follows.
-fn utilization(operation: &Operation, weight: f64, tuple: u32) -> f64 {
-    let tuple = &operation.tuples[tuple as usize];
-    let following = weight - operation.wcet().as_secs_f64();
+/// Returns the rates of a source that can be admitted.
+fn admissible(operation: &Operation) -> &[RateTuple] {
+    match operation.enabled && operation.contradiction().is_none() {
+        true => &operation.tuples,
+        false => &[],
+    }
+}
+
+/// Returns the execution time of what follows from a source; `weight` includes its own at the longest.
+fn following(operation: &Operation, weight: f64) -> f64 {
+    weight - operation.wcet().as_secs_f64()
+}
+
+/// Returns the share of a source at one of its rates, with everything that follows.
+fn utilization(tuple: &RateTuple, following: f64) -> f64 {
     (tuple.wcet.as_secs_f64() + following) / tuple.period.as_secs_f64()
 }
 
@@ -63,10 +70,12 @@ pub(super) fn update_entries(
     strategy: Strategy,
     sources: &[u32],
 ) {
-    let mut is_updated = vec![false; operations.len()];
-    sources
-        .iter()
-        .for_each(|source| is_updated[*source as usize] = true);
+    // Of the sources to update: the execution time of what follows.
+    let mut updated: Vec<Option<f64>> = vec![None; operations.len()];
+    for &source in sources {
+        let weight = solution.graph.weights[source as usize];
+        updated[source as usize] = Some(following(&operations[source as usize], weight));
+    }
     let mut moved: Vec<u32> = solution.graph.changed.clone();
     moved.retain(|operation| operations[*operation as usize].is_source());
     moved.retain(|source| !keeps_places(operations, solution, strategy, *source));
@@ -82,11 +91,11 @@ pub(super) fn update_entries(
         entries.retain(|entry| moved.binary_search(&entry.key.source).is_err());
         merge(entries, new);
     }
-    let weights = &solution.graph.weights;
     for entry in &mut solution.entries {
         let source = entry.key.source as usize;
-        if is_updated[source] {
-            entry.utilization = utilization(&operations[source], weights[source], entry.key.tuple);
+        if let Some(following) = updated[source] {
+            let tuple = &operations[source].tuples[entry.key.tuple as usize];
+            entry.utilization = utilization(tuple, following);
         }
     }
 }
@@ -94,10 +103,11 @@ pub(super) fn update_entries(
 /// Returns whether a changed source has the same places in the order of admission as before.
 fn keeps_places(operations: &[Operation], solution: &Solution, strategy: Strategy, source: u32) -> bool {
     let operation = &operations[source as usize];
-    let count = of_source(operations, &solution.graph, strategy, source).count() as u32;
-    let Some(shortest) = operation.tuples.last().map(|tuple| tuple.period) else {
+    let tuples = admissible(operation);
+    let Some(shortest) = tuples.last().map(|tuple| tuple.period) else {
         return false;
     };
+    let count = tuples.len() as u32;
     // All places of a source have the same shortest period: there was one more, or all are these.
     let has = |tuple| {
         let key = strategy.key(source, tuple, operation.criticality, shortest);
@@ -106,7 +116,7 @@ fn keeps_places(operations: &[Operation], solution: &Solution, strategy: Strateg
             .binary_search_by_key(&key, |entry| entry.key)
             .is_ok()
     };
-    count > 0 && (0..count).all(has) && !has(count)
+    (0..count).all(has) && !has(count)
 }
 
 /// Merges two lists that are in order.

@@ -159,13 +159,14 @@ fn title(now: &ChannelStatistics) -> String {
 fn totals(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
     let rate = per_second(before.received, now.received, span(before, now));
     format!(
-        "Received {} ({rate:.0} per second): {} unmatched, {} refused, {} lost, {} failed, \
-         {} cancelled. {}. {}, {}, {}; \
+        "Received {} ({rate:.0} per second): {} unmatched, {} refused, {} deferred, {} lost, \
+         {} failed, {} cancelled. {}. {}, {}, {}; \
          {} disconnected; subscriptions refused: {} too deep, {} too long, {} malformed, {} beyond other \
          limits.",
         super::counted(now.received, "event"),
         now.unmatched,
         now.refused,
+        now.deferred,
         now.lost,
         now.failed,
         now.cancelled,
@@ -187,13 +188,17 @@ pub fn counted(one: &GatewayStatistics) -> String {
         0 => String::new(),
         number => format!(", {number} malformed"),
     };
+    let interrupted = match one.interrupted {
+        0 => String::new(),
+        number => format!(", interrupted {number} times, reconnected {}", one.reconnected),
+    };
     format!(
-        "{} forwarded, {} repeated, {} looped, {} expired, {} lost{malformed}.",
+        "{} forwarded, {} repeated, {} looped, {} expired, {} lost{malformed}{interrupted}.",
         one.forwarded, one.repeated, one.returned, one.expired, one.lost
     )
 }
 
-/// A gateway to the channel, in a line.
+/// A gateway to the channel or from it, in a line.
 fn described(one: &GatewayStatistics) -> String {
     format!("Gateway {}: {}", one.name, counted(one))
 }
@@ -225,12 +230,13 @@ fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
         json!({
             "name": one.name, "forwarded": one.forwarded, "repeated": one.repeated, "looped": one.returned,
             "expired": one.expired, "lost": one.lost, "malformed": one.malformed,
+            "interrupted": one.interrupted, "reconnected": one.reconnected,
         })
     };
     json!({
         "channel": now.name, "age_s": now.age.as_secs_f64(), "span_s": span, "received": now.received,
         "received_per_s": per_second(before.received, now.received, span), "unmatched": now.unmatched,
-        "refused": now.refused, "timeouts": now.timeouts, "disconnected": now.disconnected,
+        "refused": now.refused, "deferred": now.deferred, "timeouts": now.timeouts, "disconnected": now.disconnected,
         "lost": now.lost, "failed": now.failed, "cancelled": now.cancelled,
         "refused_subscriptions": {
             "depth": now.refusals.depth, "length": now.refusals.length,
@@ -317,6 +323,7 @@ mod tests {
             name: "plant".to_owned(),
             age: Duration::from_secs(seconds),
             received: 10 * delivered,
+            deferred: 8,
             lost: lost + 1,
             failed: 3,
             refusals: Refusals {
@@ -330,6 +337,8 @@ mod tests {
                 name: "radar".to_owned(),
                 forwarded: 4,
                 returned: 1,
+                interrupted: 2,
+                reconnected: 1,
                 ..GatewayStatistics::default()
             }],
             ..ChannelStatistics::default()
@@ -354,6 +363,8 @@ mod tests {
         let object = as_json(&now, &now);
         assert_eq!(object["received_per_s"], 0.0);
         assert_eq!((&object["lost"], &object["failed"]), (&json!(10), &json!(3)));
+        assert_eq!(object["deferred"], 8);
+        assert_eq!(object["gateways"][0]["interrupted"], 2);
         let refused = json!({"depth": 4, "length": 5, "malformed": 6, "limit": 7});
         assert_eq!(object["refused_subscriptions"], refused);
         assert_eq!(object["consumers"][0]["waiting_octets"], 500);
@@ -368,7 +379,7 @@ mod tests {
         );
         let totals = text.lines().nth(1).unwrap();
         assert!(
-            totals.contains("0 refused, 10 lost, 3 failed, 0 cancelled"),
+            totals.contains("0 refused, 8 deferred, 10 lost, 3 failed, 0 cancelled"),
             "{totals}"
         );
         assert!(
@@ -382,7 +393,8 @@ mod tests {
             row.contains("32767") && row.contains("5/16") && row.contains("gateway"),
             "{text}"
         );
-        let gateway = "Gateway radar: 4 forwarded, 0 repeated, 1 looped, 0 expired, 0 lost.";
+        let gateway = "Gateway radar: 4 forwarded, 0 repeated, 1 looped, 0 expired, 0 lost, interrupted 2 \
+                       times, reconnected 1.";
         assert!(text.lines().any(|line| line == gateway), "{text}");
     }
 

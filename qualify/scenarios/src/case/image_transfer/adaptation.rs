@@ -167,7 +167,9 @@ impl Adaptation {
         if !self.adapts || self.contract.region() != BEHIND {
             return Ok(false);
         }
-        let selected = self.manager.adapt(self.map, Need::Less)?;
+        // Rates at which the image would be late are not considered any more, either.
+        let image = (self.decompression, Need::More);
+        let selected = self.manager.adapt_together(self.map, Need::Less, &[image])?;
         if let Some(took) = selected.computed {
             self.recomputations.push(Recomputation {
                 at_s: paper(now),
@@ -183,8 +185,9 @@ impl Adaptation {
 mod tests {
     use super::*;
 
-    /// Returns the number of computations, and the seconds of the image at the end, if nothing is delayed.
-    fn settled(deadline: u64) -> (usize, f64) {
+    /// Returns the numbers of computations and of the last choices, and the seconds of the image at the end,
+    /// if nothing is delayed.
+    fn settled(deadline: u64) -> (usize, usize, f64) {
         let (scheduler, operations) = operations(1.0).unwrap();
         let deadline = Duration::from_secs(deadline);
         let mut adaptation = Adaptation::new(scheduler, &operations, deadline, 1.0, true).unwrap();
@@ -193,25 +196,26 @@ mod tests {
         let scheduler = adaptation.scheduler();
         assert!(scheduler.utilization() <= ADMITTED + 1e-9 && scheduler.utilization() > ADMITTED - 0.01);
         let length = (period * TILES).as_secs_f64();
-        (adaptation.recomputations.len(), (length * 1e3).round() / 1e3)
+        let last = adaptation.recomputations.last().unwrap();
+        let seconds = (length * 1e3).round() / 1e3;
+        (adaptation.recomputations.len(), last.choices, seconds.ceil())
     }
 
     #[test]
     fn each_step_of_the_map_makes_room_for_the_next_rate() {
         for (deadline, expected) in [
-            (62, (1, 60.0)),
-            (58, (5, 56.0)),
-            (52, (11, 50.0)),
-            (42, (21, 40.0)),
+            (62, (1, 51, 60.0)),
+            (58, (5, 43, 56.0)),
+            (52, (11, 31, 50.0)),
+            (42, (21, 11, 40.0)),
         ] {
-            let (computations, seconds) = settled(deadline);
-            assert_eq!((computations, seconds.ceil()), expected, "{deadline} s");
+            assert_eq!(settled(deadline), expected, "{deadline} s");
         }
     }
 
     #[test]
     fn a_hopeless_deadline_is_not_adapted_to() {
-        assert_eq!(settled(38), (1, 60.0));
-        assert_eq!(settled(1), (1, 60.0));
+        assert_eq!(settled(38), (1, 51, 60.0));
+        assert_eq!(settled(1), (1, 51, 60.0));
     }
 }

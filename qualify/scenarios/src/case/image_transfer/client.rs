@@ -16,7 +16,7 @@ use punctual_os::PiMutex;
 use serde::{Deserialize, Serialize};
 
 use self::transfer::Transfer;
-use super::adaptation::Recomputation;
+use super::{adaptation::Recomputation, radio};
 use crate::{
     error::Error,
     idl::image::image::{Display, DisplayRef, FolderRef},
@@ -62,7 +62,7 @@ impl Role for Client {
     }
 }
 
-/// Bring up the client's end of the link, which is now in this namespace.
+/// Bring up the client's end of the link, which is now in this namespace, and vary what it sends.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct PluggedIn;
 
@@ -72,6 +72,7 @@ impl Task<Client> for PluggedIn {
 
     fn perform(self, client: &mut Client) -> Result<(), Error> {
         network::connect()?;
+        radio::vary(network::CLIENT_END, client.setup.scale)?;
         let delayed = Delayed::new(DELAY.div_f64(client.setup.scale));
         let orb = Orb::builder()
             .transport(Layered::new(Tcp, delayed))

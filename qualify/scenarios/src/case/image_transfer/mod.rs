@@ -7,6 +7,7 @@ mod claims;
 mod client;
 mod codec;
 mod picture;
+mod radio;
 mod server;
 
 use std::{

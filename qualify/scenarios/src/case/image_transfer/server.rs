@@ -14,7 +14,7 @@ use punctual_os::{ThreadSpec, clock};
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::other_folder::PROGRAM;
-use super::{codec, picture};
+use super::{codec, picture, radio};
 use crate::{
     error::Error,
     load::network::{self, SERVER_END},
@@ -22,12 +22,6 @@ use crate::{
 
 /// Requests that wait at the server.
 const QUEUE: usize = 4;
-/// Bits per second of the link, and for how long: a narrow link that becomes narrower at times. Rates are
-/// those of Link-16 terminals.
-const LINK: [(u64, Duration); 2] = [
-    (28_800, Duration::from_secs(12)),
-    (19_200, Duration::from_secs(6)),
-];
 
 /// The server process.
 pub(crate) struct Server {
@@ -83,7 +77,7 @@ impl Images {
     }
 }
 
-/// Move the other end of the link to the client process, and vary the link from then on.
+/// Move the other end of the link to the client process, and vary what this one sends from then on.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(super) struct Plug {
     pub(super) client: u32,
@@ -95,19 +89,7 @@ impl Task<Server> for Plug {
 
     fn perform(self, server: &mut Server) -> Result<(), Error> {
         network::plug_into(self.client)?;
-        let scale = server.setup.scale;
-        let limit = move |bits: u64| network::limit(SERVER_END, (bits as f64 * scale) as u64);
-        limit(LINK[0].0)?;
-        ThreadSpec::new("link").spawn(move || {
-            for (bits, duration) in LINK.into_iter().cycle() {
-                if let Err(error) = limit(bits) {
-                    eprintln!("the link does not vary: {error}");
-                    return;
-                }
-                thread::sleep(duration.div_f64(scale));
-            }
-        })?;
-        Ok(())
+        radio::vary(SERVER_END, server.setup.scale)
     }
 }
 
