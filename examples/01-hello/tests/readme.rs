@@ -2,14 +2,6 @@
 
 mod terminal;
 
-/// Generated code.
-#[allow(missing_docs, dead_code, reason = "only a part is used")]
-mod generated {
-    punctual::include_idl!("hello");
-}
-
-use generated::hello;
-
 use terminal::{Server, blocks_of, command};
 
 const README: &str = include_str!("../README.md");
@@ -99,39 +91,10 @@ fn front_page_shows_the_sources_of_this_example() {
     assert_lines_are_in(client, include_str!("../src/bin/client.rs"));
 }
 
-#[test]
-fn configuration_page_shows_compiled_code() {
-    const PAGE: &str = include_str!("../../../docs/configuration.md");
-    let [segment] = blocks_of(PAGE, "rust")[..] else {
-        panic!("expected one segment on the configuration page");
-    };
-    assert_lines_are_in(segment, include_str!("readme.rs"));
-}
-
 /// Every line of the block is a line of the source, with any indentation.
 fn assert_lines_are_in(block: &str, source: &str) {
     for line in block.lines() {
         let found = source.lines().any(|other| other.trim() == line.trim());
         assert!(found, "no compiled code has the line `{line}`");
     }
-}
-
-/// The segment on the configuration page; compiled only.
-#[allow(dead_code, reason = "nobody serves here")]
-fn greet_in_a_segment() -> Result<(), Box<dyn std::error::Error>> {
-    use punctual::{Orb, rtscheduling::*};
-
-    let scheduling = RtScheduling::builder()
-        .scheduler(MostImportantFirst::new())
-        .build()?;
-    let orb = Orb::builder().initializer(&scheduling).build()?;
-    let greeter: hello::GreeterRef = orb.resolve("corbaloc::localhost:2810/Greeter")?;
-    let important = |importance| SchedulingParameters::Importance { importance };
-    scheduling.current().segment("greet", important(5), |segment| {
-        greeter.greet("you")?;
-        segment.update(important(9))?;
-        greeter.greet("you, at once")?;
-        Ok::<_, Box<dyn std::error::Error>>(())
-    })?;
-    Ok(())
 }

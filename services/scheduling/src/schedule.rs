@@ -10,7 +10,7 @@ use punctual_toml::FileError;
 use serde::{Deserialize, Serialize};
 
 pub use self::parts::{Part, Parts};
-use crate::{Activity, Adapter, Host, Object, Place, Pool, Resource, Step};
+use crate::{Activity, Adapter, Host, Object, OrbSettings, Place, Pool, Resource, Step};
 
 /// Hosts, pools, adapters, objects and activities with their priorities. The crate's page shows a complete
 /// file.
@@ -33,6 +33,9 @@ pub struct Schedule {
     /// Mapping from CORBA to native priorities. Default: linear.
     #[serde(default, with = "mapping")]
     pub mapping: StandardMapping,
+    /// Settings of the ORBs, at most one for each host.
+    #[serde(default, rename = "orb", skip_serializing_if = "Vec::is_empty")]
+    pub orbs: Vec<OrbSettings>,
     /// Thread pools.
     #[serde(default, rename = "pool", skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<Pool>,
