@@ -95,7 +95,7 @@ fn measure(all: &[&Benchmark], options: &Options) -> Result<ExitCode, Error> {
         .iter()
         .cloned()
         .chain(junit.err().map(|error| error.to_string()));
-    let errors = errors.inspect(|error| complain(error)).count();
+    let errors = errors.inspect(complain).count();
     Ok(if errors > 0 { ExitCode::from(2) } else { exit_code })
 }
 
