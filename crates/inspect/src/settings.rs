@@ -140,11 +140,12 @@ impl Inspection {
     pub fn remove_stale_sockets(folder: &Path) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let socket = entry.path();
+            let is_refused = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
             let is_dead = |process: u32| !Path::new(&format!("/proc/{process}")).exists();
             if Self::process_of(&socket).is_some_and(is_dead)
                 && entry.file_type().is_ok_and(|kind| kind.is_socket())
                 // A process in a container has another id here.
-                && UnixStream::connect(&socket).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+                && UnixStream::connect(&socket).is_err_and(is_refused)
             {
                 // Another process may have removed it.
                 let _ = fs::remove_file(&socket);

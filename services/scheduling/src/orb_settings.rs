@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use punctual::{Limits, Orb, OrbBuilder, SchedulingClass};
+use punctual::{Limits, OrbBuilder, SchedulingClass};
 use serde::{Deserialize, Serialize};
 
-use crate::{Class, Schedule, Span, UnknownName};
+use crate::{Class, Span};
 
 /// Settings of the ORB of a host; what is missing keeps its default, that of [`OrbBuilder`].
 ///
@@ -20,7 +20,7 @@ use crate::{Class, Schedule, Span, UnknownName};
 /// let orb = Schedule::parse("valve.toml", text)?.orb_builder("localhost")?.build()?;
 ///
 /// let error = Schedule::parse("valve.toml", "[[orb]]\nlimits = { max_connections = '64' }").unwrap_err();
-/// let expected = "valve.toml:2:30: orb.limits.max_connections: expected an integer from 0, found the string";
+/// let expected = "valve.toml:2:30: orb.limits.max_connections: expected an integer from 0, found ";
 /// assert!(error.to_string().starts_with(expected), "{error}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -47,32 +47,8 @@ pub struct OrbSettings {
     pub limits: OrbLimits,
 }
 
-impl Schedule {
-    /// Returns the builder of the ORB of a host, with its settings and the priority mapping of the schedule.
-    /// What the program sets afterwards replaces a setting, and adds an endpoint.
-    ///
-    /// # Errors
-    /// [`UnknownName`] for a host that is not in the schedule.
-    pub fn orb_builder(&self, host: &str) -> Result<OrbBuilder, UnknownName> {
-        if self.host(host).is_none() {
-            return Err(UnknownName::of(
-                "host",
-                host,
-                self.hosts.iter().map(|host| &host.name),
-            ));
-        }
-        let builder = Orb::builder().standard_mapping(self.mapping);
-        let only = self.hosts.first().map(|host| host.name.as_str());
-        let is_here = |orb: &&OrbSettings| orb.host.as_deref().or(only) == Some(host);
-        Ok(match self.orbs.iter().find(is_here) {
-            Some(settings) => settings.applied_to(builder),
-            None => builder,
-        })
-    }
-}
-
 impl OrbSettings {
-    fn applied_to(&self, builder: OrbBuilder) -> OrbBuilder {
+    pub(crate) fn applied_to(&self, builder: OrbBuilder) -> OrbBuilder {
         let builder = self.listen.iter().fold(builder, OrbBuilder::listen);
         let timeout = self.call_timeout.map(|timeout| timeout.0).into_iter();
         let builder = timeout.fold(builder, OrbBuilder::call_timeout);
