@@ -3,7 +3,8 @@
 use std::{env, fs, path::Path};
 
 /// The pages, relative to the root of the workspace.
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
+    "docs/configuration.md",
     "docs/events.md",
     "docs/guide/calling-any-object.md",
     "docs/guide/events.md",

@@ -1,9 +1,13 @@
 //! Settings of inspection.
 
 use std::{
-    env, fs, io,
+    env, fs,
+    io::{self, ErrorKind},
     net::SocketAddr,
-    os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt},
+    os::unix::{
+        fs::{DirBuilderExt, FileTypeExt, MetadataExt},
+        net::UnixStream,
+    },
     path::{Path, PathBuf},
     sync::atomic::{AtomicU32, Ordering},
 };
@@ -122,6 +126,33 @@ impl Inspection {
         }
     }
 
+    /// Process of the ORB with a socket of this name, if it is one that inspection chooses:
+    /// `PID.NUMBER.inspect`.
+    pub fn process_of(socket: &Path) -> Option<u32> {
+        let name = socket.file_name()?.to_str()?.strip_suffix(".inspect")?;
+        let (process, number) = name.split_once('.')?;
+        number.parse::<u32>().ok()?;
+        process.parse().ok()
+    }
+
+    /// Removes from a folder the sockets that killed processes have left there: those with such a name whose
+    /// process does not exist, and at which nobody listens. Sockets of other users remain.
+    pub fn remove_stale_sockets(folder: &Path) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let socket = entry.path();
+            let is_refused = |error: io::Error| error.kind() == ErrorKind::ConnectionRefused;
+            let is_dead = |process: u32| !Path::new(&format!("/proc/{process}")).exists();
+            if Self::process_of(&socket).is_some_and(is_dead)
+                && entry.file_type().is_ok_and(|kind| kind.is_socket())
+                // A process in a container has another id here.
+                && UnixStream::connect(&socket).is_err_and(is_refused)
+            {
+                // Another process may have removed it.
+                let _ = fs::remove_file(&socket);
+            }
+        }
+    }
+
     /// Settings that the environment asks for.
     ///
     /// # Errors
@@ -139,7 +170,7 @@ impl Inspection {
         let problem = "has to be the absolute path of a folder, such as /tmp";
         Err(InspectError {
             address: format!("{}={}", Self::ENVIRONMENT, folder.display()),
-            source: io::Error::new(io::ErrorKind::InvalidInput, problem),
+            source: io::Error::new(ErrorKind::InvalidInput, problem),
         })
     }
 
@@ -156,7 +187,7 @@ impl Inspection {
     /// Address at which Prometheus is served.
     pub(crate) fn metrics(&self) -> Option<io::Result<SocketAddr>> {
         let text = self.metrics.as_deref()?;
-        let wrong = |problem: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+        let wrong = |problem: &str| Err(io::Error::new(ErrorKind::InvalidInput, problem));
         Some(match text.parse::<SocketAddr>() {
             Err(_) => wrong("not an address; write `127.0.0.1:PORT` or `[::1]:PORT`"),
             Ok(address) if !address.ip().is_loopback() => wrong(
@@ -174,24 +205,9 @@ impl Inspection {
 /// Returns a name for a socket; sockets that killed processes have left in the folder are removed.
 fn new_name_in(folder: &Path) -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    remove_stale(folder);
+    Inspection::remove_stale_sockets(folder);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     folder.join(format!("{}.{number}.inspect", std::process::id()))
-}
-
-fn remove_stale(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let owner = name
-            .to_str()
-            .and_then(|name| name.strip_suffix(".inspect")?.split_once('.'));
-        let process = owner.and_then(|(process, _)| process.parse::<u32>().ok());
-        let is_dead = |process| !Path::new(&format!("/proc/{process}")).exists();
-        if process.is_some_and(is_dead) && entry.file_type().is_ok_and(|kind| kind.is_socket()) {
-            // Another process may have removed it, and those of other users remain.
-            let _ = fs::remove_file(entry.path());
-        }
-    }
 }
 
 fn own_uid() -> u32 {
@@ -201,7 +217,7 @@ fn own_uid() -> u32 {
 /// Makes a folder into which nobody else can look; one that is there must be such a one.
 fn make_own(folder: &Path) -> io::Result<()> {
     match fs::DirBuilder::new().mode(0o700).create(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
     // Not what a link leads to: anybody may put one into the folder for temporary files.
@@ -213,7 +229,7 @@ fn make_own(folder: &Path) -> io::Result<()> {
         "{} is not a folder of this user's alone; remove it, or choose the socket's path with `Inspection::at`",
         folder.display()
     );
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, problem))
+    Err(io::Error::new(ErrorKind::PermissionDenied, problem))
 }
 
 #[cfg(test)]
@@ -230,10 +246,7 @@ mod tests {
         make_own(&own).unwrap();
         let link = base.join("link");
         std::os::unix::fs::symlink(&own, &link).unwrap();
-        assert_eq!(
-            make_own(&link).unwrap_err().kind(),
-            io::ErrorKind::PermissionDenied
-        );
+        assert_eq!(make_own(&link).unwrap_err().kind(), ErrorKind::PermissionDenied);
         let shared = base.join("shared");
         fs::create_dir(&shared).unwrap();
         fs::set_permissions(&shared, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
@@ -255,6 +268,9 @@ mod tests {
         bind("4194305.0.inspect");
         bind(&format!("{}.77.inspect", std::process::id()));
         bind("radar.inspect");
+        // As that of a process of a container, which has another id here.
+        let listening = folder.join("4194305.2.inspect");
+        let _listener = std::os::unix::net::UnixListener::bind(&listening).unwrap();
         fs::write(folder.join("4194305.1.inspect"), "a file").unwrap();
         new_name_in(&folder);
         let mut left: Vec<_> = fs::read_dir(&folder)
@@ -263,7 +279,7 @@ mod tests {
             .collect();
         left.sort();
         let own = format!("{}.77.inspect", std::process::id());
-        let mut expected = ["4194305.1.inspect", &own, "radar.inspect"];
+        let mut expected = ["4194305.1.inspect", "4194305.2.inspect", &own, "radar.inspect"];
         expected.sort();
         assert_eq!(left, expected);
         fs::remove_dir_all(&folder).unwrap();
@@ -286,7 +302,7 @@ mod tests {
         for wrong in ["0.0.0.0:9464", "192.0.2.1:1", "localhost", "9464", ""] {
             assert_eq!(
                 metrics(wrong).unwrap_err().kind(),
-                io::ErrorKind::InvalidInput,
+                ErrorKind::InvalidInput,
                 "{wrong}"
             );
         }

@@ -138,10 +138,16 @@ impl Transport for Tcp {
 
 fn parse(address: &str) -> Result<HostPort, AddressError> {
     address.parse().map_err(|()| {
-        AddressError::new(
-            &format!("iiop://{address}"),
-            "use `iiop://HOST:PORT`, such as `iiop://localhost:2809`",
-        )
+        let port = address.rsplit(':').next().and_then(|port| port.parse::<u32>().ok());
+        let hint = match port {
+            Some(port) if port > u16::MAX.into() => format!(
+                "port {port} is above {}, the last one; the lanes of a pool listen at consecutive ports, of which \
+                 the last has to exist, too: choose a lower one",
+                u16::MAX
+            ),
+            _ => "use `iiop://HOST:PORT`, such as `iiop://localhost:2809`".to_owned(),
+        };
+        AddressError::new(&format!("iiop://{address}"), hint)
     })
 }
 
@@ -246,7 +252,8 @@ mod tests {
         ] {
             assert_eq!(Tcp.numbered_address(address, 2), second);
         }
-        assert!(parse("localhost:65536").is_err(), "listening there reports it");
+        let beyond = parse("localhost:65536").unwrap_err().to_string();
+        assert!(beyond.contains("port 65536 is above 65535"), "{beyond}");
     }
 
     #[test]

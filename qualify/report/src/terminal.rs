@@ -1,14 +1,29 @@
-//! The terminal that standard output is: its width, its colours, and text that fits into it.
+//! The terminal that standard output and error are: its width, its colours, and text that fits into it.
 
 use std::{
     env,
+    fmt::Display,
     io::{self, IsTerminal},
+    os::fd::AsFd,
 };
 
 /// Columns of the terminal; `None`: standard output is a file or a pipe.
 pub fn width() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    width_of(io::stdout())
+}
+
+fn width_of(output: impl AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(output).ok()?;
     Some(size.ws_col.into()).filter(|columns| *columns > 0)
+}
+
+/// Prints `error: ` and the problem to standard error, wrapped as by [`fitted`] if that is a terminal.
+pub fn complain(problem: &impl Display) {
+    let text = format!("error: {problem}");
+    match width_of(io::stderr()) {
+        Some(width) => eprintln!("{}", fitted_within(&text, width)),
+        None => eprintln!("{text}"),
+    }
 }
 
 /// Whether to colour text: standard output is a terminal that shows colours, and `NO_COLOR` is not set.

@@ -6,7 +6,10 @@ pub(crate) mod output_file;
 use std::{fs, path::PathBuf, process::ExitCode};
 
 use punctual_harness::Outcome;
-use punctual_report::{Page, Tone, terminal::fitted};
+use punctual_report::{
+    Page, Tone,
+    terminal::{complain, fitted},
+};
 use punctual_system::signals::Termination;
 
 use crate::error::Error;
@@ -40,7 +43,7 @@ impl Files {
         match written {
             Ok(()) => interrupted().unwrap_or_else(|| outcome.verdict().into()),
             Err(error) => {
-                eprintln!("error: {error}");
+                complain(&error);
                 ExitCode::from(2)
             }
         }
@@ -97,7 +100,7 @@ pub(crate) fn with_machine(page: Page, outcome: &Outcome) -> Result<Page, Error>
 /// Prints why a measurement could not run, and returns exit code 2, or that of an interrupted one.
 pub(crate) fn could_not_run(name: &str, error: &Error) -> ExitCode {
     interrupted().unwrap_or_else(|| {
-        eprintln!("error: {name} could not run: {error}");
+        complain(&format_args!("{name} could not run: {error}"));
         ExitCode::from(2)
     })
 }

@@ -41,6 +41,18 @@ impl fmt::Display for Part<'_> {
     }
 }
 
+impl Part<'_> {
+    /// Time in addition to the measuring time that was requested: processes, calibration.
+    const PREPARATION: Duration = Duration::from_secs(4);
+
+    fn expected(&self, settings: &Settings) -> Duration {
+        match settings.seconds {
+            Some(seconds) => Duration::from_secs(seconds.into()) + Self::PREPARATION,
+            None => (self.benchmark.expected)(settings.length()),
+        }
+    }
+}
+
 /// The results of a run, possibly still in progress.
 pub(crate) struct Run<'b> {
     settings: &'b Settings,
@@ -86,7 +98,7 @@ impl<'b> Run<'b> {
     ) -> Result<(Self, Testbed), Error> {
         let length = settings.length();
         let all = parts.len();
-        let expected = parts.iter().map(|part| (part.benchmark.expected)(length)).sum();
+        let expected = parts.iter().map(|part| part.expected(settings)).sum();
         let mut testbed = Testbed::prepare(title, length, settings, expected)?;
         let mut run = Self {
             settings,
@@ -99,7 +111,7 @@ impl<'b> Run<'b> {
             let part = run.outstanding.remove(0);
             if all > 1 {
                 let name = format!("{part} ({} of {all})", run.measured.len() + 1);
-                testbed.progress.part(name, (part.benchmark.expected)(length));
+                testbed.progress.part(name, part.expected(settings));
             }
             run.run_one(part, &mut testbed);
             run.interrupted = testbed.interrupted();
@@ -229,5 +241,26 @@ fn text_of(panic: &(dyn Any + Send)) -> &str {
         (Some(text), _) => text,
         (None, Some(text)) => text,
         (None, None) => "no message",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_requested_measuring_time_is_expected_in_place_of_the_usual_one() {
+        let any = crate::catalog::benchmarks().find(|benchmark| benchmark.name == "cubit");
+        let part = Part {
+            benchmark: any.expect("it is listed"),
+            control: None,
+        };
+        let usual = Settings::default();
+        assert_eq!(part.expected(&usual), (part.benchmark.expected)(usual.length()));
+        let short = Settings {
+            seconds: Some(3),
+            ..Settings::default()
+        };
+        assert_eq!(part.expected(&short), Duration::from_secs(7));
     }
 }

@@ -15,6 +15,7 @@ use punctual_harness::{
     supervisor::{Preparation, Supervisor},
 };
 use punctual_os::{CpuSet, TaskId, affinity};
+use punctual_report::terminal::complain;
 use punctual_system::{process, signals::Termination};
 use punctual_trace::{
     Analysis, Names, Recorded, Session, SessionSettings, kernel::KernelSettings, report, request::Request,
@@ -103,7 +104,7 @@ fn finish(options: &Options, outcome: &Outcome) -> ExitCode {
     }
     if let Some(file) = &options.json {
         if let Err(error) = output_file::write_or_keep(file, outcome.to_json().as_bytes()) {
-            eprintln!("error: {error}");
+            complain(&error);
             return ExitCode::from(2);
         }
         println!("JSON: {}", file.display());

@@ -28,6 +28,16 @@ pub struct UnknownName {
     pub known: Vec<String>,
 }
 
+impl UnknownName {
+    pub(crate) fn of<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a String>) -> Self {
+        Self {
+            kind,
+            name: name.to_owned(),
+            known: known.cloned().collect(),
+        }
+    }
+}
+
 /// What `fn main() -> Result<…>` prints: the message.
 impl fmt::Debug for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -13,6 +13,7 @@
 //! |---|---|
 //! | Read the file | [`Schedule`], [`FileError`] |
 //! | Give a client's thread the priority of an activity | [`ClientScheduler`] |
+//! | Give the ORB of a host its endpoints and limits | [`Schedule::orb_builder`], [`OrbSettings`] |
 //! | Create the pools, adapters and objects of a server | [`ServerScheduler`] |
 //! | Check the deadlines, and find a change that meets them | [`Model`], [`Refusal`], [`Advice`] |
 //! | Choose among the rates of operations at run time | [`reconfigurable`] |
@@ -33,6 +34,7 @@ mod client_scheduler;
 mod error;
 mod host;
 mod model;
+mod orb_settings;
 mod pool;
 mod processors;
 pub mod reconfigurable;
@@ -52,6 +54,7 @@ pub use client_scheduler::ClientScheduler;
 pub use error::{SchedulingError, UnknownName};
 pub use host::{Host, HostOrder, Processor, Protocol, Resource};
 pub use model::Model;
+pub use orb_settings::{OrbLimits, OrbSettings};
 pub use pool::{Lane, Pool};
 pub use punctual_toml::{BadSpan, FileError, Span};
 pub use refusal::Refusal;

@@ -65,6 +65,10 @@ pub struct Pool {
     /// wait in the sockets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_buffering: Option<Buffering>,
+    /// Endpoints of the pool: one for its first lane, from which those of the others are counted
+    /// ([`punctual::ThreadPoolBuilder::listen`]). Default: free ports beside those of the ORB.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub listen: Vec<String>,
     /// Lanes, with distinct priorities.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lanes: Vec<Lane>,

@@ -5,12 +5,12 @@ mod parts;
 
 use std::{path::Path, str::FromStr};
 
-use punctual::{PriorityMapping, StandardMapping};
+use punctual::{Orb, OrbBuilder, PriorityMapping, StandardMapping};
 use punctual_toml::FileError;
 use serde::{Deserialize, Serialize};
 
 pub use self::parts::{Part, Parts};
-use crate::{Activity, Adapter, Host, Object, Place, Pool, Resource, Step};
+use crate::{Activity, Adapter, Host, Object, OrbSettings, Place, Pool, Resource, Step, UnknownName};
 
 /// Hosts, pools, adapters, objects and activities with their priorities. The crate's page shows a complete
 /// file.
@@ -33,6 +33,9 @@ pub struct Schedule {
     /// Mapping from CORBA to native priorities. Default: linear.
     #[serde(default, with = "mapping")]
     pub mapping: StandardMapping,
+    /// Settings of the ORBs, at most one for each host.
+    #[serde(default, rename = "orb", skip_serializing_if = "Vec::is_empty")]
+    pub orbs: Vec<OrbSettings>,
     /// Thread pools.
     #[serde(default, rename = "pool", skip_serializing_if = "Vec::is_empty")]
     pub pools: Vec<Pool>,
@@ -98,6 +101,28 @@ impl Schedule {
     /// Returns the priority mapping over SCHED_FIFO's priorities, 1 to 99.
     pub fn native_mapping(&self) -> Box<dyn PriorityMapping> {
         self.mapping.over(1..=99)
+    }
+
+    /// Returns the builder of the ORB of a host, with its settings and the priority mapping of the schedule.
+    /// What the program sets afterwards replaces a setting, and adds an endpoint.
+    ///
+    /// # Errors
+    /// [`UnknownName`] for a host that is not in the schedule.
+    pub fn orb_builder(&self, host: &str) -> Result<OrbBuilder, UnknownName> {
+        if self.host(host).is_none() {
+            return Err(UnknownName::of(
+                "host",
+                host,
+                self.hosts.iter().map(|host| &host.name),
+            ));
+        }
+        let builder = Orb::builder().standard_mapping(self.mapping);
+        let only = self.hosts.first().map(|host| host.name.as_str());
+        let is_here = |orb: &&OrbSettings| orb.host.as_deref().or(only) == Some(host);
+        Ok(match self.orbs.iter().find(is_here) {
+            Some(settings) => settings.applied_to(builder),
+            None => builder,
+        })
     }
 
     /// Returns the pool of this name. Every name in a checked schedule exists.

@@ -13,7 +13,7 @@ use crate::{Adapter, Schedule, SchedulingError, UnknownName};
 /// The server of the example on the crate's page, on host `radar`:
 ///
 /// ```
-/// use punctual::{Orb, prelude::*};
+/// use punctual::prelude::*;
 /// use punctual_scheduling::{Schedule, ServerScheduler};
 /// # use punctual::rt::*;
 /// # struct Siren;
@@ -31,7 +31,7 @@ use crate::{Adapter, Schedule, SchedulingError, UnknownName};
 /// # }
 ///
 /// let schedule = Schedule::parse("radar.toml", include_str!("../radar.toml"))?;
-/// let orb = Orb::builder().standard_mapping(schedule.mapping).build()?;
+/// let orb = schedule.orb_builder("radar")?.build()?;
 /// let scheduler = ServerScheduler::new(&orb, &schedule, "radar")?;
 /// let alarms = scheduler.create_poa(&orb.root_poa(), "alarms")?;
 /// let siren: SirenRef = scheduler.schedule_object(&alarms, "siren", Siren)?;
@@ -53,7 +53,7 @@ impl ServerScheduler {
     /// a pool cannot be started.
     pub fn new(orb: &Orb, schedule: &Schedule, host: &str) -> Result<Self, SchedulingError> {
         if schedule.host(host).is_none() {
-            return Err(unknown("host", host, schedule.hosts.iter().map(|host| &host.name)).into());
+            return Err(UnknownName::of("host", host, schedule.hosts.iter().map(|host| &host.name)).into());
         }
         let mut pools = HashMap::new();
         let here = |pool: &&crate::Pool| schedule.host_of_pool(pool) == Some(host);
@@ -123,7 +123,7 @@ impl ServerScheduler {
         let object = self
             .schedule
             .object(name)
-            .ok_or_else(|| unknown("object", name, objects.iter().map(|object| &object.name)))?;
+            .ok_or_else(|| UnknownName::of("object", name, objects.iter().map(|object| &object.name)))?;
         Ok(poa.object(servant).priority(object.priority).activate()?)
     }
 
@@ -136,7 +136,7 @@ impl ServerScheduler {
         let adapters = &self.schedule.adapters;
         self.schedule
             .adapter(name)
-            .ok_or_else(|| unknown("adapter", name, adapters.iter().map(|adapter| &adapter.name)))
+            .ok_or_else(|| UnknownName::of("adapter", name, adapters.iter().map(|adapter| &adapter.name)))
     }
 }
 
@@ -154,6 +154,7 @@ fn configured(builder: ThreadPoolBuilder, pool: &crate::Pool) -> ThreadPoolBuild
             .dynamic_lifetime(own.life())
             .wait(own.wait.into())
     };
+    let builder = pool.listen.iter().fold(builder, ThreadPoolBuilder::listen);
     let stack = own.stack_bytes.into_iter();
     let builder = stack.fold(builder, ThreadPoolBuilder::stack_bytes);
     let prefault = own.prefault_bytes.into_iter();
@@ -167,12 +168,4 @@ fn configured(builder: ThreadPoolBuilder, pool: &crate::Pool) -> ThreadPoolBuild
     builder
         .allow_borrowing(pool.allow_borrowing)
         .expired_requests(pool.expired_requests.into())
-}
-
-fn unknown<'a>(kind: &'static str, name: &str, known: impl Iterator<Item = &'a String>) -> UnknownName {
-    UnknownName {
-        kind,
-        name: name.to_owned(),
-        known: known.cloned().collect(),
-    }
 }

@@ -10,6 +10,8 @@ pub use generated::hello;
 
 #[cfg(doctest)]
 mod pages {
+    #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-configuration.md"))]
+    mod configuration {}
     #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-events.md"))]
     mod all_about_events {}
     #[doc = include_str!(concat!(env!("OUT_DIR"), "/docs-guide-calling-any-object.md"))]

@@ -11,10 +11,9 @@ use std::{
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// Pages whose snippets another test holds, and which.
-const ELSEWHERE: [(&str, &str); 4] = [
+const ELSEWHERE: [(&str, &str); 3] = [
     ("README.md", "examples/01-hello: they are its sources"),
     ("CONTRIBUTING.md", "extracts of sources"),
-    ("docs/configuration.md", "tests/examples/hello.rs"),
     (
         "docs/mapping.md",
         "idl/codegen/tests/golden: what the generator writes",
@@ -52,6 +51,19 @@ fn every_snippet_is_compiled() {
         }
     }
     assert!(snippets > 10, "{snippets}");
+}
+
+#[test]
+fn the_file_of_the_configuration_page_can_be_read() {
+    let page = include_str!("../../../docs/configuration.md");
+    let [file] = blocks_of(page, "toml")[..] else {
+        panic!("expected one file on the page");
+    };
+    let schedule = punctual_scheduling::Schedule::parse("docs/configuration.md", file).unwrap();
+    assert_eq!(
+        (schedule.orbs.len(), schedule.pools.len(), schedule.adapters.len()),
+        (1, 1, 1)
+    );
 }
 
 #[test]
@@ -117,7 +129,12 @@ fn pages() -> Vec<PathBuf> {
 }
 
 fn blocks_of_rust(page: &str) -> Vec<&str> {
-    let blocks = page.split("```rust").skip(1);
+    blocks_of(page, "rust")
+}
+
+fn blocks_of<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
+    let start = format!("```{language}");
+    let blocks = page.split(&start).skip(1);
     blocks
         .filter_map(|rest| rest.split_once('\n')?.1.split("```").next())
         .collect()

@@ -499,7 +499,7 @@ could not be made.";
 const TOP: &str = "\
 Examples:
   punctual top                        the only inspected ORB of this user
-  punctual top --pid 4711 --interval 0.5
+  punctual top 4711 --interval 0.5    that of a process
   punctual top /run/radar.inspect --once
   punctual top --json > radar.json
 

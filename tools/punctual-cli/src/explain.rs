@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use punctual::Minor;
-use punctual_report::terminal::fitted;
+use punctual_report::terminal::{complain, fitted};
 
 /// Settings of `punctual explain`.
 #[derive(Debug, Args)]
@@ -23,7 +23,9 @@ pub fn run(options: &Options) -> ExitCode {
         .filter(|minor| is_meant(&asked, **minor))
         .collect();
     if found.is_empty() {
-        eprintln!("error: `{asked}` is none of Punctual's minor codes; `punctual explain` lists them");
+        complain(&format_args!(
+            "`{asked}` is none of Punctual's minor codes; `punctual explain` lists them"
+        ));
         return ExitCode::from(2);
     }
     for minor in found {

@@ -13,6 +13,7 @@ use std::{
 
 use punctual_build::{Builder, Diagnostic, Error, SourceFile};
 use punctual_idl::{Code, FileLoader, Options, Severity};
+use punctual_report::terminal::complain;
 
 use crate::{
     cli::{Compile, Format, Idl, Sources},
@@ -35,7 +36,7 @@ fn explain(codes: &[String]) -> ExitCode {
     let wanted = match wanted {
         Ok(wanted) => wanted,
         Err(unknown) => {
-            eprintln!("error: {unknown}");
+            complain(&unknown);
             return ExitCode::from(COULD_NOT_RUN);
         }
     };
@@ -92,7 +93,7 @@ fn compile(settings: &Compile) -> ExitCode {
         None => match targets(files, &settings.out_dir) {
             Ok(targets) => files.chunks(1).zip(targets).collect(),
             Err(text) => {
-                eprintln!("error: {text}");
+                complain(&text);
                 return ExitCode::from(COULD_NOT_RUN);
             }
         },
@@ -234,7 +235,7 @@ impl Summary {
     }
 
     fn cannot(&mut self, text: &str) {
-        eprintln!("error: {text}");
+        complain(&text);
         self.errors += 1;
         self.could_not_run = true;
     }

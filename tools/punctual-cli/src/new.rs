@@ -10,6 +10,7 @@ use std::{
 
 use clap::Args;
 use punctual_idl::{MemoryLoader, compile};
+use punctual_report::terminal::complain;
 
 /// Settings of `punctual new`.
 #[derive(Debug, Args)]
@@ -46,7 +47,7 @@ pub fn run(options: &Options) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(problem) => {
-            eprintln!("error: {problem}");
+            complain(&problem);
             ExitCode::from(2)
         }
     }

@@ -13,7 +13,10 @@ use std::{
 use clap::Args;
 use punctual_harness::{Claim, MachineFacts, Outcome, Row};
 use punctual_os::affinity;
-use punctual_report::{Table, terminal::fitted};
+use punctual_report::{
+    Table,
+    terminal::{complain, fitted},
+};
 use punctual_sched::analysis::{self, Analysis};
 use punctual_scheduling::{Activity, Advice, HostOrder, Model, Part, Processor, Refusal, Schedule, Span};
 use punctual_simulation::Scenario;
@@ -75,7 +78,7 @@ pub fn run(options: &Options) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(text) => {
-            eprintln!("error: {text}");
+            complain(&text);
             ExitCode::from(2)
         }
     }

@@ -6,6 +6,7 @@ mod show;
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand};
+use punctual_report::terminal::complain;
 use punctual_scheduling::reconfigurable::Strategy;
 
 /// Commands of `punctual scheduler`.
@@ -99,7 +100,7 @@ pub fn run(command: &Scheduler) -> ExitCode {
         Scheduler::Serve(options) => serve::run(options),
     };
     done.unwrap_or_else(|error| {
-        eprintln!("error: {error}");
+        complain(&error);
         ExitCode::from(2)
     })
 }

@@ -9,7 +9,7 @@ pub use self::selection::is_of_papers;
 use std::process::ExitCode;
 
 use punctual_harness::{Outcome, State};
-use punctual_report::Table;
+use punctual_report::{Table, terminal::complain};
 
 use crate::{
     benchmark::Benchmark,
@@ -95,7 +95,7 @@ fn measure(all: &[&Benchmark], options: &Options) -> Result<ExitCode, Error> {
         .iter()
         .cloned()
         .chain(junit.err().map(|error| error.to_string()));
-    let errors = errors.inspect(|error| eprintln!("error: {error}")).count();
+    let errors = errors.inspect(complain).count();
     Ok(if errors > 0 { ExitCode::from(2) } else { exit_code })
 }
 

@@ -6,7 +6,10 @@ mod threads;
 use punctual::{Priority, PriorityMapping};
 use punctual_toml::{Key, Problem, distinct};
 
-use crate::{Activity, Adapter, Class, Object, Part, Parts, Place, Pool, Schedule, Span, Step, error::list};
+use crate::{
+    Activity, Adapter, Class, Object, OrbSettings, Part, Parts, Place, Pool, Schedule, Span, Step,
+    error::list,
+};
 
 pub(super) fn check(schedule: &Schedule) -> Result<(), Problem> {
     let root = Key::default();
@@ -46,6 +49,9 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), Problem> {
     for (index, host) in schedule.hosts.iter().enumerate() {
         processors::host(host, &root.item("hosts", index))?;
     }
+    for (index, orb) in schedule.orbs.iter().enumerate() {
+        checks.orb(orb, &schedule.orbs[..index], &root.item("orb", index))?;
+    }
     for (index, pool) in schedule.pools.iter().enumerate() {
         checks.pool(pool, &root.item("pool", index))?;
     }
@@ -67,15 +73,30 @@ struct Checks<'s> {
 }
 
 impl Checks<'_> {
-    fn pool(&self, pool: &Pool, key: &Key) -> Result<(), Problem> {
-        match &pool.host {
-            Some(host) => self.host(host, key.name("host"))?,
+    fn orb(&self, orb: &OrbSettings, before: &[OrbSettings], key: &Key) -> Result<(), Problem> {
+        self.placed(orb.host.as_ref(), key)?;
+        if before.iter().any(|other| other.host == orb.host) {
+            return key
+                .clone()
+                .problem("another `[[orb]]` is for the same host; a host has one");
+        }
+        Ok(())
+    }
+
+    /// Checks the host of a pool or an ORB.
+    fn placed(&self, host: Option<&String>, key: &Key) -> Result<(), Problem> {
+        match host {
+            Some(host) => self.host(host, key.name("host")),
             None if self.schedule.hosts.len() > 1 => {
                 let hosts = list(&self.host_names());
-                return key.clone().problem(format!("`host` is missing; known: {hosts}"));
+                key.clone().problem(format!("`host` is missing; known: {hosts}"))
             }
-            None => {}
+            None => Ok(()),
         }
+    }
+
+    fn pool(&self, pool: &Pool, key: &Key) -> Result<(), Problem> {
+        self.placed(pool.host.as_ref(), key)?;
         if pool.has_lanes() && pool.threads.is_some() {
             return key
                 .name("threads")

@@ -62,10 +62,34 @@ fn errors_name_position_key_and_a_valid_value() {
             "use `linear`, `direct` or `continuous`",
         ),
         (
+            "limits = { max_connections = 256, connection_idle = \"10 min\" }",
+            "limits = { max_connections = 256, connection_idle = 10 }",
+            "orb.limits.connection_idle: ",
+            "expected a time span with its unit",
+        ),
+        (
+            "limits = { max_connections = 256, connection_idle = \"10 min\" }",
+            "limits = { max_conections = 256 }",
+            "orb.limits.max_conections: ",
+            "unknown field `max_conections`, expected one of `max_message_size`",
+        ),
+        (
+            "[[orb]]\nhost = \"radar\"",
+            "[[orb]]",
+            "orb[1]: ",
+            "`host` is missing; known: `console`, `radar`",
+        ),
+        (
+            "[[orb]]\nhost = \"radar\"",
+            "[[orb]]\nhost = \"radar\"\n[[orb]]\nhost = \"radar\"",
+            "orb[2]: ",
+            "another `[[orb]]` is for the same host",
+        ),
+        (
             "mapping = \"linear\"",
             "maping = \"linear\"",
             "maping: ",
-            "expected one of `hosts`, `mapping`, `pool`",
+            "expected one of `hosts`, `mapping`, `orb`, `pool`",
         ),
         (
             "mapping = \"linear\"",
@@ -336,7 +360,7 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             "class = \"fifo\"",
             "class = \"FIFO\"",
-            "pool.class: ",
+            "orb.class: ",
             "`fifo`, `round-robin`, `ordinary`",
         ),
         (
@@ -425,7 +449,7 @@ fn errors_name_position_key_and_a_valid_value() {
             .collect();
         let changed = COMPLETE[..COMPLETE.find(line).unwrap()].matches('\n').count() + 1;
         // A list's or table's own line may be above or below the changed one.
-        let is_near = numbers[0].abs_diff(changed) <= 8 && numbers[1] > 0;
+        let is_near = numbers[0].abs_diff(changed) <= 20 && numbers[1] > 0;
         if !is_near || !rest.starts_with(key) || !error.contains(valid) {
             wrong.push(format!(
                 "{instead}: expected {key}..{valid} near line {changed}, got {error}"

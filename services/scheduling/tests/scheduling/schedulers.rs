@@ -231,3 +231,64 @@ fn unknown_names_and_a_wrong_adapter_are_refused() {
         Err(SchedulingError::Orb(OrbError::AdapterName(_)))
     ));
 }
+
+#[test]
+fn orb_and_lanes_have_the_endpoints_class_timeout_and_limits_of_the_file() {
+    let path = std::env::temp_dir().join(format!("punctual-file-{}", std::process::id()));
+    let path = path.display();
+    let text = format!(
+        "[[orb]]
+         listen = ['uiop://{path}-orb']
+         class = 'ordinary'
+         call_timeout = '10 ms'
+         limits = {{ max_nested_calls = 0 }}
+         [[pool]]
+         name = 'valves'
+         lanes = [{{ priority = 0, threads = 1 }}, {{ priority = 9, threads = 1 }}]
+         listen = ['uiop://{path}-lanes']
+         [[adapter]]
+         name = 'valves'
+         pool = 'valves'
+         model = 'client-propagated'
+         priority = 0"
+    );
+    let schedule = Schedule::parse("valve.toml", &text).unwrap();
+    assert_eq!(
+        Schedule::parse("again.toml", &schedule.to_toml()).unwrap(),
+        schedule
+    );
+    assert!(schedule.orb_builder("elsewhere").is_err());
+
+    let orb = schedule.orb_builder("localhost").unwrap().build().unwrap();
+    let scheduler = ServerScheduler::new(&orb, &schedule, "localhost").unwrap();
+    assert!(!scheduler.pool("valves").unwrap().is_realtime());
+    let valves = scheduler.create_poa(&orb.root_poa(), "valves").unwrap();
+    let doubler: DoublerRef = valves.activate(Doubler).unwrap();
+    let url = orb.publish("Doubler", &doubler).unwrap();
+    assert!(url.contains("-orb/Doubler"), "{url}");
+    let ior = doubler.as_object().ior();
+    let lanes = ior
+        .profiles
+        .iter()
+        .map(|profile| String::from_utf8_lossy(&profile.data).into_owned());
+    let lanes: String = lanes.collect();
+    assert!(
+        lanes.contains("-lanes.1"),
+        "the lanes listen where the file states: {lanes:?}"
+    );
+    // Limits of the ORB as a client: it may nest no call.
+    assert_eq!(
+        doubler.twice(3).unwrap_err().minor,
+        punctual::Minor::NESTING_OF_CALLS_TOO_DEEP
+    );
+
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!(
+        "corbaloc::127.0.0.1:{}/Valve",
+        silent.local_addr().unwrap().port()
+    );
+    let client = Schedule::parse("c.toml", "[[orb]]\ncall_timeout = '10 ms'").unwrap();
+    let client = client.orb_builder("localhost").unwrap().build().unwrap();
+    let late = client.resolve_object(&url).unwrap_err().to_string();
+    assert!(late.contains("TIMEOUT"), "{late}");
+}

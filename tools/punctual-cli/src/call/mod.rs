@@ -24,6 +24,7 @@ use punctual::{
     dynamic::{Reply, RequestError},
 };
 use punctual_idl::Specification;
+use punctual_report::terminal::complain;
 
 use self::{
     conversion::Reading,
@@ -108,7 +109,10 @@ pub fn run(options: &Options) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(failed) => {
-            eprintln!("{failed}");
+            match &failed {
+                Failed::Raised(_) => eprintln!("{failed}"),
+                _ => complain(&failed),
+            }
             ExitCode::from(failed.code())
         }
     }
@@ -150,10 +154,8 @@ impl fmt::Display for Failed {
                     members.unwrap_or_else(|error| error.to_string())
                 )
             }
-            Self::System(exception) => write!(f, "error: {exception}"),
-            Self::NotSent(text) | Self::Unreachable(text) | Self::Unreadable(text) => {
-                write!(f, "error: {text}")
-            }
+            Self::System(exception) => write!(f, "{exception}"),
+            Self::NotSent(text) | Self::Unreachable(text) | Self::Unreadable(text) => f.write_str(text),
         }
     }
 }

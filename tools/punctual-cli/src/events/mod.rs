@@ -13,6 +13,7 @@ use std::{fmt, io, process::ExitCode, time::Duration};
 use clap::Subcommand;
 use punctual::{OrbError, SystemException};
 use punctual_events::{EventError, EventType, Filter, SourceId};
+use punctual_report::terminal::complain;
 
 /// Address of the channel of `serve`, unless that or its clients state another.
 const DEFAULT_CHANNEL: &str = "corbaloc::localhost:2830/Events";
@@ -61,7 +62,7 @@ pub fn run(command: &Events) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failed) => {
-            eprintln!("error: {failed}");
+            complain(&failed);
             ExitCode::from(if matches!(failed, Failed::Ended(_)) { 1 } else { 2 })
         }
     }

@@ -7,6 +7,8 @@ use std::{
     process::ExitCode,
 };
 
+use punctual_report::terminal::complain;
+
 use super::COULD_NOT_RUN;
 use crate::cli::Fmt;
 
@@ -21,7 +23,7 @@ pub(super) fn run(settings: &Fmt) -> ExitCode {
                 code = ExitCode::from(1);
             }
             Err(error) => {
-                eprintln!("error: {}: {error}", file.display());
+                complain(&format_args!("{}: {error}", file.display()));
                 return ExitCode::from(COULD_NOT_RUN);
             }
         }

@@ -11,20 +11,22 @@ use rustix::process::geteuid;
 
 use super::ask::{Failed, ask};
 
-/// The given socket, or that of the only inspected ORB (of the process).
-pub fn socket(given: Option<&Path>, pid: Option<u32>) -> Result<PathBuf, Failed> {
-    if let Some(given) = given {
-        let number = given.to_str().and_then(|given| given.parse::<u32>().ok());
-        if let Some(pid) = number.filter(|_| !given.exists()) {
-            return Err(Failed::NotFound(format!(
-                "there is no socket `{pid}`; did you mean the process: `punctual top --pid {pid}`?"
-            )));
-        }
-        return Ok(given.to_owned());
+/// The given socket, or that of the only inspected ORB (of the given process).
+pub fn socket(given: Option<&Path>) -> Result<PathBuf, Failed> {
+    let pid = given.and_then(|given| given.to_str()?.parse::<u32>().ok());
+    if let (Some(socket), None) = (given, pid) {
+        return Ok(socket.to_owned());
     }
     let mut found: Vec<PathBuf> = open_sockets();
-    found.retain(|socket| pid.is_none_or(|pid| process(socket) == Some(pid)));
-    remove_stale(&Inspection::default_folder());
+    found.retain(|socket| pid.is_none_or(|pid| Inspection::process_of(socket) == Some(pid)));
+    // Those that are known; others are cleared by the next ORB there.
+    let chosen = env::var_os(Inspection::ENVIRONMENT).map(PathBuf::from);
+    for folder in chosen
+        .into_iter()
+        .chain([Inspection::default_folder(), env::temp_dir()])
+    {
+        Inspection::remove_stale_sockets(&folder);
+    }
     // What else is named like that does not answer.
     found.retain(|socket| ask(socket).is_ok());
     match &found[..] {
@@ -51,33 +53,6 @@ fn open_sockets() -> Vec<PathBuf> {
     sockets
 }
 
-/// Removes the sockets of processes that were killed.
-fn remove_stale(folder: &Path) {
-    for socket in fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-    {
-        let is_dead = |process: u32| !Path::new(&format!("/proc/{process}")).exists();
-        if process(&socket).is_some_and(is_dead) {
-            // Another `top` may have removed it.
-            let _ = fs::remove_file(&socket);
-        }
-    }
-}
-
-/// The process in a name like `PID.NUMBER.inspect`.
-fn process(path: &Path) -> Option<u32> {
-    let (process, number) = path
-        .file_name()?
-        .to_str()?
-        .strip_suffix(".inspect")?
-        .split_once('.')?;
-    number.parse::<u32>().ok()?;
-    process.parse().ok()
-}
-
 fn nothing(pid: Option<u32>) -> String {
     let whose = pid.map_or_else(String::new, |pid| format!(" of process {pid}"));
     format!(
@@ -93,7 +68,7 @@ fn nothing(pid: Option<u32>) -> String {
 }
 
 fn which(several: &[PathBuf]) -> String {
-    let mut text = String::from("several ORBs were found; give the socket of one:");
+    let mut text = String::from("several ORBs were found; choose one:");
     for socket in several {
         let program = ask(socket).map_or_else(|_| "ended meanwhile".to_owned(), |orb| orb.program);
         text += &format!("\n    punctual top {}    ({program})", socket.display());

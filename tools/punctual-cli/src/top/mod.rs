@@ -17,6 +17,7 @@ use std::{
 };
 
 use clap::Args;
+use punctual_report::terminal::complain;
 use punctual_system::signals::Termination;
 
 use self::{ask::Failed, change::Change};
@@ -24,12 +25,9 @@ use self::{ask::Failed, change::Change};
 /// Settings of `top`.
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Inspection socket of the ORB; without it, the only inspected ORB is shown
-    #[arg(value_name = "SOCKET")]
-    pub socket: Option<PathBuf>,
-    /// Show the ORB of this process
-    #[arg(long, value_name = "PID", conflicts_with = "socket")]
-    pub pid: Option<u32>,
+    /// Process of the ORB, or its inspection socket; without it, the only inspected ORB is shown
+    #[arg(value_name = "PID|SOCKET")]
+    pub orb: Option<PathBuf>,
     /// Refresh interval in seconds
     #[arg(long, value_name = "S", default_value = "1", value_parser = interval)]
     pub interval: Duration,
@@ -46,14 +44,14 @@ pub fn run(options: &Options) -> ExitCode {
     match show(options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failed) => {
-            eprintln!("error: {failed}");
+            complain(&failed);
             ExitCode::from(if matches!(failed, Failed::Gone(_)) { 1 } else { 2 })
         }
     }
 }
 
 fn show(options: &Options) -> Result<(), Failed> {
-    let socket = find::socket(options.socket.as_deref(), options.pid)?;
+    let socket = find::socket(options.orb.as_deref())?;
     let first = ask::ask(&socket)?;
     if !options.once && !options.json && io::stdout().is_terminal() && io::stdin().is_terminal() {
         let termination = Termination::watch().map_err(Failed::terminal)?;

@@ -1,6 +1,6 @@
 //! The table and the JSON object of `top`.
 
-use punctual_report::Table;
+use punctual_report::{Table, terminal::fitted};
 use serde_json::{Value, json};
 
 use super::{
@@ -45,13 +45,13 @@ pub fn table(now: &Snapshot, change: &Change) -> String {
             .collect();
         text += &format!("{}\n\n", Table::of(&rows).columns(&headings).to_text());
     }
-    text += &connections(now);
-    text += &format!(
-        "\n\nCalls per second and times in µs are those of {:.1} s; max ever, borrowed, misses and \
-         rejected are those since the start.\n",
+    text += &fitted(&connections(now));
+    let what = format!(
+        "Calls per second and times in µs are those of {:.1} s; max ever, borrowed, misses and rejected are \
+         those since the start.",
         change.span.as_secs_f64()
     );
-    text
+    text + "\n\n" + &fitted(&what) + "\n"
 }
 
 /// Program, process and uptime of the ORB.

@@ -35,6 +35,24 @@ fn output_fits_80_columns() {
 }
 
 #[test]
+fn errors_fit_80_columns() {
+    for arguments in [
+        &["call", "corbaloc::localhost:1/Valve", "_non_existent"][..],
+        &["call", "corbaloc:uiop:/run/valve/Valve", "_non_existent"],
+        &["events", "tail", "corbaloc::localhost:1/Events"],
+        &["new", "Valve"],
+        &["top", "1"],
+    ] {
+        let shown = on_a_terminal(arguments, &[]);
+        assert!(shown.starts_with("error: "), "{arguments:?}: {shown}");
+        assert!(shown.lines().count() > 1, "{arguments:?}: {shown}");
+        for line in shown.lines() {
+            assert!(line.chars().count() <= 80, "{arguments:?}: {line}");
+        }
+    }
+}
+
+#[test]
 fn colours_are_for_terminals_and_not_with_no_color() {
     assert!(on_a_terminal(&["doctor"], &[]).contains("\x1b[1m"));
     assert!(!on_a_terminal(&["doctor"], &[("NO_COLOR", "1")]).contains('\x1b'));

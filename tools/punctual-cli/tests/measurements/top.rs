@@ -51,7 +51,7 @@ pub fn a_single_orb_is_found_and_several_are_an_error() {
             .join(format!("{}.{number}.inspect", std::process::id()))
     };
     let pid = std::process::id().to_string();
-    let none = top(&folder, &["--once", "--pid", &pid]);
+    let none = top(&folder, &["--once", &pid]);
     assert_eq!(none.status.code(), Some(2));
     assert!(
         complaint(&none).contains("Orb::builder().inspection(Inspection::new())"),
@@ -59,18 +59,20 @@ pub fn a_single_orb_is_found_and_several_are_an_error() {
         complaint(&none)
     );
     fs::create_dir(folder.join("punctual")).unwrap();
-    // The socket of a dead process: no process has this id.
-    let stale = folder.join("punctual").join("4194305.7.inspect");
-    drop(UnixListener::bind(&stale).unwrap());
+    // Sockets of a dead process: no process has this id.
+    let stale = ["punctual", "."].map(|place| folder.join(place).join("4194305.7.inspect"));
+    for socket in &stale {
+        drop(UnixListener::bind(socket).unwrap());
+    }
     let first = orb(Inspection::at(named(0)));
-    let found = top(&folder, &["--once", "--pid", &pid, "--interval", "0.1"]);
+    let found = top(&folder, &["--once", &pid, "--interval", "0.1"]);
     assert_eq!(found.status.code(), Some(0), "{}", complaint(&found));
-    assert!(!stale.exists() && named(0).exists());
-    assert_eq!(top(&folder, &["--once", "--pid", "1"]).status.code(), Some(2));
+    assert!(!stale.iter().any(|socket| socket.exists()) && named(0).exists());
+    assert_eq!(top(&folder, &["--once", "1"]).status.code(), Some(2));
     // In a folder that nothing names.
     let elsewhere = Folder::new("elsewhere");
     let second = orb(Inspection::at(elsewhere.join(format!("{pid}.1.inspect"))));
-    let several = top(&folder, &["--once", "--pid", &pid]);
+    let several = top(&folder, &["--once", &pid]);
     assert_eq!(several.status.code(), Some(2));
     assert!(complaint(&several).contains("0.inspect") && complaint(&several).contains("1.inspect"));
     drop((first, second));
@@ -244,6 +246,7 @@ fn top(folder: &Folder, arguments: &[&str]) -> Output {
         .arg("top")
         .args(arguments)
         .env("XDG_RUNTIME_DIR", &**folder)
+        .env("TMPDIR", &**folder)
         .env_remove(Inspection::ENVIRONMENT)
         .stdin(Stdio::null())
         .output()

@@ -6,7 +6,6 @@ use super::{
     readme::{ROOT, Readme, Server, assert_answers, assert_fails_without_server, blocks_of},
     source,
 };
-use crate::hello;
 
 const EXAMPLE: &str = "01-hello";
 
@@ -69,7 +68,7 @@ fn sources_are_short() {
 
 #[test]
 fn front_page_shows_the_sources_of_this_example() {
-    let front_page = page("README.md");
+    let front_page = fs::read_to_string(format!("{ROOT}/README.md")).unwrap();
     let [idl] = blocks_of(&front_page, "idl")[..] else {
         panic!("expected one interface on the front page");
     };
@@ -87,43 +86,10 @@ fn front_page_shows_the_sources_of_this_example() {
     assert_lines_are_in(client, &source(EXAMPLE, "src/bin/client.rs"));
 }
 
-#[test]
-fn configuration_page_shows_compiled_code() {
-    let page = page("docs/configuration.md");
-    let [segment] = blocks_of(&page, "rust")[..] else {
-        panic!("expected one segment on the configuration page");
-    };
-    assert_lines_are_in(segment, include_str!("hello.rs"));
-}
-
-fn page(name: &str) -> String {
-    fs::read_to_string(format!("{ROOT}/{name}")).unwrap()
-}
-
 /// Every line of the block is a line of the source, with any indentation.
 fn assert_lines_are_in(block: &str, source: &str) {
     for line in block.lines() {
         let found = source.lines().any(|other| other.trim() == line.trim());
         assert!(found, "no compiled code has the line `{line}`");
     }
-}
-
-/// The segment on the configuration page; compiled only.
-#[allow(dead_code, reason = "nobody serves here")]
-fn greet_in_a_segment() -> Result<(), Box<dyn std::error::Error>> {
-    use punctual::{Orb, rtscheduling::*};
-
-    let scheduling = RtScheduling::builder()
-        .scheduler(MostImportantFirst::new())
-        .build()?;
-    let orb = Orb::builder().initializer(&scheduling).build()?;
-    let greeter: hello::GreeterRef = orb.resolve("corbaloc::localhost:2810/Greeter")?;
-    let important = |importance| SchedulingParameters::Importance { importance };
-    scheduling.current().segment("greet", important(5), |segment| {
-        greeter.greet("you")?;
-        segment.update(important(9))?;
-        greeter.greet("you, at once")?;
-        Ok::<_, Box<dyn std::error::Error>>(())
-    })?;
-    Ok(())
 }
