@@ -256,8 +256,8 @@ table! {
         "the servants of the server's lane owe as many answers as it permits; try again later, or raise \
          `max_deferred_replies` there";
     CALLBACKS_FULL = 113, Transient,
-        "as many calls with handlers are outstanding as their `Callbacks` have room for, or nobody takes \
-         handlers any more; wait for the call itself, or give them more room";
+        "as many calls with handlers are outstanding as their `Callbacks` have room for, or no thread \
+         takes handlers; wait for the call itself, or give them more room";
     NO_LANE_FOR_CALLBACK = 114, InvPolicy,
         "no lane of the pool has the priority of the call or a higher one, so none may run its handler";
     ADAPTER_INACTIVE = 115, ObjAdapter,
@@ -307,7 +307,7 @@ table! {
         "the server has published nothing under the name in the URL; compare it with the one that the server \
          prints";
     PRIORITY_UNSET = 134, Initialize,
-        "the thread has no CORBA priority: nobody has called `set_priority` on it, or it executes a request \
+        "the thread has no CORBA priority: `set_priority` was not called on it, or it executes a request \
          for an adapter without `priority_model`";
     CONTROL_REFUSED = 140, NoPermission,
         "the peer may not control distributable threads at this host; permit it in the \

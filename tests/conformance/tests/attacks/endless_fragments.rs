@@ -1,6 +1,7 @@
 //! A peer that sends parts of one message without end and without a pause.
 
 use std::{
+    sync::mpsc,
     thread,
     time::{Duration, Instant},
 };
@@ -70,6 +71,39 @@ fn parts_without_a_pause_end_with_the_time_of_their_message() {
         });
         assert_ne!(server.seen(0).connections.protocol_errors, 0);
     }
+}
+
+#[test]
+fn a_lane_ends_while_parts_arrive_without_a_pause() {
+    let mut setup = Setup::default();
+    setup.limits = setup
+        .limits
+        .message_completion(Duration::from_secs(3600))
+        .max_message_size(1 << 30);
+    let server = setup.start();
+    let mut sender = Peer::connect(server.port());
+    let (batches, begun) = mpsc::channel();
+    let sending = thread::spawn(move || {
+        let (first, further) = parts();
+        let batch = further.repeat(100);
+        sender.send(&first);
+        // Until the lane has closed its connection.
+        while sender.try_send(&batch) {
+            let _ = batches.send(());
+        }
+    });
+    assert_eq!(begun.iter().take(10).count(), 10, "the lane reads");
+    let (done, ended) = mpsc::channel();
+    // If it does not end, the thread is left behind.
+    thread::spawn(move || {
+        drop(server);
+        done.send(())
+    });
+    assert!(
+        ended.recv_timeout(Duration::from_secs(30)).is_ok(),
+        "it does not end"
+    );
+    sending.join().unwrap();
 }
 
 /// They add nothing to the message, so its limit would never end them.

@@ -42,8 +42,8 @@ again every second. With it, FROM keeps up to 4096 events for the gateway of thi
 it was there last; beyond, the overflow rule of FROM applies, of which `--overflow block:MS` loses nothing
 for that long.
 
-Datagrams have the header of TAO's gateways. What the network loses is lost, and whoever can send datagrams to
-the address can push events: use networks that you trust.
+Datagrams have the header of TAO's gateways. What the network loses is lost, and every host that can send
+datagrams to the address can push events: use networks that you trust.
 
 Exit code: 0 ended by Ctrl-C, SIGTERM or --for; 2 a channel could not be reached at the beginning, or
 refused.";
