@@ -51,7 +51,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("alarm: {}", heard.recv()?);
     let logged = std::iter::from_fn(|| log.try_recv()).count();
     println!("log: {logged} tracks");
-    println!("display: lost most tracks: {}", display.statistics().lost > 50);
+    println!(
+        "display: lost most tracks: {}",
+        display.statistics().undelivered.lost > 50
+    );
     let is_track = |kind| kind == Track::EVENT_TYPE.0;
     let first = std::iter::from_fn(|| watchdog.recv()).find(|event| !is_track(event.header.r#type));
     println!("watchdog: radar is silent: {}", first.is_some());

@@ -20,7 +20,7 @@ use punctual_os::{PiMutex, Scheduling, ThreadSpec};
 use self::federation::Federation;
 use crate::{
     ChannelLimits, ChannelStatistics, ConsumerStatistics, EventError, EventType, Filter, Lane,
-    consumer::{Consumer, ConsumerQos, Exit, Totals},
+    consumer::{Consumer, ConsumerQos, Exit, UndeliveredCounters},
     dispatching::Threads,
     filter::{FilterTree, Stimulus},
     gateway::{Counters as GatewayCounters, Imported},
@@ -87,7 +87,7 @@ pub(crate) struct Counters {
     disconnected: AtomicU64,
     suppliers: AtomicU64,
     /// Sums over all consumers.
-    totals: Arc<Totals>,
+    totals: Arc<UndeliveredCounters>,
     pub(crate) refusals: RefusalCounters,
 }
 
@@ -431,9 +431,7 @@ impl Core {
             deferred: self.threads.backlogs().iter().map(|one| one.len() as u64).sum(),
             timeouts: self.counters.timeouts.load(Relaxed),
             disconnected: self.counters.disconnected.load(Relaxed),
-            lost: self.counters.totals.lost.load(Relaxed),
-            cancelled: self.counters.totals.cancelled.load(Relaxed),
-            failed: self.counters.totals.failed.load(Relaxed),
+            undelivered: self.counters.totals.get(),
             refusals: self.counters.refusals.numbers(),
             suppliers: self.counters.suppliers.load(Relaxed),
             observers: self.observers.number() as u64,

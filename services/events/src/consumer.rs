@@ -17,7 +17,7 @@ use punctual_dispatch::{Qos, Timing, now};
 use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
 
 use crate::{
-    ChannelLimits, ConsumerStatistics, Overflow,
+    ChannelLimits, ConsumerStatistics, Overflow, Undelivered,
     filter::{FilterTree, Stimulus},
     rtec::rtec_event_comm::Event,
 };
@@ -83,15 +83,25 @@ pub(crate) struct Consumer {
     room: PiCondvar,
     arrived: PiCondvar,
     counters: Counters,
-    totals: Arc<Totals>,
+    totals: Arc<UndeliveredCounters>,
 }
 
-/// What became of the events of all consumers of a channel, also of those that are not connected any more.
+/// Counts of the events that did not reach a consumer, or any consumer of a channel since it was built.
 #[derive(Debug, Default)]
-pub(crate) struct Totals {
-    pub(crate) lost: AtomicU64,
-    pub(crate) failed: AtomicU64,
-    pub(crate) cancelled: AtomicU64,
+pub(crate) struct UndeliveredCounters {
+    lost: AtomicU64,
+    failed: AtomicU64,
+    cancelled: AtomicU64,
+}
+
+impl UndeliveredCounters {
+    pub(crate) fn get(&self) -> Undelivered {
+        Undelivered {
+            lost: self.lost.load(Relaxed),
+            failed: self.failed.load(Relaxed),
+            cancelled: self.cancelled.load(Relaxed),
+        }
+    }
 }
 
 struct State {
@@ -116,10 +126,8 @@ struct State {
 struct Counters {
     queued: AtomicU64,
     delivered: AtomicU64,
-    lost: AtomicU64,
-    failed: AtomicU64,
     sets: AtomicU64,
-    cancelled: AtomicU64,
+    undelivered: UndeliveredCounters,
     late: AtomicU64,
 }
 
@@ -143,7 +151,7 @@ impl Consumer {
         level: u32,
         mut tree: FilterTree,
         exit: Exit,
-        totals: &Arc<Totals>,
+        totals: &Arc<UndeliveredCounters>,
     ) -> Self {
         let now = Instant::now();
         let due = tree
@@ -267,7 +275,7 @@ impl Consumer {
     fn count_lost(&self, state: &mut State, events: usize) {
         let events = events as u64;
         if events > 0 {
-            self.counters.lost.fetch_add(events, Relaxed);
+            self.counters.undelivered.lost.fetch_add(events, Relaxed);
             self.totals.lost.fetch_add(events, Relaxed);
             state.lost += events;
         }
@@ -351,7 +359,7 @@ impl Consumer {
             state.failures = 0;
             state.lost = 0;
         } else {
-            self.counters.failed.fetch_add(number, Relaxed);
+            self.counters.undelivered.failed.fetch_add(number, Relaxed);
             self.totals.failed.fetch_add(number, Relaxed);
             state.failures += 1;
             if state.failures >= limits.failures {
@@ -375,7 +383,7 @@ impl Consumer {
             let _ = std::panic::catch_unwind(tell);
         }
         let number = events.len() as u64;
-        self.counters.cancelled.fetch_add(number, Relaxed);
+        self.counters.undelivered.cancelled.fetch_add(number, Relaxed);
         self.totals.cancelled.fetch_add(number, Relaxed);
         events.clear();
         let mut state = self.state.lock();
@@ -497,9 +505,7 @@ impl Consumer {
             queued: self.counters.queued.load(Relaxed),
             delivered: self.counters.delivered.load(Relaxed),
             sets: self.counters.sets.load(Relaxed),
-            lost: self.counters.lost.load(Relaxed),
-            failed: self.counters.failed.load(Relaxed),
-            cancelled: self.counters.cancelled.load(Relaxed),
+            undelivered: self.counters.undelivered.get(),
             late: self.counters.late.load(Relaxed),
         }
     }

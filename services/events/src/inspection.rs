@@ -9,6 +9,7 @@ use punctual::{Poa, Priority, SystemException};
 
 use crate::{
     ChannelStatistics, ConsumerStatistics, EventChannel, EventError, GatewayStatistics, Refusals,
+    Undelivered,
     channel::Core,
     error::gone,
     wire::punctual_events::{
@@ -68,9 +69,9 @@ impl From<ChannelStatistics> for ChannelState {
             deferred: all.deferred,
             timeouts: all.timeouts,
             disconnected: all.disconnected,
-            lost: all.lost,
-            failed: all.failed,
-            cancelled: all.cancelled,
+            lost: all.undelivered.lost,
+            failed: all.undelivered.failed,
+            cancelled: all.undelivered.cancelled,
             refusals: all.refusals.into(),
             suppliers: all.suppliers,
             observers: all.observers,
@@ -91,9 +92,11 @@ impl From<ChannelState> for ChannelStatistics {
             deferred: state.deferred,
             timeouts: state.timeouts,
             disconnected: state.disconnected,
-            lost: state.lost,
-            failed: state.failed,
-            cancelled: state.cancelled,
+            undelivered: Undelivered {
+                lost: state.lost,
+                failed: state.failed,
+                cancelled: state.cancelled,
+            },
             refusals: state.refusals.into(),
             suppliers: state.suppliers,
             observers: state.observers,
@@ -157,9 +160,9 @@ impl From<ConsumerStatistics> for ConsumerState {
             queued: one.queued,
             delivered: one.delivered,
             sets: one.sets,
-            lost: one.lost,
-            failed: one.failed,
-            cancelled: one.cancelled,
+            lost: one.undelivered.lost,
+            failed: one.undelivered.failed,
+            cancelled: one.undelivered.cancelled,
             late: one.late,
         }
     }
@@ -181,9 +184,11 @@ impl From<ConsumerState> for ConsumerStatistics {
             queued: state.queued,
             delivered: state.delivered,
             sets: state.sets,
-            lost: state.lost,
-            failed: state.failed,
-            cancelled: state.cancelled,
+            undelivered: Undelivered {
+                lost: state.lost,
+                failed: state.failed,
+                cancelled: state.cancelled,
+            },
             late: state.late,
         }
     }

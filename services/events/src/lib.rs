@@ -83,6 +83,6 @@ pub use publisher::Publisher;
 pub use remote::{RemoteChannel, RemoteSubscription, RemoteSupplier};
 pub use servants::Served;
 pub use settings::{ChannelLimits, Dispatching, Lane, OctetLimits, Overflow};
-pub use statistics::{ChannelStatistics, ConsumerStatistics, Refusals};
+pub use statistics::{ChannelStatistics, ConsumerStatistics, Refusals, Undelivered};
 pub use subscription::{Content, Events, Receiver, Subscription, SubscriptionBuilder, Values};
 pub use topic::{Encoding, Topic};

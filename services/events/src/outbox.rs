@@ -121,7 +121,7 @@ impl Outbox {
         Some(Fetched {
             number: state.number,
             events: state.batch.iter().map(copy).collect(),
-            lost: self.consumer.statistics().lost,
+            lost: self.consumer.statistics().undelivered.lost,
         })
     }
 }

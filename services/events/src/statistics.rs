@@ -30,14 +30,8 @@ pub struct ChannelStatistics {
     pub timeouts: u64,
     /// Number of consumers that exceeded a limit or were dead, and were disconnected.
     pub disconnected: u64,
-    /// Number of events that queues had no room for, of all consumers since the channel was built; with those
-    /// that waited for a consumer when it was disconnected because of a limit.
-    pub lost: u64,
-    /// Number of events whose delivery failed, of all consumers since the channel was built.
-    pub failed: u64,
-    /// Number of events that were dropped in place of being delivered, because they could no longer meet the
-    /// deadline of a consumer, of all consumers since the channel was built.
-    pub cancelled: u64,
+    /// Events that did not reach their consumers, of all consumers since the channel was built.
+    pub undelivered: Undelivered,
     /// Subscriptions that were refused.
     pub refusals: Refusals,
     /// Number of suppliers that are connected through the ORB.
@@ -48,6 +42,17 @@ pub struct ChannelStatistics {
     pub consumers: Vec<ConsumerStatistics>,
     /// The gateways that lead to this channel, and those of its process that lead away from it.
     pub gateways: Vec<GatewayStatistics>,
+}
+
+/// Numbers of events that did not reach a consumer, by the reason.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Undelivered {
+    /// Events that its queue had no room for, or that waited when it was disconnected because of a limit.
+    pub lost: u64,
+    /// Events whose delivery failed.
+    pub failed: u64,
+    /// Events that were dropped because they could no longer meet its deadline.
+    pub cancelled: u64,
 }
 
 /// Numbers of subscriptions that a channel has refused, by the reason.
@@ -136,14 +141,8 @@ pub struct ConsumerStatistics {
     pub delivered: u64,
     /// Number of deliveries: sets and batches.
     pub sets: u64,
-    /// Number of events that its queue had no room for, or that waited when it was disconnected because of a
-    /// limit.
-    pub lost: u64,
-    /// Number of events whose delivery failed.
-    pub failed: u64,
-    /// Number of events that were dropped in place of being delivered, because they could no longer meet
-    /// their deadline.
-    pub cancelled: u64,
+    /// Events that did not reach it.
+    pub undelivered: Undelivered,
     /// Number of delivered events whose callback returned after their deadline.
     pub late: u64,
 }

@@ -24,11 +24,6 @@ const EXEMPT: &[(&str, &str, &str)] = &[
         "not grouped yet",
     ),
     (
-        "services/events/src/statistics.rs",
-        "ConsumerStatistics",
-        "not grouped yet",
-    ),
-    (
         "services/scheduling/src/pool.rs",
         "Pool",
         "the keys of a table in the schedule file",

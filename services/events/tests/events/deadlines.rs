@@ -75,7 +75,7 @@ fn events_that_cannot_meet_their_deadline_are_cancelled() {
         channel.push_octets(TRACK, &[number]).unwrap();
     }
     eventually("all are delivered or cancelled", || {
-        in_time.statistics().delivered == 3 && hopeless.statistics().cancelled == 3
+        in_time.statistics().delivered == 3 && hopeless.statistics().undelivered.cancelled == 3
     });
     channel.push_octets(ALARM, &[9]).unwrap();
     eventually("critical ones are spared", || spared.statistics().delivered == 1);
@@ -85,13 +85,13 @@ fn events_that_cannot_meet_their_deadline_are_cancelled() {
     assert_eq!(
         (
             statistics.delivered,
-            statistics.lost,
-            statistics.failed,
+            statistics.undelivered.lost,
+            statistics.undelivered.failed,
             statistics.waiting
         ),
         (0, 0, 0, 0)
     );
-    assert_eq!(channel.statistics().cancelled, 3);
+    assert_eq!(channel.statistics().undelivered.cancelled, 3);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn late_events_are_delivered_and_counted_without_a_policy() {
     let delivered = |one: &Subscription| one.statistics().delivered;
     eventually("all", || delivered(&late) == 3 && delivered(&untimed) == 3);
     assert_eq!((late.statistics().late, untimed.statistics().late), (3, 0));
-    assert_eq!(late.statistics().cancelled, 0);
+    assert_eq!(late.statistics().undelivered.cancelled, 0);
 }
 
 #[test]
@@ -158,13 +158,16 @@ fn only_the_hopeless_event_is_cancelled() {
         drop(release);
         eventually("it is delivered or cancelled", || {
             let statistics = consumer.statistics();
-            statistics.delivered + statistics.cancelled == 1
+            statistics.delivered + statistics.undelivered.cancelled == 1
         });
         if pushed.elapsed() >= deadline {
             return false;
         }
         let statistics = consumer.statistics();
-        assert_eq!((statistics.lost, statistics.cancelled), (1, 0));
+        assert_eq!(
+            (statistics.undelivered.lost, statistics.undelivered.cancelled),
+            (1, 0)
+        );
         assert_eq!(*delivered.lock().unwrap(), [2]);
         true
     });
@@ -188,6 +191,6 @@ fn an_adopted_schedule_brings_order_and_timing() {
     };
     channel.adopt(&scheduler, lane).unwrap();
     channel.push_octets(TRACK, b"x").unwrap();
-    eventually("cancelled", || display.statistics().cancelled == 1);
+    eventually("cancelled", || display.statistics().undelivered.cancelled == 1);
     eventually("delivered", || log.statistics().delivered == 1);
 }

@@ -73,7 +73,10 @@ fn content_of_another_type_is_skipped_by_receivers_and_fails_callbacks() {
     channel.push_octets(TRACK, b"\x01 not a track").unwrap();
     channel.publish::<Track>().push(&track(1)).unwrap();
     assert_eq!(numbers(&tracks), [1]);
-    assert_eq!((calls.load(SeqCst), callback.statistics().failed), (1, 1));
+    assert_eq!(
+        (calls.load(SeqCst), callback.statistics().undelivered.failed),
+        (1, 1)
+    );
 }
 
 #[test]
@@ -99,7 +102,7 @@ fn each_rule_loses_the_events_that_it_states() {
         }
         let statistics = receiver.subscription().statistics();
         assert_eq!(
-            (numbers(&receiver), statistics.lost),
+            (numbers(&receiver), statistics.undelivered.lost),
             (expected, lost),
             "{rule:?}"
         );
@@ -175,7 +178,7 @@ fn a_consumer_that_blocks_delays_nobody_in_another_lane() {
     low.suspend();
     let statistics = low.statistics();
     assert_eq!(
-        (statistics.waiting, statistics.lost),
+        (statistics.waiting, statistics.undelivered.lost),
         (8, 32),
         "the queue is bounded"
     );
@@ -195,7 +198,10 @@ fn a_consumer_that_panics_is_disconnected_and_the_others_are_not() {
         channel.publish::<Track>().push(&track(number)).unwrap();
     }
     assert_eq!(
-        (broken.statistics().failed, channel.statistics().disconnected),
+        (
+            broken.statistics().undelivered.failed,
+            channel.statistics().disconnected
+        ),
         (3, 1)
     );
     assert_eq!(numbers(&sound), [0, 1, 2, 3, 4]);
@@ -365,11 +371,11 @@ fn a_queue_is_full_when_its_events_have_too_many_octets() {
             .map(|event| event.data.payload[0])
             .collect();
         assert_eq!(
-            (received, statistics.octets, statistics.lost),
+            (received, statistics.octets, statistics.undelivered.lost),
             (expected.clone(), 30 * expected.len(), lost),
             "{rule:?}"
         );
-        assert_eq!(channel.statistics().lost, lost);
+        assert_eq!(channel.statistics().undelivered.lost, lost);
         if rule != Overflow::Disconnect {
             // Alone, it may be as long as the channel permits.
             assert_eq!(channel.push_octets(TRACK, &[1; 1_000]).unwrap(), 1, "{rule:?}");
@@ -389,11 +395,15 @@ fn what_a_conjunction_holds_is_limited_in_octets() {
     let sets = channel.subscribe_to(Filter::all_of(types)).receiver().unwrap();
     let push = |number, length| channel.push_octets(EventType(number), &vec![0; length]).unwrap();
     assert_eq!([push(20, 60), push(21, 60)], [0, 0]);
-    assert_eq!(sets.subscription().statistics().lost, 2, "both are forgotten");
+    assert_eq!(
+        sets.subscription().statistics().undelivered.lost,
+        2,
+        "both are forgotten"
+    );
     assert_eq!([push(22, 40), push(20, 40)], [0, 0]);
     assert_eq!(push(21, 40), 1);
     assert_eq!(std::iter::from_fn(|| sets.try_recv()).count(), 3);
-    assert_eq!(sets.subscription().statistics().lost, 2);
+    assert_eq!(sets.subscription().statistics().undelivered.lost, 2);
 }
 
 #[test]
@@ -479,7 +489,7 @@ fn nobody_waits_for_the_thread_of_a_consumer_that_is_disconnected_in_a_callback(
     assert_eq!(
         (
             statistics.disconnected,
-            statistics.lost,
+            statistics.undelivered.lost,
             statistics.consumers.len()
         ),
         (1, 2, 0)

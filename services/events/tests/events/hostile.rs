@@ -94,7 +94,11 @@ fn a_flood_reaches_its_bounded_queue_and_nothing_else() {
     eventually("all alarms", || alarms.load(SeqCst) == 20);
     let statistics = flooded.subscription().statistics();
     assert_eq!(
-        (statistics.waiting, statistics.high_water, statistics.lost),
+        (
+            statistics.waiting,
+            statistics.high_water,
+            statistics.undelivered.lost
+        ),
         (16, 16, 10_000 - 16)
     );
 }
@@ -256,7 +260,11 @@ fn what_consumers_that_are_gone_have_lost_remains_in_the_totals() {
     drop((lost, failed));
     let statistics = channel.statistics();
     assert_eq!(
-        (statistics.consumers.len(), statistics.lost, statistics.failed),
+        (
+            statistics.consumers.len(),
+            statistics.undelivered.lost,
+            statistics.undelivered.failed
+        ),
         (0, 3, 3)
     );
 }

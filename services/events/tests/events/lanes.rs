@@ -131,7 +131,7 @@ fn events_that_go_to_a_lane_directly_do_not_overtake_those_that_wait_for_it() {
     release.send(()).unwrap();
     eventually("all events", || noted(&log).len() == all.len());
     assert_eq!(noted(&log), all);
-    assert_eq!(low.statistics().lost, 0);
+    assert_eq!(low.statistics().undelivered.lost, 0);
 }
 
 #[test]
@@ -156,13 +156,16 @@ fn a_full_backlog_loses_nothing_that_the_queues_have_room_for_and_counts_the_res
     }
     // The oldest ones have made room.
     assert_eq!(channel.statistics().deferred, BACKLOG);
-    assert_eq!((roomy.statistics().queued, narrow.statistics().lost), (40, 36));
+    assert_eq!(
+        (roomy.statistics().queued, narrow.statistics().undelivered.lost),
+        (40, 36)
+    );
     release.send(()).unwrap();
     let all: Vec<u8> = (0..pushed).map(|number| number as u8).collect();
     eventually("all events", || {
         noted(&roomy_log) == all && noted(&high_log) == all
     });
-    let counted = |of: &Subscription| (of.statistics().delivered, of.statistics().lost);
+    let counted = |of: &Subscription| (of.statistics().delivered, of.statistics().undelivered.lost);
     eventually("the rest is counted", || {
         counted(&narrow).0 + counted(&narrow).1 == pushed
     });
@@ -233,7 +236,10 @@ fn a_deadline_counts_from_the_push() {
     std::thread::sleep(deadline);
     release.send(()).unwrap();
     assert_eq!(told.recv_timeout(LONG).unwrap(), 1);
-    assert_eq!((low.statistics().delivered, low.statistics().cancelled), (0, 1));
+    assert_eq!(
+        (low.statistics().delivered, low.statistics().undelivered.cancelled),
+        (0, 1)
+    );
 }
 
 #[test]
@@ -253,7 +259,7 @@ fn what_waits_for_a_lane_has_a_limit_in_octets() {
     }
     // Two wait for the lane, two for the consumer, and one was lost.
     let counted = low.statistics();
-    assert_eq!((counted.waiting, counted.lost), (2, 1));
+    assert_eq!((counted.waiting, counted.undelivered.lost), (2, 1));
     release.send(()).unwrap();
     eventually("the rest", || noted(&log).last() == Some(&4));
 }

@@ -177,7 +177,10 @@ fn a_link_that_stops_costs_a_consumer_with_events_its_connection_and_nobody_else
         now.disconnected == 1
     });
     let counted = near.channel.statistics();
-    assert!(counted.failed > 0 && counted.lost > 0, "{counted:?}");
+    assert!(
+        counted.undelivered.failed > 0 && counted.undelivered.lost > 0,
+        "{counted:?}"
+    );
     link.gate.close(false);
     assert!(!busy.is_connected().unwrap() && quiet.is_connected().unwrap());
     near.channel.push_octets(ALARM, b"").unwrap();

@@ -88,7 +88,7 @@ fn a_new_schedule_changes_lanes_and_priorities_and_loses_no_event() {
         got.iter().all(|got| *got.lock().unwrap() == all),
         "in their order"
     );
-    assert!(consumers.iter().all(|one| one.statistics().lost == 0));
+    assert!(consumers.iter().all(|one| one.statistics().undelivered.lost == 0));
 }
 
 #[test]

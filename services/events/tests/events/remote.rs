@@ -275,7 +275,10 @@ fn a_consumer_that_has_died_is_disconnected_and_the_others_get_everything() {
         host.channel.statistics().disconnected == 1
     });
     let received = std::iter::from_fn(|| sound.try_recv()).count() as u64;
-    assert_eq!(received + sound.subscription().statistics().lost, pushed);
+    assert_eq!(
+        received + sound.subscription().statistics().undelivered.lost,
+        pushed
+    );
 }
 
 #[test]
@@ -315,7 +318,11 @@ fn a_slow_consumer_receives_a_flood_of_the_longest_events() {
     }
     let statistics = host.channel.statistics();
     assert_eq!(
-        (statistics.disconnected, statistics.lost, statistics.failed),
+        (
+            statistics.disconnected,
+            statistics.undelivered.lost,
+            statistics.undelivered.failed
+        ),
         (0, 0, 0)
     );
 }

@@ -74,7 +74,7 @@ fn timeouts_do_not_wait_for_a_consumer_without_room() {
     });
     let full = full.unwrap();
     let other = channel.subscribe_to(Filter::every(SHORT)).receiver().unwrap();
-    eventually("lost without waiting", || full.statistics().lost >= 3);
+    eventually("lost without waiting", || full.statistics().undelivered.lost >= 3);
     for _ in 0..5 {
         assert!(other.recv_timeout(LONG).is_some());
     }

@@ -96,10 +96,10 @@ const COLUMNS: [Column<ConsumerStatistics, Rates>; 11] = [
     column("most", 6, 5, |one, _| one.high_water.to_string()),
     column("events/s", 9, 0, |_, rates| format!("{:.0}", rates.delivered)),
     column("delivered", 10, 6, |one, _| one.delivered.to_string()),
-    column("lost", 8, 0, |one, _| one.lost.to_string()),
-    column("failed", 7, 2, |one, _| one.failed.to_string()),
+    column("lost", 8, 0, |one, _| one.undelivered.lost.to_string()),
+    column("failed", 7, 2, |one, _| one.undelivered.failed.to_string()),
     column("late", 7, 7, |one, _| one.late.to_string()),
-    column("cancelled", 9, 7, |one, _| one.cancelled.to_string()),
+    column("cancelled", 9, 7, |one, _| one.undelivered.cancelled.to_string()),
     column("state", 9, 4, |one, _| state(one).to_owned()),
 ];
 
@@ -122,10 +122,11 @@ impl Rates {
     /// Returns the rates of a consumer between two answers; of a new one, since the first of them.
     fn of(one: &ConsumerStatistics, before: &ChannelStatistics, span: f64) -> Self {
         let earlier = before.consumers.iter().find(|earlier| earlier.id == one.id);
-        let (delivered, lost) = earlier.map_or((0, 0), |earlier| (earlier.delivered, earlier.lost));
+        let (delivered, lost) =
+            earlier.map_or((0, 0), |earlier| (earlier.delivered, earlier.undelivered.lost));
         Self {
             delivered: per_second(delivered, one.delivered, span),
-            lost: per_second(lost, one.lost, span),
+            lost: per_second(lost, one.undelivered.lost, span),
         }
     }
 }
@@ -167,9 +168,9 @@ fn totals(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
         now.unmatched,
         now.refused,
         now.deferred,
-        now.lost,
-        now.failed,
-        now.cancelled,
+        now.undelivered.lost,
+        now.undelivered.failed,
+        now.undelivered.cancelled,
         super::counted(now.timeouts, "timeout"),
         super::counted(now.consumers.len() as u64, "consumer"),
         super::counted(now.suppliers, "supplier"),
@@ -221,7 +222,7 @@ fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
             "id": one.id, "name": one.name, "priority": one.priority.value(), "waiting": one.waiting,
             "waiting_octets": one.octets, "capacity": one.capacity, "high_water": one.high_water, "is_suspended": one.is_suspended,
             "is_gateway": one.is_gateway, "queued": one.queued, "delivered": one.delivered,
-            "sets": one.sets, "lost": one.lost, "failed": one.failed, "cancelled": one.cancelled,
+            "sets": one.sets, "lost": one.undelivered.lost, "failed": one.undelivered.failed, "cancelled": one.undelivered.cancelled,
             "late": one.late,
             "delivered_per_s": rates.delivered, "lost_per_s": rates.lost,
         })
@@ -237,7 +238,7 @@ fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
         "channel": now.name, "age_s": now.age.as_secs_f64(), "span_s": span, "received": now.received,
         "received_per_s": per_second(before.received, now.received, span), "unmatched": now.unmatched,
         "refused": now.refused, "deferred": now.deferred, "timeouts": now.timeouts, "disconnected": now.disconnected,
-        "lost": now.lost, "failed": now.failed, "cancelled": now.cancelled,
+        "lost": now.undelivered.lost, "failed": now.undelivered.failed, "cancelled": now.undelivered.cancelled,
         "refused_subscriptions": {
             "depth": now.refusals.depth, "length": now.refusals.length,
             "malformed": now.refusals.malformed, "limit": now.refusals.limit,
@@ -295,7 +296,7 @@ fn style(one: &ConsumerStatistics, rates: &Rates) -> Style {
 #[cfg(test)]
 mod tests {
     use punctual::Priority;
-    use punctual_events::Refusals;
+    use punctual_events::{Refusals, Undelivered};
     use ratatui::{Terminal, backend::TestBackend};
 
     use super::*;
@@ -314,9 +315,11 @@ mod tests {
             queued: delivered,
             delivered,
             sets: 1,
-            lost,
-            failed: 2,
-            cancelled: 1,
+            undelivered: Undelivered {
+                lost,
+                failed: 2,
+                cancelled: 1,
+            },
             late: 1,
         };
         ChannelStatistics {
@@ -324,8 +327,11 @@ mod tests {
             age: Duration::from_secs(seconds),
             received: 10 * delivered,
             deferred: 8,
-            lost: lost + 1,
-            failed: 3,
+            undelivered: Undelivered {
+                lost: lost + 1,
+                failed: 3,
+                cancelled: 0,
+            },
             refusals: Refusals {
                 depth: 4,
                 length: 5,
