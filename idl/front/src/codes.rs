@@ -53,6 +53,7 @@ codes! {
     11  Warning MacroRedefined       "A macro is defined again with another meaning."
     12  Error   LimitExceeded        "The source exceeds a limit of the compiler."
     13  Warning MalformedPragma      "A known pragma is malformed and has no effect."
+    14  Warning Omitted              "There are more diagnostics than the limit of a stage."
     // Lexical elements.
     20  Error   UnexpectedCharacter  "A character that has no meaning in IDL."
     21  Error   UnterminatedComment  "A comment is not closed."

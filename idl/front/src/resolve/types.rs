@@ -34,7 +34,7 @@ impl Resolver<'_> {
 
     /// The first struct or union in a type that is not complete. What has none is not searched again.
     fn incomplete_part(&mut self, ty: &Type) -> Option<Type> {
-        if self.diagnostics.len() >= self.limits.diagnostics {
+        if self.findings.is_full() {
             return None;
         }
         let mut seen = HashSet::new();

