@@ -43,6 +43,7 @@ pub(crate) fn parse(source: &Preprocessed, options: &Options) -> Outcome {
         quiet: false,
         annotations: HashMap::new(),
         annotated_from: HashMap::new(),
+        declared_annotations: HashMap::new(),
         out: Outcome {
             definitions: Vec::new(),
             findings: Findings::new(options),
@@ -90,6 +91,8 @@ struct Parser<'a> {
     annotations: HashMap<usize, String>,
     /// Where the annotations before a token begin.
     annotated_from: HashMap<usize, usize>,
+    /// Arguments of the annotations that are declared, by their names.
+    declared_annotations: HashMap<Rc<str>, Vec<Rc<str>>>,
     out: Outcome,
 }
 

@@ -100,7 +100,11 @@ impl Resolver<'_> {
             ast::DefinitionKind::Value(value) => self.value(value, doc),
             ast::DefinitionKind::ValueBox { name, ty } => self.value_box(name, ty, doc),
             ast::DefinitionKind::Constant { name, ty, value } => self.constant(name, ty, value, doc),
-            ast::DefinitionKind::Typedef { ty, declarators } => self.typedef(ty, declarators, doc),
+            ast::DefinitionKind::Typedef {
+                annotations,
+                ty,
+                declarators,
+            } => self.typedef(annotations, ty, declarators, doc),
             ast::DefinitionKind::Constructed(ty) => {
                 self.constructed(ty, doc);
             }

@@ -94,11 +94,34 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     ("struct S { @default(1) sequence<long> a; };", &["IDL0075 1:21"]),
     ("valuetype V { @default(-1) public octet a; };", &["IDL0070 1:24"]),
+    ("struct S { @range(foo=5, max=7) long a; };", &["IDL0075 1:19"]),
+    ("struct S { @range(min=5) long a; };", &["IDL0075 1:13"]),
+    ("struct S { @range(min=5, min=6) long a; };", &["IDL0075 1:26"]),
+    ("struct S { @min long a; };", &["IDL0075 1:13"]),
+    ("struct S { @min() long a; };", &["IDL0075 1:13"]),
+    ("struct S { @max(1, 2) long a; };", &["IDL0075 1:20"]),
+    ("@unit(5) struct S { @unit long a; };", &["IDL0075 1:7", "IDL0075 1:22"]),
+    ("struct S { @unit(unknown=\"m\") long a; };", &["IDL0075 1:18"]),
+    (
+        "module M { @annotation A { long b default 1; long c; }; @M::A(c=1, d=(2, 3)) struct S { long a; }; };",
+        &["IDL0075 1:68"],
+    ),
+    ("@annotation A {}; @A(1) struct S { long a; };", &["IDL0075 1:22"]),
+    ("@range(min=9, max=3) typedef long T;", &["IDL0075 1:19"]),
+    ("@max(300) typedef octet T;", &["IDL0070 1:6"]),
+    (
+        "interface I { void f(@range(min=9, max=3) in long a); };",
+        &["IDL0075 1:40"],
+    ),
+    (
+        "interface I { @range(min=9, max=3) readonly attribute long a; };",
+        &["IDL0075 1:33"],
+    ),
     (
         "union U switch (boolean) { case TRUE: @max(1) @min(2) long a; };",
         &["IDL0075 1:52"],
     ),
-    ("struct S { @range(1 2) long a; };", &["IDL0030 1:21"]),
+    ("struct S { @range(1 2) long a; };", &["IDL0075 1:13", "IDL0030 1:21"]),
     // Value types.
     ("custom valuetype B {}; valuetype V : B {};", &["IDL0092 1:38"]),
     (

@@ -115,7 +115,7 @@ fn annotations_are_kept_with_the_comments() {
     );
     assert_eq!(
         members[0].1,
-        "Above.\n`@unit(\"m\")`\n`@range(min= 0, max= 1)`\nBelow."
+        "Above.\n`@unit(\"m\")`\n`@range(min=0, max=1)`\nBelow."
     );
     let specification = accepted("@final @nested(TRUE) struct S { long a; };");
     assert_eq!(specification.find("S").unwrap().doc, "`@final`\n`@nested(TRUE)`");
@@ -153,7 +153,7 @@ fn defaults_of_members_are_values_of_their_types() {
         None,
     ];
     assert_eq!(defaults, expected);
-    assert_eq!(item.members[0].doc, "`@default(7)`\n`@range(min= 1, max= 9)`");
+    assert_eq!(item.members[0].doc, "`@default(7)`\n`@range(min=1, max=9)`");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn annotations_can_be_declared() {
     );
     assert_eq!(
         specification.find("M::S").unwrap().doc,
-        "`@colour(name= \"blue\")`"
+        "`@colour(name=\"blue\")`"
     );
     accepted("@annotation alone { long value; };");
 }
