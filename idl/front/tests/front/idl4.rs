@@ -179,6 +179,17 @@ fn orb_idl_is_built_in() {
         assert_eq!(policy.repository_id, "IDL:omg.org/CORBA/Policy:1.0");
         assert!(specification.is_included(policy));
     }
+    for name in ["tao/AnySeq.pidl", "tao/Typecode_types.pidl"] {
+        let specification = accepted(&format!(
+            "#include <{name}>\n\
+             struct All {{ CORBA::AnySeq a; CORBA::TCKind b; CORBA::ParameterMode c; CORBA::Visibility d;\n\
+             CORBA::ValueModifier e; CORBA::WCharSeq f; CORBA::LongDoubleSeq g; }};"
+        ));
+        let DefinitionKind::Enum(kinds) = &specification.find("CORBA::TCKind").unwrap().kind else {
+            panic!("no enum");
+        };
+        assert_eq!((kinds.enumerators.len(), &*kinds.enumerators[36].name), (37, "tk_event"));
+    }
     let uses = outcome("#include <orb.idl>\ninterface I { void f(in CORBA::PolicyList x); };");
     assert_eq!(findings(&uses), ["IDL0089 2:43"]);
 }
