@@ -154,7 +154,11 @@ impl Lowering<'_> {
         });
         let parameters: Vec<Parameter> = parameters.collect();
         Operation {
-            docs: with_arguments(documentation(&idl.doc, idl.scoped_name.to_string()), idl, &parameters),
+            docs: with_arguments(
+                documentation(&idl.doc, idl.scoped_name.to_string()),
+                idl,
+                &parameters,
+            ),
             wire_name: idl.name.clone(),
             name: methods.claim(&snake(&idl.name)),
             into_name: String::new(),

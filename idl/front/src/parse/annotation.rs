@@ -27,7 +27,9 @@ impl Parser<'_> {
         if !kept.is_empty() {
             // Parts of a text can be read again after an error.
             if !self.annotated_from.contains_key(&self.at) {
-                applied.into_iter().for_each(|tokens| self.check_annotation(tokens));
+                applied
+                    .into_iter()
+                    .for_each(|tokens| self.check_annotation(tokens));
             }
             self.annotations.insert(self.at, kept.join("\n"));
             self.annotated_from.insert(self.at, first);
@@ -44,7 +46,10 @@ impl Parser<'_> {
             let ends = pair[0].kind == Kind::Word && matches!(&*pair[1].text, ";" | "default");
             ends.then(|| Rc::clone(&pair[0].text))
         });
-        self.declared_annotations.entry(name).or_default().extend(arguments);
+        self.declared_annotations
+            .entry(name)
+            .or_default()
+            .extend(arguments);
         self.at += usize::from(self.at(";"));
     }
 

@@ -100,7 +100,10 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("struct S { @min long a; };", &["IDL0075 1:13"]),
     ("struct S { @min() long a; };", &["IDL0075 1:13"]),
     ("struct S { @max(1, 2) long a; };", &["IDL0075 1:20"]),
-    ("@unit(5) struct S { @unit long a; };", &["IDL0075 1:7", "IDL0075 1:22"]),
+    (
+        "@unit(5) struct S { @unit long a; };",
+        &["IDL0075 1:7", "IDL0075 1:22"],
+    ),
     ("struct S { @unit(unknown=\"m\") long a; };", &["IDL0075 1:18"]),
     (
         "module M { @annotation A { long b default 1; long c; }; @M::A(c=1, d=(2, 3)) struct S { long a; }; };",
@@ -121,7 +124,10 @@ const REFUSED: &[(&str, &[&str])] = &[
         "union U switch (boolean) { case TRUE: @max(1) @min(2) long a; };",
         &["IDL0075 1:52"],
     ),
-    ("struct S { @range(1 2) long a; };", &["IDL0075 1:13", "IDL0030 1:21"]),
+    (
+        "struct S { @range(1 2) long a; };",
+        &["IDL0075 1:13", "IDL0030 1:21"],
+    ),
     // Value types.
     ("custom valuetype B {}; valuetype V : B {};", &["IDL0092 1:38"]),
     (
@@ -353,6 +359,8 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("typedef fixed<32, 2> T;", &["IDL0062 1:15"]),
     ("typedef fixed<4, 5> T;", &["IDL0062 1:18"]),
     ("union U switch (octet) { case 1: long x; };", &["IDL0063 1:17"]),
+    ("union U switch (uint8) { case 1: long x; };", &["IDL0063 1:17"]),
+    ("union U switch (int8) { case 1: long x; };", &["IDL0063 1:17"]),
     (
         "union U switch (string) { case \"a\": long x; };",
         &["IDL0063 1:17"],
@@ -621,6 +629,7 @@ fn words_that_resemble_keywords_have_a_suggestion_that_compiles() {
         ("strct S { long x; };", "strct", "struct"),
         ("class C {};", "class", "interface"),
         ("struct S { int x; };", "int", "long"),
+        ("struct S { int8_t x; };", "int8_t", "int8"),
         ("struct S { unsigned int x; };", "int", "long"),
         ("typedef bool B;", "bool", "boolean"),
         ("struct S { uint32_t x; };", "uint32_t", "unsigned long"),

@@ -188,7 +188,10 @@ fn orb_idl_is_built_in() {
         let DefinitionKind::Enum(kinds) = &specification.find("CORBA::TCKind").unwrap().kind else {
             panic!("no enum");
         };
-        assert_eq!((kinds.enumerators.len(), &*kinds.enumerators[36].name), (37, "tk_event"));
+        assert_eq!(
+            (kinds.enumerators.len(), &*kinds.enumerators[36].name),
+            (37, "tk_event")
+        );
     }
     let uses = outcome("#include <orb.idl>\ninterface I { void f(in CORBA::PolicyList x); };");
     assert_eq!(findings(&uses), ["IDL0089 2:43"]);

@@ -57,7 +57,11 @@ impl Parser<'_> {
             let value = &argument[if named { 2 } else { 0 }..];
             if &*name.text == "unit" && !may_be_text(value) {
                 let message = "the unit must be a string".to_owned();
-                self.bad_annotation(first.span, message, "put it in double quotes, as in `@unit(\"m\")`");
+                self.bad_annotation(
+                    first.span,
+                    message,
+                    "put it in double quotes, as in `@unit(\"m\")`",
+                );
             }
         }
         let missing = known.iter().find(|known| !given.contains(&&***known));
