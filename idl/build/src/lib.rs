@@ -10,6 +10,7 @@
 
 mod compiler;
 mod error;
+mod excerpt;
 mod render;
 
 pub use compiler::{Builder, Compiled, compile, configure};

@@ -8,6 +8,8 @@ use miette::{
 };
 use punctual_idl::{Diagnostic, SourceFile, Span};
 
+use crate::excerpt::Excerpt;
+
 /// Style of rendered diagnostics.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Style {
@@ -39,32 +41,52 @@ const WIDTH: usize = 110;
 
 /// Concatenation of the files to which one diagnostic refers: the renderer supports a single source.
 struct Sources<'f> {
-    /// Files with their offsets in the text.
-    parts: Vec<(u32, usize, &'f SourceFile)>,
+    parts: Vec<Part<'f>>,
+}
+
+/// A file in the concatenation.
+struct Part<'f> {
+    file: u32,
+    /// Offset in the concatenation.
+    start: usize,
+    source: &'f SourceFile,
+    excerpt: Excerpt,
 }
 
 impl<'f> Sources<'f> {
     fn new(diagnostic: &Diagnostic, files: &'f [SourceFile]) -> Self {
-        let mut parts: Vec<(u32, usize, &SourceFile)> = Vec::new();
+        let mut parts: Vec<Part<'_>> = Vec::new();
         let mut start = 0;
         for label in &diagnostic.labels {
             let file = label.span.file;
-            if parts.iter().all(|(present, ..)| *present != file)
+            if parts.iter().all(|present| present.file != file)
                 && let Some(source) = files.get(file as usize)
             {
-                parts.push((file, start, source));
-                start += source.text.len() + 1;
+                let labels = diagnostic.labels.iter();
+                let here = labels.filter(|label| label.span.file == file);
+                let places = here.flat_map(|label| [label.span.start, label.span.end]);
+                let places: Vec<usize> = places.map(|place| place as usize).collect();
+                let excerpt = Excerpt::new(&source.text, &places);
+                let length = excerpt.text.len();
+                parts.push(Part {
+                    file,
+                    start,
+                    source,
+                    excerpt,
+                });
+                start += length + 1;
             }
         }
         Self { parts }
     }
 
     fn span(&self, span: Span) -> Option<SourceSpan> {
-        let (_, start, source) = self.parts.iter().find(|(file, ..)| *file == span.file)?;
-        let end = source.text.len();
+        let part = self.parts.iter().find(|part| part.file == span.file)?;
+        let end = part.source.text.len();
         let first = (span.start as usize).min(end);
         let last = (span.end as usize).clamp(first, end);
-        Some((start + first, last - first).into())
+        let [first, last] = [first, last].map(|place| part.excerpt.shown(place));
+        Some((part.start + first, last - first).into())
     }
 }
 
@@ -75,24 +97,33 @@ impl SourceCode for Sources<'_> {
         context_lines_before: usize,
         context_lines_after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let part = self
-            .parts
-            .iter()
-            .rev()
-            .find(|(_, start, _)| *start <= span.offset());
-        let (_, start, source) = part.ok_or(MietteError::OutOfBounds)?;
+        let part = self.parts.iter().rev().find(|part| part.start <= span.offset());
+        let Part {
+            start,
+            source,
+            excerpt,
+            ..
+        } = part.ok_or(MietteError::OutOfBounds)?;
         let local = SourceSpan::from((span.offset() - start, span.len()));
-        let contents = source
-            .text
-            .as_bytes()
-            .read_span(&local, context_lines_before, context_lines_after)?;
+        let contents =
+            excerpt
+                .text
+                .as_bytes()
+                .read_span(&local, context_lines_before, context_lines_after)?;
         let found = contents.span();
+        // Without lines before, the contents begin with the span: the header shows its column in the file.
+        let column = if context_lines_before == 0 {
+            let place = excerpt.original(found.offset());
+            source.line_and_column(place as u32).1.saturating_sub(1)
+        } else {
+            contents.column()
+        };
         Ok(Box::new(MietteSpanContents::new_named(
             source.name.clone(),
             contents.data(),
             (found.offset() + start, found.len()).into(),
             contents.line(),
-            contents.column(),
+            column,
             contents.line_count(),
         )))
     }

@@ -288,3 +288,32 @@ fn attributes_of_nothing_are_an_error() {
         &["attribute(\"Pint\"", "Lab::Sample"],
     );
 }
+
+#[test]
+fn a_long_line_is_cut_around_the_place_of_an_error() {
+    let members: String = (0..3_000)
+        .map(|number| format!("Missing{number} m{number}; "))
+        .collect();
+    let text = failure(&[("long.idl", &format!("struct S {{ {members}}};"))]);
+    let column = "struct S { ".len() + members.find("Missing50 ").unwrap() + 1;
+    shows(
+        &text,
+        &[
+            "…",
+            "and 2900 more errors",
+            "`Missing50`",
+            &format!("long.idl:1:{column}]"),
+        ],
+    );
+    // Of each error some lines of at most 200 octets.
+    assert!(text.len() < 101 * 1_500, "{} octets", text.len());
+}
+
+/// A message repeats no more of the source than its place does.
+#[test]
+fn a_long_name_is_cut_in_the_message() {
+    let name = "x".repeat(80_000);
+    let uses = "struct S { LONG m; };\n".repeat(100);
+    let text = failure(&[("names.idl", &format!("#define LONG {name}\n{uses}"))]);
+    assert!(text.len() < 101 * 5_000, "{} octets", text.len());
+}

@@ -55,6 +55,7 @@ pub(crate) enum DefinitionKind {
         value: Expr,
     },
     Typedef {
+        annotations: Vec<Annotation>,
         ty: TypeSpec,
         declarators: Vec<Declarator>,
     },
@@ -137,11 +138,13 @@ pub(crate) struct Parameter {
     pub name: Ident,
     pub direction: Direction,
     pub direction_span: Span,
+    pub annotations: Vec<Annotation>,
     pub ty: TypeSpec,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Attribute {
+    pub annotations: Vec<Annotation>,
     pub readonly: bool,
     pub ty: TypeSpec,
     pub names: Vec<Ident>,
@@ -158,7 +161,7 @@ pub(crate) struct Member {
     pub declarators: Vec<Declarator>,
 }
 
-/// The value of an annotation of a member; `@range` is a minimum and a maximum.
+/// The value of an annotation of a member, parameter, attribute or typedef; `@range` is a minimum and a maximum.
 #[derive(Debug, Clone)]
 pub(crate) struct Annotation {
     pub kind: AnnotationKind,

@@ -53,6 +53,7 @@ codes! {
     11  Warning MacroRedefined       "A macro is defined again with another meaning."
     12  Error   LimitExceeded        "The source exceeds a limit of the compiler."
     13  Warning MalformedPragma      "A known pragma is malformed and has no effect."
+    14  Warning Omitted              "There are more diagnostics than the limit of a stage."
     // Lexical elements.
     20  Error   UnexpectedCharacter  "A character that has no meaning in IDL."
     21  Error   UnterminatedComment  "A comment is not closed."
@@ -95,7 +96,7 @@ codes! {
     72  Error   BadShift             "A constant expression shifts by less than 0 or more than 63 bits."
     73  Error   ArithmeticOverflow   "A constant expression overflows."
     74  Error   ConstantTypeMismatch "A value or operator does not match the type of the constant."
-    75  Error   BadAnnotation        "The value of an annotation does not suit the member or another one."
+    75  Error   BadAnnotation        "An annotation has a wrong argument, or a value that does not suit its place or another one."
     // Interfaces and value types.
     80  Error   BadBase              "A base is of a kind that cannot be inherited or supported here."
     81  Error   DuplicateBase        "A direct base is named twice."

@@ -3,6 +3,9 @@
 use crate::codes::{Code, Severity};
 use crate::source::Span;
 
+/// Characters of a message, a remark or a suggested fix.
+const LONGEST: usize = 1_000;
+
 /// A diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -76,6 +79,17 @@ impl Diagnostic {
                 span,
                 text: "written here".to_owned(),
             });
+        }
+    }
+
+    /// Cuts long texts: the name of a macro can stand for a name of any length.
+    pub(crate) fn shorten(&mut self) {
+        let labels = self.labels.iter_mut().map(|label| &mut label.text);
+        for text in labels.chain([&mut self.message]).chain(&mut self.help) {
+            if let Some((end, _)) = text.char_indices().nth(LONGEST) {
+                text.truncate(end);
+                text.push('…');
+            }
         }
     }
 

@@ -10,6 +10,7 @@
 mod ast;
 pub mod codes;
 pub mod diagnostic;
+mod findings;
 mod format;
 pub mod hir;
 mod lexer;
@@ -25,6 +26,7 @@ use std::path::{Path, PathBuf};
 
 pub use codes::{Code, Severity, UnknownCode};
 pub use diagnostic::{Diagnostic, Label};
+use findings::Findings;
 pub use format::{Unclosed, format};
 pub use hir::Specification;
 pub use source::{FileLoader, MemoryLoader, SourceFile, SourceLoader, Span};
@@ -62,7 +64,7 @@ pub struct Limits {
     pub nesting: usize,
     /// Bases of an interface or value type, including indirect ones. Default 128.
     pub bases: usize,
-    /// Diagnostics of each stage; more are omitted. Default 100.
+    /// Errors of each stage, and as many warnings; further ones are only counted. Default 100.
     pub diagnostics: usize,
 }
 
@@ -86,7 +88,8 @@ impl Default for Limits {
 pub struct Outcome {
     /// The resolved specification, if there is no error.
     pub specification: Option<Specification>,
-    /// Errors and warnings, in source order within each file.
+    /// Errors and warnings, in source order within each file; the last ones, with [`Code::Omitted`], say how
+    /// many are left out.
     pub diagnostics: Vec<Diagnostic>,
     /// Every file that was read, the first compiled one first; [`Span::file`] indexes it.
     pub files: Vec<SourceFile>,
@@ -101,48 +104,40 @@ pub fn compile(path: impl AsRef<Path>, options: &Options, loader: &dyn SourceLoa
 /// file that an earlier one includes is not read again, and macros remain defined.
 pub fn compile_together(paths: &[impl AsRef<Path>], options: &Options, loader: &dyn SourceLoader) -> Outcome {
     let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
-    let mut preprocessed = preprocess::preprocess(&paths, options, loader);
-    let mut diagnostics = std::mem::take(&mut preprocessed.diagnostics);
-    let incomplete = diagnostics
-        .iter()
-        .any(|diagnostic| diagnostic.severity == Severity::Error);
-    let parsed = parse::parse(&preprocessed, &options.limits);
+    let preprocessed = preprocess::preprocess(&paths, options, loader);
+    let parsed = parse::parse(&preprocessed, options);
     let keywords: HashSet<Span> = parsed
-        .diagnostics
+        .findings
+        .reported()
         .iter()
         .filter(|diagnostic| diagnostic.code == Code::KeywordAsIdentifier)
         .filter_map(|diagnostic| Some(diagnostic.labels.first()?.span))
         .collect();
-    diagnostics.extend(parsed.diagnostics);
-    let (mut specification, findings) =
-        resolve::resolve(&parsed.definitions, &preprocessed.events, &options.limits);
-    diagnostics.extend(findings.into_iter().filter(|finding| {
-        // Text that could not be parsed may have declared the name: reporting it as unknown is misleading.
-        // And a misspelt keyword has been reported as such.
-        let unread = |label: &Label| {
-            parsed.unread.contains(text_at(&preprocessed.files, label.span)) || keywords.contains(&label.span)
-        };
-        finding.code != Code::UnknownName || !(incomplete || finding.labels.first().is_some_and(unread))
-    }));
-    diagnostics.sort_by_key(|diagnostic| {
-        diagnostic
-            .labels
-            .first()
-            .map(|label| (label.span.file, label.span.start))
+    // Text that could not be parsed may have declared the name: reporting it as unknown is misleading. And a
+    // misspelt keyword has been reported as such.
+    let unread = |label: &Label| {
+        parsed.unread.contains(text_at(&preprocessed.files, label.span)) || keywords.contains(&label.span)
+    };
+    let incomplete = preprocessed.findings.has_errors();
+    let findings = Findings::new(options).without(|finding| {
+        finding.code == Code::UnknownName && (incomplete || finding.labels.first().is_some_and(unread))
     });
+    let (mut specification, resolved) = resolve::resolve(
+        &parsed.definitions,
+        &preprocessed.events,
+        &options.limits,
+        findings,
+    );
+    let stages = vec![preprocessed.findings, parsed.findings, resolved];
+    let failed = stages.iter().any(Findings::has_errors);
+    let mut diagnostics = findings::join(stages);
     for diagnostic in &mut diagnostics {
         diagnostic.show_expansions(&preprocessed.expansions);
-        if diagnostic.code.can_be_warning() && options.warn.contains(&diagnostic.code) {
-            diagnostic.severity = Severity::Warning;
-        }
     }
     diagnostics.retain(|diagnostic| {
         diagnostic.severity == Severity::Error || !options.allow.contains(&diagnostic.code)
     });
     specification.files.clone_from(&preprocessed.files);
-    let failed = diagnostics
-        .iter()
-        .any(|diagnostic| diagnostic.severity == Severity::Error);
     Outcome {
         specification: (!failed).then_some(specification),
         diagnostics,

@@ -16,22 +16,23 @@ mod value;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::Limits;
 use crate::ast::{Definition, Ident, Name};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
+use crate::findings::Findings;
 use crate::lexer::Kind;
 use crate::preprocess::Preprocessed;
 use crate::source::Span;
 use crate::suggest::{keyword_for, without_meaning};
 use crate::token::{Token, colliding_keyword, is_keyword, is_late_keyword};
+use crate::{Limits, Options};
 
 /// Parses the tokens of a specification. The last one is of kind [`Kind::End`].
-pub(crate) fn parse(source: &Preprocessed, limits: &Limits) -> Outcome {
+pub(crate) fn parse(source: &Preprocessed, options: &Options) -> Outcome {
     let mut parser = Parser {
         tokens: &source.tokens,
         source,
-        limits,
+        limits: &options.limits,
         at: 0,
         consumed: 0,
         depth: 0,
@@ -42,7 +43,12 @@ pub(crate) fn parse(source: &Preprocessed, limits: &Limits) -> Outcome {
         quiet: false,
         annotations: HashMap::new(),
         annotated_from: HashMap::new(),
-        out: Outcome::default(),
+        declared_annotations: HashMap::new(),
+        out: Outcome {
+            definitions: Vec::new(),
+            findings: Findings::new(options),
+            unread: HashSet::new(),
+        },
     };
     parser.skip_annotations();
     parser.out.definitions = parser.specification();
@@ -50,10 +56,9 @@ pub(crate) fn parse(source: &Preprocessed, limits: &Limits) -> Outcome {
 }
 
 /// Result of parsing.
-#[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub definitions: Vec<Definition>,
-    pub diagnostics: Vec<Diagnostic>,
+    pub findings: Findings<'static>,
     /// Words in text that could not be parsed.
     pub unread: HashSet<Rc<str>>,
 }
@@ -86,6 +91,8 @@ struct Parser<'a> {
     annotations: HashMap<usize, String>,
     /// Where the annotations before a token begin.
     annotated_from: HashMap<usize, usize>,
+    /// Arguments of the annotations that are declared, by their names.
+    declared_annotations: HashMap<Rc<str>, Vec<Rc<str>>>,
     out: Outcome,
 }
 
@@ -199,9 +206,7 @@ impl<'a> Parser<'a> {
 
     /// Reports an error after which parsing continues normally.
     fn report(&mut self, diagnostic: Diagnostic) {
-        if self.out.diagnostics.len() < self.limits.diagnostics {
-            self.out.diagnostics.push(diagnostic);
-        }
+        self.out.findings.add(diagnostic);
     }
 
     /// Reports that something else was expected at the current token.
@@ -272,7 +277,7 @@ impl<'a> Parser<'a> {
                 "close the interface with `};` first".to_owned()
             }
             _ if expected.starts_with("a definition") => {
-                "operations and attributes stand in an interface, and members in a struct".to_owned()
+                "declare operations and attributes in an interface, and members in a struct".to_owned()
             }
             _ => return None,
         })

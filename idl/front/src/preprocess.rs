@@ -16,6 +16,7 @@ use std::rc::Rc;
 
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
+use crate::findings::Findings;
 use crate::lexer::{Kind, Lexeme, lex};
 use crate::source::{SourceFile, SourceLoader, Span};
 use crate::token::{Event, EventKind, Token};
@@ -42,7 +43,7 @@ pub(crate) struct Preprocessed {
     pub expansions: Vec<Span>,
     /// Events in source order.
     pub events: Vec<Event>,
-    pub diagnostics: Vec<Diagnostic>,
+    pub findings: Findings<'static>,
 }
 
 /// Preprocesses files one after the other, each with everything it includes.
@@ -56,7 +57,7 @@ pub(crate) fn preprocess(paths: &[&Path], options: &Options, loader: &dyn Source
             behind: HashMap::new(),
             expansions: Vec::new(),
             events: Vec::new(),
-            diagnostics: Vec::new(),
+            findings: Findings::new(options),
         },
         texts: Vec::new(),
         known: HashMap::new(),
@@ -134,7 +135,7 @@ impl Preprocessor<'_> {
                     self.file(file);
                 }
             }
-            Err(error) => self.out.diagnostics.push(Diagnostic {
+            Err(error) => self.report(Diagnostic {
                 labels: Vec::new(),
                 ..Diagnostic::new(
                     Code::UnreadableFile,
@@ -157,9 +158,7 @@ impl Preprocessor<'_> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        if self.out.diagnostics.len() < self.limits().diagnostics {
-            self.out.diagnostics.push(diagnostic);
-        }
+        self.out.findings.add(diagnostic);
     }
 
     fn add_file(&mut self, path: &Path, text: String) -> u32 {

@@ -24,6 +24,7 @@ use crate::Limits;
 use crate::ast;
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
+use crate::findings::Findings;
 use crate::hir::{
     Accepted, Constant, Definition, DefinitionId, DefinitionKind, Module, ScopedName, Specification, Type,
 };
@@ -32,11 +33,12 @@ use repository_id::Identity;
 use scope::{Entity, Scope, ScopeId};
 
 /// Resolves the definitions of a specification. Invalid ones are omitted from the result.
-pub(crate) fn resolve(
+pub(crate) fn resolve<'a>(
     definitions: &[ast::Definition],
-    events: &[Event],
-    limits: &Limits,
-) -> (Specification, Vec<Diagnostic>) {
+    events: &'a [Event],
+    limits: &'a Limits,
+    findings: Findings<'a>,
+) -> (Specification, Findings<'a>) {
     let mut resolver = Resolver {
         limits,
         spec: Specification::default(),
@@ -49,14 +51,14 @@ pub(crate) fn resolve(
         events,
         next_event: 0,
         prefixes: vec![String::new()],
-        diagnostics: Vec::new(),
+        findings,
     };
     resolver.definitions(definitions);
     resolver.events_until(usize::MAX);
     resolver.check_forward_declarations();
     resolver.check_local_types();
     resolver.assign_repository_ids();
-    (resolver.spec, resolver.diagnostics)
+    (resolver.spec, resolver.findings)
 }
 
 struct Resolver<'a> {
@@ -76,14 +78,12 @@ struct Resolver<'a> {
     next_event: usize,
     /// Prefixes of the open files and scopes, the current one last.
     prefixes: Vec<String>,
-    diagnostics: Vec<Diagnostic>,
+    findings: Findings<'a>,
 }
 
 impl Resolver<'_> {
     fn report(&mut self, diagnostic: Diagnostic) {
-        if self.diagnostics.len() < self.limits.diagnostics {
-            self.diagnostics.push(diagnostic);
-        }
+        self.findings.add(diagnostic);
     }
 
     fn definitions(&mut self, definitions: &[ast::Definition]) {
@@ -100,7 +100,11 @@ impl Resolver<'_> {
             ast::DefinitionKind::Value(value) => self.value(value, doc),
             ast::DefinitionKind::ValueBox { name, ty } => self.value_box(name, ty, doc),
             ast::DefinitionKind::Constant { name, ty, value } => self.constant(name, ty, value, doc),
-            ast::DefinitionKind::Typedef { ty, declarators } => self.typedef(ty, declarators, doc),
+            ast::DefinitionKind::Typedef {
+                annotations,
+                ty,
+                declarators,
+            } => self.typedef(annotations, ty, declarators, doc),
             ast::DefinitionKind::Constructed(ty) => {
                 self.constructed(ty, doc);
             }

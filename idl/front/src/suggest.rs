@@ -13,7 +13,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("int16_t", "short"),
     ("int32_t", "long"),
     ("int64_t", "long long"),
-    ("int8_t", "char"),
+    ("int8_t", "int8"),
     ("namespace", "module"),
     ("package", "module"),
     ("size_t", "unsigned long long"),

@@ -7,7 +7,7 @@ use punctual_idl::hir::{self, DefinitionId, DefinitionKind, InterfaceFlavour};
 use super::{Lowering, Names, docs, documentation};
 use crate::{
     interface::RETURNED,
-    model::{Interface, InterfaceId, Method, Mode, Operation, Parameter, Type},
+    model::{Documentation, Interface, InterfaceId, Method, Mode, Operation, Parameter, Type},
     names::{Scope, snake, upper_camel},
 };
 
@@ -152,15 +152,20 @@ impl Lowering<'_> {
             name: scope.claim(&snake(&parameter.name)),
             of: self.ty(&parameter.ty),
         });
+        let parameters: Vec<Parameter> = parameters.collect();
         Operation {
-            docs: documentation(&idl.doc, idl.scoped_name.to_string()),
+            docs: with_arguments(
+                documentation(&idl.doc, idl.scoped_name.to_string()),
+                idl,
+                &parameters,
+            ),
             wire_name: idl.name.clone(),
             name: methods.claim(&snake(&idl.name)),
             into_name: String::new(),
             oneway: idl.oneway,
             deferred: false,
             has_context: !idl.contexts.is_empty(),
-            parameters: parameters.collect(),
+            parameters,
             returns,
             raises: self.raises(&idl.raises),
             error: format!("{}Error", upper_camel(&idl.name)),
@@ -265,4 +270,24 @@ impl Lowering<'_> {
         }
         methods
     }
+}
+
+/// Adds the comments and annotations of parameters.
+fn with_arguments(mut docs: Documentation, idl: &hir::Operation, parameters: &[Parameter]) -> Documentation {
+    let described = idl.parameters.iter().zip(parameters);
+    let lines: Vec<String> = described
+        .filter(|(parameter, _)| !parameter.doc.trim().is_empty())
+        .map(|(parameter, Parameter { name, .. })| {
+            let words: Vec<&str> = parameter.doc.split_whitespace().collect();
+            format!("- `{name}`: {}", words.join(" "))
+        })
+        .collect();
+    if !lines.is_empty() {
+        if docs.comment.iter().all(|line| line.trim().is_empty()) {
+            docs.comment = vec![format!("IDL `{}`.", docs.idl)];
+        }
+        docs.comment.extend(["", "# Arguments", ""].map(String::from));
+        docs.comment.extend(lines);
+    }
+    docs
 }

@@ -4,6 +4,11 @@
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 pub trait Adder: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// IDL `Adder::add`.
+    ///
+    /// # Arguments
+    ///
+    /// - `b`: The other summand, increased. `@unit("m")`
+    /// - `c`: Always 3.
     fn add(
         &self,
         a: i32,
@@ -17,6 +22,11 @@ pub struct AdderRef(::punctual::rt::ObjectRef);
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 impl AdderRef {
     /// IDL `Adder::add`.
+    ///
+    /// # Arguments
+    ///
+    /// - `b`: The other summand, increased. `@unit("m")`
+    /// - `c`: Always 3.
     pub fn add(
         &self,
         a: i32,

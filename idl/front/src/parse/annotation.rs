@@ -1,5 +1,9 @@
 //! Annotations of IDL 4.2 (clause 7.4.15): kept with the comments of what they precede.
 
+mod arguments;
+
+use std::rc::Rc;
+
 use super::{Parsed, Parser};
 use crate::ast::{Annotation, AnnotationKind};
 use crate::lexer::Kind;
@@ -8,6 +12,7 @@ impl Parser<'_> {
     /// Passes over the annotations at the current token, and keeps their text for the next one.
     pub(super) fn skip_annotations(&mut self) {
         let mut kept: Vec<String> = Vec::new();
+        let mut applied = Vec::new();
         let first = self.at;
         while self.at("@") && self.peek(1).kind == Kind::Word {
             if &*self.peek(1).text == "annotation" && &*self.peek(3).text == "{" {
@@ -15,9 +20,17 @@ impl Parser<'_> {
                 continue;
             }
             kept.extend(self.token().doc.as_deref().map(str::to_owned));
+            let start = self.at;
             kept.push(self.annotation());
+            applied.push(start..self.at);
         }
         if !kept.is_empty() {
+            // Parts of a text can be read again after an error.
+            if !self.annotated_from.contains_key(&self.at) {
+                applied
+                    .into_iter()
+                    .for_each(|tokens| self.check_annotation(tokens));
+            }
             self.annotations.insert(self.at, kept.join("\n"));
             self.annotated_from.insert(self.at, first);
         }
@@ -25,8 +38,18 @@ impl Parser<'_> {
 
     /// `"@annotation" <identifier> "{" <annotation_body> "}" ";"`
     fn annotation_declaration(&mut self) {
+        let name = Rc::clone(&self.peek(2).text);
         self.at += 3;
+        let body = self.at;
         self.skip_group("{", "}");
+        let arguments = self.tokens[body..self.at].windows(2).filter_map(|pair| {
+            let ends = pair[0].kind == Kind::Word && matches!(&*pair[1].text, ";" | "default");
+            ends.then(|| Rc::clone(&pair[0].text))
+        });
+        self.declared_annotations
+            .entry(name)
+            .or_default()
+            .extend(arguments);
         self.at += usize::from(self.at(";"));
     }
 
@@ -70,6 +93,10 @@ impl Parser<'_> {
     /// `[<identifier> "="] <const_exp>` several times; without names, the second value is the maximum.
     fn annotation_values(&mut self, first: AnnotationKind, found: &mut Vec<Annotation>) -> Parsed<()> {
         self.at += 2;
+        if &*self.peek(1).text == ")" {
+            // Reported as an annotation without a value.
+            return Ok(());
+        }
         let mut kind = first;
         while !self.at(")") {
             self.at += 1;
@@ -115,7 +142,7 @@ impl Parser<'_> {
         let mut text = String::from("`");
         for token in &self.tokens[first..self.at] {
             text.push_str(&token.text);
-            if matches!(&*token.text, "," | "=") {
+            if &*token.text == "," {
                 text.push(' ');
             }
         }

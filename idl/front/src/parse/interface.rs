@@ -124,6 +124,7 @@ impl Parser<'_> {
     /// `<param_dcl> ::= <param_attribute> <param_type_spec> <simple_declarator>`
     fn param_dcl(&mut self, only_in: bool) -> Parsed<Parameter> {
         let doc = self.doc();
+        let annotations = self.member_annotations()?;
         let direction_span = self.span();
         let direction = if self.eat("in") {
             Direction::In
@@ -143,6 +144,7 @@ impl Parser<'_> {
             name,
             direction,
             direction_span,
+            annotations,
             ty,
         })
     }
@@ -201,6 +203,7 @@ impl Parser<'_> {
 
     /// `<attr_dcl> ::= <readonly_attr_spec> | <attr_spec>`
     pub(super) fn attr_dcl(&mut self) -> Parsed<Attribute> {
+        let annotations = self.member_annotations()?;
         let readonly = self.eat("readonly");
         self.expect("attribute")?;
         let ty = self.param_type_spec("an attribute")?;
@@ -226,6 +229,7 @@ impl Parser<'_> {
             (self.raises_expr("getraises")?, self.raises_expr("setraises")?)
         };
         Ok(Attribute {
+            annotations,
             readonly,
             ty,
             names,

@@ -119,14 +119,14 @@ impl Parser<'_> {
 
     fn character(&mut self, text: &str, span: Span) -> Literal {
         let wide = text.starts_with('L');
-        let before = self.out.diagnostics.len();
+        let before = self.out.findings.found();
         let content = self.unescape(text, span, wide);
         let mut characters = content.chars();
         match (characters.next(), characters.next()) {
             (Some(character), None) if wide => Literal::WideChar(character),
             (Some(character), None) if u32::from(character) <= 0xff => Literal::Char(character),
             _ => {
-                if self.out.diagnostics.len() == before {
+                if self.out.findings.found() == before {
                     self.report(
                         Diagnostic::new(Code::BadEscape, span, format!("{text} is not one character"))
                             .with_help(match content.chars().count() {

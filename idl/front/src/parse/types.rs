@@ -15,10 +15,13 @@ impl Parser<'_> {
     /// `<type_dcl> ::= "typedef" <type_declarator> | <struct_type> | <union_type> | <enum_type> |
     /// "native" <simple_declarator> | <constr_forward_decl>`
     pub(super) fn type_dcl(&mut self) -> Parsed<DefinitionKind> {
-        if self.eat("typedef") {
+        if self.at("typedef") {
+            let annotations = self.member_annotations()?;
+            self.bump();
             // <type_declarator> ::= <type_spec> <declarators>
             let ty = self.type_spec()?;
             return Ok(DefinitionKind::Typedef {
+                annotations,
                 ty,
                 declarators: self.declarators()?,
             });

@@ -13,14 +13,16 @@ use crate::source::{SourceFile, Span};
 const ORB_IDL: &str = include_str!("../orb.idl");
 
 /// The names by which ORBs include what [`ORB_IDL`] declares; a file that is found is preferred.
-const BUILT_IN: [&str; 8] = [
+const BUILT_IN: [&str; 10] = [
     "orb.idl",
     "orb.pidl",
     "tao/orb.idl",
+    "tao/AnySeq.pidl",
     "tao/Policy.pidl",
     "tao/Policy_Current.pidl",
     "tao/Policy_Manager.pidl",
     "tao/TypeCode.pidl",
+    "tao/Typecode_types.pidl",
     "tao/StringSeq.pidl",
 ];
 

@@ -310,6 +310,7 @@ impl Resolver<'_> {
         let ty = self.sent_type(&parameter.ty);
         let declared = self.declare(&parameter.name, Entity::Parameter);
         let ty = ty.filter(|_| declared)?;
+        self.annotated_default(&parameter.annotations, &ty);
         Some(Parameter {
             name: parameter.name.name.to_string(),
             doc: parameter.doc.clone(),
@@ -429,6 +430,9 @@ impl Resolver<'_> {
             self.events_until(first.at);
         }
         let ty = self.sent_type(&attribute.ty);
+        if let Some(ty) = &ty {
+            self.annotated_default(&attribute.annotations, ty);
+        }
         let get_raises = self.raises(&attribute.get_raises);
         let set_raises = self.raises(&attribute.set_raises);
         for name in &attribute.names {

@@ -70,14 +70,14 @@ impl Resolver<'_> {
             entity = match self.find_in(scope, part) {
                 Some(entity) => entity,
                 None => {
-                    let candidates = self.scopes[scope.0].names.values().map(|entry| &*entry.name);
-                    let help = did_you_mean(&part.name, candidates);
                     let message = format!("`{}` is not declared in `{}`", part.name, through.name);
-                    let mut diagnostic = Diagnostic::new(Code::UnknownName, part.span, message);
-                    diagnostic.help = help
-                        .or_else(|| self.qualified_suggestion(part))
-                        .or(Some("check the spelling, and that it is declared above".into()));
-                    self.report(diagnostic);
+                    let error = Diagnostic::new(Code::UnknownName, part.span, message);
+                    self.report_unknown(error, |this| {
+                        let candidates = this.scopes[scope.0].names.values().map(|entry| &*entry.name);
+                        did_you_mean(&part.name, candidates)
+                            .or_else(|| this.qualified_suggestion(part))
+                            .unwrap_or("check the spelling, and that it is declared above".into())
+                    });
                     return None;
                 }
             };
@@ -101,43 +101,39 @@ impl Resolver<'_> {
             }
             at = self.scopes[scope.0].parent;
         }
-        let mut candidates = Vec::new();
-        let mut at = Some(start);
-        while let Some(scope) = at {
-            candidates.extend(
-                self.scopes[scope.0]
-                    .names
-                    .values()
-                    .map(|entry| Rc::clone(&entry.name)),
-            );
-            at = self.scopes[scope.0].parent;
-        }
         let place = if absolute {
             "in the global scope"
         } else {
             "here or in an enclosing scope"
         };
-        let mut diagnostic = Diagnostic::new(
-            Code::UnknownName,
-            name.span,
-            format!("`{}` is not declared {place}", name.name),
-        );
-        diagnostic.help = word_of_idl(&name.name)
-            .or_else(|| {
-                did_you_mean(
-                    &name.name,
-                    candidates
-                        .iter()
-                        .map(|name| &**name)
-                        .chain(TYPE_KEYWORDS.iter().copied().chain(["void"])),
-                )
-            })
-            .or_else(|| self.qualified_suggestion(last))
-            .or(Some(
-                "declare it above this place, or include the file that declares it".into(),
-            ));
-        self.report(diagnostic);
+        let message = format!("`{}` is not declared {place}", name.name);
+        let error = Diagnostic::new(Code::UnknownName, name.span, message);
+        self.report_unknown(error, |this| {
+            word_of_idl(&name.name)
+                .or_else(|| {
+                    let candidates = this.names_outwards(start);
+                    let keywords = TYPE_KEYWORDS.iter().copied().chain(["void"]);
+                    did_you_mean(&name.name, candidates.chain(keywords))
+                })
+                .or_else(|| this.qualified_suggestion(last))
+                .unwrap_or("declare it above this place, or include the file that declares it".into())
+        });
         None
+    }
+
+    /// The names of a scope and of those around it.
+    fn names_outwards(&self, start: ScopeId) -> impl Iterator<Item = &str> {
+        let scopes = std::iter::successors(Some(start), |scope| self.scopes[scope.0].parent);
+        scopes.flat_map(|scope| self.scopes[scope.0].names.values().map(|entry| &*entry.name))
+    }
+
+    /// Reports an unknown name. A suggestion takes a comparison with every name: it is only searched if it
+    /// is shown.
+    fn report_unknown(&mut self, mut error: Diagnostic, help: impl FnOnce(&Self) -> String) {
+        if self.findings.will_report(&error) {
+            error.help = Some(help(self));
+        }
+        self.report(error);
     }
 
     /// Whether an unqualified name has a meaning here.

@@ -7,7 +7,7 @@ use super::Resolver;
 use super::arithmetic::Target;
 use super::convert::integer_target;
 use super::scope::Entity;
-use crate::ast::{self, Declarator, Expr, Ident, Name, TypeKind, TypeSpec};
+use crate::ast::{self, Annotation, Declarator, Expr, Ident, Name, TypeKind, TypeSpec};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{
@@ -34,7 +34,7 @@ impl Resolver<'_> {
 
     /// The first struct or union in a type that is not complete. What has none is not searched again.
     fn incomplete_part(&mut self, ty: &Type) -> Option<Type> {
-        if self.diagnostics.len() >= self.limits.diagnostics {
+        if self.findings.is_full() {
             return None;
         }
         let mut seen = HashSet::new();
@@ -409,7 +409,13 @@ impl Resolver<'_> {
         Some(id)
     }
 
-    pub(super) fn typedef(&mut self, ty: &TypeSpec, declarators: &[Declarator], doc: &str) {
+    pub(super) fn typedef(
+        &mut self,
+        annotations: &[Annotation],
+        ty: &TypeSpec,
+        declarators: &[Declarator],
+        doc: &str,
+    ) {
         let target = self.type_spec(ty);
         let inner = match (&ty.kind, &target) {
             (TypeKind::Named(_), _) => None,
@@ -422,6 +428,7 @@ impl Resolver<'_> {
                 .and_then(|target| self.with_dimensions(target, declarator))
             {
                 Some(target) => {
+                    self.annotated_default(annotations, &target);
                     let typedef = DefinitionKind::Typedef(Typedef { target, inner });
                     self.define(&declarator.name, typedef, doc);
                 }

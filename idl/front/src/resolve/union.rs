@@ -54,7 +54,8 @@ impl Resolver<'_> {
                     "a union cannot be switched on this type",
                 )
                 .with_help(
-                    "use an integer type, `char`, `boolean` or an enum; `octet` is none of them in IDL 3.5",
+                    "use an integer type of 16 bits or more, `char`, `boolean` or an enum; CORBA permits no \
+                     `octet`, which is also the form of `int8` and `uint8`",
                 ),
             );
         }

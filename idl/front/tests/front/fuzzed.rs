@@ -11,6 +11,7 @@ pub fn check(input: &[u8]) {
             include_depth: 5,
             includes: 40,
             tokens: 20_000,
+            diagnostics: usize::MAX,
             ..Limits::default()
         },
         ..Options::default()
@@ -22,8 +23,13 @@ pub fn check(input: &[u8]) {
         .iter()
         .filter(|found| found.severity == Severity::Error);
     assert_eq!(outcome.specification.is_some(), errors.count() == 0);
-    // Each stage has a limit.
-    assert!(outcome.diagnostics.len() <= 3 * options.limits.diagnostics);
+    // Each of three stages has a limit for each of two severities, and says how many it omits.
+    let mut few = options.clone();
+    few.limits.diagnostics = 2;
+    let limited = compile("test.idl", &few, &loader);
+    assert!(limited.diagnostics.len() <= 3 * 2 * (few.limits.diagnostics + 1));
+    // What is omitted decides too whether the text is accepted.
+    assert_eq!(limited.specification.is_some(), outcome.specification.is_some());
     for label in outcome.diagnostics.iter().flat_map(|found| &found.labels) {
         let file = &outcome.files[label.span.file as usize];
         let range = label.span.start as usize..label.span.end as usize;

@@ -9,6 +9,7 @@ mod fuzzed;
 mod grammar;
 mod hostile;
 mod idl4;
+mod many;
 mod preprocessor;
 mod repository_ids;
 mod specification;

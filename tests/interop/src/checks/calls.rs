@@ -77,7 +77,7 @@ fn text_beyond_latin1(x: &Context) -> Outcome {
     Ok(())
 }
 
-/// The server holds a text that the connection's code set cannot.
+/// The code set of the connection cannot represent the server's text.
 fn text_server_has_more(x: &Context) -> Outcome {
     let answer = x.peer.from_code_points(&[0x20AC]);
     if x.speaks_utf8() {

@@ -12,7 +12,7 @@ pub const MINOR: (&str, &str) = (
     "fail_system",
     "omniORBpy's client turns minor code 0xffffffff into 0",
 );
-/// Where a reply holds a text that the code set of the connection cannot.
+/// Where the code set of the connection cannot represent the text of a reply.
 pub const UNWRITABLE: (&str, &str) = (
     "text_server_has_more",
     "omniORBpy answers MessageError, not DATA_CONVERSION",
