@@ -161,7 +161,8 @@ pub(crate) struct Member {
     pub declarators: Vec<Declarator>,
 }
 
-/// The value of an annotation of a member, parameter, attribute or typedef; `@range` is a minimum and a maximum.
+/// The value of an annotation of a member, parameter, attribute or typedef; `@range` is a minimum and a
+/// maximum.
 #[derive(Debug, Clone)]
 pub(crate) struct Annotation {
     pub kind: AnnotationKind,

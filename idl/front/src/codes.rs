@@ -96,7 +96,7 @@ codes! {
     72  Error   BadShift             "A constant expression shifts by less than 0 or more than 63 bits."
     73  Error   ArithmeticOverflow   "A constant expression overflows."
     74  Error   ConstantTypeMismatch "A value or operator does not match the type of the constant."
-    75  Error   BadAnnotation        "An annotation has a wrong argument, or a value that does not suit its place or another one."
+    75  Error   BadAnnotation        "An annotation has a wrong argument, or a value that does not suit."
     // Interfaces and value types.
     80  Error   BadBase              "A base is of a kind that cannot be inherited or supported here."
     81  Error   DuplicateBase        "A direct base is named twice."

@@ -756,7 +756,8 @@ fn an_error_in_a_macro_is_shown_where_it_is_used_and_where_it_is_written() {
     );
 }
 
-/// Codes whose cause lies in files, or in the size of a source or the number of diagnostics, and the one of the code generator.
+/// Codes whose cause lies in files, in the size of a source or in the number of diagnostics, and the one of
+/// the code generator.
 const WITHOUT_EXAMPLE: [Code; 6] = [
     Code::UnreadableFile,
     Code::IncludeDepth,
