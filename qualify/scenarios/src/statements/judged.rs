@@ -15,9 +15,13 @@ pub(crate) fn judge(outcome: &mut Outcome, benchmarks: &[&str]) {
 
 fn judge_by(papers: &[Paper], outcome: &mut Outcome, benchmarks: &[&str]) {
     let stated = || {
-        papers
+        let all = papers
             .iter()
-            .flat_map(|paper| paper.statements.iter().map(move |one| (paper, one)))
+            .flat_map(|paper| paper.statements.iter().map(move |one| (paper, one)));
+        all.filter(|(_, one)| match &one.judgement {
+            Judgement::Claims { benchmark, .. } => benchmarks.contains(&benchmark.as_str()),
+            Judgement::Needs(_) => true,
+        })
     };
     let alone = benchmarks.contains(&outcome.benchmark());
     for claim in outcome
@@ -43,7 +47,7 @@ fn judge_by(papers: &[Paper], outcome: &mut Outcome, benchmarks: &[&str]) {
         .flat_map(|(_, stated)| other_limits(stated, outcome, alone))
         .collect();
     wrong.into_iter().for_each(|text| outcome.failed(text));
-    let all = stated().filter_map(|(paper, stated)| judged(paper, stated, outcome, benchmarks));
+    let all = stated().filter_map(|(paper, stated)| judged(paper, stated, outcome, alone));
     let all = all.collect();
     outcome.set_statements(all);
 }
@@ -70,8 +74,8 @@ fn other_limits(stated: &Stated, outcome: &Outcome, alone: bool) -> Vec<String> 
     wrong
 }
 
-/// Returns a statement with its state; `None` if its benchmark is not part of the run.
-fn judged(paper: &Paper, stated: &Stated, outcome: &Outcome, benchmarks: &[&str]) -> Option<Statement> {
+/// Returns a statement with its state; `None` if it belongs to no benchmark, and the run is one benchmark's.
+fn judged(paper: &Paper, stated: &Stated, outcome: &Outcome, alone: bool) -> Option<Statement> {
     let statement = Statement {
         id: stated.id.clone(),
         paper: paper.key.clone(),
@@ -82,9 +86,7 @@ fn judged(paper: &Paper, stated: &Stated, outcome: &Outcome, benchmarks: &[&str]
         state: State::CannotTell,
         why: String::new(),
     };
-    let alone = benchmarks.contains(&outcome.benchmark());
     match &stated.judgement {
-        // It belongs to no benchmark.
         Judgement::Needs(_) if alone => None,
         Judgement::Needs(needs) => Some(Statement {
             why: format!("needs {needs}"),
@@ -97,9 +99,6 @@ fn judged(paper: &Paper, stated: &Stated, outcome: &Outcome, benchmarks: &[&str]
             finding,
             ..
         } => {
-            if !benchmarks.contains(&benchmark.as_str()) {
-                return None;
-            }
             let patterns: Vec<String> = claims
                 .iter()
                 .map(|pattern| whole(alone, benchmark, pattern))
@@ -307,6 +306,17 @@ needs = \"wings\"
         );
         let order = &all.claims()[2];
         assert!(order.state == State::Explained && !order.holds());
+    }
+
+    #[test]
+    fn statements_about_other_benchmarks_say_nothing_of_a_run_alone() {
+        let table = TABLE.replace("rt.5", "rt.6");
+        let table = table.replace("method = \"m\"", "method = \"at most 3\"\nlimits = { \"*\" = 3 }");
+        let mut alone = outcome("rt.5", &[("high", 1.0), ("order", 2.0)]);
+        judge_by(&[parse("a", &table).unwrap()], &mut alone, &["rt.5"]);
+        assert_eq!(alone.doubts().count(), 0);
+        assert!(alone.statements().is_empty());
+        assert_eq!(alone.claims()[1].state, State::DoesNotHold, "and explain nothing");
     }
 
     #[test]
