@@ -264,6 +264,9 @@ fn levels(
         backlogs.push(Arc::new(LaneBacklog::new(level, limits.octets.queue)));
     }
     let level = |(lane, level): (&Lane, u32)| {
+        if lane.shedding.examines_checkpoints() || lane.shedding.retry_after(0).is_some() {
+            return Err(EventError::Shedding(lane.priority));
+        }
         let scheduling = mapping.scheduling(lane.priority)?;
         let level = Level::new(level).scheduling(scheduling).threads(lane.threads);
         let level = level.order(lane.order).shedding(lane.shedding);

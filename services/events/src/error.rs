@@ -40,6 +40,12 @@ pub enum EventError {
     /// The ORB's mapping has no native priority for a lane or a consumer with a thread of its own.
     #[error("priority {} has no native priority under the ORB's mapping; choose another one", .0.value())]
     Unmappable(punctual::Priority),
+    /// A lane has a shedding policy that does not fit events: with checkpoints or retries.
+    #[error(
+        "the lane of priority {} examines events at checkpoints or tries them again, but a callback has no \
+         checkpoints, and a delivered event is not repeated; use `SheddingPolicy::before_dispatch`", .0.value()
+    )]
+    Shedding(punctual::Priority),
     /// The channel has no lanes.
     #[error("the channel has no lanes to reconfigure; build it with `Dispatching::Lanes`")]
     WithoutLanes,

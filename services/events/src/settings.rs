@@ -43,7 +43,8 @@ pub struct Lane {
     /// Order in which its consumers are served. By deadline or laxity, those with a
     /// [deadline](crate::SubscriptionBuilder::deadline) come first.
     pub order: Order,
-    /// What becomes of events that can no longer meet the deadline of their consumer.
+    /// What becomes of events that can no longer meet the deadline of their consumer. Policies with
+    /// checkpoints or retries are refused ([`EventError::Shedding`](crate::EventError::Shedding)).
     pub shedding: SheddingPolicy,
 }
 

@@ -166,6 +166,8 @@ fn evaluate(blocks: &[Vec<Block>], trial: &mut Trial<'_>) {
         "200, the same type",
     ];
     let mut p99 = Vec::new();
+    // Consumers that get nothing disturb nobody.
+    let mut disturbed = Vec::new();
     for (what, blocks) in names.into_iter().zip(blocks) {
         let latencies: Vec<_> = blocks.iter().map(|block| block.latencies.clone()).collect();
         let counts = Row::new()
@@ -173,13 +175,14 @@ fn evaluate(blocks: &[Vec<Block>], trial: &mut Trial<'_>) {
             .with("others", blocks.iter().map(|block| block.others).sum::<u64>());
         add("isolation", what, &latencies, counts, trial);
         p99.push(quantiles(&latencies, 0.99));
+        disturbed.push(blocks.iter().all(|block| block.others > 0));
     }
     let [none, other_type, same_type] = &p99[..] else {
         return;
     };
     claims::isolation(
-        median_ratio(other_type, none),
-        median_ratio(same_type, none),
+        median_ratio(other_type, none).filter(|_| disturbed[1]),
+        median_ratio(same_type, none).filter(|_| disturbed[2]),
         &mut trial.outcome,
     );
 }

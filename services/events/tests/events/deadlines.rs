@@ -8,7 +8,8 @@ use std::{
 
 use punctual::{Priority, rtscheduling::SheddingPolicy};
 use punctual_events::{
-    Dispatching, EventChannel, EventType, Filter, Lane, Order, Overflow, Subscription, SubscriptionBuilder,
+    Dispatching, EventChannel, EventError, EventType, Filter, Lane, Order, Overflow, Subscription,
+    SubscriptionBuilder,
 };
 use punctual_fixtures::{LONG, eventually, in_time};
 use punctual_scheduling::reconfigurable::*;
@@ -193,4 +194,25 @@ fn an_adopted_schedule_brings_order_and_timing() {
     channel.push_octets(TRACK, b"x").unwrap();
     eventually("cancelled", || display.statistics().undelivered.cancelled == 1);
     eventually("delivered", || log.statistics().delivered == 1);
+}
+
+#[test]
+fn lanes_with_checkpoints_or_retries_are_refused() {
+    for shedding in [SheddingPolicy::at_checkpoints(), SHEDS.retrying(1)] {
+        let lane = Lane {
+            shedding,
+            ..Lane::new(Priority::MAX, 1)
+        };
+        let built = EventChannel::builder()
+            .dispatching(Dispatching::Lanes(vec![lane]))
+            .build();
+        let refused = built.map(|_| ()).unwrap_err();
+        assert!(
+            matches!(refused, EventError::Shedding(Priority::MAX)),
+            "{refused}"
+        );
+        // A channel in operation keeps its lanes.
+        let channel = channel(Order::Arrival, SHEDS);
+        assert!(channel.reconfigure([lane], |_| None).is_err());
+    }
 }
