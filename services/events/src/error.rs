@@ -43,7 +43,8 @@ pub enum EventError {
     /// A lane has a shedding policy that does not fit events: with checkpoints or retries.
     #[error(
         "the lane of priority {} examines events at checkpoints or tries them again, but a callback has no \
-         checkpoints, and a delivered event is not repeated; use `SheddingPolicy::before_dispatch`", .0.value()
+         checkpoints, and a delivered event is not repeated; use `SheddingPolicy::before_dispatch`",
+        .0.value()
     )]
     Shedding(punctual::Priority),
     /// The channel has no lanes.
