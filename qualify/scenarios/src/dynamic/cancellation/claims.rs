@@ -124,12 +124,12 @@ fn rms_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
 }
 
 fn few_claim(place: &str, muf: &Ran, rms: &Ran, outcome: &mut Outcome) {
-    let cancelled = |ran: &Ran| ran.total().other.cancelled;
+    let cancelled = |ran: &Ran| f64::from(ran.total().other.cancelled);
     outcome.claim(Claim::at_most(
         format!("{place}.rms.cancelled"),
         format!("{place}, with cancellation: operations cancelled under RMS over those under MUF (\"few\")"),
         SOURCE,
-        ratio_of_counts(cancelled(rms), cancelled(muf)),
+        cancelled(rms) / cancelled(muf),
         FEW,
     ));
 }

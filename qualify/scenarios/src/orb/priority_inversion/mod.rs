@@ -51,7 +51,7 @@ const FEWEST_CALLS: usize = 20;
 
 /// Returns the time per pool in seconds: of the timed passes, and of the traced ones.
 fn seconds(length: Length) -> [f64; 2] {
-    length.pick([5.0, 5.0], [30.0, 20.0], [200.0, 20.0])
+    length.pick([4.0, 4.0], [30.0, 20.0], [200.0, 20.0])
 }
 
 /// Returns a phase for each pool.
@@ -89,7 +89,7 @@ impl Experiment for PriorityInversion {
         trial.outcome.parameter("seconds_per_pool", timed);
         trial.outcome.parameter("seconds_per_pool_traced", traced);
         trial.shortened(
-            "5 s instead of 30 s for the latencies of each pool, 5 s instead of 20 s for its trace",
+            "4 s instead of 30 s for the latencies of each pool, 4 s instead of 20 s for its trace",
         );
         let [lanes, without_lanes] = lanes_and_pool(RATES.len());
         let first = if trial.testbed.is_under(&WITHOUT_LANES) {
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn expected_durations_are_within_budget() {
-        assert!(PriorityInversion::expected(Length::Quick) <= Duration::from_secs(22));
+        assert!(PriorityInversion::expected(Length::Quick) <= Duration::from_secs(18));
         assert!(PriorityInversion::expected(Length::Full) <= Duration::from_secs(110));
     }
 }
