@@ -46,7 +46,7 @@ pub(super) fn evaluate(counted: &[Counted], outcome: &mut Outcome) {
         "muf.wasted",
         "MUF: other operations that were dispatched and then missed, with cancellation over those without",
         SOURCE,
-        ratio_of_counts(muf_cancelling.other.missed, muf.other.missed),
+        f64::from(muf_cancelling.other.missed) / f64::from(muf.other.missed),
         FEWER,
     ));
     let made = ratio_of_counts(muf_cancelling.other.made, muf.other.made);

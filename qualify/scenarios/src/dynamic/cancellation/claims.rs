@@ -70,7 +70,7 @@ fn muf_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
         f64::from(without.critical_unexcused + with.critical_unexcused),
         0.0,
     ));
-    let wasted = |ran: &Ran| ran.total().other.missed;
+    let wasted = |ran: &Ran| f64::from(ran.total().other.missed);
     outcome.claim(Claim::below(
         format!("{place}.muf.wasted"),
         format!(
@@ -78,7 +78,7 @@ fn muf_claims(place: &str, (without, with): Pair<'_>, outcome: &mut Outcome) {
              those without"
         ),
         SOURCE,
-        ratio_of_counts(wasted(with), wasted(without)),
+        wasted(with) / wasted(without),
         1.0,
     ));
     let made = |ran: &Ran| ran.total().other.made;
