@@ -88,18 +88,10 @@ impl<H: ServingSlot> Worker<'_, H> {
         char_set: CharSet,
         limits: QueueLimits,
     ) -> bool {
-        let message = &self.buffers.message[..header.total_size()];
-        let Ok((request, _)) = RequestHeader::decode(message, header) else {
+        let Some(queued) = self.to_queued(connection, header, char_set, Instant::now()) else {
             return self.reject(connection, header.version);
         };
-        let queued = QueuedRequest {
-            connection: Arc::clone(connection),
-            origin: None,
-            header: *header,
-            request_id: request.request_id,
-            read_at: Instant::now(),
-            char_set,
-        };
+        let message = &self.buffers.message[..header.total_size()];
         let queue = &self.lane.queue;
         let Err(no_room) = queue.push(limits, queued, message, &self.buffers.fragment_starts) else {
             self.lane.after_push();
@@ -111,6 +103,26 @@ impl<H: ServingSlot> Worker<'_, H> {
         };
         let exception = SystemException::new(kind, minor, Completion::No);
         self.refuse_queued(connection, header, char_set, &exception)
+    }
+
+    /// Describes the request in the buffers for a queue, or returns `None` if its header is malformed.
+    pub(crate) fn to_queued(
+        &self,
+        connection: &Arc<Connection<H>>,
+        header: &MessageHeader,
+        char_set: CharSet,
+        read_at: Instant,
+    ) -> Option<QueuedRequest<H>> {
+        let message = &self.buffers.message[..header.total_size()];
+        let (request, _) = RequestHeader::decode(message, header).ok()?;
+        Some(QueuedRequest {
+            connection: Arc::clone(connection),
+            origin: None,
+            header: *header,
+            request_id: request.request_id,
+            read_at,
+            char_set,
+        })
     }
 
     /// Answers the request in the buffers, for which no queue has room. `false`: the connection is of no

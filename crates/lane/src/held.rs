@@ -5,12 +5,12 @@
 
 use std::{sync::Arc, time::Instant};
 
-use punctual_giop::{MessageHeader, RequestHeader};
+use punctual_giop::MessageHeader;
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
     Lane, LaneError, MessageError, QueueLimits, ServingSlot, connection::Connection, dispatch::Arrival,
-    request_queue::QueuedRequest, worker::Worker,
+    worker::Worker,
 };
 
 impl<H: ServingSlot> Lane<H> {
@@ -50,18 +50,11 @@ impl<H: ServingSlot> Worker<'_, H> {
         arrival: Arrival,
         limits: QueueLimits,
     ) -> bool {
-        let message = &self.buffers.message[..header.total_size()];
-        let Ok((request, _)) = RequestHeader::decode(message, header) else {
+        let read_at = arrival.read_at.unwrap_or_else(Instant::now);
+        let Some(queued) = self.to_queued(connection, header, arrival.char_set, read_at) else {
             return self.reject(connection, header.version);
         };
-        let queued = QueuedRequest {
-            connection: Arc::clone(connection),
-            origin: None,
-            header: *header,
-            request_id: request.request_id,
-            read_at: arrival.read_at.unwrap_or_else(Instant::now),
-            char_set: arrival.char_set,
-        };
+        let message = &self.buffers.message[..header.total_size()];
         // A connection of another lane stays with its request, and a dedicated one with its thread.
         let held = self.lane.held.queue();
         let held = held.filter(|_| arrival.may_move && !connection.state.is_dedicated());
