@@ -75,7 +75,7 @@ pub fn ctrl_c_says_that_the_machine_is_as_before() {
 
 /// As `punctual demo | head -1`.
 pub fn a_pipe_that_ends_ends_the_measurement_without_a_word() {
-    let (mut demo, mut errors) = begin("1");
+    let (mut demo, mut errors) = begin("3");
     let mut first = String::new();
     let output = demo.stdout.take().unwrap();
     BufReader::with_capacity(1, output).read_line(&mut first).unwrap();
@@ -89,7 +89,7 @@ pub fn a_full_disk_ends_the_measurement_with_an_error() {
     let until = Instant::now() + Duration::from_secs(180);
     loop {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let ended = punctual().args(demo("1")).stdout(full).output().unwrap();
+        let ended = punctual().args(demo("3")).stdout(full).output().unwrap();
         let said = complaint(&ended);
         assert_eq!(ended.status.code(), Some(2), "{said}");
         if said.contains("another measurement") && Instant::now() < until {
