@@ -121,7 +121,7 @@ fn explained(metadata: &Metadata, findings: &mut Vec<String>) -> Result<(), Stri
         }
     }
     for name in rows.into_iter().filter(|name| !direct.contains_key(name)) {
-        findings.push(format!("{PAGE}: `{name}` has a row, and nobody uses it"));
+        findings.push(format!("{PAGE}: `{name}` has a row, but no package uses it"));
     }
     Ok(())
 }

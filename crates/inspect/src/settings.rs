@@ -136,7 +136,7 @@ impl Inspection {
     }
 
     /// Removes from a folder the sockets that killed processes have left there: those with such a name whose
-    /// process does not exist, and at which nobody listens. Sockets of other users remain.
+    /// process does not exist, and at which no process listens. Sockets of other users remain.
     pub fn remove_stale_sockets(folder: &Path) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let socket = entry.path();
@@ -214,13 +214,13 @@ fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Makes a folder into which nobody else can look; one that is there must be such a one.
+/// Creates a folder that only this user can read; an existing one must have these permissions.
 fn make_own(folder: &Path) -> io::Result<()> {
     match fs::DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    // Not what a link leads to: anybody may put one into the folder for temporary files.
+    // Not the target of a link: any user may put one into the folder for temporary files.
     let found = fs::symlink_metadata(folder)?;
     if found.is_dir() && found.uid() == own_uid() && found.mode() & 0o022 == 0 {
         return Ok(());

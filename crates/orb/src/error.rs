@@ -301,7 +301,7 @@ impl From<SystemException> for ResolveError {
 }
 
 impl ResolveError {
-    /// Names the URL in the error. A text in hexadecimal digits would tell nobody anything.
+    /// Names the URL in the error. A text of hexadecimal digits would be of no use.
     pub(crate) fn of(self, url: &str) -> Self {
         match self {
             Self::Call { exception, .. } if !url.starts_with("IOR:") => Self::Call {

@@ -138,8 +138,9 @@ limits! {
     max_nested_calls: usize = 32,
     /// Timeout for opening a connection, over all addresses of a host. Default 5 s.
     connect_timeout: Duration = Duration::from_secs(5),
-    /// Longest time for which [`crate::Orb::resolve`] waits for the server of a URL, whatever the timeouts of
-    /// calls: nobody answers if no thread of the server has called [`crate::Orb::run`] yet. Default 20 s.
+    /// Longest time for which [`crate::Orb::resolve`] waits for the server of a URL, regardless of the
+    /// timeouts of calls: the server does not answer before one of its threads has called
+    /// [`crate::Orb::run`]. Default 20 s.
     resolve_timeout: Duration = Duration::from_secs(20),
     /// Longest time from the start of the ORB in which requests for objects of persistent adapters that are
     /// not active are answered with TRANSIENT ([`punctual_types::Minor::SERVER_STARTING`]) in place of

@@ -643,7 +643,7 @@ impl Orb {
     }
 
     /// Shows a scheduler of operations in inspection, beside the lanes, until `state` returns `None`. The
-    /// inspection thread calls it; without inspection, nobody does. `ScheduledDispatcher::show` and
+    /// inspection thread calls it; without inspection, it is never called. `ScheduledDispatcher::show` and
     /// `SchedulerServant::show` of `punctual-scheduling` use this.
     ///
     /// ```

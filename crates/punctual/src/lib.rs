@@ -152,7 +152,7 @@ pub mod transport {
 ///
 /// const BADGE: u32 = 0x5a5a_0001;
 ///
-/// /// Shows a badge with every request, and serves nobody without one.
+/// /// Shows a badge with every request, and serves no client without one.
 /// #[derive(Clone)]
 /// struct Badge(&'static [u8]);
 ///

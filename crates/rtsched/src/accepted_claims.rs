@@ -79,7 +79,7 @@ impl AcceptedClaims {
     ) -> SchedulingParameters {
         use SchedulingParameters as P;
         let mut counted = claimed;
-        // Their importance, whatever it is, cannot be limited.
+        // Their importance cannot be limited.
         let is_limited = matches!(claimed, P::User(_)) && self.highest_importance < i32::MAX;
         if is_limited {
             counted = default(claimed.kind());

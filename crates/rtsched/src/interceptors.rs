@@ -186,7 +186,7 @@ impl ServerRequestInterceptor for SchedulingInterceptor {
             activations::use_resource(&self.0, resource).map_err(unsent)?;
         }
         if is_scheduled {
-            // The scheduler decides, whatever priority the request has.
+            // The scheduler decides, regardless of the request's priority.
             info.keep_native_priority();
         }
         Ok(())

@@ -211,12 +211,12 @@ pub(crate) fn kept(id: DetailId) -> Option<Detail> {
 /// Details that are kept.
 ///
 /// A [`SystemException`](crate::SystemException) is small, and is created on threads that must neither
-/// allocate nor format. So the thread that creates one writes what it concerns into a slot of a fixed table,
-/// and the text is made when somebody prints the exception. The table keeps the latest [`SLOTS`] details; an
-/// older exception prints without its detail.
+/// allocate nor format. So the thread that creates one writes the detail into a slot of a fixed table, and
+/// the text is made when the exception is printed. The table keeps the latest [`SLOTS`] details; an older
+/// exception prints without its detail.
 static TABLE: [Slot; SLOTS] = [const { Slot::empty() }; SLOTS];
 
-/// A detail that one thread writes while others may read: a sequence lock that nobody waits for.
+/// A detail that one thread writes while others may read: a sequence lock without waiting.
 struct Slot {
     /// The id of the detail; 0: it is being written, or was never.
     id: AtomicU32,

@@ -411,7 +411,7 @@ impl Core {
         self.threads.shutdown(self.limits.ending);
     }
 
-    /// Shows a gateway to this channel in its statistics, as long as somebody else holds it.
+    /// Shows a gateway to this channel in its statistics, as long as another owner holds it.
     pub(crate) fn show_gateway(&self, counters: &Arc<GatewayCounters>) {
         self.federation.show(counters);
     }

@@ -534,7 +534,7 @@ pub(crate) enum TimerState {
 }
 
 impl State {
-    /// Whether more is queued; if not, no thread delivers any more.
+    /// Whether more is queued; if not, no thread delivers from now on.
     fn has_more(&mut self) -> Delivered {
         if self.queue.is_empty() || !self.is_connected {
             self.queue.is_scheduled = false;

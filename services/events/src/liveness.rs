@@ -29,7 +29,7 @@ pub(crate) trait Questioner: Send + Sync {
 }
 
 impl Liveness {
-    /// Starts the thread, unless it runs already or the interval is zero: nobody is asked then.
+    /// Starts the thread, unless it runs already or the interval is zero, which disables the queries.
     pub(crate) fn start(
         self: &Arc<Self>,
         channel: Weak<dyn Questioner>,

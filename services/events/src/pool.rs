@@ -7,7 +7,7 @@ use punctual_os::PiMutex;
 
 use crate::rtec::rtec_event_comm::Event;
 
-/// Events that nobody holds any more are used again, with the memory of their payloads.
+/// Pool of released events, which are reused with the memory of their payloads.
 #[derive(Debug)]
 pub(crate) struct EventPool {
     ring: PiMutex<Ring>,
@@ -45,7 +45,7 @@ fn octets_of_any(event: &Event) -> usize {
     }
 }
 
-/// Number of octets that an event keeps while nobody uses it.
+/// Number of octets of payload memory that an unused event keeps.
 fn kept(event: &Event) -> usize {
     size_of::<Event>() + event.data.payload.capacity() + octets_of_any(event)
 }

@@ -18,9 +18,9 @@ pub enum Dispatching {
     /// On the threads of lanes. A consumer is served by the lane of its priority: of those at or below it the
     /// highest, else the lowest. A slow consumer delays those of its lane, while all threads are occupied.
     Lanes(Vec<Lane>),
-    /// Each consumer has a thread with its priority. A slow consumer delays nobody. If it is disconnected
-    /// during a callback, nobody waits for it: the thread ends when the callback returns, and counts as a
-    /// consumer until then.
+    /// Each consumer has a thread with its priority. A slow consumer delays no other one. If it is
+    /// disconnected during a callback, nothing waits for it: the thread ends when the callback returns, and
+    /// counts as a consumer until then.
     ThreadPerConsumer,
 }
 

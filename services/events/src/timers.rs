@@ -68,7 +68,7 @@ impl Timers {
         Ok(())
     }
 
-    /// Forgets the timers of a consumer, which is not connected any more.
+    /// Removes the timers of a consumer that is no longer connected.
     pub(crate) fn remove(&self, consumer: &Arc<Consumer>) {
         let own = Arc::as_ptr(consumer);
         self.state

@@ -23,7 +23,7 @@ pub struct Host {
     /// Name.
     pub name: String,
     /// Numbers of the CPUs for this work, to which threads are bound one by one (partitioned scheduling).
-    /// Empty: one CPU, whatever its number.
+    /// Empty: one CPU of any number.
     pub cpus: Vec<usize>,
     /// Order in which each CPU serves threads.
     pub order: HostOrder,

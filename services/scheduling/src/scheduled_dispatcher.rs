@@ -133,8 +133,8 @@ impl<C: Command> ScheduledDispatcher<C> {
         Ok(self.dispatcher.dispatch(command, placement.qos(release))?)
     }
 
-    /// Changes operations, computes, and passes the levels to the dispatcher; returns the anomalies. If
-    /// nothing runs any more, the levels stay, and no operation is dispatched.
+    /// Changes operations, computes, and passes the levels to the dispatcher; returns the anomalies. If no
+    /// operation remains enabled, the levels stay, and none is dispatched.
     ///
     /// ```
     /// use std::time::Duration;

@@ -37,7 +37,7 @@ pub use receiving::Receiving;
 /// An operation of Zenoh, or of the operating system, that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// Zenoh refuses a configuration or key, or reaches nobody whom the configuration demands.
+    /// Zenoh rejects a configuration or key, or does not reach an endpoint that the configuration requires.
     #[error("Zenoh: {0}")]
     Zenoh(#[from] zenoh::Error),
     /// The thread that receives could not be started.
@@ -85,7 +85,7 @@ impl Link {
     /// Opens a session.
     ///
     /// # Errors
-    /// Zenoh refuses the configuration, or reaches nobody whom it demands.
+    /// Zenoh rejects the configuration, or does not reach an endpoint that it requires.
     pub fn open(config: Config, settings: Settings) -> Result<Self, LinkError> {
         Ok(Self {
             session: zenoh::open(config).wait()?,

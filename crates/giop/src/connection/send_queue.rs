@@ -1,7 +1,7 @@
 //! What waits to be sent over one connection, in the order in which it is sent.
 //!
 //! A long message is divided into fragments, between which shorter messages, and fragments of others, are
-//! sent: whatever a connection's user has to send waits for one fragment at most. Nothing is divided unless a
+//! sent: each message of a connection's user waits for one fragment at most. Nothing is divided unless a
 //! fragment size is set.
 
 use alloc::{collections::VecDeque, vec::Vec};

@@ -196,8 +196,8 @@ impl Reference {
         let (added, seen) = (&mut frame.request.added, frame.seen.get_or_insert_default());
         let end = interceptors.end_request(started, request, added, seen, end);
         if let Some(payload) = panic {
-            // From user code in a stub, a servant or a transform: it belongs to the caller, whatever
-            // interceptors decide.
+            // From user code in a stub, a servant or a transform: it belongs to the caller, regardless of
+            // what interceptors decide.
             resume_unwind(payload);
         }
         ControlFlow::Continue(match (end, done) {

@@ -195,7 +195,7 @@ impl OrbBuilder {
     /// use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
     /// use punctual_types::Priority;
     ///
-    /// /// The network lets through whatever is not of the lowest priority.
+    /// /// The network prefers all traffic above the lowest priority.
     /// struct TwoClasses;
     ///
     /// impl NetworkPriorityMapping for TwoClasses {

@@ -67,7 +67,7 @@ impl PoaManager {
 
     /// Keeps requests until [`Self::activate`], within these limits for each lane of the adapters' pools;
     /// further ones are refused with TRANSIENT. Requests that are being served are completed. Collocated
-    /// calls, and requests to lanes with [`crate::LaneWait::Blocking`], are refused, because nobody else
+    /// calls, and requests to lanes with [`crate::LaneWait::Blocking`], are refused, because no other thread
     /// could serve them.
     ///
     /// The memory is allocated here and kept.

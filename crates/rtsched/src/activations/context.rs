@@ -102,7 +102,7 @@ pub(super) enum ActivationState {
     /// A call has taken the head away. `left_at`: processor time of the OS thread then, where a segment
     /// counts it.
     Calling { locus: Locus, left_at: Option<Duration> },
-    /// It has seen its cancellation; it is not scheduled any more.
+    /// It has seen its cancellation; it is no longer scheduled.
     Cancelled,
 }
 

@@ -147,7 +147,7 @@ impl Dispatcher {
     /// Places the head at an activation: the thread begins, arrives with a request, or returns from a call.
     /// Waits for its turn.
     ///
-    /// Another activation that still has the head loses it: its caller does not wait for it any more.
+    /// Another activation that still has the head loses it: its caller no longer waits for it.
     pub(crate) fn arrive(&self, point: SchedulingPoint, locus: Locus) -> Result<(), Interrupted> {
         let mut state = self.state.lock();
         let now = now();
@@ -347,8 +347,8 @@ impl Dispatcher {
         }
     }
 
-    /// Carries out an interruption: a cancelled activation is not scheduled any more, and one whose operation
-    /// is late continues to end that operation, its turn or not.
+    /// Carries out an interruption: a cancelled activation is no longer scheduled, and one whose operation is
+    /// late continues to end that operation, its turn or not.
     fn interrupt(
         &self,
         mut state: PiMutexGuard<'_, State>,

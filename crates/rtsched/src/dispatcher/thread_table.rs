@@ -30,7 +30,7 @@ pub(crate) struct Departure {
     pub(crate) outcome: Outcome,
 }
 
-/// What happened to a distributable thread that has no activation at this host any more.
+/// What happened to a distributable thread that no longer has an activation at this host.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Outcome {
     /// It has ended, on an OS thread of the application.

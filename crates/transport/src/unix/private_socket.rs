@@ -87,7 +87,7 @@ mod tests {
         let directory = punctual_fixtures::Folder::new("mode");
         let path = directory.join("socket");
         let watch = inotify::init(CreateFlags::NONBLOCK).unwrap();
-        // A change of mode by path would apply to whatever a link that was swapped in points to.
+        // A change of mode by path would apply to the target of a link that was swapped in.
         inotify::add_watch(&watch, &*directory, WatchFlags::ATTRIB).unwrap();
         let socket = PrivateSocket::listen(&path).unwrap();
         assert_eq!(

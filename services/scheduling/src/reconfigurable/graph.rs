@@ -64,7 +64,7 @@ impl Graph {
         let count = operations.len();
         let enabled = |dependency: &&Dependency| {
             let ends = [dependency.operation, dependency.on];
-            // A source has its own rates, whatever it depends on.
+            // A source has its own rates, regardless of its dependencies.
             ends.iter().all(|id| operations[id.index()].enabled)
                 && !operations[dependency.operation.index()].is_source()
         };

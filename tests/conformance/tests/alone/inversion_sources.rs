@@ -144,7 +144,7 @@ pub fn reactor_requests_are_told_apart_only_with_lanes() {
 }
 
 pub fn memory_freestore_a_large_request_costs_others_allocations_only_without_lanes() {
-    // Between calls of high priority comes a large request of low priority, whose memory somebody has to
+    // Between calls of high priority comes a large request of low priority, whose memory a thread has to
     // find.
     let provoke = |server: &Server| {
         let call = |peer: &mut Peer, operation| {

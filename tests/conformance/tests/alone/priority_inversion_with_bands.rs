@@ -66,7 +66,7 @@ fn reference(server: &Server, orb: &Orb, banded: bool) -> ProbeRef {
 
 const URGENT: i32 = 100;
 
-/// One thread sends requests of low priority, and then one of high priority. Somebody of low priority is
+/// One thread sends requests of low priority, and then one of high priority. A thread of low priority is
 /// being served.
 pub fn only_lanes_and_bands_together_let_the_urgent_one_pass() {
     for (lanes, banded) in [(false, false), (false, true), (true, false), (true, true)] {

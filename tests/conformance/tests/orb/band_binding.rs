@@ -253,7 +253,7 @@ fn a_bound_connection_carries_its_band_only() {
     }
 }
 
-/// The band is about what the client says, whatever becomes of it then.
+/// The band refers to the priority that the client states, regardless of its later treatment.
 #[test]
 fn the_band_comes_before_the_highest_priority() {
     let server = serve(plain, PROPAGATED, &[], false);
@@ -503,7 +503,7 @@ fn answer_call(peer: &mut Peer) {
     peer.send(&COMMON.reply(request.request().id, 0, |body| body.i32(42)));
 }
 
-/// It is asked once, whatever connections follow.
+/// It is queried once, regardless of the connections that follow.
 #[test]
 fn a_server_that_does_not_know_it_is_used_as_it_is() {
     for (kind, minor) in [
@@ -528,8 +528,8 @@ fn a_server_that_does_not_know_it_is_used_as_it_is() {
     }
 }
 
-/// The call has not been sent, whatever the server says of the binding; and the next one asks again, over the
-/// same connection.
+/// The call has not been sent, regardless of the server's answer to the binding; the next one asks again,
+/// over the same connection.
 #[test]
 fn a_refusal_ends_the_call_before_it_is_sent() {
     let orb = ordinary_client();

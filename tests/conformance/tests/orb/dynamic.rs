@@ -205,7 +205,7 @@ fn replies_are_read_in_every_byte_order() {
     }
 }
 
-/// Adds up, whatever it is told to expect.
+/// Adds up, regardless of the declared types.
 #[derive(Default)]
 struct Adder {
     calls: AtomicUsize,

@@ -128,7 +128,7 @@ fn connecting_ends_with_the_shortest_of_all_time_outs() {
     }
 }
 
-/// Nobody reads, and the request is larger than what the kernel keeps.
+/// The server does not read, and the request is larger than the kernel's buffers.
 #[test]
 fn sending_ends_with_the_timeout() {
     let huge: Longs = vec![7; 16 << 20];

@@ -48,7 +48,7 @@ fn resolve<R: Interface>(orb: &Orb, address: &str) -> Result<R, Failed> {
     })
 }
 
-/// Explains why a channel cannot be used: nobody answers there, or what was refused.
+/// Explains why a channel cannot be used: it does not answer, or has refused something.
 pub fn unreachable(address: &str, problem: &EventError) -> Failed {
     Failed::Refused(match problem {
         EventError::Call(exception) if exception.kind == SystemExceptionKind::ObjectNotExist => format!(

@@ -73,7 +73,7 @@ pub fn run(command: &Events) -> ExitCode {
 enum Failed {
     /// It could not begin.
     Refused(String),
-    /// The channel answered before, and does not any more; or what was asked for did not come.
+    /// The channel answered before, but no longer does; or the requested events did not arrive.
     Ended(String),
 }
 
@@ -84,7 +84,7 @@ impl Failed {
         ))
     }
 
-    /// The channel does not answer any more.
+    /// The channel no longer answers.
     fn gone(address: &str, problem: impl fmt::Display) -> Self {
         Self::Ended(format!("the channel {address} is gone: {problem}"))
     }

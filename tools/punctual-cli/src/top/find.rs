@@ -36,7 +36,7 @@ pub fn socket(given: Option<&Path>) -> Result<PathBuf, Failed> {
     }
 }
 
-/// Sockets of this user named `….inspect` that a process has open, in whatever folder.
+/// Sockets of this user named `….inspect` that a process has open, in any folder.
 fn open_sockets() -> Vec<PathBuf> {
     let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
     // Num RefCount Protocol Flags Type St Inode Path; accepted connections name the path again.

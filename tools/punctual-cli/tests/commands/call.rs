@@ -469,7 +469,7 @@ fn values_of_every_type_are_read_and_printed() {
     }
 }
 
-/// Answers with octets of its own, whatever it is asked.
+/// Answers every request with octets of its own.
 struct Hostile(Vec<i32>);
 
 impl DynamicServant for Hostile {

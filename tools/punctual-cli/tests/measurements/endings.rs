@@ -67,7 +67,7 @@ pub fn ctrl_c_says_that_the_machine_is_as_before() {
     let (mut demo, _) = begin("60");
     kill_process(Pid::from_child(&demo), Signal::INT).unwrap();
     let began = Instant::now();
-    // Whatever it still prints.
+    // Discards the rest of its output.
     let mut rest = String::new();
     demo.stdout.take().unwrap().read_to_string(&mut rest).unwrap();
     let ended = demo.wait_with_output().unwrap();

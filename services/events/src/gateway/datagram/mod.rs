@@ -35,8 +35,8 @@ const RECEIVED: usize = 1 << 20;
 const SLICE: Duration = Duration::from_millis(100);
 
 /// Sockets for gateways over datagrams: each event travels alone, without acknowledgement. What the network
-/// loses is lost, and what it sends twice is recognised, unless senders are [foreign](Self::foreign). Whoever
-/// can send datagrams to the socket can push events: use networks that you trust.
+/// loses is lost, and what it sends twice is recognised, unless senders are [foreign](Self::foreign). Every
+/// host that can send datagrams to the socket can push events: use trusted networks only.
 ///
 /// ```
 /// use punctual_events::{Datagrams, EventChannel, EventType, Filter};

@@ -87,7 +87,7 @@ impl Receiver {
             match socket.recv_from(&mut buffer) {
                 Ok((_, sender)) if Some(sender) == self.own => {}
                 Ok((length, sender)) => self.take(sender, &buffer[..length], now()),
-                // None came, or a datagram sent before found nobody.
+                // None arrived, or the destination of an earlier datagram was unreachable.
                 Err(_) => {
                     self.reassembly.expire(now());
                     self.inlet.report();

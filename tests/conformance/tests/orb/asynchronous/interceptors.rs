@@ -169,7 +169,7 @@ fn sending_and_waiting_are_seen_apart() {
     let expected = sent_and(&[("send_poll", 0, None), ("receive_exception", 0, raised)]);
     assert_eq!(client.watch.take(), expected);
     drop(probe.twice_async(1));
-    assert_eq!(client.watch.take(), SENT, "nobody came for it");
+    assert_eq!(client.watch.take(), SENT, "its result was not collected");
 }
 
 #[test]

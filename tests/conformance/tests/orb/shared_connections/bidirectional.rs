@@ -147,8 +147,7 @@ fn addresses_of_others_are_not_believed() {
     }
 }
 
-/// A reply over a connection that nobody has made bidirectional breaks the protocol, as does one that answers
-/// nothing.
+/// A reply over a connection that is not bidirectional breaks the protocol, as does one that answers nothing.
 #[test]
 fn invented_replies_end_the_connection() {
     let server = accepting(own());

@@ -51,7 +51,7 @@ fn pools_that_cannot_read_are_refused() {
     ));
     let blocking = client.orb.threadpool().wait(LaneWait::Blocking).build().unwrap();
     let Err(OrbError::ThreadPool(rule)) = client.orb.set_reply_threadpool(&blocking) else {
-        panic!("nobody reads there");
+        panic!("no thread reads there");
     };
     assert!(rule.contains("`Polled`"), "{rule}");
 }

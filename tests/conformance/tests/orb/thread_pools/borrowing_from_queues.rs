@@ -366,7 +366,7 @@ fn at_the_end_nothing_is_left_undecided() {
         server.hooks.open_gate();
         own.join().unwrap();
         held.end();
-        let refused = waits.join().unwrap().expect_err("nobody is left to serve it");
+        let refused = waits.join().unwrap().expect_err("no thread is left to serve it");
         assert_eq!(refused.completed, Completion::No, "{refused:?}");
     });
     server.orb.shutdown_and_wait().unwrap();
@@ -390,7 +390,7 @@ struct Fates {
 }
 
 /// Calls of many clients at once, each at its priority, until each has made its calls or has been told that
-/// nobody is there.
+/// no thread is there.
 fn call_from_all_sides(server: &Server, calls: i32, meanwhile: impl FnOnce()) -> Fates {
     server.hooks.open_gate();
     let fates = Mutex::new(Fates::default());

@@ -15,7 +15,7 @@ fn threads_are_made_one_at_a_time_up_to_the_bound() {
     let client = client();
     let probe = server.reference_for(&client);
     let pool = prefix(&server);
-    // The first request has left nobody waiting.
+    // The first request has left no thread waiting.
     assert_eq!(
         (seen(&server, 0).threads.present, seen(&server, 0).threads.dynamic),
         (2, 1)

@@ -39,7 +39,7 @@ impl Gateway {
         Self { child, said, ways }
     }
 
-    /// SIGKILL: it does not get to do anything any more.
+    /// SIGKILL: it cannot run any further code.
     fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

@@ -1,5 +1,5 @@
-//! The table of bad messages: each gets the right answer, costs at most its own connection, and nobody else
-//! notices.
+//! The table of bad messages: each gets the right answer, costs at most its own connection, and no other
+//! client notices.
 
 mod bodies;
 mod fragments;
