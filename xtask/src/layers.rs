@@ -85,7 +85,7 @@ enum Position<'n> {
     Trace,
     Scenarios,
     Tools,
-    /// What tests of several packages share.
+    /// Fixtures that tests of several packages share.
     Fixtures,
     /// Tests, examples and measured programs: nothing imports them.
     User,

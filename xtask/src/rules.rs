@@ -126,7 +126,7 @@ fn explained(metadata: &Metadata, findings: &mut Vec<String>) -> Result<(), Stri
     Ok(())
 }
 
-/// What the first column of the tables has in backquotes.
+/// Names in backquotes in the first column of the tables.
 fn rows(page: &str) -> impl Iterator<Item = &str> {
     page.lines()
         .filter_map(|line| line.strip_prefix("| `")?.split_once('`').map(|(name, _)| name))

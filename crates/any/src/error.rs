@@ -14,9 +14,9 @@ pub enum AnyError {
     Malformed(CdrError),
     /// The `any` holds another type than the one that was asked for.
     OtherType {
-        /// What it holds.
+        /// Type that it holds.
         held: String,
-        /// What was asked for.
+        /// Requested type.
         wanted: String,
     },
     /// The value does not have the form that the type code states.

@@ -24,7 +24,7 @@ pub struct SchedulerState {
     pub statistics: SchedulerStatistics,
 }
 
-/// What the schedule in force has, and what all computations have found since the start.
+/// Contents of the schedule in force, and findings of all computations since the start.
 ///
 /// ```
 /// use punctual_inspect::SchedulerStatistics;

@@ -19,7 +19,7 @@ use crate::{
     peer_rates::PeerKey,
 };
 
-/// What an acceptor had.
+/// Result of one step of an acceptor.
 enum Step {
     /// A connection, perhaps one of several.
     Taken,

@@ -56,9 +56,9 @@ const MAX_LANES: usize = 5;
 /// priority the request stays where a thread of that lane would find it, so a helper that is preempted in
 /// between holds nothing.
 ///
-/// What lanes share in this way: arming takes the kernel's mutex of the lower lane's epoll instance, and so
-/// does a report in the other direction. In kernels without PREEMPT_RT it does not inherit priority. A pool
-/// that borrows trades this bit of isolation for throughput; a pool that does not is not affected.
+/// The cost is shared state: arming takes the kernel's mutex of the lower lane's epoll instance, and so does
+/// a report in the other direction. In kernels without PREEMPT_RT it does not inherit priority. A pool that
+/// borrows trades this bit of isolation for throughput; a pool that does not is not affected.
 ///
 /// # Errors
 /// [`LaneError::TooManyBorrowingLanes`] if the lanes do not buffer and there are more than 5;

@@ -138,7 +138,7 @@ impl<H: RequestHandler> Connection<H> {
         }
     }
 
-    /// What is known about the peer, if it may call.
+    /// Returns the properties of the peer, if it may call.
     #[inline(always)]
     pub(crate) fn peer(&self) -> Option<&H::PeerData> {
         match &self.role {

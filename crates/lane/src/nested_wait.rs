@@ -218,7 +218,7 @@ struct NestedAtQueue<'l, H: ServingSlot>(&'l Lane<H>);
 impl<'l, H: ServingSlot> NestedAtQueue<'l, H> {
     fn enter(lane: &'l Lane<H>) -> Self {
         lane.queue.enter_nested();
-        // What a lane above asked before rang for no thread.
+        // An earlier request for help from a lane above woke no thread.
         if lane.is_asked_for_help() {
             lane.queue.wake_nested();
         }

@@ -235,7 +235,7 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
         }
         let (handed_over, queued) = self.lane.take_over(&mut self.buffers);
         self.run_task();
-        // What another lane has redispatched is mostly older.
+        // Requests that another lane has redispatched are mostly older.
         if let Some(request) = queued {
             self.serve_queued(request);
         }

@@ -313,7 +313,7 @@ impl ResolveError {
     }
 }
 
-/// What to try next.
+/// Advice for the user.
 fn hint(exception: SystemException) -> &'static str {
     match exception.kind {
         SystemExceptionKind::Timeout => {
@@ -329,7 +329,7 @@ fn quoted(text: &str) -> String {
         text => format!("`{text}`: "),
     }
 }
-/// What to try if listening has failed.
+/// Advice for the user if listening has failed.
 fn advice(source: &std::io::Error) -> &'static str {
     match source.kind() {
         std::io::ErrorKind::AddrInUse => {

@@ -42,7 +42,7 @@ pub(crate) struct OrbCore {
     pub(crate) poa_defaults: PiMutex<PoaDefaults>,
     pub(crate) root: Arc<PoaCore>,
     inspector: OnceLock<Inspector>,
-    /// What inspection shows beside the lanes.
+    /// Schedulers that inspection shows beside the lanes.
     pub(crate) schedulers: Shown<SchedulerState>,
     pub(crate) contracts: Shown<ContractState>,
 }

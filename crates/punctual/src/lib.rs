@@ -68,7 +68,7 @@ pub use punctual_types::{
     SystemExceptionKind,
 };
 
-/// What most programs name.
+/// Items that most programs use.
 ///
 /// ```
 /// use punctual::prelude::*;
@@ -272,7 +272,7 @@ pub mod value {
     };
 }
 
-/// What generated code names; nothing here is for use by hand.
+/// Items for generated code, not for use by hand.
 ///
 /// ```
 /// use punctual::rt::{Interface, ObjectRef};

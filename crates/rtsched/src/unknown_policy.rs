@@ -4,7 +4,7 @@ use punctual_sched::dynamic::SchedulingParameters;
 
 use crate::wire::UnknownParameters;
 
-/// What becomes of a thread that arrives with parameters of a user-defined or newer kind that is not the
+/// Treatment of a thread that arrives with parameters of a user-defined or newer kind that is not the
 /// scheduler's.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum UnknownPolicy {

@@ -8,7 +8,7 @@ use core::{
 
 use crate::{Priority, PriorityBand};
 
-/// What a system exception concerns. Its text follows that of the minor code.
+/// Subject of a system exception. Its text follows that of the minor code.
 ///
 /// ```
 /// use punctual_types::{Completion, Detail, Minor, Priority, SystemException, SystemExceptionKind};

@@ -24,7 +24,7 @@ pub struct SystemException {
     pub minor: Minor,
     /// Whether the operation had completed when the exception was raised.
     pub completed: Completion,
-    /// What it concerns, for its text only.
+    /// Subject of the exception, which only its text shows.
     detail: Option<DetailId>,
 }
 

@@ -138,8 +138,8 @@ impl Builder {
         self
     }
 
-    /// What included files declare in a module is not generated again: another crate, or another module of
-    /// this one, has it already. `module` is scoped, like `Lab` or `Lab::Types`, and `::` stands for the
+    /// Declarations of included files in a module are not generated again: another crate, or another module
+    /// of this one, has it already. `module` is scoped, like `Lab` or `Lab::Types`, and `::` stands for the
     /// global scope with all modules; `path` is the Rust module that was generated for it. What the compiled
     /// files themselves declare in the module is generated here.
     ///

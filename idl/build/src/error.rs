@@ -38,7 +38,7 @@ pub enum Error {
         /// The name.
         name: String,
     },
-    /// What was given as attributes is something else.
+    /// A text given as attributes is not a list of attributes.
     #[error("`{attribute}` is no attribute ({reason}); write it as in Rust: `#[derive(serde::Serialize)]`")]
     NoAttribute {
         /// The text.
@@ -55,7 +55,7 @@ pub enum Error {
         /// The name.
         name: String,
     },
-    /// What was given as a path is something else.
+    /// A text given as a path is not a path.
     #[error("`{path}` is no path of a Rust module ({reason}); write it as in `::lab_types::lab`")]
     NoPath {
         /// The text.

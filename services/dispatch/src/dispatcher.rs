@@ -224,7 +224,7 @@ pub(crate) fn wake_all<C>(state: PiMutexGuard<'_, State<C>>) {
 impl<C: Command> Drop for Dispatcher<C> {
     fn drop(&mut self) {
         if !self.shared.state.lock().ends {
-            // What was cancelled has been told.
+            // Cancelled commands have been notified.
             let _ = self.shutdown(Duration::ZERO);
         }
     }

@@ -48,7 +48,7 @@ pub enum Order {
     Laxity,
 }
 
-/// What happens to a command whose queue is full.
+/// Treatment of a command whose queue is full.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Overflow {
     /// It is returned to its supplier.

@@ -22,7 +22,7 @@ pub(crate) struct Queued<C> {
     pub(crate) retries: u32,
 }
 
-/// What a thread does next.
+/// Next action of a thread.
 pub(crate) enum Next<C> {
     Execute(Queued<C>),
     /// It can no longer meet its deadline.

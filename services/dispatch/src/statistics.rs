@@ -1,8 +1,8 @@
 //! Counters of a level.
 
-/// What has happened to the commands of one level. Every command ends in exactly one of `executed`,
-/// `rejected`, `dropped`, `cancelled_before`, `cancelled_at_checkpoint`, `panicked` and `discarded`, or is
-/// still `queued` or running.
+/// Outcomes of the commands of one level. Every command ends in exactly one of `executed`, `rejected`,
+/// `dropped`, `cancelled_before`, `cancelled_at_checkpoint`, `panicked` and `discarded`, or is still `queued`
+/// or running.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct LevelStatistics {
     /// Preemption priority of the level.

@@ -43,8 +43,8 @@ pub struct Lane {
     /// Order in which its consumers are served. By deadline or laxity, those with a
     /// [deadline](crate::SubscriptionBuilder::deadline) come first.
     pub order: Order,
-    /// What becomes of events that can no longer meet the deadline of their consumer. Policies with
-    /// checkpoints or retries are refused ([`EventError::Shedding`](crate::EventError::Shedding)).
+    /// Treatment of events that can no longer meet the deadline of their consumer. Policies with checkpoints
+    /// or retries are refused ([`EventError::Shedding`](crate::EventError::Shedding)).
     pub shedding: SheddingPolicy,
 }
 
@@ -61,7 +61,7 @@ impl Lane {
     }
 }
 
-/// What happens to an event if the queue of a consumer is full. Each loss is counted for the consumer.
+/// Treatment of an event if the queue of a consumer is full. Each loss is counted for the consumer.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Overflow {
     /// The oldest events of the queue are lost.

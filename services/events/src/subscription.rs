@@ -29,7 +29,7 @@ impl EventChannel {
     }
 }
 
-/// What a consumer gets for each event.
+/// Form in which a consumer gets each event.
 pub trait Content: 'static {
     /// Its type.
     type Item: 'static;
@@ -73,7 +73,7 @@ pub struct SubscriptionBuilder<C> {
     content: PhantomData<fn() -> C>,
 }
 
-/// What is called for events that are dropped because they could no longer meet their deadline.
+/// Function that is called for events that are dropped because they could no longer meet their deadline.
 type Cancelled = Box<dyn Fn(&[Arc<Event>]) + Send + Sync>;
 
 impl<C: Content> SubscriptionBuilder<C> {

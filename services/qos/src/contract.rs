@@ -43,7 +43,7 @@ struct Shared {
 
 type Callback = Box<dyn Fn(&Transition) + Send + Sync>;
 
-/// Where it is, and where it may be going.
+/// Present region, and the region to which it may be moving.
 struct State {
     region: usize,
     /// Another region, and how many evaluations in succession have found it.

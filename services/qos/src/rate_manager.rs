@@ -49,7 +49,7 @@ struct Narrowed {
     rest: Vec<RateTuple>,
 }
 
-/// What the present rate of an operation means for its deadline.
+/// Consequence of an operation's present rate for its deadline.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Need {
     /// The deadline would be missed: a higher rate is needed.
@@ -176,7 +176,7 @@ impl RateManager {
             self.scheduler = candidate;
             return Ok(self.selected(id, Some(computed), true));
         }
-        // What was refused once is not tried again.
+        // A rate that was refused once is not tried again.
         let (_, narrowed) = changes.swap_remove(0);
         self.scheduler.replace(id, narrowed.rest)?;
         let again = self.scheduler.compute();

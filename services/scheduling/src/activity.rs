@@ -118,7 +118,7 @@ impl Step {
     }
 }
 
-/// Where a step runs, by name.
+/// Place at which a step runs, by name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Place<'s> {
     /// The client's thread on this host.

@@ -64,7 +64,7 @@ pub struct ReconfigurableScheduler {
     operations: Vec<Operation>,
     names: HashMap<Arc<str>, OperationId>,
     dependencies: Vec<Dependency>,
-    /// What follows from all this; `None` before [`Self::compute`], and after changes of the structure.
+    /// Result of the computation; `None` before [`Self::compute`], and after changes of the structure.
     solution: Option<Solution>,
 }
 
@@ -86,7 +86,7 @@ struct Solution {
     subpriorities: Vec<u32>,
 }
 
-/// What was decided for one operation.
+/// Decision for one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Assignment {
     /// Time between two executions; `None`: it does not run.

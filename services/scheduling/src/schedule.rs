@@ -104,7 +104,7 @@ impl Schedule {
     }
 
     /// Returns the builder of the ORB of a host, with its settings and the priority mapping of the schedule.
-    /// What the program sets afterwards replaces a setting, and adds an endpoint.
+    /// Settings that the program makes afterwards replace these; endpoints are added.
     ///
     /// # Errors
     /// [`UnknownName`] for a host that is not in the schedule.

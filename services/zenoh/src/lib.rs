@@ -94,9 +94,9 @@ impl Link {
         })
     }
 
-    /// What `export` of a channel calls for each event. An event that no gateway would receive at present,
-    /// because there is none or the way to it is interrupted, is lost; so is one that is too long. What Zenoh
-    /// drops later, receivers count. It does not wait for the network.
+    /// Function that `export` of a channel calls for each event. An event that no gateway would receive at
+    /// present, because there is none or the way to it is interrupted, is lost; so is one that is too long.
+    /// What Zenoh drops later, receivers count. It does not wait for the network.
     ///
     /// # Errors
     /// Zenoh refuses the key.

@@ -110,7 +110,7 @@ fn check_name(name: &str, module: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What `Cargo.toml` names as `punctual` and `punctual-build`.
+/// Entries of `Cargo.toml` for `punctual` and `punctual-build`.
 fn dependencies(options: &Options) -> Result<[String; 2], String> {
     let checkout = checkout(options)?;
     let version = concat!(

@@ -468,7 +468,7 @@ fn cannot_write(file: &Path, error: &std::io::Error) -> String {
     format!("cannot write {}: {error}{}", file.display(), hint(error))
 }
 
-/// What to check after this error.
+/// Advice after this error.
 fn hint(error: &std::io::Error) -> &'static str {
     match error.kind() {
         std::io::ErrorKind::NotFound => "; does its folder exist?",

@@ -17,7 +17,7 @@ const MOST_ID: usize = 1024;
 /// ids are compared and looked up.
 const ID: usize = 32;
 
-/// Where a value is expected.
+/// Tag at the place of a value.
 #[derive(Debug)]
 pub enum ValueTag<'a> {
     /// The null value.
@@ -28,7 +28,7 @@ pub enum ValueTag<'a> {
     Value(ValueHeader<'a>),
 }
 
-/// What precedes the state of a value.
+/// Header that precedes the state of a value.
 #[derive(Debug)]
 pub struct ValueHeader<'a> {
     /// Position of the tag.

@@ -12,7 +12,7 @@ use core::{
 use super::value_header::ValueHeader;
 use crate::{CdrError, CdrErrorKind, Decode, Decoder, ValueObject, value::tags::TAG};
 
-/// What the decoders of one message know about its values.
+/// Shared state of the decoders of one message for its values.
 pub(crate) struct Received<'a> {
     /// The whole message.
     octets: &'a [u8],

@@ -7,7 +7,7 @@ use crate::{
     value::tags::{CHUNKED, ID_LIST, INDIRECTION, ONE_ID, TAG},
 };
 
-/// What an encoder knows about the values of its message.
+/// State of an encoder for the values of its message.
 #[derive(Debug, Default)]
 pub(crate) struct EncodedValues {
     /// Positions of values, by their addresses.

@@ -2,7 +2,7 @@
 
 use crate::{MessageHeader, ReplyStatus};
 
-/// What [`ReceiveHalf::poll`](super::ReceiveHalf::poll) found.
+/// Result of [`ReceiveHalf::poll`](super::ReceiveHalf::poll).
 ///
 /// The octets of a message with a header are available from
 /// [`ReceiveHalf::message`](super::ReceiveHalf::message) or [`ReceiveHalf::take`](super::ReceiveHalf::take)

@@ -106,7 +106,7 @@ pub struct Connection {
     pub send: SendHalf,
 }
 
-/// What this side of a connection does.
+/// Role of this side of a connection.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Role {
     /// Sends requests and receives replies.

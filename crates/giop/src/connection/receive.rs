@@ -454,7 +454,7 @@ impl ReceiveHalf {
         }
     }
 
-    /// What follows the current message in the buffer.
+    /// Decodes the header of the message that follows the current one in the buffer.
     #[inline(never)]
     fn frame_rest(&self) -> Result<Option<MessageHeader>, HeaderError> {
         let rest = &self.buffer.received()[self.current..];

@@ -16,7 +16,7 @@ const MAX_WRITE: usize = 64 << 10;
 /// Smallest size of fragments in octets: headers are never divided by much.
 const MIN_FRAGMENT: usize = 256;
 
-/// What waits to be sent over one connection: see the [module](super).
+/// Messages that wait to be sent over one connection: see the [module](super).
 ///
 /// A user that sends `message`:
 /// 1. writes it, if it is at most [`Self::at_once`] octets long, and [keeps](Self::keep) what the stream had
@@ -71,7 +71,7 @@ pub struct SendQueue {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Ticket(u64);
 
-/// What became of a request that is withdrawn.
+/// Outcome of withdrawing a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Withdrawn {
     /// It is not divided, or has been sent.
@@ -141,7 +141,7 @@ impl SendQueue {
 
     /// Adds a message, or the rest of one that the stream has begun to take.
     pub fn keep(&mut self, octets: &[u8]) {
-        // What was sent is dropped before the memory grows, if it is most of it.
+        // Sent octets are dropped before the memory grows, if they are most of it.
         if self.sent > self.whole.len() - self.sent {
             self.whole.drain(..self.sent);
             self.sent = 0;

@@ -35,7 +35,7 @@ pub(crate) struct Endpoint {
     orb_type: AtomicU32,
 }
 
-/// What follows if the caller of a request stops waiting for the reply.
+/// Action if the caller of a request stops waiting for the reply.
 pub(super) enum Cancellation {
     /// CancelRequest, over a connection that remains in use.
     Sent,
@@ -48,7 +48,7 @@ pub(super) enum Cancellation {
 /// ORB type of omniORB, which no longer answers over a connection on which a CancelRequest has arrived.
 const OMNIORB_ORB_TYPE: u32 = 0x4154_5400;
 
-/// What distinguishes endpoints.
+/// Properties that distinguish endpoints.
 #[derive(Eq, Hash, PartialEq)]
 pub(super) struct EndpointKey {
     pub(super) profile_tag: u32,

@@ -246,7 +246,7 @@ impl Reference {
     }
 }
 
-/// What interceptors see of a panic.
+/// Exception that represents a panic to interceptors.
 fn panicked() -> SystemException {
     SystemException::new(SystemExceptionKind::Unknown, Minor::NONE, Completion::Maybe)
 }

@@ -60,7 +60,7 @@ impl Orb {
         if core.configuration.scheduling_class == SchedulingClass::Other {
             return Ok(self.create_mutex());
         }
-        // Who locks it will be in a real-time class.
+        // The threads that lock it will be in a real-time class.
         notice::enter_realtime(core.configuration.lock_memory);
         Ok(Mutex::new(Some(native)))
     }

@@ -39,7 +39,7 @@ pub(crate) struct DeferredReplies {
 #[derive(Default)]
 struct Table {
     slots: Vec<Arc<Slot>>,
-    /// What is known of the request in each slot without its lock; `None`: no handler exists.
+    /// Parts of the request in each slot that are readable without its lock; `None`: no handler exists.
     keys: Vec<Option<Key>>,
     /// Indices of the slots without handler.
     free: Vec<usize>,

@@ -62,7 +62,7 @@ impl fmt::Display for Mechanism {
     }
 }
 
-/// What [`Mechanism::ReadyQueue`] does to a running thread when a more eligible one gets ready.
+/// Action of [`Mechanism::ReadyQueue`] on a running thread when a more eligible one gets ready.
 ///
 /// ```
 /// use punctual_rtsched::{Preemption, RtScheduling};

@@ -10,7 +10,7 @@ use super::{
     peer_layout::PeerLayout,
 };
 
-/// What reading a received context depends on.
+/// Settings for reading a received context.
 ///
 /// ```
 /// use std::time::Duration;

@@ -199,7 +199,7 @@ pub enum Source {
     },
 }
 
-/// What can delay a step: work at its priority or above, or a thread of its lane that waits.
+/// Causes that can delay a step: work at its priority or above, or a thread of its lane that waits.
 #[derive(Clone, Copy)]
 pub(crate) struct Interference {
     pub(crate) source: Source,

@@ -51,7 +51,7 @@ impl RemoteChannel {
     /// until `to` has queued it for its consumers. `to` recognises a batch that it gets again. Beyond
     /// `kept`, the overflow rule of this channel applies: with `Block` its suppliers wait.
     ///
-    /// What waits is lost when the process of this channel ends, or has not been fetched for
+    /// Waiting events are lost when the process of this channel ends, or if they have not been fetched for
     /// [`kept_for`](crate::ChannelLimits::kept_for). The thread NAME-gateway of this process fetches; give
     /// the ORB a timeout of calls.
     ///

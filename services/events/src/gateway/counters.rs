@@ -10,7 +10,7 @@ use crate::{
     wire,
 };
 
-/// What became of the events that a gateway received.
+/// Outcomes of the events that a gateway received.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct GatewayStatistics {
     /// Its name.
@@ -48,7 +48,7 @@ pub(crate) struct Counters {
     reconnected: AtomicU64,
 }
 
-/// What became of an event that a gateway brought.
+/// Outcome of an event that a gateway brought.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Imported {
     Passed,

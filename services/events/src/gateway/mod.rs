@@ -29,7 +29,7 @@ pub struct Gateway {
     counters: Arc<Counters>,
 }
 
-/// Where a gateway takes its events from.
+/// Source of a gateway's events.
 enum Source {
     Subscription(RemoteSubscription),
     Local(Subscription),

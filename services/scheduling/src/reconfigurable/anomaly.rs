@@ -31,7 +31,7 @@ pub enum Anomaly {
     Contradiction {
         /// Name of the operation.
         name: Arc<str>,
-        /// What does.
+        /// Reason for the anomaly.
         reason: &'static str,
     },
     /// Not even the lowest rate of a source fits below the threshold.

@@ -197,7 +197,7 @@ impl Graph {
             }
             found.push(self.order[place]);
             for &(follower, _) in self.followers.of_operation(self.order[place]) {
-                // What follows may also be behind a cycle.
+                // A follower may also be behind a cycle.
                 if let Some(mark) = pending.get_mut(self.places[follower as usize] as usize) {
                     *mark = true;
                 }

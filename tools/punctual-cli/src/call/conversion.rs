@@ -7,7 +7,7 @@ use punctual::{
 
 use super::{literal::Literal, quad};
 
-/// What literals are read with.
+/// Context in which literals are read.
 pub struct Reading<'r> {
     /// Resolves references.
     pub orb: &'r Orb,
@@ -20,7 +20,7 @@ impl Reading<'_> {
     /// marks there, which the shell would take away.
     ///
     /// # Errors
-    /// Where the argument is not of the type, and what would be.
+    /// Place at which the argument is not of the type, and the expected form.
     pub fn argument(&self, text: &str, of: &TypeCode) -> Result<Any, String> {
         let malformed = |error: punctual::any::AnyError| error.to_string();
         let code = of.view().resolved().map_err(|error| error.to_string())?;
@@ -389,7 +389,7 @@ fn of_label(label: i128, code: &TypeCodeView<'_>) -> Result<Option<Value>, Probl
     })
 }
 
-/// What a literal of this type looks like.
+/// Form of a literal of this type.
 fn expectation(code: &TypeCodeView<'_>) -> String {
     match code.kind() {
         Ok(Kind::Enum) => {

@@ -5,11 +5,11 @@ use punctual_idl::{Specification, hir::DefinitionId};
 
 use super::{Failed, Options, from_idl, from_repository, operation::Operation};
 
-/// What is known of an object's interface.
+/// Knowledge about an object's interface.
 pub enum Known<'i> {
     /// An interface of the IDL file.
     Declared(&'i Specification, DefinitionId),
-    /// What the server's interface repository says.
+    /// Description from the server's interface repository.
     Described(InterfaceDescription),
 }
 

@@ -128,7 +128,7 @@ enum Failed {
     System(SystemException),
     /// The object cannot be reached.
     Unreachable(String),
-    /// What was received cannot be shown.
+    /// The received reply cannot be shown.
     Unreadable(String),
 }
 

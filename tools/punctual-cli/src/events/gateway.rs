@@ -147,7 +147,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What a gateway connects.
+/// The two sides that a gateway connects.
 enum Ends {
     Channels {
         from: String,
@@ -305,7 +305,7 @@ impl<'a> Host<'a> {
 struct Way {
     ends: Ends,
     gateway: Option<Gateway>,
-    /// What gateways before it did.
+    /// Counters of the gateways before it.
     before: GatewayStatistics,
 }
 

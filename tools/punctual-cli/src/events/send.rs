@@ -63,7 +63,7 @@ pub struct Options {
     priority: Option<Priority>,
 }
 
-/// What the events carry.
+/// Payload of the events.
 #[derive(Args, Debug)]
 #[group(multiple = false)]
 struct Payload {
@@ -123,7 +123,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What tells how many events the channel has refused since it began, if it is one of `serve`.
+/// Returns a function that queries how many events the channel has refused, if `serve` runs it.
 fn refusals(orb: &Orb, address: &str) -> impl Fn() -> Option<u64> + use<> {
     let inspection = client::inspection(orb, address).ok();
     move || Some(inspection.as_ref()?.state().ok()?.refused)

@@ -111,7 +111,7 @@ fn state(one: &ConsumerStatistics) -> &'static str {
     }
 }
 
-/// What changed for a consumer, per second.
+/// Changes of a consumer's counters, per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Rates {
     delivered: f64,
@@ -183,7 +183,7 @@ fn totals(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
     )
 }
 
-/// What a gateway did, in a sentence.
+/// Counters of a gateway as a sentence.
 pub fn counted(one: &GatewayStatistics) -> String {
     let malformed = match one.malformed {
         0 => String::new(),

@@ -77,7 +77,7 @@ fn standalone(manifest: &str, workspace: &str, checkout: &Path) -> Result<String
     Ok(text)
 }
 
-/// What the workspace's manifest states for a key. Its paths are relative to the checkout.
+/// Value that the workspace's manifest states for a key. Its paths are relative to the checkout.
 fn value_of(key: &str, workspace: &str, checkout: &Path) -> Result<String, String> {
     let start = format!("{key} = ");
     let value = workspace.lines().find_map(|line| line.strip_prefix(&start));

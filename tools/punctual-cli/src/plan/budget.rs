@@ -8,7 +8,7 @@ use punctual_scheduling::{Activity, Model, Schedule};
 
 use super::{milliseconds, table};
 
-/// What the response times consist of.
+/// Composition of the response times.
 pub(super) struct Budgets<'s> {
     schedule: &'s Schedule,
     /// Activities of the tasks.

@@ -27,7 +27,7 @@ pub fn socket(given: Option<&Path>) -> Result<PathBuf, Failed> {
     {
         Inspection::remove_stale_sockets(&folder);
     }
-    // What else is named like that does not answer.
+    // Other sockets with such a name do not answer.
     found.retain(|socket| ask(socket).is_ok());
     match &found[..] {
         [socket] => Ok(socket.clone()),
