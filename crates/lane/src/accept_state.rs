@@ -20,7 +20,7 @@ pub(crate) struct Accepting {
     pub(crate) acceptors: Arc<Acceptors>,
     pub(crate) budget: PiMutex<TimeBudget>,
     pub(crate) rates: PiMutex<PeerRates>,
-    /// Acceptors are to be armed when the time of the next chores has come.
+    /// Acceptors are to be armed with the next chores.
     pub(crate) paused: AtomicBool,
     /// Set when the lane listens.
     pub(crate) share: OnceLock<DescriptorShare>,

@@ -1,6 +1,6 @@
 //! Borrowing threads: while all threads of a lane are in upcalls, threads of lower lanes serve its requests,
-//! at its priority. This file is about lanes that wait in their pollers; [`queues`] is about lanes that
-//! buffer requests.
+//! at its priority. This file covers lanes that wait in their pollers; [`queues`] covers lanes that buffer
+//! requests.
 
 mod queues;
 
@@ -23,7 +23,8 @@ use crate::{
 /// More would exceed the kernel's limit for nested pollers, EP_MAX_NESTS.
 const MAX_LANES: usize = 5;
 
-/// Lets each of these lanes, the lowest first, borrow from those before it. Before their threads start.
+/// Lets each of these lanes, the lowest first, borrow from those before it. Called before their threads
+/// start.
 ///
 /// # How a lower lane is notified
 ///

@@ -172,7 +172,8 @@ pub enum Unserved {
     Refused,
     /// The request was refused, and so would be each one of this peer: its connection is closed.
     NotAdmitted,
-    /// The peer looked for an object, or withdrew a request: [`crate::LaneLimits::max_unserved_messages`].
+    /// The peer queried an object's location, or withdrew a request:
+    /// [`crate::LaneLimits::max_unserved_messages`].
     Elsewhere,
 }
 

@@ -97,7 +97,7 @@ impl<H: RequestHandler> Lane<H> {
         })
     }
 
-    /// Makes the lanes of a pool known to each other. Before their threads start.
+    /// Makes the lanes of a pool known to each other. Called before their threads start.
     pub fn join_pool(lanes: &[Arc<Self>]) {
         for lane in lanes {
             // Each lane is set once.

@@ -164,7 +164,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if lane.is_stopping() {
-                // Its doorbell does not stop ringing.
+                // Its doorbell keeps ringing.
                 return awaited.wait_alone(left);
             }
             let timeout = left.into_iter().chain(lane.next_check()).min();

@@ -159,7 +159,7 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
         self.lane.expire_calls();
     }
 
-    /// Watches the memory and the time of what connections keep.
+    /// Watches the memory of connections, and the age of incomplete messages and unread replies.
     #[cold]
     fn watch_connections(&mut self, unfinished: bool) {
         if self.lane.connections.memory.is_exceeded() {
