@@ -199,7 +199,7 @@ impl OrbCore {
         Ok(())
     }
 
-    /// Lets the lanes of a pool serve what they hold.
+    /// Lets the lanes of a pool serve the requests that they hold.
     pub(crate) fn release_held(&self, pool: u32) {
         self.pools
             .lanes_of(pool)

@@ -299,9 +299,9 @@ pub mod rt {
 
 /// Includes the Rust code that `punctual_build::compile("idl/NAME.idl")` generated in the build script.
 ///
-/// `NAME` is the file's name without folder and `.idl`. Does not compile in a package without a build script:
-/// there is no `OUT_DIR`. The examples that come with this project use it; here it cannot be tried, for want
-/// of one.
+/// `NAME` is the file's name without folder and `.idl`. Does not compile in a package without a build script,
+/// because `OUT_DIR` is not set. For the same reason this example is not compiled; the programs in `examples`
+/// use the macro.
 ///
 /// ```ignore
 /// punctual::include_idl!("track");

@@ -82,7 +82,7 @@ impl Endpoint {
         self.orb_type.store(orb_type, Ordering::Relaxed);
     }
 
-    /// How its server is told that a reply is no longer wanted.
+    /// Returns how its server is notified that a reply is no longer wanted.
     pub(super) fn cancellation(&self) -> Cancellation {
         match self.orb_type.load(Ordering::Relaxed) {
             PUNCTUAL_ORB_TYPE | TAO_ORB_TYPE => Cancellation::Sent,

@@ -6,8 +6,8 @@ use punctual_types::PriorityModel;
 
 use crate::PoaManagerState;
 
-/// Adds components to the references of adapters, `PortableInterceptor::IORInterceptor`: what clients, or
-/// their interceptors, shall know about an object before they call it.
+/// Adds components to the references of adapters, `PortableInterceptor::IORInterceptor`: information for
+/// clients, or their interceptors, about an object before they call it.
 ///
 /// Source: CORBA 3.3 part 1, 16.7.
 ///
