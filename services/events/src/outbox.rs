@@ -30,7 +30,7 @@ struct State {
     used: Instant,
 }
 
-/// What a gateway gets.
+/// Batch that a gateway fetches.
 pub(crate) struct Fetched {
     pub(crate) number: u64,
     pub(crate) events: Vec<Event>,

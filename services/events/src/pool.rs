@@ -1,4 +1,4 @@
-//! Memory of events: how much one takes, and its reuse.
+//! Memory of events: its size, and its reuse.
 
 use std::sync::Arc;
 

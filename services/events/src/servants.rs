@@ -84,7 +84,7 @@ impl Served {
     }
 }
 
-/// What all servants of a channel share.
+/// State that all servants of a channel share.
 struct Host {
     channel: EventChannel,
     orb: Orb,

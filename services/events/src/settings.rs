@@ -7,7 +7,7 @@ use punctual_dispatch::Order;
 
 use crate::FilterLimits;
 
-/// On which threads consumers receive their events.
+/// Threads on which consumers receive their events.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Dispatching {
     /// On the thread that pushes, one consumer after the other, the highest priority first. A slow consumer
@@ -95,10 +95,10 @@ pub struct ChannelLimits {
     pub batch: usize,
     /// Time in which a delivery to another process must be sent; default 100 ms.
     pub send_timeout: Duration,
-    /// Interval at which consumers of other processes are asked whether they exist; default 5 s. Zero: never.
+    /// Interval at which consumers of other processes are queried; default 5 s. Zero: never.
     pub ping: Duration,
     /// Time after which a consumer that does not answer is disconnected; default 30 s. One that cannot be
-    /// reached at all is disconnected after `failures` questions in a row.
+    /// reached at all is disconnected after `failures` consecutive queries.
     pub silence: Duration,
     /// Maximum number of octets of payload and `any` of an event; default 1 MiB. Larger ones are refused with
     /// IMP_LIMIT.
@@ -116,8 +116,8 @@ pub struct ChannelLimits {
     /// Time after which a gateway that acknowledges, but fetches nothing, is forgotten with its events;
     /// default 10 min. Examined every `ping`.
     pub kept_for: Duration,
-    /// Time that the end of a channel waits for callbacks that are being executed; default 1 s. Their threads
-    /// end later then, when they return.
+    /// Time for which the end of a channel waits for callbacks that are being executed; default 1 s. Threads
+    /// of longer callbacks end when these return.
     pub ending: Duration,
 }
 

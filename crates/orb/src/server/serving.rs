@@ -148,8 +148,8 @@ impl<'r> Serving<'r> {
         })
     }
 
-    /// Calls the servant, which writes its results after the reply's header. `origin`: what the servant can
-    /// ask about the request.
+    /// Calls the servant, which writes its results after the reply's header. `origin`: properties of the
+    /// request that the servant can query.
     #[inline(always)]
     pub(super) fn run<'b>(
         &self,

@@ -1,4 +1,4 @@
-//! What a channel knows about the channels that gateways connect to it.
+//! State of a channel for the channels that gateways connect to it.
 
 use std::sync::{Arc, OnceLock, Weak};
 

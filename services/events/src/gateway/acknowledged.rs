@@ -26,9 +26,10 @@ pub struct Acknowledged {
     pub name: String,
     /// Maximum number of events of a call; default 64.
     pub batch: u32,
-    /// Time after which an empty channel is asked again; default 10 ms. It is added to the latency of events.
+    /// Time after which an empty channel is queried again; default 10 ms. It is added to the latency of
+    /// events.
     pub interval: Duration,
-    /// Time after which a channel that failed is asked again; default 1 s.
+    /// Time after which a channel that failed is queried again; default 1 s.
     pub retry: Duration,
 }
 
@@ -128,7 +129,7 @@ impl Transfer {
                 Ok(true) => {}
                 Ok(false) => shared.pause(self.settings.interval),
                 Err(_) => {
-                    // Which batch is acknowledged, the next outbox does not know.
+                    // The next outbox does not know which batch is acknowledged.
                     (self.outbox, self.acknowledged) = (None, 0);
                     shared.pause(self.settings.retry);
                 }

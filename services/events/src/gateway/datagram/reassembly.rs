@@ -25,7 +25,7 @@ struct Message {
     received: u32,
 }
 
-/// What became of a fragment.
+/// Outcome of a fragment.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum Joined {
     /// Its message is complete.

@@ -65,7 +65,7 @@ fn start(datagrams: &Datagrams, inlet: OwnInlet) -> Result<Gateway, EventError> 
     Ok(Gateway { source, counters })
 }
 
-/// Where own datagrams to the group come from.
+/// Source address of own datagrams to the group.
 fn own_address(datagrams: &Datagrams) -> Option<SocketAddr> {
     let (socket, _) = datagrams.shared.sending.as_ref()?;
     socket.local_addr().ok()
