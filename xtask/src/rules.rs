@@ -115,7 +115,7 @@ fn explained(metadata: &Metadata, findings: &mut Vec<String>) -> Result<(), Stri
         if !rows.contains(name) {
             let users: Vec<&str> = users.iter().copied().collect();
             findings.push(format!(
-                "{PAGE}: no row says why {} needs `{name}`",
+                "{PAGE}: no row states why {} needs `{name}`",
                 users.join(", ")
             ));
         }

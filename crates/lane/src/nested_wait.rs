@@ -89,7 +89,7 @@ enum Awaited<'w> {
 impl Awaited<'_> {
     fn is_ready(&self) -> io::Result<bool> {
         match self {
-            // Also tells a peer that shares memory with us to ring from now on.
+            // Also requests a peer that shares memory with this process to ring from now on.
             Self::Stream(stream, _) => stream.wait_readable(Duration::ZERO),
             Self::Call(replies, ticket, _) => Ok(replies.has_ended(ticket)),
         }

@@ -412,7 +412,7 @@ impl Orb {
 
     /// Converts `IOR:` or `corbaloc:` text to a reference of type `R`.
     ///
-    /// An `IOR:` that names the interface of `R` causes no request. Otherwise the object is asked for its
+    /// An `IOR:` that names the interface of `R` causes no request. Otherwise requests query the object's
     /// location and whether it supports the interface.
     ///
     /// # Errors

@@ -323,7 +323,7 @@ impl<'s> Current<'s> {
     /// let importance = SchedulingParameters::Importance { importance: 1 };
     /// let cancelled = scheduling.current().segment("track", importance, |segment| {
     ///     scheduling.current().distributable_thread()?.cancel()?;
-    ///     // From here on each scheduling point says so.
+    ///     // From here on each scheduling point reports it.
     ///     segment.update(SchedulingParameters::Importance { importance: 2 })
     /// });
     /// assert!(cancelled.unwrap_err().is_cancellation());

@@ -135,8 +135,8 @@ impl PolicyOverrides {
     /// Sets `Messaging::RelativeRequestTimeoutPolicy` (31): the time to deliver the request; the reply may
     /// take longer.
     ///
-    /// It limits connecting and sending, and with [`Self::sends_deadlines`] tells the server when the request
-    /// is stale.
+    /// It limits connecting and sending, and with [`Self::sends_deadlines`] informs the server when the
+    /// request is stale.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;

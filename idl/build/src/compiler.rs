@@ -17,8 +17,8 @@ use crate::{Error, error::Failed};
 /// Compiles one IDL file, relative to the package's folder (where Cargo runs `build.rs`), into
 /// `$OUT_DIR/NAME.rs`.
 ///
-/// For `build.rs`: tells Cargo to run it again when a file that was read changes. Fails with all errors in
-/// the IDL, or if a file cannot be read or written.
+/// For `build.rs`: instructs Cargo to run it again when a file that was read changes. Fails with all errors
+/// in the IDL, or if a file cannot be read or written.
 pub fn compile(idl: impl AsRef<Path>) -> Result<(), Error> {
     configure().compile(&[idl])
 }

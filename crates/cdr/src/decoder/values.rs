@@ -1,7 +1,7 @@
 //! The values of a received message, and the chunks of their states.
 //!
 //! In a chunked state, a decoder sees the octets up to the end of the present chunk only. What fails there
-//! goes on in the next chunk: reading without chunks has no additional step.
+//! continues in the next chunk: reading without chunks has no additional step.
 
 use alloc::{collections::BTreeMap, rc::Rc, sync::Arc};
 use core::{

@@ -131,7 +131,7 @@ impl Reference {
         }
     }
 
-    /// Runs a part of a call between a starting and an ending point; `end_of` tells how a successful part
+    /// Runs a part of a call between a starting and an ending point; `end_of` returns how a successful part
     /// ended. `Break`: the call has ended with this error, without a further attempt that interceptors would
     /// see.
     pub(super) fn run_intercepted<R>(
@@ -211,7 +211,7 @@ impl Reference {
         })
     }
 
-    /// How the result of an attempt appears to interceptors; `end_of` tells it for a successful one.
+    /// How the result of an attempt appears to interceptors; `end_of` returns it for a successful one.
     fn end_of_attempt<R>(
         &self,
         history: AttemptHistory,

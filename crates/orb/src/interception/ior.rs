@@ -19,7 +19,7 @@ use crate::PoaManagerState;
 /// use punctual_cdr::TaggedComponent;
 /// use punctual_orb::{Orb, interceptors::*};
 ///
-/// /// A policy of the user's, which adapters may have.
+/// /// A user-defined policy, which adapters may have.
 /// struct Site(String);
 ///
 /// const SITE: u32 = 0x5000_0001;

@@ -59,7 +59,7 @@ impl<'i> Known<'i> {
     }
 }
 
-/// The interface that the user names, that of the reference, or one that the object says to have.
+/// The interface that the user names, that of the reference, or one that the object claims to have.
 fn declared(
     options: &Options,
     object: &ObjectRef,

@@ -76,7 +76,7 @@ pub struct Options {
     /// Values of the `in` and `inout` parameters
     #[arg(value_name = "ARGS", allow_negative_numbers = true)]
     arguments: Vec<String>,
-    /// IDL file that declares the object's interface [default: ask its interface repository]
+    /// IDL file that declares the object's interface [default: query its interface repository]
     #[arg(long, value_name = "FILE")]
     idl: Option<PathBuf>,
     /// Search this folder for files that the IDL includes

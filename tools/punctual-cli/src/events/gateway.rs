@@ -25,7 +25,7 @@ Examples:
   punctual events gateway FROM --udp 192.0.2.7:4000          as datagrams, to another host
   punctual events gateway TO --udp 0.0.0.0:4000 --receive    and there
   punctual events gateway CHANNEL --multicast 239.1.2.3:4000 --interface 192.0.2.1
-                                                             in both directions, with all that do the same
+                                                             in both directions, with all members
 
 A channel is named by its `corbaloc:` address, which `punctual events serve` prints, or by an `IOR:`.
 Channels of TAO are supported; they do not acknowledge, and do not recognise repeated events.
@@ -42,8 +42,8 @@ again every second. With it, FROM keeps up to 4096 events for the gateway of thi
 its last connection; beyond that, the overflow rule of FROM applies: `--overflow block:MS` loses nothing for
 that long.
 
-Datagrams have the header of TAO's gateways. What the network loses is lost, and every host that can send
-datagrams to the address can push events: use networks that you trust.
+Datagrams have the header of TAO's gateways. Lost datagrams are not repeated, and every host that can send
+datagrams to the address can push events: use trusted networks only.
 
 Exit code: 0 ended by Ctrl-C, SIGTERM or --for; 2 a channel could not be reached at the beginning, or
 refused.";
@@ -232,7 +232,7 @@ struct Host<'a> {
     poa: Poa,
 }
 
-/// How often a channel is asked whether it still delivers.
+/// Interval at which a channel is queried whether it still delivers.
 const ASKED_EVERY: Duration = Duration::from_secs(1);
 
 impl<'a> Host<'a> {

@@ -28,7 +28,7 @@ pub enum Events {
     /// (RtecEventChannelAdmin).
     #[command(after_help = serve::HELP)]
     Serve(serve::Options),
-    /// Show the events of a channel as they come
+    /// Show the events of a channel as they arrive
     ///
     /// Subscribes like any other consumer, with a queue of its own in the channel: a slow terminal loses
     /// events by the channel's overflow rule, and delays no other consumer of another lane.
@@ -36,7 +36,7 @@ pub enum Events {
     Tail(tail::Options),
     /// Push events to a channel
     ///
-    /// Ends when the channel has received what was sent. Which consumers get it, `punctual events top` shows.
+    /// Ends when the channel has received the events. `punctual events top` shows which consumers get them.
     #[command(after_help = send::HELP)]
     Send(send::Options),
     /// Watch a channel: its consumers, queues, rates and losses

@@ -102,7 +102,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
         .map_err(|error| Failed::gone(&options.channel, error))?;
     let took = begun.elapsed().as_secs_f64();
     let octets = payload.len();
-    // Pushing has no reply: the channel's counter tells.
+    // Pushing has no reply: the channel's counter shows refusals.
     if let (Some(before), Some(after)) = (before, refused())
         && after > before
     {
@@ -129,7 +129,8 @@ fn refusals(orb: &Orb, address: &str) -> impl Fn() -> Option<u64> + use<> {
     move || Some(inspection.as_ref()?.state().ok()?.refused)
 }
 
-/// Messages between two waits for the channel, when there is no rate: what is under way stays bounded.
+/// Messages between two waits for the channel, when there is no rate: the number of messages under way stays
+/// bounded.
 const UNANSWERED: u64 = 256;
 
 /// Returns the number of sent events.
