@@ -35,7 +35,7 @@ pub fn run(options: &Options) -> ExitCode {
     match create(options) {
         Ok(()) if options.example.is_some() => {
             let folder = options.folder.display();
-            println!("Created {folder}; its README.md lists the commands. Next:\n  cd {folder}\n  cargo build");
+            println!("Created {folder}; its README.md explains it. Next:\n  cd {folder}\n  cargo build");
             ExitCode::SUCCESS
         }
         Ok(()) => {
