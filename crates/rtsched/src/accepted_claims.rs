@@ -71,7 +71,8 @@ impl AcceptedClaims {
         self.deadlines
     }
 
-    /// Returns what counts of the claimed parameters; `default`: parameters of threads without any, by kind.
+    /// Returns the parts of the claimed parameters that count; `default`: parameters of threads without any,
+    /// by kind.
     pub(crate) fn limit(
         &self,
         claimed: SchedulingParameters,

@@ -76,7 +76,7 @@ impl DistributableThread {
     }
 
     /// Cancels the thread here, as [`Self::cancel`], and at each host that its calls have reached, up to its
-    /// head, which need not return first. Asks those hosts, and returns after `timeout` at the latest; the
+    /// head, which need not return first. Queries those hosts, and returns after `timeout` at the latest; the
     /// calling thread waits meanwhile.
     ///
     /// If the result is not [`Place::AtHead`](crate::remote::Place::AtHead), the head has not been reached:

@@ -22,7 +22,7 @@
 //! # Data
 //!
 //! Three kinds of records, each with one owner:
-//! - The **entry** of a distributable thread (`dispatcher/entry.rs`) holds what an endsystem knows of the
+//! - The **entry** of a distributable thread (`dispatcher/entry.rs`) holds an endsystem's knowledge of the
 //!   thread: its head, its storage, its calls. It exists under the dispatcher's lock from the first
 //!   activation at this host to the end of the last one; then its slot is reused.
 //! - An **activation** (`activations/`) is the part of the thread that one OS thread executes, from the

@@ -1,4 +1,4 @@
-//! What becomes of parameters that an endsystem does not know.
+//! Treatment of parameters that an endsystem does not know.
 
 use punctual_sched::dynamic::SchedulingParameters;
 
@@ -12,7 +12,7 @@ pub enum UnknownPolicy {
     /// calls.
     #[default]
     Carry,
-    /// It is scheduled by what this function makes of its parameters, of any kind; `None`: as with
+    /// It is scheduled by parameters, of any kind, that this function derives from its own; `None`: as with
     /// [`Carry`](Self::Carry). Its own parameters travel on. The function runs on a lane's thread: it must
     /// neither block nor allocate.
     Translate(fn(&UnknownParameters) -> Option<SchedulingParameters>),

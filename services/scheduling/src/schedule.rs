@@ -75,8 +75,8 @@ impl Schedule {
         toml::to_string_pretty(self).expect("every schedule can be written as TOML")
     }
 
-    /// Returns the text of a file with this schedule, made of one with another schedule: what is the same
-    /// keeps its comments and its order.
+    /// Returns the text of a file with this schedule, made of one with another schedule: unchanged parts keep
+    /// their comments and their order.
     ///
     /// ```
     /// use punctual::Priority;

@@ -1,4 +1,5 @@
-//! The dispatcher of an endsystem: which distributable threads run, and what their OS threads do.
+//! The dispatcher of an endsystem: it determines which distributable threads run, and controls their OS
+//! threads.
 //!
 //! The functions here are the scheduling points. Each locks the [`State`], reports what has happened, carries
 //! out what the scheduler decides, and lets the calling OS thread continue or wait for its turn.

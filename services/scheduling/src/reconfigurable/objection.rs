@@ -1,4 +1,4 @@
-//! What keeps a computed schedule from coming into force.
+//! Reasons that keep a computed schedule from coming into force.
 
 use super::{Anomaly, ReconfigurableScheduler, Solution};
 
