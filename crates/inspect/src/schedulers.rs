@@ -60,7 +60,7 @@ pub struct SchedulerStatistics {
     pub lower_rates: u64,
 }
 
-/// A number of a scheduler as viewers get it: name, explanation, and where it stands.
+/// A number of a scheduler as viewers get it: name, explanation and value.
 pub(crate) type SchedulerMetric = (&'static str, &'static str, fn(&SchedulerStatistics) -> u64);
 
 /// Numbers of the schedule in force.

@@ -76,8 +76,8 @@ pub struct InspectedAt {
 }
 
 impl Inspection {
-    /// Environment variable that names a folder and thereby turns inspection on for ORBs whose builders do
-    /// not: each makes a socket in it.
+    /// Environment variable that names a folder and thereby enables inspection for ORBs whose builders do
+    /// not: each creates a socket in it.
     pub const ENVIRONMENT: &str = "PUNCTUAL_INSPECTION";
 
     /// Creates a new socket in [`Self::default_folder`], where `punctual top` finds it.
@@ -153,11 +153,11 @@ impl Inspection {
         }
     }
 
-    /// Settings that the environment asks for.
+    /// Settings that the environment requests.
     ///
     /// # Errors
-    /// [`InspectError`] if the value is empty or a relative path: `punctual top` would look for it in a
-    /// folder of its own.
+    /// [`InspectError`] if the value is empty or a relative path: `punctual top` would search another folder
+    /// for it.
     pub fn from_environment() -> Option<Result<Self, InspectError>> {
         let folder = env::var_os(Self::ENVIRONMENT)?;
         Some(Self::in_folder(Path::new(&folder)))

@@ -95,8 +95,8 @@ impl Link {
     }
 
     /// Function that `export` of a channel calls for each event. An event that no gateway would receive at
-    /// present, because there is none or the way to it is interrupted, is lost; so is one that is too long.
-    /// What Zenoh drops later, receivers count. It does not wait for the network.
+    /// present, because there is none or the connection to it is interrupted, is lost; so is one that is too
+    /// long. Receivers count the events that Zenoh drops later. It does not wait for the network.
     ///
     /// # Errors
     /// Zenoh refuses the key.
@@ -130,8 +130,8 @@ impl Link {
     }
 
     /// Passes events that arrive on to a channel, on a thread named `zenoh-events`. Ten times in a second,
-    /// the thread examines whether a router or peer is connected, and shows in the statistics of the channel
-    /// what has been counted.
+    /// the thread examines whether a router or peer is connected, and shows the counters in the statistics of
+    /// the channel.
     ///
     /// # Errors
     /// Zenoh refuses the key, or the thread cannot be started.

@@ -378,7 +378,7 @@ impl OrbBuilder {
     ///     Err(ResolveError::Call { exception: late, .. }) => {
     ///         assert_eq!(late.kind, SystemExceptionKind::Timeout);
     ///     }
-    ///     _ => unreachable!("nobody answers"),
+    ///     _ => unreachable!("no server answers"),
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -1,4 +1,4 @@
-//! What a worst-case response time consists of.
+//! Composition of a worst-case response time.
 
 use alloc::vec::Vec;
 
@@ -31,7 +31,7 @@ pub struct StepBudget {
     pub end: Time,
 }
 
-/// Returns what the bounds of all steps of all tasks consist of; `None` for unbounded steps.
+/// Returns the composition of the bounds of all steps of all tasks; `None` for unbounded steps.
 ///
 /// # Errors
 /// [`ModelError`].
