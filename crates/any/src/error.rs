@@ -12,7 +12,7 @@ use crate::Kind;
 pub enum AnyError {
     /// The octets are malformed.
     Malformed(CdrError),
-    /// The `any` holds another type than the one that was asked for.
+    /// The `any` holds another type than the requested one.
     OtherType {
         /// Type that it holds.
         held: String,

@@ -92,7 +92,7 @@ struct Waiting<H: RequestHandler> {
 pub(crate) enum Taken<H: RequestHandler> {
     Request(QueuedRequest<H>),
     TimedOut,
-    /// A lane above asks for a thread.
+    /// A lane above requests a thread.
     Asked,
     /// The lane is stopping.
     Closed,
@@ -263,7 +263,7 @@ impl<H: RequestHandler> RequestQueue<H> {
         taken.map_or(Taken::TimedOut, Taken::Request)
     }
 
-    /// Wakes a waiting thread to check whether a lane above asks for a thread.
+    /// Wakes a waiting thread to check whether a lane above requests a thread.
     pub(crate) fn wake_for_others(&self) {
         // A thread that checked before is waiting once this lock has been acquired.
         let state = self.state.lock();

@@ -270,7 +270,8 @@ fn default_lane(configuration: &Arc<Configuration>, records_service_times: bool)
     Ok(Lane::new(config, data)?)
 }
 
-/// Opens the inspector that the builder asks for, or else the environment, which keeps no ORB from starting.
+/// Opens the inspector that the builder requests, or else the environment, whose errors do not prevent the
+/// start of the ORB.
 fn open_inspector(settings: Option<&Inspection>) -> Result<Option<Inspector>, OrbError> {
     if let Some(settings) = settings {
         return Ok(Some(Inspector::open(settings)?));

@@ -131,7 +131,7 @@ impl Level {
         self
     }
 
-    /// Sets what becomes of commands that can no longer meet their deadlines.
+    /// Sets the treatment of commands that can no longer meet their deadlines.
     pub fn shedding(mut self, shedding: SheddingPolicy) -> Self {
         self.shedding = shedding;
         self

@@ -23,7 +23,7 @@ pub struct LevelStatistics {
     pub cancelled_before: u64,
     /// Number of commands that ended at a checkpoint because they had become hopeless.
     pub cancelled_at_checkpoint: u64,
-    /// Number of attempts that a hopeless command was granted once more.
+    /// Number of additional attempts that hopeless commands were granted.
     pub retried: u64,
     /// Number of commands that panicked.
     pub panicked: u64,

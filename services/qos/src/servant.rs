@@ -13,8 +13,8 @@ use crate::{
 /// Object over a [`Contract`]: other hosts report conditions, read the state, and observe transitions.
 ///
 /// Observers are notified by oneway calls from the thread that reports or evaluates through
-/// [`Self::evaluate`]. A call to an observer whose host takes no more octets ends at a timeout; an observer
-/// to which a call fails is forgotten. Thus a dead observer costs one timeout, and nothing later.
+/// [`Self::evaluate`]. A call to an observer whose host accepts no further octets ends at a timeout; an
+/// observer to which a call fails is forgotten. Thus a dead observer costs one timeout, and nothing later.
 ///
 /// ```
 /// use punctual::Orb;

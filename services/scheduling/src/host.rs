@@ -104,7 +104,7 @@ pub struct Resource {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
-    /// `"inheritance"`: the owner runs at the highest priority of those who wait.
+    /// `"inheritance"`: the owner runs at the highest priority of those that wait.
     #[default]
     Inheritance,
     /// `"ceiling"`: the owner runs at the highest priority of all users.

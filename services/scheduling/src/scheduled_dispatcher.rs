@@ -75,7 +75,7 @@ pub enum NotDispatched<C> {
     /// The operation does not run in the present schedule.
     #[error("the operation was not admitted, and does not run in the present schedule")]
     NotScheduled(C),
-    /// Its queue took no more.
+    /// Its queue was full.
     #[error(transparent)]
     Rejected(#[from] Rejected<C>),
 }

@@ -135,7 +135,7 @@ pub enum Idl {
     /// Comments and preprocessor directives stay.
     #[command(after_help = FMT)]
     Fmt(Fmt),
-    /// List what IDL declares, or print the resolved specification as JSON for other tools
+    /// List the declarations in IDL, or print the resolved specification as JSON for other tools
     ///
     /// Each line has the kind, the scoped name, the repository id and the place of a definition.
     #[command(after_help = DUMP)]

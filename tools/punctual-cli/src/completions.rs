@@ -1,4 +1,4 @@
-//! `punctual completions` and `punctual man`: what shells and `man` know about this program.
+//! `punctual completions` and `punctual man`: descriptions of this program for shells and `man`.
 
 use std::{
     fs, io,

@@ -232,7 +232,7 @@ impl<'s> Plan<'s> {
         }
     }
 
-    /// States why an activity is not included, and what that means for the others.
+    /// States why an activity is not included, and the consequences for the others.
     fn not_included(&self, activity: &Activity) -> String {
         let (name, priority) = (&activity.name, activity.priority);
         let effect = if self.may_delay_others(activity) {

@@ -1,4 +1,4 @@
-//! What happens if standard output takes no more: `punctual … | head`, a full disk.
+//! Printing to a standard output that may be closed or full: `punctual … | head`, a full disk.
 
 use std::{io::Write, panic, process};
 

@@ -1,4 +1,4 @@
-//! `punctual scheduler`: the reconfigurable scheduler: what it decides for a file, or served to others.
+//! `punctual scheduler`: shows the decisions of the reconfigurable scheduler for a file, or serves it.
 
 mod serve;
 mod show;

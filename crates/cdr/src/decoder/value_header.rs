@@ -1,4 +1,4 @@
-//! What precedes the state of a value: tag, URL of its code, and repository ids.
+//! Header of a value, before its state: tag, URL of its code, and repository ids.
 
 use alloc::vec::Vec;
 
@@ -42,7 +42,7 @@ pub struct ValueHeader<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Reads what precedes a value.
+    /// Reads the tag before a value.
     pub fn value_tag(&mut self) -> Result<ValueTag<'a>, CdrError> {
         let is_between = self.before_value_tag()?;
         let tag = u32::decode(self)?;

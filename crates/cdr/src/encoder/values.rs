@@ -24,7 +24,7 @@ pub(crate) struct EncodedValues {
     depth: u16,
 }
 
-/// Values around another one: what a receiver of ours accepts.
+/// Values around another one: the limit that Punctual's receivers accept.
 const MOST_NESTED: u16 = 64;
 
 impl EncodedValues {

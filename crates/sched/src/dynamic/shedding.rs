@@ -1,4 +1,4 @@
-//! Shedding: what becomes of work that can no longer meet its deadline. \[Gill 2004\] sections 2.4 and 3.2.
+//! Shedding: the treatment of work that can no longer meet its deadline. \[Gill 2004\] sections 2.4 and 3.2.
 
 use core::time::Duration;
 

@@ -14,8 +14,8 @@ pub enum Known<'i> {
 }
 
 impl<'i> Known<'i> {
-    /// Finds the interface; without IDL, asks the object. Of several in the IDL that the object may have, it
-    /// is the most derived one with an operation of these names.
+    /// Finds the interface; without IDL, queries the object. Of several in the IDL that the object may have,
+    /// it is the most derived one with an operation of these names.
     ///
     /// # Errors
     /// There is none.

@@ -26,7 +26,7 @@ impl Literal {
     /// Reads one literal.
     ///
     /// # Errors
-    /// The text is none: what was expected where.
+    /// The text is not a literal; the error states the expected form and its place.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut reader = Reader { text, at: 0 };
         let literal = reader.literal(0)?;

@@ -215,7 +215,7 @@ fn call(options: &Options) -> Result<String, Failed> {
         return Ok(String::new());
     }
     match request.invoke() {
-        // It does not exist: that is the answer.
+        // The object does not exist, which is a valid answer.
         Err(RequestError::System(exception))
             if operation.name == "_non_existent" && exception.kind == SystemExceptionKind::ObjectNotExist =>
         {

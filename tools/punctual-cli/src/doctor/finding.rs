@@ -56,7 +56,7 @@ impl Remedy {
         }
     }
 
-    /// Adds what else to do or to know.
+    /// Adds further advice.
     pub fn and(self, advice: impl Into<String>) -> Self {
         Self {
             advice: advice.into(),
