@@ -53,7 +53,7 @@ const KINDS: [Kind; 5] = [
     Kind::Key,
 ];
 
-/// Octets of a detail; what is longer is cut.
+/// Octets of a detail; longer ones are cut.
 const OCTETS: usize = 88;
 const WORDS: usize = OCTETS / 8;
 /// Number of details that are kept at one time.

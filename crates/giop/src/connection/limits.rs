@@ -1,4 +1,4 @@
-//! What one peer may make a connection keep, and for how long.
+//! Limits of the memory and time that one peer may occupy at a connection.
 
 use core::time::Duration;
 

@@ -105,7 +105,7 @@ impl SendQueue {
         self.at_once
     }
 
-    /// Returns whether what waits, if anything, does not have to be sent before further messages.
+    /// Returns whether further messages may be sent before the waiting ones, if there are any.
     pub fn is_clear(&self) -> bool {
         self.at_once > 0
     }
@@ -133,7 +133,7 @@ impl SendQueue {
         self.whole.len() - self.sent + divided.sum::<usize>()
     }
 
-    /// Returns the memory of what waits, in octets.
+    /// Returns the memory of the waiting messages, in octets.
     pub fn held(&self) -> usize {
         let divided = self.divided.iter().map(|(_, message)| message.capacity());
         self.whole.capacity() + divided.sum::<usize>()
@@ -150,7 +150,7 @@ impl SendQueue {
         self.update();
     }
 
-    /// Does so by exchanging memory, if that is possible; `message` has been sent up to `sent`.
+    /// Adds a message by exchanging memory, if that is possible; `message` has been sent up to `sent`.
     pub fn keep_by_exchange(&mut self, message: &mut Vec<u8>, sent: usize) {
         if self.whole.is_empty() {
             mem::swap(&mut self.whole, message);
@@ -221,7 +221,7 @@ impl SendQueue {
         finished
     }
 
-    /// Withdraws a request: what is not sent of it is dropped.
+    /// Withdraws a request: its unsent octets are dropped.
     pub(super) fn withdraw(&mut self, request_id: u32) -> Withdrawn {
         let is_meant = |(_, message): &(Ticket, DividedMessage)| message.request_id() == request_id;
         let Some(at) = self.divided.iter().position(is_meant) else {
@@ -240,7 +240,7 @@ impl SendQueue {
         Withdrawn::Begun
     }
 
-    /// Frees what waits: the stream is closed.
+    /// Frees the waiting messages: the stream is closed.
     pub fn clear(&mut self) {
         *self = Self {
             issued: self.issued,

@@ -44,8 +44,8 @@ pub enum Events {
     Top(top::Options),
     /// Pass the events of a channel on to another one, or as datagrams
     ///
-    /// A channel then spans processes and hosts: consumers of TO get what suppliers push to FROM. It runs
-    /// until Ctrl-C or SIGTERM.
+    /// A channel then spans processes and hosts: consumers of TO get the events that suppliers push to FROM.
+    /// It runs until Ctrl-C or SIGTERM.
     #[command(after_help = gateway::HELP)]
     Gateway(gateway::Options),
 }

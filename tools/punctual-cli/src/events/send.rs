@@ -192,7 +192,7 @@ fn wait_until(due: Instant, termination: Termination) {
     }
 }
 
-/// Longest payload that is read: a message has room for no more.
+/// Longest payload that is read: a message has no room for a longer one.
 const MAX_PAYLOAD: u64 = 16 << 20;
 
 impl Payload {

@@ -98,7 +98,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
             thread::sleep(SLICE);
         }
         let all = channel.statistics();
-        // Tells the consumers, and receives nothing more.
+        // Notifies the consumers, and receives no further event.
         channel.destroy();
         orb.shutdown();
         println!(
