@@ -68,7 +68,7 @@ pub fn scope<'o>(
 }
 
 fn scope_docs(interface: &Interface) -> String {
-    format!("What belongs to the interface `{}`.", interface.scoped_name)
+    format!("Declarations of the interface `{}`.", interface.scoped_name)
 }
 
 /// A result: the return value or an `out` parameter.
