@@ -32,7 +32,7 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     quote!(#servant #local #client #skeleton #scope)
 }
 
-/// What structs, unions and exceptions with a local object inside need of it.
+/// Traits of a local object that structs, unions and exceptions with one inside need.
 fn local_object(interface: &Interface) -> TokenStream {
     let (name, scoped_name) = (identifier(&interface.name), &interface.scoped_name);
     quote! {

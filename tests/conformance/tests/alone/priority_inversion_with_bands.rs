@@ -1,4 +1,4 @@
-//! What bands and lanes each do, and only both together, for a client whose priorities are not those of the
+//! Effects of bands, of lanes, and of both together, for a client whose priorities are not those of the
 //! lanes.
 //!
 //! Four configurations, after the test of this name among TAO's. What is compared is who was served before

@@ -30,7 +30,7 @@ fn bind(id: u32, key: &[u8], contexts: &[(u32, Vec<u8>)]) -> Vec<u8> {
     COMMON.request_with(id, 3, key, BIND, contexts, |body| body)
 }
 
-/// What a reply says: nothing, or which exception.
+/// Result in a reply: success, or the exception.
 fn said(message: &Message) -> Result<(), (String, Minor)> {
     let reply = message.reply();
     let mut body = reply.body.clone();
@@ -365,7 +365,7 @@ fn at(orb: &Orb, value: i16) {
     orb.current().set_priority(priority(value)).unwrap();
 }
 
-/// What came: the connection, and the operation or what else it was.
+/// Messages that arrived: the connection, and the operation or the kind of message.
 fn journal(server: &Recorder) -> Vec<(usize, String)> {
     let seen = server.seen().into_iter();
     seen.map(|seen| {

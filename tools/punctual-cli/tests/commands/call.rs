@@ -235,7 +235,7 @@ fn node() -> TypeCode {
 /// Answers with its argument, of types that are written by hand here.
 #[derive(Default)]
 struct Echo {
-    /// What callers of `_get_interface` get.
+    /// Result of `_get_interface`.
     interface: Option<ObjectRef>,
 }
 

@@ -192,7 +192,7 @@ fn long_request(id: u32) -> Vec<u8> {
     octets
 }
 
-/// What a server receives if the client withdraws a request when so many octets of it are sent.
+/// Events of a server if the client withdraws a request after this number of sent octets.
 fn withdrawn_after(sent: usize) -> (bool, Vec<Event>) {
     let mut send = SendHalf::new(Role::Client, Version::V1_2).with_queue(queue());
     send.queue.divide(long_request(5));

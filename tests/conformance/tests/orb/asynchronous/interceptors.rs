@@ -1,4 +1,4 @@
-//! What interceptors see of asynchronous calls: the request when it is sent, and each coming for the reply.
+//! Interceptors of asynchronous calls: they see the request when it is sent, and each poll for the reply.
 
 use std::sync::{Arc, Mutex};
 
@@ -42,7 +42,7 @@ impl Watch {
         seen.push((point, info.request_id(), info.reply_status()));
     }
 
-    /// What has been seen since the last time, with ids counted from the first one of these.
+    /// Returns the calls seen since the last time, with ids counted from the first of these.
     fn take(&self) -> Vec<Seen> {
         let mut seen = std::mem::take(&mut *self.0.seen.lock().unwrap());
         let first = seen.first().map_or(0, |(_, id, _)| *id);

@@ -1,5 +1,5 @@
-//! What a call takes from the thread that makes it, no matter which thread polls it later: priority,
-//! policies, lane.
+//! Properties that a call takes from the thread that makes it, regardless of the thread that polls it:
+//! priority, policies, lane.
 
 use std::{thread, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What clients get, and in which order.
+//! Replies that clients get, and their order.
 
 use std::thread;
 

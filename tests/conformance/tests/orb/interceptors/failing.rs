@@ -55,13 +55,13 @@ const POINTS: [(&str, bool); 9] = [
     ("send_other", true),
 ];
 
-/// Where things are called.
+/// The servers and client of a case.
 struct Stage {
     journal: Journal,
     watches: Vec<Arc<Watch>>,
     /// With the interceptors of the second half of the alphabet.
     server: Server,
-    /// Where forwarded requests go. Without interceptors.
+    /// Server of forwarded requests, without interceptors.
     elsewhere: Server,
     caller: Orb,
     is_collocated: bool,

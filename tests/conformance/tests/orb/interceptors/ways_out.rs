@@ -165,7 +165,7 @@ fn the_server_closes_whenever_it_is_called() {
     );
 }
 
-/// Where it was forwarded to is gone: it goes where the reference leads.
+/// The server to which it was forwarded is gone: the request goes to that of the reference.
 #[test]
 fn the_server_that_it_was_forwarded_to_is_gone() {
     let away = Server::start();

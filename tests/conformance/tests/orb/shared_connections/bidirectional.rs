@@ -160,7 +160,8 @@ fn invented_replies_end_the_connection() {
     assert_eq!(peer.receive().unwrap().message_type, 6, "MessageError");
 }
 
-/// What a client sends: its addresses with the first request, even ids, and replies to the server's requests.
+/// Messages of a client: its addresses with the first request, even ids, and replies to the server's
+/// requests.
 #[test]
 fn a_client_states_its_addresses_once() {
     let client = server_of(Orb::builder());

@@ -43,7 +43,7 @@ fn a_late_reply_is_dropped() {
     );
 }
 
-/// What was answered is answered; the rest is sent again, over another connection.
+/// Answered requests have their results; the others are sent again, over another connection.
 #[test]
 fn an_orderly_close_has_the_rest_sent_again() {
     let client = Client::start();

@@ -379,7 +379,7 @@ fn a_client_that_scribbles_harms_itself_only() {
     assert_eq!(probe.twice(1).unwrap(), 2);
 }
 
-/// What it says it has written is not GIOP, though it is there.
+/// The octets that it announces exist, but are not GIOP.
 #[test]
 fn a_client_that_does_not_speak_giop_is_turned_away() {
     let server = start();

@@ -345,8 +345,8 @@ fn nor_is_any_on_one_real_time_cpu() {
     stress(&server);
 }
 
-/// What is served is finished, the borrowed thread's included; what waits was not handled, and its client is
-/// told.
+/// Requests in service are completed, those of a borrowed thread included; waiting ones are not handled, and
+/// their clients are notified.
 #[test]
 fn at_the_end_nothing_is_left_undecided() {
     let server = with_lanes(two_lanes, SchedulingClass::Other);
@@ -378,7 +378,7 @@ fn at_the_end_nothing_is_left_undecided() {
     );
 }
 
-/// What became of calls, by the values they carried.
+/// Outcomes of calls, by the values that they carried.
 #[derive(Default)]
 struct Fates {
     served: Vec<i32>,

@@ -71,8 +71,8 @@ fn without_dynamic_threads_there_are_the_static_ones() {
     );
 }
 
-/// What a life that ends looks like: the static thread stays, the dynamic ones go, and come again when they
-/// are needed.
+/// A limited lifetime: the static thread stays, the dynamic ones end, and are started again when they are
+/// needed.
 fn ends_and_comes_again(pool: Shape) {
     let server = plain(pool);
     let client = client();

@@ -20,7 +20,7 @@ use punctual_fixtures::{
     server::{Server, Setup},
 };
 
-/// What makes a pool of this shape.
+/// Function that gives a pool this shape.
 type Shape = fn(ThreadPoolBuilder) -> ThreadPoolBuilder;
 
 /// A server whose object runs at the caller's priority.

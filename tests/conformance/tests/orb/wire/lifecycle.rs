@@ -185,8 +185,7 @@ fn shutdown_finishes_calls_and_takes_leave_of_every_client() {
     assert!(server.poa.deactivate(&server.probe).is_err());
 }
 
-/// What a client sees of the same: the request that was not handled is sent again, to a server that is not
-/// there.
+/// The same for a client: the request that was not handled is sent again, to a server that no longer exists.
 #[test]
 fn a_client_of_a_server_that_was_shut_down_knows_that_nothing_was_done() {
     let server = Server::start();

@@ -18,7 +18,7 @@ use crate::command::run;
 struct Gateway {
     child: Child,
     said: BufReader<ChildStdout>,
-    /// What it connects, as it says, after an empty line.
+    /// The two sides that it connects, as printed, after an empty line.
     ways: Vec<String>,
 }
 

@@ -142,7 +142,7 @@ fn nothing(_: Dialect) -> Answer {
     Nothing
 }
 
-/// What the server, which is on this machine, writes.
+/// Octets that the server writes in the native byte order.
 fn native(write: impl FnOnce(Octets) -> Octets) -> Answer {
     Results(write(Dialect::new(2, cfg!(target_endian = "little")).octets()).finish())
 }
