@@ -115,7 +115,7 @@ impl<'n> Position<'n> {
             ("tests", "fixtures") => Ok(Self::Fixtures),
             ("tests" | "examples", _) | ("qualify", "footprint") => Ok(Self::User),
             ("xtask", _) => Ok(Self::Xtask),
-            _ => Err(format!("{name} lies in {folder}, which is no layer")),
+            _ => Err(format!("{name} lies in {folder}, which is not a layer")),
         }
     }
 }

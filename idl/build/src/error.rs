@@ -39,7 +39,9 @@ pub enum Error {
         name: String,
     },
     /// A text given as attributes is not a list of attributes.
-    #[error("`{attribute}` is no attribute ({reason}); write it as in Rust: `#[derive(serde::Serialize)]`")]
+    #[error(
+        "`{attribute}` is not an attribute ({reason}); write it as in Rust: `#[derive(serde::Serialize)]`"
+    )]
     NoAttribute {
         /// The text.
         attribute: String,
@@ -56,7 +58,7 @@ pub enum Error {
         name: String,
     },
     /// A text given as a path is not a path.
-    #[error("`{path}` is no path of a Rust module ({reason}); write it as in `::lab_types::lab`")]
+    #[error("`{path}` is not the path of a Rust module ({reason}); write it as in `::lab_types::lab`")]
     NoPath {
         /// The text.
         path: String,

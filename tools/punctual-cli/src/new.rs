@@ -131,7 +131,7 @@ fn checkout(options: &Options) -> Result<Option<PathBuf>, String> {
     match &options.checkout {
         Some(folder) => checkout_at(folder).map(Some).ok_or_else(|| {
             format!(
-                "{} is no checkout of Punctual: it has no crates/punctual/Cargo.toml",
+                "{} is not a checkout of Punctual: it has no crates/punctual/Cargo.toml",
                 folder.display()
             )
         }),

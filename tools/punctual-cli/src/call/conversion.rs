@@ -125,7 +125,7 @@ impl Reading<'_> {
         code: &TypeCodeView<'_>,
     ) -> Result<Vec<(String, Value)>, Problem> {
         if let Some((name, _)) = given.iter().find(|(name, _)| !is_member(name, members)) {
-            return Err(Problem::at_value(format!("`{name}` is no member of {code}")));
+            return Err(Problem::at_value(format!("`{name}` is not a member of {code}")));
         }
         let values = members.iter().map(|(name, of)| {
             let literal = given.iter().find(|(given, _)| given == name);
@@ -251,7 +251,10 @@ impl Reading<'_> {
                 Ok(object) => Ok(Value::Reference(object.ior().clone())),
                 Err(error) => Err(Problem::at_value(error.to_string())),
             },
-            _ => Err(Problem::at_value(format!("`{}` is no reference", short(literal)))),
+            _ => Err(Problem::at_value(format!(
+                "`{}` is not a reference",
+                short(literal)
+            ))),
         }
     }
 }
@@ -326,7 +329,7 @@ fn integer<T: TryFrom<i128>>(text: &str, kind: Kind) -> Result<T, Problem> {
 /// All digits as one number; `d` of IDL may follow.
 fn fixed(text: &str, code: &TypeCodeView<'_>) -> Result<Value, Problem> {
     let (digits, scale) = code.digits_and_scale()?;
-    let wrong = || Problem::at_value(format!("`{text}` is no fixed<{digits},{scale}>"));
+    let wrong = || Problem::at_value(format!("`{text}` is not a fixed<{digits},{scale}>"));
     let number = text.strip_suffix(['d', 'D']).unwrap_or(text);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let places = usize::try_from(scale).map_err(|_| wrong())?;

@@ -44,7 +44,7 @@ pub fn inspection(orb: &Orb, address: &str) -> Result<wire::punctual_events::Ins
 fn resolve<R: Interface>(orb: &Orb, address: &str) -> Result<R, Failed> {
     orb.resolve(address).map_err(|error| match error {
         ResolveError::Call { exception, .. } => unreachable(address, &exception.into()),
-        error => Failed::Refused(format!("`{address}` is no address of a channel: {error}")),
+        error => Failed::Refused(format!("`{address}` is not the address of a channel: {error}")),
     })
 }
 

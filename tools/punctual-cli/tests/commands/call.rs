@@ -447,7 +447,7 @@ fn values_of_every_type_are_read_and_printed() {
     );
     let wrong = [
         (["pair", "[1, 2, 3]"], "cannot have 3 elements"),
-        (["price", "1.234"], "is no fixed<6,2>"),
+        (["price", "1.234"], "is not a fixed<6,2>"),
         (["report", "{\"text\": \"default\"}"], "\"switch\": DISCRIMINATOR"),
         (["letter", "qq"], "is not one character"),
         (

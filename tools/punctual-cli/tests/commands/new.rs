@@ -149,7 +149,7 @@ fn dependencies_are_this_checkout_or_the_published_version() {
     ]);
     assert_eq!(nowhere.code, 2);
     assert!(
-        nowhere.complained.contains("is no checkout of Punctual"),
+        nowhere.complained.contains("is not a checkout of Punctual"),
         "{}",
         nowhere.complained
     );
