@@ -238,14 +238,14 @@ fn marked_units<'a>(
 }
 
 impl Encoder<'_> {
-    /// Returns whether wide text has the form of GIOP 1.1: so says the header with which a message begins.
+    /// Returns whether wide text has the form of GIOP 1.1, as the header of the message states.
     pub fn has_fixed_wide_form(&self) -> bool {
         is_before_1_2(self.begin())
     }
 }
 
 impl Decoder<'_> {
-    /// Returns whether wide text has the form of GIOP 1.1: so says the header with which a message begins.
+    /// Returns whether wide text has the form of GIOP 1.1, as the header of the message states.
     pub fn has_fixed_wide_form(&self) -> bool {
         is_before_1_2(self.begin())
     }

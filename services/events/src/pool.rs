@@ -59,7 +59,7 @@ impl EventPool {
     /// Fills an event. Its payload and `any` are empty before.
     pub(crate) fn fill<E>(&self, fill: impl FnOnce(&mut Event) -> Result<(), E>) -> Result<Arc<Event>, E> {
         let mut event = self.ring.lock().take_free().unwrap_or_default();
-        let content = Arc::get_mut(&mut event).expect("nobody else has it");
+        let content = Arc::get_mut(&mut event).expect("it has no other owner");
         content.data.payload.clear();
         // Its memory would not be used again.
         content.data.any_value = Default::default();

@@ -129,7 +129,7 @@ impl ReceiveHalf {
 
     /// Returns the next event; `None` if more octets are needed, or the connection is closed.
     ///
-    /// Looks at one message at most. The message of the previous event is gone then, unless it was
+    /// Examines one message at most. The message of the previous event is gone then, unless it was
     /// [taken](Self::take). `now` is called if a message is incomplete whose time is limited, and not
     /// otherwise.
     // Two callers in the product, each on the path of a call.

@@ -257,7 +257,7 @@ fn close_connection_follows_what_is_being_sent_in_fragments() {
 }
 
 proptest! {
-    /// Whatever is sent in whatever order and parts, the peer receives each message as it was.
+    /// The peer receives each message unchanged, regardless of the order and the parts in which it is sent.
     #[test]
     fn interleaved_messages_arrive_as_they_were(
         steps in vec((20_usize..3000, 0_usize..700, any::<bool>()), 1..30),
