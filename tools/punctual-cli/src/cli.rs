@@ -35,7 +35,7 @@ pub enum Command {
     /// ports, a server that shuts down cleanly on SIGINT and SIGTERM, a client, and tests.
     #[command(after_help = NEW)]
     New(new::Options),
-    /// Show the effect of lanes on calls under overload, in under a minute
+    /// Show the effect of lanes under overload, in under a minute
     ///
     /// A server and three clients (75, 50 and 25 calls per second; high, medium and low priority) share one
     /// CPU, and the work per call grows until the CPU cannot do all of it: first with a pool without lanes,
@@ -58,7 +58,7 @@ pub enum Command {
     /// figures, redrawn with this machine's data. docs/qualify.md explains the page.
     #[command(after_help = QUALIFY)]
     Qualify(Qualify),
-    /// Show priority inversions: the work that ran while more important work waited
+    /// Trace priority inversions, and the causes of slow calls
     ///
     /// Runs a command, or watches the whole machine, while the kernel records every switch between threads
     /// and ORBs record the steps of each call. Then shows every interval in which a runnable thread or an
@@ -101,7 +101,7 @@ pub enum Command {
     /// object may be served by any ORB.
     #[command(after_help = call::HELP)]
     Call(call::Options),
-    /// Serve an event channel, or use one: receive, send, watch, connect
+    /// Serve an event channel, or receive, send and watch events
     #[command(subcommand)]
     Events(events::Events),
     /// Explain a minor code of a system exception
