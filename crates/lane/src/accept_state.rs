@@ -14,7 +14,7 @@ use crate::{
 /// Time that may be spent at once: about 50 connections.
 const BURST: Duration = Duration::from_millis(2);
 
-/// Numbers of connections that a lane has accepted and may accept.
+/// Acceptors of a lane, and the limits on its accepting.
 pub(crate) struct Accepting {
     /// One for each endpoint; their tokens begin with [`FIRST_ACCEPTOR`](crate::lane_events::FIRST_ACCEPTOR).
     pub(crate) acceptors: Arc<Acceptors>,

@@ -185,8 +185,7 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
             token => {
                 if let Some(connection) = self.connection(token) {
                     if event.is_error() && connection.state.is_unserved() {
-                        // The peer awaits no reply to what it sent, so the request does not wait for its
-                        // turn.
+                        // The peer has gone and awaits no reply: the connection does not wait for its turn.
                         return self.lane.close(&connection);
                     }
                     let peer_closed = event.is_peer_closed() || event.is_error();

@@ -134,7 +134,7 @@ impl<C: Command> ScheduledDispatcher<C> {
     }
 
     /// Changes operations, computes, and passes the levels to the dispatcher; returns the anomalies. If no
-    /// operation remains enabled, the levels stay, and none is dispatched.
+    /// operation runs from now on, the levels stay, and none is dispatched.
     ///
     /// ```
     /// use std::time::Duration;

@@ -76,7 +76,7 @@ pub trait ServantLocator: Send + Sync + 'static {
     ///
     /// # Errors
     /// The exception that the caller gets in place of a result, or the object to which the caller sends the
-    /// request instead. The latter has no effect for a oneway request.
+    /// request instead. The caller of a oneway request does not learn of the latter.
     fn preinvoke(&self, id: &[u8], poa: &Poa, operation: &str) -> Result<(AnyServant, u64), Declined>;
 
     /// The request has ended, whether with a result, an exception or a panic.

@@ -31,7 +31,7 @@ pub enum Anomaly {
     Contradiction {
         /// Name of the operation.
         name: Arc<str>,
-        /// Reason for the anomaly.
+        /// The contradiction, in words.
         reason: &'static str,
     },
     /// Not even the lowest rate of a source fits below the threshold.

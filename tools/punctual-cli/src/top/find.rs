@@ -19,7 +19,7 @@ pub fn socket(given: Option<&Path>) -> Result<PathBuf, Failed> {
     }
     let mut found: Vec<PathBuf> = open_sockets();
     found.retain(|socket| pid.is_none_or(|pid| Inspection::process_of(socket) == Some(pid)));
-    // The known folders; the next ORB in another folder clears it.
+    // Only the known folders; the next ORB in another folder removes the stale sockets there.
     let chosen = env::var_os(Inspection::ENVIRONMENT).map(PathBuf::from);
     for folder in chosen
         .into_iter()
