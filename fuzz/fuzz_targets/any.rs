@@ -1,4 +1,4 @@
-//! Any octets, as type codes and values in an `any`. README.md says how it is run.
+//! Any octets, as type codes and values in an `any`. README.md describes how to run it.
 #![no_main]
 
 #[path = "../../crates/any/tests/any/fuzzed.rs"]

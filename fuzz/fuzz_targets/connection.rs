@@ -1,4 +1,4 @@
-//! Any octets, in any parts, for the state machine of a connection. README.md says how it is run.
+//! Any octets, in any parts, for the state machine of a connection. README.md describes how to run it.
 #![no_main]
 
 #[path = "../../crates/giop/tests/giop/connection/fuzzed.rs"]

@@ -1,4 +1,4 @@
-//! Any octets, as service context 30 of requests. README.md says how it is run.
+//! Any octets, as service context 30 of requests. README.md describes how to run it.
 #![no_main]
 
 #[path = "../../crates/rtsched/tests/rtsched/wire/fuzzed.rs"]

@@ -1,4 +1,4 @@
-//! Any octets, as sets of events and as subscriptions of an event channel. README.md says how it is run.
+//! Any octets, as sets of events and as subscriptions of an event channel. README.md describes how to run it.
 #![no_main]
 
 #[path = "../../services/events/tests/events/fuzzed.rs"]

@@ -1,4 +1,4 @@
-//! Any octets, as IDL. README.md says how it is run.
+//! Any octets, as IDL. README.md describes how to run it.
 #![no_main]
 
 #[path = "../../idl/front/tests/front/fuzzed.rs"]

@@ -1,5 +1,5 @@
-//! Any octets, as object references, profiles, components, URLs and service contexts. README.md says how it
-//! is run.
+//! Any octets, as object references, profiles, components, URLs and service contexts. README.md describes how
+//! to run it.
 #![no_main]
 
 #[path = "../../crates/giop/tests/giop/fuzzed_references.rs"]

@@ -1,4 +1,4 @@
-//! Any octets, as values of value types. README.md says how it is run.
+//! Any octets, as values of value types. README.md describes how to run it.
 #![no_main]
 
 #[path = "../../crates/cdr/tests/cdr/fuzzed_value_types.rs"]

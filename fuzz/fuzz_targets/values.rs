@@ -1,4 +1,4 @@
-//! Any octets, as values of all kinds of types. README.md says how it is run.
+//! Any octets, as values of all kinds of types. README.md describes how to run it.
 #![no_main]
 
 #[path = "../../crates/cdr/tests/cdr/fuzzed_values.rs"]

@@ -24,7 +24,7 @@ pub fn new(program: &str, arguments: &[&str]) -> Shown {
     Shown { command, text }
 }
 
-/// What a program writes to its standard output.
+/// Returns the standard output of a program.
 pub fn output(program: &str, arguments: &[&str]) -> Result<String, String> {
     let failed = |why: &dyn std::fmt::Display| format!("{program} {}: {why}", arguments.join(" "));
     let output = Command::new(program)

@@ -81,7 +81,7 @@ fn pack(program: &Path, notices: &str, folder: &Path, name: &str) -> Result<Path
     Ok(folder.join(format!("{name}.tar.gz")))
 }
 
-/// What a line of shell prints that runs in a folder.
+/// Runs a line of shell in a folder, and returns its output.
 fn within(folder: &Path, line: &str) -> Result<String, String> {
     let script = format!("cd \"$0\" && {line}");
     command::output("sh", &["-c", &script, &folder.to_string_lossy()])

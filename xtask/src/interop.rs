@@ -49,7 +49,7 @@ fn page() -> Result<(String, String), String> {
     Ok((page, part))
 }
 
-/// What passed with the other ORBs.
+/// Results with the other ORBs.
 #[derive(Debug, Default, PartialEq)]
 struct Run {
     /// Passed and skipped checks by ORB, its part, and configuration.

@@ -85,7 +85,7 @@ enum Position<'n> {
     Trace,
     Scenarios,
     Tools,
-    /// What tests of several packages share.
+    /// Fixtures that tests of several packages share.
     Fixtures,
     /// Tests, examples and measured programs: nothing imports them.
     User,
@@ -115,7 +115,7 @@ impl<'n> Position<'n> {
             ("tests", "fixtures") => Ok(Self::Fixtures),
             ("tests" | "examples", _) | ("qualify", "footprint") => Ok(Self::User),
             ("xtask", _) => Ok(Self::Xtask),
-            _ => Err(format!("{name} lies in {folder}, which is no layer")),
+            _ => Err(format!("{name} lies in {folder}, which is not a layer")),
         }
     }
 }

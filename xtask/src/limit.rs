@@ -41,7 +41,7 @@ pub fn run(seconds: &str, program: &[&str]) -> Result<ExitCode, String> {
     let [name, arguments @ ..] = program else {
         return Err("a program is expected after the number of seconds".into());
     };
-    // What the program leaves behind becomes ours.
+    // Processes that the program leaves behind become children of this one.
     set_child_subreaper(Some(getpid())).map_err(|error| format!("no processes can be adopted: {error}"))?;
     let child = Command::new(name)
         .args(arguments)
@@ -125,7 +125,7 @@ fn children(process: &str) -> Vec<String> {
         .collect()
 }
 
-/// What has ended is listed until its parent asks for its status.
+/// A process that has ended is listed until its parent waits for its status.
 fn has_ended(process: &str) -> bool {
     let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     status.is_empty() || status.contains(") Z ")

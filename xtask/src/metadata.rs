@@ -31,9 +31,9 @@ pub struct Package {
     pub license: Option<String>,
     /// The path of its Cargo.toml.
     pub manifest_path: PathBuf,
-    /// What its Cargo.toml names.
+    /// Dependencies that its Cargo.toml names.
     pub dependencies: Vec<Dependency>,
-    /// What is built of it.
+    /// Targets that are built of it.
     pub targets: Vec<Target>,
 }
 

@@ -110,7 +110,7 @@ const PACKAGES: &[Package] = &[
 struct Download {
     orb: &'static str,
     folder: &'static str,
-    /// What the folder contains then.
+    /// File that the folder contains then.
     content: &'static str,
     program: &'static str,
     /// The folder itself is the last one.
@@ -173,7 +173,7 @@ impl Download {
 
     fn run(&self) -> Result<(), String> {
         let folder = self.folder();
-        // What an interrupted run has left.
+        // Files that an interrupted run has left.
         let _ = fs::remove_dir_all(&folder);
         let (last, arguments) = self.arguments.split_last().expect("the folder");
         let last = format!("{last}{}", folder.display());

@@ -115,18 +115,18 @@ fn explained(metadata: &Metadata, findings: &mut Vec<String>) -> Result<(), Stri
         if !rows.contains(name) {
             let users: Vec<&str> = users.iter().copied().collect();
             findings.push(format!(
-                "{PAGE}: no row says why {} needs `{name}`",
+                "{PAGE}: no row states why {} needs `{name}`",
                 users.join(", ")
             ));
         }
     }
     for name in rows.into_iter().filter(|name| !direct.contains_key(name)) {
-        findings.push(format!("{PAGE}: `{name}` has a row, and nobody uses it"));
+        findings.push(format!("{PAGE}: `{name}` has a row, but no package uses it"));
     }
     Ok(())
 }
 
-/// What the first column of the tables has in backquotes.
+/// Names in backquotes in the first column of the tables.
 fn rows(page: &str) -> impl Iterator<Item = &str> {
     page.lines()
         .filter_map(|line| line.strip_prefix("| `")?.split_once('`').map(|(name, _)| name))

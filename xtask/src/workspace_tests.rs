@@ -61,10 +61,10 @@ fn run(arguments: &[&str], variable: Option<(&str, &str)>) -> Result<Sum, String
     Ok(output.sum(status.success(), skips.read()?))
 }
 
-/// How long the output is read after the end of `cargo test`, and how often it is asked for that end.
+/// Time for which the output is read after the end of `cargo test`, and interval of checks for that end.
 const AFTER_THE_END: Duration = Duration::from_secs(1);
 
-/// The lines of the output as they come.
+/// The lines of the output as they arrive.
 fn lines(output: ChildStdout) -> Receiver<String> {
     let (sender, lines) = channel();
     thread::spawn(move || {

@@ -29,7 +29,7 @@ fn a_program_that_hangs_ends_with_all_that_it_started() {
     assert!(has_ended(said.lines().next().unwrap()), "{said}");
 }
 
-/// They would keep the output open that somebody waits for.
+/// They would keep open the output whose end the caller waits for.
 #[test]
 fn what_a_program_leaves_behind_ends() {
     let (output, said) = limit("60", "(setsid sleep 600 & echo $!)");

@@ -12,11 +12,11 @@ use crate::Kind;
 pub enum AnyError {
     /// The octets are malformed.
     Malformed(CdrError),
-    /// The `any` holds another type than the one that was asked for.
+    /// The `any` holds another type than the requested one.
     OtherType {
-        /// What it holds.
+        /// Type that it holds.
         held: String,
-        /// What was asked for.
+        /// Requested type.
         wanted: String,
     },
     /// The value does not have the form that the type code states.

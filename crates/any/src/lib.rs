@@ -8,8 +8,8 @@
 //! | Inspect, build or change a value without its Rust type | [`Value`] |
 //! | Convert to octets outside of messages | [`Codec`] |
 //!
-//! An [`Any`] keeps its value encoded, as received, and decodes it when it is asked for it. A [`TypeCode`] is
-//! its encoded form as well, so that receiving one costs a copy or, in an upcall, nothing.
+//! An [`Any`] keeps its value encoded, as received, and decodes it on request. A [`TypeCode`] is its encoded
+//! form as well, so that receiving one costs a copy or, in an upcall, nothing.
 //!
 //! Source: CORBA 3.3 part 1, 8.11 "TypeCodes", and part 2, 9.3.5 "Pseudo-object types". Pure: no I/O, no
 //! clock, no thread.

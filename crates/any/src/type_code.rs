@@ -180,7 +180,7 @@ impl<'a> TypeCodeView<'a> {
         Ok(members)
     }
 
-    /// The members of a struct or exception, whose names are read only if they are asked for.
+    /// The members of a struct or exception, whose names are read on request only.
     pub(crate) fn unread_members(
         &self,
     ) -> Result<impl Iterator<Item = Result<(Name<'a>, TypeCodeView<'a>), CdrError>> + use<'a>, CdrError>
@@ -286,7 +286,7 @@ impl<'a> TypeCodeView<'a> {
         Ok(names.map(|name| name?.read()))
     }
 
-    /// The names of an enum's values, which are read only if they are asked for.
+    /// The names of an enum's values, which are read on request only.
     pub(crate) fn unread_enumerators(
         &self,
     ) -> Result<impl ExactSizeIterator<Item = Result<Name<'a>, CdrError>> + use<'a>, CdrError> {
@@ -643,7 +643,7 @@ impl<'a> Name<'a> {
     }
 }
 
-/// Lent from the message, whose octets it reads when its parts are asked for.
+/// Lent from the message, whose octets it reads when its parts are requested.
 impl<'a> Decode<'a> for TypeCodeView<'a> {
     const MIN_SIZE: usize = 4;
 

@@ -1,6 +1,6 @@
 //! Wide text: UTF-16, the only code set of `wchar` and `wstring` that this ORB announces.
 //!
-//! From GIOP 1.2 on, a length in octets precedes the octets, big-endian unless a byte order mark says
+//! From GIOP 1.2 on, a length in octets precedes the octets, big-endian unless a byte order mark states
 //! otherwise; ours have none. In GIOP 1.1, characters are numbers of two octets, and a NUL ends a string.
 //! Source: CORBA 3.3 part 2, 9.3.1.6 and 9.3.2.7.
 
@@ -238,14 +238,14 @@ fn marked_units<'a>(
 }
 
 impl Encoder<'_> {
-    /// Returns whether wide text has the form of GIOP 1.1: so says the header with which a message begins.
+    /// Returns whether wide text has the form of GIOP 1.1, as the header of the message states.
     pub fn has_fixed_wide_form(&self) -> bool {
         is_before_1_2(self.begin())
     }
 }
 
 impl Decoder<'_> {
-    /// Returns whether wide text has the form of GIOP 1.1: so says the header with which a message begins.
+    /// Returns whether wide text has the form of GIOP 1.1, as the header of the message states.
     pub fn has_fixed_wide_form(&self) -> bool {
         is_before_1_2(self.begin())
     }

@@ -126,7 +126,7 @@ pub fn prepare_thread() {
 #[cold]
 #[inline(never)]
 fn store(make: impl FnOnce() -> Record) {
-    // A thread that is ending and has no ring any more records nothing.
+    // A thread that is ending and no longer has a ring records nothing.
     let _ = RING.try_with(|ring| {
         if let Some(ring) = ring.get_or_init(Ring::of_this_thread) {
             let time_ns = u64::try_from(clock::monotonic().as_nanos()).unwrap_or(u64::MAX);

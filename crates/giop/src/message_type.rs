@@ -12,7 +12,7 @@ pub enum MessageType {
     Reply = 1,
     /// The sender no longer waits for a reply.
     CancelRequest = 2,
-    /// Asks for the location of an object.
+    /// Queries the location of an object.
     LocateRequest = 3,
     /// Replies to a LocateRequest.
     LocateReply = 4,

@@ -1,4 +1,4 @@
-//! Policies in references, `Messaging::PolicyValue`: what a server publishes about an object.
+//! Policies in references, `Messaging::PolicyValue`, by which a server describes an object.
 //!
 //! Source: RTCORBA 1.2, clause 5.
 

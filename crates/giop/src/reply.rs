@@ -80,7 +80,7 @@ impl<'a> ReplyHeader<'a> {
     }
 }
 
-/// What classifies a reply: the id of its request, its status, and the offset of its body.
+/// Decodes the parts that classify a reply: the id of its request, its status, and the offset of its body.
 #[inline]
 pub(crate) fn decode_reply_outcome(
     message: &[u8],

@@ -33,8 +33,8 @@ pub const REFUSED_PRIORITY: u32 = crate::PUNCTUAL_ORB_TYPE + 1;
 /// TAO: the distributable thread and its scheduling parameters; not an encapsulation.
 pub const RT_SCHEDULING: u32 = 30;
 
-/// Most service contexts of a received message: each look at one of them passes over all before it. A message
-/// with more is malformed. Punctual sends 19 at most, other ORBs a few.
+/// Most service contexts of a received message: each access to one of them passes over all before it. A
+/// message with more is malformed. Punctual sends 19 at most, other ORBs a few.
 pub const MAX_SERVICE_CONTEXTS: usize = 64;
 
 /// The service contexts of a received message, borrowing from it.

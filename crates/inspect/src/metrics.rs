@@ -9,15 +9,15 @@ pub(crate) struct Metric {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
     pub(crate) help: &'static str,
-    /// `None`: the lane has no such thing.
+    /// `None`: the lane has no such number.
     pub(crate) value: fn(&LaneStatistics) -> Option<u64>,
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(crate) enum Kind {
-    /// It goes up and down.
+    /// A gauge: it can rise and fall.
     Gauge,
-    /// It only grows.
+    /// A counter: it only grows.
     Counter,
 }
 
@@ -37,7 +37,7 @@ const fn metric(
     }
 }
 
-/// Everything that is counted of a lane.
+/// All numbers of a lane.
 pub(crate) const METRICS: &[Metric] = &[
     metric(
         "threads",

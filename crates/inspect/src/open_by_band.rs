@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 #[derive(Debug, Default)]
 pub struct OpenByBand([Slot; SLOTS]);
 
-/// Connections that one count is about.
+/// Connections to which one count refers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Counted {
     /// Connections of references without bands.
@@ -53,12 +53,12 @@ impl OpenByBand {
         slot
     }
 
-    /// Ends what [`Self::enter`] began.
+    /// Stops counting a connection that [`Self::enter`] has counted.
     pub fn leave(&self, slot: usize) {
         self.0[slot].open.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Every band that there was a connection for, with how many are open now.
+    /// Every band that has had a connection, with the number of those open now.
     pub fn counts(&self) -> impl Iterator<Item = (Counted, usize)> + '_ {
         let used = |slot: &Slot| {
             let counted = counted(slot.counted.load(Ordering::Relaxed))?;

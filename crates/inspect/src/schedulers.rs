@@ -24,7 +24,7 @@ pub struct SchedulerState {
     pub statistics: SchedulerStatistics,
 }
 
-/// What the schedule in force has, and what all computations have found since the start.
+/// Contents of the schedule in force, and findings of all computations since the start.
 ///
 /// ```
 /// use punctual_inspect::SchedulerStatistics;
@@ -60,7 +60,7 @@ pub struct SchedulerStatistics {
     pub lower_rates: u64,
 }
 
-/// A number of a scheduler as viewers get it: name, explanation, and where it stands.
+/// A number of a scheduler as viewers get it: name, explanation and value.
 pub(crate) type SchedulerMetric = (&'static str, &'static str, fn(&SchedulerStatistics) -> u64);
 
 /// Numbers of the schedule in force.

@@ -27,7 +27,7 @@ pub(crate) trait Stream: Read + Write + AsFd + Send {}
 
 impl<S: Read + Write + AsFd + Send> Stream for S {}
 
-/// What becomes of a session.
+/// Next state of a session.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Next {
     Continue,
@@ -132,7 +132,7 @@ impl Session {
             self.last = true;
             return whole.then(|| respond_to_http(&first, take));
         }
-        // What follows the line is dropped: a client reads the response first.
+        // Octets after the line are dropped: a client reads the response first.
         self.request.clear();
         self.last = first != "snapshot";
         if self.last {

@@ -76,8 +76,8 @@ pub struct InspectedAt {
 }
 
 impl Inspection {
-    /// Environment variable that names a folder and thereby turns inspection on for ORBs whose builders do
-    /// not: each makes a socket in it.
+    /// Environment variable that names a folder and thereby enables inspection for ORBs whose builders do
+    /// not: each creates a socket in it.
     pub const ENVIRONMENT: &str = "PUNCTUAL_INSPECTION";
 
     /// Creates a new socket in [`Self::default_folder`], where `punctual top` finds it.
@@ -136,7 +136,7 @@ impl Inspection {
     }
 
     /// Removes from a folder the sockets that killed processes have left there: those with such a name whose
-    /// process does not exist, and at which nobody listens. Sockets of other users remain.
+    /// process does not exist, and at which no process listens. Sockets of other users remain.
     pub fn remove_stale_sockets(folder: &Path) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let socket = entry.path();
@@ -153,11 +153,11 @@ impl Inspection {
         }
     }
 
-    /// Settings that the environment asks for.
+    /// Settings that the environment requests.
     ///
     /// # Errors
-    /// [`InspectError`] if the value is empty or a relative path: `punctual top` would look for it in a
-    /// folder of its own.
+    /// [`InspectError`] if the value is empty or a relative path: `punctual top` would search another folder
+    /// for it.
     pub fn from_environment() -> Option<Result<Self, InspectError>> {
         let folder = env::var_os(Self::ENVIRONMENT)?;
         Some(Self::in_folder(Path::new(&folder)))
@@ -214,13 +214,13 @@ fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Makes a folder into which nobody else can look; one that is there must be such a one.
+/// Creates a folder that only this user can read; an existing one must have these permissions.
 fn make_own(folder: &Path) -> io::Result<()> {
     match fs::DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    // Not what a link leads to: anybody may put one into the folder for temporary files.
+    // Not the target of a link: any user may put one into the folder for temporary files.
     let found = fs::symlink_metadata(folder)?;
     if found.is_dir() && found.uid() == own_uid() && found.mode() & 0o022 == 0 {
         return Ok(());

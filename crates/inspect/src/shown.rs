@@ -1,4 +1,4 @@
-//! What programs show beside the lanes.
+//! States that programs show beside the lanes.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl<S> Shown<S> {
         self.sources.lock().push(Arc::new(state));
     }
 
-    /// Returns all states, and forgets what has ended.
+    /// Returns all states, and removes those that have ended.
     pub fn states(&self) -> Vec<S> {
         // Not under the lock: programs add states meanwhile.
         let sources = self.sources.lock().clone();

@@ -196,7 +196,7 @@ fn write_connections(json: &mut String, connections: &[(Counted, usize)]) {
     }
 }
 
-/// A band as people write it.
+/// A band in readable form.
 pub(crate) fn band(counted: Counted) -> String {
     match counted {
         Counted::Unbanded => "none".to_owned(),
@@ -219,7 +219,7 @@ fn program() -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// A text as it stands between quotation marks in JSON.
+/// A text in the form between quotation marks in JSON.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -14,13 +14,13 @@ use crate::{
 /// Time that may be spent at once: about 50 connections.
 const BURST: Duration = Duration::from_millis(2);
 
-/// What a lane has accepted and may accept.
+/// Acceptors of a lane, and the limits on its accepting.
 pub(crate) struct Accepting {
     /// One for each endpoint; their tokens begin with [`FIRST_ACCEPTOR`](crate::lane_events::FIRST_ACCEPTOR).
     pub(crate) acceptors: Arc<Acceptors>,
     pub(crate) budget: PiMutex<TimeBudget>,
     pub(crate) rates: PiMutex<PeerRates>,
-    /// Acceptors are to be armed when the time of the next chores has come.
+    /// Acceptors are to be armed with the next chores.
     pub(crate) paused: AtomicBool,
     /// Set when the lane listens.
     pub(crate) share: OnceLock<DescriptorShare>,

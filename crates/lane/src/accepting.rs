@@ -19,7 +19,7 @@ use crate::{
     peer_rates::PeerKey,
 };
 
-/// What an acceptor had.
+/// Result of one step of an acceptor.
 enum Step {
     /// A connection, perhaps one of several.
     Taken,
@@ -79,7 +79,7 @@ impl<H: RequestHandler> Lane<H> {
             Ok(Some(stream)) => self.admit(stream, acceptor),
             Ok(None) => return Step::Nothing,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            // Without descriptors: one that nobody uses may help.
+            // No descriptor is left: closing an unused connection may help.
             Err(_) if self.make_room(None) => {}
             Err(_) => return Step::Failed,
         }

@@ -187,8 +187,8 @@ impl<H: ServingSlot> Worker<'_, H> {
         }
     }
 
-    /// Waits until an incomplete message continues. `false`: its completion time is over, and the peer has
-    /// been told. Rare, so it may cost a system call.
+    /// Waits until an incomplete message continues. `false`: its completion time has passed, and the peer has
+    /// been notified. Rare, so it may cost a system call.
     fn await_completion(&self, connection: &Connection<H>, inbound: &mut Inbound) -> bool {
         let Some(left) = inbound.completion_left() else {
             return true;

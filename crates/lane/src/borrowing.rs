@@ -1,6 +1,6 @@
 //! Borrowing threads: while all threads of a lane are in upcalls, threads of lower lanes serve its requests,
-//! at its priority. This file is about lanes that wait in their pollers; [`queues`] is about lanes that
-//! buffer requests.
+//! at its priority. This file covers lanes that wait in their pollers; [`queues`] covers lanes that buffer
+//! requests.
 
 mod queues;
 
@@ -23,7 +23,8 @@ use crate::{
 /// More would exceed the kernel's limit for nested pollers, EP_MAX_NESTS.
 const MAX_LANES: usize = 5;
 
-/// Lets each of these lanes, the lowest first, borrow from those before it. Before their threads start.
+/// Lets each of these lanes, the lowest first, borrow from those before it. Called before their threads
+/// start.
 ///
 /// # How a lower lane is notified
 ///
@@ -56,9 +57,9 @@ const MAX_LANES: usize = 5;
 /// priority the request stays where a thread of that lane would find it, so a helper that is preempted in
 /// between holds nothing.
 ///
-/// What lanes share in this way: arming takes the kernel's mutex of the lower lane's epoll instance, and so
-/// does a report in the other direction. In kernels without PREEMPT_RT it does not inherit priority. A pool
-/// that borrows trades this bit of isolation for throughput; a pool that does not is not affected.
+/// The cost is shared state: arming takes the kernel's mutex of the lower lane's epoll instance, and so does
+/// a report in the other direction. In kernels without PREEMPT_RT it does not inherit priority. A pool that
+/// borrows trades this bit of isolation for throughput; a pool that does not is not affected.
 ///
 /// # Errors
 /// [`LaneError::TooManyBorrowingLanes`] if the lanes do not buffer and there are more than 5;

@@ -115,7 +115,7 @@ mod tests {
         assert!(!pay(0.9));
         assert!(
             pay(1.8) && !pay(1.9),
-            "one each second, however often it is asked for"
+            "one each second, however often it is requested"
         );
         assert!(pay(2.1) && !pay(2.1));
         assert_eq!((0..100).filter(|_| pay(1000.0)).count(), 30);

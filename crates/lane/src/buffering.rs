@@ -38,7 +38,7 @@ pub(crate) fn work_until_stopped<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &
     work(lane, handler, None);
 }
 
-/// Serves what a lane has queued until the lane is stopped, or the thread's lifetime is over.
+/// Serves a lane's queue until the lane is stopped, or the thread's lifetime is over.
 pub(crate) fn work<H: ServingSlot>(
     lane: &Arc<Lane<H>>,
     handler: &Arc<H>,
@@ -196,7 +196,7 @@ impl<H: ServingSlot> Lane<H> {
         H::cancel_kept(&self.data, id_of(connection), request_id)
     }
 
-    /// Tells the threads that another lane has put something into the queue.
+    /// Notifies the threads that another lane has queued a request.
     pub(crate) fn wake_for_queue(&self) {
         if self.mode.is_buffered() {
             self.after_push();

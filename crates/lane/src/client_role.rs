@@ -13,9 +13,9 @@ pub(crate) struct ClientRole<H: RequestHandler> {
     /// Released when the lane closes the connection, even if callers still refer to it.
     pub(crate) permit: PiMutex<Option<H::Permit>>,
     pub(crate) char_set: CharSet,
-    /// The code sets were negotiated, and no request has told the server yet.
+    /// The code sets were negotiated, and no request has announced them to the server yet.
     pub(crate) announces_code_sets: AtomicBool,
-    /// The peer may send requests, and no request has told it yet for which addresses.
+    /// The peer may send requests, but no request has announced yet for which addresses.
     pub(crate) announces_listen_points: AtomicBool,
     /// Set if the peer may send requests.
     pub(crate) serves: Option<H::PeerData>,

@@ -138,7 +138,7 @@ impl<H: RequestHandler> Connection<H> {
         }
     }
 
-    /// What is known about the peer, if it may call.
+    /// Returns the properties of the peer, if it may call.
     #[inline(always)]
     pub(crate) fn peer(&self) -> Option<&H::PeerData> {
         match &self.role {
@@ -246,8 +246,8 @@ impl<H: RequestHandler> Connection<H> {
         self.send_copied(outbound, message, version).map_err(Some)
     }
 
-    /// Sends CancelRequest for a request that was sent, behind what waits. That the connection is broken
-    /// shows when it is next read or written.
+    /// Sends CancelRequest for a request that was sent, behind what waits. A broken connection is detected at
+    /// its next read or write.
     pub(crate) fn send_cancel(&self, request_id: u32) {
         let mut outbound = self.outbound.lock();
         if let Some(message) = outbound.protocol.cancel(request_id) {
@@ -274,7 +274,7 @@ impl<H: RequestHandler> Connection<H> {
         Ok(self.note_kept(&mut outbound))
     }
 
-    /// Sends what is left of a message of which so much has been sent.
+    /// Sends the rest of a message, behind the octets that have been sent.
     #[cold]
     fn send_rest(
         &self,
@@ -516,7 +516,7 @@ impl<H: RequestHandler> Connection<H> {
         true
     }
 
-    /// Frees what it keeps, now that its stream is closed; threads that still use it free the rest.
+    /// Frees its buffers, now that its stream is closed; threads that still use it free the rest.
     pub(crate) fn end(&self) {
         if let Some(mut inbound) = self.inbound.try_lock() {
             inbound.protocol.end();
@@ -529,7 +529,7 @@ impl<H: RequestHandler> Connection<H> {
     }
 
     /// Sends MessageError in the version of the message that is not GIOP, or not acceptable. `false`: the
-    /// peer has been told already.
+    /// peer has been notified already.
     pub(crate) fn send_error(&self, version: Version) -> bool {
         let mut outbound = self.outbound.lock();
         let message = outbound.protocol.message_error(version);

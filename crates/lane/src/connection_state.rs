@@ -145,7 +145,7 @@ impl ConnectionState {
         self.0.fetch_or(UNSERVED, Ordering::SeqCst);
     }
 
-    /// Notes the opposite.
+    /// Notes that the lane has served a request for it.
     pub(crate) fn clear_unserved(&self) {
         self.0.fetch_and(!UNSERVED, Ordering::SeqCst);
     }

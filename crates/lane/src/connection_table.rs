@@ -249,7 +249,7 @@ impl<H: RequestHandler> ConnectionTable<H> {
         );
         let connection = Arc::new(connection);
         self.watch(&connection)?;
-        // Tells a peer that shares memory with us to ring from now on.
+        // Requests a peer that shares memory with this process to ring from now on.
         connection.stream().wait_readable(Duration::ZERO)?;
         connection.role.connected();
         slots.insert(Arc::clone(&connection), None);
@@ -288,7 +288,7 @@ impl<H: RequestHandler> ConnectionTable<H> {
         }
     }
 
-    /// Tells all peers that nothing outstanding will be handled, and closes.
+    /// Notifies all peers that nothing outstanding will be handled, and closes.
     pub(crate) fn close_all(&self) {
         let connections: Vec<_> = {
             let mut slots = self.slots.lock();
@@ -299,7 +299,7 @@ impl<H: RequestHandler> ConnectionTable<H> {
             let ends = connection
                 .client()
                 .map(|client| client.replies.end(CallEnd::Stopped));
-            // A server is told only if nothing is outstanding with it.
+            // A server is notified only if nothing is outstanding with it.
             let is_idle = connection.is_server() || ends.unwrap_or(true);
             if is_idle {
                 connection.send_close();

@@ -11,8 +11,8 @@ use punctual_os::timer::Timer;
 /// Time at which the next deadline may pass. It is not withdrawn when its call ends, so that this costs calls
 /// nothing: a thread that wakes for it in vain searches for the next one.
 ///
-/// A timer in the lane's poller wakes any thread that waits then: a thread that had been told how long to
-/// wait might be in an upcall.
+/// A timer in the lane's poller wakes any thread that waits then: a single thread with a timeout might be in
+/// an upcall.
 pub(crate) struct DeadlineTimer {
     since: Instant,
     /// Nanoseconds since `since`.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use punctual_os::{Notice, PiMutex, open_files};
 
-/// Descriptors that all lanes which listen want.
+/// Number of descriptors that all listening lanes want.
 static WANTED: AtomicU64 = AtomicU64::new(0);
 /// Descriptors that they may have: three quarters of the limit. The rest is for files and connections of the
 /// program, and for connections to servers.
@@ -80,7 +80,7 @@ fn limit_for(wanted: u64) -> u64 {
     wanted.div_ceil(3).saturating_mul(4)
 }
 
-/// Part of `connections`, but not less than [`LEAST`], if not all that is wanted is available.
+/// Share of `connections`, at least [`LEAST`], if fewer descriptors are available than wanted.
 fn share(connections: u64, wanted: u64, available: u64) -> u64 {
     if wanted <= available {
         return connections;

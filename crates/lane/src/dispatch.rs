@@ -242,7 +242,7 @@ impl<H: RequestHandler> Lane<H> {
 
     /// Charges a connection for a message without a served request, then answers it; `ends`: the message
     /// counts as one that ends. `false`: the connection is of no further use; the peer of an exhausted budget
-    /// has been told.
+    /// has been notified.
     #[cold]
     pub(crate) fn charge(
         &self,

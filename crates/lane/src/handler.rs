@@ -127,8 +127,8 @@ impl<H: RequestHandler> RequestMessage<'_, H> {
     /// Sends a reply before the request is served, as SYNC_WITH_SERVER demands; its packets travel at this
     /// priority. [`Disposition::NoReply`] follows.
     ///
-    /// What the socket has no room for is kept, as of any reply. That the connection is broken shows when it
-    /// is next used: the request is served all the same.
+    /// Octets for which the socket has no room are kept, as those of any reply. A broken connection is
+    /// detected at its next use; the request is served regardless.
     #[cold]
     pub fn reply_early(&self, handler: &H, reply: &[u8], priority: Option<Priority>) {
         let mapping = handler.network_priority_mapping();
@@ -172,7 +172,8 @@ pub enum Unserved {
     Refused,
     /// The request was refused, and so would be each one of this peer: its connection is closed.
     NotAdmitted,
-    /// The peer looked for an object, or withdrew a request: [`crate::LaneLimits::max_unserved_messages`].
+    /// The peer queried an object's location, or withdrew a request:
+    /// [`crate::LaneLimits::max_unserved_messages`].
     Elsewhere,
 }
 

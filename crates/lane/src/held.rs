@@ -64,7 +64,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             let full = SystemException::new(kind, minor, Completion::No);
             return self.refuse_queued(connection, header, arrival.char_set, &full);
         }
-        // Whoever released requests before this one was held did not see it.
+        // A thread that released requests before this one was held did not see it.
         let still = self.with_request(connection, header, arrival, |_, handler, request, _, _| {
             Ok::<_, MessageError>(handler.is_held(request))
         });

@@ -28,7 +28,7 @@ impl<H: RequestHandler> HeldRequests<H> {
         Ok(self.0.get_or_init(|| new))
     }
 
-    /// Drops what is held: its clients were told that it is not handled.
+    /// Drops the held requests: their clients have been notified that they are not handled.
     pub(crate) fn clear(&self) {
         if let Some(held) = self.0.get() {
             held.clear();

@@ -35,7 +35,7 @@ impl<H: RequestHandler> Lane<H> {
         (self.limits().message_completion / 4).max(Duration::from_millis(10))
     }
 
-    /// Does what was put off until now.
+    /// Does the work that was deferred until now.
     #[inline]
     pub(crate) fn do_chores(&self) {
         if self.events.chores.take_due().is_some() {
@@ -83,7 +83,7 @@ impl<H: RequestHandler> Lane<H> {
         self.close(connection);
     }
 
-    /// Frees memory that the lane's connections keep beyond its limit: buffers that hold nothing of the one
+    /// Frees memory that the lane's connections keep beyond its limit: the empty buffers of the connection
     /// that keeps most; if it has none, it is closed.
     #[cold]
     pub(crate) fn relieve_memory(&self) {
@@ -101,7 +101,7 @@ impl<H: RequestHandler> Lane<H> {
                 continue;
             }
             if !released && !most.state.is_dedicated() {
-                // The thread that reads it looks at the memory next.
+                // The thread that reads it checks the memory next.
                 break;
             }
             self.counters.connections.exhausted_memory.add_one();

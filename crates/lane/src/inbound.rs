@@ -70,7 +70,8 @@ impl Inbound {
         Self { protocol, ..self }
     }
 
-    /// Returns the next event; reads at most once, so that the work is bounded whatever the peer sends.
+    /// Returns the next event; reads at most once, so that the work is bounded regardless of what the peer
+    /// sends.
     pub(crate) fn receive(&mut self, stream: &dyn Stream) -> Received {
         let mut has_read = 0;
         loop {

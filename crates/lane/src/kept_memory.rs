@@ -58,13 +58,13 @@ impl KeptMemory {
         self.received.load(Ordering::Relaxed) + self.unsent.load(Ordering::Relaxed)
     }
 
-    /// States what its receive side keeps. The caller has claimed the right to read.
+    /// Sets the octets that its receive side keeps. The caller has claimed the right to read.
     #[cold]
     pub(crate) fn set_received(&self, octets: usize) {
         self.lane.replace(&self.received, octets);
     }
 
-    /// States what its send side keeps. The caller has locked that.
+    /// Sets the octets that its send side keeps. The caller has locked that.
     #[cold]
     pub(crate) fn set_unsent(&self, octets: usize) {
         self.lane.replace(&self.unsent, octets);

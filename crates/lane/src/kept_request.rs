@@ -1,7 +1,7 @@
 //! A request whose reply is sent after its upcall has ended, by any thread.
 //!
-//! Its connection stays open for it, as for any request in service; what becomes of it when its client
-//! withdraws it, its time is over, or the lane stops, is decided by the [`RequestHandler`], which keeps it.
+//! Its connection stays open for it, as for any request in service; the [`RequestHandler`], which keeps it,
+//! decides what happens when its client withdraws it, its deadline passes, or the lane stops.
 
 use std::{any::Any, sync::Arc, time::Instant};
 
@@ -15,7 +15,7 @@ use crate::{
     handler::EarlyReplies,
 };
 
-/// A request in service that no thread is serving. Dropped, it is at its end, with or without a reply.
+/// A request in service that no thread is serving. Dropping it ends it, with or without a reply.
 pub struct KeptRequest<H: RequestHandler> {
     lane: Arc<Lane<H>>,
     connection: Arc<Connection<H>>,
@@ -81,8 +81,8 @@ impl<H: RequestHandler> KeptRequest<H> {
         self.lane.counters.unanswered.add_one();
     }
 
-    /// Sends the reply from the calling thread; its packets travel at this priority. What the socket has no
-    /// room for is kept, as of any reply. Returns whether the client can still be reached.
+    /// Sends the reply from the calling thread; its packets travel at this priority. Octets for which the
+    /// socket has no room are kept, as those of any reply. Returns whether the client can still be reached.
     ///
     /// Waits only for a client that does not read and whose connection is dedicated to a thread, for the
     /// completion time of a message at most.

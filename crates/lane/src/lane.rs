@@ -97,7 +97,7 @@ impl<H: RequestHandler> Lane<H> {
         })
     }
 
-    /// Makes the lanes of a pool known to each other. Before their threads start.
+    /// Makes the lanes of a pool known to each other. Called before their threads start.
     pub fn join_pool(lanes: &[Arc<Self>]) {
         for lane in lanes {
             // Each lane is set once.
@@ -238,7 +238,8 @@ impl<H: RequestHandler> Lane<H> {
         self.connections.close(connection);
     }
 
-    /// Accepts no further connection, tells the peers that nothing outstanding will be handled, and closes.
+    /// Accepts no further connection, notifies the peers that nothing outstanding will be handled, and
+    /// closes.
     pub(crate) fn close_all(&self) {
         // They may have been handled. A thread may be here before the one that stops the lane.
         H::end_kept(&self.data);

@@ -89,7 +89,7 @@ enum Awaited<'w> {
 impl Awaited<'_> {
     fn is_ready(&self) -> io::Result<bool> {
         match self {
-            // Also tells a peer that shares memory with us to ring from now on.
+            // Also requests a peer that shares memory with this process to ring from now on.
             Self::Stream(stream, _) => stream.wait_readable(Duration::ZERO),
             Self::Call(replies, ticket, _) => Ok(replies.has_ended(ticket)),
         }
@@ -164,7 +164,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if lane.is_stopping() {
-                // Its doorbell does not stop ringing.
+                // Its doorbell keeps ringing.
                 return awaited.wait_alone(left);
             }
             let timeout = left.into_iter().chain(lane.next_check()).min();
@@ -218,7 +218,7 @@ struct NestedAtQueue<'l, H: ServingSlot>(&'l Lane<H>);
 impl<'l, H: ServingSlot> NestedAtQueue<'l, H> {
     fn enter(lane: &'l Lane<H>) -> Self {
         lane.queue.enter_nested();
-        // What a lane above asked before rang for no thread.
+        // An earlier request for help from a lane above woke no thread.
         if lane.is_asked_for_help() {
             lane.queue.wake_nested();
         }

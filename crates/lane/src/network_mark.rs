@@ -23,7 +23,7 @@ impl NetworkMark {
         }
     }
 
-    /// Sets the network priority of what is sent next. System calls only if it differs from the last one.
+    /// Sets the network priority of the next packets. System calls only if it differs from the last one.
     #[inline]
     pub fn set(&self, stream: &dyn Stream, mapping: &dyn NetworkPriorityMapping, priority: Option<Priority>) {
         if !self.enabled {

@@ -1,4 +1,4 @@
-//! Messages that a connection's socket had no room for.
+//! Messages for which a connection's socket had no room.
 
 use std::{
     io,
@@ -79,12 +79,12 @@ impl Outbound {
         waiting > 0 && waiting + length > limit
     }
 
-    /// Returns the memory of what waits, in octets.
+    /// Returns the memory of the waiting messages, in octets.
     pub(crate) fn held(&self) -> usize {
         self.protocol.queue.held()
     }
 
-    /// Frees what waits: the stream is closed.
+    /// Frees the waiting messages: the stream is closed.
     pub(crate) fn discard(&mut self) {
         self.protocol.queue.clear();
         self.stalled = None;
@@ -192,7 +192,8 @@ impl Outbound {
         Ok(sent)
     }
 
-    /// Returns whether the message, of which so much has been sent, is to be sent in fragments.
+    /// Returns whether the rest of the message, behind the octets that have been sent, is to be sent in
+    /// fragments.
     #[cold]
     pub(crate) fn divides(&self, message: &[u8], sent: usize) -> bool {
         sent == 0 && self.protocol.queue.divides(message)

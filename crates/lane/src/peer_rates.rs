@@ -8,7 +8,7 @@ use std::{
 
 use punctual_transport::{Origin, Peer};
 
-/// A peer that can be told from others: a host, or a process of this host.
+/// A peer that can be distinguished from others: a host, or a process of this host.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum PeerKey {
     Host(IpAddr),
@@ -16,7 +16,8 @@ pub(crate) enum PeerKey {
 }
 
 impl PeerKey {
-    /// `None`: the transport cannot tell it from others. Processes of this host that use TCP are such peers.
+    /// `None`: the transport cannot distinguish it from others. Processes of this host that use TCP are such
+    /// peers.
     pub(crate) fn of(origin: Origin) -> Option<Self> {
         match (origin.peer, origin.process) {
             (Peer::SameHost { user }, Some(process)) => Some(Self::Process { user, process }),

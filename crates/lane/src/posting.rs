@@ -40,7 +40,7 @@ impl<H: RequestHandler> Lane<H> {
         task
     }
 
-    /// Drops what waits.
+    /// Drops the waiting tasks.
     pub(crate) fn clear_tasks(&self) {
         let forgotten = std::mem::take(&mut *self.tasks.waiting.lock());
         drop(forgotten);

@@ -253,7 +253,7 @@ impl ReplyTable {
             let now = Instant::now();
             if now < until {
                 table.sleep_at(ticket.slot, &mut before);
-                // The state tells which came first.
+                // The state shows which came first.
                 let TimedOut(_) = condition.wait_until(&mut table, until);
             } else if deadline.is_none_or(|deadline| now < deadline) {
                 return Err(ticket);

@@ -92,7 +92,7 @@ struct Waiting<H: RequestHandler> {
 pub(crate) enum Taken<H: RequestHandler> {
     Request(QueuedRequest<H>),
     TimedOut,
-    /// A lane above asks for a thread.
+    /// A lane above requests a thread.
     Asked,
     /// The lane is stopping.
     Closed,
@@ -155,7 +155,7 @@ impl<H: RequestHandler> RequestQueue<H> {
         });
     }
 
-    /// Moves what waits now to another queue, as far as it has room; returns the number of requests.
+    /// Moves the waiting requests to another queue, as far as it has room; returns their number.
     pub(crate) fn move_to(&self, other: &Self) -> usize {
         let (mut message, mut fragment_starts) = (Vec::new(), Vec::new());
         let waiting = self.state.lock().waiting.len();
@@ -168,7 +168,7 @@ impl<H: RequestHandler> RequestQueue<H> {
             let Some(request) = taken else { return moved };
             let connection = Arc::clone(&request.connection);
             let octets = &message[..request.header.total_size()];
-            // Fails only if the lane has ended: its clients have been told.
+            // Fails only if the lane has ended: its clients have been notified.
             let _ = other.push(limits, request, octets, &fragment_starts);
             // The other queue counts it, too.
             connection.state.end_request();
@@ -263,7 +263,7 @@ impl<H: RequestHandler> RequestQueue<H> {
         taken.map_or(Taken::TimedOut, Taken::Request)
     }
 
-    /// Wakes a waiting thread to check whether a lane above asks for a thread.
+    /// Wakes a waiting thread to check whether a lane above requests a thread.
     pub(crate) fn wake_for_others(&self) {
         // A thread that checked before is waiting once this lock has been acquired.
         let state = self.state.lock();
@@ -329,7 +329,7 @@ impl<H: RequestHandler> RequestQueue<H> {
         self.wake_nested();
     }
 
-    /// Drops what waits: its clients were told that it is not handled.
+    /// Drops the waiting requests: their clients have been notified that they are not handled.
     pub(crate) fn clear(&self) {
         let mut state = self.state.lock();
         let forgotten = std::mem::take(&mut state.waiting);
@@ -351,7 +351,7 @@ impl<H: RequestHandler> RequestQueue<H> {
         }
     }
 
-    /// Ends what [`Self::enter_nested`] announced.
+    /// Withdraws the announcement of [`Self::enter_nested`].
     pub(crate) fn leave_nested(&self) {
         self.nested.fetch_sub(1, Ordering::SeqCst);
         // The last ring may have been for it.

@@ -38,8 +38,8 @@ enum AfterServing {
 }
 
 impl<H: ServingSlot> Worker<'_, H> {
-    /// Serves what a connection has, until there is nothing more, another thread has taken over, or others
-    /// have waited long enough. `false`: it has been closed.
+    /// Serves the messages of a connection until none is left, another thread has taken over, or others have
+    /// waited long enough. `false`: it has been closed.
     pub(crate) fn serve(&mut self, connection: &Arc<Connection<H>>, readiness: Readiness) -> bool {
         if connection.state.is_unserved() {
             return self.serve_in_turn(connection, readiness);
@@ -47,7 +47,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         self.serve_turn(connection, readiness)
     }
 
-    /// Does so without regard to what the connection has cost before.
+    /// Serves a connection regardless of its earlier cost.
     pub(crate) fn serve_turn(&mut self, connection: &Arc<Connection<H>>, mut readiness: Readiness) -> bool {
         // A lent thread serves one request.
         let at_most = if self.is_lent() { 1 } else { MAX_CONSECUTIVE };
@@ -70,7 +70,7 @@ impl<H: ServingSlot> Worker<'_, H> {
     fn serve_next(&mut self, connection: &Arc<Connection<H>>, readiness: &mut Readiness) -> Flow {
         match connection.flush() {
             Ok(true) => {}
-            // The server does not read requests: its replies are wanted all the same.
+            // The server does not read requests: its replies are still wanted.
             Ok(false) if matches!(connection.role, Role::Client(_)) => {}
             Ok(false) if connection.accepts_more() => self.lane.watch_congestion(),
             // The peer does not read its replies: its requests can wait, too.
@@ -113,7 +113,7 @@ impl<H: ServingSlot> Worker<'_, H> {
                 self.after_last_message(connection, readiness)
             }
             Received::EndOfStream => {
-                // Replies that other threads are working at are still to be sent; then the last of them
+                // Replies on which other threads are working are still to be sent; then the last of them
                 // closes.
                 let idle = connection.state.peer_closed();
                 drop(inbound);

@@ -61,7 +61,7 @@ impl<H: RequestHandler> SharedConnection<H> {
         connection.mark.set(connection.stream(), mapping, priority);
     }
 
-    /// Tells the server that the reply to this request is no longer wanted. Never blocks.
+    /// Notifies the server that the reply to this request is no longer wanted. Never blocks.
     #[cold]
     pub fn cancel(&self, request_id: u32) {
         self.connection.send_cancel(request_id);

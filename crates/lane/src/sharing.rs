@@ -117,7 +117,7 @@ impl<H: RequestHandler> Lane<H> {
         Ok(shared)
     }
 
-    /// Sends a request. What there is no room for follows later, and no thread waits.
+    /// Sends a request. Octets for which there is no room follow later, and no thread waits.
     ///
     /// # Errors
     /// [`NotSent`].
@@ -156,7 +156,7 @@ impl<H: RequestHandler> Lane<H> {
         }
     }
 
-    /// A peer that does not accept what waits for it in the completion time of a message is disconnected.
+    /// A peer that does not accept its waiting octets in the completion time of a message is disconnected.
     #[cold]
     pub(crate) fn watch_congestion(&self) {
         let incomplete = &self.pending_work.incomplete_messages;

@@ -11,7 +11,7 @@ pub(crate) struct Slots<C> {
     slots: Slab<Slot<C>>,
     oldest: Option<usize>,
     newest: Option<usize>,
-    /// Number of connections of each peer that can be told apart and has any.
+    /// Number of connections of each distinguishable peer that has any.
     peers: HashMap<PeerKey, usize>,
 }
 

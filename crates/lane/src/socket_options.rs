@@ -21,10 +21,10 @@ use punctual_os::{Notice, socket_option};
 /// ```
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct SocketOptions {
-    /// How long a thread that waits in `read` polls the device's queue before it sleeps (SO_BUSY_POLL):
-    /// no interrupt and no wake-up lie between packet and thread then, at the expense of the CPU. It needs
+    /// How long a thread that waits in `read` polls the device's queue before it sleeps (SO_BUSY_POLL): no
+    /// interrupt and no wake-up lie between packet and thread then, at the expense of the CPU. It needs
     /// CAP_NET_ADMIN, a driver with NAPI, and [`LaneMode::Blocking`](crate::LaneMode::Blocking); a lane that
-    /// waits in its poller polls only as `net.core.busy_poll` says.
+    /// waits in its poller polls only as `net.core.busy_poll` states.
     pub busy_poll: Option<Duration>,
     /// CPU whose packets the lane prefers (SO_INCOMING_CPU).
     pub incoming_cpu: Option<usize>,
@@ -34,8 +34,8 @@ pub struct SocketOptions {
 }
 
 impl SocketOptions {
-    /// Sets the options of an accepted connection. What the system refuses is told once, and the connection
-    /// is served without it.
+    /// Sets the options of an accepted connection. Options that the system refuses are reported once, and the
+    /// connection is served without them.
     pub(crate) fn set(&self, socket: BorrowedFd<'_>) {
         static REFUSED: Notice = Notice::new(
             "punctual: the system refuses a socket option of a lane (SO_BUSY_POLL, SO_INCOMING_CPU or \
@@ -50,7 +50,7 @@ impl SocketOptions {
             self.priority
                 .map(|priority| socket_option::set_priority(socket, priority)),
         ];
-        // The descriptor of a connection in shared memory is none.
+        // The descriptor of a connection in shared memory is not a socket.
         let refused =
             |result: io::Result<()>| result.is_err_and(|error| !socket_option::is_no_socket(&error));
         if results.into_iter().flatten().any(refused) {

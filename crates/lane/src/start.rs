@@ -40,7 +40,7 @@ impl<H: ServingSlot> Lane<H> {
         Ok(realtime)
     }
 
-    /// Gets another thread; called by a thread that leaves none waiting.
+    /// Provides another thread; called by a thread that leaves none waiting.
     pub(crate) fn reinforce(self: &Arc<Self>, handler: &Arc<H>) {
         if self.threads.may_grow() {
             self.grow(handler);

@@ -22,7 +22,7 @@ pub struct LaneStatistics {
     /// of lanes, or forges priorities. A priority that no lane has belongs to none, as from clients with
     /// bands of their own; nor does one within the band that the connection is bound to.
     pub misdirected: u64,
-    /// Misdirected requests that were passed to their lane, if the adapter asks for redispatch.
+    /// Misdirected requests that were passed to their lane, if the adapter requests redispatch.
     pub redispatched: u64,
     /// Requests refused for a priority above the highest accepted one, or outside the band that their
     /// connection is bound to.

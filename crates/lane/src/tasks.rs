@@ -9,7 +9,7 @@ use punctual_os::PiMutex;
 
 /// One piece of work.
 pub trait LaneTask: Send + Sync {
-    /// Does it, on a thread of the lane.
+    /// Executes the work on a thread of the lane.
     fn run(&self);
 }
 

@@ -125,7 +125,7 @@ impl LaneThreads {
             let Some(thread) = self.handles.lock().pop() else {
                 return;
             };
-            // A thread that panicked has reported it; the others must be waited for all the same.
+            // A thread that panicked has reported it; the others must still be joined.
             let _ = thread.join();
         }
     }

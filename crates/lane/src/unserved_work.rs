@@ -21,7 +21,7 @@ use crate::{
 /// Time that may be spent at once: what it takes to receive as much as a lane's connections may keep.
 const BURST: Duration = Duration::from_millis(20);
 
-/// What a lane has spent on such work, and the connections that wait for their turns.
+/// Time that a lane has spent on such work, and the connections that wait for their turns.
 pub(crate) struct UnservedWork<H: RequestHandler> {
     budget: PiMutex<TimeBudget>,
     waiting: PiMutex<VecDeque<(Arc<Connection<H>>, Readiness)>>,

@@ -159,7 +159,7 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
         self.lane.expire_calls();
     }
 
-    /// Watches the memory and the time of what connections keep.
+    /// Watches the memory of connections, and the age of incomplete messages and unread replies.
     #[cold]
     fn watch_connections(&mut self, unfinished: bool) {
         if self.lane.connections.memory.is_exceeded() {
@@ -185,7 +185,7 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
             token => {
                 if let Some(connection) = self.connection(token) {
                     if event.is_error() && connection.state.is_unserved() {
-                        // Nobody awaits what was sent, and it does not wait for its turn.
+                        // The peer has gone and awaits no reply: the connection does not wait for its turn.
                         return self.lane.close(&connection);
                     }
                     let peer_closed = event.is_peer_closed() || event.is_error();
@@ -234,7 +234,7 @@ impl<'l, H: ServingSlot> Worker<'l, H> {
         }
         let (handed_over, queued) = self.lane.take_over(&mut self.buffers);
         self.run_task();
-        // What another lane has redispatched is mostly older.
+        // Requests that another lane has redispatched are mostly older.
         if let Some(request) = queued {
             self.serve_queued(request);
         }

@@ -65,7 +65,7 @@ impl BoundBand {
     /// Binds the connection. Returns `false` if it is bound to another band.
     pub(crate) fn bind(&self, band: PriorityBand) -> bool {
         let packed = pack(band);
-        // Requests that follow the reply observe the binding, whatever the memory order.
+        // Requests that follow the reply observe the binding under any memory order.
         match self
             .band
             .compare_exchange(UNBOUND, packed, Ordering::Relaxed, Ordering::Relaxed)

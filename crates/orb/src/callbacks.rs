@@ -1,7 +1,7 @@
 //! Handlers of asynchronous calls: the callback model of CORBA Messaging, built on the futures.
 //!
-//! The lane thread that reads a reply only queues the call; the handler runs on a thread of the user's
-//! choice, at the priority of the call.
+//! The lane thread that reads a reply only queues the call; the handler runs on a thread that the user
+//! chooses, at the priority of the call.
 
 mod delivery;
 mod location;
@@ -38,7 +38,7 @@ use crate::{Orb, OrbError, ThreadPool, configuration::Configuration, current, la
 /// let (callbacks, queue) = orb.callbacks(16);
 /// let (sender, results) = mpsc::channel();
 /// callbacks.deliver(doubler.twice_async(21), move |result| sender.send(result).unwrap())?;
-/// // On the thread of the user's choice:
+/// // On a thread that the user chooses:
 /// assert!(queue.deliver_next(Duration::from_secs(1)));
 /// assert_eq!(results.recv()??, 42);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

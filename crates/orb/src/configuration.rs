@@ -34,8 +34,8 @@ pub(crate) type ValueFactories = HashMap<&'static str, &'static ValueFactory>;
 impl Configuration {
     /// Range of native priorities that a standard mapping covers for this class.
     pub(crate) fn mapped_range(class: SchedulingClass) -> RangeInclusive<i16> {
-        // Threads in the ordinary class have no priority to map to; calls carry the CORBA priority all the
-        // same.
+        // Threads in the ordinary class have no priority to map to; calls carry the CORBA priority
+        // nevertheless.
         scheduling::priority_range(match class {
             SchedulingClass::Other => SchedulingClass::Fifo,
             class => class,

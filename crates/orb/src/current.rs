@@ -137,7 +137,7 @@ impl<'o> Current<'o> {
 impl Current<'_> {
     /// Returns the id of the object that this thread serves through a default servant or a servant locator,
     /// `PortableServer::Current::get_object_id`; the innermost one, if such upcalls are nested. `None`
-    /// outside them: an object with a servant of its own needs no id to be told apart.
+    /// outside them: an object with its own servant needs no id to be distinguished.
     ///
     /// ```
     /// # use punctual_orb::Orb;

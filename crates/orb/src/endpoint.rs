@@ -49,8 +49,8 @@ impl Endpoint {
         self
     }
 
-    /// Sets the highest priority (0 to 32,767) of requests that arrive here, whatever adapters accept
-    /// elsewhere. Default: 32,767.
+    /// Sets the highest priority (0 to 32,767) of requests that arrive here, regardless of what adapters
+    /// accept elsewhere. Default: 32,767.
     #[must_use]
     pub fn up_to(mut self, highest_priority: Priority) -> Self {
         self.highest_priority = highest_priority;

@@ -301,7 +301,7 @@ impl From<SystemException> for ResolveError {
 }
 
 impl ResolveError {
-    /// Names the URL in the error. A text in hexadecimal digits would tell nobody anything.
+    /// Names the URL in the error. A text of hexadecimal digits would be of no use.
     pub(crate) fn of(self, url: &str) -> Self {
         match self {
             Self::Call { exception, .. } if !url.starts_with("IOR:") => Self::Call {
@@ -313,7 +313,7 @@ impl ResolveError {
     }
 }
 
-/// What to try next.
+/// Advice for the user.
 fn hint(exception: SystemException) -> &'static str {
     match exception.kind {
         SystemExceptionKind::Timeout => {
@@ -329,7 +329,7 @@ fn quoted(text: &str) -> String {
         text => format!("`{text}`: "),
     }
 }
-/// What to try if listening has failed.
+/// Advice for the user if listening has failed.
 fn advice(source: &std::io::Error) -> &'static str {
     match source.kind() {
         std::io::ErrorKind::AddrInUse => {

@@ -20,7 +20,7 @@ pub(crate) struct LaneData {
     pub(crate) deferred: Arc<dyn DeferredRequests>,
 }
 
-/// What a lane does with the requests whose servants answer later.
+/// A lane's operations on requests whose servants answer later.
 pub(crate) trait DeferredRequests: Any + Send + Sync {
     /// Withdraws a request; its client gets no reply. `false`: there is none, or it was answered.
     fn cancel(&self, connection: ConnectionId, request_id: u32) -> bool;

@@ -64,7 +64,7 @@ limits! {
     max_connections: usize = 1024,
     /// Connections of one peer to one lane, handled in the same way. A peer is a host (an IPv6 network of 64
     /// bits), or a process of this host over a Unix socket or shared memory; processes of this host that use
-    /// TCP cannot be told apart and have no such limit. Default 256.
+    /// TCP cannot be distinguished and have no such limit. Default 256.
     max_connections_per_peer: usize = 256,
     /// Connections per second that a lane accepts from one such peer, after `max_connections_per_peer` at
     /// once; further ones are closed at once. At least 1. Default 100.
@@ -74,10 +74,10 @@ limits! {
     /// Processor time that a lane spends on accepting and closing connections, in percent of one processor,
     /// from 1 to 100, beyond 2 ms at once. Meanwhile further peers wait in the kernel's queue. Default 2.
     accept_percent: u32 = 2,
-    /// Processor time that a lane spends on what leads to no served request, in percent of one processor,
-    /// from 1 to 100, beyond 20 ms at once: refused requests, LocateRequests, CancelRequests, and parts of
-    /// messages until their request is served. Meanwhile the connections concerned wait for their turns.
-    /// Default 5.
+    /// Processor time that a lane spends on messages for which no request is served, in percent of one
+    /// processor, from 1 to 100, beyond 20 ms at once: refused requests, LocateRequests, CancelRequests, and
+    /// parts of messages until their request is served. Meanwhile the connections concerned wait for their
+    /// turns. Default 5.
     unserved_percent: u32 = 5,
     /// Open connections of one calling thread that serves no lane, for all ORBs. Default 64.
     max_connections_per_thread: usize = 64,
@@ -121,10 +121,10 @@ limits! {
     /// it may take up to twice this time. Connections dedicated to a thread of a lane with
     /// [`crate::LaneWait::Blocking`] are kept. `None`: unlimited. Default 5 minutes: longer than the periods
     /// of control loops, so that their connections stay, and short enough for peers that have vanished
-    /// without a word.
+    /// silently.
     connection_idle: Option<Duration> = Some(Duration::from_secs(300)),
     /// Nesting depth of values of recursive types. Default 64. More levels need more stack than the
-    /// activation of a servant asks for ([`crate::OrbError::StackTooSmall`]), which counts 64.
+    /// activation of a servant checks ([`crate::OrbError::StackTooSmall`]), which assumes 64.
     max_nesting: u16 = 64,
     /// Octets of an object key that contains a name: the id of an object with its adapter's path, or the name
     /// of [`crate::Orb::publish`]. Requests with longer keys find no object. Default 4,096.
@@ -138,8 +138,9 @@ limits! {
     max_nested_calls: usize = 32,
     /// Timeout for opening a connection, over all addresses of a host. Default 5 s.
     connect_timeout: Duration = Duration::from_secs(5),
-    /// Longest time for which [`crate::Orb::resolve`] waits for the server of a URL, whatever the timeouts of
-    /// calls: nobody answers if no thread of the server has called [`crate::Orb::run`] yet. Default 20 s.
+    /// Longest time for which [`crate::Orb::resolve`] waits for the server of a URL, regardless of the
+    /// timeouts of calls: the server does not answer before one of its threads has called
+    /// [`crate::Orb::run`]. Default 20 s.
     resolve_timeout: Duration = Duration::from_secs(20),
     /// Longest time from the start of the ORB in which requests for objects of persistent adapters that are
     /// not active are answered with TRANSIENT ([`punctual_types::Minor::SERVER_STARTING`]) in place of

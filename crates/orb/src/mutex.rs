@@ -35,7 +35,7 @@ use crate::notice;
 /// let antenna = orb.create_mutex();
 /// {
 ///     let _turning = antenna.lock()?;
-///     // Nobody else turns it now.
+///     // No other thread turns it now.
 /// }
 /// assert!(antenna.try_lock(std::time::Duration::ZERO)?.is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

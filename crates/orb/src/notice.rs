@@ -58,7 +58,7 @@ pub(crate) fn not_inspected(error: &InspectError) {
     print(&format!("the ORB cannot be inspected: {error}"));
 }
 
-/// Reports once per process that an adapter with a priority model has a pool whose priority nobody chose.
+/// Reports once per process that an adapter with a priority model has a pool without a chosen priority.
 pub(crate) fn unless_priority_set(adapter: &PoaCore) {
     static REPORTED: Once = Once::new();
     if adapter.policies.model.is_none() || !adapter.pool.reads_at_unset_priority {
@@ -68,7 +68,7 @@ pub(crate) fn unless_priority_set(adapter: &PoaCore) {
     REPORTED.call_once(|| {
         print(&format!(
             "adapter `{adapter}` has a priority model, but its thread pool has no lanes and no default priority: \
-             its threads wait and read at priority 0, whatever the priority of a request; \
+             its threads wait and read at priority 0, regardless of a request's priority; \
              set `default_priority`, or give the pool lanes"
         ));
     });

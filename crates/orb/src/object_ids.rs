@@ -10,8 +10,8 @@ use punctual_poa::{IdMap, SlotId};
 
 /// Objects whose keys contain their ids, by adapter and id. Lanes look up only those. The map is divided into
 /// many parts with one lock each, because a map that grows moves all entries: with a million ids in one part,
-/// growing would delay all lanes by 0.2 s, whatever their priority. With 1024 parts it delays a thousandth of
-/// the lookups by a thousandth of that time.
+/// growing would delay all lanes by 0.2 s, regardless of their priority. With 1024 parts it delays a
+/// thousandth of the lookups by a thousandth of that time.
 pub(crate) struct ObjectIds {
     /// Created with the first id: most ORBs have none.
     parts: OnceLock<Box<[PiMutex<IdMap>]>>,

@@ -125,7 +125,7 @@ impl Objects {
         key: &[u8],
         id: &[u8],
     ) -> Search<'_> {
-        // As in a servant: what is reclaimed on the way is bounded.
+        // As in a servant: the number of reclaimed objects is bounded.
         let _upcall = current::during_upcall(current::explicit_priority(), None);
         let incarnated = poa.processing.manage(|| {
             // Another thread may have been faster.

@@ -412,7 +412,7 @@ impl Orb {
 
     /// Converts `IOR:` or `corbaloc:` text to a reference of type `R`.
     ///
-    /// An `IOR:` that names the interface of `R` causes no request. Otherwise the object is asked for its
+    /// An `IOR:` that names the interface of `R` causes no request. Otherwise requests query the object's
     /// location and whether it supports the interface.
     ///
     /// # Errors
@@ -643,7 +643,7 @@ impl Orb {
     }
 
     /// Shows a scheduler of operations in inspection, beside the lanes, until `state` returns `None`. The
-    /// inspection thread calls it; without inspection, nobody does. `ScheduledDispatcher::show` and
+    /// inspection thread calls it; without inspection, it is never called. `ScheduledDispatcher::show` and
     /// `SchedulerServant::show` of `punctual-scheduling` use this.
     ///
     /// ```

@@ -42,7 +42,7 @@ pub(crate) struct OrbCore {
     pub(crate) poa_defaults: PiMutex<PoaDefaults>,
     pub(crate) root: Arc<PoaCore>,
     inspector: OnceLock<Inspector>,
-    /// What inspection shows beside the lanes.
+    /// Schedulers that inspection shows beside the lanes.
     pub(crate) schedulers: Shown<SchedulerState>,
     pub(crate) contracts: Shown<ContractState>,
 }
@@ -199,7 +199,7 @@ impl OrbCore {
         Ok(())
     }
 
-    /// Lets the lanes of a pool serve what they hold.
+    /// Lets the lanes of a pool serve the requests that they hold.
     pub(crate) fn release_held(&self, pool: u32) {
         self.pools
             .lanes_of(pool)
@@ -270,7 +270,8 @@ fn default_lane(configuration: &Arc<Configuration>, records_service_times: bool)
     Ok(Lane::new(config, data)?)
 }
 
-/// Opens the inspector that the builder asks for, or else the environment, which keeps no ORB from starting.
+/// Opens the inspector that the builder requests, or else the environment, whose errors do not prevent the
+/// start of the ORB.
 fn open_inspector(settings: Option<&Inspection>) -> Result<Option<Inspector>, OrbError> {
     if let Some(settings) = settings {
         return Ok(Some(Inspector::open(settings)?));

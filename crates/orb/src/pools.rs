@@ -130,8 +130,8 @@ impl Pools {
 
     /// Opens the acceptors of the default pool, unless they are open.
     pub(crate) fn listen(&self) -> Result<(), OrbError> {
-        // Threads that activate their first objects at the same time would take each other's endpoints for a
-        // stranger's.
+        // Threads that activate their first objects at the same time would take each other's endpoints for
+        // those of another process.
         let _turn = self.listening.lock();
         Ok(self.default_lane().listen(&self.endpoints)?)
     }

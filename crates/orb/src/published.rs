@@ -1,4 +1,4 @@
-//! References published under keys of the user's choice, for `corbaloc`.
+//! References published under keys that the user chooses, for `corbaloc`.
 
 use std::{
     collections::HashMap,

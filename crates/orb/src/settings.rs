@@ -37,7 +37,7 @@ pub(crate) struct OrbSettings {
 pub(crate) enum MappingSetting {
     /// One of the ORB's mappings, for the scheduling class in force.
     Standard(StandardMapping),
-    /// A mapping of the user's.
+    /// A user-defined mapping.
     Own(Box<dyn PriorityMapping>),
 }
 

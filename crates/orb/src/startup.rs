@@ -1,4 +1,4 @@
-//! The time in which a server makes its adapters and objects, while its lanes receive requests already.
+//! Startup of a server: it creates its adapters and objects while its lanes already receive requests.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},

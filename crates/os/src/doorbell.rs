@@ -30,7 +30,7 @@ impl Doorbell {
     /// None is known for a valid bell.
     pub fn ring(&self) -> io::Result<()> {
         match rustix::io::write(&self.eventfd, &1u64.to_ne_bytes()) {
-            // The counter is full after 2^64-2 rings; the bell is ringing all the same.
+            // The counter is full after 2^64-2 rings; the bell is still ringing.
             Ok(_) | Err(Errno::AGAIN) => Ok(()),
             Err(error) => Err(error.into()),
         }

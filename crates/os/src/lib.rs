@@ -14,7 +14,7 @@
 //! | Keep memory resident | [`memory`] |
 //! | Read CPU time, sleep until a point in time | [`clock`] |
 //! | Write to standard error without blocking, at most once | [`standard_error`], [`Notice`] |
-//! | Find out what the process may do | [`rights`] |
+//! | Query the rights of the process | [`rights`] |
 //! | Count heap allocations | [`alloc_counter`] |
 #[cfg(not(target_os = "linux"))]
 compile_error!(

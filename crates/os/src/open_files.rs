@@ -32,7 +32,7 @@ pub fn raise_limit(wanted: u64) -> u64 {
 /// permits.
 ///
 /// The table grows when a descriptor does not fit. In a process of several threads the kernel then waits for
-/// a quiescent state of all CPUs (10 to 20 ms), and all threads that open something wait with it, whatever
+/// a quiescent state of all CPUs (10 to 20 ms), and all threads that open a file wait with it, regardless of
 /// their priorities. It never shrinks, so it is better to do this before threads with deadlines start.
 pub fn provide_table(descriptors: u64) {
     let last = descriptors.min(limit()).saturating_sub(1);

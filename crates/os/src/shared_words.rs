@@ -95,7 +95,7 @@ impl SharedWords {
 impl Drop for SharedWords {
     fn drop(&mut self) {
         let bytes = self.count * size_of::<AtomicU64>();
-        // SAFETY: exactly this range was mapped, and no reference to it exists any more.
+        // SAFETY: exactly this range was mapped, and no reference to it remains.
         let _ = unsafe { munmap(self.words.cast_mut().cast(), bytes) };
     }
 }

@@ -105,7 +105,7 @@ pub fn unacknowledged(socket: impl AsFd) -> io::Result<usize> {
     }
 }
 
-/// Returns whether an error of these functions says that the descriptor is not that of a socket.
+/// Returns whether an error of these functions means that the descriptor is not that of a socket.
 pub fn is_no_socket(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::ENOTSOCK)
 }

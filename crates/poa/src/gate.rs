@@ -68,7 +68,7 @@ impl Gate {
         true
     }
 
-    /// Closes the gate, whatever its generation.
+    /// Closes the gate, regardless of its generation.
     pub(crate) fn close_any(&self) {
         self.0.fetch_or(CLOSED, Ordering::AcqRel);
     }

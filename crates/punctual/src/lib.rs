@@ -3,7 +3,7 @@
 //! A server activates servants in an object adapter and gives out references; clients call through
 //! references. With lanes, a request of high priority shares no thread, connection or buffer with a lower
 //! one. Interfaces are written in OMG IDL: `punctual-build` turns them into Rust in a build script, and
-//! [`include_idl!`] brings that in.
+//! [`include_idl!`] includes the result.
 //!
 //! ```no_run
 //! use punctual::prelude::*;
@@ -68,7 +68,7 @@ pub use punctual_types::{
     SystemExceptionKind,
 };
 
-/// What most programs name.
+/// Items that most programs use.
 ///
 /// ```
 /// use punctual::prelude::*;
@@ -88,10 +88,10 @@ pub mod prelude {
 /// Real-time CORBA 1.2: distributable threads, scheduling segments, and the schedulers of an endsystem.
 ///
 /// A distributable thread is one locus of execution that moves from host to host with its calls, and is
-/// scheduled everywhere by its parameters. [`RtScheduling`](rtscheduling::RtScheduling) goes into each ORB of
-/// the process; the scheduler and what carries out its decisions are chosen there, and can be changed while
-/// everything runs. [`simulator`](rtscheduling::simulator) takes the same schedulers in virtual time.
-/// `examples/04-distributable-threads` and `examples/05-scheduler-of-your-own` are whole programs.
+/// scheduled everywhere by its parameters. [`RtScheduling`](rtscheduling::RtScheduling) is installed in each
+/// ORB of the process. It holds the scheduler and the mechanism that enforces its decisions; both can be
+/// replaced at run time. [`simulator`](rtscheduling::simulator) runs the same schedulers in virtual time.
+/// `examples/04-distributable-threads` and `examples/05-scheduler-of-your-own` are complete programs.
 ///
 /// ```
 /// use punctual::{Orb, rtscheduling::*};
@@ -120,15 +120,15 @@ pub mod rtscheduling {
     pub use punctual_types::DistributableThreadId;
 }
 
-/// Transports: how octets get from one ORB to another, and what a transport of one's own needs.
+/// Transports, which carry octets between ORBs, and the interface for your own.
 ///
-/// [`Tcp`](transport::Tcp), [`Unix`](transport::Unix) and [`Shm`](transport::Shm) are there;
-/// `OrbBuilder::transport` adds others. `examples/03-transport-of-your-own` is one.
+/// [`Tcp`](transport::Tcp), [`Unix`](transport::Unix) and [`Shm`](transport::Shm) are built in;
+/// `OrbBuilder::transport` adds others. `examples/03-transport-of-your-own` implements one.
 ///
 /// ```
 /// use punctual::{Orb, transport::{Layered, Tcp, Trace}};
 ///
-/// // TCP as before, and a record of what goes over it.
+/// // TCP, with a record of the traffic.
 /// let trace = Trace::new(1000);
 /// let orb = Orb::builder().transport(Layered::new(Tcp, trace.clone())).build()?;
 /// assert_eq!(trace.traffic().connections, 0);
@@ -140,7 +140,7 @@ pub mod transport {
     pub use punctual_transport::*;
 }
 
-/// Portable interceptors: code of one's own that sees every request on its way out and in, and may add
+/// Portable interceptors: user code that is called for every outgoing and incoming request, and may add
 /// service contexts to it.
 ///
 /// [`OrbBuilder::initializer`] registers them. Source: CORBA 3.3 Part 1, clause 16.
@@ -152,7 +152,7 @@ pub mod transport {
 ///
 /// const BADGE: u32 = 0x5a5a_0001;
 ///
-/// /// Shows a badge with every request, and serves nobody without one.
+/// /// Shows a badge with every request, and serves no client without one.
 /// #[derive(Clone)]
 /// struct Badge(&'static [u8]);
 ///
@@ -272,7 +272,7 @@ pub mod value {
     };
 }
 
-/// What generated code names; nothing here is for use by hand.
+/// Items for generated code, not for use by hand.
 ///
 /// ```
 /// use punctual::rt::{Interface, ObjectRef};
@@ -297,11 +297,11 @@ pub mod rt {
     pub use punctual_stub::rt::*;
 }
 
-/// Brings in the Rust that `punctual_build::compile("idl/NAME.idl")` wrote in the build script.
+/// Includes the Rust code that `punctual_build::compile("idl/NAME.idl")` generated in the build script.
 ///
-/// `NAME` is the file's name without folder and `.idl`. Does not compile in a package without a build script:
-/// there is no `OUT_DIR`. The examples that come with this project use it; here it cannot be tried, for want
-/// of one.
+/// `NAME` is the file's name without folder and `.idl`. Does not compile in a package without a build script,
+/// because `OUT_DIR` is not set. For the same reason this example is not compiled; the programs in `examples`
+/// use the macro.
 ///
 /// ```ignore
 /// punctual::include_idl!("track");

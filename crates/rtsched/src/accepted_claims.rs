@@ -71,7 +71,8 @@ impl AcceptedClaims {
         self.deadlines
     }
 
-    /// Returns what counts of the claimed parameters; `default`: parameters of threads without any, by kind.
+    /// Returns the parts of the claimed parameters that count; `default`: parameters of threads without any,
+    /// by kind.
     pub(crate) fn limit(
         &self,
         claimed: SchedulingParameters,
@@ -79,7 +80,7 @@ impl AcceptedClaims {
     ) -> SchedulingParameters {
         use SchedulingParameters as P;
         let mut counted = claimed;
-        // Their importance, whatever it is, cannot be limited.
+        // Their importance cannot be limited.
         let is_limited = matches!(claimed, P::User(_)) && self.highest_importance < i32::MAX;
         if is_limited {
             counted = default(claimed.kind());

@@ -64,14 +64,14 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// Sets what becomes of segments that can no longer meet the deadlines of their parameters
+    /// Sets the treatment of segments that can no longer meet the deadlines of their parameters
     /// ([`TimedWork::of`](punctual_sched::dynamic::TimedWork::of)), requests of other hosts included.
-    /// Default: [`SheddingPolicy::never`]. A
-    /// [`timed_segment`](crate::Current::timed_segment) has its own policy.
+    /// Default: [`SheddingPolicy::never`]. A [`timed_segment`](crate::Current::timed_segment) has its own
+    /// policy.
     ///
     /// A cancelled segment ends with TIMEOUT, minor OPERATION_CANCELLED, with COMPLETED_NO if it has not
-    /// begun; its thread continues in the enclosing segment or at the caller. Segments are not tried again:
-    /// use [`Current::operation`](crate::Current::operation) around them.
+    /// begun; its thread continues in the enclosing segment or at the caller. Segments are not retried: use
+    /// [`Current::operation`](crate::Current::operation) around them.
     ///
     /// ```
     /// use std::time::Duration;
@@ -115,7 +115,7 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// Sets what happens to a running thread that others pass. Default: [`Preemption::Native`].
+    /// Sets the treatment of a running thread that others pass. Default: [`Preemption::Native`].
     ///
     /// ```
     /// # use punctual_rtsched::RtScheduling;
@@ -270,7 +270,7 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// Sets what becomes of threads that arrive with parameters of user-defined kinds that are not the
+    /// Sets the treatment of threads that arrive with parameters of user-defined kinds that are not the
     /// scheduler's. Default: [`UnknownPolicy::Carry`].
     ///
     /// ```
@@ -292,9 +292,9 @@ impl RtSchedulingBuilder {
         self
     }
 
-    /// Sets which contexts of other ORBs are understood besides our own, and sent to servers whose
-    /// references say that they are of TAO. Default: none; a thread that calls such a server then waits for
-    /// the reply, and the server does not see it.
+    /// Sets which contexts of other ORBs are understood besides our own, and sent to servers whose references
+    /// identify TAO. Default: none; a thread that calls such a server then waits for the reply, and the
+    /// server does not see it.
     pub fn peer_layout(mut self, layout: PeerLayout) -> Self {
         self.settings.peer_layout = layout;
         self

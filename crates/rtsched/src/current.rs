@@ -323,7 +323,7 @@ impl<'s> Current<'s> {
     /// let importance = SchedulingParameters::Importance { importance: 1 };
     /// let cancelled = scheduling.current().segment("track", importance, |segment| {
     ///     scheduling.current().distributable_thread()?.cancel()?;
-    ///     // From here on each scheduling point says so.
+    ///     // From here on each scheduling point reports it.
     ///     segment.update(SchedulingParameters::Importance { importance: 2 })
     /// });
     /// assert!(cancelled.unwrap_err().is_cancellation());
@@ -472,8 +472,8 @@ impl<'s> Current<'s> {
         activations::wait_until(self.endsystem, time)
     }
 
-    /// Runs an operation with a deadline, `timeout` from now. `policy` determines what becomes of it when it
-    /// is late:
+    /// Runs an operation with a deadline, `timeout` from now. `policy` determines its treatment when it is
+    /// late:
     ///
     /// - [`at_checkpoints`](SheddingPolicy::at_checkpoints): it is cancelled at its next scheduling point,
     ///   call or wait, and the thread continues. Calls inside end with TIMEOUT at the deadline. A nested
@@ -482,9 +482,9 @@ impl<'s> Current<'s> {
     ///   when it gets its turn; once begun it runs to its end.
     /// - [`never`](SheddingPolicy::never): it runs to its end.
     ///
-    /// The policy also determines whether it is tried again. Each attempt has the whole timeout; `attempt`
-    /// counts from 1. A retry requires that neither the deadline of an enclosing operation nor that of the
-    /// segment has passed, and never follows THREAD_CANCELLED. Unless the operation is
+    /// The policy also determines whether it is retried. Each attempt has the whole timeout; `attempt` counts
+    /// from 1. A retry requires that neither the deadline of an enclosing operation nor that of the segment
+    /// has passed, and never follows THREAD_CANCELLED. Unless the operation is
     /// [idempotent](SheddingPolicy::idempotent), it also requires certainty that the operation has not run: a
     /// system exception with COMPLETED_NO.
     ///

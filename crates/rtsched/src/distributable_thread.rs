@@ -59,8 +59,8 @@ impl DistributableThread {
     }
 
     /// Cancels the thread: THREAD_CANCELLED is reported at its next scheduling point, and immediately where
-    /// it waits for its turn, sleeps, or waits for a resource. It is not scheduled any more. Its segments
-    /// end, its resources are released and its storage is cleared, in reverse order. Cancelling twice has no
+    /// it waits for its turn, sleeps, or waits for a resource. It is no longer scheduled. Its segments end,
+    /// its resources are released and its storage is cleared, in reverse order. Cancelling twice has no
     /// further effect.
     ///
     /// A thread that is in a two-way call continues at the other host, which is not notified. When the call
@@ -76,7 +76,7 @@ impl DistributableThread {
     }
 
     /// Cancels the thread here, as [`Self::cancel`], and at each host that its calls have reached, up to its
-    /// head, which need not return first. Asks those hosts, and returns after `timeout` at the latest; the
+    /// head, which need not return first. Queries those hosts, and returns after `timeout` at the latest; the
     /// calling thread waits meanwhile.
     ///
     /// If the result is not [`Place::AtHead`](crate::remote::Place::AtHead), the head has not been reached:

@@ -185,8 +185,8 @@ impl Endsystem {
             .inspect(|state| state.marshal(parameters, received))
     }
 
-    /// Parameters by which a thread is scheduled that arrives with those of a kind that is not ours; `None`:
-    /// the default ones. With whether they are the scheduler's own, which it sends itself.
+    /// Parameters by which a thread is scheduled that arrives with a foreign kind (`None`: the default ones),
+    /// and whether they are of the scheduler's own kind, which it sends itself.
     pub(crate) fn understand(
         &self,
         unknown: &UnknownParameters,

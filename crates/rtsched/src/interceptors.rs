@@ -186,7 +186,7 @@ impl ServerRequestInterceptor for SchedulingInterceptor {
             activations::use_resource(&self.0, resource).map_err(unsent)?;
         }
         if is_scheduled {
-            // The scheduler decides, whatever priority the request has.
+            // The scheduler decides, regardless of the request's priority.
             info.keep_native_priority();
         }
         Ok(())
@@ -287,7 +287,7 @@ impl SchedulingInterceptor {
         claims: AcceptedClaims,
         info: &'a ServerRequestInfo<'_>,
     ) -> Result<Arrival<'a>, SystemException> {
-        // What the thread is scheduled by, and what travels on unread.
+        // The parameters by which the thread is scheduled, and those that travel on unread.
         let understood = |carried: &Option<CarriedParameters>| {
             let (claimed, opaque) = match carried {
                 None => (None, None),

@@ -22,7 +22,7 @@
 //! # Data
 //!
 //! Three kinds of records, each with one owner:
-//! - The **entry** of a distributable thread (`dispatcher/entry.rs`) holds what an endsystem knows of the
+//! - The **entry** of a distributable thread (`dispatcher/entry.rs`) holds an endsystem's knowledge of the
 //!   thread: its head, its storage, its calls. It exists under the dispatcher's lock from the first
 //!   activation at this host to the end of the last one; then its slot is reused.
 //! - An **activation** (`activations/`) is the part of the thread that one OS thread executes, from the
@@ -45,7 +45,7 @@
 //! - This crate holds no lock while code of the application runs. The exception is the scheduler, which is
 //!   called under the dispatcher's lock and must not block. A scheduler that panics or names threads that are
 //!   not ready is replaced by first come, first served.
-//! - Whatever ends an activation (return, `?`, a panic, a cancellation, the end of its OS thread) ends its
+//! - Every end of an activation (return, `?`, a panic, a cancellation, the end of its OS thread) ends its
 //!   segments, innermost first, restores the scheduling of the OS thread, and makes the activation below it
 //!   the current one.
 //! - No allocation after warm-up: entries, segments and their names are reused.

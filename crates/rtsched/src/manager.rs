@@ -63,7 +63,7 @@ impl<'s> SchedulerManager<'s> {
             .inspect(|state| state.scheduler_failures())
     }
 
-    /// Sets what becomes of segments that can no longer meet their deadlines, from the next one on that
+    /// Sets the treatment of segments that can no longer meet their deadlines, from the next one on that
     /// begins or is updated; see [`RtSchedulingBuilder::shedding`](crate::RtSchedulingBuilder::shedding).
     ///
     /// ```

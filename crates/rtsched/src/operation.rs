@@ -37,8 +37,7 @@ use crate::{
 /// assert_eq!(TrackError::NoSuchTrack.system_exception(), None);
 /// ```
 pub trait Failure {
-    /// Returns the system exception; `None`: the error is a result of the operation, which is not tried
-    /// again.
+    /// Returns the system exception; `None`: the error is a result of the operation, which is not retried.
     fn system_exception(&self) -> Option<SystemException>;
 }
 

@@ -61,7 +61,8 @@ pub(crate) fn spawn(
     for given in [&parameters, &implicit].into_iter().flatten() {
         endsystem.check(given)?;
     }
-    // What the parent has claimed stays within its limit; what the application states is no claim.
+    // Parameters that the parent has claimed stay within its limit; those stated by the application are no
+    // claim.
     let limit = parameters.map_or(parent.limit, |_| LaneLimit::NONE);
     let parameters = parameters.or(parent.implicit).unwrap_or(parent.parameters);
     let scheduling = spec.base_priority.map_or(Ok(Scheduling::OTHER), native)?;

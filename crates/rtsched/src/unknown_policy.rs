@@ -1,10 +1,10 @@
-//! What becomes of parameters that an endsystem does not know.
+//! Treatment of parameters that an endsystem does not know.
 
 use punctual_sched::dynamic::SchedulingParameters;
 
 use crate::wire::UnknownParameters;
 
-/// What becomes of a thread that arrives with parameters of a user-defined or newer kind that is not the
+/// Treatment of a thread that arrives with parameters of a user-defined or newer kind that is not the
 /// scheduler's.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum UnknownPolicy {
@@ -12,7 +12,7 @@ pub enum UnknownPolicy {
     /// calls.
     #[default]
     Carry,
-    /// It is scheduled by what this function makes of its parameters, of any kind; `None`: as with
+    /// It is scheduled by parameters, of any kind, that this function derives from its own; `None`: as with
     /// [`Carry`](Self::Carry). Its own parameters travel on. The function runs on a lane's thread: it must
     /// neither block nor allocate.
     Translate(fn(&UnknownParameters) -> Option<SchedulingParameters>),

@@ -1,6 +1,6 @@
 //! Connection modes.
 
-/// Whether a call uses a connection alone.
+/// Use of connections by calls: exclusive or shared.
 ///
 /// ```
 /// use punctual_stub::{ConnectionMode, PolicyOverrides};

@@ -135,8 +135,8 @@ impl PolicyOverrides {
     /// Sets `Messaging::RelativeRequestTimeoutPolicy` (31): the time to deliver the request; the reply may
     /// take longer.
     ///
-    /// It limits connecting and sending, and with [`Self::sends_deadlines`] tells the server when the request
-    /// is stale.
+    /// It limits connecting and sending, and with [`Self::sends_deadlines`] informs the server when the
+    /// request is stale.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
@@ -184,8 +184,8 @@ impl PolicyOverrides {
     /// The server then refuses requests on the connection with a priority outside the band. It costs a round
     /// trip for each connection: in its first call (also a oneway call), or in `validate_connection`. If the
     /// server refuses, calls fail with its exception, not completed: INV_POLICY if it has no such band, or no
-    /// lane for it. A server that does not support the operation is asked once, and then used without this
-    /// policy. TAO, which its references identify, is never asked: it does not support the operation.
+    /// lane for it. A server that does not support the operation is queried once, and then used without this
+    /// policy. TAO, which its references identify, is never queried: it does not support the operation.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
@@ -243,7 +243,8 @@ impl PolicyOverrides {
         self
     }
 
-    /// `Messaging::SyncScopePolicy` (24): until when oneway calls wait. Default: [`SyncScope::Transport`].
+    /// Sets `Messaging::SyncScopePolicy` (24): the point until which oneway calls wait. Default:
+    /// [`SyncScope::Transport`].
     ///
     /// ```
     /// use punctual_stub::{PolicyOverrides, SyncScope};
@@ -256,7 +257,7 @@ impl PolicyOverrides {
         self
     }
 
-    /// Whether calls to objects of the same ORB go over a connection, too, and so are executed by the
+    /// Sets whether calls to objects of the same ORB go over a connection, too, and so are executed by the
     /// object's lane, at its priority and within its limits. Such an object needs an address. Default: no;
     /// the calling thread executes them, through the object's adapter (TAO: `-ORBCollocation`, `no` for
     /// this).
@@ -275,7 +276,7 @@ impl PolicyOverrides {
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;
-    /// /// For whom a call is made.
+    /// /// Customer for which a call is made.
     /// struct Account(u32);
     ///
     /// let in_force = PolicyOverrides::new().policy(Account(7)).in_force();
@@ -382,7 +383,7 @@ pub struct PoliciesInForce {
     pub connection_mode: ConnectionMode,
     /// Whether the server may call back over the connection.
     pub bidirectional: bool,
-    /// Until when oneway calls wait.
+    /// Point until which oneway calls wait.
     pub sync_scope: SyncScope,
     /// Whether calls to objects of the same ORB go over a connection, too.
     pub remote_only: bool,
@@ -396,7 +397,7 @@ impl PoliciesInForce {
     }
 }
 
-/// Policies that a server exposes in a reference: what `CORBA::Object::_get_policy` returns for them.
+/// Policies that a server exposes in a reference: the results of `CORBA::Object::_get_policy` for them.
 ///
 /// ```
 /// use punctual_stub::ExposedPolicies;
@@ -432,7 +433,7 @@ pub struct ExposedPolicies {
 pub struct PolicyConflict {
     /// Id of the policy, such as 45 for PriorityBandedConnectionPolicy.
     pub policy_type: u32,
-    /// Minor code of the INV_POLICY; its text states what to try.
+    /// Minor code of the INV_POLICY; its text contains advice.
     pub reason: Minor,
 }
 

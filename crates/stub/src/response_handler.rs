@@ -64,8 +64,9 @@ pub struct ResponseHandler<T, E> {
 pub type WriteResults<T> = fn(&T, &mut Encoder<'_>) -> Result<(), CdrError>;
 
 impl Upcall<'_, '_> {
-    /// Lets another thread answer, later: the reply is what the result sends, and nothing that this upcall
-    /// writes. `write` encodes the results: return value, then `inout` and `out` parameters.
+    /// Lets another thread answer, later: the reply consists of the octets that the result sends; those that
+    /// this upcall writes are discarded. `write` encodes the results: return value, then `inout` and `out`
+    /// parameters.
     ///
     /// Fails with TRANSIENT if there are too many such requests.
     pub fn defer<T, E: OperationError>(

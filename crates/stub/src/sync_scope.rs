@@ -1,6 +1,7 @@
-//! How long the caller of a oneway operation waits.
+//! Time for which the caller of a oneway operation waits.
 
-/// `Messaging::SyncScopePolicy` (24): until when a oneway call waits, and so which errors its caller sees.
+/// `Messaging::SyncScopePolicy` (24): the point until which a oneway call waits, and so the errors that its
+/// caller sees.
 ///
 /// ```
 /// use punctual_stub::{PolicyOverrides, SyncScope};

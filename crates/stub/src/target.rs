@@ -28,7 +28,7 @@ pub trait Target: Send + Sync {
         false
     }
 
-    /// Writes what equivalent references have in common to `hasher`.
+    /// Writes the common parts of equivalent references to `hasher`.
     fn hash_object(&self, hasher: &mut dyn Hasher) {
         self.ior()
             .profiles

@@ -1,7 +1,7 @@
 //! Resolution of host names within a timeout.
 //!
 //! The system's resolver cannot be interrupted and waits for name servers as long as its own configuration
-//! says. A caller with a deadline therefore leaves a name to a helper thread, and waits for that thread.
+//! states. A caller with a deadline therefore leaves a name to a helper thread, and waits for that thread.
 
 use std::{
     io,
@@ -48,7 +48,7 @@ pub(crate) fn resolve(place: &HostPort) -> io::Result<Vec<SocketAddr>> {
     Ok(addresses)
 }
 
-/// Addresses for which no name server is asked.
+/// Addresses for which no name server is queried.
 fn known(host: &str) -> Option<Vec<IpAddr>> {
     if host == "localhost" {
         return Some(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);

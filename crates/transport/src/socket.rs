@@ -97,7 +97,7 @@ impl Stream for SocketStream {
     }
 }
 
-/// Returns who has opened a connection; called while the socket is open.
+/// Returns the opener of a connection; called while the socket is open.
 pub(crate) fn origin(socket: &Socket) -> Origin {
     let of = |peer| Origin { peer, process: None };
     let (Ok(own), Ok(peer)) = (socket.local_addr(), socket.peer_addr()) else {

@@ -46,7 +46,7 @@ pub trait Stream: Send + Sync {
     }
 
     /// Returns whether the peer is known to have closed the connection before the end of the last write
-    /// reached it. Asked after [`Self::read`] has returned 0; may wait this long for the network's answer.
+    /// reached it. Called after [`Self::read`] has returned 0; may wait this long for the network's answer.
     ///
     /// A request for which this is `true` was not executed, and the ORB sends it again. Default: `false`, not
     /// known. Transports whose writes succeed although the peer has closed should override it.
@@ -62,7 +62,7 @@ pub trait Stream: Send + Sync {
         Ok(())
     }
 
-    /// Returns who has opened the connection. Called once for each accepted connection.
+    /// Returns the opener of the connection. Called once for each accepted connection.
     fn origin(&self) -> Origin {
         Origin {
             peer: Peer::Unknown,
@@ -100,11 +100,11 @@ pub trait Listener: Send + Sync {
     /// one. All others mean that the system cannot accept for now.
     fn accept(&self) -> io::Result<Option<Box<dyn Stream>>>;
 
-    /// As [`Self::accept`], and asks `admits` before anything expensive is done for a connection. The stream
+    /// As [`Self::accept`], and calls `admits` before anything expensive is done for a connection. The stream
     /// of a connection that is not admitted is returned nevertheless, for the lane to close it in good order,
     /// unless it does not exist yet.
     ///
-    /// Default: asks after accepting.
+    /// Default: calls it after accepting.
     ///
     /// # Errors
     /// As [`Self::accept`].
@@ -124,7 +124,7 @@ pub trait Listener: Send + Sync {
         poller.add(self.as_fd(), token, Interest::READ, Trigger::OneShot)
     }
 
-    /// Has `poller` report once more, what is ready already included.
+    /// Has `poller` report once more, including connections that are ready already.
     fn watch_again(&self, poller: &Poller, token: u64) -> io::Result<()> {
         poller.modify(self.as_fd(), token, Interest::READ, Trigger::OneShot)
     }

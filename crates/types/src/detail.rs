@@ -8,7 +8,7 @@ use core::{
 
 use crate::{Priority, PriorityBand};
 
-/// What a system exception concerns. Its text follows that of the minor code.
+/// Subject of a system exception. Its text follows that of the minor code.
 ///
 /// ```
 /// use punctual_types::{Completion, Detail, Minor, Priority, SystemException, SystemExceptionKind};
@@ -53,7 +53,7 @@ const KINDS: [Kind; 5] = [
     Kind::Key,
 ];
 
-/// Octets of a detail; what is longer is cut.
+/// Octets of a detail; longer ones are cut.
 const OCTETS: usize = 88;
 const WORDS: usize = OCTETS / 8;
 /// Number of details that are kept at one time.
@@ -211,12 +211,12 @@ pub(crate) fn kept(id: DetailId) -> Option<Detail> {
 /// Details that are kept.
 ///
 /// A [`SystemException`](crate::SystemException) is small, and is created on threads that must neither
-/// allocate nor format. So the thread that creates one writes what it concerns into a slot of a fixed table,
-/// and the text is made when somebody prints the exception. The table keeps the latest [`SLOTS`] details; an
-/// older exception prints without its detail.
+/// allocate nor format. So the thread that creates one writes the detail into a slot of a fixed table, and
+/// the text is made when the exception is printed. The table keeps the latest [`SLOTS`] details; an older
+/// exception prints without its detail.
 static TABLE: [Slot; SLOTS] = [const { Slot::empty() }; SLOTS];
 
-/// A detail that one thread writes while others may read: a sequence lock that nobody waits for.
+/// A detail that one thread writes while others may read: a sequence lock without waiting.
 struct Slot {
     /// The id of the detail; 0: it is being written, or was never.
     id: AtomicU32,

@@ -72,7 +72,7 @@ macro_rules! table {
             /// All of Punctual's codes, by number.
             pub const OWN: &[Self] = &[$(Self::$name),*];
 
-            /// Returns the meaning of one of Punctual's codes, and what to try next.
+            /// Returns the meaning of one of Punctual's codes, and advice.
             ///
             /// ```
             /// # use punctual_types::Minor;

@@ -1,4 +1,4 @@
-//! `Debug` of public errors: what `fn main() -> Result<…>` and `unwrap` print.
+//! `Debug` of public errors, which `fn main() -> Result<…>` and `unwrap` print.
 
 /// Implements `Debug` by `Display`: `fn main() -> Result<(), Error>` and `unwrap` print `Debug`, and users
 /// are to read the message, not the structure.

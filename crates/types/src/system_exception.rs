@@ -24,7 +24,7 @@ pub struct SystemException {
     pub minor: Minor,
     /// Whether the operation had completed when the exception was raised.
     pub completed: Completion,
-    /// What it concerns, for its text only.
+    /// Subject of the exception, which only its text shows.
     detail: Option<DetailId>,
 }
 
@@ -68,8 +68,8 @@ impl SystemException {
         Self { completed, ..self }
     }
 
-    /// Adds what it concerns to its text, such as an address. Neither comparisons nor messages contain this.
-    /// The latest 64 details of a process are kept: print an exception soon.
+    /// Adds its subject to its text, such as an address. Neither comparisons nor messages contain this. The
+    /// latest 64 details of a process are kept: print an exception soon.
     ///
     /// ```
     /// use punctual_types::{Completion, Detail, Minor, SystemException, SystemExceptionKind};
@@ -89,7 +89,7 @@ impl SystemException {
         }
     }
 
-    /// Returns what it concerns, unless later details have replaced it.
+    /// Returns its subject, unless later details have replaced it.
     pub fn detail(&self) -> Option<Detail> {
         detail::kept(self.detail?)
     }

@@ -44,14 +44,14 @@ impl Discipline for LeastEnergy {
         Reverse(energy.unwrap_or(u32::MAX))
     }
 
-    /// What a request of this host carries: at least a millijoule remains.
+    /// Parameters that a request of this host carries: at least a millijoule remains.
     fn marshal(&self, parameters: &UserParameters, received: Duration) -> UserParameters {
         let used = u32::try_from(received.as_millis()).unwrap_or(u32::MAX);
         let left = |energy: u32| Self::parameters(energy.saturating_sub(used).max(1));
         Self::energy(parameters).map_or(*parameters, left)
     }
 
-    /// What another host says is checked.
+    /// Checks the parameters of another host.
     fn unmarshal(&self, parameters: &UserParameters) -> Option<UserParameters> {
         (Self::energy(parameters)? <= Self::MOST).then_some(*parameters)
     }

@@ -17,8 +17,8 @@ use crate::{Error, error::Failed};
 /// Compiles one IDL file, relative to the package's folder (where Cargo runs `build.rs`), into
 /// `$OUT_DIR/NAME.rs`.
 ///
-/// For `build.rs`: tells Cargo to run it again when a file that was read changes. Fails with all errors in
-/// the IDL, or if a file cannot be read or written.
+/// For `build.rs`: instructs Cargo to run it again when a file that was read changes. Fails with all errors
+/// in the IDL, or if a file cannot be read or written.
 pub fn compile(idl: impl AsRef<Path>) -> Result<(), Error> {
     configure().compile(&[idl])
 }
@@ -138,8 +138,8 @@ impl Builder {
         self
     }
 
-    /// What included files declare in a module is not generated again: another crate, or another module of
-    /// this one, has it already. `module` is scoped, like `Lab` or `Lab::Types`, and `::` stands for the
+    /// Declarations of included files in a module are not generated again: another crate, or another module
+    /// of this one, has it already. `module` is scoped, like `Lab` or `Lab::Types`, and `::` stands for the
     /// global scope with all modules; `path` is the Rust module that was generated for it. What the compiled
     /// files themselves declare in the module is generated here.
     ///

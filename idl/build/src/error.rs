@@ -38,8 +38,10 @@ pub enum Error {
         /// The name.
         name: String,
     },
-    /// What was given as attributes is something else.
-    #[error("`{attribute}` is no attribute ({reason}); write it as in Rust: `#[derive(serde::Serialize)]`")]
+    /// A text given as attributes is not a list of attributes.
+    #[error(
+        "`{attribute}` is not an attribute ({reason}); write it as in Rust: `#[derive(serde::Serialize)]`"
+    )]
     NoAttribute {
         /// The text.
         attribute: String,
@@ -55,8 +57,8 @@ pub enum Error {
         /// The name.
         name: String,
     },
-    /// What was given as a path is something else.
-    #[error("`{path}` is no path of a Rust module ({reason}); write it as in `::lab_types::lab`")]
+    /// A text given as a path is not a path.
+    #[error("`{path}` is not the path of a Rust module ({reason}); write it as in `::lab_types::lab`")]
     NoPath {
         /// The text.
         path: String,

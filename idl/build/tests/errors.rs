@@ -167,7 +167,7 @@ fn external_paths_replace_what_included_files_declare() {
         .generate_from(&["lab.idl"], &loader);
     shows(
         &error.unwrap_err().to_string(),
-        &["`types/lab` is no path", "::lab_types::lab"],
+        &["`types/lab` is not the path", "::lab_types::lab"],
     );
     let compiled = configure().generate_from(&["lab.idl"], &loader).unwrap();
     assert_eq!(compiled.included, ["", "Lab", "Lab::Inner"]);
@@ -269,7 +269,7 @@ fn attributes_belong_to_the_named_types() {
         .generate_from(&["lab.idl"], &loader);
     shows(
         &error.unwrap_err().to_string(),
-        &["`must_use` is no attribute", "#[derive("],
+        &["`must_use` is not an attribute", "#[derive("],
     );
 }
 

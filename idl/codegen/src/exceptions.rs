@@ -64,7 +64,7 @@ pub fn operation_error(place: &Place<'_>, interface: &Interface, operation: &Ope
     };
     let declared_in = declared_in.to_string().replace(' ', "");
     let docs = doc(&format!(
-        "What [`{}`]({declared_in}::{}) may fail with.",
+        "Errors of [`{}`]({declared_in}::{}).",
         operation.name, operation.name
     ));
     let raised: Vec<_> = operation
@@ -167,7 +167,7 @@ fn error_impls(name: &Ident, raised: &[(TokenStream, Ident)]) -> TokenStream {
             }
         }
 
-        /// What `fn main() -> Result<…>` prints: the message.
+        /// `fn main() -> Result<…>` prints the message.
         impl ::core::fmt::Debug for #name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 ::core::fmt::Display::fmt(self, f)

@@ -52,11 +52,11 @@ pub struct Settings {
     /// For the scoped name of a module (empty: the global scope), the Rust path of the module that declares
     /// what included files declare in it. Names of nothing have no effect: [`included`] lists the modules.
     pub external: Vec<(String, String)>,
-    /// What is generated of interfaces.
+    /// Sides of interfaces that are generated.
     pub sides: Sides,
 }
 
-/// What is generated of interfaces that objects can have.
+/// Generated sides of interfaces that objects can have.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Sides {
     /// References with a method for each operation, and traits of servants.

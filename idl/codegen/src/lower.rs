@@ -220,7 +220,7 @@ impl Lowering<'_> {
             Item::Inner(Module {
                 docs: Documentation {
                     comment: Vec::new(),
-                    idl: format!("What is declared inside `{}`.", definition.scoped_name),
+                    idl: format!("Declarations inside `{}`.", definition.scoped_name),
                 },
                 name: names.scope.clone(),
                 items: self.items(nested),

@@ -408,7 +408,7 @@ pub struct Interface {
 #[derive(Debug)]
 pub struct ValueType {
     pub docs: Documentation,
-    /// Attributes of the user's, for a type with a state and a box.
+    /// User-defined attributes, for a type with a state and a box.
     pub attributes: TokenStream,
     pub id: TypeId,
     /// An event type, which differs in its type code only.

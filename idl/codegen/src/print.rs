@@ -147,7 +147,7 @@ impl Flat {
     }
 }
 
-/// What precedes in the line.
+/// Preceding element of the line.
 #[derive(Clone, Copy, PartialEq)]
 enum Last {
     /// Nothing, or what needs no space behind it.

@@ -15,7 +15,7 @@ pub struct Place<'m> {
     pub model: &'m Model,
     /// Path of the runtime.
     pub rt: &'m TokenStream,
-    /// What is generated of interfaces.
+    /// Sides of interfaces that are generated.
     pub sides: Sides,
     /// Enclosing Rust modules, outermost first.
     pub module: &'m [String],

@@ -160,7 +160,7 @@ impl std::str::FromStr for Code {
     }
 }
 
-/// A text that is no code of a diagnostic.
+/// A text that is not the code of a diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownCode(String);
 
@@ -168,7 +168,7 @@ impl fmt::Display for UnknownCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is no code of a diagnostic; `punctual idl explain` lists them",
+            "`{}` is not the code of a diagnostic; `punctual idl explain` lists them",
             self.0
         )
     }

@@ -39,7 +39,7 @@ impl Findings<'static> {
         }
     }
 
-    /// Passes over what is a mere consequence of another diagnostic.
+    /// Skips a diagnostic that is a mere consequence of another one.
     pub fn without<'a>(self, is_consequence: impl Fn(&Diagnostic) -> bool + 'a) -> Findings<'a> {
         Findings {
             is_consequence: Box::new(is_consequence),

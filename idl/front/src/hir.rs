@@ -183,7 +183,7 @@ pub struct Parameter {
     pub ty: Type,
 }
 
-/// Which way a parameter travels.
+/// Direction of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub enum Direction {

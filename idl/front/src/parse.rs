@@ -253,7 +253,7 @@ impl<'a> Parser<'a> {
         Some(match &*token.text {
             _ if token.kind == Kind::End => "check that every `{` has its `}`".to_owned(),
             _ if expected.contains("`in`") => {
-                "every parameter says which way it travels, such as `in long value`".to_owned()
+                "every parameter states its direction, such as `in long value`".to_owned()
             }
             _ if first.is_some_and(|word| without_meaning(&word.text)) => {
                 format!("remove `{previous}`: IDL has no such word")

@@ -55,7 +55,7 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// Name of the file that is part of the compiler: what `#include <orb.idl>` finds if no folder has it.
+    /// Name of the file that is part of the compiler: `#include <orb.idl>` finds it if no folder has it.
     pub const BUILT_IN: &str = "<built-in>/orb.idl";
 
     /// Returns the line and column, both from 1, of a byte of the text; columns count characters.
@@ -99,7 +99,7 @@ impl FileLoader {
 
 impl SourceLoader for FileLoader {
     fn load(&self, path: &Path, limit: usize) -> io::Result<String> {
-        // What was opened is examined: the path may name another file by now. The flags are for a pipe, whose
+        // The opened file is examined: the path may name another file by now. The flags are for a pipe, whose
         // writer is not waited for, and for a terminal.
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = File::options()

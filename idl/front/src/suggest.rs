@@ -2,7 +2,7 @@
 
 use crate::token::KEYWORDS;
 
-/// What programmers of other languages write, and its IDL.
+/// Terms of other languages, and their IDL equivalents.
 const FOREIGN: &[(&str, &str)] = &[
     ("bool", "boolean"),
     ("byte", "octet"),

@@ -65,7 +65,7 @@ fn share_of(busy: Duration, own: Duration, all: Duration) -> f64 {
 }
 
 fn busy(cpus: &CpuSet) -> io::Result<Duration> {
-    // The kernel reports hundredths of a second, whatever its own ticks are.
+    // The kernel reports hundredths of a second, regardless of its own ticks.
     const TICK: Duration = Duration::from_millis(10);
     let account = CpuAccount::read(cpus)?;
     Ok(TICK * u32::try_from(account.busy).unwrap_or(u32::MAX))

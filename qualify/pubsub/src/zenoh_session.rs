@@ -21,7 +21,7 @@ pub fn connecting(address: &str) -> Result<Config> {
     config("client", "connect/endpoints", address)
 }
 
-/// Looks for nobody else.
+/// Discovers no other peers.
 fn config(mode: &str, endpoints: &str, address: &str) -> Result<Config> {
     let mut config = Config::default();
     for (key, value) in [

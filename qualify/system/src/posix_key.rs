@@ -52,7 +52,7 @@ impl PosixKey {
 
 impl Drop for PosixKey {
     fn drop(&mut self) {
-        // SAFETY: nothing borrows the key any more.
+        // SAFETY: nothing borrows the key at this point.
         let result = unsafe { libc::pthread_key_delete(self.0) };
         debug_assert_eq!(result, 0, "the key exists");
     }

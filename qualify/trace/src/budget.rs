@@ -12,7 +12,7 @@ use crate::request::Request;
 /// The flight records of client and server divide a call into consecutive spans. The kernel's events
 /// determine the parts of each span: its thread ran, another thread or an interrupt had the CPU, the thread
 /// slept, or kernel or host withheld the CPU. The spans of a call sum to its latency, and the parts of a span
-/// to its length. Whatever is not recorded is [`Cause::Unknown`]; nothing is guessed.
+/// to its length. The unrecorded rest is [`Cause::Unknown`]; nothing is guessed.
 ///
 /// A call leaves its caller when the kernel starts to wake the thread that will serve it, although the caller
 /// may still be in the system call that sends it; likewise, the reply leaves its lane.

@@ -54,7 +54,8 @@ impl DispatcherBuilder {
     }
 
     /// Reserves the queues and starts the threads. Where real-time scheduling is denied, the threads run in
-    /// the ordinary class, standard error says so once, and [`Dispatcher::is_real_time`] is `false`.
+    /// the ordinary class, this is reported once on standard error, and [`Dispatcher::is_real_time`] is
+    /// `false`.
     ///
     /// # Errors
     /// No level, two levels with the same preemption priority, a level without capacity or threads, or a

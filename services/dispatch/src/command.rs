@@ -1,4 +1,4 @@
-//! Commands, their quality of service, and what they can learn while they are executed.
+//! Commands, their quality of service, and the context of their execution.
 
 use std::time::Duration;
 

@@ -22,8 +22,8 @@ use crate::{
 /// any thread share it by reference.
 ///
 /// All levels share one lock with priority inheritance, held for a few operations on a queue. After
-/// construction, dispatching allocates nothing beyond what commands do. Dropping it cancels what is queued
-/// and waits for the commands that are executed, unless [`end`](Self::end) was called before.
+/// construction, dispatching allocates nothing beyond what commands do. Dropping it cancels queued commands
+/// and waits for those that are executed, unless [`end`](Self::end) was called before.
 pub struct Dispatcher<C: Command = Box<dyn Command>> {
     pub(crate) shared: Arc<Shared<C>>,
     pub(crate) name: String,
@@ -134,7 +134,7 @@ impl<C: Command> Dispatcher<C> {
         self.shared.state.lock().removed
     }
 
-    /// Waits until nothing is queued or executed; returns whether that came before the timeout.
+    /// Waits until nothing is queued or executed; returns `false` if the timeout expires first.
     pub fn wait_until_idle(&self, timeout: Duration) -> bool {
         let mut state = self.shared.state.lock();
         let deadline = Instant::now() + timeout;
@@ -166,8 +166,8 @@ impl<C: Command> Dispatcher<C> {
     /// Accepts no further command, cancels those that are queued, and ends the threads. Waits this long at
     /// most for commands that are executed, but not for one that calls this; returns whether they have ended.
     ///
-    /// Otherwise the threads end after their commands, also if the dispatcher is dropped before: that waits
-    /// no more then. [`has_ended`](Self::has_ended) shows it.
+    /// Otherwise the threads end after their commands, also if the dispatcher is dropped before: dropping it
+    /// then does not wait. [`has_ended`](Self::has_ended) shows it.
     pub fn end(&self, timeout: Duration) -> bool {
         self.cancel_queued();
         let own = TaskId::current_thread();
@@ -224,7 +224,7 @@ pub(crate) fn wake_all<C>(state: PiMutexGuard<'_, State<C>>) {
 impl<C: Command> Drop for Dispatcher<C> {
     fn drop(&mut self) {
         if !self.shared.state.lock().ends {
-            // What was cancelled has been told.
+            // Cancelled commands have been notified.
             let _ = self.shutdown(Duration::ZERO);
         }
     }

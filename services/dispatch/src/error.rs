@@ -31,7 +31,7 @@ pub enum DispatchError {
     /// The dispatcher has been shut down.
     #[error("the dispatcher has been shut down")]
     ShutDown,
-    /// Commands remained when the time to wait for them was over.
+    /// Commands remained when the timeout expired.
     #[error("{0} commands had not been executed when the timeout expired; they have been cancelled")]
     Undispatched(usize),
 }

@@ -48,7 +48,7 @@ pub enum Order {
     Laxity,
 }
 
-/// What happens to a command whose queue is full.
+/// Treatment of a command whose queue is full.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Overflow {
     /// It is returned to its supplier.
@@ -131,7 +131,7 @@ impl Level {
         self
     }
 
-    /// Sets what becomes of commands that can no longer meet their deadlines.
+    /// Sets the treatment of commands that can no longer meet their deadlines.
     pub fn shedding(mut self, shedding: SheddingPolicy) -> Self {
         self.shedding = shedding;
         self

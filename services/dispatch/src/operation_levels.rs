@@ -6,7 +6,7 @@ use punctual_sched::dynamic::Time;
 
 use crate::{Order, Qos};
 
-/// A schedule, for those who only dispatch by it: an event channel adopts the levels of a scheduler without
+/// A schedule, for code that only dispatches by it: an event channel adopts the levels of a scheduler without
 /// knowing the scheduler.
 pub trait OperationLevels {
     /// Returns the number of levels; level 0 is dispatched first.

@@ -22,12 +22,12 @@ pub(crate) struct Queued<C> {
     pub(crate) retries: u32,
 }
 
-/// What a thread does next.
+/// Next action of a thread.
 pub(crate) enum Next<C> {
     Execute(Queued<C>),
     /// It can no longer meet its deadline.
     Cancel(Queued<C>),
-    /// It will be tried again: ask once more.
+    /// It will be retried: check the queue again.
     Deferred,
     /// Wait until this time, unless a command arrives earlier.
     Wait(Option<Time>),

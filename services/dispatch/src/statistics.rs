@@ -1,8 +1,8 @@
 //! Counters of a level.
 
-/// What has happened to the commands of one level. Every command ends in exactly one of `executed`,
-/// `rejected`, `dropped`, `cancelled_before`, `cancelled_at_checkpoint`, `panicked` and `discarded`, or is
-/// still `queued` or running.
+/// Outcomes of the commands of one level. Every command ends in exactly one of `executed`, `rejected`,
+/// `dropped`, `cancelled_before`, `cancelled_at_checkpoint`, `panicked` and `discarded`, or is still `queued`
+/// or running.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct LevelStatistics {
     /// Preemption priority of the level.
@@ -23,7 +23,7 @@ pub struct LevelStatistics {
     pub cancelled_before: u64,
     /// Number of commands that ended at a checkpoint because they had become hopeless.
     pub cancelled_at_checkpoint: u64,
-    /// Number of attempts that a hopeless command was granted once more.
+    /// Number of additional attempts that hopeless commands were granted.
     pub retried: u64,
     /// Number of commands that panicked.
     pub panicked: u64,

@@ -98,7 +98,7 @@ impl<C: Command> Worker<C> {
             None => self.signals.work.wait(state),
             Some(until) => {
                 let deadline = Instant::now() + until.since(now());
-                // Whatever ended the wait: the queue is asked again.
+                // Regardless of what ended the wait, the queue is checked again.
                 let _ = self.signals.work.wait_until(state, deadline);
             }
         }
@@ -168,7 +168,7 @@ fn execute<C: Command>(mut queued: Queued<C>, shedding: SheddingPolicy) -> End<C
     match result {
         Ok(Ok(())) => {
             let is_late = queued.qos.deadline < Time::NEVER && now() > queued.qos.deadline;
-            // Its captures are released here, outside the lock, whatever they do.
+            // Its captures are dropped here, outside the lock, because they may run any code.
             let released = catch_unwind(AssertUnwindSafe(|| drop(queued)));
             match released {
                 Ok(()) => End::Executed { is_late },

@@ -43,7 +43,7 @@ struct State<R> {
     generation: u64,
 }
 
-/// What a supplier's thread has to do about an event.
+/// Action that a supplier's thread has to take for an event.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Appended {
     /// Nothing: it waits.

@@ -110,8 +110,8 @@ impl EventChannel {
         })
     }
 
-    /// Pushes a copy of an event as it is, but for the time of its receipt. Returns the number of consumers
-    /// that will get it, as [`Self::push_octets`] does.
+    /// Pushes an unchanged copy of an event, except for the time of its receipt. Returns the number of
+    /// consumers that will get it, as [`Self::push_octets`] does.
     ///
     /// # Errors
     /// The channel has been destroyed, or the payload exceeds its limit.
@@ -124,8 +124,8 @@ impl EventChannel {
 
     /// Replaces the lanes and changes priorities of consumers in operation, for example by those of a new
     /// schedule. `priority` states that of a consumer, usually by its name; `None`: as before. No event is
-    /// lost or overtaken: a thread that delivers finishes its turn, and what waits is delivered in the new
-    /// lane of the consumer.
+    /// lost or overtaken: a thread that delivers finishes its turn, and waiting events are delivered in the
+    /// new lane of the consumer.
     ///
     /// # Errors
     /// [`EventError::WithoutLanes`], and as for [`ChannelBuilder::build`]. Consumers keep their priorities
@@ -411,7 +411,7 @@ impl Core {
         self.threads.shutdown(self.limits.ending);
     }
 
-    /// Shows a gateway to this channel in its statistics, as long as somebody else holds it.
+    /// Shows a gateway to this channel in its statistics, as long as another owner holds it.
     pub(crate) fn show_gateway(&self, counters: &Arc<GatewayCounters>) {
         self.federation.show(counters);
     }

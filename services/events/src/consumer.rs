@@ -41,7 +41,7 @@ pub(crate) trait Sink: Send + Sync {
     /// The channel ends.
     fn disconnected(&self) {}
 
-    /// The channel has disconnected this consumer because of a limit: it need not be told.
+    /// The channel has disconnected this consumer because of a limit, without notifying it.
     fn expelled(&self) {}
 }
 
@@ -227,7 +227,7 @@ impl Consumer {
         Qos::new(self.level()).importance(i32::from(self.priority().value()))
     }
 
-    /// Asks a consumer of another process whether it exists; returns whether it is dead.
+    /// Queries whether a consumer of another process exists; returns whether it is dead.
     pub(crate) fn is_dead(&self, limits: &ChannelLimits) -> bool {
         let Exit::Sink(sink) = &self.exit else {
             return false;
@@ -534,7 +534,7 @@ pub(crate) enum TimerState {
 }
 
 impl State {
-    /// Whether more is queued; if not, no thread delivers any more.
+    /// Whether more is queued; if not, no thread delivers from now on.
     fn has_more(&mut self) -> Delivered {
         if self.queue.is_empty() || !self.is_connected {
             self.queue.is_scheduled = false;

@@ -1,4 +1,4 @@
-//! Filters: the events that a consumer subscribes to, as an expression in prefix notation.
+//! Filters, which state the events of a subscription as an expression in prefix notation.
 //!
 //! A filter is a flat list, however deep the expression: building, checking and dropping one needs no
 //! recursion. [`tree`] evaluates it, with a depth that has been checked.

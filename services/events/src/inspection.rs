@@ -18,8 +18,8 @@ use crate::{
 };
 
 impl EventChannel {
-    /// Makes the channel's counters an object, which [`ChannelStatistics::of`] asks. Give it an adapter whose
-    /// threads serve nothing else: suppliers that wait for room then do not delay it.
+    /// Makes the channel's counters an object, which [`ChannelStatistics::of`] queries. Give it an adapter
+    /// whose threads serve no other object: suppliers that wait for room then do not delay it.
     ///
     /// # Errors
     /// The adapter refuses the object.
@@ -40,7 +40,7 @@ impl EventChannel {
 }
 
 impl ChannelStatistics {
-    /// Asks a channel of this or another process.
+    /// Queries a channel of this or another process.
     ///
     /// # Errors
     /// OBJECT_NOT_EXIST: the channel has been destroyed. Else the call fails.

@@ -65,7 +65,7 @@ pub mod rtec {
 
 #[allow(missing_docs, clippy::all)]
 pub mod wire {
-    //! Rust generated from `idl/inspection.idl`: what other processes ask a channel.
+    //! Rust generated from `idl/inspection.idl`: queries of a channel by other processes.
     punctual::include_idl!("inspection");
 }
 

@@ -1,4 +1,4 @@
-//! Finds consumers of other processes that are dead although nothing is sent to them: asks them periodically.
+//! Detection of dead consumers of other processes to which nothing is sent: they are queried periodically.
 
 use std::{
     sync::{Arc, Weak},
@@ -9,7 +9,7 @@ use punctual_os::{PiCondvar, PiMutex, TaskId, Thread, ThreadSpec};
 
 use crate::EventError;
 
-/// The thread that asks, in the ordinary class. It starts with the first consumer of another process.
+/// The querying thread, in the ordinary class. It starts with the first consumer of another process.
 #[derive(Default)]
 pub(crate) struct Liveness {
     state: PiMutex<State>,
@@ -22,14 +22,14 @@ struct State {
     thread: Option<Thread<()>>,
 }
 
-/// The channel as the sender of the questions.
+/// The channel as the sender of the queries.
 pub(crate) trait Questioner: Send + Sync {
-    /// Asks all consumers once, and disconnects the dead ones.
+    /// Queries all consumers once, and disconnects the dead ones.
     fn ask(&self);
 }
 
 impl Liveness {
-    /// Starts the thread, unless it runs already or the interval is zero: nobody is asked then.
+    /// Starts the thread, unless it runs already or the interval is zero, which disables the queries.
     pub(crate) fn start(
         self: &Arc<Self>,
         channel: Weak<dyn Questioner>,
@@ -72,7 +72,7 @@ impl Liveness {
         drop(state);
         self.changed.notify_all();
         if let Some(thread) = thread.filter(|thread| thread.tid() != TaskId::current_thread()) {
-            // It ends after the present question, which has a timeout.
+            // It ends after the current query, which has a timeout.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! Observers: told what the clients of a channel subscribe to and publish.
+//! Observers: they are notified of the subscriptions and publications of a channel's clients.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -46,7 +46,7 @@ impl Observers {
         self.list.lock().entries.len()
     }
 
-    /// Adds an observer and tells it the present state; `None`: there are too many.
+    /// Adds an observer and notifies it of the present state; `None`: there are too many.
     pub(crate) fn append(&self, observer: ObserverRef, demand: &Filter) -> Option<u32> {
         let observer = ObserverRef::from_object(observer.as_object().with_timeout(self.timeout));
         let handle = {

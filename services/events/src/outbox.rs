@@ -30,7 +30,7 @@ struct State {
     used: Instant,
 }
 
-/// What a gateway gets.
+/// Batch that a gateway fetches.
 pub(crate) struct Fetched {
     pub(crate) number: u64,
     pub(crate) events: Vec<Event>,
@@ -63,7 +63,7 @@ impl Outboxes {
         self.0.lock().retain(|one| !Arc::ptr_eq(one, outbox));
     }
 
-    /// Removes those that nobody has used for this time, and returns their consumers.
+    /// Removes the outboxes that have been unused for this time, and returns their consumers.
     pub(crate) fn unused(&self, limit: Duration) -> Vec<Arc<Consumer>> {
         let is_unused = |one: &mut Arc<Outbox>| one.state.lock().used.elapsed() > limit;
         let unused = self.0.lock().extract_if(.., is_unused).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! Memory of events: how much one takes, and its reuse.
+//! Memory of events: its size, and its reuse.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use punctual_os::PiMutex;
 
 use crate::rtec::rtec_event_comm::Event;
 
-/// Events that nobody holds any more are used again, with the memory of their payloads.
+/// Pool of released events, which are reused with the memory of their payloads.
 #[derive(Debug)]
 pub(crate) struct EventPool {
     ring: PiMutex<Ring>,
@@ -45,7 +45,7 @@ fn octets_of_any(event: &Event) -> usize {
     }
 }
 
-/// Number of octets that an event keeps while nobody uses it.
+/// Number of octets of payload memory that an unused event keeps.
 fn kept(event: &Event) -> usize {
     size_of::<Event>() + event.data.payload.capacity() + octets_of_any(event)
 }
@@ -59,7 +59,7 @@ impl EventPool {
     /// Fills an event. Its payload and `any` are empty before.
     pub(crate) fn fill<E>(&self, fill: impl FnOnce(&mut Event) -> Result<(), E>) -> Result<Arc<Event>, E> {
         let mut event = self.ring.lock().take_free().unwrap_or_default();
-        let content = Arc::get_mut(&mut event).expect("nobody else has it");
+        let content = Arc::get_mut(&mut event).expect("it has no other owner");
         content.data.payload.clear();
         // Its memory would not be used again.
         content.data.any_value = Default::default();

@@ -148,7 +148,7 @@ pub struct RemoteSubscription {
 }
 
 impl RemoteSubscription {
-    /// Asks the channel whether it still delivers. `false`: it has been destroyed, or has disconnected this
+    /// Queries whether the channel still delivers. `false`: it has been destroyed, or has disconnected this
     /// consumer because of one of its limits.
     ///
     /// # Errors
@@ -196,7 +196,7 @@ impl RemoteSupplier {
         self.proxy.push(events)
     }
 
-    /// Waits until the channel has received what was pushed before.
+    /// Waits until the channel has received the events that were pushed before.
     ///
     /// # Errors
     /// The channel does not answer.

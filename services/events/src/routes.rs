@@ -1,4 +1,4 @@
-//! Which consumers an event may concern: computed when consumers change, read by suppliers.
+//! Routes from event types to consumers: computed when consumers change, read by suppliers.
 
 use std::{cmp::Reverse, collections::HashMap, ops::Range, sync::Arc};
 

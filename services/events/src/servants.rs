@@ -84,7 +84,7 @@ impl Served {
     }
 }
 
-/// What all servants of a channel share.
+/// State that all servants of a channel share.
 struct Host {
     channel: EventChannel,
     orb: Orb,
@@ -97,16 +97,15 @@ struct Host {
 
 /// A proxy of either kind.
 trait Proxy: Send + Sync {
-    /// Whether it exists and nobody has connected to it.
+    /// Whether it exists and no client has connected to it.
     fn is_unconnected(&self) -> bool;
 
-    /// Removes the object if nobody has connected to it; returns whether it did. Nobody connects in between.
+    /// Removes the object if no client has connected to it, atomically; returns whether it did.
     fn end_unconnected(&self) -> bool;
 }
 
 impl Host {
-    /// Counts a new proxy, unless there are too many. Then one gives way that nobody has connected to, the
-    /// oldest one.
+    /// Counts a new proxy, unless there are too many. Then the oldest one without a client gives way.
     fn admit_proxy(&self) -> Result<(), SystemException> {
         if self.channel.is_destroyed() {
             return Err(gone());
@@ -126,14 +125,14 @@ impl Host {
         2 * self.channel.core.limits.consumers
     }
 
-    /// Removes the oldest proxy that nobody has connected to; returns whether there was one.
+    /// Removes the oldest proxy to which no client has connected; returns whether there was one.
     fn remove_unconnected(&self) -> bool {
         let next = || self.unconnected.lock().pop_front();
         let all = std::iter::from_fn(next).filter_map(|proxy| proxy.upgrade());
         { all }.any(|proxy| proxy.end_unconnected())
     }
 
-    /// Adds a proxy that nobody has connected to yet.
+    /// Adds a proxy to which no client has connected yet.
     fn add_unconnected(&self, proxy: Weak<dyn Proxy>) {
         let mut unconnected = self.unconnected.lock();
         if unconnected.len() >= 2 * self.max_proxies() {

@@ -7,7 +7,7 @@ use punctual_dispatch::Order;
 
 use crate::FilterLimits;
 
-/// On which threads consumers receive their events.
+/// Threads on which consumers receive their events.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Dispatching {
     /// On the thread that pushes, one consumer after the other, the highest priority first. A slow consumer
@@ -18,9 +18,9 @@ pub enum Dispatching {
     /// On the threads of lanes. A consumer is served by the lane of its priority: of those at or below it the
     /// highest, else the lowest. A slow consumer delays those of its lane, while all threads are occupied.
     Lanes(Vec<Lane>),
-    /// Each consumer has a thread with its priority. A slow consumer delays nobody. If it is disconnected
-    /// during a callback, nobody waits for it: the thread ends when the callback returns, and counts as a
-    /// consumer until then.
+    /// Each consumer has a thread with its priority. A slow consumer delays no other one. If it is
+    /// disconnected during a callback, nothing waits for it: the thread ends when the callback returns, and
+    /// counts as a consumer until then.
     ThreadPerConsumer,
 }
 
@@ -43,8 +43,8 @@ pub struct Lane {
     /// Order in which its consumers are served. By deadline or laxity, those with a
     /// [deadline](crate::SubscriptionBuilder::deadline) come first.
     pub order: Order,
-    /// What becomes of events that can no longer meet the deadline of their consumer. Policies with
-    /// checkpoints or retries are refused ([`EventError::Shedding`](crate::EventError::Shedding)).
+    /// Treatment of events that can no longer meet the deadline of their consumer. Policies with checkpoints
+    /// or retries are refused ([`EventError::Shedding`](crate::EventError::Shedding)).
     pub shedding: SheddingPolicy,
 }
 
@@ -61,7 +61,7 @@ impl Lane {
     }
 }
 
-/// What happens to an event if the queue of a consumer is full. Each loss is counted for the consumer.
+/// Treatment of an event if the queue of a consumer is full. Each loss is counted for the consumer.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Overflow {
     /// The oldest events of the queue are lost.
@@ -95,10 +95,10 @@ pub struct ChannelLimits {
     pub batch: usize,
     /// Time in which a delivery to another process must be sent; default 100 ms.
     pub send_timeout: Duration,
-    /// Interval at which consumers of other processes are asked whether they exist; default 5 s. Zero: never.
+    /// Interval at which consumers of other processes are queried; default 5 s. Zero: never.
     pub ping: Duration,
     /// Time after which a consumer that does not answer is disconnected; default 30 s. One that cannot be
-    /// reached at all is disconnected after `failures` questions in a row.
+    /// reached at all is disconnected after `failures` consecutive queries.
     pub silence: Duration,
     /// Maximum number of octets of payload and `any` of an event; default 1 MiB. Larger ones are refused with
     /// IMP_LIMIT.
@@ -116,8 +116,8 @@ pub struct ChannelLimits {
     /// Time after which a gateway that acknowledges, but fetches nothing, is forgotten with its events;
     /// default 10 min. Examined every `ping`.
     pub kept_for: Duration,
-    /// Time that the end of a channel waits for callbacks that are being executed; default 1 s. Their threads
-    /// end later then, when they return.
+    /// Time for which the end of a channel waits for callbacks that are being executed; default 1 s. Threads
+    /// of longer callbacks end when these return.
     pub ending: Duration,
 }
 

@@ -9,7 +9,7 @@ use punctual::Priority;
 
 use crate::{EventError, FilterError, GatewayStatistics};
 
-/// What has happened in a channel.
+/// Counters of a channel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChannelStatistics {
     /// Its name.
@@ -114,7 +114,7 @@ impl RefusalCounters {
     }
 }
 
-/// What has happened to a consumer. `queued` events end in `delivered`, `failed` or `lost`, or are `waiting`.
+/// Counters of a consumer. `queued` events end in `delivered`, `failed` or `lost`, or are `waiting`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConsumerStatistics {
     /// Number of the consumer in its channel.

@@ -29,7 +29,7 @@ impl EventChannel {
     }
 }
 
-/// What a consumer gets for each event.
+/// Form in which a consumer gets each event.
 pub trait Content: 'static {
     /// Its type.
     type Item: 'static;
@@ -73,7 +73,7 @@ pub struct SubscriptionBuilder<C> {
     content: PhantomData<fn() -> C>,
 }
 
-/// What is called for events that are dropped because they could no longer meet their deadline.
+/// Function that is called for events that are dropped because they could no longer meet their deadline.
 type Cancelled = Box<dyn Fn(&[Arc<Event>]) + Send + Sync>;
 
 impl<C: Content> SubscriptionBuilder<C> {
@@ -176,14 +176,14 @@ impl<C: Content> SubscriptionBuilder<C> {
         self
     }
 
-    /// Excludes the subscription from what observers are told.
+    /// Hides the subscription from observers.
     pub fn gateway(mut self) -> Self {
         self.qos.is_gateway = true;
         self
     }
 
     /// Calls `callback` for each event, on a thread of the channel. Events without the expected content count
-    /// as failed, a panic as well; so many failed deliveries in a row as
+    /// as failed, a panic as well; as many consecutive failed deliveries as
     /// [`ChannelLimits::failures`](crate::ChannelLimits::failures) states end the subscription.
     ///
     /// # Errors
@@ -201,7 +201,7 @@ impl<C: Content> SubscriptionBuilder<C> {
         })
     }
 
-    /// Calls `callback` for each set of events: what a conjunction has collected, or events that had to wait
+    /// Calls `callback` for each set of events: events that a conjunction has collected, or that had to wait
     /// for the consumer.
     ///
     /// # Errors
@@ -219,7 +219,7 @@ impl<C: Content> SubscriptionBuilder<C> {
         })
     }
 
-    /// Lets the program take the events when it likes; no thread of the channel is involved.
+    /// Lets the program take the events at times of its choice; no thread of the channel is involved.
     ///
     /// # Errors
     /// The filter or the length of the queue exceeds a limit, or there are too many consumers.
@@ -265,7 +265,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// Ignores events until [`resume`](Self::resume). What is queued is delivered.
+    /// Ignores events until [`resume`](Self::resume). Queued events are delivered.
     pub fn suspend(&self) {
         self.core.suspend(&self.consumer, true);
     }

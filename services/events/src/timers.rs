@@ -14,7 +14,7 @@ use crate::{
     consumer::{Consumer, TimerState},
 };
 
-/// The thread and what it waits for. It starts with the first subscription to a timeout.
+/// The thread and the timers for which it waits. It starts with the first subscription to a timeout.
 #[derive(Default)]
 pub(crate) struct Timers {
     state: PiMutex<State>,
@@ -68,7 +68,7 @@ impl Timers {
         Ok(())
     }
 
-    /// Forgets the timers of a consumer, which is not connected any more.
+    /// Removes the timers of a consumer that is no longer connected.
     pub(crate) fn remove(&self, consumer: &Arc<Consumer>) {
         let own = Arc::as_ptr(consumer);
         self.state
@@ -138,7 +138,7 @@ impl Timers {
     }
 }
 
-/// Fires a timer, or finds out that it is not due yet; returns when to ask again.
+/// Fires a timer if it is due; returns the time of the next check.
 fn fire(source: &Weak<dyn TimeoutSource>, entry: Entry, now: Instant) -> Option<Entry> {
     let (source, consumer) = (source.upgrade()?, entry.consumer.upgrade()?);
     let due = match consumer.timer(entry.timer, now) {

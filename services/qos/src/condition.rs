@@ -38,7 +38,7 @@ impl Condition {
         &self.name
     }
 
-    /// Sets the value. What is not a number stands for "not measured".
+    /// Sets the value. NaN stands for "not measured".
     pub fn set(&self, value: f64) {
         self.bits.store(value.to_bits(), Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Contracts: regions, the transitions between them, and what is called then.
+//! Contracts: regions, the transitions between them, and callbacks.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ struct Shared {
 
 type Callback = Box<dyn Fn(&Transition) + Send + Sync>;
 
-/// Where it is, and where it may be going.
+/// Present region, and the region to which it may be moving.
 struct State {
     region: usize,
     /// Another region, and how many evaluations in succession have found it.
@@ -68,7 +68,7 @@ pub struct Transition {
 /// A contract that cannot be kept.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum ContractError {
-    /// Values could lie in no region.
+    /// Values could lie outside all regions.
     #[error("contract `{0}`: its last region has bounds, so that some values lie in none; add one without")]
     NotExhaustive(String),
     /// A region could never be entered.
@@ -87,7 +87,7 @@ pub enum ContractError {
         /// The name.
         name: String,
     },
-    /// A bound is met by no value.
+    /// No value meets a bound.
     #[error("contract `{contract}`: no value of `{condition}` meets its bound in region `{region}`")]
     ImpossibleBound {
         /// Name of the contract.
@@ -163,7 +163,7 @@ impl Contract {
     }
 
     /// Shows the contract in `punctual top` and in metrics, beside the lanes of an inspected ORB, as long as
-    /// it exists. No thread of the program does anything for this.
+    /// it exists. It costs no thread of the program any work.
     ///
     /// ```
     /// use punctual::{Inspection, Orb};
@@ -183,7 +183,7 @@ impl Contract {
         orb.inspect_contract(move || Some(Self(shared.upgrade()?).state()));
     }
 
-    /// Returns what viewers see.
+    /// Returns the state for viewers.
     pub fn state(&self) -> ContractState {
         let Self(shared) = self;
         let (region, transitions, evaluations) = {
@@ -225,13 +225,13 @@ impl ContractBuilder {
         self
     }
 
-    /// Calls this at each transition, in the order of these calls.
+    /// Adds a callback for each transition; callbacks are called in the order in which they were added.
     pub fn on_transition(mut self, callback: impl Fn(&Transition) + Send + Sync + 'static) -> Self {
         self.callbacks.push(Box::new(callback));
         self
     }
 
-    /// Calls this whenever a region of this name is entered.
+    /// Adds a callback for each entry into the region of this name.
     pub fn on_enter(self, region: &str, callback: impl Fn() + Send + Sync + 'static) -> Self {
         let region = region.to_owned();
         self.on_transition(move |transition| {

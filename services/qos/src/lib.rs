@@ -3,13 +3,13 @@
 //! Programs measure **conditions** of the system: latency, bandwidth, missed deadlines, use of the CPU. A
 //! **contract** divides their values into **regions** of operation, and calls back at each transition from
 //! one region to another. A **rate manager** narrows the rates of operations to those that serve their
-//! deadlines, and asks the reconfigurable scheduler which of these the processor has room for.
+//! deadlines, and lets the reconfigurable scheduler choose among those that fit the processor.
 //!
 //! | Task | Item |
 //! |---|---|
 //! | Measure | [`Condition`]; by [`ProcessorUse`], [`DeadlineMisses`], [`Latency`], [`Bandwidth`], or yourself |
-//! | Adapt to what is measured | [`Contract`] |
-//! | Let people watch | [`Contract::show`] |
+//! | Adapt to measurements | [`Contract`] |
+//! | Show the state | [`Contract::show`] |
 //! | Let other hosts report and observe | [`ContractServant`], [`idl`] |
 //! | Choose rates | [`RateManager`] |
 

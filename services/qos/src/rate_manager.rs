@@ -7,8 +7,8 @@ use std::{
 
 use punctual_scheduling::reconfigurable::{Anomaly, OperationId, RateTuple, ReconfigurableScheduler};
 
-/// Chooses among the rates of operations, as the Real-Time Adaptive Resource Manager of \[Gill 2004\] 3.3:
-/// it knows which rates an operation still needs, and the scheduler which the processor has room for.
+/// Chooses among the rates of operations, as the Real-Time Adaptive Resource Manager of \[Gill 2004\] 3.3: it
+/// knows which rates an operation still needs, and the scheduler knows which fit the processor.
 ///
 /// Each operation begins with all its rates. A [`Need`] for more or less takes away those that do not meet
 /// it, and the scheduler chooses among the rest. The ranges only become narrower, so that computations get
@@ -49,7 +49,7 @@ struct Narrowed {
     rest: Vec<RateTuple>,
 }
 
-/// What the present rate of an operation means for its deadline.
+/// Consequence of an operation's present rate for its deadline.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Need {
     /// The deadline would be missed: a higher rate is needed.
@@ -67,7 +67,7 @@ pub struct Selected {
     pub period: Option<Duration>,
     /// Duration of the scheduler's computation; `None`: there was nothing to choose from.
     pub computed: Option<Duration>,
-    /// Whether the need was met. If not, everything is as before.
+    /// Whether the need was met. If not, nothing has changed.
     pub is_met: bool,
     /// Number of rates from which the scheduler chose, of all operations.
     pub choices: usize,
@@ -112,7 +112,7 @@ impl RateManager {
 
     /// Takes away the rates of an operation that do not meet its need, if others remain, and computes.
     ///
-    /// The choice is refused, and everything is as before except that these rates are not tried again, if the
+    /// The choice is refused, and nothing changes except that these rates are not tried again, if the
     /// operation would not run at a remaining rate, or if critical operations that run now would not run.
     ///
     /// # Errors
@@ -176,7 +176,7 @@ impl RateManager {
             self.scheduler = candidate;
             return Ok(self.selected(id, Some(computed), true));
         }
-        // What was refused once is not tried again.
+        // A rate that was refused once is not tried again.
         let (_, narrowed) = changes.swap_remove(0);
         self.scheduler.replace(id, narrowed.rest)?;
         let again = self.scheduler.compute();

@@ -12,9 +12,9 @@ use crate::{
 
 /// Object over a [`Contract`]: other hosts report conditions, read the state, and observe transitions.
 ///
-/// Observers are told by oneway calls from the thread that reports or evaluates through [`Self::evaluate`].
-/// A call to an observer whose host takes no more octets ends at a timeout; an observer to which a call fails
-/// is forgotten. Thus a dead observer costs one timeout, and nothing later.
+/// Observers are notified by oneway calls from the thread that reports or evaluates through
+/// [`Self::evaluate`]. A call to an observer whose host accepts no further octets ends at a timeout; an
+/// observer to which a call fails is forgotten. Thus a dead observer costs one timeout, and nothing later.
 ///
 /// ```
 /// use punctual::Orb;
@@ -82,7 +82,7 @@ impl ContractServant {
         }
     }
 
-    /// Evaluates the contract, and tells observers of a transition.
+    /// Evaluates the contract, and notifies observers of a transition.
     pub fn evaluate(&self) -> Option<Transition> {
         let transition = self.contract.evaluate()?;
         // Not under the lock: observers may call back.

@@ -1,4 +1,4 @@
-//! Sources that fill conditions with what the system and the program measure.
+//! Sources that fill conditions with measurements of the system and the program.
 //!
 //! None has a thread: values change when the program calls `sample`, usually before
 //! [`Contract::evaluate`](crate::Contract::evaluate), and stand for the time since the sample before. A

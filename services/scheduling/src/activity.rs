@@ -53,8 +53,8 @@ pub struct Step {
     pub object: Option<String>,
     /// Worst-case execution time on an idle CPU, including the ORB's own work.
     pub wcet: Span,
-    /// Best-case execution time, at most `wcet`: the more is known, the tighter the bounds of what follows.
-    /// Default: 0.
+    /// Best-case execution time, at most `wcet`: the closer it is to `wcet`, the tighter the bounds of later
+    /// steps. Default: 0.
     #[serde(default, skip_serializing_if = "Span::is_zero")]
     pub bcet: Span,
     /// Maximum time for which lower priorities delay it, in addition to `locks`: by a lock that it needs, and
@@ -118,7 +118,7 @@ impl Step {
     }
 }
 
-/// Where a step runs, by name.
+/// Place at which a step runs, by name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Place<'s> {
     /// The client's thread on this host.

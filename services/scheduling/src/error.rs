@@ -38,14 +38,14 @@ impl UnknownName {
     }
 }
 
-/// What `fn main() -> Result<…>` prints: the message.
+/// `fn main() -> Result<…>` prints the message.
 impl fmt::Debug for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// What `fn main() -> Result<…>` prints: the message.
+/// `fn main() -> Result<…>` prints the message.
 impl fmt::Debug for SchedulingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -23,7 +23,7 @@ pub struct Host {
     /// Name.
     pub name: String,
     /// Numbers of the CPUs for this work, to which threads are bound one by one (partitioned scheduling).
-    /// Empty: one CPU, whatever its number.
+    /// Empty: one CPU of any number.
     pub cpus: Vec<usize>,
     /// Order in which each CPU serves threads.
     pub order: HostOrder,
@@ -104,7 +104,7 @@ pub struct Resource {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
-    /// `"inheritance"`: the owner runs at the highest priority of those who wait.
+    /// `"inheritance"`: the owner runs at the highest priority of those that wait.
     #[default]
     Inheritance,
     /// `"ceiling"`: the owner runs at the highest priority of all users.

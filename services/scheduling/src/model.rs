@@ -87,7 +87,7 @@ impl Model {
         model
     }
 
-    /// Returns what the response times consist of, step by step.
+    /// Returns the composition of the response times, step by step.
     pub fn explain(&self) -> Vec<Vec<Option<StepBudget>>> {
         analysis::explain(&self.tasks).expect("a checked activity with a period has steps")
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Class, Span};
 
-/// Settings of the ORB of a host; what is missing keeps its default, that of [`OrbBuilder`].
+/// Settings of the ORB of a host; missing ones keep their defaults, those of [`OrbBuilder`].
 ///
 /// ```
 /// use punctual_scheduling::Schedule;
@@ -65,7 +65,7 @@ impl OrbSettings {
 /// Declares the limits of a file, each with its type there and its conversion.
 macro_rules! limits {
     ($($name:ident: $type:ty => $converted:expr,)*) => {
-        /// Limits of an ORB in a file, named as those of [`Limits`]; what is missing has its default.
+        /// Limits of an ORB in a file, named as those of [`Limits`]; missing ones have their defaults.
         #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
         #[serde(deny_unknown_fields, default)]
         pub struct OrbLimits {

@@ -32,9 +32,10 @@ pub use self::{
 /// Chooses a rate for each operation so that the processor is not overloaded, and the priority at which each
 /// is dispatched.
 ///
-/// Operations with rates of their own are sources. Others run whenever what they depend on has run, so they
-/// take the rates of those. A source's work includes everything that follows from it. Sources are admitted
-/// at the greatest of their rates that the thresholds allow, in the order of the strategy.
+/// Operations with rates of their own are sources. Others run whenever the operations on which they depend
+/// have run, so they take the rates of those. A source's work includes all operations that follow from it.
+/// Sources are admitted at the greatest of their rates that the thresholds allow, in the order of the
+/// strategy.
 ///
 /// ```
 /// use std::time::Duration;
@@ -64,7 +65,7 @@ pub struct ReconfigurableScheduler {
     operations: Vec<Operation>,
     names: HashMap<Arc<str>, OperationId>,
     dependencies: Vec<Dependency>,
-    /// What follows from all this; `None` before [`Self::compute`], and after changes of the structure.
+    /// Result of the computation; `None` before [`Self::compute`], and after changes of the structure.
     solution: Option<Solution>,
 }
 
@@ -86,7 +87,7 @@ struct Solution {
     subpriorities: Vec<u32>,
 }
 
-/// What was decided for one operation.
+/// Decision for one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Assignment {
     /// Time between two executions; `None`: it does not run.
@@ -245,7 +246,7 @@ impl ReconfigurableScheduler {
         &self.operations
     }
 
-    /// Returns what was decided for an operation; `None` for an unknown one, or before [`Self::compute`].
+    /// Returns the decision for an operation; `None` for an unknown one, or before [`Self::compute`].
     pub fn assignment(&self, id: OperationId) -> Option<Assignment> {
         let assignments = &self.solution.as_ref()?.assignments;
         assignments.get(id.index()).copied()
@@ -270,8 +271,8 @@ impl ReconfigurableScheduler {
         Err(Anomaly::UnknownOperation(id))
     }
 
-    /// Computes rates and priorities, after [`Self::replace`] only what has changed; returns everything that
-    /// is wrong or was not admitted, the most severe first.
+    /// Computes rates and priorities, after [`Self::replace`] only those that have changed; returns all
+    /// anomalies, the most severe first.
     pub fn compute(&mut self) -> Vec<Anomaly> {
         let mut solution = match self.solution.take() {
             Some(mut solution) => {
@@ -380,7 +381,7 @@ impl ReconfigurableScheduler {
         }
     }
 
-    /// Finds what is wrong, the most severe first.
+    /// Finds all anomalies, the most severe first.
     fn anomalies(&self, solution: &Solution) -> Vec<Anomaly> {
         let graph = &solution.graph;
         let mut anomalies: Vec<Anomaly> = Vec::with_capacity(graph.sources.len());

@@ -56,7 +56,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Schedule {
-    /// Finds everything that prevents calls from being served in bounded time, whatever their deadlines.
+    /// Finds everything that prevents calls from being served in bounded time, regardless of their deadlines.
     ///
     /// ```
     /// use punctual::Priority;

@@ -13,8 +13,8 @@ impl Schedule {
     ///
     /// Each CPU is a host, and threads are on further ones between their steps, where they only wait for
     /// messages. All activities begin at time 0. Every step takes its worst case; those with a best case take
-    /// a random time in between. No simulated response exceeds its bound. Comments in the text state what the
-    /// simulator does not know.
+    /// a random time in between. No simulated response exceeds its bound. Comments in the text state the
+    /// properties that the simulator does not model.
     ///
     /// ```
     /// use punctual_scheduling::Schedule;

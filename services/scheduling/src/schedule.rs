@@ -75,8 +75,8 @@ impl Schedule {
         toml::to_string_pretty(self).expect("every schedule can be written as TOML")
     }
 
-    /// Returns the text of a file with this schedule, made of one with another schedule: what is the same
-    /// keeps its comments and its order.
+    /// Returns the text of a file with this schedule, made of one with another schedule: unchanged parts keep
+    /// their comments and their order.
     ///
     /// ```
     /// use punctual::Priority;
@@ -104,7 +104,7 @@ impl Schedule {
     }
 
     /// Returns the builder of the ORB of a host, with its settings and the priority mapping of the schedule.
-    /// What the program sets afterwards replaces a setting, and adds an endpoint.
+    /// Settings that the program makes afterwards replace these; endpoints are added.
     ///
     /// # Errors
     /// [`UnknownName`] for a host that is not in the schedule.

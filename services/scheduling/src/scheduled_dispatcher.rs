@@ -24,8 +24,8 @@ use crate::{
 /// order, the criticality and the importance of the operation, and with the end of its period as deadline.
 ///
 /// [`Self::reconfigure`] computes again and passes the new levels on while operations wait and run. No
-/// execution is lost: what waits moves to the level of its number in the new configuration. A schedule in
-/// which critical work would stop is refused, and the one in force stays.
+/// execution is lost: waiting ones move to the level of the same number in the new configuration. A schedule
+/// in which critical work would stop is refused, and the one in force stays.
 ///
 /// ```
 /// use std::{sync::mpsc, time::Duration};
@@ -75,7 +75,7 @@ pub enum NotDispatched<C> {
     /// The operation does not run in the present schedule.
     #[error("the operation was not admitted, and does not run in the present schedule")]
     NotScheduled(C),
-    /// Its queue took no more.
+    /// Its queue was full.
     #[error(transparent)]
     Rejected(#[from] Rejected<C>),
 }
@@ -91,7 +91,7 @@ impl<C> fmt::Debug for NotDispatched<C> {
 
 impl<C: Command> ScheduledDispatcher<C> {
     /// Computes the schedule and starts the threads of its levels. `configure` completes each level, given
-    /// its place from 0, which is the first to be dispatched; [`fifo`] is what most programs need.
+    /// its place from 0, which is the first to be dispatched; most programs use [`fifo`].
     ///
     /// # Errors
     /// [`NotAdopted`]: as for [`Self::reconfigure`], and if no operation runs.
@@ -133,8 +133,8 @@ impl<C: Command> ScheduledDispatcher<C> {
         Ok(self.dispatcher.dispatch(command, placement.qos(release))?)
     }
 
-    /// Changes operations, computes, and passes the levels to the dispatcher; returns the anomalies. If
-    /// nothing runs any more, the levels stay, and no operation is dispatched.
+    /// Changes operations, computes, and passes the levels to the dispatcher; returns the anomalies. If no
+    /// operation runs from now on, the levels stay, and none is dispatched.
     ///
     /// ```
     /// use std::time::Duration;
@@ -198,13 +198,13 @@ impl<C: Command> ScheduledDispatcher<C> {
         self.not_scheduled.load(Relaxed)
     }
 
-    /// Returns the counters of all computations, and what the schedule in force has.
+    /// Returns the counters of all computations, and the contents of the schedule in force.
     pub fn computations(&self) -> SchedulerStatistics {
         self.watched.statistics()
     }
 
     /// Shows the scheduler under this name in `punctual top` and in metrics, beside the lanes of an inspected
-    /// ORB, as long as it exists. No thread of the program does anything for this.
+    /// ORB, as long as it exists. It costs no thread of the program any work.
     ///
     /// ```
     /// use punctual::{Inspection, Orb};

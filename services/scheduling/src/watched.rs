@@ -16,7 +16,7 @@ impl Watched {
         Self(PiMutex::new((strategy, SchedulerStatistics::default())))
     }
 
-    /// Computes and counts what was found; returns the objection to what must not come into force.
+    /// Computes and counts the findings; returns the objection if the schedule must not come into force.
     pub(crate) fn compute(&self, scheduler: &mut ReconfigurableScheduler) -> Result<Vec<Anomaly>, Anomaly> {
         let (anomalies, objection) = self.examine(scheduler);
         match objection {
@@ -28,7 +28,7 @@ impl Watched {
         }
     }
 
-    /// Computes and counts what was found; returns it with the objection, if there is one.
+    /// Computes and counts the findings; returns them with the objection, if there is one.
     pub(crate) fn examine(&self, scheduler: &mut ReconfigurableScheduler) -> (Vec<Anomaly>, Option<Anomaly>) {
         let began = Instant::now();
         let anomalies = scheduler.compute();

@@ -40,7 +40,7 @@ pub enum FileError {
         column: usize,
         /// Key, as far as it is known: `activity[2].step[1].pool`, numbered from 1.
         key: String,
-        /// What is wrong, and what would be valid.
+        /// The problem, and a valid alternative.
         problem: String,
     },
 }

@@ -7,7 +7,7 @@ use std::{collections::HashSet, fmt};
 pub struct Problem {
     /// Path to the key.
     pub key: Key,
-    /// What is wrong, and what would be valid.
+    /// The problem, and a valid alternative.
     pub text: String,
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn encode(sender: u64, number: u64, event: &Event) -> Option<Vec<u8>>
     Some(message)
 }
 
-/// Reads a message. `None`: it is something else.
+/// Reads a message. `None`: it is not such a message.
 pub(crate) fn decode(message: &[u8]) -> Option<Frame> {
     let (head, set) = message.split_at_checked(LENGTH)?;
     let endian = match head[0] {

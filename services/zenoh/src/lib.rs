@@ -37,7 +37,7 @@ pub use receiving::Receiving;
 /// An operation of Zenoh, or of the operating system, that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// Zenoh refuses a configuration or key, or reaches nobody whom the configuration demands.
+    /// Zenoh rejects a configuration or key, or does not reach an endpoint that the configuration requires.
     #[error("Zenoh: {0}")]
     Zenoh(#[from] zenoh::Error),
     /// The thread that receives could not be started.
@@ -85,7 +85,7 @@ impl Link {
     /// Opens a session.
     ///
     /// # Errors
-    /// Zenoh refuses the configuration, or reaches nobody whom it demands.
+    /// Zenoh rejects the configuration, or does not reach an endpoint that it requires.
     pub fn open(config: Config, settings: Settings) -> Result<Self, LinkError> {
         Ok(Self {
             session: zenoh::open(config).wait()?,
@@ -94,9 +94,9 @@ impl Link {
         })
     }
 
-    /// What `export` of a channel calls for each event. An event that no gateway would receive at present,
-    /// because there is none or the way to it is interrupted, is lost; so is one that is too long. What Zenoh
-    /// drops later, receivers count. It does not wait for the network.
+    /// Function that `export` of a channel calls for each event. An event that no gateway would receive at
+    /// present, because there is none or the connection to it is interrupted, is lost; so is one that is too
+    /// long. Receivers count the events that Zenoh drops later. It does not wait for the network.
     ///
     /// # Errors
     /// Zenoh refuses the key.
@@ -130,8 +130,8 @@ impl Link {
     }
 
     /// Passes events that arrive on to a channel, on a thread named `zenoh-events`. Ten times in a second,
-    /// the thread examines whether a router or peer is connected, and shows in the statistics of the channel
-    /// what has been counted.
+    /// the thread examines whether a router or peer is connected, and shows the counters in the statistics of
+    /// the channel.
     ///
     /// # Errors
     /// Zenoh refuses the key, or the thread cannot be started.

@@ -53,7 +53,7 @@ impl Receiving {
         Ok(Self { ends, inlet, thread })
     }
 
-    /// Returns what has become of the events. `lost` are those that their senders numbered and that did not
+    /// Returns the outcomes of the events. `lost` are those that their senders numbered and that did not
     /// arrive between two that did.
     pub fn statistics(&self) -> GatewayStatistics {
         self.inlet.statistics()
@@ -69,7 +69,7 @@ impl Drop for Receiving {
     }
 }
 
-/// Whether there is a router or peer.
+/// Whether a router or peer is connected.
 fn is_connected(session: &Session) -> bool {
     let info = session.info();
     info.routers_zid().wait().next().is_some() || info.peers_zid().wait().next().is_some()

@@ -17,7 +17,7 @@ const TRACK: EventType = EventType(16);
 const OPENER: EventType = EventType(17);
 const KEY: &str = "plant/tracks";
 
-/// A configuration that looks for nobody beyond the loopback interface.
+/// A configuration that discovers no peers beyond the loopback interface.
 fn config(mode: &str, endpoints: (&str, u16)) -> Config {
     let mut config = Config::default();
     let (which, port) = endpoints;
@@ -104,7 +104,7 @@ impl Member {
     }
 }
 
-/// Pushes until somebody hears it: declarations travel through the router first.
+/// Pushes until a consumer receives it: declarations travel through the router first.
 fn connect(from: &Member, to: &Member) {
     let before = to.received();
     eventually("the way is open", || {
@@ -160,7 +160,7 @@ fn what_is_pushed_while_the_router_is_away_is_counted_and_the_way_opens_again() 
     let lost = || source.sends.statistics().lost;
     router.take().unwrap().close().wait().unwrap();
     let before = lost();
-    eventually("nobody hears", || {
+    eventually("no consumer receives", || {
         source.push(1, 1);
         lost() > before
     });

@@ -46,7 +46,7 @@ impl MemoryOrb {
         R::from_object(ObjectRef::new(self.bind(ior).unwrap()))
     }
 
-    /// What decoders need to bind references.
+    /// Returns the context in which decoders bind references.
     pub fn context(&self) -> OrbContext {
         OrbContext(self.itself.upgrade().expect("the ORB is alive"))
     }

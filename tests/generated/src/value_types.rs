@@ -1,4 +1,4 @@
-//! What the application adds to value types: initializers, operations, and the state of a custom one.
+//! The application's part of value types: initializers, operations, and the state of a custom one.
 
 use punctual_cdr::{CdrError, CdrErrorKind, CustomMarshal, Decode, Decoder, Encode, Encoder, Shared};
 

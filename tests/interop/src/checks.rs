@@ -1,4 +1,4 @@
-//! The client: checks every operation of a server of `Interop::Peer`, whatever ORB it uses.
+//! The client: checks every operation of a server of `Interop::Peer`, regardless of its ORB.
 
 mod bulk;
 mod calls;

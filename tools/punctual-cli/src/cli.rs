@@ -32,10 +32,10 @@ pub enum Command {
     /// Create a package with IDL, server, client and tests
     ///
     /// The package builds at once: an interface, a servant with a lane for each of two priorities at fixed
-    /// ports, a server that ends in good order on SIGINT and SIGTERM, a client, and tests.
+    /// ports, a server that shuts down cleanly on SIGINT and SIGTERM, a client, and tests.
     #[command(after_help = NEW)]
     New(new::Options),
-    /// Show what lanes do for calls under overload, in under a minute
+    /// Show the effect of lanes under overload, in under a minute
     ///
     /// A server and three clients (75, 50 and 25 calls per second; high, medium and low priority) share one
     /// CPU, and the work per call grows until the CPU cannot do all of it: first with a pool without lanes,
@@ -58,7 +58,7 @@ pub enum Command {
     /// figures, redrawn with this machine's data. docs/qualify.md explains the page.
     #[command(after_help = QUALIFY)]
     Qualify(Qualify),
-    /// Show what ran while something more important waited
+    /// Trace priority inversions, and the causes of slow calls
     ///
     /// Runs a command, or watches the whole machine, while the kernel records every switch between threads
     /// and ORBs record the steps of each call. Then shows every interval in which a runnable thread or an
@@ -77,7 +77,7 @@ pub enum Command {
     /// of calls), and shows the margin to its deadline.
     #[command(after_help = PLAN)]
     Plan(plan::Options),
-    /// Show what the reconfigurable scheduler decides, or serve it
+    /// Show the decisions of the reconfigurable scheduler, or serve it
     #[command(subcommand)]
     Scheduler(scheduler::Scheduler),
     /// Check whether this machine is ready for real time, and print fixes
@@ -101,13 +101,13 @@ pub enum Command {
     /// object may be served by any ORB.
     #[command(after_help = call::HELP)]
     Call(call::Options),
-    /// Serve an event channel, and watch, read and feed one
+    /// Serve an event channel, or receive, send and watch events
     #[command(subcommand)]
     Events(events::Events),
     /// Explain a minor code of a system exception
     #[command(after_help = EXPLAIN)]
     Explain(explain::Options),
-    /// Print the script with which a shell completes this program's commands
+    /// Print a shell completion script
     #[command(after_help = COMPLETIONS)]
     Completions(Completions),
     /// Print or write the manual pages
@@ -135,7 +135,7 @@ pub enum Idl {
     /// Comments and preprocessor directives stay.
     #[command(after_help = FMT)]
     Fmt(Fmt),
-    /// List what IDL declares, or print the resolved specification as JSON for other tools
+    /// List the declarations in IDL, or print the resolved specification as JSON for other tools
     ///
     /// Each line has the kind, the scoped name, the repository id and the place of a definition.
     #[command(after_help = DUMP)]
@@ -219,13 +219,13 @@ pub struct Compile {
     /// Compile all files into one, NAME.rs, in which their types are the same
     #[arg(long, value_name = "NAME")]
     pub together: Option<String>,
-    /// Use the Rust module at PATH for what included files declare in MODULE (`::` for all modules)
+    /// Use the Rust module at PATH for declarations of included files in MODULE (`::` for all modules)
     #[arg(long, value_name = "MODULE=PATH", value_parser = external_path)]
     pub extern_path: Vec<(String, String)>,
-    /// Generate only what clients need of interfaces
+    /// Generate only the client side of interfaces
     #[arg(long, conflicts_with = "server_only")]
     pub client_only: bool,
-    /// Generate only what servers need of interfaces
+    /// Generate only the server side of interfaces
     #[arg(long)]
     pub server_only: bool,
 }

@@ -1,4 +1,4 @@
-//! `punctual completions` and `punctual man`: what shells and `man` know about this program.
+//! `punctual completions` and `punctual man`: descriptions of this program for shells and `man`.
 
 use std::{
     fs, io,
@@ -27,7 +27,7 @@ pub struct Manual {
     pub out_dir: Option<PathBuf>,
 }
 
-/// Prints the script with which a shell completes commands, options, benchmarks and files.
+/// Prints a script for shell completion of commands, options, benchmarks and files.
 pub fn complete(mut command: Command, options: &Completions) -> ExitCode {
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut command, "punctual", &mut script);

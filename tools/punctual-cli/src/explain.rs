@@ -1,4 +1,4 @@
-//! `punctual explain`: what a minor code of a system exception means, and what to try.
+//! `punctual explain`: the meaning of a minor code of a system exception, and advice.
 
 use std::process::ExitCode;
 

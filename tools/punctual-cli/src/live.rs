@@ -1,4 +1,4 @@
-//! A screen that is drawn again and again: `top` and `events top`.
+//! A screen that is redrawn periodically: `top` and `events top`.
 
 use std::{
     io,
@@ -15,7 +15,7 @@ use ratatui::{
 pub struct Watch<'w, T, E> {
     pub interval: Duration,
     pub termination: Termination,
-    /// Asks again, given the last answer.
+    /// Queries the state again, given the last answer.
     pub ask: &'w dyn Fn(&T) -> Result<T, E>,
     /// Draws, given the answer before, the last one, and the interval.
     pub draw: &'w dyn Fn(&mut Frame<'_>, &T, &T, Duration),
@@ -65,7 +65,7 @@ impl<T: Clone, E> Watch<'_, T, E> {
         drawn.map(drop).map_err(self.terminal_error)
     }
 
-    /// Waits for what changes the screen, until then.
+    /// Waits for an event that changes the screen, until then.
     fn wait(&self, until: Instant) -> Result<Action, E> {
         loop {
             let left = until.saturating_duration_since(Instant::now());

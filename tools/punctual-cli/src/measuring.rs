@@ -79,7 +79,7 @@ pub struct Qualify {
     files: FileArguments,
     #[command(flatten)]
     settings: SettingArguments,
-    /// Show what changed since the earlier run with this JSON file
+    /// Show changes since the earlier run with this JSON file
     #[arg(long, value_name = "OLD.json")]
     baseline: Option<PathBuf>,
     /// Check the results against the limits in this file
@@ -95,7 +95,7 @@ pub struct Qualify {
     /// (with --quick, one control for each)
     #[arg(long, conflicts_with_all = ["baseline", "bounds", "explain_over", "perfetto"])]
     controls: bool,
-    /// List what the papers state and how it is evaluated, with controls; as JSON with `--json FILE` (`-`:
+    /// List the papers' statements and their evaluation, with controls; as JSON with `--json FILE` (`-`:
     /// standard output)
     #[arg(long, conflicts_with_all = ["controls", "html", "figures", "junit", "only", "baseline", "bounds"])]
     claims: bool,

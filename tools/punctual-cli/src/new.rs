@@ -35,7 +35,7 @@ pub fn run(options: &Options) -> ExitCode {
     match create(options) {
         Ok(()) if options.example.is_some() => {
             let folder = options.folder.display();
-            println!("Created {folder}; its README.md says what to run. Next:\n  cd {folder}\n  cargo build");
+            println!("Created {folder}; its README.md explains it. Next:\n  cd {folder}\n  cargo build");
             ExitCode::SUCCESS
         }
         Ok(()) => {
@@ -110,7 +110,7 @@ fn check_name(name: &str, module: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What `Cargo.toml` names as `punctual` and `punctual-build`.
+/// Entries of `Cargo.toml` for `punctual` and `punctual-build`.
 fn dependencies(options: &Options) -> Result<[String; 2], String> {
     let checkout = checkout(options)?;
     let version = concat!(
@@ -131,7 +131,7 @@ fn checkout(options: &Options) -> Result<Option<PathBuf>, String> {
     match &options.checkout {
         Some(folder) => checkout_at(folder).map(Some).ok_or_else(|| {
             format!(
-                "{} is no checkout of Punctual: it has no crates/punctual/Cargo.toml",
+                "{} is not a checkout of Punctual: it has no crates/punctual/Cargo.toml",
                 folder.display()
             )
         }),

@@ -232,7 +232,7 @@ impl<'s> Plan<'s> {
         }
     }
 
-    /// States why an activity is not included, and what that means for the others.
+    /// States why an activity is not included, and the consequences for the others.
     fn not_included(&self, activity: &Activity) -> String {
         let (name, priority) = (&activity.name, activity.priority);
         let effect = if self.may_delay_others(activity) {
@@ -468,7 +468,7 @@ fn cannot_write(file: &Path, error: &std::io::Error) -> String {
     format!("cannot write {}: {error}{}", file.display(), hint(error))
 }
 
-/// What to check after this error.
+/// Advice after this error.
 fn hint(error: &std::io::Error) -> &'static str {
     match error.kind() {
         std::io::ErrorKind::NotFound => "; does its folder exist?",

@@ -1,10 +1,10 @@
-//! What happens if standard output takes no more: `punctual … | head`, a full disk.
+//! Printing to a standard output that may be closed or full: `punctual … | head`, a full disk.
 
 use std::{io::Write, panic, process};
 
-/// Ends the process where printing would panic: without a word if nobody reads any more, as programs do that
-/// SIGPIPE ends, else with an error. What a measurement has changed on the machine is restored: its
-/// supervisor watches this process.
+/// Ends the process where printing would panic: silently if the reader has closed the pipe, as SIGPIPE would
+/// do, else with an error. Changes that a measurement made to the machine are undone: its supervisor watches
+/// this process.
 pub fn end_quietly_without_reader() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |information| {

@@ -1,4 +1,4 @@
-//! `punctual scheduler`: the reconfigurable scheduler: what it decides for a file, or served to others.
+//! `punctual scheduler`: shows the decisions of the reconfigurable scheduler for a file, or serves it.
 
 mod serve;
 mod show;
@@ -15,14 +15,14 @@ pub enum Scheduler {
     /// Show rates, priorities and anomalies of the operations in a file
     ///
     /// Computes the schedule as a program with these operations would, and shows for each operation the rate
-    /// that is admitted, its level and its order there; the levels of dispatch; and everything that is wrong
-    /// or has no room.
+    /// that is admitted, its level and its order there; the levels of dispatch; and all errors and operations
+    /// without room.
     #[command(after_help = SHOW)]
     Show(Show),
     /// Serve a scheduler, with the interface of TAO's RtecScheduler
     ///
-    /// Clients create operations with rates and dependencies, and ask for the schedule. Prints the URL of the
-    /// object; `corbaloc:...` is what clients of any ORB understand. Ends with SIGINT (Ctrl-C) or SIGTERM.
+    /// Clients create operations with rates and dependencies, and query the schedule. Prints the URL of the
+    /// object; clients of any ORB understand `corbaloc:...`. Ends with SIGINT (Ctrl-C) or SIGTERM.
     #[command(after_help = SERVE)]
     Serve(Serve),
 }
@@ -44,7 +44,7 @@ pub struct Show {
 /// Settings of `scheduler serve`.
 #[derive(Args, Debug)]
 pub struct Serve {
-    /// Endpoint at which it listens
+    /// Endpoint at which the scheduler listens
     #[arg(long, value_name = "URL", default_value = "iiop://localhost:2811")]
     pub listen: String,
     /// Order of admission and dispatch
@@ -80,7 +80,7 @@ Examples:
   punctual scheduler show services/scheduling/flight.toml
   punctual scheduler show services/scheduling/flight.toml --strategy RMS --json
 
-Exit code: 0 everything runs; 1 something does not; 2 the file could not be read.";
+Exit code: 0 all operations run; 1 some do not; 2 the file could not be read.";
 
 const SERVE: &str = "\
 Examples:

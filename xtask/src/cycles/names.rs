@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::crate_files::CrateFiles;
 
-/// What a path of this crate leads to.
+/// Target of a path of this crate.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Target {
     /// A module.
@@ -49,7 +49,7 @@ impl CrateFiles {
         match path.first().map(String::as_str) {
             None => Some(Target::Module(module)),
             Some("super") => self.within(self.modules[module].parent?, &path[1..], seen),
-            // What no item explains was made by a macro of this module.
+            // A name without an item was made by a macro of this module.
             Some(_) => self
                 .member(module, path, seen)
                 .or(Some(Target::Item(self.modules[module].file))),

@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// The segments of a path such as `crate::lane::Worker`.
 pub type Segments = Vec<String>;
 
-/// What the code of a module names.
+/// Names in the code of a module.
 #[derive(Debug, Default)]
 pub struct Named {
     /// Paths of two or more segments.

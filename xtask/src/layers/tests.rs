@@ -1,4 +1,4 @@
-//! Holds the direction over what Cargo says of the workspace.
+//! Checks the direction of imports against Cargo's metadata of the workspace.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Rule for the facade: whatever it re-exports has an example in its documentation.
+//! Rule for the facade: every item that it re-exports has an example in its documentation.
 
 use std::{fs, path::Path};
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{command::root, layers};
 
-/// What is wrong with a file of the repository; `name` is its path from the root.
+/// Returns the violations of a file of the repository; `name` is its path from the root.
 pub fn tracked_file(name: &str, bytes: &[u8]) -> Vec<String> {
     let mut findings = Vec::new();
     if bytes.contains(&0) {

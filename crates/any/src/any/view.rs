@@ -10,8 +10,8 @@ use punctual_cdr::{
 use super::{Any, Value};
 use crate::{AnyError, Enclosing, Kind, TypeCode, TypeCodeView, Typed, walk};
 
-/// An `any` as lent to a servant for the time of an upcall: nothing is copied or decoded until it is asked
-/// for.
+/// An `any` as lent to a servant for the time of an upcall: nothing is copied or decoded before it is
+/// requested.
 ///
 /// ```
 /// use punctual_any::{Any, AnyView};

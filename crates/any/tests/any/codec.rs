@@ -34,7 +34,7 @@ fn both_byte_orders_are_read() {
     let error = codec.decode_value(&[], &long).unwrap_err();
     assert!(matches!(error, AnyError::Malformed(error) if error.kind == CdrErrorKind::Truncated));
     let value = codec.decode_value(&[0, 9, 9, 9, 0, 0, 1, 44], &long).unwrap();
-    assert_eq!(value.get::<i32>().unwrap(), 300, "whatever the padding is");
+    assert_eq!(value.get::<i32>().unwrap(), 300, "with any padding");
 }
 
 #[test]

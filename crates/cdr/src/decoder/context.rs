@@ -1,4 +1,4 @@
-//! What a decoder needs besides the octets.
+//! Context of a decoder, besides the octets.
 
 use alloc::sync::Arc;
 use core::{any::Any, fmt};

@@ -1,4 +1,4 @@
-//! What precedes the state of a value: tag, URL of its code, and repository ids.
+//! Header of a value, before its state: tag, URL of its code, and repository ids.
 
 use alloc::vec::Vec;
 
@@ -17,7 +17,7 @@ const MOST_ID: usize = 1024;
 /// ids are compared and looked up.
 const ID: usize = 32;
 
-/// Where a value is expected.
+/// Tag at the place of a value.
 #[derive(Debug)]
 pub enum ValueTag<'a> {
     /// The null value.
@@ -28,7 +28,7 @@ pub enum ValueTag<'a> {
     Value(ValueHeader<'a>),
 }
 
-/// What precedes the state of a value.
+/// Header that precedes the state of a value.
 #[derive(Debug)]
 pub struct ValueHeader<'a> {
     /// Position of the tag.
@@ -42,7 +42,7 @@ pub struct ValueHeader<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Reads what precedes a value.
+    /// Reads the tag before a value.
     pub fn value_tag(&mut self) -> Result<ValueTag<'a>, CdrError> {
         let is_between = self.before_value_tag()?;
         let tag = u32::decode(self)?;

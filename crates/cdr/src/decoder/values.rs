@@ -1,7 +1,7 @@
 //! The values of a received message, and the chunks of their states.
 //!
-//! In a chunked state, a decoder sees the octets up to the end of the present chunk only. What fails there
-//! goes on in the next chunk: reading without chunks has no additional step.
+//! In a chunked state, a decoder sees the octets up to the end of the present chunk only. A read that fails
+//! there continues in the next chunk: reading without chunks has no additional step.
 
 use alloc::{collections::BTreeMap, rc::Rc, sync::Arc};
 use core::{
@@ -12,7 +12,7 @@ use core::{
 use super::value_header::ValueHeader;
 use crate::{CdrError, CdrErrorKind, Decode, Decoder, ValueObject, value::tags::TAG};
 
-/// What the decoders of one message know about its values.
+/// Shared state of the decoders of one message for its values.
 pub(crate) struct Received<'a> {
     /// The whole message.
     octets: &'a [u8],
@@ -114,7 +114,7 @@ impl<'a> Decoder<'a> {
         u32::decode(&mut ahead)
     }
 
-    /// Goes on to the next chunk.
+    /// Continues with the next chunk.
     pub(crate) fn next_chunk(&mut self) -> Result<(), CdrError> {
         let truncated = self.error(CdrErrorKind::Truncated);
         self.outside_chunks();

@@ -7,7 +7,7 @@ use crate::{
     value::tags::{CHUNKED, ID_LIST, INDIRECTION, ONE_ID, TAG},
 };
 
-/// What an encoder knows about the values of its message.
+/// State of an encoder for the values of its message.
 #[derive(Debug, Default)]
 pub(crate) struct EncodedValues {
     /// Positions of values, by their addresses.
@@ -24,7 +24,7 @@ pub(crate) struct EncodedValues {
     depth: u16,
 }
 
-/// Values around another one: what a receiver of ours accepts.
+/// Values around another one: the limit that Punctual's receivers accept.
 const MOST_NESTED: u16 = 64;
 
 impl EncodedValues {

@@ -1,4 +1,4 @@
-//! What a parameter of an abstract interface can be: a reference to an object, or a value.
+//! Parameters of an abstract interface: a reference to an object, or a value.
 //!
 //! Source: CORBA 3.3 part 2, 9.3.7 "Abstract Interfaces".
 

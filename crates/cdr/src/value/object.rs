@@ -1,4 +1,4 @@
-//! What a value of a concrete type offers to those that do not know its type.
+//! Interface of values of concrete types for code that does not know the type.
 
 use core::any::{Any, TypeId};
 

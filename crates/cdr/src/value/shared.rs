@@ -1,4 +1,4 @@
-//! References to values, and what generated value types implement.
+//! References to values, and the traits of generated value types.
 
 use alloc::sync::Arc;
 use core::{any::TypeId, fmt, marker::PhantomData, ops::Deref};

@@ -1,4 +1,4 @@
-//! The receive buffer: what has been received, one message behind the other.
+//! The receive buffer: received octets, one message behind the other.
 //!
 //! Each received octet is copied at most twice: an incomplete message moves once, to the start of the buffer,
 //! and a message that is taken moves at most once more. Memory beyond [`FIRST_SIZE`] is kept as long as
@@ -80,7 +80,7 @@ impl ReceiveBuffer {
     }
 
     /// Makes room for at least one octet, towards the `needed` octets of the first message, which is
-    /// incomplete: the buffer grows with what has been received, not with what a header announces.
+    /// incomplete: the buffer grows with received octets, not with the size that a header announces.
     #[cold]
     pub(super) fn provide(&mut self, needed: usize) -> &mut [u8] {
         if self.start > 0 {
@@ -181,7 +181,7 @@ impl ReceiveBuffer {
         self.octets.resize(FIRST_SIZE, 0);
     }
 
-    /// Gives back what is larger than the buffer of a new connection, if it holds nothing.
+    /// Frees memory beyond that of a new connection's buffer, if the buffer is empty.
     pub(super) fn release(&mut self) {
         if self.is_large() && self.filled == 0 {
             self.octets = vec![0; FIRST_SIZE];

@@ -110,7 +110,7 @@ impl DividedMessage {
         self.at += count;
     }
 
-    /// Drops what follows the fragment that is being sent.
+    /// Drops the octets behind the fragment that is being sent.
     pub(super) fn cut(&mut self) {
         self.octets.truncate(self.end.max(self.at));
     }

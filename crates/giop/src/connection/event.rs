@@ -1,8 +1,8 @@
-//! What a connection reports to its user, message by message.
+//! Events that a connection reports to its user, message by message.
 
 use crate::{MessageHeader, ReplyStatus};
 
-/// What [`ReceiveHalf::poll`](super::ReceiveHalf::poll) found.
+/// Result of [`ReceiveHalf::poll`](super::ReceiveHalf::poll).
 ///
 /// The octets of a message with a header are available from
 /// [`ReceiveHalf::message`](super::ReceiveHalf::message) or [`ReceiveHalf::take`](super::ReceiveHalf::take)
@@ -24,7 +24,7 @@ pub enum Event {
     /// connection remains as it is. Reported once, if it is
     /// [awaited](super::ReceiveHalf::awaiting_bidirectional_offer).
     BidirectionalOffer,
-    /// The peer has closed the connection in good order: it has not executed what is outstanding.
+    /// The peer has closed the connection in good order: it has not executed outstanding requests.
     CloseConnection,
     /// The peer did not understand a message of this side.
     MessageError,

@@ -195,7 +195,7 @@ struct Pending {
     number: u64,
     /// Request id that later fragments repeat; `None` in GIOP 1.1, which has one message at a time.
     key: Option<u32>,
-    /// Its request id, or how far it has been looked for.
+    /// Its request id, or the progress of the search for it.
     id: RequestIdSearch,
     version: Version,
     endian: Endian,

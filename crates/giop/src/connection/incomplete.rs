@@ -1,4 +1,4 @@
-//! Since when messages have been incomplete.
+//! Times since which messages have been incomplete.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! What one peer may make a connection keep, and for how long.
+//! Limits of the memory and time that one peer may occupy at a connection.
 
 use core::time::Duration;
 
@@ -10,7 +10,7 @@ pub struct ConnectionLimits {
     /// Fragmented messages that may be incomplete at the same time. Default 4.
     pub max_fragmented_messages: usize,
     /// Time from the first octet of a message to its last. `None`: the user limits the time itself, and the
-    /// connection never asks for the time. Default 30 s.
+    /// connection never reads a clock. Default 30 s.
     pub message_completion: Option<Duration>,
 }
 

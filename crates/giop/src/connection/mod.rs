@@ -18,7 +18,7 @@
 //!
 //! The order:
 //! 1. [`ReceiveHalf::poll`] until it returns `None`; use or take the message of each event before the next
-//!    call. Each call does a bounded amount of work (at most one message is looked at), so the caller decides
+//!    call. Each call does a bounded amount of work (at most one message is examined), so the caller decides
 //!    how long one peer may occupy a thread.
 //! 2. On [`Refused`]: send [`SendHalf::message_error`], then close the stream.
 //! 3. After `None`: [`ReceiveHalf::poll_timeout`], wait for the stream or that deadline, then read, or
@@ -61,8 +61,8 @@
 //!
 //! # Sending
 //!
-//! Its user writes messages itself; what the stream has no room for waits in [`SendHalf::queue`], which also
-//! divides long messages into fragments, so that others pass between them: see [`SendQueue`].
+//! Its user writes messages itself; octets for which the stream has no room wait in [`SendHalf::queue`],
+//! which also divides long messages into fragments, so that others pass between them: see [`SendQueue`].
 //!
 //! Source: CORBA 3.3 part 2, 9.4 (messages), 9.5 (connection management), 9.8 (bidirectional connections).
 
@@ -106,7 +106,7 @@ pub struct Connection {
     pub send: SendHalf,
 }
 
-/// What this side of a connection does.
+/// Role of this side of a connection.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Role {
     /// Sends requests and receives replies.

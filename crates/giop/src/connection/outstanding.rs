@@ -60,7 +60,7 @@ pub struct OutstandingRequest {
     pub request_id: u32,
 }
 
-/// What a reply belongs to.
+/// Request to which a reply belongs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ReplyMatch {
     /// The request in this slot.

@@ -129,7 +129,7 @@ impl ReceiveHalf {
 
     /// Returns the next event; `None` if more octets are needed, or the connection is closed.
     ///
-    /// Looks at one message at most. The message of the previous event is gone then, unless it was
+    /// Examines one message at most. The message of the previous event is gone then, unless it was
     /// [taken](Self::take). `now` is called if a message is incomplete whose time is limited, and not
     /// otherwise.
     // Two callers in the product, each on the path of a call.
@@ -454,7 +454,7 @@ impl ReceiveHalf {
         }
     }
 
-    /// What follows the current message in the buffer.
+    /// Decodes the header of the message that follows the current one in the buffer.
     #[inline(never)]
     fn frame_rest(&self) -> Result<Option<MessageHeader>, HeaderError> {
         let rest = &self.buffer.received()[self.current..];

@@ -12,14 +12,14 @@ use crate::{FragmentError, HeaderError, MessageType, Version};
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 #[error("{reason}")]
 pub struct Refused {
-    /// What was wrong.
+    /// Reason for the refusal.
     pub reason: Refusal,
     /// Version in which to send MessageError: that of the message, or the highest supported one if its
     /// version is unknown; 1.0 if what was received is not GIOP.
     pub version: Version,
 }
 
-/// What was wrong with a received message.
+/// Reason for which a received message is refused.
 #[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
 pub enum Refusal {
     /// The octets are not the header of an acceptable message.

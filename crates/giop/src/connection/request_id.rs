@@ -5,7 +5,7 @@ use punctual_cdr::Endian;
 
 use crate::HEADER_SIZE;
 
-/// Search for the request id, which continues with each part: every octet is looked at once.
+/// Search for the request id, which continues with each part: every octet is examined once.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RequestIdSearch {
     /// The id.

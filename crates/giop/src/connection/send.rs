@@ -15,7 +15,7 @@ pub struct SendHalf {
     version: Version,
     next_request_id: u32,
     announces_code_sets: bool,
-    /// What waits to be sent.
+    /// Messages that wait to be sent.
     pub queue: SendQueue,
 }
 

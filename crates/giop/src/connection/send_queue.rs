@@ -1,7 +1,7 @@
 //! What waits to be sent over one connection, in the order in which it is sent.
 //!
 //! A long message is divided into fragments, between which shorter messages, and fragments of others, are
-//! sent: whatever a connection's user has to send waits for one fragment at most. Nothing is divided unless a
+//! sent: each message of a connection's user waits for one fragment at most. Nothing is divided unless a
 //! fragment size is set.
 
 use alloc::{collections::VecDeque, vec::Vec};
@@ -16,7 +16,7 @@ const MAX_WRITE: usize = 64 << 10;
 /// Smallest size of fragments in octets: headers are never divided by much.
 const MIN_FRAGMENT: usize = 256;
 
-/// What waits to be sent over one connection: see the [module](super).
+/// Messages that wait to be sent over one connection: see the [module](super).
 ///
 /// A user that sends `message`:
 /// 1. writes it, if it is at most [`Self::at_once`] octets long, and [keeps](Self::keep) what the stream had
@@ -71,7 +71,7 @@ pub struct SendQueue {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Ticket(u64);
 
-/// What became of a request that is withdrawn.
+/// Outcome of withdrawing a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Withdrawn {
     /// It is not divided, or has been sent.
@@ -105,7 +105,7 @@ impl SendQueue {
         self.at_once
     }
 
-    /// Returns whether what waits, if anything, does not have to be sent before further messages.
+    /// Returns whether further messages may be sent before the waiting ones, if there are any.
     pub fn is_clear(&self) -> bool {
         self.at_once > 0
     }
@@ -133,7 +133,7 @@ impl SendQueue {
         self.whole.len() - self.sent + divided.sum::<usize>()
     }
 
-    /// Returns the memory of what waits, in octets.
+    /// Returns the memory of the waiting messages, in octets.
     pub fn held(&self) -> usize {
         let divided = self.divided.iter().map(|(_, message)| message.capacity());
         self.whole.capacity() + divided.sum::<usize>()
@@ -141,7 +141,7 @@ impl SendQueue {
 
     /// Adds a message, or the rest of one that the stream has begun to take.
     pub fn keep(&mut self, octets: &[u8]) {
-        // What was sent is dropped before the memory grows, if it is most of it.
+        // Sent octets are dropped before the memory grows, if they are most of it.
         if self.sent > self.whole.len() - self.sent {
             self.whole.drain(..self.sent);
             self.sent = 0;
@@ -150,7 +150,7 @@ impl SendQueue {
         self.update();
     }
 
-    /// Does so by exchanging memory, if that is possible; `message` has been sent up to `sent`.
+    /// Adds a message by exchanging memory, if that is possible; `message` has been sent up to `sent`.
     pub fn keep_by_exchange(&mut self, message: &mut Vec<u8>, sent: usize) {
         if self.whole.is_empty() {
             mem::swap(&mut self.whole, message);
@@ -221,7 +221,7 @@ impl SendQueue {
         finished
     }
 
-    /// Withdraws a request: what is not sent of it is dropped.
+    /// Withdraws a request: its unsent octets are dropped.
     pub(super) fn withdraw(&mut self, request_id: u32) -> Withdrawn {
         let is_meant = |(_, message): &(Ticket, DividedMessage)| message.request_id() == request_id;
         let Some(at) = self.divided.iter().position(is_meant) else {
@@ -240,7 +240,7 @@ impl SendQueue {
         Withdrawn::Begun
     }
 
-    /// Frees what waits: the stream is closed.
+    /// Frees the waiting messages: the stream is closed.
     pub fn clear(&mut self) {
         *self = Self {
             issued: self.issued,

@@ -141,7 +141,7 @@ fn a_caller_that_sleeps_is_woken_whatever_it_did_before() {
         let start = Instant::now();
         thread::scope(|scope| {
             scope.spawn(|| {
-                // Nobody tells that the caller sleeps; should it not yet, it finds what has come.
+                // Nothing signals that the caller sleeps; if it does not yet, it finds what has arrived.
                 thread::sleep(Duration::from_millis(50));
                 end(replies, id);
             });
@@ -306,7 +306,7 @@ fn timeouts_of_tasks_are_looked_after() {
     assert_eq!(Arc::strong_count(&count), 2, "the table has no waker left");
 }
 
-/// The slot's last one is woken, once, by whatever ends the call.
+/// The last waker of the slot is woken once, by any end of the call.
 #[test]
 fn tasks_are_woken_by_replies_and_ends() {
     let replies = ReplyTable::new(4, Parity::Any);

@@ -129,7 +129,7 @@ where
 impl<T, E, F: FnOnce(Result<T, E>)> Delivery<T, E, F> {
     fn deliver(&self, result: Result<T, E>, handler: F) {
         self.location.release();
-        // What the handler shares with others is its own matter; the panic hook has reported it.
+        // The handler is responsible for the state that it shares; the panic hook has reported the panic.
         let _ = catch_unwind(AssertUnwindSafe(|| handler(result)));
     }
 }

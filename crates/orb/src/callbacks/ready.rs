@@ -104,7 +104,7 @@ impl ReadyCalls {
         state.ready.pop()
     }
 
-    /// Admits nothing more; what has not begun is dropped.
+    /// Admits no further call; handlers that have not begun are dropped.
     pub(super) fn close(&self) {
         let mut state = self.state.lock();
         state.closed = true;

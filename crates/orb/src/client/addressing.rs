@@ -8,7 +8,7 @@ use std::sync::{
 use punctual_cdr::Ior;
 use punctual_giop::{AddressingDisposition, TargetAddress, Version};
 
-/// How requests along a route name their object: by its key, until the server asks for another form.
+/// How requests along a route name their object: by its key, until the server requests another form.
 pub(crate) struct Addressing {
     ior: Arc<Ior>,
     /// Which of its profiles was chosen.

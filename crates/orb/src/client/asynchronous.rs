@@ -79,8 +79,8 @@ impl Reference {
         }))
     }
 
-    /// Takes the reply, if it has arrived or arrives in time, and sends the request again if the reply asks
-    /// for that.
+    /// Takes the reply, if it has arrived or arrives in time, and sends the request again if the reply
+    /// demands it.
     fn advance_call(
         &self,
         (sent, progress): (&mut Option<SentRequest>, &mut CallProgress),

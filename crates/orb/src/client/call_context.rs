@@ -1,4 +1,4 @@
-//! What holds for all attempts of one call: policies, deadlines, and the calling thread's buffers.
+//! State that all attempts of one call share: policies, deadlines, and the calling thread's buffers.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -64,7 +64,7 @@ const COARSE: Duration = Duration::from_millis(50);
 const TICKS: Duration = Duration::from_millis(10);
 /// A connection unused for this time may have been closed by the server: it is checked before a oneway call.
 const CHECK_AFTER: Duration = Duration::from_secs(1);
-/// How long the network may take to tell whether a request came after the end of its connection.
+/// Time that the network may take to report that a request arrived after the end of its connection.
 const ANSWER: Duration = Duration::from_millis(200);
 /// Duration of one wait without a deadline.
 const WAIT_CHUNK: Duration = Duration::from_secs(3600);
@@ -274,8 +274,8 @@ impl ClientConnection {
         }
     }
 
-    /// Tells the server that the reply to this request is no longer wanted. Never blocks; a server that does
-    /// not read is not told. `false`: the connection is of no further use.
+    /// Notifies the server that the reply to this request is no longer wanted. Never blocks; a server that
+    /// does not read is not notified. `false`: the connection is of no further use.
     #[cold]
     pub(super) fn cancel(&mut self, request_id: u32) -> bool {
         let Some(message) = self.protocol.send.cancel(request_id) else {
@@ -296,7 +296,7 @@ impl ClientConnection {
     /// Waits for the next event.
     ///
     /// Fails with TIMEOUT, with COMM_FAILURE if the connection is lost or the server sends what only clients
-    /// may send, and with MARSHAL for what is not GIOP.
+    /// may send, and with MARSHAL for octets that are not GIOP.
     pub(super) fn receive(
         &mut self,
         deadline: Option<Deadline>,

@@ -224,7 +224,7 @@ impl Unused {
         Some(self.0.remove(position))
     }
 
-    /// Removes the connections that are meant; dropping the result closes them.
+    /// Removes the selected connections; dropping the result closes them.
     pub(super) fn remove(&mut self, is_meant: impl Fn(&PooledConnection) -> bool) -> Self {
         Self(self.0.extract_if(.., |connection| is_meant(connection)).collect())
     }

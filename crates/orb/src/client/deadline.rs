@@ -12,7 +12,7 @@ thread_local! {
     static CALL_DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Ends calls that this thread begins from now on at `deadline` at the latest, whatever their policies;
+/// Ends calls that this thread begins from now on at `deadline` at the latest, regardless of their policies;
 /// `None` removes the deadline. Returns the previous one, to be restored.
 ///
 /// For runtimes that end operations in time, including their calls. It belongs to the thread, and applies to

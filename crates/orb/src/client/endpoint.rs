@@ -35,7 +35,7 @@ pub(crate) struct Endpoint {
     orb_type: AtomicU32,
 }
 
-/// What follows if the caller of a request stops waiting for the reply.
+/// Action if the caller of a request stops waiting for the reply.
 pub(super) enum Cancellation {
     /// CancelRequest, over a connection that remains in use.
     Sent,
@@ -48,7 +48,7 @@ pub(super) enum Cancellation {
 /// ORB type of omniORB, which no longer answers over a connection on which a CancelRequest has arrived.
 const OMNIORB_ORB_TYPE: u32 = 0x4154_5400;
 
-/// What distinguishes endpoints.
+/// Properties that distinguish endpoints.
 #[derive(Eq, Hash, PartialEq)]
 pub(super) struct EndpointKey {
     pub(super) profile_tag: u32,
@@ -82,7 +82,7 @@ impl Endpoint {
         self.orb_type.store(orb_type, Ordering::Relaxed);
     }
 
-    /// How its server is told that a reply is no longer wanted.
+    /// Returns how its server is notified that a reply is no longer wanted.
     pub(super) fn cancellation(&self) -> Cancellation {
         match self.orb_type.load(Ordering::Relaxed) {
             PUNCTUAL_ORB_TYPE | TAO_ORB_TYPE => Cancellation::Sent,

@@ -125,8 +125,8 @@ impl Reference {
     }
 
     /// Waits for the reply to a request. The inner error: the server has closed the connection without
-    /// executing the request, or asking again does no harm. After a timeout, the request is cancelled; other
-    /// errors close the connection.
+    /// executing the request, or the request can safely be repeated. After a timeout, the request is
+    /// cancelled; other errors close the connection.
     pub(super) fn receive(
         &self,
         mut connection: Box<PooledConnection>,

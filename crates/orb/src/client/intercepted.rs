@@ -131,7 +131,7 @@ impl Reference {
         }
     }
 
-    /// Runs a part of a call between a starting and an ending point; `end_of` tells how a successful part
+    /// Runs a part of a call between a starting and an ending point; `end_of` returns how a successful part
     /// ended. `Break`: the call has ended with this error, without a further attempt that interceptors would
     /// see.
     pub(super) fn run_intercepted<R>(
@@ -196,8 +196,8 @@ impl Reference {
         let (added, seen) = (&mut frame.request.added, frame.seen.get_or_insert_default());
         let end = interceptors.end_request(started, request, added, seen, end);
         if let Some(payload) = panic {
-            // From user code in a stub, a servant or a transform: it belongs to the caller, whatever
-            // interceptors decide.
+            // From user code in a stub, a servant or a transform: it belongs to the caller, regardless of
+            // what interceptors decide.
             resume_unwind(payload);
         }
         ControlFlow::Continue(match (end, done) {
@@ -211,7 +211,7 @@ impl Reference {
         })
     }
 
-    /// How the result of an attempt appears to interceptors; `end_of` tells it for a successful one.
+    /// How the result of an attempt appears to interceptors; `end_of` returns it for a successful one.
     fn end_of_attempt<R>(
         &self,
         history: AttemptHistory,
@@ -246,7 +246,7 @@ impl Reference {
     }
 }
 
-/// What interceptors see of a panic.
+/// Exception that represents a panic to interceptors.
 fn panicked() -> SystemException {
     SystemException::new(SystemExceptionKind::Unknown, Minor::NONE, Completion::Maybe)
 }

@@ -1,5 +1,5 @@
-//! What a client reads from the profiles of a reference: which object it names, and the policies that its
-//! server exposes.
+//! Contents of a reference's profiles, as a client reads them: the object, and the policies that its server
+//! exposes.
 
 use std::hash::{Hash, Hasher};
 

@@ -33,7 +33,7 @@ pub(super) struct RequestEncoding<'l> {
     pub(super) announced: Announced<'l>,
 }
 
-/// What the server has to be told about the connection with the next request.
+/// Properties of the connection that the next request announces to the server.
 #[derive(Clone, Copy)]
 pub(super) struct Announced<'l> {
     /// The code sets.

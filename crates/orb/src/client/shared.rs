@@ -409,7 +409,7 @@ impl Drop for Entered<'_> {
 }
 
 /// Serves the lane of the calling thread, if it serves one, until the call has ended or timed out; the wait
-/// that has to follow tells its result. Without free descriptors it does nothing, and the call only waits.
+/// that has to follow returns its result. Without free descriptors it does nothing, and the call only waits.
 pub(super) fn serve_until_over(
     shared: &SharedConnection,
     ticket: &Ticket,

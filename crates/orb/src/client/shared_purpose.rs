@@ -87,7 +87,7 @@ impl SharedPurpose {
         error.with_detail(&self.detail())
     }
 
-    /// How the peer is told that a reply is no longer wanted.
+    /// Returns how the peer is notified that a reply is no longer wanted.
     pub(super) fn cancellation(&self) -> Cancellation {
         match self {
             Self::Opened { purpose, .. } => purpose.endpoint().cancellation(),

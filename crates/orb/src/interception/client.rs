@@ -229,7 +229,7 @@ impl ClientRequestInfo<'_> {
     }
 
     /// Returns the type of the ORB that created [`Self::effective_target`], as the reference states it
-    /// (`TAG_ORB_TYPE`): what it may not be able to read can be left out.
+    /// (`TAG_ORB_TYPE`): data that this ORB may not understand can be omitted.
     pub fn effective_orb_type(&self) -> Option<u32> {
         Some(self.request.orb_type).filter(|orb_type| *orb_type != 0)
     }

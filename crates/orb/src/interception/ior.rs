@@ -6,8 +6,8 @@ use punctual_types::PriorityModel;
 
 use crate::PoaManagerState;
 
-/// Adds components to the references of adapters, `PortableInterceptor::IORInterceptor`: what clients, or
-/// their interceptors, shall know about an object before they call it.
+/// Adds components to the references of adapters, `PortableInterceptor::IORInterceptor`: information for
+/// clients, or their interceptors, about an object before they call it.
 ///
 /// Source: CORBA 3.3 part 1, 16.7.
 ///
@@ -19,7 +19,7 @@ use crate::PoaManagerState;
 /// use punctual_cdr::TaggedComponent;
 /// use punctual_orb::{Orb, interceptors::*};
 ///
-/// /// A policy of the user's, which adapters may have.
+/// /// A user-defined policy, which adapters may have.
 /// struct Site(String);
 ///
 /// const SITE: u32 = 0x5000_0001;

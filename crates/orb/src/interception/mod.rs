@@ -56,7 +56,7 @@ pub enum CallKind {
     TwoWay,
     /// No reply is expected.
     Oneway,
-    /// The caller asks for the reply later. Servers cannot distinguish this from [`Self::TwoWay`].
+    /// The caller polls for the reply later. Servers cannot distinguish this from [`Self::TwoWay`].
     Asynchronous,
 }
 

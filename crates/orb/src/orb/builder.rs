@@ -195,7 +195,7 @@ impl OrbBuilder {
     /// use punctual_transport::{Protocol, ProtocolPolicy, ProtocolProperties};
     /// use punctual_types::Priority;
     ///
-    /// /// The network lets through whatever is not of the lowest priority.
+    /// /// The network prefers all traffic above the lowest priority.
     /// struct TwoClasses;
     ///
     /// impl NetworkPriorityMapping for TwoClasses {
@@ -378,7 +378,7 @@ impl OrbBuilder {
     ///     Err(ResolveError::Call { exception: late, .. }) => {
     ///         assert_eq!(late.kind, SystemExceptionKind::Timeout);
     ///     }
-    ///     _ => unreachable!("nobody answers"),
+    ///     _ => unreachable!("no server answers"),
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

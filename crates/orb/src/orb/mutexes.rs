@@ -60,7 +60,7 @@ impl Orb {
         if core.configuration.scheduling_class == SchedulingClass::Other {
             return Ok(self.create_mutex());
         }
-        // Who locks it will be in a real-time class.
+        // The threads that lock it will be in a real-time class.
         notice::enter_realtime(core.configuration.lock_memory);
         Ok(Mutex::new(Some(native)))
     }
@@ -128,7 +128,7 @@ impl Orb {
     pub fn destroy_mutex(&self, mutex: &Mutex) -> Result<(), MutexInUse> {
         let core = &mutex.core;
         let mut named = self.core().mutexes.by_name.lock();
-        // Not by way of the guard: the ceiling is for those who use the mutex.
+        // Not through the guard: the ceiling applies to users of the mutex only.
         core.lock.try_lock_for(Duration::ZERO).map_err(|_| MutexInUse)?;
         core.destroyed.store(true, Ordering::Relaxed);
         named.retain(|_, other| !Arc::ptr_eq(&other.core, core));

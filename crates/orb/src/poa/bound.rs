@@ -1,4 +1,4 @@
-//! Servant managers and adapter activators of the user's, with the adapter that calls them.
+//! Servant managers and adapter activators of the user, with the adapter that calls them.
 
 use std::sync::{Arc, Weak};
 
@@ -16,7 +16,7 @@ use crate::{
     server::run_servant,
 };
 
-/// A `T` of the user's, and the adapter that it is given.
+/// A user's `T`, and the adapter that is passed to it.
 pub(super) struct Bound<T> {
     user: T,
     orb: Weak<OrbCore>,

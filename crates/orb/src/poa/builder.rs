@@ -168,7 +168,7 @@ impl PoaBuilder {
     ///     orb.root_poa().child(name).threadpool(&pool).priority_model(model)
     /// };
     /// poa("banded").priority_bands(bands).build()?;
-    /// // Nobody would serve the lower one.
+    /// // No lane would serve the lower one.
     /// let low = PriorityBand::new(Priority::MIN, Priority::new(100)?);
     /// let error = poa("low").priority_bands([low, upper]).build().err().expect("no lane");
     /// let OrbError::InvalidPolicy(InvalidPolicy::BandWithoutLane(band)) = error else { panic!("{error}") };

@@ -12,8 +12,8 @@ use crate::{
 /// Controls whether adapters serve their requests: `PortableServer::POAManager`. From [`Poa::manager`].
 ///
 /// Each adapter has its own unless [`PoaBuilder::manager`](crate::PoaBuilder::manager) gives it that of
-/// others. Unlike CORBA's, a new manager is active: an adapter without objects serves nothing, so that a
-/// server which wants to start all at once holds before it activates objects.
+/// others. Unlike CORBA's, a new manager is active: an adapter without objects serves nothing, so a server
+/// that wants to start everything at once holds requests before it activates objects.
 ///
 /// ```
 /// # mod doubler { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../stub/doc/doubler.rs")); }
@@ -67,7 +67,7 @@ impl PoaManager {
 
     /// Keeps requests until [`Self::activate`], within these limits for each lane of the adapters' pools;
     /// further ones are refused with TRANSIENT. Requests that are being served are completed. Collocated
-    /// calls, and requests to lanes with [`crate::LaneWait::Blocking`], are refused, because nobody else
+    /// calls, and requests to lanes with [`crate::LaneWait::Blocking`], are refused, because no other thread
     /// could serve them.
     ///
     /// The memory is allocated here and kept.
@@ -94,7 +94,7 @@ impl PoaManager {
         self.enter(PoaManagerState::Holding(limits))
     }
 
-    /// Refuses requests with TRANSIENT (minor code 1 of the OMG), those that were held, too.
+    /// Refuses requests with TRANSIENT (minor code 1 of the OMG), including those that were held.
     ///
     /// # Errors
     /// [`OrbError::ManagerInactive`] after [`Self::deactivate`].

@@ -37,7 +37,7 @@ pub trait ServantActivator: Send + Sync + 'static {
     /// Returns the servant for the object with this id.
     ///
     /// # Errors
-    /// What the caller gets in place of a result.
+    /// The exception that the caller gets in place of a result.
     fn incarnate(&self, id: &[u8], poa: &Poa) -> Result<AnyServant, Declined>;
 
     /// The servant of this object is being dropped, because the object was deactivated or, with `cleanup`,
@@ -76,7 +76,7 @@ pub trait ServantLocator: Send + Sync + 'static {
     ///
     /// # Errors
     /// The exception that the caller gets in place of a result, or the object to which the caller sends the
-    /// request instead. Nobody learns of the latter for a oneway request.
+    /// request instead. The caller of a oneway request does not learn of the latter.
     fn preinvoke(&self, id: &[u8], poa: &Poa, operation: &str) -> Result<(AnyServant, u64), Declined>;
 
     /// The request has ended, whether with a result, an exception or a panic.
@@ -102,7 +102,7 @@ pub trait ServantLocator: Send + Sync + 'static {
 /// # Ok::<(), punctual_orb::OrbError>(())
 /// ```
 pub trait AdapterActivator: Send + Sync + 'static {
-    /// Makes the child `name` of `parent`, and returns whether it has. The request then goes on to it.
+    /// Creates the child `name` of `parent`, and returns whether it did. The request then continues to it.
     ///
     /// Runs on the thread that serves the request, one at a time for each parent.
     fn unknown_adapter(&self, parent: &Poa, name: &str) -> bool;

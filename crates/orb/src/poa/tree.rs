@@ -1,4 +1,4 @@
-//! The tree of adapters, and who makes those that do not exist yet.
+//! The tree of adapters, and activators for adapters that do not exist yet.
 
 use std::sync::Arc;
 

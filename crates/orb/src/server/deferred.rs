@@ -1,8 +1,8 @@
 //! Replies that servants owe after their upcalls: asynchronous method handling (AMH).
 //!
-//! Each lane has a table of a limited number of slots, one for each response handler that exists. Whoever
-//! takes the request out of its slot first ends it: the handler, a CancelRequest, its deadline, or the end of
-//! the ORB. Slots and their buffers are used again, so that nothing is allocated after warm-up.
+//! Each lane has a table of a limited number of slots, one for each response handler that exists. The first
+//! party to take the request out of its slot ends it: the handler, a CancelRequest, its deadline, or the end
+//! of the ORB. Slots and their buffers are reused, so that nothing is allocated after warm-up.
 
 use std::{
     any::Any,
@@ -39,7 +39,7 @@ pub(crate) struct DeferredReplies {
 #[derive(Default)]
 struct Table {
     slots: Vec<Arc<Slot>>,
-    /// What is known of the request in each slot without its lock; `None`: no handler exists.
+    /// Parts of the request in each slot that are readable without its lock; `None`: no handler exists.
     keys: Vec<Option<Key>>,
     /// Indices of the slots without handler.
     free: Vec<usize>,

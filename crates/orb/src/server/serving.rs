@@ -31,7 +31,7 @@ pub(super) struct Serving<'r> {
     pub(super) incoming: &'r IncomingRequest<'r>,
 }
 
-/// What becomes of a request that reaches no servant here.
+/// Outcome of a request that reaches no servant here.
 pub(super) enum NotCalled {
     /// The request has bound its connection to a band, and is complete.
     Bound,
@@ -134,8 +134,8 @@ impl<'r> Serving<'r> {
         }
     }
 
-    /// What to do about a request that no lane of this pool serves now. `None`: the adapter's manager has
-    /// become active.
+    /// Decides about a request that no lane of this pool serves now. `None`: the adapter's manager has become
+    /// active.
     #[cold]
     fn not_here(&self, object: &ActiveObject) -> Option<NotCalled> {
         not_served(&object.poa).or_else(|| {
@@ -148,8 +148,8 @@ impl<'r> Serving<'r> {
         })
     }
 
-    /// Calls the servant, which writes its results after the reply's header. `origin`: what the servant can
-    /// ask about the request.
+    /// Calls the servant, which writes its results after the reply's header. `origin`: properties of the
+    /// request that the servant can query.
     #[inline(always)]
     pub(super) fn run<'b>(
         &self,
@@ -195,7 +195,7 @@ impl<'r> Serving<'r> {
     }
 }
 
-/// What to do about a request whose adapter's manager is not active.
+/// Decides about a request whose adapter's manager is not active.
 fn not_served(poa: &PoaCore) -> Option<NotCalled> {
     match poa.processing.manager.state() {
         PoaManagerState::Active => None,

@@ -160,7 +160,8 @@ impl LaneSpec {
 
     /// Sets options of the sockets of the lane's connections: busy polling, the preferred CPU of incoming
     /// packets, and the queue of outgoing ones. Default: the system's. `punctual doctor` examines the rest of
-    /// a packet's way through the network device. What the system refuses is told once on standard error.
+    /// a packet's way through the network device. Settings that the system refuses are reported once on
+    /// standard error.
     ///
     /// ```
     /// use std::time::Duration;

@@ -98,7 +98,7 @@ fn messages_in_pieces_are_served_all_the_same() {
     }
 }
 
-/// What becomes of 60 calls over connections that break.
+/// Outcomes of 60 calls over connections that break.
 fn outcomes(seed: u64) -> Vec<Option<(SystemExceptionKind, Completion)>> {
     let faults = Faults {
         seed,

@@ -1,4 +1,4 @@
-//! What an ORB says on standard error to users without the right to real-time priorities.
+//! Messages of an ORB on standard error for users without the right to real-time priorities.
 
 use std::{process::Command, thread};
 

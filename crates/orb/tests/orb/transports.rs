@@ -149,7 +149,7 @@ fn a_path_that_is_somebody_elses_is_left_alone() {
     allow(&path, 0);
     let refused = |endpoint: String| {
         let listen = move || {
-            // Root may do everything, whatever the mode says.
+            // Root may do everything, regardless of the mode.
             let none = CapabilitySet::empty();
             let sets = CapabilitySets {
                 effective: none,

@@ -40,8 +40,8 @@ impl Mapping {
         Ok((Self::map(&memory, length, MapFlags::SHARED)?, memory))
     }
 
-    /// Makes all of the memory resident: no access from then on fails or waits, if no part of it can be
-    /// released any more.
+    /// Makes all of the memory resident: no access from then on fails or waits, provided that no part of it
+    /// can be released from now on.
     pub(super) fn make_resident(&self, memory: impl AsFd) -> io::Result<()> {
         // A lack of memory is an error here instead of a signal at the first access.
         allocate(memory, self.length)?;

@@ -94,7 +94,8 @@ impl Segment {
         Ok((segment, memory))
     }
 
-    /// Completes what the peer has opened: from now on no access fails or waits, whatever the peer does.
+    /// Completes what the peer has opened: from now on no access fails or waits, regardless of what the peer
+    /// does.
     ///
     /// # Errors
     /// [`SegmentError::Holes`]: the peer has not sealed it as [`Self::open`] does. [`SegmentError::Map`]: too

@@ -121,8 +121,8 @@ fn extent() -> Option<(usize, usize)> {
     }
 }
 
-/// Makes the unused stack between two addresses resident only when it is touched, whatever an earlier thread
-/// has left there, and even if memory is locked.
+/// Makes the unused stack between two addresses resident only when it is touched, regardless of what an
+/// earlier thread has left there, and even if memory is locked.
 fn release(lowest: usize, painted: usize) {
     let (start, bytes) = (std::ptr::with_exposed_provenance_mut(lowest), painted - lowest);
     if bytes == 0 {
@@ -159,7 +159,7 @@ fn lowest_resident(from: usize, to: usize) -> Option<usize> {
         let bytes = (to - start).min(step);
         let address = std::ptr::with_exposed_provenance_mut(start);
         // SAFETY: `resident` has an element for each page. The call does not access the range itself, which
-        // may not exist any more.
+        // may no longer exist.
         let known = unsafe { libc::mincore(address, bytes, resident.as_mut_ptr()) == 0 };
         let pages = &resident[..bytes.div_ceil(page)];
         let first = pages.iter().position(|page| page & 1 != 0).filter(|_| known)?;

@@ -57,8 +57,8 @@ pub(crate) fn poll(endsystem: &Arc<Endsystem>) -> Result<(), SystemException> {
     })
 }
 
-/// Sends the head of the current thread, if any, to `target`. Returns what the other host has to know: the
-/// work that remains, not what the segment began with.
+/// Sends the head of the current thread, if any, to `target`. Returns the parameters for the other host: the
+/// work that remains, not that of the segment's beginning.
 pub(crate) fn send(
     endsystem: &Arc<Endsystem>,
     target: ObjectRef,

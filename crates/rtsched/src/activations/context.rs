@@ -37,7 +37,7 @@ pub(super) fn with<R>(access: impl FnOnce(&mut Context) -> R) -> R {
     CONTEXT.with_borrow_mut(access)
 }
 
-/// What an OS thread does for distributable threads.
+/// State of an OS thread with regard to distributable threads.
 pub(super) struct Context {
     os_thread: Option<OsThread>,
     /// The innermost last.
@@ -102,17 +102,17 @@ pub(super) enum ActivationState {
     /// A call has taken the head away. `left_at`: processor time of the OS thread then, where a segment
     /// counts it.
     Calling { locus: Locus, left_at: Option<Duration> },
-    /// It has seen its cancellation; it is not scheduled any more.
+    /// It has seen its cancellation; it is no longer scheduled.
     Cancelled,
 }
 
-/// What the claims of an arriving thread must not exceed.
+/// Limit of the claims of an arriving thread.
 pub(crate) enum ClaimLimit {
     /// No limit.
     None,
     /// The lane that serves the request.
     Lane(ServingLane),
-    /// What limits the calling thread, if anything.
+    /// The limit of the calling thread, if it has one.
     Caller,
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct SegmentSpec<'a> {
     pub(crate) opaque: OpaqueParameters,
     /// Whether a scope ends it.
     pub(crate) scoped: bool,
-    /// Its work and the policy for it; `None`: as its parameters and the endsystem say.
+    /// Its work and the policy for it; `None`: as its parameters and the endsystem state.
     pub(crate) timed: Option<(TimedWork, SheddingPolicy)>,
 }
 

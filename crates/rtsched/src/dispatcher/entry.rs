@@ -1,4 +1,4 @@
-//! What an endsystem knows of one distributable thread.
+//! An endsystem's knowledge of one distributable thread.
 
 use punctual_sched::dynamic::{SchedulingParameters, Time};
 use punctual_stub::ObjectRef;

@@ -41,7 +41,7 @@ pub(crate) enum Head {
     Native(Locus, Option<i64>),
 }
 
-/// Locus of execution: the OS thread that a head is on, and what it is scheduled by there.
+/// Locus of execution: the OS thread that a head is on, and the parameters by which it is scheduled there.
 pub(crate) struct Locus {
     /// Number of the activation that has the head.
     pub(crate) activation: u64,

@@ -149,7 +149,7 @@ impl InstalledScheduler {
         }
     }
 
-    /// Calls the scheduler. `None`: it has panicked, and is not used any more.
+    /// Calls the scheduler. `None`: it has panicked, and is no longer used.
     fn contained<R>(&mut self, call: impl FnOnce(&mut Checked<Box<dyn Scheduler>>) -> R) -> Option<R> {
         let outcome = catch_unwind(AssertUnwindSafe(|| call(&mut self.scheduler)));
         if outcome.is_err() {

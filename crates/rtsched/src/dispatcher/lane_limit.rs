@@ -34,7 +34,7 @@ impl LaneLimit {
     pub(crate) fn of(lane: ServingLane, around: Option<Self>) -> Self {
         let native = match (lane.scheduling, around) {
             (Some(own), _) => native(own),
-            // A thread of the user's, whose scheduling the dispatcher has changed.
+            // A user's thread, whose scheduling the dispatcher has changed.
             (None, Some(around)) if around.is_limited() => around.native,
             (None, _) => native(scheduling::current()),
         };

@@ -24,8 +24,8 @@ pub enum Mechanism {
     /// scheduling applies; this is reported once.
     OsPriorities,
     /// As many threads run as there are processors; each of the others waits for its turn. For all
-    /// schedulers. MIF and MUF of \[Gill 2004\]. [`Preemption`] selects what happens to a running thread that
-    /// others pass.
+    /// schedulers. MIF and MUF of \[Gill 2004\]. [`Preemption`] selects the treatment of a running thread
+    /// that others pass.
     ///
     /// Others run while a thread calls another host, waits for the reply to an asynchronous call, sleeps by
     /// [`Current::sleep_until`](crate::Current::sleep_until), or waits for a
@@ -62,7 +62,7 @@ impl fmt::Display for Mechanism {
     }
 }
 
-/// What [`Mechanism::ReadyQueue`] does to a running thread when a more eligible one gets ready.
+/// Action of [`Mechanism::ReadyQueue`] on a running thread when a more eligible one gets ready.
 ///
 /// ```
 /// use punctual_rtsched::{Preemption, RtScheduling};

@@ -1,4 +1,5 @@
-//! The dispatcher of an endsystem: which distributable threads run, and what their OS threads do.
+//! The dispatcher of an endsystem: it determines which distributable threads run, and controls their OS
+//! threads.
 //!
 //! The functions here are the scheduling points. Each locks the [`State`], reports what has happened, carries
 //! out what the scheduler decides, and lets the calling OS thread continue or wait for its turn.
@@ -147,7 +148,7 @@ impl Dispatcher {
     /// Places the head at an activation: the thread begins, arrives with a request, or returns from a call.
     /// Waits for its turn.
     ///
-    /// Another activation that still has the head loses it: its caller does not wait for it any more.
+    /// Another activation that still has the head loses it: its caller no longer waits for it.
     pub(crate) fn arrive(&self, point: SchedulingPoint, locus: Locus) -> Result<(), Interrupted> {
         let mut state = self.state.lock();
         let now = now();
@@ -347,8 +348,8 @@ impl Dispatcher {
         }
     }
 
-    /// Carries out an interruption: a cancelled activation is not scheduled any more, and one whose operation
-    /// is late continues to end that operation, its turn or not.
+    /// Carries out an interruption: a cancelled activation is no longer scheduled, and one whose operation is
+    /// late continues to end that operation, its turn or not.
     fn interrupt(
         &self,
         mut state: PiMutexGuard<'_, State>,

@@ -24,7 +24,7 @@ pub(super) struct NativeControl {
     pub(super) levels: PriorityLevels,
     /// Buffer for new priorities of many threads.
     pub(super) moves: Vec<(NativePriority, Slot)>,
-    /// What the caller has to do to itself after the lock has been released.
+    /// Demotion that the caller has to apply to itself after the lock has been released.
     pub(super) pending: Option<PendingDemotion>,
     preemption: Preemption,
     /// The kernel has refused a native priority.

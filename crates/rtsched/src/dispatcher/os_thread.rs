@@ -27,7 +27,7 @@ pub(crate) struct OsThread {
     native: NativeScheduling,
     /// The last SCHED_FIFO priority decided for it, or one of the marks of [`PendingDemotion`].
     wanted: Arc<AtomicI16>,
-    /// What its native priority must not exceed.
+    /// Limit of its native priority.
     pub(super) limit: LaneLimit,
 }
 

@@ -24,13 +24,13 @@ pub(super) struct ThreadTable {
     max_threads: usize,
 }
 
-/// What remains of a distributable thread after its last activation at this host.
+/// Record of a distributable thread after its last activation at this host.
 pub(crate) struct Departure {
     pub(crate) storage: ThreadStorage,
     pub(crate) outcome: Outcome,
 }
 
-/// What happened to a distributable thread that has no activation at this host any more.
+/// Reason for which a distributable thread no longer has an activation at this host.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Outcome {
     /// It has ended, on an OS thread of the application.

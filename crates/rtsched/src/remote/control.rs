@@ -55,7 +55,7 @@ impl ThreadControlSpec {
         self
     }
 
-    /// Sets the maximum duration of a query, whatever timeout the peer allows. Default 1 s.
+    /// Sets the maximum duration of a query, even if the peer allows a longer timeout. Default 1 s.
     pub fn max_query_time(mut self, max_query_time: Duration) -> Self {
         self.max_query_time = max_query_time;
         self

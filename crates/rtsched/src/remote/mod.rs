@@ -5,8 +5,8 @@
 //! `PUNC`+2), and under `corbaloc:…/RTScheduling`.
 //!
 //! A search follows the calls of the thread: an endsystem where the thread waits in a two-way call queries
-//! the control of the called endsystem, and so on to the head. A cancellation marks the thread at each host
-//! on the way; it is reported to the head at its next scheduling point or in its present wait, and
+//! the control of the called endsystem, and so on up to the head. A cancellation marks the thread at each
+//! host on the way; it is reported to the head at its next scheduling point or in its present wait, and
 //! THREAD_CANCELLED returns along the calls.
 //!
 //! A search is bounded by a number of hosts, which also ends a search in a cycle, and by a timeout, which

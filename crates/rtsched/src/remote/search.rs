@@ -54,7 +54,7 @@ pub(super) fn follow(threads: &dyn LocalThreads, query: &Query) -> Result<Wherea
     )
 }
 
-/// Repeats `step` until the thread does not move any more, or the timeout has expired.
+/// Repeats `step` until the thread no longer moves, or the timeout has expired.
 pub(super) fn repeat_while_moving(
     timeout: Duration,
     mut step: impl FnMut(Duration) -> Result<Whereabouts, SystemException>,

@@ -10,7 +10,7 @@ use super::{
     peer_layout::PeerLayout,
 };
 
-/// What reading a received context depends on.
+/// Settings for reading a received context.
 ///
 /// ```
 /// use std::time::Duration;
@@ -83,8 +83,8 @@ impl Reader {
     }
 }
 
-/// Result of reading a service context 30. Without a context of ours, the request is served outside of all
-/// distributable threads.
+/// Result of reading a service context 30. Without a context in Punctual's format, the request is served
+/// outside of all distributable threads.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "on the stack, and mostly the large one")]
 pub enum Reading {

@@ -11,7 +11,8 @@ pub(super) struct Blocking {
     pub(super) by: Vec<(usize, usize)>,
 }
 
-/// Returns the longest time for which lower priorities delay a step: what it states, and critical sections.
+/// Returns the longest time for which lower priorities delay a step: its stated blocking, and critical
+/// sections.
 ///
 /// Sections of resources delay it that a step of its priority or above uses, even if this one does not
 /// (push-through blocking). Under the ceiling protocol it is the longest of them, once. Under inheritance

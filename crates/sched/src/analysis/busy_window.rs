@@ -1,4 +1,4 @@
-//! Worst-case response time of one step on its processor, given what is known of all others.
+//! Worst-case response time of one step on its processor, given the bounds of all others.
 
 mod deadline_order;
 mod end_to_end;
@@ -199,7 +199,7 @@ pub enum Source {
     },
 }
 
-/// What can delay a step: work at its priority or above, or a thread of its lane that waits.
+/// Causes that can delay a step: work at its priority or above, or a thread of its lane that waits.
 #[derive(Clone, Copy)]
 pub(crate) struct Interference {
     pub(crate) source: Source,
@@ -214,7 +214,7 @@ pub(crate) struct Interference {
 impl Interference {
     /// Returns its maximum work released in a window that begins with its latest release. An empty window
     /// contains one release, because a step without work waits for the processor, too. Releases at the
-    /// window's end are outside: what ends at an instant precedes what is released at it.
+    /// window's end are outside: work that ends at an instant precedes work released at it.
     fn in_window(&self, window: Time) -> Time {
         if self.once {
             return self.wcet;

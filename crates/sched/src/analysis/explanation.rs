@@ -1,4 +1,4 @@
-//! What a worst-case response time consists of.
+//! Composition of a worst-case response time.
 
 use alloc::vec::Vec;
 
@@ -9,8 +9,7 @@ use super::{
     holistic::solve,
 };
 
-/// What the bound of one step consists of:
-/// `late + blocking + work + interference - arrived - counted_before = end`.
+/// Terms of the bound of one step: `late + blocking + work + interference - arrived - counted_before = end`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StepBudget {
     /// Longest time from the arrival of the task to the release of the step: jitter, earlier steps, delays.
@@ -22,17 +21,17 @@ pub struct StepBudget {
     pub blockers: Vec<(usize, usize)>,
     /// Execution of the step, also for earlier instances of the task that still run.
     pub work: Time,
-    /// What others add, each of them once.
+    /// Delays by other work, each source once.
     pub interference: Vec<(Source, Time)>,
     /// Time between the beginning of the busy period and the arrival of the latest instance.
     pub arrived: Time,
-    /// What is subtracted because it has counted for an earlier step of the same instance.
+    /// Time that is subtracted because it has counted for an earlier step of the same instance.
     pub counted_before: Time,
     /// Longest time from an arrival to the end of the step.
     pub end: Time,
 }
 
-/// Returns what the bounds of all steps of all tasks consist of; `None` for unbounded steps.
+/// Returns the composition of the bounds of all steps of all tasks; `None` for unbounded steps.
 ///
 /// # Errors
 /// [`ModelError`].

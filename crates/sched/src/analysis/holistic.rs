@@ -101,7 +101,7 @@ pub fn analyse(tasks: &[Task]) -> Result<Analysis, ModelError> {
     })
 }
 
-/// All bounds, and what they depend on.
+/// All bounds, and the data on which they depend.
 pub(crate) struct Solution {
     pub(crate) bounds: Vec<Vec<Bound>>,
     pub(crate) jitters: Vec<Vec<Option<Time>>>,

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | Model | [`Task`], [`Step`], [`Section`], [`Hold`] |
 //! | Worst-case response times | [`analyse`] |
-//! | What they consist of, and how much work may grow | [`explain`], [`growth`] |
+//! | Their composition, and the permitted growth of work | [`explain`], [`growth`] |
 //! | Feasible priorities | [`one_change`], [`audsley`], [`feasible_priorities`] |
 //! | Tests by utilisation alone | [`liu_layland_bound`], [`hyperbolic_product`], [`demand_peak`] |
 

@@ -232,7 +232,7 @@ impl Step {
 /// let middle = Task::new(100, 5).step(Step::new(0, 10));
 /// let logger = Task::new(100, 1).step(Step::new(0, 20).section(of(3)));
 /// let analysis = analyse(&[urgent, middle, logger])?;
-/// // `middle` never takes the lock, and waits for the logger all the same while `urgent` does.
+/// // `middle` never takes the lock, but still waits for the logger while `urgent` does.
 /// let worst: Vec<_> = analysis.responses.iter().map(|response| response.worst()).collect();
 /// assert_eq!(worst, [Some(2 + 3), Some(10 + 2 + 3), Some(32)]);
 /// # Ok::<(), punctual_sched::analysis::ModelError>(())

@@ -68,7 +68,7 @@ pub struct Checked<S> {
     reconsider: Option<Time>,
 }
 
-/// Interval after which a scheduler is asked again that requested a time in the past.
+/// Interval after which a scheduler that requested a time in the past is queried again.
 const LEAST_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Invalid decision of a scheduler.
@@ -87,7 +87,7 @@ pub enum Fault {
     },
     /// It chose no thread, although some are ready.
     Idle,
-    /// It requested a decision at a past time, which would never end. It is asked a millisecond later.
+    /// It requested a decision at a past time, which would never end. It is queried a millisecond later.
     Past(Time),
     /// It was disabled after a panic.
     Disabled,
@@ -139,7 +139,7 @@ impl<S: Scheduler> Checked<S> {
         self.faults += 1;
     }
 
-    /// Finds what is invalid about a decision.
+    /// Returns the fault of a decision, if it is invalid.
     fn fault(&mut self, processors: usize, chosen: &[Slot]) -> Option<Fault> {
         if chosen.len() > processors {
             let chosen = chosen.len();

@@ -11,7 +11,7 @@ use super::{Claim, SchedulingParameters};
 /// time that it receives.
 ///
 /// Laxities can be negative: the latest start of work that can no longer be in time is in the past, and
-/// precedes that of work that still can. An overloaded host then works on what is lost. Cancel
+/// precedes that of work that still can. An overloaded host then executes work that is lost. Cancel
 /// [hopeless](Claim::is_hopeless) work, or use a scheduler that defers it
 /// ([`MaximumUrgencyFirst`](super::MaximumUrgencyFirst),
 /// [`MaximumAccruedUtility`](super::MaximumAccruedUtility)). Work without a deadline has the greatest laxity.

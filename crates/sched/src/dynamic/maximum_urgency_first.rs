@@ -6,7 +6,7 @@ use super::{Claim, Discipline, LaxityRank, ParameterKind, Ranked, Time, laxity::
 
 /// MUF: the greatest criticality runs first; among equals the least laxity, then the greatest importance.
 ///
-/// Critical work meets its deadlines as if no other work existed, whatever the overload.
+/// Critical work meets its deadlines as if no other work existed, under any overload.
 /// [Hopeless](Claim::is_hopeless) work follows work of the same criticality that can still be in time: with
 /// its negative laxity it would precede it, and an overloaded host would miss one deadline after the other.
 /// Source: \[Stewart 1991\]; \[Gill 2004\] section 3.2, whose queues serve late work last

@@ -52,7 +52,7 @@ pub enum SchedulingParameters {
     },
     /// Parameters of MUF.
     Urgency {
-        /// The greatest runs first, whatever the laxities.
+        /// The greatest runs first, regardless of laxities.
         criticality: i32,
         /// Deadline of the work; among equal criticalities the least laxity runs first.
         deadline: Time,

@@ -9,7 +9,7 @@ use super::{
 /// RMS+MLF: critical work runs first, by its rate, then all other work by its laxity. Work is critical from
 /// criticality [`SchedulingParameters::CRITICAL`] on.
 ///
-/// Critical work that passes a rate-monotonic analysis meets its deadlines, whatever the other work does; the
+/// Critical work that passes a rate-monotonic analysis meets its deadlines, regardless of the other work; the
 /// other work gets the remaining time in the better order. Source: \[Chung 1990\]; \[Gill 2004\] section 2.2.
 /// Laxities: [`LaxityRank`].
 pub type RateMonotonicOrLaxity = Ranked<RmsMlf>;

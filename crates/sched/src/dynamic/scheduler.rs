@@ -72,8 +72,9 @@ pub trait Scheduler: Send {
         None
     }
 
-    /// Marshals its own parameters ([`ParameterKind::User`]) for a two-way request to another host: what is
-    /// left after this processor time. By default the octets travel unchanged. RTCORBA 1.2: `send_request`.
+    /// Marshals its own parameters ([`ParameterKind::User`]) for a two-way request to another host: those of
+    /// the work that is left after this processor time. By default the octets travel unchanged. RTCORBA 1.2:
+    /// `send_request`.
     fn marshal(&self, parameters: &UserParameters, received: Duration) -> UserParameters {
         let _ = received;
         *parameters

@@ -1,11 +1,11 @@
-//! Shedding: what becomes of work that can no longer meet its deadline. \[Gill 2004\] sections 2.4 and 3.2.
+//! Shedding: the treatment of work that can no longer meet its deadline. \[Gill 2004\] sections 2.4 and 3.2.
 
 use core::time::Duration;
 
 use super::{SchedulingParameters, Time};
 
 /// Policy for work that can no longer meet its deadline: whether and where it is cancelled, and how often it
-/// is tried again. One policy serves segments and operations in live operation and in the simulator.
+/// is retried. One policy serves segments and operations in live operation and in the simulator.
 ///
 /// ```
 /// use core::time::Duration;
@@ -90,7 +90,7 @@ impl SheddingPolicy {
         self
     }
 
-    /// Tries cancelled work again, at most this number of times, each time with a new deadline.
+    /// Retries cancelled work, at most this number of times, each time with a new deadline.
     pub const fn retrying(mut self, retries: u32) -> Self {
         self.retries = retries;
         self
@@ -102,8 +102,8 @@ impl SheddingPolicy {
         self
     }
 
-    /// Declares that the work may run more than once: it is also tried again if it may have run. The
-    /// simulator's work always may.
+    /// Declares that the work may run more than once: it is also retried if it may have run. The simulator's
+    /// work always may.
     pub const fn idempotent(mut self) -> Self {
         self.is_idempotent = true;
         self

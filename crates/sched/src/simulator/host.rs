@@ -108,8 +108,8 @@ impl HostState {
         }
     }
 
-    /// Asks the scheduler which threads run. Ignores slots that are not ready, duplicates, and excess
-    /// choices.
+    /// Lets the scheduler choose the threads that run. Ignores slots that are not ready, duplicates, and
+    /// excess choices.
     pub(super) fn decide(&mut self, threads: &[Thread<'_>], now: Time, chosen: &mut Vec<Slot>) {
         chosen.clear();
         let slots = &self.slots;

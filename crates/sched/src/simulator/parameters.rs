@@ -82,7 +82,7 @@ impl Parameters {
                 execution_time,
                 importance,
             },
-            // Everything that models state, for the scheduler to adopt.
+            // All attributes that a model states, for the scheduler to adopt.
             ParameterKind::RateOrLaxity | ParameterKind::User(_) => SchedulingParameters::RateOrLaxity {
                 criticality,
                 period,

@@ -197,7 +197,7 @@ impl<'m> Simulation<'m> {
                 task.dispatched_and_missed += u64::from(thread.attempt.dispatched);
             } else {
                 task.unfinished += 1;
-                // What it would still accrue was not offered within the time.
+                // Utility that it would accrue later is not offered within the simulated time.
                 let worth = thread.segments.first().map(|own| own.parameters.utility.value);
                 task.utility_offered = task.utility_offered.saturating_sub(worth.unwrap_or(0).into());
             }

@@ -65,7 +65,7 @@ pub struct TaskStatistics {
 }
 
 impl TaskStatistics {
-    /// Returns the number of arrivals that did not meet their deadline, for whatever reason.
+    /// Returns the number of arrivals that did not meet their deadline, for any reason.
     pub fn missed(&self) -> u64 {
         self.late + self.shed + self.refused + self.skipped + self.overdue
     }

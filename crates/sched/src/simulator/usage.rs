@@ -6,7 +6,7 @@ use crate::dynamic::Time;
 
 use super::{Limits, ModelError};
 
-/// What a simulation has used of its [`Limits`].
+/// Consumption of a simulation, compared with its [`Limits`].
 #[derive(Debug, Default)]
 pub(super) struct Usage {
     arrivals: u64,

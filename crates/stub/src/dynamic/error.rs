@@ -5,7 +5,7 @@ use std::{error::Error, fmt};
 use punctual_any::{Any, AnyError};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
-/// The error of a dynamic call: what [`Request`](super::Request) returns, and what a
+/// The error of a dynamic call, which [`Request`](super::Request) returns and a
 /// [`DynamicServant`](super::DynamicServant) raises.
 ///
 /// ```
@@ -55,8 +55,8 @@ impl From<SystemException> for RequestError {
     }
 }
 
-/// MARSHAL or the like for malformed octets, BAD_PARAM for a value of another type: what a servant answers
-/// that cannot read its arguments.
+/// Returns the exception of a servant that cannot read its arguments: MARSHAL or the like for malformed
+/// octets, BAD_PARAM for a value of another type.
 impl From<AnyError> for RequestError {
     fn from(error: AnyError) -> Self {
         Self::System(match error {

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | Call an operation that is known at run time only | [`Request`], from [`ObjectRef::request`](crate::ObjectRef::request) |
 //! | Serve operations that are known at run time only | [`DynamicServant`] |
-//! | Ask an interface repository for the operations of an object | [`ObjectRef::interface`](crate::ObjectRef::interface), [`InterfaceDescription`] |
+//! | Query an interface repository for the operations of an object | [`ObjectRef::interface`](crate::ObjectRef::interface), [`InterfaceDescription`] |
 //!
 //! Both use the path of generated code: priorities, policies, timeouts, interceptors and limits are the same,
 //! and the other side of a call cannot tell the difference. Values are [`Any`](punctual_any::Any)s. Unlike

@@ -31,7 +31,7 @@ impl Reply {
     }
 }
 
-/// The types of what an operation may answer.
+/// The types of an operation's possible replies.
 #[derive(Clone, Debug)]
 pub struct Signature {
     pub(super) result: TypeCode,

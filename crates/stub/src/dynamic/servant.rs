@@ -17,7 +17,7 @@ use crate::{ObjectRef, Skeleton, Upcall};
 /// use punctual_any::{Any, Kind, TypeCode};
 /// use punctual_stub::{ObjectRef, Upcall, dynamic::{DynamicServant, RequestError}};
 ///
-/// /// Multiplies whatever number it gets.
+/// /// Multiplies a number of any type.
 /// struct Multiplier(i32);
 ///
 /// impl DynamicServant for Multiplier {

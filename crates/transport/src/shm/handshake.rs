@@ -128,7 +128,7 @@ impl Offer {
     }
 }
 
-/// Client: asks for its part, receives it within `timeout` and validates it.
+/// Client: requests its part, receives it within `timeout` and validates it.
 pub(super) fn accepted(
     socket: &Socket,
     incarnation: Option<Incarnation>,

@@ -32,7 +32,7 @@ pub(super) struct ShmListener {
 struct Handshake {
     socket: Socket,
     origin: Origin,
-    /// Sent to the client; `None`: it has not asked yet.
+    /// Sent to the client; `None`: it has not requested it yet.
     offer: Option<Offer>,
 }
 
@@ -151,7 +151,7 @@ impl Listener for ShmListener {
 
     fn watch_again(&self, poller: &Poller, token: u64) -> io::Result<()> {
         for handshake in &*self.handshakes.lock() {
-            // Should it fail, others displace this one.
+            // If it fails, others displace this one.
             let _ = poller.modify(&handshake.socket, token, Interest::READ, Trigger::OneShot);
         }
         poller.modify(self.as_fd(), token, Interest::READ, Trigger::OneShot)

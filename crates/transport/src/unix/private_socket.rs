@@ -45,7 +45,7 @@ impl PrivateSocket {
     pub fn listen(path: &Path) -> io::Result<Self> {
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         // The file gets the mode of its socket when it is created. Changing the mode of the path afterwards
-        // would change another file if someone had put a link there.
+        // would change another file if another user had put a link there.
         rustix::fs::fchmod(&socket, rustix::fs::Mode::from_raw_mode(0o600))?;
         let file = SocketFile::listen(&socket, path, BACKLOG)?;
         socket.set_nonblocking(true)?;
@@ -87,7 +87,7 @@ mod tests {
         let directory = punctual_fixtures::Folder::new("mode");
         let path = directory.join("socket");
         let watch = inotify::init(CreateFlags::NONBLOCK).unwrap();
-        // A change of mode by path would apply to whatever a link that was swapped in points to.
+        // A change of mode by path would apply to the target of a link that was swapped in.
         inotify::add_watch(&watch, &*directory, WatchFlags::ATTRIB).unwrap();
         let socket = PrivateSocket::listen(&path).unwrap();
         assert_eq!(

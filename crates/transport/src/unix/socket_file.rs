@@ -90,7 +90,7 @@ impl From<&fs::Metadata> for Identity {
         Self {
             device: metadata.dev(),
             inode: metadata.ino(),
-            // Nobody writes to the file of a socket.
+            // The file of a socket is never written to.
             created: (metadata.mtime(), metadata.mtime_nsec()),
         }
     }

@@ -1,4 +1,4 @@
-//! Works for its clients, and tells them how far it is over their own connections.
+//! Works for its clients, and reports its progress over their own connections.
 
 use punctual::prelude::*;
 use punctual::{BidirectionalRule, Peers, PolicyOverrides, SystemException};

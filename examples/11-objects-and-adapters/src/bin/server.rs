@@ -66,7 +66,7 @@ impl Rack for Shelf {
     }
 }
 
-/// What a caller learns of an error of the adapter.
+/// Exception that a caller gets for an error of the adapter.
 fn refused(_: OrbError) -> SystemException {
     SystemException::new(SystemExceptionKind::ObjAdapter, 0, Completion::No)
 }

@@ -33,7 +33,7 @@ impl Logbook for Book {
         Ok(entries.clone())
     }
 
-    // The view points into the request: a value that nobody looks at is not decoded.
+    // The view points into the request: an unused value is not decoded.
     fn configure(&self, name: &str, value: AnyView<'_>) -> Result<Any, SystemException> {
         let mut settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
         let before = settings.insert(String::from(name), value.to_owned());

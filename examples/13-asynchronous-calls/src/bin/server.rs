@@ -24,7 +24,7 @@ fn main() -> Result<(), OrbError> {
     let (sender, exposures) = mpsc::sync_channel::<Exposure>(16);
     thread::spawn(move || {
         for (star, response) in exposures {
-            // Nobody exposes for a client that has gone or no longer waits.
+            // No exposure is made for a client that has gone or no longer waits.
             if !response.is_awaited() {
                 continue;
             }

@@ -32,7 +32,7 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     quote!(#servant #local #client #skeleton #scope)
 }
 
-/// What structs, unions and exceptions with a local object inside need of it.
+/// Traits of a local object that structs, unions and exceptions with one inside need.
 fn local_object(interface: &Interface) -> TokenStream {
     let (name, scoped_name) = (identifier(&interface.name), &interface.scoped_name);
     quote! {
@@ -68,7 +68,7 @@ pub fn scope<'o>(
 }
 
 fn scope_docs(interface: &Interface) -> String {
-    format!("What belongs to the interface `{}`.", interface.scoped_name)
+    format!("Declarations of the interface `{}`.", interface.scoped_name)
 }
 
 /// A result: the return value or an `out` parameter.

@@ -240,10 +240,10 @@ impl<S: Thinker> ::punctual::rt::Skeleton<S> for ThinkerRef {
         }
     }
 }
-/// What belongs to the interface `Thinker`.
+/// Declarations of the interface `Thinker`.
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 pub mod thinker {
-    /// What [`think`](super::Thinker::think) may fail with.
+    /// Errors of [`think`](super::Thinker::think).
     #[derive(Clone, PartialEq)]
     pub enum ThinkError {
         /// See [`super::Busy`].
@@ -295,7 +295,7 @@ pub mod thinker {
             }
         }
     }
-    /// What `fn main() -> Result<…>` prints: the message.
+    /// `fn main() -> Result<…>` prints the message.
     impl ::core::fmt::Debug for ThinkError {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             ::core::fmt::Display::fmt(self, f)

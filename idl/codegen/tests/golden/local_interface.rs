@@ -132,10 +132,10 @@ impl ::core::cmp::PartialEq for dyn Maker {
         ::core::ptr::addr_eq(self, other)
     }
 }
-/// What belongs to the interface `Maker`.
+/// Declarations of the interface `Maker`.
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 pub mod maker {
-    /// What [`create`](super::Maker::create) may fail with.
+    /// Errors of [`create`](super::Maker::create).
     #[derive(Clone, PartialEq)]
     pub enum CreateError {
         /// See [`super::Refused`].
@@ -187,7 +187,7 @@ pub mod maker {
             }
         }
     }
-    /// What `fn main() -> Result<…>` prints: the message.
+    /// `fn main() -> Result<…>` prints the message.
     impl ::core::fmt::Debug for CreateError {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             ::core::fmt::Display::fmt(self, f)
@@ -247,10 +247,10 @@ impl ::core::cmp::PartialEq for dyn Registry {
         ::core::ptr::addr_eq(self, other)
     }
 }
-/// What belongs to the interface `Registry`.
+/// Declarations of the interface `Registry`.
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 pub mod registry {
-    /// What [`add`](super::Registry::add) may fail with.
+    /// Errors of [`add`](super::Registry::add).
     #[derive(Clone, PartialEq)]
     pub enum AddError {
         /// See [`super::Refused`].
@@ -284,7 +284,7 @@ pub mod registry {
             }
         }
     }
-    /// What `fn main() -> Result<…>` prints: the message.
+    /// `fn main() -> Result<…>` prints the message.
     impl ::core::fmt::Debug for AddError {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             ::core::fmt::Display::fmt(self, f)

@@ -162,10 +162,10 @@ impl<S: Door> ::punctual::rt::Skeleton<S> for DoorRef {
         }
     }
 }
-/// What belongs to the interface `Door`.
+/// Declarations of the interface `Door`.
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 pub mod door {
-    /// What [`open`](super::Door::open) may fail with.
+    /// Errors of [`open`](super::Door::open).
     #[derive(Clone, PartialEq)]
     pub enum OpenError {
         /// See [`super::Refused`].
@@ -217,7 +217,7 @@ pub mod door {
             }
         }
     }
-    /// What `fn main() -> Result<…>` prints: the message.
+    /// `fn main() -> Result<…>` prints the message.
     impl ::core::fmt::Debug for OpenError {
         fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             ::core::fmt::Display::fmt(self, f)

@@ -56,7 +56,7 @@ pub fn format(text: &str) -> Result<String, Unclosed> {
         line: text[..offset].matches('\n').count() + 1,
     })?;
     let formatted = layout::lay_out(&pieces);
-    // What is no IDL may mean something else on other lines, such as `#`: it stays as it is.
+    // Text that is not IDL, such as `#`, may have another meaning on other lines: it stays unchanged.
     let is_same = pieces::split(&formatted).is_ok_and(|after| {
         let words = |of: &[Piece<'_>]| {
             of.iter()

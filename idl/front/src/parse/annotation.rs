@@ -1,4 +1,4 @@
-//! Annotations of IDL 4.2 (clause 7.4.15): kept with the comments of what they precede.
+//! Annotations of IDL 4.2 (clause 7.4.15): kept with the comments of the declarations that they precede.
 
 mod arguments;
 

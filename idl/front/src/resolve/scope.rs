@@ -173,7 +173,7 @@ impl Resolver<'_> {
                     .with_help(format!("rename it, or qualify the other one: `{}`", self.absolute(used)))
             })
             };
-        // The name has one meaning all the same if the clash is with one of another scope.
+        // The name still has one meaning if the clash is with one of another scope.
         let is_declared = clash.as_ref().is_none_or(|clash| clash.code.can_be_warning());
         clash.into_iter().for_each(|clash| self.report(clash));
         if is_declared {

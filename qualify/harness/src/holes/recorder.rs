@@ -77,7 +77,7 @@ pub struct Recording {
     pub(super) longest_gap: Duration,
 }
 
-/// Interval of 20 ms or more in which none of the processes ran, for whatever reason.
+/// Interval of 20 ms or more in which none of the processes ran, for any reason.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Stall {
     pub(super) span: Span,

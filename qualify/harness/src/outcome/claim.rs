@@ -22,7 +22,7 @@ pub struct Claim {
     /// Whether the statement holds in this run.
     pub state: State,
     /// The run of the same benchmark, with one thing changed, in which the statement must not hold. A claim
-    /// without one may be true whatever is measured.
+    /// without one may be true regardless of what is measured.
     pub control: Option<String>,
 }
 

@@ -59,7 +59,7 @@ fn run(arguments: &[String]) -> Result<(), ControlError> {
         Ok(begun) => begun,
         Err(error) => return Control::refuse(error),
     };
-    // Whatever ends the connection, the machine is restored.
+    // The machine is restored, regardless of what ends the connection.
     let ended = Control::ready(&(&prepared, &supervision.scratch)).and_then(|control| {
         control.serve(|request| match request {
             Request::Sweep => supervision.move_foreign().map(|(moved, _)| moved),

@@ -1,4 +1,4 @@
-//! `attacks`: what clients of a server with three lanes lose while somebody attacks one of the lanes.
+//! `attacks`: losses of the clients of a server with three lanes while one of the lanes is attacked.
 //!
 //! Server and clients share the measured CPU, under SCHED_FIFO; attackers run on the driver's CPU, in the
 //! ordinary class and from an address of their own, and speak GIOP by hand. Blocks alone and under attack

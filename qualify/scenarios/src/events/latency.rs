@@ -166,7 +166,7 @@ fn evaluate(blocks: &[Vec<Block>], trial: &mut Trial<'_>) {
         "200, the same type",
     ];
     let mut p99 = Vec::new();
-    // Consumers that get nothing disturb nobody.
+    // Consumers that get no events disturb no other one.
     let mut disturbed = Vec::new();
     for (what, blocks) in names.into_iter().zip(blocks) {
         let latencies: Vec<_> = blocks.iter().map(|block| block.latencies.clone()).collect();

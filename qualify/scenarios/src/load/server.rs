@@ -193,7 +193,7 @@ impl Task<Server> for Hoard {
     type Answer = ();
 
     fn perform(self, server: &mut Server) -> Result<(), Error> {
-        // Written, because pages that nobody has written are not resident.
+        // Written, because unwritten pages are not resident.
         server.hoard = vec![1; self.octets];
         Ok(())
     }

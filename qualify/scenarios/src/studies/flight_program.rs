@@ -61,7 +61,8 @@ const fn group(
 ///
 /// Each operation's deadline is its next arrival. Each arrival is a separate event and is queued, as in an
 /// event channel. Its stated execution time is the worst case; the actual one is shorter. The utility of a
-/// critical operation that completes in time is 10, that of another one 1, whatever their execution times.
+/// critical operation that completes in time is 10, that of another one 1, regardless of their execution
+/// times.
 ///
 /// ```
 /// use std::time::Duration;
@@ -130,7 +131,7 @@ pub struct Flown {
 pub struct Outcomes {
     /// Met their deadlines.
     pub made: u64,
-    /// Missed their deadlines, for whatever reason.
+    /// Missed their deadlines, for any reason.
     pub missed: u64,
     /// Missed after they were dispatched; part of `missed`.
     pub dispatched_and_missed: u64,

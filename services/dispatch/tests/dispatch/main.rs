@@ -21,7 +21,7 @@ static ALLOCATOR: punctual_os::CountingAllocator = punctual_os::CountingAllocato
 /// Longer than anything takes.
 const LONG: Duration = Duration::from_secs(20);
 
-/// What has happened, in order.
+/// Calls of commands, in order.
 #[derive(Clone, Default)]
 struct Journal(Arc<Mutex<Vec<String>>>);
 

@@ -84,7 +84,7 @@ impl ChannelBuilder {
         self
     }
 
-    /// Sets on which threads consumers receive their events. Default: on those of suppliers.
+    /// Sets the threads on which consumers receive their events. Default: those of suppliers.
     pub fn dispatching(mut self, dispatching: Dispatching) -> Self {
         self.dispatching = dispatching;
         self

@@ -1,4 +1,4 @@
-//! What a channel knows about the channels that gateways connect to it.
+//! State of a channel for the channels that gateways connect to it.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -32,7 +32,7 @@ impl Federation {
         self.seen.get_or_init(|| Seen::new(number))
     }
 
-    /// Shows a gateway in the channel's statistics, as long as somebody else holds it.
+    /// Shows a gateway in the channel's statistics, as long as another owner holds it.
     pub(super) fn show(&self, counters: &Arc<Counters>) {
         let mut gateways = self.gateways.lock();
         gateways.retain(|one| one.strong_count() > 0);

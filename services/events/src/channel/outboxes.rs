@@ -39,7 +39,7 @@ impl Core {
         Ok(outbox)
     }
 
-    /// Removes an outbox, with what waits in it.
+    /// Removes an outbox, with its waiting events.
     pub(crate) fn close_outbox(&self, outbox: &Arc<Outbox>) {
         self.outboxes.remove(outbox);
         self.unsubscribe(&outbox.consumer);

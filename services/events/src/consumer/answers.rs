@@ -1,4 +1,4 @@
-//! What a consumer of another process has answered to the question whether it exists.
+//! Answers of a consumer of another process to queries of its existence.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::ChannelLimits;
 /// The answers so far.
 pub(super) struct Answers {
     last: Instant,
-    /// Number of consecutive questions that could not be sent, or were refused.
+    /// Number of consecutive queries that could not be sent, or were refused.
     refused: u32,
 }
 

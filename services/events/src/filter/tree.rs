@@ -42,7 +42,7 @@ pub(crate) struct TimerSpec {
     pub(crate) rearm: bool,
 }
 
-/// What a filter is applied to.
+/// Event to which a filter is applied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stimulus<'e> {
     pub(crate) event: &'e Arc<Event>,

@@ -26,9 +26,10 @@ pub struct Acknowledged {
     pub name: String,
     /// Maximum number of events of a call; default 64.
     pub batch: u32,
-    /// Time after which an empty channel is asked again; default 10 ms. It is added to the latency of events.
+    /// Time after which an empty channel is queried again; default 10 ms. It is added to the latency of
+    /// events.
     pub interval: Duration,
-    /// Time after which a channel that failed is asked again; default 1 s.
+    /// Time after which a channel that failed is queried again; default 1 s.
     pub retry: Duration,
 }
 
@@ -51,7 +52,7 @@ impl RemoteChannel {
     /// until `to` has queued it for its consumers. `to` recognises a batch that it gets again. Beyond
     /// `kept`, the overflow rule of this channel applies: with `Block` its suppliers wait.
     ///
-    /// What waits is lost when the process of this channel ends, or has not been fetched for
+    /// Waiting events are lost when the process of this channel ends, or if they have not been fetched for
     /// [`kept_for`](crate::ChannelLimits::kept_for). The thread NAME-gateway of this process fetches; give
     /// the ORB a timeout of calls.
     ///
@@ -128,7 +129,7 @@ impl Transfer {
                 Ok(true) => {}
                 Ok(false) => shared.pause(self.settings.interval),
                 Err(_) => {
-                    // Which batch is acknowledged, the next outbox does not know.
+                    // The next outbox does not know which batch is acknowledged.
                     (self.outbox, self.acknowledged) = (None, 0);
                     shared.pause(self.settings.retry);
                 }

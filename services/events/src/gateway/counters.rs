@@ -10,7 +10,7 @@ use crate::{
     wire,
 };
 
-/// What became of the events that a gateway received.
+/// Outcomes of the events that a gateway received.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct GatewayStatistics {
     /// Its name.
@@ -22,16 +22,16 @@ pub struct GatewayStatistics {
     pub repeated: u64,
     /// Number of events that came back to the channel whose supplier made them: loops.
     pub returned: u64,
-    /// Number of events whose `ttl` was over.
+    /// Number of events whose `ttl` was exhausted.
     pub expired: u64,
     /// Number of events that could not be passed on: the other channel refused them or could not be reached,
     /// or the gateway's queue was full.
     pub lost: u64,
-    /// Number of messages that were no events, or contradicted others.
+    /// Number of messages that contained no events, or contradicted others.
     pub malformed: u64,
-    /// Number of times that the channel, router or peer that it leads over was lost.
+    /// Number of times that the connection to its channel, router or peer was lost.
     pub interrupted: u64,
-    /// Number of times that it could be reached again. Less than `interrupted`: it is away.
+    /// Number of times that it was reached again. Less than `interrupted`: it is unreachable at present.
     pub reconnected: u64,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Counters {
     reconnected: AtomicU64,
 }
 
-/// What became of an event that a gateway brought.
+/// Outcome of an event that a gateway brought.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Imported {
     Passed,
@@ -103,7 +103,7 @@ impl Counters {
         self.forwarded.fetch_add(events, Relaxed);
     }
 
-    /// What the other side says about a set.
+    /// Outcomes that the other side reports for a set.
     pub(super) fn count_answer(&self, answer: &Receipt) {
         self.forwarded.fetch_add(answer.passed.into(), Relaxed);
         self.repeated.fetch_add(answer.repeated.into(), Relaxed);
@@ -111,7 +111,7 @@ impl Counters {
         self.lost.fetch_add(answer.refused.into(), Relaxed);
     }
 
-    /// What only the gateway itself knows.
+    /// Counters that only the gateway itself maintains.
     pub(super) fn totals(&self) -> GatewayTotals {
         GatewayTotals {
             expired: self.expired.load(Relaxed),

@@ -10,8 +10,8 @@ use crate::{EventChannel, EventError, Filter, RemoteChannel, channel};
 impl EventChannel {
     /// Passes events of another channel on to this one, over the ORB. An event passes as many gateways as its
     /// `ttl` states, which each decrements. An event that this channel has seen, because gateways form a loop
-    /// or several ways lead here, is not passed on again: of those on several ways the first counts, with the
-    /// `ttl` that it has left. An object of `poa` receives the events, on the threads of its pool.
+    /// or several paths lead here, is not passed on again: of several copies the first counts, with its
+    /// remaining `ttl`. An object of `poa` receives the events, on the threads of its pool.
     ///
     /// An event is recognised by the time when its first channel received it, among the last
     /// [`remembered`](crate::ChannelLimits::remembered) ones. If a channel on its way replaces that time, as

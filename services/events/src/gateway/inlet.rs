@@ -1,4 +1,4 @@
-//! Where a gateway delivers events: a channel of this or another process.
+//! Destination of a gateway's events: a channel of this or another process.
 
 use std::{
     sync::{Arc, Weak},
@@ -38,7 +38,7 @@ struct State {
 enum Target {
     /// One of this process.
     Local(Weak<Core>),
-    /// One of ours, which answers.
+    /// A Punctual channel, which answers.
     Inbox(InboxRef),
     /// One of another vendor.
     Supplier(RemoteSupplier),
@@ -76,14 +76,14 @@ impl Inlet {
         self
     }
 
-    /// Returns whether the channel answers what became of events.
+    /// Returns whether the channel reports the outcomes of events.
     pub(super) fn answers(&self) -> bool {
         let state = self.state.lock();
         !matches!(state.target.as_deref(), Some(Target::Supplier(_)))
     }
 
-    /// Passes events on, whose `ttl` has been decremented, and counts what the channel answers. `batch`:
-    /// their number in an outbox, or 0.
+    /// Passes events on, whose `ttl` has been decremented, and counts the outcomes that the channel reports.
+    /// `batch`: their number in an outbox, or 0.
     pub(super) fn pass(&self, events: &[Event], batch: u64) -> Result<(), EventError> {
         let target = self.target()?;
         let passed = match &*target {

@@ -1,4 +1,4 @@
-//! Gateways: what one channel receives, passed on to another one.
+//! Gateways, which pass the events of one channel on to another one.
 
 mod acknowledged;
 mod counters;
@@ -29,7 +29,7 @@ pub struct Gateway {
     counters: Arc<Counters>,
 }
 
-/// Where a gateway takes its events from.
+/// Source of a gateway's events.
 enum Source {
     Subscription(RemoteSubscription),
     Local(Subscription),
@@ -37,13 +37,13 @@ enum Source {
 }
 
 impl Gateway {
-    /// Returns what the gateway has done.
+    /// Returns the counters of the gateway.
     pub fn statistics(&self) -> GatewayStatistics {
         self.counters.statistics()
     }
 
-    /// Asks whether the channel that events come from still delivers. One that acknowledges connects again by
-    /// itself; the others end then.
+    /// Queries whether the source channel still delivers. A gateway that acknowledges reconnects by itself;
+    /// the others then end.
     ///
     /// # Errors
     /// The call fails: the channel's process has ended, or is too busy.

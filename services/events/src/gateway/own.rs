@@ -11,7 +11,7 @@ use crate::{
     rtec::{punctual_events::GatewayTotals, rtec_event_comm::Event},
 };
 
-/// What became of an event that a gateway had to send.
+/// Outcome of an event that a gateway had to send.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Sent {
     /// It was sent.
@@ -62,7 +62,7 @@ impl EventChannel {
         Ok(Gateway { source, counters })
     }
 
-    /// Makes a way for a gateway to deliver events, which the statistics of this channel show.
+    /// Creates the destination of a gateway's events in this channel, whose statistics show it.
     pub fn inlet(&self, name: &str) -> OwnInlet {
         let counters = Counters::new(name);
         self.core.show_gateway(&counters);
@@ -105,8 +105,8 @@ impl RemoteChannel {
     }
 }
 
-/// Where a gateway delivers events. After a failure, a channel of another process is connected again, once a
-/// second at most.
+/// Destination of a gateway's events. After a failure, a channel of another process is connected again, once
+/// a second at most.
 pub struct OwnInlet {
     inlet: Inlet,
     counters: Arc<Counters>,
@@ -123,7 +123,7 @@ impl OwnInlet {
         }
     }
 
-    /// Passes events on, and counts what becomes of them. Those that the channel has had are dropped.
+    /// Passes events on, and counts their outcomes. Events that the channel had already are dropped.
     pub fn pass(&self, events: &[Event]) {
         *self.reported.lock() = self.counters.totals();
         if self.inlet.pass(events, 0).is_err() {
@@ -150,12 +150,12 @@ impl OwnInlet {
         self.counters.count_malformed();
     }
 
-    /// Counts that the way to the other gateways was lost.
+    /// Counts a loss of the connection to the other gateways.
     pub fn count_interrupted(&self) {
         self.counters.count_interrupted();
     }
 
-    /// Counts that the way to the other gateways is there again.
+    /// Counts a recovery of the connection to the other gateways.
     pub fn count_reconnected(&self) {
         self.counters.count_reconnected();
     }
@@ -165,12 +165,12 @@ impl OwnInlet {
         self.counters.count(Imported::Repeated);
     }
 
-    /// Counts an event whose `ttl` is over.
+    /// Counts an event whose `ttl` is exhausted.
     pub fn count_expired(&self) {
         self.counters.count_expired(1);
     }
 
-    /// Returns what has become of the events.
+    /// Returns the outcomes of the events.
     pub fn statistics(&self) -> GatewayStatistics {
         self.counters.statistics()
     }

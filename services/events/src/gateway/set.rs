@@ -16,7 +16,7 @@ pub fn encode_set(event: &Event, message: &mut Vec<u8>) -> Option<()> {
     event.data.encode(&mut encoder).ok()
 }
 
-/// Reads a set of events, in memory proportional to its length; `None`: it is none.
+/// Reads a set of events, in memory proportional to its length; `None`: it is not a set.
 pub fn decode_set(message: &[u8], endian: Endian) -> Option<Vec<Event>> {
     let arena = Arena::default();
     let limit = 4 * message.len() + 4_096;

@@ -18,7 +18,7 @@ pub(super) struct Worker {
     thread: Option<Thread<()>>,
 }
 
-/// What the thread sees of its owner, and the reverse.
+/// State that the thread shares with its owner.
 #[derive(Default)]
 pub(super) struct Shared {
     ends: PiMutex<bool>,

@@ -221,7 +221,7 @@ impl Sink for RemoteConsumer {
     }
 
     fn disconnected(&self) {
-        // It may have ended: nobody else has to know.
+        // It may have ended: no other party has to learn of it.
         let _ = self.reference.disconnect_push_consumer();
     }
 

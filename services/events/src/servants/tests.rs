@@ -1,4 +1,4 @@
-//! Proxies that give way to others while somebody connects to them.
+//! Proxies that give way to others while a client connects to them.
 
 use std::sync::{Arc, atomic::AtomicUsize};
 

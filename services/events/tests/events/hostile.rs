@@ -21,7 +21,7 @@ use crate::{
     remote::{client, event, host, remote},
 };
 
-/// Proxies that nobody connects to do not lock out others.
+/// Proxies to which no client connects do not lock out others.
 #[test]
 fn proxies_are_limited() {
     let limits = ChannelLimits {

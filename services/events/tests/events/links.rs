@@ -107,7 +107,7 @@ fn behind_link() -> (Orb, Link) {
         let link = Link::to(port);
         let endpoint = Endpoint::new(format!("iiop://127.0.0.1:{port}"));
         let endpoint = endpoint.published_as(format!("iiop://127.0.0.1:{}", link.port));
-        // Somebody else may have the port meanwhile.
+        // Another process may have taken the port meanwhile.
         if let Ok(orb) = Orb::builder().listen(endpoint).build() {
             return (orb, link);
         }

@@ -207,7 +207,7 @@ fn observers_hear_of_subscriptions_except_those_of_gateways() {
     assert!(channel.remove_observer(handle).is_err());
 }
 
-/// Takes proxies until those that nobody has connected to have given way.
+/// Takes proxies until those without a client have given way.
 struct Taker(Arc<Mutex<Option<ConsumerAdminRef>>>);
 
 impl Observer for Taker {

@@ -35,7 +35,7 @@ enum Kind {
     Longest,
 }
 
-/// What was recorded since the last sample.
+/// Values recorded since the last sample.
 #[derive(Debug, Default)]
 struct Recorded {
     count: u32,

@@ -57,11 +57,11 @@ impl ProcessorUse {
         Self::of(condition, Clocks::Process(Instant::now()))
     }
 
-    /// Use of all processors of the host by everybody, 0 to 1, from `/proc/stat`. The kernel counts it in
+    /// Use of all processors of the host by all processes, 0 to 1, from `/proc/stat`. The kernel counts it in
     /// steps of 10 ms for each processor: sample less often than that.
     ///
     /// # Errors
-    /// As for [`Self::sample`], and if `/proc` is not there.
+    /// As for [`Self::sample`], and if `/proc` is not mounted.
     pub fn of_host(condition: &Condition) -> io::Result<Self> {
         Self::of(condition, Clocks::Host(File::open("/proc/stat")?))
     }
@@ -124,7 +124,7 @@ impl Reading {
     }
 }
 
-/// Reads `cpu user nice system idle iowait irq softirq steal …`; what follows is part of the first two.
+/// Reads `cpu user nice system idle iowait irq softirq steal …`; later numbers are part of the first two.
 fn parse(text: &[u8]) -> Option<Reading> {
     let text = std::str::from_utf8(text).ok()?;
     let line = text.lines().next()?.strip_prefix("cpu ")?;

@@ -1,4 +1,4 @@
-//! What a viewer of an inspected ORB sees of contracts.
+//! Contracts as a viewer of an inspected ORB sees them.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},

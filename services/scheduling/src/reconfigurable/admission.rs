@@ -53,7 +53,8 @@ fn admissible(operation: &Operation) -> &[RateTuple] {
     }
 }
 
-/// Returns the execution time of what follows from a source; `weight` includes its own at the longest.
+/// Returns the execution time of the operations that follow from a source; `weight` includes its own at the
+/// longest.
 fn following(operation: &Operation, weight: f64) -> f64 {
     weight - operation.wcet().as_secs_f64()
 }
@@ -70,7 +71,7 @@ pub(super) fn update_entries(
     strategy: Strategy,
     sources: &[u32],
 ) {
-    // Of the sources to update: the execution time of what follows.
+    // Execution time of the operations that follow from the sources to update.
     let mut updated: Vec<Option<f64>> = vec![None; operations.len()];
     for &source in sources {
         let weight = solution.graph.weights[source as usize];

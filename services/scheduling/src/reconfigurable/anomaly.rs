@@ -1,4 +1,4 @@
-//! What is wrong with operations and their dependencies, or was not admitted.
+//! Anomalies: faults of operations and their dependencies, and work that was not admitted.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -31,7 +31,7 @@ pub enum Anomaly {
     Contradiction {
         /// Name of the operation.
         name: Arc<str>,
-        /// What does.
+        /// The contradiction, in words.
         reason: &'static str,
     },
     /// Not even the lowest rate of a source fits below the threshold.
@@ -54,12 +54,12 @@ pub enum Anomaly {
     },
     /// Two operations have this name.
     DuplicateName(Arc<str>),
-    /// There is no such operation.
+    /// No operation has this id.
     UnknownOperation(OperationId),
 }
 
 impl Anomaly {
-    /// Returns how bad it is.
+    /// Returns its severity.
     pub fn severity(&self) -> Severity {
         match self {
             Self::LowerRate { .. } | Self::Unresolved { remote: true, .. } => Severity::Warning,

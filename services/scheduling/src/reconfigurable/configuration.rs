@@ -29,8 +29,8 @@ pub(super) fn set_levels(strategy: Strategy, solution: &mut Solution) {
     number(strategy, solution);
 }
 
-/// Sets the levels of operations after a change; they come with what they were assigned before. The others
-/// keep theirs unless a level has come or gone.
+/// Sets the levels of operations after a change; they come with their former assignments. The others keep
+/// theirs unless a level has come or gone.
 pub(super) fn update_levels(strategy: Strategy, solution: &mut Solution, moved: &[(u32, Assignment)]) {
     let mut renumbered = false;
     let mut touched = BTreeSet::new();
@@ -83,7 +83,7 @@ fn enter(strategy: Strategy, periods: &mut Periods, assignment: &Assignment) -> 
     is_new
 }
 
-/// Counts an operation no more; returns whether its level has gone.
+/// Stops counting an operation; returns whether its level has gone.
 fn leave(strategy: Strategy, periods: &mut Periods, assignment: &Assignment) -> bool {
     let Some((key, period)) = key(strategy, assignment).zip(assignment.period) else {
         return false;

@@ -64,7 +64,7 @@ impl Graph {
         let count = operations.len();
         let enabled = |dependency: &&Dependency| {
             let ends = [dependency.operation, dependency.on];
-            // A source has its own rates, whatever it depends on.
+            // A source has its own rates, regardless of its dependencies.
             ends.iter().all(|id| operations[id.index()].enabled)
                 && !operations[dependency.operation.index()].is_source()
         };
@@ -197,7 +197,7 @@ impl Graph {
             }
             found.push(self.order[place]);
             for &(follower, _) in self.followers.of_operation(self.order[place]) {
-                // What follows may also be behind a cycle.
+                // A follower may also be behind a cycle.
                 if let Some(mark) = pending.get_mut(self.places[follower as usize] as usize) {
                     *mark = true;
                 }

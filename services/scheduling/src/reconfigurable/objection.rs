@@ -1,4 +1,4 @@
-//! What keeps a computed schedule from coming into force.
+//! Reasons that keep a computed schedule from coming into force.
 
 use super::{Anomaly, ReconfigurableScheduler, Solution};
 
@@ -7,7 +7,7 @@ impl ReconfigurableScheduler {
     /// nothing runs, or critical work that would not run; the first of these that applies. `None`: it may,
     /// which is also the answer before [`Self::compute`].
     ///
-    /// What is not critical and has no room, and what waits for another host, is no objection.
+    /// Non-critical operations without room, and operations that wait for another host, are no objection.
     ///
     /// ```
     /// use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The schedule for those who only dispatch by it.
+//! The schedule for code that only dispatches by it.
 
 use punctual_dispatch::{OperationLevels, Order, Placement, Timing};
 

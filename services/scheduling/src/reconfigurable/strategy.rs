@@ -53,7 +53,7 @@ impl std::str::FromStr for Strategy {
         let known = || NAMES.map(|(name, _)| name).join(", ");
         found
             .map(|(_, strategy)| *strategy)
-            .ok_or_else(|| format!("`{text}` is no strategy; there are {}", known()))
+            .ok_or_else(|| format!("`{text}` is not a strategy; there are {}", known()))
     }
 }
 

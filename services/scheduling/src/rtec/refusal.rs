@@ -1,4 +1,4 @@
-//! Why a request is refused, and the exception of each operation that says so.
+//! Reasons for refusing a request, and the corresponding exception of each operation.
 
 use punctual::{Completion, SystemException, SystemExceptionKind};
 

@@ -23,12 +23,12 @@ use crate::{
 pub(super) struct Table {
     pub(super) scheduler: ReconfigurableScheduler,
     limits: SchedulerLimits,
-    /// What each operation was set to last; `enabled` as in its RT_Info.
+    /// Attributes to which each operation was last set; `enabled` as in its RT_Info.
     described: Vec<(Attributes, RtInfoEnabledTypeT)>,
     dependencies: Vec<DependencyInfo>,
-    /// What the last successful computation decided.
+    /// Decisions of the last successful computation.
     in_force: Option<InForce>,
-    /// What the last computation found.
+    /// Findings of the last computation.
     pub(super) anomalies: Vec<Anomaly>,
     pub(super) watched: Arc<Watched>,
 }

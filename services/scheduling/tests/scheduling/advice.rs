@@ -243,7 +243,7 @@ fn there_is_no_advice_for_an_overloaded_host() {
     );
 }
 
-/// The requests run at the declared priority, whatever the activity's.
+/// The requests run at the declared priority, regardless of the activity's.
 #[test]
 fn calls_through_a_declared_adapter_have_its_lane() {
     let text = |adapter: &str| {

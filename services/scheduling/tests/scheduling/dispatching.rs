@@ -147,7 +147,7 @@ fn no_event_is_lost_or_executed_twice_while_the_configuration_changes() {
     assert!(layouts.len() > 1, "the number of levels changed: {layouts:?}");
 }
 
-/// What is true of a dispatcher as long as its schedule is in force: the tracker runs every 50 ms.
+/// Property of a dispatcher as long as its schedule is in force: the tracker runs every 50 ms.
 fn tracks(dispatcher: &ScheduledDispatcher<Box<dyn Command>>, track: OperationId) {
     let journal = Journal::default();
     let tracked = note(&journal, "tracked");

@@ -175,7 +175,7 @@ fn tuples_are_added_replaced_and_taken_away() {
     assert_eq!(
         test.scheduler.get(first).unwrap().period,
         400_000,
-        "20 ms is no rate any more"
+        "20 ms is no longer a rate"
     );
     infos[0].period = 250_000;
     test.scheduler.set_seq(&infos[..1]).unwrap();

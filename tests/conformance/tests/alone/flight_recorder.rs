@@ -1,5 +1,4 @@
-//! What the flight recorder notes of a call on both sides, that the two can be joined, and that it allocates
-//! nothing.
+//! Records of the flight recorder for a call on both sides: they can be joined, and cost no allocation.
 //!
 //! One test: the recorder is on or off for the whole process.
 

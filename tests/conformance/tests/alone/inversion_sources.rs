@@ -23,7 +23,7 @@ use punctual_fixtures::{
 use punctual_os::{Scheduling, affinity, scheduling};
 
 const MIDDLE: NativePriority = NativePriority(50);
-/// Where what depends on preemption happens: everything on one CPU.
+/// CPU of all threads, so that preemption decides the order.
 const CPU: usize = 0;
 
 /// One thread, one poller, one set of buffers for callers of all priorities.
@@ -83,7 +83,7 @@ fn note(server: &Server, peer: &mut Peer, value: i32) {
     peer.send(&COMMON.request(1, &server.key(), "note", |body| body.i32(value)));
 }
 
-/// What was served before the gate opened, and all in the end.
+/// Requests that were served before the gate opened, and all in the end.
 fn served(server: &Server, requests: usize, high_is_free: bool) -> (Vec<i32>, Vec<i32>) {
     if high_is_free {
         eventually("the high-priority request", || !server.hooks.journal().is_empty());
@@ -144,7 +144,7 @@ pub fn reactor_requests_are_told_apart_only_with_lanes() {
 }
 
 pub fn memory_freestore_a_large_request_costs_others_allocations_only_without_lanes() {
-    // Between calls of high priority comes a large request of low priority, whose memory somebody has to
+    // Between calls of high priority comes a large request of low priority, whose memory a thread has to
     // find.
     let provoke = |server: &Server| {
         let call = |peer: &mut Peer, operation| {

@@ -15,7 +15,8 @@ use crate::thread_failures::limit_memory;
 
 /// Decoded, these take 60 MB: 4 octets each on the wire, a page of 4 KiB each in memory.
 const MANY: usize = 15_000;
-/// What may remain of several times as much: kept buffers, and what the allocator does not return.
+/// Octets that may remain of several times as much: kept buffers, and memory that the allocator does not
+/// return.
 const MOST_LEFT: u64 = 24 << 20;
 
 pub fn a_large_message_leaves_no_memory_in_use() {

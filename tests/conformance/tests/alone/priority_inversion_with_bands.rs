@@ -1,4 +1,4 @@
-//! What bands and lanes each do, and only both together, for a client whose priorities are not those of the
+//! Effects of bands, of lanes, and of both together, for a client whose priorities are not those of the
 //! lanes.
 //!
 //! Four configurations, after the test of this name among TAO's. What is compared is who was served before
@@ -66,7 +66,7 @@ fn reference(server: &Server, orb: &Orb, banded: bool) -> ProbeRef {
 
 const URGENT: i32 = 100;
 
-/// One thread sends requests of low priority, and then one of high priority. Somebody of low priority is
+/// One thread sends requests of low priority, and then one of high priority. A thread of low priority is
 /// being served.
 pub fn only_lanes_and_bands_together_let_the_urgent_one_pass() {
     for (lanes, banded) in [(false, false), (false, true), (true, false), (true, true)] {

@@ -256,7 +256,7 @@ pub fn a_wait_in_vain_for_a_ceiling_restores_the_priority() {
     let mutex = orb.create_mutex_with_ceiling(priority(HIGH)).unwrap();
     let guard = on_another_thread(|| mutex.lock().map(std::mem::forget));
     guard.unwrap();
-    // That thread has ended: take it over, so that somebody has it.
+    // That thread has ended: take it over, so that a thread owns it.
     let guard = mutex.lock().unwrap();
     on_another_thread(|| {
         let before = scheduling::current();

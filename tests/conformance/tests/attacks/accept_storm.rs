@@ -34,7 +34,7 @@ use punctual_fixtures::{
 };
 use punctual_os::{Scheduling, affinity, scheduling};
 
-/// Where the server runs; attackers run elsewhere.
+/// CPU of the server; attackers run elsewhere.
 const CPU: usize = 0;
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -88,7 +88,7 @@ fn the_limit_on_endpoints_is_a_setting() {
     assert_eq!(resolved(&orb, &of(4)), Err(Kind::ImpLimit));
 }
 
-/// A transport whose servers take a while to refuse, whatever the caller's timeout.
+/// A transport whose servers take a while to refuse, regardless of the caller's timeout.
 struct Slow(&'static AtomicUsize);
 
 const TAG_SLOW: u32 = 0x534c_4f57;

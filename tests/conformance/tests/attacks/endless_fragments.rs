@@ -56,7 +56,7 @@ fn parts_without_a_pause_end_with_the_time_of_their_message() {
                     assert_eq!(message.message_type, MESSAGE_ERROR);
                     assert!(attacker.is_closed());
                 }
-                // What cannot be sent any more would wait for the kernel.
+                // Octets that can no longer be sent would wait for the kernel.
                 attacker.finish();
                 assert!(started.elapsed() < 20 * COMPLETION);
             });

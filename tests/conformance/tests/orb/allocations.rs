@@ -14,7 +14,7 @@ use punctual_fixtures::{
 };
 use punctual_os::alloc_counter::count_allocations;
 
-/// What is called, in its view and `_into` forms, with memory that the caller keeps.
+/// The called object, in its view and `_into` forms, with memory that the caller keeps.
 struct Caller {
     probe: ProbeRef,
     text: String,

@@ -30,7 +30,7 @@ fn bind(id: u32, key: &[u8], contexts: &[(u32, Vec<u8>)]) -> Vec<u8> {
     COMMON.request_with(id, 3, key, BIND, contexts, |body| body)
 }
 
-/// What a reply says: nothing, or which exception.
+/// Result in a reply: success, or the exception.
 fn said(message: &Message) -> Result<(), (String, Minor)> {
     let reply = message.reply();
     let mut body = reply.body.clone();
@@ -253,7 +253,7 @@ fn a_bound_connection_carries_its_band_only() {
     }
 }
 
-/// The band is about what the client says, whatever becomes of it then.
+/// The band refers to the priority that the client states, regardless of its later treatment.
 #[test]
 fn the_band_comes_before_the_highest_priority() {
     let server = serve(plain, PROPAGATED, &[], false);
@@ -365,7 +365,7 @@ fn at(orb: &Orb, value: i16) {
     orb.current().set_priority(priority(value)).unwrap();
 }
 
-/// What came: the connection, and the operation or what else it was.
+/// Messages that arrived: the connection, and the operation or the kind of message.
 fn journal(server: &Recorder) -> Vec<(usize, String)> {
     let seen = server.seen().into_iter();
     seen.map(|seen| {
@@ -503,7 +503,7 @@ fn answer_call(peer: &mut Peer) {
     peer.send(&COMMON.reply(request.request().id, 0, |body| body.i32(42)));
 }
 
-/// It is asked once, whatever connections follow.
+/// It is queried once, regardless of the connections that follow.
 #[test]
 fn a_server_that_does_not_know_it_is_used_as_it_is() {
     for (kind, minor) in [
@@ -528,8 +528,8 @@ fn a_server_that_does_not_know_it_is_used_as_it_is() {
     }
 }
 
-/// The call has not been sent, whatever the server says of the binding; and the next one asks again, over the
-/// same connection.
+/// The call has not been sent, regardless of the server's answer to the binding; the next one asks again,
+/// over the same connection.
 #[test]
 fn a_refusal_ends_the_call_before_it_is_sent() {
     let orb = ordinary_client();

@@ -124,7 +124,7 @@ fn bands_choose_connections_and_refuse() {
             &[(5, Ok(0)), (25, outside)],
         ),
         (
-            "declared by the server: its priority is banded, whatever the caller's",
+            "declared by the server: its priority is banded, regardless of the caller's",
             &halves,
             &[],
             Some((SERVER_DECLARED, LOW)),
@@ -250,7 +250,7 @@ fn malformed_policies_in_a_reference_do_not_end_calls() {
         ),
         ("a model that does not exist", policies(&[model(7, 0)])),
         ("a model cut off", policies(&[(40, vec![1, 0, 0, 0, 0])])),
-        ("a policy that nobody knows", policies(&[(99, vec![1, 2, 3])])),
+        ("an unknown policy", policies(&[(99, vec![1, 2, 3])])),
     ];
     for (name, component) in rows {
         let (server, orb) = (Recorder::start(), client());

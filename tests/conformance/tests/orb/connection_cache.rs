@@ -181,7 +181,8 @@ fn a_lane_has_a_cache_of_its_own() {
     let own = servers.each_ref().map(|server| server.reference(&lane.orb, &[]));
     assert_eq!((own[0].twice(1), own[1].twice(1)), (Ok(42), Ok(42)));
     assert_eq!(servers.each_ref().map(Recorder::connections), [2, 2, 0]);
-    // A third server: the lane closes what it has not used for longest, and nobody else's.
+    // A third server: the lane closes the connection that it has not used for longest, and none of another
+    // lane.
     assert_eq!(relay.forward(Some(&targets[2]), 1), Ok(42));
     assert_eq!(servers[0].await_open(1, CLOSE_CONNECTION), [0]);
     assert_eq!(servers[1].await_open(2, CLOSE_CONNECTION), NONE);

@@ -205,7 +205,7 @@ fn replies_are_read_in_every_byte_order() {
     }
 }
 
-/// Adds up, whatever it is told to expect.
+/// Adds up, regardless of the declared types.
 #[derive(Default)]
 struct Adder {
     calls: AtomicUsize,
@@ -381,7 +381,7 @@ fn extended_description(octets: Octets) -> Octets {
     octets.u32(3).u32(0).u32(0).u32(0)
 }
 
-/// What a repository that is older than these descriptions answers.
+/// Reply of a repository that is older than these descriptions.
 fn bad_operation(octets: Octets) -> Octets {
     octets
         .string(b"IDL:omg.org/CORBA/BAD_OPERATION:1.0")

@@ -1,4 +1,4 @@
-//! Looking into a running ORB: what `punctual top` and Prometheus are told, and that nobody can misuse it.
+//! Inspection of a running ORB: the reports to `punctual top` and Prometheus, and resistance to misuse.
 
 use std::{
     fs,
@@ -91,7 +91,7 @@ fn queues_refusals_and_busy_threads_show_while_they_last() {
     let server = setup.start();
     let callers = [(); 4].map(|()| client());
     let probes = [0, 1, 2, 3].map(|number: usize| server.reference_for(&callers[number]));
-    // What is asserted is asserted when nobody waits any more.
+    // The assertions follow when no thread waits.
     let (refused, seen) = thread::scope(|scope| {
         scope.spawn(|| probes[0].wait_at_gate(1));
         server.hooks.await_at_gate(1);

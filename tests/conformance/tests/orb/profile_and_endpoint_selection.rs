@@ -128,7 +128,7 @@ fn calls_go_where_reference_and_priority_say() {
             &[(10, Ok(1)), (10, Ok(1))],
         ),
         (
-            "an endpoint that nobody listens at: the next one",
+            "an endpoint without a listener: the next one",
             |[_, b, _]| vec![(NOBODY, vec![alternate(NOBODY), alternate(b.port)])],
             &[(0, Ok(1)), (20, Ok(1))],
         ),

@@ -13,7 +13,7 @@ use punctual_sched::dynamic::{
 const THREADS: u32 = 500;
 const ROUNDS: u32 = 2_000;
 
-/// What differs from round to round and from thread to thread.
+/// Parameters that differ from round to round and from thread to thread.
 fn parameters(scheduler: &dyn Scheduler, number: u32, now: Time) -> SchedulingParameters {
     let mixed = number.wrapping_mul(2_654_435_761) >> 16;
     let milliseconds = |below: u32| Duration::from_millis(u64::from(mixed % below));

@@ -126,8 +126,8 @@ fn nor_does_a_priority_that_selects_a_lane() {
     assert!(low == 0 && high > 0, "{low} {high}");
 }
 
-/// Each request leaves nobody waiting in its lane of one thread: that arms the lane below, unless it is armed
-/// still.
+/// Each request leaves no thread waiting in its lane of one thread: that arms the lane below, unless it is
+/// armed still.
 #[test]
 fn a_lane_that_may_borrow_pays_one_for_each_lane_below() {
     let setup = Setup {
@@ -177,7 +177,7 @@ fn with_buffering_two_threads_share_the_work() {
     assert_two_share_the_work(&setup.start());
 }
 
-/// Nobody below is called while the lane's own thread is free.
+/// No lower lane is called while the lane's own thread is free.
 #[test]
 fn borrowing_adds_nothing_to_that_while_it_is_not_needed() {
     let setup = Setup {
@@ -222,7 +222,7 @@ fn assert_two_share_the_work(server: &Server) {
     (0..CALLS).for_each(|_| assert_eq!(probe.twice(21), Ok(42)));
     serving.disable().unwrap();
     reading.disable().unwrap();
-    // As many as told or fewer, where something is there before anybody sleeps, and a few where both want the
+    // As many as told or fewer, where data is there before a thread sleeps, and a few where both want the
     // queue's lock.
     let (serving, reading) = (serving.read().unwrap(), reading.read().unwrap());
     assert!((CALLS..=2 * CALLS + 10).contains(&serving), "serving: {serving}");

@@ -128,7 +128,7 @@ fn connecting_ends_with_the_shortest_of_all_time_outs() {
     }
 }
 
-/// Nobody reads, and the request is larger than what the kernel keeps.
+/// The server does not read, and the request is larger than the kernel's buffers.
 #[test]
 fn sending_ends_with_the_timeout() {
     let huge: Longs = vec![7; 16 << 20];
@@ -449,7 +449,7 @@ fn an_upcall_starts_without_its_callers_policies() {
     assert_eq!(told, [false, true]);
 }
 
-/// What the time of day may be set by without being noticed.
+/// Change of the calendar clock that remains unnoticed.
 const UNSEEN: Duration = Duration::from_millis(1);
 
 /// Calls; again where the time of day was set meanwhile, as machines do whose clock is kept right from

@@ -1,4 +1,4 @@
-//! What IDL 4.2 adds: short integers, bitmasks, bitsets and maps, on the wire, in calls and in an `any`.
+//! Additions of IDL 4.2: short integers, bitmasks, bitsets and maps, on the wire, in calls and in an `any`.
 
 use std::collections::BTreeMap;
 

@@ -27,7 +27,7 @@ fn encoded<T: Encode>(value: &T, endian: Endian, shift: usize) -> Vec<u8> {
     octets
 }
 
-/// The value comes back, from every alignment, also into another value; whatever is shorter fails.
+/// The value comes back, from every alignment, also into another value; shorter input fails.
 fn round_trip<T: Encode + for<'a> Decode<'a> + Clone + Default + PartialEq + Debug>(values: &[T]) {
     for endian in ORDERS {
         for shift in 0..8 {

@@ -17,7 +17,7 @@ use punctual_interop::{
 
 use crate::programs;
 
-/// Contexts of ours, in no number that anybody has.
+/// Our own contexts, under numbers that no other ORB uses.
 const THERE: u32 = 0x5a5a_0001;
 const BACK: u32 = 0x5a5a_0002;
 
@@ -68,7 +68,7 @@ impl ServerRequestInterceptor for Courier {
 
     fn receive_request_service_contexts(&self, info: &mut ServerRequestInfo<'_>) -> Result<(), Interrupt> {
         Self::see(&self.requests_seen, info.get_request_service_context(THERE));
-        // Whatever it comes to: exceptions and forwards have one as well.
+        // Regardless of the outcome: exceptions and forwards have one as well.
         Ok(info.add_reply_service_context(BACK, self.data())?)
     }
 }

@@ -7,7 +7,7 @@ use punctual::{
 
 use super::{literal::Literal, quad};
 
-/// What literals are read with.
+/// Context in which literals are read.
 pub struct Reading<'r> {
     /// Resolves references.
     pub orb: &'r Orb,
@@ -20,7 +20,7 @@ impl Reading<'_> {
     /// marks there, which the shell would take away.
     ///
     /// # Errors
-    /// Where the argument is not of the type, and what would be.
+    /// Place at which the argument is not of the type, and the expected form.
     pub fn argument(&self, text: &str, of: &TypeCode) -> Result<Any, String> {
         let malformed = |error: punctual::any::AnyError| error.to_string();
         let code = of.view().resolved().map_err(|error| error.to_string())?;
@@ -125,7 +125,7 @@ impl Reading<'_> {
         code: &TypeCodeView<'_>,
     ) -> Result<Vec<(String, Value)>, Problem> {
         if let Some((name, _)) = given.iter().find(|(name, _)| !is_member(name, members)) {
-            return Err(Problem::at_value(format!("`{name}` is no member of {code}")));
+            return Err(Problem::at_value(format!("`{name}` is not a member of {code}")));
         }
         let values = members.iter().map(|(name, of)| {
             let literal = given.iter().find(|(given, _)| given == name);
@@ -251,7 +251,10 @@ impl Reading<'_> {
                 Ok(object) => Ok(Value::Reference(object.ior().clone())),
                 Err(error) => Err(Problem::at_value(error.to_string())),
             },
-            _ => Err(Problem::at_value(format!("`{}` is no reference", short(literal)))),
+            _ => Err(Problem::at_value(format!(
+                "`{}` is not a reference",
+                short(literal)
+            ))),
         }
     }
 }
@@ -326,7 +329,7 @@ fn integer<T: TryFrom<i128>>(text: &str, kind: Kind) -> Result<T, Problem> {
 /// All digits as one number; `d` of IDL may follow.
 fn fixed(text: &str, code: &TypeCodeView<'_>) -> Result<Value, Problem> {
     let (digits, scale) = code.digits_and_scale()?;
-    let wrong = || Problem::at_value(format!("`{text}` is no fixed<{digits},{scale}>"));
+    let wrong = || Problem::at_value(format!("`{text}` is not a fixed<{digits},{scale}>"));
     let number = text.strip_suffix(['d', 'D']).unwrap_or(text);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let places = usize::try_from(scale).map_err(|_| wrong())?;
@@ -389,7 +392,7 @@ fn of_label(label: i128, code: &TypeCodeView<'_>) -> Result<Option<Value>, Probl
     })
 }
 
-/// What a literal of this type looks like.
+/// Form of a literal of this type.
 fn expectation(code: &TypeCodeView<'_>) -> String {
     match code.kind() {
         Ok(Kind::Enum) => {

@@ -274,7 +274,7 @@ impl Types<'_> {
             DefinitionKind::Native if idl.is_type_code(definition) => TypeCode::basic(Kind::TypeCode),
             _ => {
                 return Err(format!(
-                    "`{}` is no type whose values can be sent",
+                    "`{}` is not a type whose values can be sent",
                     definition.scoped_name
                 ));
             }

@@ -5,17 +5,17 @@ use punctual_idl::{Specification, hir::DefinitionId};
 
 use super::{Failed, Options, from_idl, from_repository, operation::Operation};
 
-/// What is known of an object's interface.
+/// Knowledge about an object's interface.
 pub enum Known<'i> {
     /// An interface of the IDL file.
     Declared(&'i Specification, DefinitionId),
-    /// What the server's interface repository says.
+    /// Description from the server's interface repository.
     Described(InterfaceDescription),
 }
 
 impl<'i> Known<'i> {
-    /// Finds the interface; without IDL, asks the object. Of several in the IDL that the object may have, it
-    /// is the most derived one with an operation of these names.
+    /// Finds the interface; without IDL, queries the object. Of several in the IDL that the object may have,
+    /// it is the most derived one with an operation of these names.
     ///
     /// # Errors
     /// There is none.
@@ -59,7 +59,7 @@ impl<'i> Known<'i> {
     }
 }
 
-/// The interface that the user names, that of the reference, or one that the object says to have.
+/// The interface that the user names, that of the reference, or one that the object claims to have.
 fn declared(
     options: &Options,
     object: &ObjectRef,

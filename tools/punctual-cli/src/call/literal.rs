@@ -26,7 +26,7 @@ impl Literal {
     /// Reads one literal.
     ///
     /// # Errors
-    /// The text is none: what was expected where.
+    /// The text is not a literal; the error states the expected form and its place.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut reader = Reader { text, at: 0 };
         let literal = reader.literal(0)?;
@@ -160,7 +160,7 @@ impl<'t> Reader<'t> {
         (self.take(":") && !self.text[self.at..].starts_with(':')).then_some(name)
     }
 
-    /// What stands before this quotation mark, without escapes.
+    /// Reads the text up to this quotation mark, and resolves escapes.
     fn quoted(&mut self, mark: char) -> Result<String, String> {
         let mut text = String::new();
         loop {
@@ -180,7 +180,7 @@ impl<'t> Reader<'t> {
         Some(character)
     }
 
-    /// What stands behind a backslash, in JSON or IDL.
+    /// Reads the rest of an escape after its backslash, in JSON or IDL.
     fn escape(&mut self) -> Result<char, String> {
         let start = self.at;
         let escaped = match self.next() {

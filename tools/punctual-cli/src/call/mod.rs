@@ -76,7 +76,7 @@ pub struct Options {
     /// Values of the `in` and `inout` parameters
     #[arg(value_name = "ARGS", allow_negative_numbers = true)]
     arguments: Vec<String>,
-    /// IDL file that declares the object's interface [default: ask its interface repository]
+    /// IDL file that declares the object's interface [default: query its interface repository]
     #[arg(long, value_name = "FILE")]
     idl: Option<PathBuf>,
     /// Search this folder for files that the IDL includes
@@ -128,7 +128,7 @@ enum Failed {
     System(SystemException),
     /// The object cannot be reached.
     Unreachable(String),
-    /// What was received cannot be shown.
+    /// The received reply cannot be shown.
     Unreadable(String),
 }
 
@@ -215,7 +215,7 @@ fn call(options: &Options) -> Result<String, Failed> {
         return Ok(String::new());
     }
     match request.invoke() {
-        // It does not exist: that is the answer.
+        // The object does not exist, which is a valid answer.
         Err(RequestError::System(exception))
             if operation.name == "_non_existent" && exception.kind == SystemExceptionKind::ObjectNotExist =>
         {

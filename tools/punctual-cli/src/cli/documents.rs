@@ -25,7 +25,7 @@ fn commands_of_documents_and_help_texts_are_accepted_and_their_files_exist() {
         let shown = words.join(" ");
         let cli = Cli::try_parse_from(words).unwrap_or_else(|error| panic!("{place}: `{shown}`: {error}"));
         for file in files_to_read(words) {
-            // What another command is said to write.
+            // A file that another command is said to write.
             let is_written = commands.iter().any(|(_, words)| writes(words, file));
             assert!(
                 is_written || Path::new(file).exists(),
@@ -61,7 +61,7 @@ fn other_commands_of_documents_are_known_and_their_files_exist() {
     for file in documents_below(root) {
         let page = fs::read_to_string(&file).unwrap();
         let is_ours = |line: &&str| command_in(line).is_some();
-        // What follows a backslash belongs to the line before.
+        // A line after a backslash belongs to the line before.
         let is_rest = |line: &&str| line.starts_with("    ") || line.starts_with('#') || line.is_empty();
         for line in shell_lines(&page).filter(|line| !is_ours(line) && !is_rest(line)) {
             let words: Vec<&str> = line.trim_start_matches("sudo ").split_whitespace().collect();

@@ -32,7 +32,7 @@ pub enum State {
 pub struct Remedy {
     /// One command, effective at once; empty if there is none.
     pub command: String,
-    /// What else to do or to know, and all there is to do if there is no command.
+    /// Further advice, or the complete advice if there is no command.
     pub advice: String,
     /// Idempotent shell lines for root, with comments.
     pub script: String,
@@ -56,7 +56,7 @@ impl Remedy {
         }
     }
 
-    /// Adds what else to do or to know.
+    /// Adds further advice.
     pub fn and(self, advice: impl Into<String>) -> Self {
         Self {
             advice: advice.into(),

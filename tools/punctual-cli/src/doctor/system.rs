@@ -81,7 +81,7 @@ impl System {
         Ok(names)
     }
 
-    /// The name of what a symbolic link leads to.
+    /// The name of a symbolic link's target.
     pub fn link_target(&self, path: &str) -> Option<String> {
         let target = fs::read_link(self.path(path)).ok()?;
         Some(target.file_name()?.to_string_lossy().into_owned())

@@ -44,11 +44,11 @@ pub fn inspection(orb: &Orb, address: &str) -> Result<wire::punctual_events::Ins
 fn resolve<R: Interface>(orb: &Orb, address: &str) -> Result<R, Failed> {
     orb.resolve(address).map_err(|error| match error {
         ResolveError::Call { exception, .. } => unreachable(address, &exception.into()),
-        error => Failed::Refused(format!("`{address}` is no address of a channel: {error}")),
+        error => Failed::Refused(format!("`{address}` is not the address of a channel: {error}")),
     })
 }
 
-/// Explains why a channel cannot be used: nobody answers there, or what was refused.
+/// Explains why a channel cannot be used: it does not answer, or has refused something.
 pub fn unreachable(address: &str, problem: &EventError) -> Failed {
     Failed::Refused(match problem {
         EventError::Call(exception) if exception.kind == SystemExceptionKind::ObjectNotExist => format!(

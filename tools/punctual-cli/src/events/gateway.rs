@@ -25,25 +25,25 @@ Examples:
   punctual events gateway FROM --udp 192.0.2.7:4000          as datagrams, to another host
   punctual events gateway TO --udp 0.0.0.0:4000 --receive    and there
   punctual events gateway CHANNEL --multicast 239.1.2.3:4000 --interface 192.0.2.1
-                                                             in both directions, with all that do the same
+                                                             in both directions, with all members
 
-A channel is stated by its `corbaloc:` address, which `punctual events serve` prints, or by an `IOR:`.
-Channels of TAO are possible; they do not acknowledge, and recognise no repeated events.
+A channel is named by its `corbaloc:` address, which `punctual events serve` prints, or by an `IOR:`.
+Channels of TAO are supported; they do not acknowledge, and do not recognise repeated events.
 
-An event passes as many gateways as its ttl states (`punctual events send --ttl`, 1 unless it states
-another). A channel of ours gets each event once, whatever loops and ways the gateways form. At its end, and
-with --every also meanwhile, the gateway prints what it did: events forwarded; repeated, which the channel
-had on another way; looped, which came back to the channel whose supplier made them; expired, whose ttl was
-over; lost. `punctual events top` shows the same at the channel that the gateway leads to, `punctual top`
-its threads (--inspection).
+An event passes through as many gateways as its ttl states (`punctual events send --ttl`, default 1). A
+Punctual channel gets each event once, regardless of the loops and paths that the gateways form. At its end,
+and with --every also meanwhile, the gateway prints counts of events: forwarded; repeated, which the channel
+had received over another path; looped, which came back to the channel of their supplier; expired, whose ttl
+was exhausted; lost. `punctual events top` shows the same at the channel to which the gateway leads,
+`punctual top` its threads (--inspection).
 
 Without --acknowledged, events under way are lost when a channel or the gateway ends; the gateway connects
 again every second. With it, FROM keeps up to 4096 events for the gateway of this name, for 10 minutes after
-it was there last; beyond, the overflow rule of FROM applies, of which `--overflow block:MS` loses nothing
-for that long.
+its last connection; beyond that, the overflow rule of FROM applies: `--overflow block:MS` loses nothing for
+that long.
 
-Datagrams have the header of TAO's gateways. What the network loses is lost, and every host that can send
-datagrams to the address can push events: use networks that you trust.
+Datagrams have the header of TAO's gateways. Lost datagrams are not repeated, and every host that can send
+datagrams to the address can push events: use trusted networks only.
 
 Exit code: 0 ended by Ctrl-C, SIGTERM or --for; 2 a channel could not be reached at the beginning, or
 refused.";
@@ -147,7 +147,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What a gateway connects.
+/// The two sides that a gateway connects.
 enum Ends {
     Channels {
         from: String,
@@ -232,7 +232,7 @@ struct Host<'a> {
     poa: Poa,
 }
 
-/// How often a channel is asked whether it still delivers.
+/// Interval at which a channel is queried whether it still delivers.
 const ASKED_EVERY: Duration = Duration::from_secs(1);
 
 impl<'a> Host<'a> {
@@ -305,7 +305,7 @@ impl<'a> Host<'a> {
 struct Way {
     ends: Ends,
     gateway: Option<Gateway>,
-    /// What gateways before it did.
+    /// Counters of the gateways before it.
     before: GatewayStatistics,
 }
 

@@ -28,7 +28,7 @@ pub enum Events {
     /// (RtecEventChannelAdmin).
     #[command(after_help = serve::HELP)]
     Serve(serve::Options),
-    /// Show the events of a channel as they come
+    /// Show the events of a channel as they arrive
     ///
     /// Subscribes like any other consumer, with a queue of its own in the channel: a slow terminal loses
     /// events by the channel's overflow rule, and delays no other consumer of another lane.
@@ -36,7 +36,7 @@ pub enum Events {
     Tail(tail::Options),
     /// Push events to a channel
     ///
-    /// Ends when the channel has received what was sent. Which consumers get it, `punctual events top` shows.
+    /// Ends when the channel has received the events. `punctual events top` shows which consumers get them.
     #[command(after_help = send::HELP)]
     Send(send::Options),
     /// Watch a channel: its consumers, queues, rates and losses
@@ -44,8 +44,8 @@ pub enum Events {
     Top(top::Options),
     /// Pass the events of a channel on to another one, or as datagrams
     ///
-    /// A channel then spans processes and hosts: consumers of TO get what suppliers push to FROM. It runs
-    /// until Ctrl-C or SIGTERM.
+    /// A channel then spans processes and hosts: consumers of TO get the events that suppliers push to FROM.
+    /// It runs until Ctrl-C or SIGTERM.
     #[command(after_help = gateway::HELP)]
     Gateway(gateway::Options),
 }
@@ -73,7 +73,7 @@ pub fn run(command: &Events) -> ExitCode {
 enum Failed {
     /// It could not begin.
     Refused(String),
-    /// The channel answered before, and does not any more; or what was asked for did not come.
+    /// The channel answered before, but no longer does; or the requested events did not arrive.
     Ended(String),
 }
 
@@ -84,7 +84,7 @@ impl Failed {
         ))
     }
 
-    /// The channel does not answer any more.
+    /// The channel no longer answers.
     fn gone(address: &str, problem: impl fmt::Display) -> Self {
         Self::Ended(format!("the channel {address} is gone: {problem}"))
     }

@@ -50,7 +50,7 @@ impl Record {
         })
     }
 
-    /// One line without a line break, whatever the payload contains.
+    /// One line without a line break, regardless of the payload.
     pub fn line(&self) -> String {
         let mut line = format!(
             "{}  type {:<5} source {:<5} {:>6} octets",

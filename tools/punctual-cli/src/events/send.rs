@@ -63,7 +63,7 @@ pub struct Options {
     priority: Option<Priority>,
 }
 
-/// What the events carry.
+/// Payload of the events.
 #[derive(Args, Debug)]
 #[group(multiple = false)]
 struct Payload {
@@ -102,7 +102,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
         .map_err(|error| Failed::gone(&options.channel, error))?;
     let took = begun.elapsed().as_secs_f64();
     let octets = payload.len();
-    // Pushing has no reply: the channel's counter tells.
+    // Pushing has no reply: the channel's counter shows refusals.
     if let (Some(before), Some(after)) = (before, refused())
         && after > before
     {
@@ -123,13 +123,14 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What tells how many events the channel has refused since it began, if it is one of `serve`.
+/// Returns a function that queries how many events the channel has refused, if `serve` runs it.
 fn refusals(orb: &Orb, address: &str) -> impl Fn() -> Option<u64> + use<> {
     let inspection = client::inspection(orb, address).ok();
     move || Some(inspection.as_ref()?.state().ok()?.refused)
 }
 
-/// Messages between two waits for the channel, when there is no rate: what is under way stays bounded.
+/// Messages between two waits for the channel, when there is no rate: the number of messages under way stays
+/// bounded.
 const UNANSWERED: u64 = 256;
 
 /// Returns the number of sent events.
@@ -191,7 +192,7 @@ fn wait_until(due: Instant, termination: Termination) {
     }
 }
 
-/// Longest payload that is read: a message has room for no more.
+/// Longest payload that is read: a message has no room for a longer one.
 const MAX_PAYLOAD: u64 = 16 << 20;
 
 impl Payload {

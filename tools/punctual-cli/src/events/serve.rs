@@ -23,11 +23,11 @@ In another terminal:
 
 Clients connect and push with the priority of one of the lanes (`tail --priority`); without one, they use the
 lowest. Real-time priorities need a right; without it, threads are ordinary ones (`punctual doctor`).
-docs/events.md states what becomes of slow, dead and hostile clients.
+docs/events.md describes the treatment of slow, dead and hostile clients.
 
 Exit code: 0 ended by Ctrl-C or SIGTERM; 2 it could not be started, for example because the port is in use.";
 
-/// What the name of a channel ends with in the address of its counters.
+/// Suffix of a channel's name in the address of its counters.
 pub const INSPECTION: &str = ".inspection";
 
 /// Settings of `events serve`.
@@ -48,8 +48,8 @@ pub struct Options {
     /// Length of the queue of each consumer, in events
     #[arg(long, value_name = "EVENTS", default_value_t = ChannelBuilder::DEFAULT_QUEUE)]
     queue: usize,
-    /// What happens to events that find a queue full: drop-oldest, drop-newest, disconnect, or block:MS
-    /// (the supplier waits this long at most)
+    /// Rule for events that find a full queue: drop-oldest, drop-newest, disconnect, or block:MS (the
+    /// supplier waits this long at most)
     #[arg(long, value_name = "RULE", default_value = "drop-oldest", value_parser = overflow)]
     overflow: Overflow,
     /// Maximum number of consumers
@@ -98,7 +98,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
             thread::sleep(SLICE);
         }
         let all = channel.statistics();
-        // Tells the consumers, and receives nothing more.
+        // Notifies the consumers, and receives no further event.
         channel.destroy();
         orb.shutdown();
         println!(

@@ -24,7 +24,7 @@ A line has the time of receipt at the channel (UTC), type, source, and the paylo
 printable, else the first 32 octets. With --json: type, source, ttl, created_us, received_us and sent_us
 (since 1970), payload in hexadecimal digits, text or null, and the kind of the `any` or null.
 
-Exit code: 0 --count events came, --for without --count is over, or Ctrl-C; 1 the channel ended, disconnected
+Exit code: 0 --count events arrived, --for without --count ended, or Ctrl-C; 1 the channel ended, disconnected
 this consumer, or fewer than --count events came within --for; 2 no channel was found there.";
 
 /// Settings of `events tail`.
@@ -88,7 +88,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     shown
 }
 
-/// How often the channel is asked whether it still delivers, while no event comes.
+/// Interval at which the channel is queried whether it still delivers, while no event arrives.
 const ASKED_EVERY: Duration = Duration::from_secs(1);
 
 fn show(

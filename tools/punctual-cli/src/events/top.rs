@@ -36,7 +36,7 @@ A row is a consumer, those of the highest priority first: its queue (waiting/len
 events delivered per second, and since it subscribed: delivered, lost because the queue was full, failed,
 late (delivered after their deadline), cancelled (dropped, as they could no longer meet it).
 Yellow: it has lost events in the last interval; red: its queue is full. Unmatched events have no consumer;
-refused ones were too long. Events lost and failed are those of all consumers, also of those that are gone;
+refused ones were too long. Events lost and failed are those of all consumers, former ones included;
 refused subscriptions had filters that were too deep, too long or no filters, or met another limit of the
 channel. Below are the gateways that lead to the channel (`punctual events gateway`).
 
@@ -111,7 +111,7 @@ fn state(one: &ConsumerStatistics) -> &'static str {
     }
 }
 
-/// What changed for a consumer, per second.
+/// Changes of a consumer's counters, per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Rates {
     delivered: f64,
@@ -183,7 +183,7 @@ fn totals(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
     )
 }
 
-/// What a gateway did, in a sentence.
+/// Counters of a gateway as a sentence.
 pub fn counted(one: &GatewayStatistics) -> String {
     let malformed = match one.malformed {
         0 => String::new(),

@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Copies an example of a checkout into a new folder. Only its `Cargo.toml` changes: what it takes from the
-/// workspace is written out, with paths into the checkout.
+/// Copies an example of a checkout into a new folder. Only its `Cargo.toml` changes: entries inherited from
+/// the workspace are written out, with paths into the checkout.
 pub fn copy(checkout: &Path, name: &str, folder: &Path) -> Result<(), String> {
     let all = checkout.join("examples");
     let example = find(&all, name)?;
@@ -56,7 +56,7 @@ fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A manifest without reference to its workspace. What only tests need is left out, with the tests.
+/// A manifest without reference to its workspace. Entries that only tests need are left out, with the tests.
 fn standalone(manifest: &str, workspace: &str, checkout: &Path) -> Result<String, String> {
     let mut text = String::from("[workspace]\n\n");
     let mut is_left_out = false;
@@ -77,7 +77,7 @@ fn standalone(manifest: &str, workspace: &str, checkout: &Path) -> Result<String
     Ok(text)
 }
 
-/// What the workspace's manifest states for a key. Its paths are relative to the checkout.
+/// Value that the workspace's manifest states for a key. Its paths are relative to the checkout.
 fn value_of(key: &str, workspace: &str, checkout: &Path) -> Result<String, String> {
     let start = format!("{key} = ");
     let value = workspace.lines().find_map(|line| line.strip_prefix(&start));

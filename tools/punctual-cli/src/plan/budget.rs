@@ -1,4 +1,4 @@
-//! Why an activity takes as long as it does, and how much execution times may grow.
+//! Explanation of an activity's response time, and the permitted growth of execution times.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use punctual_scheduling::{Activity, Model, Schedule};
 
 use super::{milliseconds, table};
 
-/// What the response times consist of.
+/// Composition of the response times.
 pub(super) struct Budgets<'s> {
     schedule: &'s Schedule,
     /// Activities of the tasks.
@@ -97,7 +97,7 @@ impl<'s> Budgets<'s> {
         [work, others, blocking, worst.saturating_sub(named)]
     }
 
-    /// Returns a table of everything that adds to the response time of an activity.
+    /// Returns a table of all parts of an activity's response time.
     pub(super) fn explanation(&self, task: usize, activity: &Activity) -> String {
         let columns = [
             ("step", "step"),

@@ -1,4 +1,4 @@
-//! `punctual scheduler show`: what the scheduler decides for the operations of a file.
+//! `punctual scheduler show`: the scheduler's decisions for the operations of a file.
 
 use std::{error::Error, process::ExitCode};
 

@@ -17,7 +17,7 @@ pub enum Failed {
     NotFound(String),
     /// The socket gave no valid answer.
     CannotAsk(PathBuf, String),
-    /// The ORB answered before and does not any more.
+    /// The ORB answered before, but no longer does.
     Gone(String),
     /// The terminal could not be used.
     Terminal(io::Error),

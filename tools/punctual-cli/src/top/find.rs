@@ -19,7 +19,7 @@ pub fn socket(given: Option<&Path>) -> Result<PathBuf, Failed> {
     }
     let mut found: Vec<PathBuf> = open_sockets();
     found.retain(|socket| pid.is_none_or(|pid| Inspection::process_of(socket) == Some(pid)));
-    // Those that are known; others are cleared by the next ORB there.
+    // Only the known folders; the next ORB in another folder removes the stale sockets there.
     let chosen = env::var_os(Inspection::ENVIRONMENT).map(PathBuf::from);
     for folder in chosen
         .into_iter()
@@ -27,7 +27,7 @@ pub fn socket(given: Option<&Path>) -> Result<PathBuf, Failed> {
     {
         Inspection::remove_stale_sockets(&folder);
     }
-    // What else is named like that does not answer.
+    // Other sockets with such a name do not answer.
     found.retain(|socket| ask(socket).is_ok());
     match &found[..] {
         [socket] => Ok(socket.clone()),
@@ -36,7 +36,7 @@ pub fn socket(given: Option<&Path>) -> Result<PathBuf, Failed> {
     }
 }
 
-/// Sockets of this user named `….inspect` that a process has open, in whatever folder.
+/// Sockets of this user named `….inspect` that a process has open, in any folder.
 fn open_sockets() -> Vec<PathBuf> {
     let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
     // Num RefCount Protocol Flags Type St Inode Path; accepted connections name the path again.

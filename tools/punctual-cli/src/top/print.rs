@@ -68,12 +68,12 @@ pub fn title(now: &Snapshot) -> String {
 
 /// A table below that of the lanes.
 pub struct Part {
-    /// Headings, and widths on the screen; 0: what the others leave.
+    /// Headings, and widths on the screen; 0: the width that the others leave.
     pub columns: &'static [(&'static str, u16)],
     pub rows: Vec<Vec<String>>,
 }
 
-/// Tables of what the program shows beside its lanes; none is empty.
+/// Tables of the states that the program shows beside its lanes; none is empty.
 pub fn parts(now: &Snapshot) -> Vec<Part> {
     let schedulers = Part {
         columns: &SCHEDULER_COLUMNS,

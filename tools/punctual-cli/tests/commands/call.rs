@@ -235,7 +235,7 @@ fn node() -> TypeCode {
 /// Answers with its argument, of types that are written by hand here.
 #[derive(Default)]
 struct Echo {
-    /// What callers of `_get_interface` get.
+    /// Result of `_get_interface`.
     interface: Option<ObjectRef>,
 }
 
@@ -447,7 +447,7 @@ fn values_of_every_type_are_read_and_printed() {
     );
     let wrong = [
         (["pair", "[1, 2, 3]"], "cannot have 3 elements"),
-        (["price", "1.234"], "is no fixed<6,2>"),
+        (["price", "1.234"], "is not a fixed<6,2>"),
         (["report", "{\"text\": \"default\"}"], "\"switch\": DISCRIMINATOR"),
         (["letter", "qq"], "is not one character"),
         (
@@ -469,7 +469,7 @@ fn values_of_every_type_are_read_and_printed() {
     }
 }
 
-/// Answers with octets of its own, whatever it is asked.
+/// Answers every request with octets of its own.
 struct Hostile(Vec<i32>);
 
 impl DynamicServant for Hostile {

@@ -144,7 +144,7 @@ fn a_killed_consumer_is_removed_and_the_others_get_everything() {
 
 #[test]
 fn without_a_channel_or_with_wrong_settings_clients_end_with_2() {
-    // Port 1 is reserved, and nobody listens there.
+    // Port 1 is reserved, and no process listens there.
     const NOBODY: &str = "corbaloc::127.0.0.1:1/Events";
     for arguments in [
         &["tail", NOBODY][..],

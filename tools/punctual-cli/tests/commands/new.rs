@@ -26,7 +26,7 @@ fn cargo(package: &Path) -> Command {
     // Compiled dependencies are kept from run to run.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-target");
     cargo.env("CARGO_TARGET_DIR", target).current_dir(package);
-    // Nobody debugs it: the ORB is compiled once more for it, without debug information.
+    // It is not debugged: the ORB is compiled once more for it, without debug information.
     cargo.env("CARGO_PROFILE_DEV_DEBUG", "false");
     cargo
 }
@@ -149,7 +149,7 @@ fn dependencies_are_this_checkout_or_the_published_version() {
     ]);
     assert_eq!(nowhere.code, 2);
     assert!(
-        nowhere.complained.contains("is no checkout of Punctual"),
+        nowhere.complained.contains("is not a checkout of Punctual"),
         "{}",
         nowhere.complained
     );

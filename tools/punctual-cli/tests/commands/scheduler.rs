@@ -63,7 +63,7 @@ fn errors_name_the_place() {
     for (text, expected) in [
         ("[[operation]]\nname = \"a\"", "either `rates`, or `wcet`"),
         ("threshold = 2.0", "not a use of the processor"),
-        ("strategy = \"best\"", "no strategy"),
+        ("strategy = \"best\"", "not a strategy"),
         (
             "[[operation]]\nname = \"a\"\nwcet = \"1 ms\"\nfollows = [{ operation = \"b\" }]",
             "no operation `b`",

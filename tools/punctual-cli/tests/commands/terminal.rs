@@ -61,7 +61,7 @@ fn colours_are_for_terminals_and_not_with_no_color() {
     assert!(!piped.said.contains('\x1b'), "{}", piped.said);
 }
 
-/// What the program writes to a terminal of 80 columns.
+/// Output of the program on a terminal of 80 columns.
 fn on_a_terminal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();

@@ -92,7 +92,7 @@ fn lacks_rights(outcome: &Value, said: &str) -> bool {
     true
 }
 
-/// What it wrote, JSON and page, and said. The machine stays as it is.
+/// Its JSON, page and output. The machine stays unchanged.
 fn bench(name: &str) -> (Value, String, String) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let file = |end: &str| folder.join(format!("{name}.{end}")).display().to_string();

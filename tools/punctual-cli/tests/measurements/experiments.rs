@@ -49,7 +49,7 @@ pub fn experiment_1_runs_and_writes_what_other_tools_read() {
     let rows = outcome["rows"].as_array().unwrap();
     let works: Vec<u64> = rows.iter().map(|row| row["work"].as_u64().unwrap()).collect();
     assert_eq!(works, [25, 30, 55, 85]);
-    // Twice the work takes about twice the time, whatever the machine: order, and no more, is asserted.
+    // Twice the work takes about twice the time on any machine; only the order is asserted.
     let rates: Vec<f64> = rows
         .iter()
         .map(|row| row["achieved_hz"].as_f64().unwrap())

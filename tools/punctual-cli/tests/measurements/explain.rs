@@ -14,7 +14,7 @@ use punctual_harness::watchdog::above_all;
 use punctual_os::{CpuSet, Granted, ThreadSpec, affinity};
 use serde_json::{Value, json};
 
-/// Where the process that is traced is to run.
+/// CPU of the traced process.
 const ON_CPU: &str = "PUNCTUAL_TEST_ON_CPU";
 const NO_RIGHTS: &str = "no real-time rights";
 

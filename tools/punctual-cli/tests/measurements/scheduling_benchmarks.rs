@@ -166,7 +166,7 @@ pub fn the_tables_of_the_paper_about_storage_are_filled() {
     assert_eq!(ids, wanted, "{said}");
 }
 
-/// What a quick run takes for each case.
+/// Duration of a quick run for each case.
 const SECONDS: u64 = 2;
 
 fn has_rights(outcome: &Value) -> bool {

@@ -1,4 +1,4 @@
-//! `punctual trace` from end to end, with whatever rights there are.
+//! `punctual trace` from end to end, with the rights that the user has.
 
 use std::{
     fs,

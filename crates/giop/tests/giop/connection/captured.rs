@@ -50,7 +50,7 @@ fn recorded() -> Vec<Recorded> {
     all
 }
 
-/// What each message says when it is decoded by itself, up to the first one that is refused.
+/// Events of the messages when each is decoded by itself, up to the first one that is refused.
 fn expected(messages: &[Vec<u8>]) -> (Vec<Event>, Option<HeaderError>) {
     let mut events = Vec::new();
     let mut fragmented = Vec::new();

@@ -83,7 +83,7 @@ fn run(settings: u8, part: usize, octets: &[u8]) -> Outcome {
     }
 }
 
-/// What events state is true of the message.
+/// Checks that the statements of an event hold for its message.
 fn look_at(event: Event, message: &[u8]) {
     let header = match event {
         Event::Request(header) | Event::LocateRequest(header) => header,

@@ -149,7 +149,7 @@ proptest! {
     }
 }
 
-/// Each side of a bidirectional connection knows its own requests, whatever the other one sends.
+/// Each side of a bidirectional connection knows its own requests, regardless of what the other one sends.
 #[test]
 fn the_sides_of_a_bidirectional_connection_issue_different_ids() {
     let [mut even, mut odd] = [Parity::Even, Parity::Odd].map(|parity| OutstandingRequests::new(3, parity));

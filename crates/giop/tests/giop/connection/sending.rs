@@ -192,7 +192,7 @@ fn long_request(id: u32) -> Vec<u8> {
     octets
 }
 
-/// What a server receives if the client withdraws a request when so many octets of it are sent.
+/// Events of a server if the client withdraws a request after this number of sent octets.
 fn withdrawn_after(sent: usize) -> (bool, Vec<Event>) {
     let mut send = SendHalf::new(Role::Client, Version::V1_2).with_queue(queue());
     send.queue.divide(long_request(5));
@@ -257,7 +257,7 @@ fn close_connection_follows_what_is_being_sent_in_fragments() {
 }
 
 proptest! {
-    /// Whatever is sent in whatever order and parts, the peer receives each message as it was.
+    /// The peer receives each message unchanged, regardless of the order and the parts in which it is sent.
     #[test]
     fn interleaved_messages_arrive_as_they_were(
         steps in vec((20_usize..3000, 0_usize..700, any::<bool>()), 1..30),

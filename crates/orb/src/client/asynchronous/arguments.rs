@@ -8,7 +8,7 @@ pub(super) struct Arguments {
     pub(super) context: Context,
 }
 
-/// What determines the octets of arguments, besides their values.
+/// Properties that determine the octets of arguments, besides their values.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) struct Context {
     /// Offset of their first octet from a multiple of 8.

@@ -1,4 +1,4 @@
-//! The wait for the reply to an asynchronous call, when its caller asks for it.
+//! The wait for the reply to an asynchronous call, when its caller polls or waits.
 
 use std::{sync::Arc, time::Instant};
 

@@ -69,7 +69,7 @@ impl State {
         }
     }
 
-    /// Gives the new owner of a resource the highest limit of those who still wait for it.
+    /// Gives the new owner of a resource the highest limit of the threads that still wait for it.
     pub(super) fn inherit_limit(&mut self, owner: Slot, resource: ResourceId) {
         let waiters = self.resources.resources.waiters(resource);
         let limits = waiters.filter_map(|waiter| self.limit(waiter));

@@ -107,13 +107,13 @@ impl State {
     }
 
     /// Places the head at an activation of this host. Another activation that has the head loses it: its
-    /// caller does not wait for it any more.
+    /// caller no longer waits for it.
     pub(super) fn place_head(&mut self, slot: Slot, locus: Locus, now: Time) -> WakeList {
         let mut wakes = WakeList::default();
         if let Some(other) = self.threads[slot].head.locus() {
             let (activation, handed) = (other.activation, other.handed);
             let gate = Arc::clone(&other.os_thread.gate);
-            // The other one does not wait for a resource any more, and does not own one that it has not seen.
+            // The other one no longer waits for a resource, and does not own one that it has not seen.
             wakes.add(self.stop_waiting(slot, now));
             wakes.add(self.withdraw(slot, activation, now));
             if let Some(resource) = handed {

@@ -42,8 +42,8 @@ impl State {
         wakes
     }
 
-    /// Stops a running thread that is not chosen any more; returns `false` where it runs until its next
-    /// scheduling point.
+    /// Stops a running thread that is no longer chosen; returns `false` if it runs until its next scheduling
+    /// point.
     fn stop(&mut self, slot: Slot, caller: Option<Slot>) -> bool {
         let head = &mut self.threads[slot].head;
         let Head::Running(locus) = head else {

@@ -174,7 +174,7 @@ impl State {
             if let Some(demotion) = mem::replace(&mut self.native.pending, of_caller) {
                 demotion.apply();
             }
-            // The new owner gets a refusal when it asks for its turn itself.
+            // The new owner gets a refusal when it waits for its turn itself.
             wakes.add(admitted.unwrap_or_default());
             if self.threads[next].head.park().is_some() {
                 return wakes;

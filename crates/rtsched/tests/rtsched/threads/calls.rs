@@ -424,7 +424,7 @@ fn a_call_that_times_out_leaves_no_second_head() {
     let worker = server.serve(move |value| {
         if value == 1 {
             released.pass(None);
-            // No caller waits for it any more, but it is the head here until another request claims it.
+            // No caller waits for it now, but it is the head here until another request claims it.
             of_servant.add(format!("late {}", at_server.current().scheduling_point().is_ok()));
         }
         Ok(value)

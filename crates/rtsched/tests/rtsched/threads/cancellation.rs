@@ -240,7 +240,7 @@ fn a_cancellation_while_away_is_reported_with_the_timeout() {
         let begun = Instant::now();
         let (cancelled, cancels) = mpsc::channel();
         let worker = server.serve(move |value| {
-            // A call that has timed out is not away any more.
+            // A call that has timed out is no longer away.
             if let Some(away) = at_client.snapshot().first() {
                 let _ = at_client.lookup(away.id).map(|thread| thread.cancel());
             }

@@ -281,7 +281,7 @@ fn a_scheduler_that_reconsiders_constantly_leaves_time_for_others() {
             let before = decisions.load(Ordering::Relaxed);
             std::thread::sleep(Duration::from_millis(100));
             let taken = u128::from(decisions.load(Ordering::Relaxed) - before);
-            // At most one in 50 µs, whatever a decision costs.
+            // At most one in 50 µs, regardless of the cost of a decision.
             assert!(taken <= began.elapsed().as_micros() / 50 + 1, "{taken}");
             assert!(taken > 1, "{taken}");
             Ok::<_, SchedulingError>(())

@@ -1,4 +1,4 @@
-//! Segments end with their scopes, whatever happens inside.
+//! Segments end with their scopes, regardless of what happens inside.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -213,7 +213,8 @@ fn octets_that_the_scheduler_does_not_accept_are_refused() {
     assert_eq!(call(&client.scheduling, &worker, energy(9)).unwrap(), 5);
 }
 
-/// Whatever length a peer announces, at most `UserParameters::MOST` octets of the block are taken.
+/// At most `UserParameters::MOST` octets of the block are taken, regardless of the length that a peer
+/// announces.
 #[test]
 fn lengths_are_checked_against_the_block() {
     let block = |length: u32, size: usize| {

@@ -120,7 +120,7 @@ fn malformed_contexts_are_refused_with_reason_and_offset() {
             Err((kind, offset)),
             "{data}"
         );
-        // Whatever the layout of the peer, it is our format.
+        // It is our format, regardless of the peer's layout.
         for layout in LAYOUTS {
             read(layout, &octets(&data)).unwrap_err();
         }

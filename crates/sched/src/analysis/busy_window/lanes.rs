@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::{Given, Interference, Source};
 use crate::analysis::{Hold, Time};
 
-/// What waiting threads of a step's lane add to its response.
+/// Delays that waiting threads of a step's lane add to its response.
 ///
 /// A request can wait for a thread only while all threads of its lane serve others. A thread that computes,
 /// or is ready to, is work of the lane's priority, which the analysis counts anyway. A thread that waits for

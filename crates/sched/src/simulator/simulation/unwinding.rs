@@ -35,7 +35,7 @@ impl Simulation<'_> {
         }
     }
 
-    /// Cancels the operation that a running thread can no longer complete in time, if its policy says so;
+    /// Cancels the operation that a running thread can no longer complete in time, if its policy demands it;
     /// returns whether it did.
     pub(super) fn shed_at_checkpoint(&mut self, thread: usize, observer: &mut dyn Observer) -> bool {
         let Some(depth) = self.shed_operation(thread, SheddingPoint::Checkpoint) else {

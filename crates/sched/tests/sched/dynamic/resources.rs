@@ -219,7 +219,7 @@ fn laxities_are_inherited_as_latest_starts() {
     assert_eq!(setting.effective(0), laxity(88, 0));
 }
 
-/// The density is inherited, whatever processor time the owner has received.
+/// The density is inherited, regardless of the processor time that the owner has received.
 #[test]
 fn utilities_are_inherited_as_densities() {
     let utility = |work, value| SchedulingParameters::Utility {

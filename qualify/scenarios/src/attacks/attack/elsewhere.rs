@@ -1,4 +1,4 @@
-//! The traffic of an attack, to somebody else: what the kernel's reception alone costs the lanes.
+//! The traffic of an attack, sent to another process: the cost of the kernel's reception alone for the lanes.
 
 use std::{
     io::Read,

@@ -118,13 +118,7 @@ pub(super) const ATTACKS: [Attack; 16] = [
     ),
     attack("idle", "1,100 connections without a message", LOW, Kind::Idle, 1),
     attack("long-keys", "unknown object keys of 8 MB", LOW, Kind::LongKeys, 1),
-    attack(
-        "unread",
-        "64 replies of 7 MB that nobody reads",
-        LOW,
-        Kind::Unread,
-        1,
-    ),
+    attack("unread", "64 unread replies of 7 MB", LOW, Kind::Unread, 1),
     attack(
         "half-messages",
         "64 messages of 8 MB without their last octet",

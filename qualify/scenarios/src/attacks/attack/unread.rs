@@ -1,4 +1,4 @@
-//! Replies that nobody reads.
+//! Unread replies.
 
 use std::time::Instant;
 

@@ -136,7 +136,7 @@ impl Job for Fly {
                     channel.push_octets(event_type, &place.to_le_bytes())?;
                 }
                 sleep_until(end_ns);
-                // What still waits is not delivered any more.
+                // Events that still wait are no longer delivered.
                 channel.destroy();
                 Ok::<_, Error>(())
             }

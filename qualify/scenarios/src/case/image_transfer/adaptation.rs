@@ -167,7 +167,7 @@ impl Adaptation {
         if !self.adapts || self.contract.region() != BEHIND {
             return Ok(false);
         }
-        // Rates at which the image would be late are not considered any more, either.
+        // Rates at which the image would be late are no longer considered, either.
         let image = (self.decompression, Need::More);
         let selected = self.manager.adapt_together(self.map, Need::Less, &[image])?;
         if let Some(took) = selected.computed {

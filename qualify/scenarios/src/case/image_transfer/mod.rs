@@ -134,7 +134,7 @@ const FIXED_RATES: Control = Control {
 
 const EAGER: Control = Control {
     id: "eager",
-    about: "the rates follow the most demanding deadline, whatever the own one is",
+    about: "the rates follow the most demanding deadline, regardless of the own one",
     breaks: &["count", "infeasible", "duration"],
 };
 

@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(since(1_000), Duration::from_micros(100));
         assert_eq!(since(4_900), Duration::from_millis(4));
         assert_eq!(since(5_300), Duration::from_micros(200));
-        assert_eq!(since(0), Duration::from_nanos(u64::MAX), "nobody before it");
+        assert_eq!(since(0), Duration::from_nanos(u64::MAX), "no thread before it");
         let classes = [500, 1_000, 4_900, 20_000].map(|start_us| class(since(start_us)));
         assert_eq!(classes, [0, 1, 2, 3]);
     }

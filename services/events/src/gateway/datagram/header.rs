@@ -6,7 +6,7 @@ pub(super) const LENGTH: usize = 32;
 /// Octets 1 to 3.
 const MAGIC: [u8; 3] = *b"ABC";
 
-/// What a datagram contains: a message, or one of its fragments.
+/// Content of a datagram: a message, or one of its fragments.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Header {
     pub(super) is_little_endian: bool,

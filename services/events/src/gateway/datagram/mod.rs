@@ -34,9 +34,10 @@ const RECEIVED: usize = 1 << 20;
 /// Longest delay until the end of a gateway is noticed.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// Sockets for gateways over datagrams: each event travels alone, without acknowledgement. What the network
-/// loses is lost, and what it sends twice is recognised, unless senders are [foreign](Self::foreign). Whoever
-/// can send datagrams to the socket can push events: use networks that you trust.
+/// Sockets for gateways over datagrams: each event travels alone, without acknowledgement. Datagrams that the
+/// network loses are lost, and those that it duplicates are recognised, unless senders are
+/// [foreign](Self::foreign). Every host that can send datagrams to the socket can push events: use trusted
+/// networks only.
 ///
 /// ```
 /// use punctual_events::{Datagrams, EventChannel, EventType, Filter};
@@ -85,21 +86,21 @@ impl Datagrams {
         Ok(Self::new(Some((socket, peer)), None))
     }
 
-    /// Creates a socket that receives at a local address; port 0: one that is free.
+    /// Creates a socket that receives at a local address; port 0: any free port.
     ///
     /// # Errors
-    /// The address is in use, or not one of this host.
+    /// The address is in use, or does not belong to this host.
     pub fn at(local: SocketAddr) -> Result<Self, EventError> {
         let socket = UdpSocket::bind(local).map_err(EventError::Socket)?;
         Ok(Self::new(None, Some(socket)))
     }
 
-    /// Sockets that send to a multicast group, and receive what others send to it. `interface` is the address
-    /// of this host on the network, `hops` the number of routers plus one that datagrams may pass. Several
-    /// processes of a host can do so.
+    /// Creates sockets that send to a multicast group, and receive the datagrams of other members.
+    /// `interface` is the address of this host on the network, `hops` the number of routers plus one that
+    /// datagrams may pass. Several processes of a host can do so.
     ///
     /// # Errors
-    /// The address is no multicast address, or the interface not one of this host.
+    /// The address is not a multicast address, or the interface does not belong to this host.
     pub fn multicast(group: SocketAddrV4, interface: Ipv4Addr, hops: u32) -> Result<Self, EventError> {
         let sockets = || -> io::Result<_> {
             let receiving = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
@@ -156,7 +157,7 @@ impl Datagrams {
     }
 
     /// States that the senders are of another vendor, whose events do not have times by which they can be
-    /// recognised: `ttl` alone ends loops, and what the network delivers twice is two events.
+    /// recognised: `ttl` alone ends loops, and a duplicated datagram is two events.
     pub fn foreign(mut self) -> Self {
         self.is_foreign = true;
         self

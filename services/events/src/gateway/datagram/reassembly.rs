@@ -25,7 +25,7 @@ struct Message {
     received: u32,
 }
 
-/// What became of a fragment.
+/// Outcome of a fragment.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum Joined {
     /// Its message is complete.
@@ -57,7 +57,7 @@ impl Reassembly {
         let is_same = |one: &Message| one.sender == sender && one.header.request == header.request;
         let mut place = self.messages.iter().position(is_same);
         if let Some(old) = place.filter(|place| !self.messages[*place].header.is_of_message(header)) {
-            // The sender has started again, or somebody claims to be it.
+            // The sender has restarted, or another host claims its identity.
             self.lose(old);
             place = None;
         }

@@ -65,7 +65,7 @@ fn start(datagrams: &Datagrams, inlet: OwnInlet) -> Result<Gateway, EventError> 
     Ok(Gateway { source, counters })
 }
 
-/// Where own datagrams to the group come from.
+/// Source address of own datagrams to the group.
 fn own_address(datagrams: &Datagrams) -> Option<SocketAddr> {
     let (socket, _) = datagrams.shared.sending.as_ref()?;
     socket.local_addr().ok()
@@ -87,7 +87,7 @@ impl Receiver {
             match socket.recv_from(&mut buffer) {
                 Ok((_, sender)) if Some(sender) == self.own => {}
                 Ok((length, sender)) => self.take(sender, &buffer[..length], now()),
-                // None came, or a datagram sent before found nobody.
+                // None arrived, or the destination of an earlier datagram was unreachable.
                 Err(_) => {
                     self.reassembly.expire(now());
                     self.inlet.report();

@@ -249,7 +249,7 @@ fn a_call_is_polled_with_a_timeout() {
     let call = probe.twice_async(7);
     let mut peer = listener.accept();
     let due = requests(&mut peer, 1);
-    let mut call = call.wait_within(SOON).expect_err("nobody has answered");
+    let mut call = call.wait_within(SOON).expect_err("no reply has arrived");
     assert!(!call.is_ready());
     peer.send(&answer(&due[0]));
     assert_eq!(call.wait_within(LONG).expect("it has ended"), Ok(14));

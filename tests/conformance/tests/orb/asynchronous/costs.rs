@@ -1,4 +1,4 @@
-//! What a call costs after warm-up: allocations, a bounded number of them, and system calls of its caller.
+//! Cost of a call after warm-up: a bounded number of allocations, and system calls of its caller.
 
 use std::task::Waker;
 

@@ -1,4 +1,4 @@
-//! What interceptors see of asynchronous calls: the request when it is sent, and each coming for the reply.
+//! Interceptors of asynchronous calls: they see the request when it is sent, and each poll for the reply.
 
 use std::sync::{Arc, Mutex};
 
@@ -42,7 +42,7 @@ impl Watch {
         seen.push((point, info.request_id(), info.reply_status()));
     }
 
-    /// What has been seen since the last time, with ids counted from the first one of these.
+    /// Returns the calls seen since the last time, with ids counted from the first of these.
     fn take(&self) -> Vec<Seen> {
         let mut seen = std::mem::take(&mut *self.0.seen.lock().unwrap());
         let first = seen.first().map_or(0, |(_, id, _)| *id);
@@ -169,7 +169,7 @@ fn sending_and_waiting_are_seen_apart() {
     let expected = sent_and(&[("send_poll", 0, None), ("receive_exception", 0, raised)]);
     assert_eq!(client.watch.take(), expected);
     drop(probe.twice_async(1));
-    assert_eq!(client.watch.take(), SENT, "nobody came for it");
+    assert_eq!(client.watch.take(), SENT, "its result was not collected");
 }
 
 #[test]

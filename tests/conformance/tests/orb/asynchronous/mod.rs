@@ -80,7 +80,7 @@ impl Drop for Client {
 /// Less than the timeout of calls: a caller that was woken by that only is noticed.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// An executor of one future, which sleeps while nobody wakes it.
+/// An executor of one future, which sleeps until it is woken.
 fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(Thread);
     impl Wake for Unpark {
@@ -95,7 +95,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
             return output;
         }
         thread::park_timeout(TIMEOUT);
-        assert!(start.elapsed() < TIMEOUT, "nobody woke the task");
+        assert!(start.elapsed() < TIMEOUT, "the task was not woken");
     }
 }
 

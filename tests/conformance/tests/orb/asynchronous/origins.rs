@@ -1,5 +1,5 @@
-//! What a call takes from the thread that makes it, no matter which thread polls it later: priority,
-//! policies, lane.
+//! Properties that a call takes from the thread that makes it, regardless of the thread that polls it:
+//! priority, policies, lane.
 
 use std::{thread, time::Duration};
 
@@ -58,7 +58,7 @@ fn with_lanes() -> Client {
     Client { orb, pool }
 }
 
-/// Also for a request that somebody else sends again, at another priority.
+/// Also for a request that another thread sends again, at another priority.
 #[test]
 fn the_priority_is_that_of_the_call() {
     let client = with_lanes();

@@ -61,7 +61,7 @@ fn the_request_leaves_at_the_call() {
         .iter()
         .map(|request| request.request().body.i32())
         .collect();
-    assert_eq!(values, [1, 2, 3], "in order, and before anybody has polled");
+    assert_eq!(values, [1, 2, 3], "in order, and before the first poll");
     assert!(
         received
             .iter()

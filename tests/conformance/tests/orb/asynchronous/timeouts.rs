@@ -22,7 +22,7 @@ fn within(probe: &ProbeRef, millis: u64) -> ProbeRef {
     probe.with_timeout(Duration::from_millis(millis)).unchecked()
 }
 
-/// Nobody but the thread that would read the reply can have woken the task.
+/// Only the thread that would read the reply can have woken the task.
 #[test]
 fn a_task_is_woken_for_them() {
     let client = Client::start();
@@ -36,7 +36,7 @@ fn a_task_is_woken_for_them() {
     assert_eq!(
         prompt.twice_async(4).wait(),
         Err(late()),
-        "who waits needs nobody"
+        "a waiting caller needs no other thread"
     );
     // The connection is as good as before, and knows the late replies.
     let mut peer = listener.accept();
@@ -143,7 +143,7 @@ fn looking_for_a_while_does_not_end_the_call() {
     peer.send(&answer(&due[0]));
     assert!(call.is_ready_within(Duration::MAX));
     assert_eq!(call.wait(), Ok(2));
-    // A timeout ends it while somebody looks, too.
+    // A timeout also ends it while a thread polls it.
     let mut call = within(&probe, 20).twice_async(1);
     assert!(call.is_ready_within(Duration::from_secs(30)));
     assert_eq!(block_on(call), Err(late()));

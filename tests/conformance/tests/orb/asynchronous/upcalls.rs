@@ -66,7 +66,7 @@ fn looking_serves_where_waiting_does() {
     client.shutdown_and_wait().unwrap();
 }
 
-/// Where requests are buffered, the thread that reads them reads replies, and looks after timeouts.
+/// If requests are buffered, the thread that reads them also reads replies, and watches timeouts.
 #[test]
 fn lanes_that_buffer_look_after_their_calls() {
     let (listener, client) = (Listener::open(), super::Client::start());

@@ -41,7 +41,7 @@ fn the_waker_of_the_last_poll_is_the_one() {
     thread::scope(|scope| {
         let waiting = scope.spawn(|| call.wait());
         let due = requests(&mut peer, 1);
-        // Nobody tells that it sleeps; should it not yet, it finds the reply.
+        // Nothing signals that it sleeps; if it does not yet, it finds the reply.
         thread::sleep(Duration::from_millis(50));
         peer.send(&answer(&due[0]));
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! What clients get, and in which order.
+//! Replies that clients get, and their order.
 
 use std::thread;
 
@@ -107,7 +107,7 @@ fn in_every_dialect() {
     }
 }
 
-/// A caller of the same ORB waits, whoever answers.
+/// A caller of the same ORB waits, regardless of the thread that answers.
 #[test]
 fn callers_of_the_same_orb_wait() {
     let office = Office::open();

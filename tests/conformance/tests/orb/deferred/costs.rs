@@ -1,5 +1,5 @@
-//! What a request costs whose servant answers later: no allocation after warm-up, neither on the lane nor in
-//! the thread that answers.
+//! Cost of a request whose servant answers later: no allocation after warm-up, neither on the lane nor in the
+//! thread that answers.
 
 use std::sync::{
     Arc, Mutex,

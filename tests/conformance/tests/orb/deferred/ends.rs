@@ -1,4 +1,4 @@
-//! Answers that nobody gives, or nobody wants.
+//! Replies that are never given, or no longer awaited.
 
 use std::{thread, time::Duration};
 

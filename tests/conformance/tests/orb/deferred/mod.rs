@@ -22,7 +22,7 @@ type Twice = (i32, ResponseHandler<i32, SystemException>);
 type Exchange = (Vec<String>, Vec<String>, ExchangeHandler);
 type ExchangeHandler = ResponseHandler<(String, Vec<String>, i16), ExchangeError>;
 
-/// What the servant was asked, and has not answered.
+/// Requests that the servant has not answered yet.
 #[derive(Default)]
 struct Pile {
     twice: Mutex<Vec<Twice>>,
@@ -52,7 +52,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// A servant that piles everything up.
 struct Clerk(Arc<Pile>);
 
-/// What makes the servant panic with its handler in hand.
+/// Argument that makes the servant panic while it has its handler.
 const PANIC: i32 = 666;
 
 impl Desk for Clerk {

@@ -1,4 +1,4 @@
-//! Each of several interceptors fails at each point, in each way: whatever starts ends, once, in reverse
+//! Each of several interceptors fails at each point, in each way: each one that starts ends once, in reverse
 //! order, and the caller gets what the last one says.
 
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use super::{Act, Journal, Registered, Watch, client, other_error, refused, serve
 const CLIENT: [&str; 3] = ["A", "B", "C"];
 const SERVER: [&str; 3] = ["D", "E", "F"];
 
-/// What is called, and what becomes of it where nobody interferes.
+/// The kind of call, and its result if no interceptor fails.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Operation {
     /// It goes well.
     Twice,
     /// A user exception.
     Greet,
-    /// Nobody waits.
+    /// No caller waits.
     Note,
 }
 
@@ -55,13 +55,13 @@ const POINTS: [(&str, bool); 9] = [
     ("send_other", true),
 ];
 
-/// Where things are called.
+/// The servers and client of a case.
 struct Stage {
     journal: Journal,
     watches: Vec<Arc<Watch>>,
     /// With the interceptors of the second half of the alphabet.
     server: Server,
-    /// Where forwarded requests go. Without interceptors.
+    /// Server of forwarded requests, without interceptors.
     elsewhere: Server,
     caller: Orb,
     is_collocated: bool,
@@ -182,7 +182,7 @@ fn run(stage: &Stage) -> usize {
                     assert_balanced(&what, &journal, SERVER, &fails);
                     let at_server = who >= 3;
                     let expected = match (&act, operation) {
-                        // Nobody waits to be told, or asked to go elsewhere.
+                        // No caller waits for a result or a forward.
                         (_, Operation::Note) if at_server && !stage.is_collocated => Outcome::Fine,
                         (Act::Forward(_), Operation::Greet) => Outcome::Refused,
                         (Act::Forward(_), _) => Outcome::Fine,

@@ -37,7 +37,7 @@ impl IorInterceptor for Sites {
                 tag: self.tag,
                 data: data.clone(),
             });
-            // 77 is nobody's profile.
+            // 77 is the tag of no known profile.
             info.add_component_to_profile(TaggedComponent { tag: ELSEWHERE, data }, 77);
         }
     }

@@ -21,7 +21,7 @@ use punctual::{
 };
 use punctual_fixtures::{conformance::ProbeRef, server::Server};
 
-/// What interceptors have seen, in order.
+/// Calls of interceptors, in order.
 #[derive(Clone, Default)]
 struct Journal(Arc<Mutex<Vec<String>>>);
 
@@ -30,7 +30,7 @@ impl Journal {
         self.0.lock().unwrap().push(entry);
     }
 
-    /// What has been noted since the last time.
+    /// Returns the notes since the last call.
     fn take(&self) -> Vec<String> {
         mem::take(&mut self.0.lock().unwrap())
     }
@@ -49,7 +49,7 @@ struct Watch {
     plan: Mutex<Option<(&'static str, Act)>>,
 }
 
-/// What an interceptor does at a point.
+/// Action of an interceptor at a point.
 #[derive(Clone, Debug)]
 enum Act {
     Raise(SystemException),
@@ -240,7 +240,7 @@ fn client(initializer: &(impl OrbInitializer + Clone + 'static), server: &Server
     (orb, probe)
 }
 
-/// What tests raise: no ORB does.
+/// Exception that only tests raise.
 fn refused() -> SystemException {
     SystemException::new(Kind::NoPermission, 4711, Completion::No)
 }

@@ -14,13 +14,13 @@ use super::{client, orb};
 struct Account(u32);
 /// How much it may cost.
 struct Budget(u32);
-/// Where an object is.
+/// Site of an object.
 struct Site(u32);
 
 /// A point of an interceptor, with the account, budget and site that it found.
 type Found = (&'static str, [Option<u32>; 3]);
 
-/// What interceptors found, in order.
+/// Policies that interceptors found, in order.
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<Vec<Found>>>);
 

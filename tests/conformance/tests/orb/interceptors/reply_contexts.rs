@@ -16,7 +16,7 @@ use super::{
     orb, server,
 };
 
-/// `PUNC`, nobody's context: before GIOP 1.2 it keeps the body where its alignment is.
+/// `PUNC`, an unassigned context: before GIOP 1.2 it keeps the body where its alignment is.
 const FILLER: u32 = 0x5055_4e43;
 
 /// Calls by hand, in every dialect, with contexts of every length modulo 8.

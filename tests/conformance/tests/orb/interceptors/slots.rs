@@ -205,7 +205,7 @@ fn slots_belong_to_their_orb() {
     release(&second);
 }
 
-/// What an ORB that is gone had in a slot goes when the thread needs slots for another one, or ends.
+/// Values in slots of an ORB that has ended are dropped when the thread needs slots for another ORB, or ends.
 #[test]
 fn values_do_not_outlive_what_they_belong_to() {
     let value = Arc::new(7_u32);

@@ -165,7 +165,7 @@ fn the_server_closes_whenever_it_is_called() {
     );
 }
 
-/// Where it was forwarded to is gone: it goes where the reference leads.
+/// The server to which it was forwarded is gone: the request goes to that of the reference.
 #[test]
 fn the_server_that_it_was_forwarded_to_is_gone() {
     let away = Server::start();
@@ -211,7 +211,7 @@ fn the_server_wants_another_form_of_target() {
             let mut peer = listener.accept();
             answer(&mut peer, |dialect, id| dialect.reply(id, 5, |body| body.u16(1)));
             let message = peer.receive().expect("the request again");
-            // Its target is not a key any more; the id stands where it stood.
+            // Its target is no longer a key; the id is where it was.
             let id = u32::from_le_bytes(message.octets[12..16].try_into().unwrap());
             let id = if message.dialect.little {
                 id
@@ -463,7 +463,7 @@ fn a_thread_is_borrowed_for_the_request() {
     assert_eq!(server.seen(1).threads.borrowed, 1);
 }
 
-/// Nobody starts what is refused before.
+/// No interceptor starts a request that was refused before.
 #[test]
 fn the_queue_has_no_room() {
     let (server, journal) = special(|pool| pool.request_buffering(LIMITS), false);

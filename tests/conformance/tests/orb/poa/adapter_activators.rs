@@ -14,7 +14,7 @@ use punctual_fixtures::{
     server::{Server, client},
 };
 
-/// Makes `north` and whatever is below it, with a default servant.
+/// Creates `north` and all adapters below it, with a default servant.
 struct Regions {
     pool: ThreadPool,
     servant: AnyServant,
@@ -80,7 +80,7 @@ fn adapters_are_made_from_the_top_to_the_one_that_is_needed() {
     let panics = reference(&server, &["panics"], &client);
     let regions = regions(&server);
     let calls = Arc::clone(&regions.calls);
-    assert!(wanted.twice(1).is_err(), "nobody makes it yet");
+    assert!(wanted.twice(1).is_err(), "no activator makes it yet");
     server.orb.root_poa().set_adapter_activator(regions);
     assert_eq!(wanted.twice(4), Ok(8));
     assert_eq!(calls.load(Ordering::SeqCst), 2, "north, and one below it");

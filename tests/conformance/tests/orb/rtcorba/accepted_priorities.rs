@@ -26,8 +26,7 @@ fn builder() -> OrbBuilder {
         .lock_memory(false)
 }
 
-/// What a TCP client of this host gets that claims this priority: the one its request runs at, or that it may
-/// not.
+/// Result of a TCP client of this host that claims this priority: that of its request, or a refusal.
 fn ask(port: u16, key: &[u8], claimed: i16) -> Option<i16> {
     let mut peer = Peer::connect(port);
     let contexts = [propagated(claimed)];
@@ -213,7 +212,7 @@ fn adapters_go_by_the_rules_of_the_orb_where_they_have_none() {
     }
 }
 
-/// What the server's configuration names is accepted, and nothing above it.
+/// Priorities in the server's configuration are accepted, and none above them.
 #[test]
 fn by_default_the_highest_priority_that_the_server_names_is_accepted() {
     let band = punctual::PriorityBand::new(priority(50), priority(60));

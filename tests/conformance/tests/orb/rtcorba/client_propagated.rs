@@ -98,7 +98,7 @@ fn a_thread_without_a_corba_priority_sends_its_native_one() {
     calls.join().unwrap();
 }
 
-/// What a client sends: the context for CLIENT_PROPAGATED, and never for anything else.
+/// Context that a client sends: for CLIENT_PROPAGATED only.
 #[test]
 fn the_context_is_sent_where_the_reference_asks_for_it() {
     let policy = |model: u32, priority: u16| {

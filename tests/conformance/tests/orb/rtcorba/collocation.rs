@@ -20,8 +20,8 @@ type Object = (&'static str, ProbeRef, fn(i16) -> i16, bool);
 /// One object for each kind of adapter, in one ORB.
 struct Scene {
     server: Server,
-    /// What the servant of each sees: its CORBA priority, given the caller's; and whether the thread's native
-    /// one changes.
+    /// View of each servant: its CORBA priority, given the caller's; and whether the thread's native one
+    /// changes.
     objects: Vec<Object>,
     realtime: bool,
 }
@@ -121,7 +121,7 @@ fn collocated_calls_run_on_the_callers_thread_and_mostly_at_its_priority() {
     calls.join().unwrap();
 }
 
-/// What a servant calls in its own ORB, and what that calls in turn.
+/// Calls of a servant in its own ORB, and nested ones.
 #[test]
 fn chains_of_collocated_calls_give_each_priority_back() {
     let scene = Scene::new();

@@ -50,7 +50,7 @@ fn a_destroyed_adapter_takes_its_objects_and_children_along_and_no_others() {
     }
     assert_eq!(remote[3].twice(1), Ok(2));
     assert_eq!(server.probe.twice(1), Ok(2));
-    // Nothing can be made in them any more.
+    // Nothing can be created in them from now on.
     let destroyed =
         |result: Result<ProbeRef, OrbError>| assert!(matches!(result, Err(OrbError::AdapterDestroyed)));
     destroyed(parent.activate(server.servant()));
@@ -106,7 +106,7 @@ fn upcalls_that_are_under_way_are_waited_for() {
             poa.destroy().unwrap();
             done.store(true, Ordering::SeqCst);
         });
-        // It lets nobody in, and waits.
+        // It admits no request, and waits.
         while probe.twice(1).is_ok() {
             thread::yield_now();
         }

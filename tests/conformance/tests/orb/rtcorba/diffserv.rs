@@ -1,4 +1,4 @@
-//! What packets say about their urgency, of requests and of replies: TAO's `Diffserv`.
+//! Network priorities of the packets of requests and replies: TAO's `Diffserv`.
 
 use punctual::{
     NetworkPriority, NetworkPriorityMapping, Orb, OrbBuilder, Priority, PriorityModel, Protocol,
@@ -59,7 +59,7 @@ fn server(watch: &Watch, is_marked: bool, model: PriorityModel) -> Server {
     Server::with_poa(orb, pool, poa)
 }
 
-/// What the first connection of a side sends.
+/// Network priority of the first connection of a side.
 fn sent(watch: &Watch, side: Side) -> NetworkPriority {
     watch.look(side, 0, |socket| {
         let socket = SockRef::from(socket);

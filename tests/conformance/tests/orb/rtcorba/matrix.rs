@@ -1,4 +1,4 @@
-//! What runs at which priority: each combination of pool, priority model and bands.
+//! Priorities of requests under each combination of pool, priority model and bands.
 //!
 //! Source: the matrix in TAO's documentation of Real-time CORBA.
 
@@ -47,9 +47,9 @@ enum Pool {
 struct Call {
     /// The client's priority; `None`: it knows nothing of priorities.
     client: Option<i16>,
-    /// What the thread runs at that waits, reads and demultiplexes.
+    /// Priority of the thread while it waits, reads and demultiplexes.
     io: i16,
-    /// What it runs at in the servant, and what `Current` says there.
+    /// Its priority in the servant, which `Current` also returns there.
     upcall: i16,
 }
 

@@ -91,7 +91,7 @@ fn references_of_one_run_are_good_in_the_next() {
         (Ok(HIGH), Ok(HIGH))
     );
     first.end();
-    assert!(remote.corba_priority().is_err(), "nobody is there");
+    assert!(remote.corba_priority().is_err(), "no server is there");
 
     let second = Run::start(port);
     assert_eq!(

@@ -31,7 +31,7 @@ fn server(orb: &Orb) -> Server {
     Server::with_poa(orb.clone(), pool, orb.root_poa())
 }
 
-/// What references to the objects of an adapter say.
+/// Policies in references to the objects of an adapter.
 fn said(server: &Server, poa: &Poa) -> RealTime {
     let probe: ProbeRef = poa.activate(server.servant()).unwrap();
     RealTime::of(&probe)

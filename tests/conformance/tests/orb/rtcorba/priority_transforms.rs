@@ -128,7 +128,7 @@ fn calls_of_the_servant_are_transformed_and_no_others() {
         scene.shift.take(),
         [(true, 5000, system_id.clone()), (false, 6000, system_id)]
     );
-    // A call of somebody else's servant goes out as it is.
+    // A call of another process's servant is sent unchanged.
     assert_eq!(plain.corba_priority_of(Some(&plain)), Ok(5000));
     assert_eq!(scene.shift.take(), []);
     // There and back: 5000 out of the plain one, 6000 in the transformed one.

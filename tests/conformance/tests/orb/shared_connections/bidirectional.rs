@@ -147,8 +147,7 @@ fn addresses_of_others_are_not_believed() {
     }
 }
 
-/// A reply over a connection that nobody has made bidirectional breaks the protocol, as does one that answers
-/// nothing.
+/// A reply over a connection that is not bidirectional breaks the protocol, as does one that answers nothing.
 #[test]
 fn invented_replies_end_the_connection() {
     let server = accepting(own());
@@ -161,7 +160,8 @@ fn invented_replies_end_the_connection() {
     assert_eq!(peer.receive().unwrap().message_type, 6, "MessageError");
 }
 
-/// What a client sends: its addresses with the first request, even ids, and replies to the server's requests.
+/// Messages of a client: its addresses with the first request, even ids, and replies to the server's
+/// requests.
 #[test]
 fn a_client_states_its_addresses_once() {
     let client = server_of(Orb::builder());

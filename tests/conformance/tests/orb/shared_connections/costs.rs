@@ -1,4 +1,4 @@
-//! What a call over a shared connection costs: system calls, as the kernel counts them. (Allocations:
+//! Cost of a call over a shared connection: system calls, as the kernel counts them. (Allocations:
 //! `allocations.rs`.)
 
 use punctual::{Limits, Priority};

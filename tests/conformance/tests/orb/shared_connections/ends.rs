@@ -43,7 +43,7 @@ fn a_late_reply_is_dropped() {
     );
 }
 
-/// What was answered is answered; the rest is sent again, over another connection.
+/// Answered requests have their results; the others are sent again, over another connection.
 #[test]
 fn an_orderly_close_has_the_rest_sent_again() {
     let client = Client::start();
@@ -233,7 +233,7 @@ fn nobody_hangs_while_pools_come_and_go() {
     });
 }
 
-/// Nobody uses it any more: its server is told.
+/// It is no longer used: its server is notified.
 #[test]
 fn it_closes_in_good_order_with_its_pool() {
     let client = Client::start();
@@ -253,7 +253,7 @@ fn it_closes_in_good_order_with_its_pool() {
     });
 }
 
-/// Nothing comes over it for a while, and nobody waits for anything.
+/// Nothing arrives over it for a while, and no caller waits.
 #[test]
 fn it_closes_when_it_is_idle_and_not_before() {
     let limits = Limits::default().connection_idle(Some(Duration::from_millis(50)));

@@ -1,4 +1,4 @@
-//! Whatever a server sends over a shared connection costs that connection, and its callers are told.
+//! Invalid messages of a server cost at most their shared connection, and its callers get an exception.
 
 use std::thread;
 
@@ -10,11 +10,11 @@ use punctual_fixtures::{
 
 use super::{Client, answer, call_all, doubled, lost, requests};
 
-/// What comes instead of the two replies that are due.
+/// Octets in place of the two replies that are due.
 type Row = (&'static str, fn(&[Message]) -> Vec<u8>);
 
 const ROWS: &[Row] = &[
-    ("a reply to nobody", |due| {
+    ("a reply without a request", |due| {
         doubled(COMMON, due[0].request().id + 1000, 1)
     }),
     ("a reply from before", |due| {

@@ -51,7 +51,7 @@ fn pools_that_cannot_read_are_refused() {
     ));
     let blocking = client.orb.threadpool().wait(LaneWait::Blocking).build().unwrap();
     let Err(OrbError::ThreadPool(rule)) = client.orb.set_reply_threadpool(&blocking) else {
-        panic!("nobody reads there");
+        panic!("no thread reads there");
     };
     assert!(rule.contains("`Polled`"), "{rule}");
 }
@@ -90,7 +90,7 @@ fn the_callers_priority_chooses_the_lane() {
     assert!(error.to_string().contains("give it a lane"), "{error}");
 }
 
-/// What lower callers do to their connection: one reply not complete, nothing read, too many calls.
+/// Faults of lower callers' connections: one reply not complete, nothing read, too many calls.
 #[test]
 fn a_high_caller_is_not_behind_low_ones() {
     let client = lanes();

@@ -28,7 +28,7 @@ use punctual_fixtures::{
     wire::{Dialect, Message},
 };
 
-/// What makes a pool of this shape.
+/// Function that gives a pool this shape.
 type Shape = fn(ThreadPoolBuilder) -> ThreadPoolBuilder;
 
 /// An ORB all of whose calls share connections, and the pool that reads the replies.

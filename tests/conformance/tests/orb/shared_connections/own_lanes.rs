@@ -98,7 +98,7 @@ fn the_own_lane_reads_where_a_thread_is_left() {
     }
 }
 
-/// All threads of the lane wait for replies at once: the last of them for its own, or nobody would read.
+/// All threads of the lane wait for replies at once: the last of them for its own, or no thread would read.
 #[test]
 fn the_last_thread_reads_for_itself() {
     let (middle, last) = pair(|pool| pool.threads(3), shared());
@@ -190,7 +190,7 @@ fn silent(orb: &Orb) -> (Listener, ProbeRef) {
     (listener, probe)
 }
 
-/// A priority above its lane's: nobody there would read in time.
+/// A priority above its lane's: no thread there would read in time.
 #[test]
 fn a_raised_caller_reads_for_itself() {
     let middle = Setup {

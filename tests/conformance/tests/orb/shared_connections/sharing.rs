@@ -220,7 +220,8 @@ fn text_is_negotiated_once() {
     assert_eq!(announced, [true, false, false]);
 }
 
-/// What forbids sharing does so here: bands, and references with private connections, which close with them.
+/// Policies that forbid sharing also do so here: bands, and private connections, which close with their
+/// references.
 #[test]
 fn bands_and_private_references_share_nothing() {
     let (recorder, client) = (

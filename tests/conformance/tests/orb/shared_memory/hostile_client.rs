@@ -134,7 +134,7 @@ impl HostileClient {
         self.ring();
     }
 
-    /// What the server has written first.
+    /// Returns the first octets that the server has written.
     pub fn read(&self, count: usize) -> Vec<u8> {
         let mut written = [0; 8];
         eventually("the server has answered", || {

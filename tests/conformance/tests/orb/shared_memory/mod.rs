@@ -285,8 +285,8 @@ fn the_fastest_way_is_taken_and_another_where_it_is_blocked() {
     server.kill();
 }
 
-/// Somebody has taken the place, and does not accept: that costs one connection timeout, and not one for
-/// each call.
+/// Another process has taken the place, and does not accept: that costs one connection timeout, and not one
+/// for each call.
 #[test]
 fn a_blocked_way_is_not_tried_again_in_each_call() {
     let path = std::env::temp_dir().join(format!("punctual-blocked-{}", std::process::id()));
@@ -326,7 +326,7 @@ fn waiting_callers_notice_that_the_server_died() {
     let lane = format!("/proc/{}/task", server.child.id());
     assert!(std::fs::read_dir(lane).unwrap().count() >= 2);
     eventually("the call is connected", || mappings(server.child.id()) == 2);
-    // Nobody reports that its request has gone: a moment later it has, and the call waits.
+    // Nothing reports that its request has been sent: a moment later it has, and the call waits.
     thread::sleep(Duration::from_millis(200));
     server.kill();
     let error = waiting.join().unwrap();
@@ -379,7 +379,7 @@ fn a_client_that_scribbles_harms_itself_only() {
     assert_eq!(probe.twice(1).unwrap(), 2);
 }
 
-/// What it says it has written is not GIOP, though it is there.
+/// The octets that it announces exist, but are not GIOP.
 #[test]
 fn a_client_that_does_not_speak_giop_is_turned_away() {
     let server = start();
@@ -389,8 +389,8 @@ fn a_client_that_does_not_speak_giop_is_turned_away() {
     eventually("it is closed", || connections(&server) == 0);
 }
 
-/// Whatever a server does with the memory, each call to it ends, in time, and calls to others are as they
-/// were.
+/// Regardless of what a server does with the memory, each call to it ends in time, and calls to others are as
+/// they were.
 #[test]
 fn a_server_that_lies_or_scribbles_harms_calls_to_itself_only() {
     let (ior, (path, number)) = {

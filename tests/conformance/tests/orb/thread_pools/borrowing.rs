@@ -40,7 +40,7 @@ fn an_exhausted_lane_borrows_from_below() {
             server.hooks.await_at_gate(calls as usize);
             assert_eq!(seen(&server, 1).threads.borrowed, calls as u64 - 1);
         }
-        // Nobody is left in either lane.
+        // No thread is left in either lane.
         wait_at_gate(scope, &client, &probe, Some(HIGH), 4);
         wait_at_gate(scope, &client, &probe, Some(LOW), 5);
         thread::sleep(BURST);
@@ -311,7 +311,7 @@ fn a_shutdown_finishes_what_a_borrowed_thread_serves() {
         );
         server.orb.shutdown();
         server.hooks.open_gate();
-        // Time for the lane's own thread to end, which nobody reports.
+        // Time for the lane's own thread to end, which is not reported.
         own.join().unwrap();
         thread::sleep(BURST);
         assert_eq!(seen(&server, 1).threads.present, 1, "the borrowed one");

@@ -345,8 +345,8 @@ fn nor_is_any_on_one_real_time_cpu() {
     stress(&server);
 }
 
-/// What is served is finished, the borrowed thread's included; what waits was not handled, and its client is
-/// told.
+/// Requests in service are completed, those of a borrowed thread included; waiting ones are not handled, and
+/// their clients are notified.
 #[test]
 fn at_the_end_nothing_is_left_undecided() {
     let server = with_lanes(two_lanes, SchedulingClass::Other);
@@ -366,7 +366,7 @@ fn at_the_end_nothing_is_left_undecided() {
         server.hooks.open_gate();
         own.join().unwrap();
         held.end();
-        let refused = waits.join().unwrap().expect_err("nobody is left to serve it");
+        let refused = waits.join().unwrap().expect_err("no thread is left to serve it");
         assert_eq!(refused.completed, Completion::No, "{refused:?}");
     });
     server.orb.shutdown_and_wait().unwrap();
@@ -378,7 +378,7 @@ fn at_the_end_nothing_is_left_undecided() {
     );
 }
 
-/// What became of calls, by the values they carried.
+/// Outcomes of calls, by the values that they carried.
 #[derive(Default)]
 struct Fates {
     served: Vec<i32>,
@@ -390,7 +390,7 @@ struct Fates {
 }
 
 /// Calls of many clients at once, each at its priority, until each has made its calls or has been told that
-/// nobody is there.
+/// no thread is there.
 fn call_from_all_sides(server: &Server, calls: i32, meanwhile: impl FnOnce()) -> Fates {
     server.hooks.open_gate();
     let fates = Mutex::new(Fates::default());

@@ -121,7 +121,7 @@ fn calls_under_way_are_finished_and_clients_are_taken_leave_of() {
         }
         assert!(
             TcpStream::connect(("127.0.0.1", profile.port)).is_err(),
-            "{name}: nobody listens"
+            "{name}: no listener remains"
         );
     }
 }

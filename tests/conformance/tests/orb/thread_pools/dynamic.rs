@@ -15,7 +15,7 @@ fn threads_are_made_one_at_a_time_up_to_the_bound() {
     let client = client();
     let probe = server.reference_for(&client);
     let pool = prefix(&server);
-    // The first request has left nobody waiting.
+    // The first request has left no thread waiting.
     assert_eq!(
         (seen(&server, 0).threads.present, seen(&server, 0).threads.dynamic),
         (2, 1)
@@ -71,8 +71,8 @@ fn without_dynamic_threads_there_are_the_static_ones() {
     );
 }
 
-/// What a life that ends looks like: the static thread stays, the dynamic ones go, and come again when they
-/// are needed.
+/// A limited lifetime: the static thread stays, the dynamic ones end, and are started again when they are
+/// needed.
 fn ends_and_comes_again(pool: Shape) {
     let server = plain(pool);
     let client = client();

@@ -1,4 +1,4 @@
-//! Connections that nobody uses are closed where that is asked for.
+//! Idle connections are closed where the settings request it.
 
 use std::time::{Duration, Instant};
 

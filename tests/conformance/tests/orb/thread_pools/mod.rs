@@ -20,7 +20,7 @@ use punctual_fixtures::{
     server::{Server, Setup},
 };
 
-/// What makes a pool of this shape.
+/// Function that gives a pool this shape.
 type Shape = fn(ThreadPoolBuilder) -> ThreadPoolBuilder;
 
 /// A server whose object runs at the caller's priority.
@@ -44,7 +44,7 @@ fn plain(pool: Shape) -> Server {
     setup.start()
 }
 
-/// An ORB whose threads stay in the ordinary class whatever priority their calls carry.
+/// An ORB whose threads stay in the ordinary class, regardless of the priority of their calls.
 fn ordinary_client() -> Orb {
     Orb::builder()
         .scheduling_class(SchedulingClass::Other)

@@ -1,4 +1,4 @@
-//! What a pool cannot be like, and what is said then.
+//! Invalid settings of a pool, and their errors.
 
 use punctual_fixtures::realtime_or_skip;
 use std::{process::Command, time::Duration};

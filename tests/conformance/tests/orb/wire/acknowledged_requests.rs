@@ -45,7 +45,7 @@ fn the_reply_is_sent_before_the_servant_is_called() {
         send(7, 1);
         server.hooks.await_at_gate(1);
         server.hooks.open_gate();
-        // Whatever its result is, the connection goes on.
+        // The connection continues, regardless of the result.
         for dialect in DIALECTS {
             peer.send(&dialect.request(8, &server.key(), "twice", |body| body.i32(21)));
             let message = peer.receive().unwrap();

@@ -16,7 +16,7 @@ const PROFILE: u16 = 1;
 const REFERENCE: u16 = 2;
 const NEEDS_ADDRESSING_MODE: u32 = 5;
 
-/// What a message was addressed to: the form, and the octets of key or profile.
+/// Target of a message: the form, and the octets of key or profile.
 fn target(reader: &mut Reader<'_>, chosen: usize) -> (u16, Vec<u8>) {
     let form = reader.u16();
     let octets = match form {

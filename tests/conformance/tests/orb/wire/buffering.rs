@@ -116,7 +116,7 @@ fn octets_are_limited_as_well() {
     assert_eq!(server.seen(0).queue.octets, half);
     peer.send(&sized(3, half));
     await_waiting(&server, 2);
-    // The smallest message there is does not fit any more, but for a few octets.
+    // Only a few octets are left: even the smallest message no longer fits.
     peer.send(&sized(4, size(200)));
     assert_answered(&mut peer, 4, 2, &FULL);
     // One that never will is refused for good.
@@ -240,7 +240,7 @@ fn nothing_that_was_let_in_is_lost_under_overload() {
         ..Setup::default()
     };
     let server = setup.start();
-    // So that all of it runs at the gate, which counts, and nobody waits there.
+    // So that all of it runs at the gate, which counts, and no thread waits there.
     server.hooks.open_gate();
     let (mut served, mut refused) = (0, 0);
     thread::scope(|scope| {

@@ -212,7 +212,7 @@ fn without_buffering_only_the_clock_counts() {
     assert_eq!(server.seen(0).expired, 1);
 }
 
-/// What our own clients say is what our servers drop by.
+/// Punctual's servers drop requests by the deadlines that Punctual's clients state.
 #[test]
 fn a_call_that_nobody_waits_for_any_more_is_not_served() {
     let server = server(ExpiredRequests::DropByWaitingTime);

@@ -35,7 +35,7 @@ fn messages_that_are_never_complete_end_their_connection() {
         (COMMON.header(REQUEST, false, 100).finish(), 2),
         (Dialect::new(1, true).header(REQUEST, false, 100).finish(), 1),
         (request[..request.len() - 1].to_vec(), 2),
-        // Between messages the version of a fragmented one is not known any more.
+        // Between messages the version of a fragmented one is no longer known.
         (fragmented[0].clone(), 0),
     ];
     for (start, minor) in &starts {
@@ -280,7 +280,7 @@ fn every_thread_of_a_lane_takes_its_share() {
     }
 }
 
-/// Each peer pipelines everything at once; the lane has three threads and answers in whatever order.
+/// Each peer pipelines everything at once; the lane has three threads and answers in any order.
 #[test]
 fn pipelined_requests_are_answered_exactly_once() {
     const PEERS: usize = 4;

@@ -99,7 +99,7 @@ fn a_request_runs_on_the_lane_it_arrives_on() {
         let mut peer = Peer::connect(*port);
         for (_, asked) in &endpoints {
             let reply = call(&mut peer, &server, "corba_priority", &propagated(COMMON, *asked));
-            assert_eq!(short(&reply), *own, "the lane's, whatever was asked");
+            assert_eq!(short(&reply), *own, "the lane's, regardless of the request");
             assert_eq!(
                 reply.reply().contexts,
                 [],

@@ -47,7 +47,7 @@ fn a_deactivated_object_finishes_what_it_is_doing() {
         let call = scope.spawn(|| probe.wait_at_gate(5));
         server.hooks.await_at_gate(1);
         let deactivation = scope.spawn(|| server.poa.deactivate(&server.probe).unwrap());
-        eventually("nobody else gets in", || probe.twice(1) == Err(gone()));
+        eventually("no further request gets in", || probe.twice(1) == Err(gone()));
         assert!(!deactivation.is_finished(), "it waits for the call under way");
         server.hooks.open_gate();
         assert_eq!(call.join().unwrap(), Ok(5));
@@ -98,7 +98,7 @@ fn an_object_deactivates_itself() {
     assert_eq!(server.another().twice(1), Ok(2));
 }
 
-/// Nobody activates or deactivates anything outside of upcalls, and the servants go all the same.
+/// No thread activates or deactivates objects outside of upcalls, and the servants go all the same.
 #[test]
 fn servants_deactivated_in_upcalls_do_not_pile_up() {
     let server = Server::start();
@@ -181,12 +181,11 @@ fn shutdown_finishes_calls_and_takes_leave_of_every_client() {
         assert!(peer.is_closed());
     }
     server.orb.shutdown_and_wait().unwrap();
-    assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "nobody listens");
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "no listener");
     assert!(server.poa.deactivate(&server.probe).is_err());
 }
 
-/// What a client sees of the same: the request that was not handled is sent again, to a server that is not
-/// there.
+/// The same for a client: the request that was not handled is sent again, to a server that no longer exists.
 #[test]
 fn a_client_of_a_server_that_was_shut_down_knows_that_nothing_was_done() {
     let server = Server::start();

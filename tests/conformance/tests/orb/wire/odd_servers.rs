@@ -133,7 +133,7 @@ fn answers_to_other_requests_are_passed_over() {
     );
 }
 
-/// What a server says instead of results, and what its client makes of it. Afterwards the reference is as
+/// Replies of a server in place of results, and their effect on its client. Afterwards the reference is as
 /// good as before.
 #[test]
 fn odd_answers_become_system_exceptions() {

@@ -6,7 +6,7 @@ use punctual_fixtures::{
     wire::{COMMON, Dialect, Message, Reader},
 };
 
-/// What a server says.
+/// Answer of a server.
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// Nothing at all.

@@ -171,7 +171,8 @@ fn a_lane_that_blocks_hands_nothing_on() {
     let [low, high] = ports(&server);
     for (port, asked, expected) in [(low, HIGH, LOW), (high, LOW, LOW)] {
         let mut peer = Peer::connect(port);
-        // What connects first has the thread; and it takes what others hand on when nobody has it.
+        // The first connection has the thread, which takes messages that other threads hand on when it is
+        // free.
         peer.send(&request(COMMON, &server, 1, Some(asked), "corba_priority", 0));
         assert_eq!(short(&peer.receive().expect("a reply")), expected);
     }

@@ -58,7 +58,7 @@ fn objects_with_one_thread_each_can_call_each_other_back() {
     }
 }
 
-/// Whatever the octets travel over: streams promise edges, and not all are sockets.
+/// Over every kind of stream: all promise edges, but not all are sockets.
 #[test]
 fn every_transport_can_be_waited_for() {
     for place in ["iiop://127.0.0.1:0", "uiop://"] {
@@ -95,7 +95,7 @@ fn blocking_they_wait_for_each_other_until_the_deadline() {
     let (one, _other) = partners(blocking);
     let client = client();
     let here = one.reference_for(&client);
-    assert_eq!(here.rally(1), Ok(1), "nobody calls back");
+    assert_eq!(here.rally(1), Ok(1), "without a callback");
     let late = here.rally(2).unwrap_err();
     assert_eq!(late.kind, Kind::Timeout);
 }
@@ -430,7 +430,7 @@ fn one_reference_may_serve_where_the_others_block() {
     one.hooks.choose_partner(there);
     other.hooks.choose_partner(one.reference_for(&other.orb));
     let client = client();
-    // One waits and serves; the other one, which is called back by nobody who waits for it, blocks.
+    // One waits and serves; the other one, which no waiting caller calls back, blocks.
     assert_eq!(one.reference_for(&client).rally(2), Ok(2));
 }
 

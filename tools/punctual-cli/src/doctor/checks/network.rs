@@ -129,7 +129,7 @@ pub fn napi(system: &System) -> Finding {
     )
 }
 
-/// Judges the priorities of the kernel's threads with certain names.
+/// Checks the priorities of the kernel's threads with certain names.
 fn judge(system: &System, subject: Subject, selects: impl Fn(&str) -> bool, none: &str) -> Finding {
     let threads: Vec<KernelThread> = kernel_threads(system, selects);
     if threads.is_empty() {

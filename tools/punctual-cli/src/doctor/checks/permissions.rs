@@ -11,7 +11,7 @@ pub fn realtime_class(system: &System) -> Finding {
         id: "realtime-class",
         title: "Real-time priorities",
         why: "Linux shares the CPU among ordinary programs, so an urgent one waits for others. A program \
-              in the real-time class SCHED_FIFO runs at once, whatever ordinary programs do. Users need a \
+              in the real-time class SCHED_FIFO runs at once, ahead of ordinary programs. Users need a \
               right to it; without it, nothing else on this list helps.",
     };
     match system.rights.priority {

@@ -18,7 +18,7 @@ use crate::command::run;
 struct Gateway {
     child: Child,
     said: BufReader<ChildStdout>,
-    /// What it connects, as it says, after an empty line.
+    /// The two sides that it connects, as printed, after an empty line.
     ways: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl Gateway {
         Self { child, said, ways }
     }
 
-    /// SIGKILL: it does not get to do anything any more.
+    /// SIGKILL: it cannot run any further code.
     fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

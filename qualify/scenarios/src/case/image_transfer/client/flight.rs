@@ -132,7 +132,7 @@ impl Flight {
     }
 
     fn end(self) -> Result<Downloaded, Error> {
-        // What still waits is not delivered any more.
+        // Events that still wait are no longer delivered.
         self.channel.destroy();
         let transfer = &self.transfer;
         let paper = |time: Duration| time.as_secs_f64() * self.scale;

@@ -64,7 +64,7 @@ pub(super) const CASES: &[Case] = &[
             };
             let first = fragments_of_twice(dialect, f, &[16]).swap_remove(0);
             let id = if dialect.little { ID } else { ID.swap_bytes() }.to_le_bytes();
-            // The same octets stand for the id, whatever the order of the rest.
+            // The same octets stand for the id, regardless of the order of the rest.
             let id = if other.little {
                 u32::from_le_bytes(id)
             } else {

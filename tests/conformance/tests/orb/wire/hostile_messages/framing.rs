@@ -1,4 +1,4 @@
-//! What is not GIOP, of the wrong size, or nothing a client sends.
+//! Octets that are not GIOP, messages of wrong size, and those that no client sends.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! The table of bad messages: each gets the right answer, costs at most its own connection, and nobody else
-//! notices.
+//! The table of bad messages: each gets the right answer, costs at most its own connection, and no other
+//! client notices.
 
 mod bodies;
 mod fragments;
@@ -142,7 +142,7 @@ fn nothing(_: Dialect) -> Answer {
     Nothing
 }
 
-/// What the server, which is on this machine, writes.
+/// Octets that the server writes in the native byte order.
 fn native(write: impl FnOnce(Octets) -> Octets) -> Answer {
     Results(write(Dialect::new(2, cfg!(target_endian = "little")).octets()).finish())
 }

@@ -40,7 +40,7 @@ pub(super) const CASES: &[Case] = &[
         Stays,
     ),
     case(
-        "where nobody is",
+        "of an unknown object",
         ALL,
         |dialect, _| dialect.locate_request(ID, b"nobody"),
         |_| Located(0),
@@ -76,7 +76,7 @@ pub(super) const CASES: &[Case] = &[
         Stays,
     ),
     case(
-        "address by a profile of nobody's",
+        "address by an unknown profile",
         ONLY_1_2,
         |dialect, f| by_profile(dialect, 99, &f.profile),
         no_object,
@@ -126,7 +126,7 @@ pub(super) const CASES: &[Case] = &[
     ),
     // Oneway calls are never answered, and response flags of 1 get an answer without results.
     case(
-        "oneway to nobody",
+        "oneway to an unknown object",
         ALL,
         |dialect, _| dialect.request_with(ID, 0, b"nobody", "note", &[], |b| b.i32(1)),
         nothing,
