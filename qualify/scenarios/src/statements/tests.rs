@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use super::*;
-use crate::{benchmarks, control::meet};
+use crate::{benchmark::Effect, benchmarks, control::meet};
 
 fn claims() -> impl Iterator<Item = (&'static str, &'static str)> {
     let stated = papers().iter().flat_map(|paper| &paper.statements);
@@ -48,24 +48,43 @@ fn literals_make_claims() {
 }
 
 #[test]
-fn every_control_breaks_something() {
+fn every_control_changes_something() {
     for benchmark in benchmarks() {
+        let name = benchmark.name;
         for control in benchmark.controls {
-            assert!(!control.breaks.is_empty(), "{}@{}", benchmark.name, control.id);
+            let mut patterns = control
+                .breaks
+                .iter()
+                .copied()
+                .chain(benchmark.restored_by(control));
+            assert!(patterns.next().is_some(), "{name}@{}", control.id);
+            let both = benchmark.restored_by(control).find(|claim| control.breaks(claim));
+            assert_eq!(both, None, "{name}@{} breaks and restores it", control.id);
         }
         let ids: BTreeSet<_> = benchmark.controls.iter().map(|control| control.id).collect();
-        assert_eq!(ids.len(), benchmark.controls.len(), "{}", benchmark.name);
+        assert_eq!(ids.len(), benchmark.controls.len(), "{name}");
+        let mut restoring = benchmark.restored.iter().map(|restored| restored.control.id);
+        assert!(
+            restoring.all(|id| ids.contains(id)),
+            "{name} restores by controls of its own"
+        );
     }
 }
 
+/// Explained claims that no control restores, with the reason.
+const NOT_RESTORED: &[(&str, &str, &str)] = &[(
+    "case.flight-program",
+    "muf.additional",
+    "its reason is the mix of execution times, which is one and the same for both strategies: under another \
+     load RMS gains as well, and exchanging the strategies would invert any ratio",
+)];
+
 #[test]
 fn claims_of_statements_have_controls() {
-    let stated = papers().iter().flat_map(|paper| &paper.statements);
     let mut without = Vec::new();
-    for stated in stated {
-        // One that does not hold has been seen to fail.
+    for stated in papers().iter().flat_map(|paper| &paper.statements) {
         let Judgement::Claims {
-            benchmark,
+            benchmark: name,
             claims,
             explained,
             ..
@@ -73,17 +92,43 @@ fn claims_of_statements_have_controls() {
         else {
             continue;
         };
-        let explained = |claim: &&String| explained.keys().any(|pattern| meet(pattern, claim));
-        let of = benchmarks().filter(|one| one.name == benchmark);
-        let breaks: Vec<&str> = of
-            .flat_map(|one| one.controls)
-            .flat_map(|control| control.breaks.iter().copied())
-            .collect();
-        let has_one = |claim: &&String| breaks.iter().any(|id| meet(id, claim));
-        let bare = claims.iter().filter(|claim| !has_one(claim) && !explained(claim));
-        without.extend(bare.map(|claim| format!("{}: {benchmark}.{claim}", stated.id)));
+        let benchmark = benchmarks().find(|one| one.name == name).expect("another test");
+        let has = |claim: &str, effect: Effect| {
+            let mut controls = benchmark.controls.iter();
+            controls.any(|control| benchmark.effect(control, claim) == Some(effect))
+        };
+        let is_exempt = |claim: &str| NOT_RESTORED.iter().any(|(of, id, _)| of == name && *id == claim);
+        for claim in claims {
+            let is_explained = explained.keys().any(|pattern| meet(pattern, claim));
+            // An explained claim has been seen to fail; what has to be seen is that it can hold.
+            let is_tried = match is_explained {
+                true => has(claim, Effect::Restores) || is_exempt(claim),
+                false => has(claim, Effect::Breaks),
+            };
+            if !is_tried {
+                without.push(format!("{}: {name}.{claim}", stated.id));
+            }
+        }
     }
     assert!(without.is_empty(), "no control: {without:#?}");
+}
+
+/// Benchmarks that report holes claim that the processor was never idle while a call waited.
+#[test]
+fn benchmarks_that_report_holes_have_a_control_with_an_idle_processor() {
+    let others = [
+        "attacks",
+        "orb.latency",
+        "orb.priority-inversion",
+        "orb.context-switches",
+    ];
+    let report = benchmarks().filter(|one| one.name.starts_with("rt.") || others.contains(&one.name));
+    let report: Vec<_> = report.collect();
+    assert!(report.len() > others.len());
+    for benchmark in report {
+        let control = benchmark.control_of("no-idle-hole");
+        assert!(control.is_some(), "{}", benchmark.name);
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ use self::{
     operations::Operation,
 };
 use crate::{
-    control::Control,
+    control::{Control, Restored},
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
@@ -34,6 +34,16 @@ impl Experiment for FlightProgramCase {
     const PAGE: &'static str = include_str!("page.toml");
     const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&claims::ALL);
     const CONTROLS: &'static [Control] = &[UNDERLOAD, BY_RATE, NEVER, PESSIMISTIC, GREATER_LOAD];
+    const RESTORED: &'static [Restored] = &[
+        Restored {
+            control: &PESSIMISTIC,
+            claims: &["muf.not-more"],
+        },
+        Restored {
+            control: &GREATER_LOAD,
+            claims: &["rms.cancelling"],
+        },
+    ];
 
     fn expected(length: Length) -> Duration {
         (Duration::from_secs(seconds(length)) + AROUND) * CASES.len() as u32
