@@ -283,6 +283,7 @@ mod tests {
         };
         let (two, all) = (of(&["idle", "locates"]), of(&[]));
         assert_eq!(all, (attacks::BENCHMARK.expected)(Settings::default().length()));
+        assert!(of(&["idle"]) < two, "{two:?}");
         assert_eq!(all - of(&["idle"]), (two - of(&["idle"])) * 15, "16 attacks");
     }
 }

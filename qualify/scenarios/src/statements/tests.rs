@@ -1,6 +1,10 @@
 //! The table refers to what exists.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use super::*;
 use crate::{benchmark::Effect, benchmarks, control::meet};
@@ -161,19 +165,65 @@ fn limits_are_those_of_the_methods() {
 
 #[test]
 fn findings_are_described() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/findings.md");
-    let findings = fs::read_to_string(file).unwrap();
+    let index = fs::read_to_string(findings().join("README.md")).unwrap();
     let stated = papers().iter().flat_map(|paper| &paper.statements);
+    let mut wrong = Vec::new();
     for stated in stated {
         if let Judgement::Claims {
-            finding: Some(anchor),
-            ..
+            finding: Some(page), ..
         } = &stated.judgement
         {
-            let found = findings.contains(&format!("<a id=\"{anchor}\"></a>"));
-            assert!(found, "{}: {anchor} is not in docs/findings.md", stated.id);
+            wrong.extend(undescribed(page, &index).map(|what| format!("{}: {what}", stated.id)));
         }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_eq!(undescribed("jitter", "](jitter.md)"), None);
+    let absent = Some("docs/findings/chance.md is not there".to_owned());
+    assert_eq!(undescribed("chance", "](chance.md)"), absent);
+    let unlisted = Some("docs/findings/README.md does not list jitter.md".to_owned());
+    assert_eq!(undescribed("jitter", ""), unlisted);
+}
+
+/// The parts of a page on a finding; the last one says what would change it, or what would tell.
+const PARTS: [&str; 4] = [
+    "## What the paper saw",
+    "## What we see",
+    "## Why",
+    "## What would ",
+];
+
+#[test]
+fn pages_of_findings_have_four_parts_and_a_picture() {
+    for entry in fs::read_dir(findings()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if ["README.md", "limits.md"].contains(&name) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let parts = text.lines().filter(|line| line.starts_with("## "));
+        let parts: Vec<_> = parts.collect();
+        let are_those = parts.len() == PARTS.len()
+            && PARTS
+                .iter()
+                .zip(&parts)
+                .all(|(part, line)| line.starts_with(part));
+        assert!(are_those, "{name}: {parts:?}");
+        assert!(text.contains("](../gallery/"), "{name} has no picture");
+    }
+}
+
+/// Returns what is wrong with the page of a finding; `index` lists all pages.
+fn undescribed(page: &str, index: &str) -> Option<String> {
+    if !findings().join(format!("{page}.md")).is_file() {
+        return Some(format!("docs/findings/{page}.md is not there"));
+    }
+    let is_listed = index.contains(&format!("]({page}.md)"));
+    (!is_listed).then(|| format!("docs/findings/README.md does not list {page}.md"))
+}
+
+fn findings() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/findings")
 }
 
 /// Returns whether a literal of the source, in which `{…}` stands for any characters, makes this claim.
