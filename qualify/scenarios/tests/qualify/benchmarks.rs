@@ -85,7 +85,7 @@ const HELPING: Control = Control {
     breaks: &["strict"],
 };
 
-/// Of its claims, one holds if it is helped, one never, and two without help.
+/// One of its claims holds if it is helped, one never, and two without help.
 fn excused(testbed: &mut Testbed) -> Result<Findings, Error> {
     let mut outcome = testbed.outcome("t.excused");
     let [helped, strict] = match testbed.is_under(&HELPING) {

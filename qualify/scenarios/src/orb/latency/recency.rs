@@ -91,8 +91,8 @@ fn is_waited_for(call: Span, others: &[Span]) -> bool {
     others.get(next).is_some_and(|other| other.start_ns < until)
 }
 
-/// Returns the share of the variance of the latencies outside holes that is between classes, from 0 to 1: what
-/// the cause accounts for. `None` if all latencies are the same, or there are none.
+/// Returns the share of the variance of the latencies outside holes that is between classes, from 0 to 1:
+/// what the cause accounts for. `None` if all latencies are the same, or there are none.
 fn share_of_variance(classes: &[Class], holes: &[Hole]) -> Option<f64> {
     let latencies = |(_, calls): &Class| -> Vec<f64> {
         let outside = calls
