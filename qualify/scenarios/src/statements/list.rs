@@ -56,16 +56,19 @@ fn text(all: &[&Benchmark]) -> String {
                     lines.push(format!("by: {method}"));
                     lines.push(format!("claims: {benchmark}: {}", claims.join(", ")));
                     let controls = controls(all, benchmark, claims);
-                    let controls = if controls.is_empty() {
-                        "none"
-                    } else {
-                        &controls.join(", ")
-                    };
-                    lines.push(format!("controls: {controls}"));
                     let restoring = restoring(all, benchmark, claims);
-                    lines.extend(
-                        (!restoring.is_empty()).then(|| format!("holds under: {}", restoring.join(", "))),
-                    );
+                    lines.push(match (&controls[..], &restoring[..]) {
+                        ([], []) => "controls: none".to_owned(),
+                        ([], restoring) => format!("holds under: {}", restoring.join(", ")),
+                        (controls, []) => format!("controls: {}", controls.join(", ")),
+                        (controls, restoring) => {
+                            format!(
+                                "controls: {}; holds under: {}",
+                                controls.join(", "),
+                                restoring.join(", ")
+                            )
+                        }
+                    });
                     let explained = explained.iter();
                     lines.extend(explained.map(|(claim, why)| format!("explained, {claim}: {why}")));
                 }
