@@ -4,7 +4,7 @@
 mod figure;
 mod measured;
 
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use crate::command::{cargo, root};
 
@@ -13,8 +13,8 @@ use self::{figure::Theme, measured::Demo};
 /// Folder of the figures.
 const FOLDER: &str = "docs/gallery";
 
-/// Document whose pictures are figures of `punctual qualify`.
-const FINDINGS: &str = "docs/findings.md";
+/// Folder of the documents whose pictures are figures of `punctual qualify`.
+const FINDINGS: &str = "docs/findings";
 
 /// Measures, or reads `--from FILE.json`, and writes the figures of the demo; or copies those that the
 /// findings show from a folder of figures.
@@ -43,16 +43,15 @@ fn copy_pictures(folder: &Path) -> Result<(), String> {
         let path = path.display().to_string();
         move |error: std::io::Error| format!("{path}: {error}")
     };
-    let text = fs::read_to_string(root().join(FINDINGS)).map_err(failed(Path::new(FINDINGS)))?;
     let entries = fs::read_dir(folder).map_err(failed(folder))?;
     let figures = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut figures: Vec<(u32, String)> = figures.filter_map(numbered).collect();
     figures.sort();
-    for name in pictures(&text) {
-        match figures.iter().find(|(_, figure)| figure == name) {
+    for name in shown_pictures().map_err(failed(Path::new(FINDINGS)))? {
+        match figures.iter().find(|(_, figure)| *figure == name) {
             Some((number, figure)) => {
                 let figure = folder.join(format!("{number}-{figure}"));
-                fs::copy(&figure, root().join(FOLDER).join(name)).map_err(failed(&figure))?;
+                fs::copy(&figure, root().join(FOLDER).join(&name)).map_err(failed(&figure))?;
                 println!("{FOLDER}/{name}");
             }
             None => println!("{name}: not in {}", folder.display()),
@@ -67,9 +66,19 @@ fn numbered(file: String) -> Option<(u32, String)> {
     Some((number.parse().ok()?, name.to_owned()))
 }
 
+/// Names of the pictures that the findings show, in alphabetical order.
+fn shown_pictures() -> std::io::Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(root().join(FINDINGS))? {
+        let text = fs::read_to_string(entry?.path())?;
+        names.extend(pictures(&text).map(str::to_owned));
+    }
+    Ok(names)
+}
+
 /// Names of the pictures that a document shows.
 fn pictures(document: &str) -> impl Iterator<Item = &str> {
-    let linked = document.split("](gallery/").skip(1);
+    let linked = document.split("](../gallery/").skip(1);
     linked.filter_map(|rest| rest.split_once(')').map(|(name, _)| name))
 }
 
@@ -99,15 +108,16 @@ mod tests {
 
     #[test]
     fn pictures_of_the_findings_exist() {
-        let text = fs::read_to_string(root().join(FINDINGS)).unwrap();
-        for name in pictures(&text) {
-            assert!(root().join(FOLDER).join(name).exists(), "{name}");
+        let names = shown_pictures().unwrap();
+        assert!(names.len() >= 15, "{names:?}");
+        for name in names {
+            assert!(root().join(FOLDER).join(&name).exists(), "{name}");
         }
     }
 
     #[test]
     fn pictures_are_found_by_their_links() {
-        let text = "![A](gallery/a.svg) and [b](b.md)\n![C](gallery/c.svg)";
+        let text = "![A](../gallery/a.svg) and [b](b.md)\n![C](../gallery/c.svg)";
         assert_eq!(pictures(text).collect::<Vec<_>>(), ["a.svg", "c.svg"]);
     }
 }

@@ -5,7 +5,12 @@ use std::time::Duration;
 use punctual_harness::Outcome;
 use punctual_report::Chapter;
 
-use crate::{control::Control, error::Error, length::Length, testbed::Testbed};
+use crate::{
+    control::{Control, Restored, meet},
+    error::Error,
+    length::Length,
+    testbed::Testbed,
+};
 
 /// A measurement that `punctual bench NAME` runs, and `punctual qualify` among others.
 pub struct Benchmark {
@@ -20,12 +25,44 @@ pub struct Benchmark {
     pub run: fn(&mut Testbed) -> Result<Findings, Error>,
     /// Under which its claims must not hold, the most telling one first: a quick run measures only that one.
     pub controls: &'static [Control],
+    /// Which claims that do not hold must hold under which of the controls.
+    pub restored: &'static [Restored],
+}
+
+/// What a control must do to a claim.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Effect {
+    /// It must not hold.
+    Breaks,
+    /// It must hold.
+    Restores,
 }
 
 impl Benchmark {
-    /// Returns the control under which a claim must not hold, the first one if there are several.
+    /// Returns the control under which the verdict on a claim must change, the first one if there are
+    /// several.
     pub(crate) fn control_of(&self, claim: &str) -> Option<&'static Control> {
-        self.controls.iter().find(|control| control.breaks(claim))
+        let mut controls = self.controls.iter();
+        controls.find(|control| self.effect(control, claim).is_some())
+    }
+
+    /// Returns what a control must do to a claim, or to one of those of a pattern.
+    pub(crate) fn effect(&self, control: &Control, claim: &str) -> Option<Effect> {
+        if control.breaks(claim) {
+            return Some(Effect::Breaks);
+        }
+        let mut restored = self.restored_by(control);
+        let meets = restored.any(|pattern| meet(pattern, claim));
+        meets.then_some(Effect::Restores)
+    }
+
+    /// Returns the patterns of the claims that must hold under a control.
+    pub(crate) fn restored_by(&self, control: &Control) -> impl Iterator<Item = &'static str> {
+        let of_control = self
+            .restored
+            .iter()
+            .filter(move |restored| restored.control == control);
+        of_control.flat_map(|restored| restored.claims.iter().copied())
     }
 }
 

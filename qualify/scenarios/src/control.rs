@@ -1,4 +1,4 @@
-//! Controls: runs of a benchmark in which its claims must not hold.
+//! Controls: runs of a benchmark in which the verdict on its claims must change.
 
 /// A run of a benchmark with one thing changed, under which claims about that thing must not hold: lanes
 /// replaced by a pool without lanes, inheritance by none, the load removed. A claim that holds even then
@@ -14,6 +14,16 @@ pub struct Control {
     pub about: &'static str,
     /// Ids of the claims that must not hold; `*` stands for any characters.
     pub breaks: &'static [&'static str],
+}
+
+/// Claims that do not hold here, for a reason that the table of statements explains, and that must hold under
+/// a control, which takes the reason away. Otherwise the reason would only be asserted.
+#[derive(Debug)]
+pub struct Restored {
+    /// One of the benchmark's controls.
+    pub control: &'static Control,
+    /// Ids of the claims that must hold; `*` stands for any characters.
+    pub claims: &'static [&'static str],
 }
 
 impl Control {

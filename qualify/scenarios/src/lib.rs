@@ -58,7 +58,7 @@ mod waits;
 pub use benchmark::{Benchmark, Findings};
 pub use catalog::{benchmarks, main_if_asked};
 pub use compare::Against;
-pub use control::Control;
+pub use control::{Control, Restored};
 pub use error::Error;
 pub use length::Length;
 pub use report::Files;

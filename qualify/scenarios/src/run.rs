@@ -13,6 +13,7 @@ use punctual_report::Chapter;
 use punctual_system::signals::TerminationSignal;
 
 use crate::{
+    attacks,
     benchmark::{Benchmark, Findings},
     control::Control,
     error::Error,
@@ -46,9 +47,13 @@ impl Part<'_> {
     const PREPARATION: Duration = Duration::from_secs(4);
 
     fn expected(&self, settings: &Settings) -> Duration {
-        match settings.seconds {
-            Some(seconds) => Duration::from_secs(seconds.into()) + Self::PREPARATION,
-            None => (self.benchmark.expected)(settings.length()),
+        let length = settings.length();
+        match (settings.seconds, settings.attacks.len()) {
+            (Some(seconds), _) => Duration::from_secs(seconds.into()) + Self::PREPARATION,
+            (None, 1..) if self.benchmark.name == attacks::BENCHMARK.name => {
+                attacks::expected(settings.attacks.len(), length)
+            }
+            (None, _) => (self.benchmark.expected)(length),
         }
     }
 }
@@ -262,5 +267,23 @@ mod tests {
             ..Settings::default()
         };
         assert_eq!(part.expected(&short), Duration::from_secs(7));
+    }
+
+    #[test]
+    fn the_announced_time_is_that_of_the_chosen_attacks() {
+        let of = |names: &[&str]| {
+            let part = Part {
+                benchmark: &attacks::BENCHMARK,
+                control: None,
+            };
+            part.expected(&Settings {
+                attacks: names.iter().copied().map(str::to_owned).collect(),
+                ..Settings::default()
+            })
+        };
+        let (two, all) = (of(&["idle", "locates"]), of(&[]));
+        assert_eq!(all, (attacks::BENCHMARK.expected)(Settings::default().length()));
+        assert!(of(&["idle"]) < two, "{two:?}");
+        assert_eq!(all - of(&["idle"]), (two - of(&["idle"])) * 15, "16 attacks");
     }
 }

@@ -76,6 +76,11 @@ const KILLED: Control = Control {
     about: "a server that ends during each attack",
     breaks: &["*.alive"],
 };
+const STOPPED: Control = Control {
+    id: "stopped",
+    about: "a server that is stopped for 100 ms in each block alone",
+    breaks: &["no-idle-hole"],
+};
 
 /// The roles of the child processes.
 pub(crate) const ROLES: &[(&str, Role)] = &[(peer::ROLE, peer::peer)];
@@ -132,11 +137,10 @@ impl Experiment for Attacks {
     const ABOUT: &'static str =
         "calls, latencies and memory of a server with three lanes while one of them is attacked";
     const PAGE: &'static str = include_str!("attacks.toml");
-    const CONTROLS: &'static [Control] = &[HELD, KILLED, SLOWED, HOARDING, UNLIMITED];
+    const CONTROLS: &'static [Control] = &[HELD, KILLED, SLOWED, HOARDING, UNLIMITED, STOPPED];
 
     fn expected(length: Length) -> Duration {
-        let plan = Plan::of(length);
-        plan.of_pair() * plan.rounds * ATTACKS.len() as u32 + Duration::from_secs(2)
+        expected(ATTACKS.len(), length)
     }
 
     fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
@@ -174,6 +178,12 @@ impl Experiment for Attacks {
         }
         Ok(())
     }
+}
+
+/// Returns the expected duration of this many attacks.
+pub(crate) fn expected(attacks: usize, length: Length) -> Duration {
+    let plan = Plan::of(length);
+    plan.of_pair() * plan.rounds * attacks as u32 + Duration::from_secs(2)
 }
 
 /// Returns the attacks of these names; without names, all.
@@ -234,6 +244,7 @@ impl<'t> Watch<'t> {
             Some(control) if *control == KILLED => Some(Fault::Killed),
             Some(control) if *control == SLOWED => Some(Fault::Slowed),
             Some(control) if *control == HOARDING => Some(Fault::Hoarding),
+            Some(control) if *control == STOPPED => Some(Fault::Stopped),
             _ => None,
         };
         let block = match site.block(attack, fault, seconds) {

@@ -39,7 +39,7 @@ const TRY: Duration = Duration::from_millis(30);
 const ABOVE_ALL: NativePriority = NativePriority(97);
 const SAMPLE: Duration = Duration::from_millis(20);
 
-/// What happens during an attack under a control.
+/// What happens in a block under a control: during an attack, except [`Fault::Stopped`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Fault {
     /// Another program keeps the CPU for [`HELD`] of the time.
@@ -50,10 +50,20 @@ pub(super) enum Fault {
     Slowed,
     /// The server keeps [`HOARDED`] octets until the next block.
     Hoarding,
+    /// The server is stopped for [`STOPPED`] in blocks alone, whose holes are reported.
+    Stopped,
+}
+
+impl Fault {
+    fn is_during_attacks(self) -> bool {
+        self != Self::Stopped
+    }
 }
 
 const HELD: f64 = 0.85;
 const SLOWED: f64 = 0.3;
+/// Several times the shortest hole.
+const STOPPED: Duration = Duration::from_millis(100);
 /// More than an attack may take.
 const HOARDED: usize = 160 << 20;
 
@@ -130,7 +140,7 @@ impl Site {
             })?;
         }
         self.newcomers.tell(&self.arrive(length))?;
-        if let (Some(_), Some(fault)) = (attack, fault) {
+        if let Some(fault) = fault.filter(|fault| fault.is_during_attacks() == attack.is_some()) {
             self.disturb(fault, length)?;
         }
         let highest = highest_resident(server, length)?;
@@ -183,10 +193,15 @@ impl Site {
 
     /// Disturbs the server. A program that keeps the CPU has ended when this returns.
     fn disturb(&mut self, fault: Fault, length: Duration) -> Result<(), Error> {
+        let server = Pid::from_raw(self.server().get()).ok_or("the server has no id")?;
         match fault {
-            Fault::Killed => {
-                let server = Pid::from_raw(self.server().get()).ok_or("the server has no id")?;
-                Ok(kill_process(server, Signal::KILL)?)
+            Fault::Killed => Ok(kill_process(server, Signal::KILL)?),
+            Fault::Stopped => {
+                // Counted calls have begun by then.
+                thread::sleep(LEAD);
+                kill_process(server, Signal::STOP)?;
+                thread::sleep(STOPPED);
+                Ok(kill_process(server, Signal::CONT)?)
             }
             Fault::Hoarding => self.deployment.hoard(HOARDED),
             Fault::Held => self.keep_cpu(length, HELD, 1),

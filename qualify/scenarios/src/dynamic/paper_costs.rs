@@ -57,7 +57,8 @@ fn creation(outcome: &mut Outcome) {
     let first = outcome.rows().iter().find(is_ours);
     let line = |column| first.and_then(|row| row.number(column));
     let growth = line("slope_ns_per_key").zip(line("intercept_ns"));
-    let growth = growth.map(|(slope, intercept)| slope * KEYS / intercept);
+    // A line through zero, or below it, grows without limit as a share of its beginning.
+    let growth = growth.map(|(slope, intercept)| slope * KEYS / intercept.max(0.0));
     let text = "growth of the time to create a key over 10,000 keys, by the fitted line, as a share of the \
                 time of the first one, above 1: it grows linearly";
     add(
@@ -107,10 +108,13 @@ mod tests {
 
     use super::*;
 
-    fn judged(slope: f64, ratio_low: f64) -> Vec<(String, bool)> {
+    fn judged(slope: f64, intercept: f64, ratio_low: f64) -> Vec<(String, bool)> {
         let mut outcome = Outcome::new("dyn.tss", MachineFacts::read(&CpuSet::single(0)));
         let row = Row::new().with("table", "creation").with("what", "ours");
-        outcome.row(row.with("slope_ns_per_key", slope).with("intercept_ns", 100.0));
+        outcome.row(
+            row.with("slope_ns_per_key", slope)
+                .with("intercept_ns", intercept),
+        );
         // That of the paper is not ours.
         outcome.row(Row::new().with("table", "creation").with("slope_ns_per_key", 9.0));
         for operation in ["read", "write"] {
@@ -128,8 +132,13 @@ mod tests {
     fn the_papers_statements_hold_if_ours_costs_as_much() {
         let expected =
             |holds: bool| ["creation.grows", "read.more", "write.more"].map(|id| (id.to_owned(), holds));
-        assert_eq!(judged(0.02, 9.7), expected(true));
-        assert_eq!(judged(0.0004, 0.9), expected(false));
-        assert_eq!(judged(-1.0, 1.0), expected(false));
+        assert_eq!(judged(0.02, 100.0, 9.7), expected(true));
+        assert_eq!(
+            judged(1.5, -3.0, 9.7),
+            expected(true),
+            "as in a table that is searched"
+        );
+        assert_eq!(judged(0.0004, 100.0, 0.9), expected(false));
+        assert_eq!(judged(-1.0, 100.0, 1.0), expected(false));
     }
 }

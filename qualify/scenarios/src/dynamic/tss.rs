@@ -23,7 +23,7 @@ use self::{
     migration::{Migrate, Migrated},
 };
 use crate::{
-    control::Control,
+    control::{Control, Restored},
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
@@ -127,6 +127,10 @@ impl Experiment for ThreadStorage {
                                  writes ([Gill 2004] tables 3 and 4)";
     const PAGE: &'static str = include_str!("tss/tss.toml");
     const CONTROLS: &'static [Control] = &[SEARCHED];
+    const RESTORED: &'static [Restored] = &[Restored {
+        control: &SEARCHED,
+        claims: &["creation.grows", "read.more", "write.more"],
+    }];
 
     fn expected(length: Length) -> Duration {
         Extent::of(length).expected() * Extent::of(length).processes as u32

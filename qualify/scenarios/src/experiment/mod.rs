@@ -26,7 +26,7 @@ use serde_json::json;
 pub(crate) use self::trial::{Trial, report_holes};
 use crate::{
     benchmark::{Benchmark, Findings},
-    control::Control,
+    control::{Control, Restored},
     error::Error,
     explain,
     length::Length,
@@ -46,6 +46,8 @@ pub(crate) trait Experiment {
     const PAGE: &'static str;
     /// Under which claims must not hold.
     const CONTROLS: &'static [Control] = &[];
+    /// Which claims that do not hold must hold under which of the controls.
+    const RESTORED: &'static [Restored] = &[];
     /// The claims that are skipped if this process may not use the real-time priorities of `os.*`; `None` if
     /// the experiment is meaningful without them.
     const NEEDS_RIGHTS: Option<&'static [&'static str]> = None;
@@ -65,6 +67,7 @@ pub(crate) const fn benchmark<E: Experiment>() -> Benchmark {
         expected: E::expected,
         run: run::<E>,
         controls: E::CONTROLS,
+        restored: E::RESTORED,
     }
 }
 

@@ -1,4 +1,4 @@
-//! `--controls`: runs benchmarks under their controls, and checks that claims do not hold then.
+//! `--controls`: runs benchmarks under their controls, and checks that the verdicts on claims change then.
 
 use std::{fmt, process::ExitCode};
 
@@ -7,7 +7,7 @@ use punctual_report::Table;
 
 use super::{not_restored, page};
 use crate::{
-    benchmark::Benchmark,
+    benchmark::{Benchmark, Effect},
     control::{Control, meet},
     error::Error,
     report::Files,
@@ -18,8 +18,8 @@ use crate::{
 
 const NAME: &str = "controls";
 
-/// The outcome of controls, as claims: each claim of a benchmark must have a control, and must not hold
-/// under it.
+/// The outcome of controls, as claims: each claim of a benchmark must have a control that breaks it, or, if
+/// it does not hold for an explained reason, that restores it.
 pub(crate) struct Checked {
     pub(crate) outcome: Outcome,
 }
@@ -89,23 +89,35 @@ fn add_uncontrolled(benchmark: &Benchmark, found: &Outcome, outcome: &mut Outcom
 /// Adds what one control run showed.
 fn add(benchmark: &Benchmark, control: &Control, found: &Outcome, without: &Outcome, outcome: &mut Outcome) {
     let name = benchmark.name;
-    for claim in found.claims().iter().filter(|claim| control.breaks(&claim.id)) {
+    for claim in found.claims() {
+        let Some(effect) = benchmark.effect(control, &claim.id) else {
+            continue;
+        };
         let ordinary = without.claims().iter().find(|other| other.id == claim.id);
-        let broken = Broken::of(claim, ordinary.map(|ordinary| ordinary.state));
-        outcome.row(row(name, control, claim, broken));
+        let shown = Shown::of(effect, claim, ordinary.map(|ordinary| ordinary.state));
+        outcome.row(row(name, control, claim, shown));
         let id = format!("{name}.{}@{}", claim.id, control.id);
-        let text = format!("must not hold with {}: {}", control.about, claim.text);
-        if broken.state() == State::CannotTell {
-            outcome.skip(Some(&id), text, broken.to_string());
+        let must = match effect {
+            Effect::Breaks => "must not hold",
+            Effect::Restores => "must hold",
+        };
+        let text = format!("{must} with {}: {}", control.about, claim.text);
+        if shown.state() == State::CannotTell {
+            outcome.skip(Some(&id), text, shown.to_string());
             continue;
         }
         let (source, measured) = (claim.source.clone(), claim.measured.clone());
-        let holds = broken == Broken::Yes;
+        let holds = shown.state() == State::Holds;
         let mut checked = Claim::new(id, text, source, measured, claim.limit.clone(), holds);
         checked.control = Some(control.id.to_owned());
         outcome.claim(checked);
     }
-    let absent = control.breaks.iter().filter(|pattern| {
+    let named = control
+        .breaks
+        .iter()
+        .copied()
+        .chain(benchmark.restored_by(control));
+    let absent = named.filter(|pattern| {
         let claims = found.claims().iter();
         claims.map(|claim| &claim.id).all(|id| !meet(pattern, id))
     });
@@ -129,73 +141,84 @@ fn add(benchmark: &Benchmark, control: &Control, found: &Outcome, without: &Outc
     }
 }
 
-/// Whether a control breaks a claim.
+/// What a control has shown about a claim.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Broken {
-    /// It was judged and does not hold, and holds without the control.
-    Yes,
-    /// It holds all the same.
+enum Shown {
+    /// It does not hold, as it must, and holds without the control.
+    Broken,
+    /// It holds, as it must, and does not without the control.
+    Restored,
+    /// It holds, and must not.
     Holds,
+    /// It does not hold, and must.
+    DoesNotHold,
     /// It does not hold for want of a value, which shows nothing about the limit.
     NoValue,
     /// The machine was unfit.
     Unfit,
     /// It does not hold without the control either, so that this one shows nothing.
     NeverHolds,
+    /// It holds without the control, too, so that this one shows nothing.
+    AlwaysHolds,
     /// Without the control, it was not judged.
     NotJudgedWithout,
 }
 
-impl Broken {
+impl Shown {
     /// `without` is the state of the claim in the ordinary run, if it was made there.
-    fn of(claim: &Claim, without: Option<State>) -> Self {
-        match (claim.state, without) {
-            (State::Holds, _) => Self::Holds,
-            (State::CannotTell, _) => Self::Unfit,
-            (_, Some(State::DoesNotHold | State::Explained)) => Self::NeverHolds,
-            (_, Some(State::CannotTell) | None) => Self::NotJudgedWithout,
-            (_, Some(State::Holds)) if claim.measured.is_null() => Self::NoValue,
-            (_, Some(State::Holds)) => Self::Yes,
+    fn of(effect: Effect, claim: &Claim, without: Option<State>) -> Self {
+        let has_no_value = claim.measured.is_null();
+        match (effect, claim.state, without) {
+            (_, State::CannotTell, _) => Self::Unfit,
+            (Effect::Breaks, State::Holds, _) => Self::Holds,
+            (_, _, Some(State::CannotTell) | None) => Self::NotJudgedWithout,
+            (Effect::Breaks, _, Some(State::DoesNotHold | State::Explained)) => Self::NeverHolds,
+            (Effect::Restores, _, Some(State::Holds)) => Self::AlwaysHolds,
+            (_, State::DoesNotHold | State::Explained, _) if has_no_value => Self::NoValue,
+            (Effect::Breaks, ..) => Self::Broken,
+            (Effect::Restores, State::Holds, _) => Self::Restored,
+            (Effect::Restores, ..) => Self::DoesNotHold,
         }
     }
 
     /// Returns what it says about the control.
     fn state(self) -> State {
         match self {
-            Self::Yes => State::Holds,
-            Self::Holds | Self::NoValue => State::DoesNotHold,
-            Self::Unfit | Self::NeverHolds | Self::NotJudgedWithout => State::CannotTell,
+            Self::Broken | Self::Restored => State::Holds,
+            Self::Holds | Self::DoesNotHold | Self::NoValue => State::DoesNotHold,
+            Self::Unfit | Self::NeverHolds | Self::AlwaysHolds | Self::NotJudgedWithout => State::CannotTell,
         }
     }
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Yes => "does not hold",
-            Self::Holds => "holds",
+            Self::Broken | Self::DoesNotHold => "does not hold",
+            Self::Restored | Self::Holds => "holds",
             Self::NoValue => "has no value",
             Self::Unfit => "cannot tell: the machine was unfit",
             Self::NeverHolds => "does not hold without the control either",
+            Self::AlwaysHolds => "holds without the control, too",
             Self::NotJudgedWithout => "not judged without the control",
         })
     }
 }
 
-fn row(benchmark: &str, control: &Control, claim: &Claim, broken: Broken) -> Row {
+fn row(benchmark: &str, control: &Control, claim: &Claim, shown: Shown) -> Row {
     Row::new()
-        .with("sign", broken.state().sign())
+        .with("sign", shown.state().sign())
         .with("benchmark", benchmark)
         .with("control", control.id)
         .with("claim", claim.id.as_str())
         .with("measured", claim.measured.clone())
         .with("limit", claim.limit.clone())
-        .with("state", broken.to_string())
+        .with("state", shown.to_string())
 }
 
 fn table(outcome: &Outcome) -> Table {
     Table::of(outcome.rows().iter().map(Row::as_map))
-        .title("Claims under their controls: ✓ does not hold, as it must")
+        .title("Claims under their controls: ✓ does not hold, or holds again, as it must")
         .columns(&[
             ("sign", ""),
             ("benchmark", "benchmark"),

@@ -48,6 +48,7 @@ mod tests {
             expected: |_| Duration::ZERO,
             run: |_| Err("no part of this test".into()),
             controls: &[],
+            restored: &[],
         }
     }
 

@@ -139,7 +139,7 @@ fn judged(paper: &Paper, stated: &Stated, outcome: &Outcome, alone: bool) -> Opt
 /// Adds where the finding is described.
 fn with_finding(why: String, finding: Option<&str>) -> String {
     match finding {
-        Some(anchor) => format!("{why} (docs/findings.md#{anchor})"),
+        Some(page) => format!("{why} (docs/findings/{page}.md)"),
         None => why,
     }
 }
@@ -299,7 +299,7 @@ needs = \"wings\"
             "qualify",
             &[("rt.5.high", 1.0), ("rt.5.high.b", 1.0), ("rt.5.order", 2.0)],
         );
-        let why = "the cable is too long (docs/findings.md#cables)".to_owned();
+        let why = "the cable is too long (docs/findings/cables.md)".to_owned();
         assert_eq!(
             states(&mut all, &["rt.5"])[1],
             ("a.2".to_owned(), State::Explained, why)
@@ -323,7 +323,7 @@ needs = \"wings\"
     fn an_explanation_excuses_no_other_claim() {
         let claims = [("rt.5.high", 2.0), ("rt.5.high.b", 1.0), ("rt.5.order", 2.0)];
         let mut all = outcome("qualify", &claims);
-        let why = "rt.5.high: 2, limit 1 (docs/findings.md#cables)".to_owned();
+        let why = "rt.5.high: 2, limit 1 (docs/findings/cables.md)".to_owned();
         assert_eq!(
             states(&mut all, &["rt.5"])[1],
             ("a.2".to_owned(), State::DoesNotHold, why)

@@ -5,7 +5,11 @@ use std::{fmt::Write, path::Path, process::ExitCode};
 use serde_json::{Value, json};
 
 use super::{Judgement, Stated, papers};
-use crate::{benchmark::Benchmark, error::Error, report::output_file};
+use crate::{
+    benchmark::{Benchmark, Effect},
+    error::Error,
+    report::output_file,
+};
 
 /// Columns of the terminal.
 const WIDTH: usize = 80;
@@ -52,12 +56,19 @@ fn text(all: &[&Benchmark]) -> String {
                     lines.push(format!("by: {method}"));
                     lines.push(format!("claims: {benchmark}: {}", claims.join(", ")));
                     let controls = controls(all, benchmark, claims);
-                    let controls = if controls.is_empty() {
-                        "none"
-                    } else {
-                        &controls.join(", ")
-                    };
-                    lines.push(format!("controls: {controls}"));
+                    let restoring = restoring(all, benchmark, claims);
+                    lines.push(match (&controls[..], &restoring[..]) {
+                        ([], []) => "controls: none".to_owned(),
+                        ([], restoring) => format!("holds under: {}", restoring.join(", ")),
+                        (controls, []) => format!("controls: {}", controls.join(", ")),
+                        (controls, restoring) => {
+                            format!(
+                                "controls: {}; holds under: {}",
+                                controls.join(", "),
+                                restoring.join(", ")
+                            )
+                        }
+                    });
                     let explained = explained.iter();
                     lines.extend(explained.map(|(claim, why)| format!("explained, {claim}: {why}")));
                 }
@@ -108,6 +119,7 @@ fn rows(all: &[&Benchmark]) -> impl Iterator<Item = Value> {
                 row["claims"] = json!(claims);
                 row["method"] = json!(method);
                 row["controls"] = json!(controls(all, benchmark, claims));
+                row["restored_by"] = json!(restoring(all, benchmark, claims));
                 row["explained"] = json!(explained);
                 row["finding"] = json!(finding);
             }
@@ -119,12 +131,22 @@ fn rows(all: &[&Benchmark]) -> impl Iterator<Item = Value> {
 
 /// Returns the names of the controls under which some of the claims must not hold.
 fn controls(all: &[&Benchmark], benchmark: &str, claims: &[String]) -> Vec<&'static str> {
-    let of = all
-        .iter()
-        .filter(|one| one.name == benchmark)
-        .flat_map(|one| one.controls);
-    let breaks = of.filter(|control| claims.iter().any(|claim| control.breaks(claim)));
-    breaks.map(|control| control.id).collect()
+    under(all, benchmark, claims, Effect::Breaks)
+}
+
+/// Returns the names of the controls under which some of the claims, which are explained, must hold.
+fn restoring(all: &[&Benchmark], benchmark: &str, claims: &[String]) -> Vec<&'static str> {
+    under(all, benchmark, claims, Effect::Restores)
+}
+
+fn under(all: &[&Benchmark], benchmark: &str, claims: &[String], effect: Effect) -> Vec<&'static str> {
+    let of = all.iter().filter(|one| one.name == benchmark);
+    let pairs = of.flat_map(|one| one.controls.iter().map(move |control| (one, control)));
+    let has_effect = pairs.filter(|(benchmark, control)| {
+        let mut claims = claims.iter();
+        claims.any(|claim| benchmark.effect(control, claim) == Some(effect))
+    });
+    has_effect.map(|(_, control)| control.id).collect()
 }
 
 #[cfg(test)]
@@ -148,6 +170,8 @@ mod tests {
             .find(|row| row["id"] == "pyarali-2002.5-order")
             .unwrap();
         assert_eq!(order["controls"], json!(["without-lanes"]));
+        let low = rows.iter().find(|row| row["id"] == "schmidt-2002.latency-low");
+        assert_eq!(low.unwrap()["restored_by"], json!(["loaded"]));
         assert_eq!(order["benchmark"], "rt.5");
         let unique: std::collections::BTreeSet<_> = rows.iter().map(|row| row["id"].as_str()).collect();
         assert_eq!(unique.len(), rows.len());

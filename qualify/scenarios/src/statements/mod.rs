@@ -41,7 +41,7 @@ pub(crate) enum Judgement {
         limits: BTreeMap<String, f64>,
         /// Why some do not hold here, if they do not, by pattern.
         explained: BTreeMap<String, String>,
-        /// Anchor in `docs/findings.md` of what was found where they do not hold.
+        /// Page of `docs/findings`, without `.md`, on what was found where they do not hold.
         finding: Option<String>,
     },
     /// It cannot be told here: what would be needed.

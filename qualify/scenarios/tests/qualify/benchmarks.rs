@@ -11,12 +11,12 @@ use std::{
 use punctual_harness::{Child, ChildSpec, Claim, MemoryFolder, Row, child};
 use punctual_os::scheduling;
 use punctual_report::{Chapter, Figure};
-use punctual_scenarios::{Benchmark, Control, Error, Findings, Testbed};
+use punctual_scenarios::{Benchmark, Control, Error, Findings, Restored, Testbed};
 
 pub const CHILD: &str = "__child";
 const SECOND: Duration = Duration::from_secs(1);
 
-pub const ALL: [Benchmark; 10] = [
+pub const ALL: [Benchmark; 11] = [
     benchmark("t.good", good),
     benchmark("t.server-dies", server_dies),
     benchmark("t.panics", |_| panic!("a table without legs")),
@@ -36,6 +36,14 @@ pub const ALL: [Benchmark; 10] = [
         controls: &[EMPTY, UNFIT],
         ..benchmark("t.hollow", hollow)
     },
+    Benchmark {
+        controls: &[HELPING],
+        restored: &[Restored {
+            control: &HELPING,
+            claims: &["helped", "hopeless", "usual"],
+        }],
+        ..benchmark("t.excused", excused)
+    },
 ];
 
 const fn benchmark(name: &'static str, run: fn(&mut Testbed) -> Result<Findings, Error>) -> Benchmark {
@@ -45,6 +53,7 @@ const fn benchmark(name: &'static str, run: fn(&mut Testbed) -> Result<Findings,
         expected: |_| SECOND,
         run,
         controls: &[],
+        restored: &[],
     }
 }
 
@@ -69,6 +78,31 @@ const UNFIT: Control = Control {
     about: "a machine that is unfit",
     breaks: &["infinite"],
 };
+
+const HELPING: Control = Control {
+    id: "helping",
+    about: "help",
+    breaks: &["strict"],
+};
+
+/// One of its claims holds if it is helped, one never, and two without help.
+fn excused(testbed: &mut Testbed) -> Result<Findings, Error> {
+    let mut outcome = testbed.outcome("t.excused");
+    let [helped, strict] = match testbed.is_under(&HELPING) {
+        true => [1.0, 9.0],
+        false => [9.0, 1.0],
+    };
+    for (id, measured) in [
+        ("helped", helped),
+        ("hopeless", 9.0),
+        ("usual", 1.0),
+        ("strict", strict),
+    ] {
+        outcome.claim(Claim::at_most(id, "at most", "this test", measured, 4.0));
+    }
+    let chapter = Chapter::new("Excused");
+    Ok(Findings { outcome, chapter })
+}
 
 /// One of its claims never holds; under controls, one has no value, and one is not judged.
 fn hollow(testbed: &mut Testbed) -> Result<Findings, Error> {

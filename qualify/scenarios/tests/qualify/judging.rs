@@ -19,6 +19,10 @@ pub const TESTS: &[Test] = &[
         a_control_that_shows_nothing_is_reported,
     ),
     (
+        "judging::a_claim_that_a_control_must_restore_has_to_hold_under_it",
+        a_claim_that_a_control_must_restore_has_to_hold_under_it,
+    ),
+    (
         "judging::a_benchmark_is_repeated_twice_if_the_machine_is_unfit",
         a_benchmark_is_repeated_twice_if_the_machine_is_unfit,
     ),
@@ -102,6 +106,23 @@ fn a_control_that_shows_nothing_is_reported() {
     ];
     assert_eq!(reasons.collect::<Vec<_>>(), expected, "{}", ended.output());
     assert_eq!(ended.code, 2, "{}", ended.output());
+}
+
+fn a_claim_that_a_control_must_restore_has_to_hold_under_it() {
+    let (ended, outcome) = controls_outcome(&["--only", "t.excused"]);
+    let states = states(&ended, &outcome);
+    let expected = [
+        ("t.excused.helped@helping", "holds"),
+        ("t.excused.hopeless@helping", "does not hold"),
+        ("t.excused.strict@helping", "holds"),
+    ];
+    assert_eq!(pairs(&states), expected, "{}", ended.output());
+    let text = outcome["claims"][0]["text"].as_str();
+    assert_eq!(text, Some("must hold with help: at most"));
+    let skipped = outcome["skipped"].as_array().unwrap().iter();
+    let reasons = skipped.filter_map(|skipped| Some((skipped["id"].as_str()?, skipped["reason"].as_str()?)));
+    let expected = [("t.excused.usual@helping", "holds without the control, too")];
+    assert_eq!(reasons.collect::<Vec<_>>(), expected, "{}", ended.output());
 }
 
 fn a_benchmark_is_repeated_twice_if_the_machine_is_unfit() {

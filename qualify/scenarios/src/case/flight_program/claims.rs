@@ -7,7 +7,7 @@ use punctual_harness::{Claim, Outcome, statistics::ratio_of_counts};
 use super::Counted;
 
 /// All claims.
-pub(super) const ALL: [&str; 9] = [
+pub(super) const ALL: [&str; 10] = [
     "muf.critical",
     "muf.wasted",
     "muf.made",
@@ -17,10 +17,11 @@ pub(super) const ALL: [&str; 9] = [
     "rms.cancelling",
     "rms.cancelling-most",
     "muf.additional",
+    "muf.pessimistic",
 ];
 
 const SOURCE: &str = "[Gill 2004] 3.2";
-/// Ratio of those dispatched in vain: fewer, by more than two equal runs differ.
+/// Ratio of those dispatched in vain, or of those in time: fewer, by more than two equal runs differ.
 const FEWER: f64 = 0.9;
 /// Ratio of other operations in time with cancellation to those without: "comparable", "slightly lower".
 const SHARE_MADE: RangeInclusive<f64> = 0.9..=1.0;
@@ -29,9 +30,10 @@ const RMS_MISSES: RangeInclusive<f64> = 2.0..=6.0;
 /// The same with cancellation.
 const RMS_MISSES_CANCELLING: RangeInclusive<f64> = 6.0..=7.0;
 
-/// Adds all claims about the four cases: MUF and RMS, each without and with cancellation.
+/// Adds all claims about the cases: MUF and RMS, each without and with cancellation, and MUF with
+/// cancellation by pessimistic execution times.
 pub(super) fn evaluate(counted: &[Counted], outcome: &mut Outcome) {
-    let [muf, muf_cancelling, rms, rms_cancelling] = counted else {
+    let [muf, muf_cancelling, rms, rms_cancelling, pessimistic] = counted else {
         return;
     };
     let mut add = |claim: Claim| outcome.claim(claim);
@@ -90,4 +92,56 @@ pub(super) fn evaluate(counted: &[Counted], outcome: &mut Outcome) {
         additional,
         1.0,
     ));
+    add(Claim::below(
+        "muf.pessimistic",
+        "MUF with cancellation: other operations in time with execution times stated as whole periods over \
+         those with times stated as they are",
+        SOURCE,
+        ratio_of_counts(pessimistic.other.made, muf_cancelling.other.made),
+        FEWER,
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use punctual_harness::MachineFacts;
+    use punctual_os::CpuSet;
+
+    use super::{
+        super::{CASES, Counts},
+        *,
+    };
+
+    /// Returns the claims that do not hold if so many other operations of each case are in time.
+    fn broken(made: [u32; CASES.len()]) -> Vec<String> {
+        let counted = CASES.into_iter().zip(made).map(|(case, made)| Counted {
+            case,
+            samples: 1,
+            critical: Counts::default(),
+            other: Counts {
+                made,
+                missed: if case.cancels { 10 } else { 100 },
+                ..Counts::default()
+            },
+            critical_missed: match (case.strategy, case.cancels) {
+                ("RMS", false) => 4,
+                ("RMS", true) => 6,
+                _ => 0,
+            },
+        });
+        let mut outcome = Outcome::new("test", MachineFacts::read(&CpuSet::single(0)));
+        evaluate(&counted.collect::<Vec<_>>(), &mut outcome);
+        assert_eq!(outcome.claims().len(), ALL.len());
+        let broken = outcome.claims().iter().filter(|claim| !claim.holds());
+        broken.map(|claim| claim.id.clone()).collect()
+    }
+
+    #[test]
+    fn each_ratio_of_completed_operations_has_its_bounds() {
+        assert_eq!(broken([1000, 950, 900, 900, 100]), [""; 0]);
+        assert_eq!(broken([1000, 950, 900, 900, 900]), ["muf.pessimistic"]);
+        assert_eq!(broken([1000, 850, 900, 900, 100]), ["muf.made"]);
+        assert_eq!(broken([1000, 1100, 900, 900, 100]), ["muf.not-more"]);
+        assert_eq!(broken([800, 780, 900, 900, 100]), ["muf.additional"]);
+    }
 }

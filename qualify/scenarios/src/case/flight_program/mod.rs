@@ -18,7 +18,7 @@ use self::{
     operations::Operation,
 };
 use crate::{
-    control::Control,
+    control::{Control, Restored},
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
@@ -33,7 +33,17 @@ impl Experiment for FlightProgramCase {
                                  with and without cancellation";
     const PAGE: &'static str = include_str!("page.toml");
     const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&claims::ALL);
-    const CONTROLS: &'static [Control] = &[UNDERLOAD, BY_RATE, NEVER, PESSIMISTIC, GREATER_LOAD];
+    const CONTROLS: &'static [Control] = &[UNDERLOAD, BY_RATE, NEVER, PESSIMISTIC, ACCURATE, GREATER_LOAD];
+    const RESTORED: &'static [Restored] = &[
+        Restored {
+            control: &PESSIMISTIC,
+            claims: &["muf.not-more"],
+        },
+        Restored {
+            control: &GREATER_LOAD,
+            claims: &["rms.cancelling"],
+        },
+    ];
 
     fn expected(length: Length) -> Duration {
         (Duration::from_secs(seconds(length)) + AROUND) * CASES.len() as u32
@@ -50,11 +60,6 @@ impl Experiment for FlightProgramCase {
             () if trial.testbed.is_under(&GREATER_LOAD) => 1.25,
             () => operations::load_of_the_paper(),
         };
-        let pessimism = if trial.testbed.is_under(&PESSIMISTIC) {
-            1e3
-        } else {
-            1.0
-        };
         let by_rate = trial.testbed.is_under(&BY_RATE);
         trial.outcome.parameter("load", load);
         let expected = Duration::from_secs(seconds) + AROUND;
@@ -67,7 +72,11 @@ impl Experiment for FlightProgramCase {
                 strategy: if by_rate { "RMS" } else { case.strategy }.to_owned(),
                 cancels: case.cancels && !trial.testbed.is_under(&NEVER),
                 load,
-                pessimism,
+                pessimism: match () {
+                    () if trial.testbed.is_under(&PESSIMISTIC) => WHOLE_PERIODS,
+                    () if trial.testbed.is_under(&ACCURATE) => AS_THEY_ARE,
+                    () => case.pessimism,
+                },
                 seconds,
             };
             flown.push((case, subject.run(fly, expected)?));
@@ -98,6 +107,12 @@ const PESSIMISTIC: Control = Control {
     breaks: &["muf.made"],
 };
 
+const ACCURATE: Control = Control {
+    id: "accurate",
+    about: "execution times stated as they are in the case with pessimistic ones, too",
+    breaks: &["muf.pessimistic"],
+};
+
 const GREATER_LOAD: Control = Control {
     id: "greater-load",
     about: "a load of 1.25, with which operations of more than the lowest rate have no room under RMS",
@@ -124,35 +139,46 @@ fn seconds(length: Length) -> u64 {
 }
 
 /// A strategy of the scheduler, with or without cancellation of non-critical operations.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Case {
     strategy: &'static str,
     cancels: bool,
+    /// Factor by which stated execution times are multiplied.
+    pessimism: f64,
 }
 
 impl Case {
+    const fn of(strategy: &'static str, cancels: bool) -> Self {
+        Self {
+            strategy,
+            cancels,
+            pessimism: AS_THEY_ARE,
+        }
+    }
+
     fn name(self) -> String {
-        let how = if self.cancels { "with" } else { "without" };
+        let how = match self.cancels {
+            true if self.pessimism > AS_THEY_ARE => "with pessimistic",
+            true => "with",
+            false => "without",
+        };
         format!("{}, {how} cancellation", self.strategy)
     }
 }
 
-const CASES: [Case; 4] = [
+const AS_THEY_ARE: f64 = 1.0;
+/// So pessimistic that every execution time is a whole period, the longest one that can be stated.
+const WHOLE_PERIODS: f64 = 1e3;
+
+/// In the order in which [`claims::evaluate`] takes them.
+const CASES: [Case; 5] = [
+    Case::of("MUF", false),
+    Case::of("MUF", true),
+    Case::of("RMS", false),
+    Case::of("RMS", true),
     Case {
-        strategy: "MUF",
-        cancels: false,
-    },
-    Case {
-        strategy: "MUF",
-        cancels: true,
-    },
-    Case {
-        strategy: "RMS",
-        cancels: false,
-    },
-    Case {
-        strategy: "RMS",
-        cancels: true,
+        pessimism: WHOLE_PERIODS,
+        ..Case::of("MUF", true)
     },
 ];
 

@@ -17,7 +17,7 @@ use punctual_harness::{Claim, Outcome, Row};
 
 use super::{disciplines::Named, schedule::Schedule};
 use crate::{
-    control::Control,
+    control::{Control, Restored},
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
@@ -90,6 +90,10 @@ impl Experiment for Dispatching {
                                  suspensions, live and simulated";
     const PAGE: &'static str = include_str!("dispatch.toml");
     const CONTROLS: &'static [Control] = &[REVERSED, LATE, EXCHANGED, SAME];
+    const RESTORED: &'static [Restored] = &[Restored {
+        control: &EXCHANGED,
+        claims: &[switches::CLAIM],
+    }];
 
     fn expected(length: Length) -> Duration {
         let schedulers = Named::ALL.into_iter();

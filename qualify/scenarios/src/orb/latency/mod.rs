@@ -19,7 +19,7 @@ use super::mt_cubit::{
     WITHOUT_PAUSES, client, columns, errors, keeps_awake, lanes_and_pool, priority, setup,
 };
 use crate::{
-    control::Control,
+    control::{Control, Restored},
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
@@ -43,6 +43,12 @@ const SPARSE: Control = Control {
     id: "sparse",
     about: "a tenth of the calls of the high-priority client",
     breaks: &["samples"],
+};
+
+const LOADED: Control = Control {
+    id: "loaded",
+    about: "low-priority clients that together take 80 % of the processor, in all phases",
+    breaks: &[],
 };
 
 /// The largest number of low-priority clients, as in the paper's figure 6.
@@ -184,7 +190,11 @@ impl Experiment for Latency {
     const ABOUT: &'static str =
         "latency and jitter of a high-priority client with 0 to 50 low-priority ones (MT_Cubit)";
     const PAGE: &'static str = include_str!("latency.toml");
-    const CONTROLS: &'static [Control] = &[WITHOUT_LANES, REVERSED, SPARSE, FAULTY];
+    const CONTROLS: &'static [Control] = &[WITHOUT_LANES, REVERSED, LOADED, SPARSE, FAULTY];
+    const RESTORED: &'static [Restored] = &[Restored {
+        control: &LOADED,
+        claims: &["average-inversion", "low.rises"],
+    }];
 
     fn expected(length: Length) -> Duration {
         let seconds: f64 = phases(length, LOW_HZ).iter().map(|phase| phase.seconds).sum();
@@ -226,7 +236,9 @@ impl Experiment for Latency {
 
 /// Makes the changes of a control to the clients.
 fn change(phases: &mut [Phase<Point>], testbed: &Testbed, loaded_hz: u32) {
-    let load = testbed.is_under(&WITHOUT_LANES) || testbed.is_under(&REVERSED);
+    let load = [&WITHOUT_LANES, &REVERSED, &LOADED]
+        .into_iter()
+        .any(|control| testbed.is_under(control));
     for phase in phases {
         if testbed.is_under(&REVERSED) {
             // That of the least important client, with its lane.
