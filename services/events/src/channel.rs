@@ -15,7 +15,7 @@ use std::{
 
 use punctual::{Priority, any::Kind};
 use punctual_dispatch::Timing;
-use punctual_os::{PiMutex, Scheduling, ThreadSpec};
+use punctual_os::PiMutex;
 
 use self::federation::Federation;
 use crate::{
@@ -27,10 +27,10 @@ use crate::{
     identity::{Origin, Seen},
     liveness::{Liveness, Questioner},
     observers::Observers,
-    outbox::Outboxes,
     pool::{self, EventPool},
     routes::{Routes, Subscription, Subscriptions},
     rtec::rtec_event_comm::{Event, EventHeader, EventView},
+    settings::QueueSettings,
     statistics::RefusalCounters,
     time,
     timers::{TimeoutSource, Timers},
@@ -60,20 +60,17 @@ pub struct EventChannel {
 pub(crate) struct Core {
     pub(crate) name: String,
     pub(crate) limits: ChannelLimits,
-    pub(crate) default_queue: usize,
-    pub(crate) default_overflow: crate::Overflow,
-    pub(crate) timer_scheduling: Scheduling,
+    /// Queue of consumers that state no other.
+    pub(crate) default_queue: QueueSettings,
     pub(crate) threads: Threads,
     pub(crate) timers: Arc<Timers>,
     liveness: Arc<Liveness>,
     pub(crate) pool: EventPool,
     pub(crate) observers: Observers,
-    pub(crate) outboxes: Outboxes,
     federation: Federation,
     subscriptions: PiMutex<Subscriptions>,
     routes: PiMutex<Arc<Routes>>,
     is_destroyed: AtomicBool,
-    next_id: AtomicU64,
     built: Instant,
     pub(crate) counters: Counters,
 }
@@ -245,7 +242,7 @@ impl Core {
 
     /// Begins to remember events, unless it does so already.
     pub(crate) fn remember_events(&self) -> &Seen {
-        self.federation.remember(self.limits.remembered)
+        self.federation.remember(self.limits.gateways.remembered)
     }
 
     /// An event as `fill` makes it, which gets a time of receipt that no other event has.
@@ -293,7 +290,7 @@ impl Core {
             let (requested, limit) = (qos.queue, limits.queue);
             return Err(EventError::Queue { requested, limit });
         }
-        let id = self.next_id.fetch_add(1, Relaxed);
+        let id = self.subscriptions.lock().next_id();
         let level = self.threads.level(qos.priority);
         let tree = FilterTree::new(&filter);
         let consumer = Arc::new(Consumer::new(id, qos, level, tree, exit, &self.counters.totals));
@@ -314,9 +311,7 @@ impl Core {
         }
         if consumer.timers() > 0 {
             let source: Weak<Self> = Arc::downgrade(self);
-            let armed = self.timers.add(source, &consumer, || {
-                ThreadSpec::new(format!("{}-timer", self.name)).scheduling(self.timer_scheduling)
-            });
+            let armed = self.timers.add(source, &consumer);
             armed.inspect_err(|_| self.unsubscribe(&consumer))?;
         }
         self.tell_observers();
@@ -355,7 +350,8 @@ impl Core {
     /// Finds dead consumers from now on.
     pub(crate) fn watch_consumers(self: &Arc<Self>) -> Result<(), EventError> {
         let questioner: Weak<Self> = Arc::downgrade(self);
-        self.liveness.start(questioner, &self.name, self.limits.ping)
+        self.liveness
+            .start(questioner, &self.name, self.limits.tolerance.ping)
     }
 
     fn consumers(&self) -> Vec<Arc<Consumer>> {
@@ -447,11 +443,11 @@ impl Questioner for Core {
             if self.is_destroyed() {
                 return;
             }
-            if consumer.is_dead(&self.limits) {
+            if consumer.is_dead(&self.limits.tolerance) {
                 self.expel(&consumer);
             }
         }
-        for forgotten in self.outboxes.unused(self.limits.kept_for) {
+        for forgotten in self.federation.outboxes.unused(self.limits.gateways.kept_for) {
             self.expel(&forgotten);
         }
     }

@@ -17,7 +17,7 @@ use punctual_dispatch::{Qos, Timing, now};
 use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
 
 use crate::{
-    ChannelLimits, ConsumerStatistics, Overflow, Undelivered,
+    ChannelLimits, ConsumerStatistics, ConsumerTolerance, Overflow, Undelivered,
     filter::{FilterTree, Stimulus},
     rtec::rtec_event_comm::Event,
 };
@@ -228,12 +228,12 @@ impl Consumer {
     }
 
     /// Asks a consumer of another process whether it exists; returns whether it is dead.
-    pub(crate) fn is_dead(&self, limits: &ChannelLimits) -> bool {
+    pub(crate) fn is_dead(&self, tolerance: &ConsumerTolerance) -> bool {
         let Exit::Sink(sink) = &self.exit else {
             return false;
         };
         let answer = sink.ping();
-        answer.is_some_and(|answer| self.answers.lock().show_death(answer, limits))
+        answer.is_some_and(|answer| self.answers.lock().show_death(answer, tolerance))
     }
 
     /// Whether the thread of its lane can offer events to it, later than the supplier's: neither does a
@@ -266,7 +266,7 @@ impl Consumer {
         }
         passed.clear();
         state.passed = passed;
-        match state.lost > limits.lost {
+        match state.lost > limits.tolerance.lost {
             true => Offered::Disconnect,
             false => offered,
         }
@@ -362,7 +362,7 @@ impl Consumer {
             self.counters.undelivered.failed.fetch_add(number, Relaxed);
             self.totals.failed.fetch_add(number, Relaxed);
             state.failures += 1;
-            if state.failures >= limits.failures {
+            if state.failures >= limits.tolerance.failures {
                 return Delivered::Disconnect;
             }
         }
@@ -378,13 +378,13 @@ impl Consumer {
         let Some((mut events, _)) = self.take_set(limits) else {
             return false;
         };
+        let number = events.len() as u64;
+        self.counters.undelivered.cancelled.fetch_add(number, Relaxed);
+        self.totals.cancelled.fetch_add(number, Relaxed);
         if let Exit::Sink(sink) = &self.exit {
             let tell = std::panic::AssertUnwindSafe(|| sink.cancelled(&events));
             let _ = std::panic::catch_unwind(tell);
         }
-        let number = events.len() as u64;
-        self.counters.undelivered.cancelled.fetch_add(number, Relaxed);
-        self.totals.cancelled.fetch_add(number, Relaxed);
         events.clear();
         let mut state = self.state.lock();
         state.delivering = Some(events);

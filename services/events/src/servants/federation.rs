@@ -44,12 +44,12 @@ impl Federation {
             *state.used.lock() = Some(Instant::now());
             return Ok(inbox.clone());
         }
-        if inboxes.len() >= limits.gateways {
+        if inboxes.len() >= limits.gateways.number {
             let idle = |state: &State| {
                 state
                     .used
                     .lock()
-                    .is_some_and(|used| used.elapsed() > limits.kept_for)
+                    .is_some_and(|used| used.elapsed() > limits.gateways.kept_for)
             };
             let unused = inboxes.iter().position(|(state, _)| idle(state));
             let (state, _) = inboxes.swap_remove(unused.ok_or_else(limit_exceeded)?);

@@ -118,9 +118,9 @@ impl ProxyPushSupplier for SupplierHandle {
         let settings = ConsumerQos {
             name: "remote".to_owned(),
             priority: proxy.host.caller_priority(),
-            queue: core.default_queue,
+            queue: core.default_queue.events,
             octets: core.limits.octets.queue,
-            overflow: core.default_overflow,
+            overflow: core.default_queue.overflow,
             is_gateway: qos.is_gateway,
             timing: UNTIMED,
         };
