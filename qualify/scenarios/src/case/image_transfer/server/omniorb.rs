@@ -1,5 +1,5 @@
-//! The program of `omniorb-folder`, which serves the image folder on omniORB: built from the sources that this
-//! program contains, once, where omniORB and the tools are installed.
+//! The program of `omniorb-folder`, which serves the image folder on omniORB: built once, from sources that
+//! this program contains, where omniORB and the tools are installed.
 
 use std::{
     env, fs,
