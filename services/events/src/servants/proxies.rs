@@ -241,18 +241,30 @@ pub(super) struct PushConsumerProxy {
 #[derive(Default)]
 struct ConsumerState {
     reference: Option<ProxyPushConsumerRef>,
-    /// Types that it has announced; `None`: not connected.
-    published: Option<Vec<EventType>>,
+    supplier: Supplier,
+}
+
+/// Whether a supplier has connected to a proxy.
+#[derive(Default)]
+enum Supplier {
+    #[default]
+    None,
+    /// Observers are being told of it. If it disconnects meanwhile, the thread that tells them takes that
+    /// back.
+    Connecting,
+    /// With the types that it has announced.
+    Connected(Vec<EventType>),
 }
 
 impl ConsumerState {
     fn is_unconnected(&self) -> bool {
-        self.reference.is_some() && self.published.is_none()
+        self.reference.is_some() && matches!(self.supplier, Supplier::None)
     }
 }
 
 impl PushConsumerProxy {
-    pub(super) fn activate(host: &Arc<Host>) -> Result<ProxyPushConsumerRef, SystemException> {
+    /// Creates one and its object.
+    pub(super) fn activate(host: &Arc<Host>) -> Result<(Arc<Self>, ProxyPushConsumerRef), SystemException> {
         let proxy = Arc::new(Self {
             host: Arc::clone(host),
             state: PiMutex::default(),
@@ -264,11 +276,49 @@ impl PushConsumerProxy {
         proxy.state.lock().reference = Some(reference.clone());
         let unconnected: Weak<Self> = Arc::downgrade(&proxy);
         host.add_unconnected(unconnected);
-        Ok(reference)
+        Ok((proxy, reference))
+    }
+
+    /// Reserves the proxy for a supplier.
+    pub(super) fn begin_connection(&self) -> Result<(), ConnectPushSupplierError> {
+        let mut state = self.state.lock();
+        match (&state.reference, &state.supplier) {
+            (None, _) => Err(gone().into()),
+            (Some(_), Supplier::None) => {
+                state.supplier = Supplier::Connecting;
+                Ok(())
+            }
+            (Some(_), _) => Err(AlreadyConnected {}.into()),
+        }
+    }
+
+    /// Connects the supplier, whose types have been published if that `was_admitted`. If it has disconnected
+    /// since the begin, they are published no more.
+    pub(super) fn complete_connection(
+        &self,
+        types: Vec<EventType>,
+        was_admitted: bool,
+    ) -> Result<(), ConnectPushSupplierError> {
+        let core = &self.host.channel.core;
+        let mut state = self.state.lock();
+        if state.reference.is_none() {
+            drop(state);
+            if was_admitted {
+                core.observers.publishes_no_more(&types);
+            }
+            return Err(gone().into());
+        }
+        if !was_admitted {
+            state.supplier = Supplier::None;
+            return Err(limit_exceeded().into());
+        }
+        state.supplier = Supplier::Connected(types);
+        core.count_supplier(true);
+        Ok(())
     }
 
     /// Removes the object; returns whether it existed.
-    fn end(&self) -> bool {
+    pub(super) fn end(&self) -> bool {
         self.end_if(|_| true)
     }
 
@@ -285,7 +335,7 @@ impl PushConsumerProxy {
             return false;
         };
         let core = &self.host.channel.core;
-        if let Some(types) = state.published {
+        if let Supplier::Connected(types) = state.supplier {
             core.observers.publishes_no_more(&types);
             core.count_supplier(false);
         }
@@ -357,21 +407,8 @@ impl ProxyPushConsumer for ConsumerHandle {
                 .map(|one| EventType(one.event.header.r#type))
                 .collect(),
         };
-        {
-            let mut state = proxy.state.lock();
-            if state.reference.is_none() {
-                return Err(gone().into());
-            }
-            if state.published.is_some() {
-                return Err(AlreadyConnected {}.into());
-            }
-            state.published = Some(types.clone());
-        }
-        if !core.observers.publishes(&types) {
-            proxy.state.lock().published = None;
-            return Err(limit_exceeded().into());
-        }
-        core.count_supplier(true);
-        Ok(())
+        proxy.begin_connection()?;
+        let was_admitted = core.observers.publishes(&types);
+        proxy.complete_connection(types, was_admitted)
     }
 }
