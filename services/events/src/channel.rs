@@ -413,8 +413,10 @@ impl Core {
     }
 
     pub(crate) fn statistics(&self) -> ChannelStatistics {
+        let mut gateways = self.federation.statistics();
         let mut consumers: Vec<_> = {
             let subscriptions = self.subscriptions.lock();
+            gateways.extend(subscriptions.consumers().filter_map(|one| one.export()));
             subscriptions.consumers().map(|one| one.statistics()).collect()
         };
         consumers.sort_by_key(|one| (std::cmp::Reverse(one.priority), one.id));
@@ -432,7 +434,7 @@ impl Core {
             suppliers: self.counters.suppliers.load(Relaxed),
             observers: self.observers.number() as u64,
             consumers,
-            gateways: self.federation.statistics(),
+            gateways,
         }
     }
 }

@@ -1,11 +1,12 @@
 //! A consumer in the channel: its filter, its bounded queue, and its delivery.
 
 mod answers;
+mod export;
 mod queue;
 
 use std::{
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicI16, AtomicU32, AtomicU64, Ordering::Relaxed},
     },
     task::Waker,
@@ -19,6 +20,7 @@ use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
 use crate::{
     ChannelLimits, ConsumerStatistics, ConsumerTolerance, Overflow, Undelivered,
     filter::{FilterTree, Stimulus},
+    gateway,
     rtec::rtec_event_comm::Event,
 };
 
@@ -84,6 +86,8 @@ pub(crate) struct Consumer {
     arrived: PiCondvar,
     counters: Counters,
     totals: Arc<UndeliveredCounters>,
+    /// If it is a gateway of another process to elsewhere: what that has reported.
+    export: OnceLock<Arc<gateway::Counters>>,
 }
 
 /// Counts of the events that did not reach a consumer, or any consumer of a channel since it was built.
@@ -185,6 +189,7 @@ impl Consumer {
             arrived: PiCondvar::new(),
             counters: Counters::default(),
             totals: Arc::clone(totals),
+            export: OnceLock::new(),
         }
     }
 
@@ -494,7 +499,11 @@ impl Consumer {
         let state = self.state.lock();
         ConsumerStatistics {
             id: self.id,
-            name: self.qos.name.clone(),
+            name: self
+                .export
+                .get()
+                .map_or(&*self.qos.name, |own| own.name())
+                .to_owned(),
             priority: self.priority(),
             waiting: state.queue.len(),
             octets: state.queue.octets(),

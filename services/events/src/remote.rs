@@ -9,6 +9,7 @@ use punctual::{Interface, Poa, SystemException};
 
 use crate::{
     EventError, Filter,
+    rtec::punctual_events::ExportSupplierRef,
     rtec::rtec_event_channel_admin::{
         ConsumerQos, EventChannelRef, ProxyPushConsumerRef, ProxyPushSupplierRef, Publication, SupplierQos,
     },
@@ -171,6 +172,13 @@ impl RemoteSubscription {
     /// The call fails.
     pub fn resume(&self) -> Result<(), EventError> {
         Ok(self.proxy.resume_connection()?)
+    }
+}
+
+impl RemoteSubscription {
+    /// The channel's side of a gateway, where a channel of ours is told of it.
+    pub(crate) fn as_export(&self) -> ExportSupplierRef {
+        ExportSupplierRef::from_object(self.proxy.as_object().clone())
     }
 }
 

@@ -1,6 +1,9 @@
 //! Parts of gateways over networks that this crate does not know.
 
-use std::{borrow::Borrow, sync::Arc};
+use std::{
+    borrow::Borrow,
+    sync::{Arc, OnceLock},
+};
 
 use punctual::Poa;
 use punctual_os::PiMutex;
@@ -8,7 +11,10 @@ use punctual_os::PiMutex;
 use super::{Counters, Gateway, GatewayStatistics, Imported, Source, inlet::Inlet};
 use crate::{
     EventChannel, EventError, Filter, RemoteChannel,
-    rtec::{punctual_events::GatewayTotals, rtec_event_comm::Event},
+    rtec::{
+        punctual_events::{ExportSupplierRef, ExportTotals, GatewayTotals},
+        rtec_event_comm::Event,
+    },
 };
 
 /// What became of an event that a gateway had to send.
@@ -73,7 +79,8 @@ impl EventChannel {
 
 impl RemoteChannel {
     /// As [`EventChannel::export`], for a channel of another process. An object of `poa` receives its events,
-    /// on the threads of its pool, which call `send`.
+    /// on the threads of its pool, which call `send`. The statistics of a channel of another vendor show a
+    /// consumer only.
     ///
     /// # Errors
     /// The channel refuses, or a call fails.
@@ -85,11 +92,19 @@ impl RemoteChannel {
         send: impl Fn(&Event) -> Sent + Send + Sync + 'static,
     ) -> Result<Gateway, EventError> {
         let counters = Counters::new(name);
-        let counted = Arc::clone(&counters);
+        let report = Arc::new(Report {
+            counters: Arc::clone(&counters),
+            supplier: OnceLock::new(),
+            last: PiMutex::default(),
+        });
+        let reports = Arc::clone(&report);
         let subscription = self.connect(poa, filter, true, move |events| {
             let events: Vec<Event> = events.iter().map(|event| event.to_owned()).collect();
-            counted.export(&events, &send);
+            reports.counters.export(&events, &send);
+            reports.send();
         })?;
+        let _ = report.supplier.set(subscription.as_export());
+        report.send();
         let source = Source::Subscription(subscription);
         Ok(Gateway { source, counters })
     }
@@ -102,6 +117,28 @@ impl RemoteChannel {
         let counters = Counters::new(name);
         let inlet = Inlet::connect(self, &counters)?;
         Ok(OwnInlet::new(inlet, counters))
+    }
+}
+
+/// What the channel that a gateway takes events from is told.
+struct Report {
+    counters: Arc<Counters>,
+    /// Set when the gateway is connected.
+    supplier: OnceLock<ExportSupplierRef>,
+    last: PiMutex<Option<ExportTotals>>,
+}
+
+impl Report {
+    /// Reports what has changed. The channel itself knows which events it has delivered.
+    fn send(&self) {
+        let Some(supplier) = self.supplier.get() else {
+            return;
+        };
+        let totals = self.counters.export_totals();
+        let mut last = self.last.lock();
+        if last.as_ref() != Some(&totals) && supplier.report(self.counters.name(), &totals).is_ok() {
+            *last = Some(totals);
+        }
     }
 }
 

@@ -110,7 +110,8 @@ impl Federation {
     }
 }
 
-fn check(host: &Host, name: &str) -> Result<(), SystemException> {
+/// Refuses names of gateways that are empty or too long.
+pub(super) fn check(host: &Host, name: &str) -> Result<(), SystemException> {
     if host.channel.is_destroyed() {
         return Err(gone());
     }

@@ -8,11 +8,12 @@ use std::{
 use punctual::{Interface, SystemException};
 use punctual_os::PiMutex;
 
-use super::{Host, Proxy};
+use super::{Host, Proxy, federation};
 use crate::{
     EventError, EventType, Filter,
     consumer::{Consumer, ConsumerQos, Exit, Sink, UNTIMED},
     error::{gone, limit_exceeded},
+    rtec::punctual_events::{ExportSupplier, ExportSupplierRef, ExportTotals},
     rtec::rtec_event_channel_admin::{
         AlreadyConnected, ConsumerQosView, ProxyPushConsumer, ProxyPushConsumerRef, ProxyPushSupplier,
         ProxyPushSupplierRef, SupplierQosView, TypeError, proxy_push_consumer::ConnectPushSupplierError,
@@ -47,10 +48,11 @@ impl PushSupplierProxy {
             host: Arc::clone(host),
             state: PiMutex::default(),
         });
-        let reference: ProxyPushSupplierRef = host
+        let reference: ExportSupplierRef = host
             .poa
             .activate(SupplierHandle(Arc::clone(&proxy)))
             .map_err(|_| limit_exceeded())?;
+        let reference = ProxyPushSupplierRef::from_object(reference.as_object().clone());
         proxy.state.lock().reference = Some(reference.clone());
         let unconnected: Weak<Self> = Arc::downgrade(&proxy);
         host.add_unconnected(unconnected);
@@ -159,6 +161,15 @@ impl ProxyPushSupplier for SupplierHandle {
 
     fn resume_connection(&self) -> Result<(), SystemException> {
         self.suspend(false)
+    }
+}
+
+impl ExportSupplier for SupplierHandle {
+    fn report(&self, name: &str, totals: &ExportTotals) -> Result<(), SystemException> {
+        let consumer = self.0.state.lock().consumer.clone().ok_or_else(gone)?;
+        federation::check(&self.0.host, name)?;
+        consumer.report_export(name, totals);
+        Ok(())
     }
 }
 
