@@ -30,6 +30,7 @@ use crate::{
     pool::{self, EventPool},
     routes::{Routes, Subscription, Subscriptions},
     rtec::rtec_event_comm::{Event, EventHeader, EventView},
+    schedule::FollowedSchedule,
     settings::QueueSettings,
     statistics::RefusalCounters,
     time,
@@ -70,6 +71,7 @@ pub(crate) struct Core {
     federation: Federation,
     subscriptions: PiMutex<Subscriptions>,
     routes: PiMutex<Arc<Routes>>,
+    pub(crate) schedule: FollowedSchedule,
     is_destroyed: AtomicBool,
     built: Instant,
     pub(crate) counters: Counters,
@@ -144,6 +146,7 @@ impl EventChannel {
         lanes: impl IntoIterator<Item = Lane>,
         priority: impl Fn(&ConsumerStatistics) -> Option<Priority>,
     ) -> Result<(), EventError> {
+        self.core.schedule.replace(None);
         self.core.reconfigure(lanes.into_iter().collect(), |consumer| {
             priority(consumer).map(|priority| (priority, None))
         })
@@ -174,6 +177,12 @@ impl Core {
         place: impl Fn(&ConsumerStatistics) -> Option<(Priority, Option<Timing>)>,
     ) -> Result<(), EventError> {
         self.threads.reconfigure(lanes, &self.limits)?;
+        self.place(place);
+        Ok(())
+    }
+
+    /// Places consumers anew in the lanes.
+    fn place(self: &Arc<Self>, place: impl Fn(&ConsumerStatistics) -> Option<(Priority, Option<Timing>)>) {
         let mut exceeding = Vec::new();
         {
             let mut subscriptions = self.subscriptions.lock();
@@ -190,7 +199,6 @@ impl Core {
             *self.routes.lock() = self.routes(&subscriptions);
         }
         exceeding.iter().for_each(|consumer| self.expel(consumer));
-        Ok(())
     }
 
     /// Fills an event and routes it. Its header is empty before, but for the times.
@@ -281,7 +289,7 @@ impl Core {
     fn try_subscribe(
         self: &Arc<Self>,
         filter: Filter,
-        qos: ConsumerQos,
+        mut qos: ConsumerQos,
         exit: Exit,
     ) -> Result<Arc<Consumer>, EventError> {
         let limits = &self.limits;
@@ -291,6 +299,9 @@ impl Core {
             return Err(EventError::Queue { requested, limit });
         }
         let id = self.subscriptions.lock().next_id();
+        if let Some((priority, timing)) = self.schedule.place(&qos.name) {
+            (qos.priority, qos.timing) = (priority, timing);
+        }
         let level = self.threads.level(qos.priority);
         let tree = FilterTree::new(&filter);
         let consumer = Arc::new(Consumer::new(id, qos, level, tree, exit, &self.counters.totals));
@@ -316,6 +327,15 @@ impl Core {
         }
         self.tell_observers();
         Ok(consumer)
+    }
+
+    /// Names a consumer, and gives it the place that the schedule has for this name.
+    pub(crate) fn name_consumer(self: &Arc<Self>, consumer: &Consumer, name: &str) {
+        if consumer.set_name(name)
+            && let Some((priority, timing)) = self.schedule.place(name)
+        {
+            self.place(|one| (one.id == consumer.id).then_some((priority, Some(timing))));
+        }
     }
 
     /// Removes a consumer, without telling it.

@@ -86,6 +86,8 @@ pub(crate) struct Consumer {
     arrived: PiCondvar,
     counters: Counters,
     totals: Arc<UndeliveredCounters>,
+    /// Set after it has subscribed.
+    name: OnceLock<String>,
     /// If it is a gateway of another process to elsewhere: what that has reported.
     export: OnceLock<Arc<gateway::Counters>>,
 }
@@ -189,8 +191,18 @@ impl Consumer {
             arrived: PiCondvar::new(),
             counters: Counters::default(),
             totals: Arc::clone(totals),
+            name: OnceLock::new(),
             export: OnceLock::new(),
         }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.name.get().unwrap_or(&self.qos.name)
+    }
+
+    /// Gives it a name, unless it has been given one before; returns whether it has this one from now on.
+    pub(crate) fn set_name(&self, name: &str) -> bool {
+        self.name.set(name.to_owned()).is_ok()
     }
 
     pub(crate) fn priority(&self) -> Priority {
@@ -499,11 +511,7 @@ impl Consumer {
         let state = self.state.lock();
         ConsumerStatistics {
             id: self.id,
-            name: self
-                .export
-                .get()
-                .map_or(&*self.qos.name, |own| own.name())
-                .to_owned(),
+            name: self.name().to_owned(),
             priority: self.priority(),
             waiting: state.queue.len(),
             octets: state.queue.octets(),

@@ -50,6 +50,7 @@ mod pool;
 mod publisher;
 mod remote;
 mod routes;
+mod schedule;
 mod servants;
 mod settings;
 mod statistics;

@@ -152,6 +152,7 @@ impl ChannelBuilder {
             federation: Default::default(),
             subscriptions: PiMutex::default(),
             routes: PiMutex::default(),
+            schedule: Default::default(),
             is_destroyed: AtomicBool::new(false),
             built: Instant::now(),
             counters: Counters::default(),

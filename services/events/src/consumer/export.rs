@@ -6,9 +6,9 @@ use super::Consumer;
 use crate::{GatewayStatistics, gateway::Counters, rtec::punctual_events::ExportTotals};
 
 impl Consumer {
-    /// Takes over what the gateway has counted. The first report decides on its name.
-    pub(crate) fn report_export(&self, name: &str, totals: &ExportTotals) {
-        let counters = self.export.get_or_init(|| Counters::new(name));
+    /// Takes over what the gateway has counted.
+    pub(crate) fn report_export(&self, totals: &ExportTotals) {
+        let counters = self.export.get_or_init(|| Counters::new(self.name()));
         counters.take_export_totals(totals);
     }
 

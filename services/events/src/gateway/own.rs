@@ -12,7 +12,7 @@ use super::{Counters, Gateway, GatewayStatistics, Imported, Source, inlet::Inlet
 use crate::{
     EventChannel, EventError, Filter, RemoteChannel,
     rtec::{
-        punctual_events::{ExportSupplierRef, ExportTotals, GatewayTotals},
+        punctual_events::{ExportTotals, GatewayTotals, NamedSupplierRef},
         rtec_event_comm::Event,
     },
 };
@@ -103,8 +103,11 @@ impl RemoteChannel {
             reports.counters.export(&events, &send);
             reports.send();
         })?;
-        let _ = report.supplier.set(subscription.as_export());
-        report.send();
+        // A channel of another vendor knows no names.
+        if subscription.set_name(name).is_ok() {
+            let _ = report.supplier.set(subscription.proxy());
+            report.send();
+        }
         let source = Source::Subscription(subscription);
         Ok(Gateway { source, counters })
     }
@@ -124,7 +127,7 @@ impl RemoteChannel {
 struct Report {
     counters: Arc<Counters>,
     /// Set when the gateway is connected.
-    supplier: OnceLock<ExportSupplierRef>,
+    supplier: OnceLock<NamedSupplierRef>,
     last: PiMutex<Option<ExportTotals>>,
 }
 
@@ -136,7 +139,7 @@ impl Report {
         };
         let totals = self.counters.export_totals();
         let mut last = self.last.lock();
-        if last.as_ref() != Some(&totals) && supplier.report(self.counters.name(), &totals).is_ok() {
+        if last.as_ref() != Some(&totals) && supplier.report(&totals).is_ok() {
             *last = Some(totals);
         }
     }

@@ -31,7 +31,7 @@ pub(super) struct Federation {
     outboxes: PiMutex<Vec<(Arc<Kept>, OutboxRef)>>,
 }
 
-/// Maximum number of octets of the name of a gateway.
+/// Maximum number of octets of the name of a gateway or consumer.
 const NAME: usize = 256;
 
 impl Federation {
@@ -110,7 +110,7 @@ impl Federation {
     }
 }
 
-/// Refuses names of gateways that are empty or too long.
+/// Refuses names of gateways and consumers that are empty or too long.
 pub(super) fn check(host: &Host, name: &str) -> Result<(), SystemException> {
     if host.channel.is_destroyed() {
         return Err(gone());

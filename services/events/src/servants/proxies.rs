@@ -13,7 +13,7 @@ use crate::{
     EventError, EventType, Filter,
     consumer::{Consumer, ConsumerQos, Exit, Sink, UNTIMED},
     error::{gone, limit_exceeded},
-    rtec::punctual_events::{ExportSupplier, ExportSupplierRef, ExportTotals},
+    rtec::punctual_events::{ExportTotals, NamedSupplier, NamedSupplierRef},
     rtec::rtec_event_channel_admin::{
         AlreadyConnected, ConsumerQosView, ProxyPushConsumer, ProxyPushConsumerRef, ProxyPushSupplier,
         ProxyPushSupplierRef, SupplierQosView, TypeError, proxy_push_consumer::ConnectPushSupplierError,
@@ -48,7 +48,7 @@ impl PushSupplierProxy {
             host: Arc::clone(host),
             state: PiMutex::default(),
         });
-        let reference: ExportSupplierRef = host
+        let reference: NamedSupplierRef = host
             .poa
             .activate(SupplierHandle(Arc::clone(&proxy)))
             .map_err(|_| limit_exceeded())?;
@@ -164,16 +164,25 @@ impl ProxyPushSupplier for SupplierHandle {
     }
 }
 
-impl ExportSupplier for SupplierHandle {
-    fn report(&self, name: &str, totals: &ExportTotals) -> Result<(), SystemException> {
-        let consumer = self.0.state.lock().consumer.clone().ok_or_else(gone)?;
+impl NamedSupplier for SupplierHandle {
+    fn set_name(&self, name: &str) -> Result<(), SystemException> {
         federation::check(&self.0.host, name)?;
-        consumer.report_export(name, totals);
+        let consumer = self.consumer()?;
+        self.0.host.channel.core.name_consumer(&consumer, name);
+        Ok(())
+    }
+
+    fn report(&self, totals: &ExportTotals) -> Result<(), SystemException> {
+        self.consumer()?.report_export(totals);
         Ok(())
     }
 }
 
 impl SupplierHandle {
+    fn consumer(&self) -> Result<Arc<Consumer>, SystemException> {
+        self.0.state.lock().consumer.clone().ok_or_else(gone)
+    }
+
     fn suspend(&self, suspended: bool) -> Result<(), SystemException> {
         let mut state = self.0.state.lock();
         state.is_suspended = suspended;
