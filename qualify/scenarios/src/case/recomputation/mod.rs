@@ -137,8 +137,8 @@ fn evaluate(medians: &[(f64, f64)], trial: &mut Trial<'_>) {
             format!("{operations} operations of five rates: computation of the schedule, in milliseconds");
         add(Claim::at_most(*id, text, SOURCE, median * 1e-6, limit));
     }
-    let text = "time for ten times as many operations: at most 1.5 times the ratio of n log n, since only the \
-                smaller system fits the second-level cache";
+    let text = "time for ten times as many operations: at most 1.5 times the ratio of n log n, since only \
+                the smaller system fits the second-level cache";
     add(Claim::at_most(
         "growth",
         text,
