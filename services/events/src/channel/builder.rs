@@ -120,8 +120,7 @@ impl ChannelBuilder {
     /// Builds the channel and starts the threads of its lanes.
     ///
     /// # Errors
-    /// A lane without threads, two lanes with the same priority, a thread that cannot be started, or a queue
-    /// outside the limits.
+    /// A lane without threads, a thread that cannot be started, or a queue outside the limits.
     pub fn build(self) -> Result<EventChannel, EventError> {
         if self.queue == 0 || self.queue > self.limits.queue {
             let (requested, limit) = (self.queue, self.limits.queue);
