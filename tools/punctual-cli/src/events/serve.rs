@@ -15,7 +15,7 @@ Examples:
   punctual events serve
   punctual events serve --lane 0 --lane 32767 --queue 1024 --overflow block:100
   punctual events serve --listen iiop://192.0.2.1:2830 --name Plant --dispatching thread-per-consumer
-  punctual events serve --schedule operations.toml     and `kill -HUP PID` when the file has changed
+  punctual events serve --schedule FILE.toml           and `kill -HUP PID` when the file has changed
 
 In another terminal:
   punctual events tail

@@ -12,6 +12,8 @@ use punctual_fixtures::{Missing, eventually, skip};
 const PAGE: &str = include_str!("../../../../../docs/events.md");
 const BEFORE: &str = "<!-- run by tools/punctual-cli/tests/commands/events/zenoh.rs -->\n\n```sh\n";
 
+const RUN: &str = "cargo run --manifest-path services/zenoh/Cargo.toml --example gateway -- ";
+
 #[test]
 fn the_documented_commands_connect_two_channels_over_zenoh() {
     let Some(gateway) = gateway() else {
@@ -30,8 +32,8 @@ fn the_documented_commands_connect_two_channels_over_zenoh() {
         commands = commands.replace(port, &free.local_addr().unwrap().port().to_string());
     }
     let mut started = Vec::new();
-    for command in commands.lines().filter(|line| !line.starts_with("cd ")) {
-        let (program, arguments) = match command.strip_prefix("cargo run --example gateway -- ") {
+    for command in commands.lines() {
+        let (program, arguments) = match command.strip_prefix(RUN) {
             Some(arguments) => (gateway.clone(), arguments),
             None => (
                 PathBuf::from(env!("CARGO_BIN_EXE_punctual")),
