@@ -14,7 +14,6 @@ use crate::command;
 pub struct Metadata {
     /// All packages, those of the workspace included.
     pub packages: Vec<Package>,
-    workspace_members: BTreeSet<String>,
     workspace_root: PathBuf,
     target_directory: PathBuf,
 }
@@ -22,11 +21,12 @@ pub struct Metadata {
 /// One package.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Package {
-    id: String,
     /// Its name.
     pub name: String,
     /// Its version.
     pub version: String,
+    /// The registry that it comes from; `None`: it is of this repository.
+    source: Option<String>,
     /// An SPDX expression.
     pub license: Option<String>,
     /// The path of its Cargo.toml.
@@ -86,18 +86,14 @@ impl Metadata {
         serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))
     }
 
-    /// The packages of the workspace.
+    /// The packages of this repository: those of the workspace, and those outside that it depends on.
     pub fn members(&self) -> impl Iterator<Item = &Package> {
-        self.packages
-            .iter()
-            .filter(|package| self.workspace_members.contains(&package.id))
+        self.packages.iter().filter(|package| package.source.is_none())
     }
 
     /// The packages that come from elsewhere.
     pub fn foreign(&self) -> impl Iterator<Item = &Package> {
-        self.packages
-            .iter()
-            .filter(|package| !self.workspace_members.contains(&package.id))
+        self.packages.iter().filter(|package| package.source.is_some())
     }
 
     /// Returns the folder of Cargo's output.

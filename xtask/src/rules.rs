@@ -55,14 +55,16 @@ pub fn check(metadata: &Metadata) -> Result<(), String> {
 /// Folders in which `unsafe` may be written.
 const MAY_BE_UNSAFE: &[&str] = &["crates/os", "qualify/system"];
 
-/// Every package is under the lints of the workspace, which forbid `unsafe`; the compiler does the rest.
+/// Every package is under the lints of the workspace, which forbid `unsafe`, or under such a lint of its own;
+/// the compiler does the rest.
 fn lints(metadata: &Metadata, findings: &mut Vec<String>) -> Result<(), String> {
     for member in metadata.members() {
         let folder = metadata.folder(member).to_string_lossy();
         let text = fs::read_to_string(&member.manifest_path).map_err(|error| format!("{folder}: {error}"))?;
-        if !MAY_BE_UNSAFE.contains(&&*folder) && !takes_workspace_lints(&text)? {
+        if !MAY_BE_UNSAFE.contains(&&*folder) && !has_lints(&text)? {
             findings.push(format!(
-                "{folder}/Cargo.toml: `[lints] workspace = true` is missing, which keeps `unsafe` in {}",
+                "{folder}/Cargo.toml: `[lints] workspace = true` is missing, or outside the workspace \
+                 `unsafe_code = \"forbid\"` of `[lints.rust]`, which keeps `unsafe` in {}",
                 MAY_BE_UNSAFE.join(" and ")
             ));
         }
@@ -75,7 +77,7 @@ fn lints(metadata: &Metadata, findings: &mut Vec<String>) -> Result<(), String> 
     Ok(())
 }
 
-fn takes_workspace_lints(manifest: &str) -> Result<bool, String> {
+fn has_lints(manifest: &str) -> Result<bool, String> {
     #[derive(Deserialize)]
     struct Manifest {
         lints: Option<Lints>,
@@ -84,9 +86,14 @@ fn takes_workspace_lints(manifest: &str) -> Result<bool, String> {
     struct Lints {
         #[serde(default)]
         workspace: bool,
+        #[serde(default)]
+        rust: toml::Table,
     }
     let manifest: Manifest = toml::from_str(manifest).map_err(|error| error.to_string())?;
-    Ok(manifest.lints.is_some_and(|lints| lints.workspace))
+    let forbids = |lints: &Lints| lints.rust.get("unsafe_code").and_then(|it| it.as_str()) == Some("forbid");
+    Ok(manifest
+        .lints
+        .is_some_and(|lints| lints.workspace || forbids(&lints)))
 }
 
 fn licences_of(metadata: &Metadata, findings: &mut Vec<String>) -> Result<(), String> {
@@ -137,13 +144,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lints_of_the_workspace_are_recognised() {
-        assert_eq!(takes_workspace_lints("[lints]\nworkspace = true\n"), Ok(true));
-        assert_eq!(
-            takes_workspace_lints("[lints.rust]\nunsafe_code = \"allow\"\n"),
-            Ok(false)
-        );
-        assert_eq!(takes_workspace_lints("[package]\nname = \"a\"\n"), Ok(false));
+    fn lints_against_unsafe_code_are_recognised() {
+        assert_eq!(has_lints("[lints]\nworkspace = true\n"), Ok(true));
+        assert_eq!(has_lints("[lints.rust]\nunsafe_code = \"forbid\"\n"), Ok(true));
+        assert_eq!(has_lints("[lints.rust]\nunsafe_code = \"allow\"\n"), Ok(false));
+        assert_eq!(has_lints("[package]\nname = \"a\"\n"), Ok(false));
     }
 
     #[test]

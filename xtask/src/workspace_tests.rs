@@ -10,12 +10,14 @@ use std::{
     time::Duration,
 };
 
-use crate::{command::cargo, interop, limit, skips::Skips};
+use crate::{command::cargo, interop, limit, skips::Skips, test::LINK};
 
-/// Runs all tests of the workspace; an outdated table of interoperability counts as one that failed.
+/// Runs all tests of the workspace and of the link; an outdated table of interoperability counts as one that
+/// failed.
 pub fn workspace() -> Result<Sum, String> {
     interop::forget();
     let mut sum = run(&["--workspace", "--no-fail-fast"], None)?;
+    sum += run(&["-p", LINK, "--no-fail-fast"], None)?;
     if let Err(outdated) = interop::check() {
         println!("\nFAILED: {outdated}");
         sum.failed += 1;

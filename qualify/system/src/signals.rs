@@ -1,10 +1,11 @@
-//! Requests to terminate: SIGINT (Ctrl-C), SIGTERM and SIGHUP.
+//! Requests to terminate: SIGINT (Ctrl-C), SIGTERM and SIGHUP; and SIGHUP as the request to read settings
+//! again.
 
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use punctual_os::Doorbell;
 
@@ -53,7 +54,9 @@ impl Termination {
             }
         };
         for signal in TerminationSignal::ALL {
-            install(signal.number())?;
+            if !is_ignored(signal.number())? {
+                install(signal.number(), on_signal)?;
+            }
         }
         Ok(Self { bell })
     }
@@ -73,6 +76,40 @@ impl Termination {
         TerminationSignal::ALL
             .into_iter()
             .find(|signal| signal.number() == number)
+    }
+}
+
+/// SIGHUP as the request to read settings again, in place of termination.
+///
+/// ```
+/// use punctual_system::signals::{Reload, Termination};
+///
+/// let termination = Termination::watch()?;
+/// let reload = Reload::watch()?;
+/// while termination.requested().is_none() {
+///     if reload.take() {
+///         // ... read the settings again
+///     }
+///     # break;
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Reload(());
+
+impl Reload {
+    /// Installs the handler, also where SIGHUP was ignored. Permanent and for all threads of the process.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn watch() -> io::Result<Self> {
+        install(libc::SIGHUP, on_reload)?;
+        Ok(Self(()))
+    }
+
+    /// Returns whether a signal has come since the last call.
+    pub fn take(self) -> bool {
+        RELOAD.swap(false, Ordering::AcqRel)
     }
 }
 
@@ -111,19 +148,26 @@ static BELL: OnceLock<Doorbell> = OnceLock::new();
 /// Number of the first signal; 0 before.
 static FIRST: AtomicI32 = AtomicI32::new(0);
 
-fn install(signal: libc::c_int) -> io::Result<()> {
-    let handler: extern "C" fn(libc::c_int) = on_signal;
-    // SAFETY: an all-zero sigaction is valid (no flags, empty mask, default handling). The pointers are to
-    // live variables. `on_signal` has the type of a handler without SA_SIGINFO and is async-signal-safe.
+/// Whether a [`Reload`] is requested.
+static RELOAD: AtomicBool = AtomicBool::new(false);
+
+fn is_ignored(signal: libc::c_int) -> io::Result<bool> {
+    // SAFETY: an all-zero sigaction is valid. The pointer is to a live variable.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
-        let mut before: libc::sigaction = std::mem::zeroed();
-        if libc::sigaction(signal, std::ptr::null(), &mut before) != 0 {
-            return Err(io::Error::last_os_error());
+        match libc::sigaction(signal, std::ptr::null(), &mut action) {
+            0 => Ok(action.sa_sigaction == libc::SIG_IGN),
+            _ => Err(io::Error::last_os_error()),
         }
-        if before.sa_sigaction == libc::SIG_IGN {
-            return Ok(());
-        }
+    }
+}
+
+/// The handlers of this file only: they are async-signal-safe.
+fn install(signal: libc::c_int, handler: extern "C" fn(libc::c_int)) -> io::Result<()> {
+    // SAFETY: an all-zero sigaction is valid (no flags, empty mask, default handling). The pointers are to
+    // live variables. `handler` has the type of a handler without SA_SIGINFO and is async-signal-safe.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as libc::sighandler_t;
         // System calls of the interrupted thread are restarted.
         action.sa_flags = libc::SA_RESTART;
@@ -132,6 +176,11 @@ fn install(signal: libc::c_int) -> io::Result<()> {
             _ => Err(io::Error::last_os_error()),
         }
     }
+}
+
+/// Runs in any thread at any point: one atomic operation.
+extern "C" fn on_reload(_: libc::c_int) {
+    RELOAD.store(true, Ordering::Release);
 }
 
 /// Runs in any thread at any point: atomic operations and one write; no allocation, no lock.

@@ -1,9 +1,11 @@
 //! Adoption of a schedule: lanes and priorities of consumers follow the levels of operations.
 
+use std::sync::Arc;
+
 use punctual::Priority;
 use punctual_dispatch::OperationLevels;
 
-use crate::{EventChannel, EventError, Lane};
+use crate::{EventChannel, EventError, Lane, schedule::Places};
 
 impl EventChannel {
     /// Adopts a schedule, such as a `ReconfigurableScheduler`, or `ScheduledDispatcher::scheduler` after each
@@ -41,6 +43,58 @@ impl EventChannel {
     /// # Errors
     /// As for [`Self::reconfigure`].
     pub fn adopt(
+        &self,
+        schedule: &impl OperationLevels,
+        lane: impl Fn(u32) -> Lane,
+    ) -> Result<(), EventError> {
+        self.core.schedule.replace(None);
+        self.take_over(schedule, lane)
+    }
+
+    /// Adopts a schedule as [`adopt`](Self::adopt) does, which also places consumers that subscribe, or get
+    /// the [name](crate::RemoteSubscription::set_name) of an operation, later; until another schedule or
+    /// other lanes come into force.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use punctual::Priority;
+    /// use punctual_events::{EventChannel, EventType, Filter, Lane};
+    /// use punctual_scheduling::reconfigurable::*;
+    ///
+    /// let ms = Duration::from_millis;
+    /// let mut scheduler = ReconfigurableScheduler::new(Strategy::Rms);
+    /// scheduler.add(Operation::new("radar", Criticality::High).tuple(ms(10), ms(1)))?;
+    /// scheduler.compute();
+    ///
+    /// let channel = EventChannel::builder().lane(Priority::MIN, 1).build()?;
+    /// channel.follow(scheduler, Lane::descending(Priority::MAX))?;
+    /// let radar = channel.subscribe_to(Filter::event(EventType(17))).name("radar").each(|_| {})?;
+    /// assert_eq!(radar.statistics().priority, Priority::MAX);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Self::reconfigure`]; the channel then follows what it has followed before.
+    pub fn follow(
+        &self,
+        schedule: impl OperationLevels + Send + Sync + 'static,
+        lane: impl Fn(u32) -> Lane + Send + Sync + 'static,
+    ) -> Result<(), EventError> {
+        let followed = Arc::new((schedule, lane));
+        let own = Arc::clone(&followed);
+        let places: Arc<Places> = Arc::new(move |name| {
+            let (schedule, lane) = &*own;
+            let placement = schedule.placement_of(name)?;
+            Some((lane(placement.level).priority, placement.timing))
+        });
+        let before = self.core.schedule.replace(Some(places));
+        let (schedule, lane) = &*followed;
+        self.take_over(schedule, lane).inspect_err(|_| {
+            self.core.schedule.replace(before);
+        })
+    }
+
+    fn take_over(
         &self,
         schedule: &impl OperationLevels,
         lane: impl Fn(u32) -> Lane,

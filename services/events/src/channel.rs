@@ -15,7 +15,7 @@ use std::{
 
 use punctual::{Priority, any::Kind};
 use punctual_dispatch::Timing;
-use punctual_os::{PiMutex, Scheduling, ThreadSpec};
+use punctual_os::PiMutex;
 
 use self::federation::Federation;
 use crate::{
@@ -27,10 +27,11 @@ use crate::{
     identity::{Origin, Seen},
     liveness::{Liveness, Questioner},
     observers::Observers,
-    outbox::Outboxes,
     pool::{self, EventPool},
     routes::{Routes, Subscription, Subscriptions},
     rtec::rtec_event_comm::{Event, EventHeader, EventView},
+    schedule::FollowedSchedule,
+    settings::QueueSettings,
     statistics::RefusalCounters,
     time,
     timers::{TimeoutSource, Timers},
@@ -60,20 +61,18 @@ pub struct EventChannel {
 pub(crate) struct Core {
     pub(crate) name: String,
     pub(crate) limits: ChannelLimits,
-    pub(crate) default_queue: usize,
-    pub(crate) default_overflow: crate::Overflow,
-    pub(crate) timer_scheduling: Scheduling,
+    /// Queue of consumers that state no other.
+    pub(crate) default_queue: QueueSettings,
     pub(crate) threads: Threads,
     pub(crate) timers: Arc<Timers>,
     liveness: Arc<Liveness>,
     pub(crate) pool: EventPool,
     pub(crate) observers: Observers,
-    pub(crate) outboxes: Outboxes,
     federation: Federation,
     subscriptions: PiMutex<Subscriptions>,
     routes: PiMutex<Arc<Routes>>,
+    pub(crate) schedule: FollowedSchedule,
     is_destroyed: AtomicBool,
-    next_id: AtomicU64,
     built: Instant,
     pub(crate) counters: Counters,
 }
@@ -147,6 +146,7 @@ impl EventChannel {
         lanes: impl IntoIterator<Item = Lane>,
         priority: impl Fn(&ConsumerStatistics) -> Option<Priority>,
     ) -> Result<(), EventError> {
+        self.core.schedule.replace(None);
         self.core.reconfigure(lanes.into_iter().collect(), |consumer| {
             priority(consumer).map(|priority| (priority, None))
         })
@@ -177,6 +177,12 @@ impl Core {
         place: impl Fn(&ConsumerStatistics) -> Option<(Priority, Option<Timing>)>,
     ) -> Result<(), EventError> {
         self.threads.reconfigure(lanes, &self.limits)?;
+        self.place(place);
+        Ok(())
+    }
+
+    /// Places consumers anew in the lanes.
+    fn place(self: &Arc<Self>, place: impl Fn(&ConsumerStatistics) -> Option<(Priority, Option<Timing>)>) {
         let mut exceeding = Vec::new();
         {
             let mut subscriptions = self.subscriptions.lock();
@@ -193,7 +199,6 @@ impl Core {
             *self.routes.lock() = self.routes(&subscriptions);
         }
         exceeding.iter().for_each(|consumer| self.expel(consumer));
-        Ok(())
     }
 
     /// Fills an event and routes it. Its header is empty before, but for the times.
@@ -245,7 +250,7 @@ impl Core {
 
     /// Begins to remember events, unless it does so already.
     pub(crate) fn remember_events(&self) -> &Seen {
-        self.federation.remember(self.limits.remembered)
+        self.federation.remember(self.limits.gateways.remembered)
     }
 
     /// An event as `fill` makes it, which gets a time of receipt that no other event has.
@@ -284,7 +289,7 @@ impl Core {
     fn try_subscribe(
         self: &Arc<Self>,
         filter: Filter,
-        qos: ConsumerQos,
+        mut qos: ConsumerQos,
         exit: Exit,
     ) -> Result<Arc<Consumer>, EventError> {
         let limits = &self.limits;
@@ -293,7 +298,10 @@ impl Core {
             let (requested, limit) = (qos.queue, limits.queue);
             return Err(EventError::Queue { requested, limit });
         }
-        let id = self.next_id.fetch_add(1, Relaxed);
+        let id = self.subscriptions.lock().next_id();
+        if let Some((priority, timing)) = self.schedule.place(&qos.name) {
+            (qos.priority, qos.timing) = (priority, timing);
+        }
         let level = self.threads.level(qos.priority);
         let tree = FilterTree::new(&filter);
         let consumer = Arc::new(Consumer::new(id, qos, level, tree, exit, &self.counters.totals));
@@ -314,13 +322,20 @@ impl Core {
         }
         if consumer.timers() > 0 {
             let source: Weak<Self> = Arc::downgrade(self);
-            let armed = self.timers.add(source, &consumer, || {
-                ThreadSpec::new(format!("{}-timer", self.name)).scheduling(self.timer_scheduling)
-            });
+            let armed = self.timers.add(source, &consumer);
             armed.inspect_err(|_| self.unsubscribe(&consumer))?;
         }
         self.tell_observers();
         Ok(consumer)
+    }
+
+    /// Names a consumer, and gives it the place that the schedule has for this name.
+    pub(crate) fn name_consumer(self: &Arc<Self>, consumer: &Consumer, name: &str) {
+        if consumer.set_name(name)
+            && let Some((priority, timing)) = self.schedule.place(name)
+        {
+            self.place(|one| (one.id == consumer.id).then_some((priority, Some(timing))));
+        }
     }
 
     /// Removes a consumer, without telling it.
@@ -355,7 +370,8 @@ impl Core {
     /// Finds dead consumers from now on.
     pub(crate) fn watch_consumers(self: &Arc<Self>) -> Result<(), EventError> {
         let questioner: Weak<Self> = Arc::downgrade(self);
-        self.liveness.start(questioner, &self.name, self.limits.ping)
+        self.liveness
+            .start(questioner, &self.name, self.limits.tolerance.ping)
     }
 
     fn consumers(&self) -> Vec<Arc<Consumer>> {
@@ -417,8 +433,10 @@ impl Core {
     }
 
     pub(crate) fn statistics(&self) -> ChannelStatistics {
+        let mut gateways = self.federation.statistics();
         let mut consumers: Vec<_> = {
             let subscriptions = self.subscriptions.lock();
+            gateways.extend(subscriptions.consumers().filter_map(|one| one.export()));
             subscriptions.consumers().map(|one| one.statistics()).collect()
         };
         consumers.sort_by_key(|one| (std::cmp::Reverse(one.priority), one.id));
@@ -436,7 +454,7 @@ impl Core {
             suppliers: self.counters.suppliers.load(Relaxed),
             observers: self.observers.number() as u64,
             consumers,
-            gateways: self.federation.statistics(),
+            gateways,
         }
     }
 }
@@ -447,11 +465,11 @@ impl Questioner for Core {
             if self.is_destroyed() {
                 return;
             }
-            if consumer.is_dead(&self.limits) {
+            if consumer.is_dead(&self.limits.tolerance) {
                 self.expel(&consumer);
             }
         }
-        for forgotten in self.outboxes.unused(self.limits.kept_for) {
+        for forgotten in self.federation.outboxes.unused(self.limits.gateways.kept_for) {
             self.expel(&forgotten);
         }
     }

@@ -1,11 +1,12 @@
 //! A consumer in the channel: its filter, its bounded queue, and its delivery.
 
 mod answers;
+mod export;
 mod queue;
 
 use std::{
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicI16, AtomicU32, AtomicU64, Ordering::Relaxed},
     },
     task::Waker,
@@ -17,8 +18,9 @@ use punctual_dispatch::{Qos, Timing, now};
 use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
 
 use crate::{
-    ChannelLimits, ConsumerStatistics, Overflow, Undelivered,
+    ChannelLimits, ConsumerStatistics, ConsumerTolerance, Overflow, Undelivered,
     filter::{FilterTree, Stimulus},
+    gateway,
     rtec::rtec_event_comm::Event,
 };
 
@@ -84,6 +86,10 @@ pub(crate) struct Consumer {
     arrived: PiCondvar,
     counters: Counters,
     totals: Arc<UndeliveredCounters>,
+    /// Set after it has subscribed.
+    name: OnceLock<String>,
+    /// If it is a gateway of another process to elsewhere: what that has reported.
+    export: OnceLock<Arc<gateway::Counters>>,
 }
 
 /// Counts of the events that did not reach a consumer, or any consumer of a channel since it was built.
@@ -185,7 +191,18 @@ impl Consumer {
             arrived: PiCondvar::new(),
             counters: Counters::default(),
             totals: Arc::clone(totals),
+            name: OnceLock::new(),
+            export: OnceLock::new(),
         }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.name.get().unwrap_or(&self.qos.name)
+    }
+
+    /// Gives it a name, unless it has been given one before; returns whether it has this one from now on.
+    pub(crate) fn set_name(&self, name: &str) -> bool {
+        self.name.set(name.to_owned()).is_ok()
     }
 
     pub(crate) fn priority(&self) -> Priority {
@@ -228,12 +245,12 @@ impl Consumer {
     }
 
     /// Queries whether a consumer of another process exists; returns whether it is dead.
-    pub(crate) fn is_dead(&self, limits: &ChannelLimits) -> bool {
+    pub(crate) fn is_dead(&self, tolerance: &ConsumerTolerance) -> bool {
         let Exit::Sink(sink) = &self.exit else {
             return false;
         };
         let answer = sink.ping();
-        answer.is_some_and(|answer| self.answers.lock().show_death(answer, limits))
+        answer.is_some_and(|answer| self.answers.lock().show_death(answer, tolerance))
     }
 
     /// Whether the thread of its lane can offer events to it, later than the supplier's: neither does a
@@ -266,7 +283,7 @@ impl Consumer {
         }
         passed.clear();
         state.passed = passed;
-        match state.lost > limits.lost {
+        match state.lost > limits.tolerance.lost {
             true => Offered::Disconnect,
             false => offered,
         }
@@ -362,7 +379,7 @@ impl Consumer {
             self.counters.undelivered.failed.fetch_add(number, Relaxed);
             self.totals.failed.fetch_add(number, Relaxed);
             state.failures += 1;
-            if state.failures >= limits.failures {
+            if state.failures >= limits.tolerance.failures {
                 return Delivered::Disconnect;
             }
         }
@@ -378,13 +395,13 @@ impl Consumer {
         let Some((mut events, _)) = self.take_set(limits) else {
             return false;
         };
+        let number = events.len() as u64;
+        self.counters.undelivered.cancelled.fetch_add(number, Relaxed);
+        self.totals.cancelled.fetch_add(number, Relaxed);
         if let Exit::Sink(sink) = &self.exit {
             let tell = std::panic::AssertUnwindSafe(|| sink.cancelled(&events));
             let _ = std::panic::catch_unwind(tell);
         }
-        let number = events.len() as u64;
-        self.counters.undelivered.cancelled.fetch_add(number, Relaxed);
-        self.totals.cancelled.fetch_add(number, Relaxed);
         events.clear();
         let mut state = self.state.lock();
         state.delivering = Some(events);
@@ -494,7 +511,7 @@ impl Consumer {
         let state = self.state.lock();
         ConsumerStatistics {
             id: self.id,
-            name: self.qos.name.clone(),
+            name: self.name().to_owned(),
             priority: self.priority(),
             waiting: state.queue.len(),
             octets: state.queue.octets(),

@@ -27,7 +27,7 @@ pub enum EventError {
     )]
     TooManyTimeouts(usize),
     /// The channel keeps events for too many gateways.
-    #[error("the channel has {0} gateways, its limit; close some, or raise `ChannelLimits::gateways`")]
+    #[error("the channel has {0} gateways, its limit; close some, or raise `GatewayLimits::number`")]
     TooManyGateways(usize),
     /// A queue is longer than the channel permits.
     #[error("a queue of {requested} events is outside 1 to {limit}, `ChannelLimits::queue`")]

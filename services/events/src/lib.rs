@@ -42,6 +42,7 @@ mod filter;
 mod gateway;
 mod identity;
 mod inspection;
+mod limits;
 mod liveness;
 mod observers;
 mod outbox;
@@ -49,6 +50,7 @@ mod pool;
 mod publisher;
 mod remote;
 mod routes;
+mod schedule;
 mod servants;
 mod settings;
 mod statistics;
@@ -79,10 +81,11 @@ pub use gateway::{
     encode_set,
 };
 pub use identity::Seen;
+pub use limits::{ChannelLimits, ConsumerTolerance, GatewayLimits, OctetLimits};
 pub use publisher::Publisher;
 pub use remote::{RemoteChannel, RemoteSubscription, RemoteSupplier};
 pub use servants::Served;
-pub use settings::{ChannelLimits, Dispatching, Lane, OctetLimits, Overflow};
+pub use settings::{Dispatching, Lane, Overflow};
 pub use statistics::{ChannelStatistics, ConsumerStatistics, Refusals, Undelivered};
 pub use subscription::{Content, Events, Receiver, Subscription, SubscriptionBuilder, Values};
 pub use topic::{Encoding, Topic};

@@ -96,6 +96,12 @@ impl Observers {
         true
     }
 
+    /// Number of types that suppliers have announced.
+    #[cfg(test)]
+    pub(crate) fn published(&self) -> usize {
+        self.list.lock().published.len()
+    }
+
     /// A supplier that had announced these types has disconnected.
     pub(crate) fn publishes_no_more(&self, types: &[EventType]) {
         self.list.lock().forget(types);

@@ -9,6 +9,7 @@ use punctual::{Interface, Poa, SystemException};
 
 use crate::{
     EventError, Filter,
+    rtec::punctual_events::NamedSupplierRef,
     rtec::rtec_event_channel_admin::{
         ConsumerQos, EventChannelRef, ProxyPushConsumerRef, ProxyPushSupplierRef, Publication, SupplierQos,
     },
@@ -155,6 +156,21 @@ impl RemoteSubscription {
     /// The call fails: the channel's process has ended, or is too busy.
     pub fn is_connected(&self) -> Result<bool, EventError> {
         Ok(!self.is_over.load(Relaxed) && !self.proxy.as_object().non_existent()?)
+    }
+
+    /// Sets the name that the channel's statistics show, and by which a schedule that the channel
+    /// [follows](crate::EventChannel::follow) gives this consumer its priority. The first name stays.
+    ///
+    /// # Errors
+    /// The name is empty or has more than 256 octets, or the call fails: a channel of another vendor knows no
+    /// names.
+    pub fn set_name(&self, name: &str) -> Result<(), EventError> {
+        Ok(self.proxy().set_name(name)?)
+    }
+
+    /// The channel's side, of a channel of ours.
+    pub(crate) fn proxy(&self) -> NamedSupplierRef {
+        NamedSupplierRef::from_object(self.proxy.as_object().clone())
     }
 
     /// Receives nothing until [`resume`](Self::resume).

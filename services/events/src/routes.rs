@@ -62,11 +62,19 @@ pub(crate) struct Subscriptions {
     list: Vec<Subscription>,
     elements: usize,
     timers: usize,
+    /// Number of consumers that ever subscribed, or tried to.
+    last_id: u64,
     /// Configuration of the lanes.
     generation: u64,
 }
 
 impl Subscriptions {
+    /// An id that no other consumer has.
+    pub(crate) fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Subscription> {
         self.list.iter()
     }

@@ -218,7 +218,7 @@ impl SupplierAdmin for ForSuppliers {
     fn obtain_push_consumer(&self) -> Result<Option<ProxyPushConsumerRef>, SystemException> {
         self.0.admit_proxy()?;
         PushConsumerProxy::activate(&self.0)
-            .map(Some)
+            .map(|(_, reference)| Some(reference))
             .inspect_err(|_| self.0.release_proxy())
     }
 }

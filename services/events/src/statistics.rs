@@ -40,7 +40,8 @@ pub struct ChannelStatistics {
     pub observers: u64,
     /// All connected consumers, from the highest priority to the lowest.
     pub consumers: Vec<ConsumerStatistics>,
-    /// The gateways that lead to this channel, and those of its process that lead away from it.
+    /// The gateways that lead to this channel, and those that export its events. `forwarded` of an export of
+    /// another process includes events that are under way to it.
     pub gateways: Vec<GatewayStatistics>,
 }
 

@@ -82,9 +82,9 @@ impl<C: Content> SubscriptionBuilder<C> {
         let qos = ConsumerQos {
             name: "local".to_owned(),
             priority: Priority::MIN,
-            queue: core.default_queue,
+            queue: core.default_queue.events,
             octets: core.limits.octets.queue,
-            overflow: core.default_overflow,
+            overflow: core.default_queue.overflow,
             is_gateway: false,
             timing: UNTIMED,
         };
@@ -184,7 +184,7 @@ impl<C: Content> SubscriptionBuilder<C> {
 
     /// Calls `callback` for each event, on a thread of the channel. Events without the expected content count
     /// as failed, a panic as well; as many consecutive failed deliveries as
-    /// [`ChannelLimits::failures`](crate::ChannelLimits::failures) states end the subscription.
+    /// [`ConsumerTolerance::failures`](crate::ConsumerTolerance::failures) states end the subscription.
     ///
     /// # Errors
     /// The filter or the length of the queue exceeds a limit, or there are too many consumers.

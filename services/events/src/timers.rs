@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_os::{PiCondvar, PiMutex, Scheduling, Thread, ThreadSpec};
+use punctual_os::{PiCondvar, PiMutex, Thread, ThreadSpec};
 
 use crate::{
     EventError, EventType,
@@ -15,8 +15,8 @@ use crate::{
 };
 
 /// The thread and the timers for which it waits. It starts with the first subscription to a timeout.
-#[derive(Default)]
 pub(crate) struct Timers {
+    thread: ThreadSpec,
     state: PiMutex<State>,
     changed: PiCondvar,
 }
@@ -43,12 +43,20 @@ pub(crate) trait TimeoutSource: Send + Sync {
 }
 
 impl Timers {
-    /// Arms the timers of a consumer. `thread` describes the thread that fires them, unless it runs already.
+    /// No timers; `thread` describes the thread that fires them.
+    pub(crate) fn new(thread: ThreadSpec) -> Self {
+        Self {
+            thread,
+            state: PiMutex::default(),
+            changed: PiCondvar::default(),
+        }
+    }
+
+    /// Arms the timers of a consumer.
     pub(crate) fn add(
         self: &Arc<Self>,
         source: Weak<dyn TimeoutSource>,
         consumer: &Arc<Consumer>,
-        thread: impl FnOnce() -> ThreadSpec,
     ) -> Result<(), EventError> {
         let now = Instant::now();
         let mut state = self.state.lock();
@@ -60,7 +68,7 @@ impl Timers {
         }
         if state.thread.is_none() && !state.heap.is_empty() {
             let shared = Arc::clone(self);
-            let thread = thread().spawn(move || shared.run(&source));
+            let thread = self.thread.clone().spawn(move || shared.run(&source));
             state.thread = Some(thread.map_err(EventError::Timer)?);
         }
         drop(state);
@@ -156,9 +164,6 @@ fn fire(source: &Weak<dyn TimeoutSource>, entry: Entry, now: Instant) -> Option<
     due.map(|due| Entry { due, ..entry })
 }
 
-/// Scheduling of the thread unless the channel states another.
-pub(crate) const DEFAULT_SCHEDULING: Scheduling = Scheduling::OTHER;
-
 impl PartialEq for Entry {
     fn eq(&self, other: &Self) -> bool {
         self.due == other.due
@@ -213,10 +218,12 @@ mod tests {
         let receiver = channel.subscribe_to(every).receiver().unwrap();
         let consumer = &receiver.subscription().consumer;
         channel.core.timers.remove(consumer);
-        let (timers, source) = (Arc::new(Timers::default()), Arc::new(Ends));
+        let (timers, source) = (
+            Arc::new(Timers::new(ThreadSpec::new("test-timer"))),
+            Arc::new(Ends),
+        );
         let weak: Weak<Ends> = Arc::downgrade(&source);
-        let thread = || ThreadSpec::new("test-timer");
-        timers.add(weak, consumer, thread).unwrap();
+        timers.add(weak, consumer).unwrap();
         while consumer.is_connected() {
             std::thread::yield_now();
         }

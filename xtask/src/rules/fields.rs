@@ -17,12 +17,6 @@ const EXEMPT: &[(&str, &str, &str)] = &[
         "TaskStatistics",
         "the ways in which an arrival ends, which sum up",
     ),
-    ("services/events/src/channel.rs", "Core", "not grouped yet"),
-    (
-        "services/events/src/settings.rs",
-        "ChannelLimits",
-        "not grouped yet",
-    ),
     (
         "services/scheduling/src/pool.rs",
         "Pool",

@@ -47,7 +47,8 @@ pub(super) fn isolation(
 }
 
 pub(super) fn collocated(deliveries_hz: f64, outcome: &mut Outcome) {
-    let text = "events to ten consumers of the same process, none lost: deliveries per second, at least";
+    let text = "events to ten consumers of the same process, each once and in order: deliveries per second, \
+                at least";
     outcome.claim(Claim::at_least(
         "collocated",
         text,

@@ -1,15 +1,12 @@
 //! Construction of channels.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64},
-    },
+    sync::{Arc, atomic::AtomicBool},
     time::Instant,
 };
 
 use punctual::{Orb, Priority};
-use punctual_os::PiMutex;
+use punctual_os::{PiMutex, ThreadSpec};
 
 use super::{Core, Counters, EventChannel};
 use crate::{
@@ -17,7 +14,8 @@ use crate::{
     dispatching::{Mapping, Threads},
     observers::Observers,
     pool::EventPool,
-    timers,
+    settings::QueueSettings,
+    timers::Timers,
 };
 
 /// Builder of an [`EventChannel`].
@@ -122,17 +120,17 @@ impl ChannelBuilder {
     /// Builds the channel and starts the threads of its lanes.
     ///
     /// # Errors
-    /// A lane without threads, two lanes with the same priority, a thread that cannot be started, or a queue
-    /// outside the limits.
+    /// A lane without threads, a thread that cannot be started, or a queue outside the limits.
     pub fn build(self) -> Result<EventChannel, EventError> {
         if self.queue == 0 || self.queue > self.limits.queue {
             let (requested, limit) = (self.queue, self.limits.queue);
             return Err(EventError::Queue { requested, limit });
         }
-        let scheduling = self
-            .timer_priority
-            .map(|priority| self.mapping.scheduling(priority))
-            .transpose()?;
+        let timer = ThreadSpec::new(format!("{}-timer", self.name));
+        let timer = match self.timer_priority {
+            Some(priority) => timer.scheduling(self.mapping.scheduling(priority)?),
+            None => timer,
+        };
         let threads = Threads::start(&self.name, self.dispatching, &self.limits, self.mapping)?;
         let core = Core {
             observers: Observers::new(
@@ -143,18 +141,18 @@ impl ChannelBuilder {
             pool: EventPool::new(self.limits.octets.reused),
             name: self.name,
             limits: self.limits,
-            default_queue: self.queue,
-            default_overflow: self.overflow,
-            timer_scheduling: scheduling.unwrap_or(timers::DEFAULT_SCHEDULING),
+            default_queue: QueueSettings {
+                events: self.queue,
+                overflow: self.overflow,
+            },
             threads,
-            timers: Arc::default(),
+            timers: Arc::new(Timers::new(timer)),
             liveness: Arc::default(),
-            outboxes: Default::default(),
             federation: Default::default(),
             subscriptions: PiMutex::default(),
             routes: PiMutex::default(),
+            schedule: Default::default(),
             is_destroyed: AtomicBool::new(false),
-            next_id: AtomicU64::new(1),
             built: Instant::now(),
             counters: Counters::default(),
         };

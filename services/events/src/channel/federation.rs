@@ -8,6 +8,7 @@ use crate::{
     GatewayStatistics,
     gateway::Counters,
     identity::{Seen, Stamps},
+    outbox::Outboxes,
 };
 
 /// Gateways of a channel, and the events by which they recognise repetitions.
@@ -19,6 +20,8 @@ pub(super) struct Federation {
     seen: OnceLock<Seen>,
     /// Counters of the gateways that lead to this channel, and of those of this process that lead away.
     gateways: PiMutex<Vec<Weak<Counters>>>,
+    /// What waits for gateways that acknowledge.
+    pub(super) outboxes: Outboxes,
 }
 
 impl Federation {

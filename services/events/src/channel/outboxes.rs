@@ -14,25 +14,25 @@ use crate::{
 impl Core {
     /// The outbox of this name, which is made if there is none.
     pub(crate) fn outbox(self: &Arc<Self>, name: &str, filter: Filter) -> Result<Arc<Outbox>, EventError> {
-        if let Some(outbox) = self.outboxes.find(name) {
+        if let Some(outbox) = self.federation.outboxes.find(name) {
             return Ok(outbox);
         }
-        if self.outboxes.number() >= self.limits.gateways {
+        if self.federation.outboxes.number() >= self.limits.gateways.number {
             self.counters.refusals.count_limit();
-            return Err(EventError::TooManyGateways(self.limits.gateways));
+            return Err(EventError::TooManyGateways(self.limits.gateways.number));
         }
         let qos = ConsumerQos {
             name: format!("outbox {name}"),
             priority: Priority::MIN,
-            queue: self.limits.kept,
+            queue: self.limits.gateways.kept,
             octets: self.limits.octets.kept,
-            overflow: self.default_overflow,
+            overflow: self.default_queue.overflow,
             is_gateway: true,
             timing: UNTIMED,
         };
         let consumer = self.subscribe(filter, qos, Exit::Receiver)?;
         let new = Arc::new(Outbox::new(name, consumer, self.limits.octets.batch));
-        let outbox = self.outboxes.add(Arc::clone(&new));
+        let outbox = self.federation.outboxes.add(Arc::clone(&new));
         if !Arc::ptr_eq(&outbox, &new) {
             self.unsubscribe(&new.consumer);
         }
@@ -41,7 +41,7 @@ impl Core {
 
     /// Removes an outbox, with its waiting events.
     pub(crate) fn close_outbox(&self, outbox: &Arc<Outbox>) {
-        self.outboxes.remove(outbox);
+        self.federation.outboxes.remove(outbox);
         self.unsubscribe(&outbox.consumer);
     }
 }

@@ -7,7 +7,7 @@ use punctual::{
     SystemExceptionKind::{ObjectNotExist, Timeout},
 };
 
-use crate::ChannelLimits;
+use crate::ConsumerTolerance;
 
 /// The answers so far.
 pub(super) struct Answers {
@@ -29,16 +29,16 @@ impl Answers {
     pub(super) fn show_death(
         &mut self,
         answer: Result<bool, SystemException>,
-        limits: &ChannelLimits,
+        tolerance: &ConsumerTolerance,
     ) -> bool {
         match answer {
             Ok(true) => *self = Self::new(),
             Ok(false) => return true,
             Err(error) if error.kind == ObjectNotExist => return true,
             // It may be busy.
-            Err(error) if error.kind == Timeout => return self.last.elapsed() > limits.silence,
+            Err(error) if error.kind == Timeout => return self.last.elapsed() > tolerance.silence,
             Err(_) => self.refused += 1,
         }
-        self.refused >= limits.failures
+        self.refused >= tolerance.failures
     }
 }

@@ -48,12 +48,12 @@ impl Acknowledged {
 impl RemoteChannel {
     /// As [`forward`](Self::forward), so that no event is lost or delivered twice while the gateway or the
     /// other channel cannot be reached, ends or starts again: this channel keeps up to
-    /// [`kept`](crate::ChannelLimits::kept) events for it, which it fetches in batches, and a batch stays
+    /// [`kept`](crate::GatewayLimits::kept) events for it, which it fetches in batches, and a batch stays
     /// until `to` has queued it for its consumers. `to` recognises a batch that it gets again. Beyond
     /// `kept`, the overflow rule of this channel applies: with `Block` its suppliers wait.
     ///
     /// Waiting events are lost when the process of this channel ends, or if they have not been fetched for
-    /// [`kept_for`](crate::ChannelLimits::kept_for). The thread NAME-gateway of this process fetches; give
+    /// [`kept_for`](crate::GatewayLimits::kept_for). The thread NAME-gateway of this process fetches; give
     /// the ORB a timeout of calls.
     ///
     /// # Errors

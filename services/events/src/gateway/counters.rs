@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use crate::{
-    rtec::punctual_events::{GatewayTotals, Receipt},
+    rtec::punctual_events::{ExportTotals, GatewayTotals, Receipt},
     wire,
 };
 
@@ -122,6 +122,15 @@ impl Counters {
         }
     }
 
+    /// What the other side cannot know of a gateway that takes events from a channel.
+    pub(super) fn export_totals(&self) -> ExportTotals {
+        ExportTotals {
+            returned: self.returned.load(Relaxed),
+            expired: self.expired.load(Relaxed),
+            lost: self.lost.load(Relaxed),
+        }
+    }
+
     /// Takes over the totals of the gateway at the other side.
     pub(crate) fn take_totals(&self, totals: &GatewayTotals) {
         self.expired.store(totals.expired, Relaxed);
@@ -129,6 +138,13 @@ impl Counters {
         self.malformed.store(totals.malformed, Relaxed);
         self.interrupted.store(totals.interrupted, Relaxed);
         self.reconnected.store(totals.reconnected, Relaxed);
+    }
+
+    /// As [`take_totals`](Self::take_totals), of a gateway that takes events from a channel.
+    pub(crate) fn take_export_totals(&self, totals: &ExportTotals) {
+        self.returned.store(totals.returned, Relaxed);
+        self.expired.store(totals.expired, Relaxed);
+        self.lost.store(totals.lost, Relaxed);
     }
 
     pub(crate) fn statistics(&self) -> GatewayStatistics {

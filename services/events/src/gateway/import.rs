@@ -14,7 +14,7 @@ impl EventChannel {
     /// remaining `ttl`. An object of `poa` receives the events, on the threads of its pool.
     ///
     /// An event is recognised by the time when its first channel received it, among the last
-    /// [`remembered`](crate::ChannelLimits::remembered) ones. If a channel on its way replaces that time, as
+    /// [`remembered`](crate::GatewayLimits::remembered) ones. If a channel on its way replaces that time, as
     /// TAO's do, only `ttl` ends a loop.
     ///
     /// # Errors

@@ -1,6 +1,9 @@
 //! Parts of gateways over networks that this crate does not know.
 
-use std::{borrow::Borrow, sync::Arc};
+use std::{
+    borrow::Borrow,
+    sync::{Arc, OnceLock},
+};
 
 use punctual::Poa;
 use punctual_os::PiMutex;
@@ -8,7 +11,10 @@ use punctual_os::PiMutex;
 use super::{Counters, Gateway, GatewayStatistics, Imported, Source, inlet::Inlet};
 use crate::{
     EventChannel, EventError, Filter, RemoteChannel,
-    rtec::{punctual_events::GatewayTotals, rtec_event_comm::Event},
+    rtec::{
+        punctual_events::{ExportTotals, GatewayTotals, NamedSupplierRef},
+        rtec_event_comm::Event,
+    },
 };
 
 /// Outcome of an event that a gateway had to send.
@@ -73,7 +79,8 @@ impl EventChannel {
 
 impl RemoteChannel {
     /// As [`EventChannel::export`], for a channel of another process. An object of `poa` receives its events,
-    /// on the threads of its pool, which call `send`.
+    /// on the threads of its pool, which call `send`. The statistics of a channel of another vendor show a
+    /// consumer only.
     ///
     /// # Errors
     /// The channel refuses, or a call fails.
@@ -85,11 +92,22 @@ impl RemoteChannel {
         send: impl Fn(&Event) -> Sent + Send + Sync + 'static,
     ) -> Result<Gateway, EventError> {
         let counters = Counters::new(name);
-        let counted = Arc::clone(&counters);
+        let report = Arc::new(Report {
+            counters: Arc::clone(&counters),
+            supplier: OnceLock::new(),
+            last: PiMutex::default(),
+        });
+        let reports = Arc::clone(&report);
         let subscription = self.connect(poa, filter, true, move |events| {
             let events: Vec<Event> = events.iter().map(|event| event.to_owned()).collect();
-            counted.export(&events, &send);
+            reports.counters.export(&events, &send);
+            reports.send();
         })?;
+        // A channel of another vendor knows no names.
+        if subscription.set_name(name).is_ok() {
+            let _ = report.supplier.set(subscription.proxy());
+            report.send();
+        }
         let source = Source::Subscription(subscription);
         Ok(Gateway { source, counters })
     }
@@ -105,8 +123,30 @@ impl RemoteChannel {
     }
 }
 
-/// Destination of a gateway's events. After a failure, a channel of another process is connected again, once
-/// a second at most.
+/// Report to the channel from which a gateway takes events.
+struct Report {
+    counters: Arc<Counters>,
+    /// Set when the gateway is connected.
+    supplier: OnceLock<NamedSupplierRef>,
+    last: PiMutex<Option<ExportTotals>>,
+}
+
+impl Report {
+    /// Reports what has changed. The channel itself knows which events it has delivered.
+    fn send(&self) {
+        let Some(supplier) = self.supplier.get() else {
+            return;
+        };
+        let totals = self.counters.export_totals();
+        let mut last = self.last.lock();
+        if last.as_ref() != Some(&totals) && supplier.report(&totals).is_ok() {
+            *last = Some(totals);
+        }
+    }
+}
+
+/// Destination of a gateway's events. After a failure, a channel of another process is connected again, once a
+/// second at most.
 pub struct OwnInlet {
     inlet: Inlet,
     counters: Arc<Counters>,

@@ -31,7 +31,7 @@ pub(super) struct Federation {
     outboxes: PiMutex<Vec<(Arc<Kept>, OutboxRef)>>,
 }
 
-/// Maximum number of octets of the name of a gateway.
+/// Maximum number of octets of the name of a gateway or consumer.
 const NAME: usize = 256;
 
 impl Federation {
@@ -44,12 +44,12 @@ impl Federation {
             *state.used.lock() = Some(Instant::now());
             return Ok(inbox.clone());
         }
-        if inboxes.len() >= limits.gateways {
+        if inboxes.len() >= limits.gateways.number {
             let idle = |state: &State| {
                 state
                     .used
                     .lock()
-                    .is_some_and(|used| used.elapsed() > limits.kept_for)
+                    .is_some_and(|used| used.elapsed() > limits.gateways.kept_for)
             };
             let unused = inboxes.iter().position(|(state, _)| idle(state));
             let (state, _) = inboxes.swap_remove(unused.ok_or_else(limit_exceeded)?);
@@ -110,7 +110,8 @@ impl Federation {
     }
 }
 
-fn check(host: &Host, name: &str) -> Result<(), SystemException> {
+/// Refuses names of gateways and consumers that are empty or too long.
+pub(super) fn check(host: &Host, name: &str) -> Result<(), SystemException> {
     if host.channel.is_destroyed() {
         return Err(gone());
     }

@@ -8,11 +8,12 @@ use std::{
 use punctual::{Interface, SystemException};
 use punctual_os::PiMutex;
 
-use super::{Host, Proxy};
+use super::{Host, Proxy, federation};
 use crate::{
     EventError, EventType, Filter,
     consumer::{Consumer, ConsumerQos, Exit, Sink, UNTIMED},
     error::{gone, limit_exceeded},
+    rtec::punctual_events::{ExportTotals, NamedSupplier, NamedSupplierRef},
     rtec::rtec_event_channel_admin::{
         AlreadyConnected, ConsumerQosView, ProxyPushConsumer, ProxyPushConsumerRef, ProxyPushSupplier,
         ProxyPushSupplierRef, SupplierQosView, TypeError, proxy_push_consumer::ConnectPushSupplierError,
@@ -47,10 +48,11 @@ impl PushSupplierProxy {
             host: Arc::clone(host),
             state: PiMutex::default(),
         });
-        let reference: ProxyPushSupplierRef = host
+        let reference: NamedSupplierRef = host
             .poa
             .activate(SupplierHandle(Arc::clone(&proxy)))
             .map_err(|_| limit_exceeded())?;
+        let reference = ProxyPushSupplierRef::from_object(reference.as_object().clone());
         proxy.state.lock().reference = Some(reference.clone());
         let unconnected: Weak<Self> = Arc::downgrade(&proxy);
         host.add_unconnected(unconnected);
@@ -118,9 +120,9 @@ impl ProxyPushSupplier for SupplierHandle {
         let settings = ConsumerQos {
             name: "remote".to_owned(),
             priority: proxy.host.caller_priority(),
-            queue: core.default_queue,
+            queue: core.default_queue.events,
             octets: core.limits.octets.queue,
-            overflow: core.default_overflow,
+            overflow: core.default_queue.overflow,
             is_gateway: qos.is_gateway,
             timing: UNTIMED,
         };
@@ -162,7 +164,25 @@ impl ProxyPushSupplier for SupplierHandle {
     }
 }
 
+impl NamedSupplier for SupplierHandle {
+    fn set_name(&self, name: &str) -> Result<(), SystemException> {
+        federation::check(&self.0.host, name)?;
+        let consumer = self.consumer()?;
+        self.0.host.channel.core.name_consumer(&consumer, name);
+        Ok(())
+    }
+
+    fn report(&self, totals: &ExportTotals) -> Result<(), SystemException> {
+        self.consumer()?.report_export(totals);
+        Ok(())
+    }
+}
+
 impl SupplierHandle {
+    fn consumer(&self) -> Result<Arc<Consumer>, SystemException> {
+        self.0.state.lock().consumer.clone().ok_or_else(gone)
+    }
+
     fn suspend(&self, suspended: bool) -> Result<(), SystemException> {
         let mut state = self.0.state.lock();
         state.is_suspended = suspended;
@@ -241,18 +261,30 @@ pub(super) struct PushConsumerProxy {
 #[derive(Default)]
 struct ConsumerState {
     reference: Option<ProxyPushConsumerRef>,
-    /// Types that it has announced; `None`: not connected.
-    published: Option<Vec<EventType>>,
+    supplier: Supplier,
+}
+
+/// Whether a supplier has connected to a proxy.
+#[derive(Default)]
+enum Supplier {
+    #[default]
+    None,
+    /// Observers are being told of it. If it disconnects meanwhile, the thread that tells them takes that
+    /// back.
+    Connecting,
+    /// With the types that it has announced.
+    Connected(Vec<EventType>),
 }
 
 impl ConsumerState {
     fn is_unconnected(&self) -> bool {
-        self.reference.is_some() && self.published.is_none()
+        self.reference.is_some() && matches!(self.supplier, Supplier::None)
     }
 }
 
 impl PushConsumerProxy {
-    pub(super) fn activate(host: &Arc<Host>) -> Result<ProxyPushConsumerRef, SystemException> {
+    /// Creates one and its object.
+    pub(super) fn activate(host: &Arc<Host>) -> Result<(Arc<Self>, ProxyPushConsumerRef), SystemException> {
         let proxy = Arc::new(Self {
             host: Arc::clone(host),
             state: PiMutex::default(),
@@ -264,11 +296,49 @@ impl PushConsumerProxy {
         proxy.state.lock().reference = Some(reference.clone());
         let unconnected: Weak<Self> = Arc::downgrade(&proxy);
         host.add_unconnected(unconnected);
-        Ok(reference)
+        Ok((proxy, reference))
+    }
+
+    /// Reserves the proxy for a supplier.
+    pub(super) fn begin_connection(&self) -> Result<(), ConnectPushSupplierError> {
+        let mut state = self.state.lock();
+        match (&state.reference, &state.supplier) {
+            (None, _) => Err(gone().into()),
+            (Some(_), Supplier::None) => {
+                state.supplier = Supplier::Connecting;
+                Ok(())
+            }
+            (Some(_), _) => Err(AlreadyConnected {}.into()),
+        }
+    }
+
+    /// Connects the supplier, whose types have been published if that `was_admitted`. If it has disconnected
+    /// since the begin, they are published no more.
+    pub(super) fn complete_connection(
+        &self,
+        types: Vec<EventType>,
+        was_admitted: bool,
+    ) -> Result<(), ConnectPushSupplierError> {
+        let core = &self.host.channel.core;
+        let mut state = self.state.lock();
+        if state.reference.is_none() {
+            drop(state);
+            if was_admitted {
+                core.observers.publishes_no_more(&types);
+            }
+            return Err(gone().into());
+        }
+        if !was_admitted {
+            state.supplier = Supplier::None;
+            return Err(limit_exceeded().into());
+        }
+        state.supplier = Supplier::Connected(types);
+        core.count_supplier(true);
+        Ok(())
     }
 
     /// Removes the object; returns whether it existed.
-    fn end(&self) -> bool {
+    pub(super) fn end(&self) -> bool {
         self.end_if(|_| true)
     }
 
@@ -285,7 +355,7 @@ impl PushConsumerProxy {
             return false;
         };
         let core = &self.host.channel.core;
-        if let Some(types) = state.published {
+        if let Supplier::Connected(types) = state.supplier {
             core.observers.publishes_no_more(&types);
             core.count_supplier(false);
         }
@@ -357,21 +427,8 @@ impl ProxyPushConsumer for ConsumerHandle {
                 .map(|one| EventType(one.event.header.r#type))
                 .collect(),
         };
-        {
-            let mut state = proxy.state.lock();
-            if state.reference.is_none() {
-                return Err(gone().into());
-            }
-            if state.published.is_some() {
-                return Err(AlreadyConnected {}.into());
-            }
-            state.published = Some(types.clone());
-        }
-        if !core.observers.publishes(&types) {
-            proxy.state.lock().published = None;
-            return Err(limit_exceeded().into());
-        }
-        core.count_supplier(true);
-        Ok(())
+        proxy.begin_connection()?;
+        let was_admitted = core.observers.publishes(&types);
+        proxy.complete_connection(types, was_admitted)
     }
 }

@@ -2,14 +2,17 @@
 
 use std::sync::{Arc, atomic::AtomicUsize};
 
-use punctual::Orb;
+use punctual::{Orb, SystemException};
 use punctual_os::PiMutex;
 
-use super::{ForConsumers, ForSuppliers, Host, Proxy};
+use super::{ForConsumers, ForSuppliers, Host, Proxy, proxies::PushConsumerProxy};
 use crate::{
-    ChannelLimits, EventChannel,
+    ChannelLimits, EventChannel, EventType,
     rtec::{
-        rtec_event_channel_admin::{ConsumerAdmin, ConsumerQos, SupplierAdmin, SupplierQos},
+        rtec_event_channel_admin::{
+            ConsumerAdmin, ConsumerQos, ConsumerQosView, Observer, ObserverRef, ProxyPushConsumerRef,
+            Publication, SupplierAdmin, SupplierQos, SupplierQosView,
+        },
         rtec_event_comm::{EventView, PushConsumer, PushConsumerRef},
     },
 };
@@ -17,11 +20,11 @@ use crate::{
 struct Nobody;
 
 impl PushConsumer for Nobody {
-    fn push(&self, _: &[EventView<'_>]) -> Result<(), punctual::SystemException> {
+    fn push(&self, _: &[EventView<'_>]) -> Result<(), SystemException> {
         Ok(())
     }
 
-    fn disconnect_push_consumer(&self) -> Result<(), punctual::SystemException> {
+    fn disconnect_push_consumer(&self) -> Result<(), SystemException> {
         Ok(())
     }
 }
@@ -81,6 +84,72 @@ fn a_proxy_that_is_connected_after_it_was_found_unconnected_stays() {
 
     // Both are in use: a third one is refused.
     assert!(ForSuppliers(host).obtain_push_consumer().is_err());
+}
+
+/// The observers are told after or before the proxy ends, and the types are too many or not.
+#[test]
+fn a_supplier_that_disconnects_while_it_connects_leaves_nothing_behind() {
+    let (host, _) = host();
+    let core = &host.channel.core;
+    let types = vec![EventType(16), EventType(17)];
+    let other = [EventType(17)];
+    assert!(core.observers.publishes(&other));
+    for (is_late, was_admitted) in [(false, true), (true, true), (true, false)] {
+        host.admit_proxy().unwrap();
+        let (proxy, _) = PushConsumerProxy::activate(&host).unwrap();
+        proxy.begin_connection().unwrap();
+        assert!(proxy.begin_connection().is_err() && !proxy.is_unconnected());
+        let tell = || assert!(!was_admitted || core.observers.publishes(&types));
+        if is_late {
+            tell();
+        }
+        assert!(proxy.end());
+        if !is_late {
+            tell();
+        }
+        assert_eq!(host.channel.statistics().suppliers, 0);
+        assert!(proxy.complete_connection(types.clone(), was_admitted).is_err());
+        assert_eq!(
+            (host.channel.statistics().suppliers, core.observers.published()),
+            (0, 1)
+        );
+    }
+}
+
+/// An observer that ends the proxy of the supplier of which it is told.
+struct Ends(Arc<PiMutex<Option<ProxyPushConsumerRef>>>);
+
+impl Observer for Ends {
+    fn update_consumer(&self, _: ConsumerQosView<'_>) -> Result<(), SystemException> {
+        Ok(())
+    }
+
+    fn update_supplier(&self, _: SupplierQosView<'_>) -> Result<(), SystemException> {
+        match self.0.lock().take() {
+            Some(proxy) => proxy.disconnect_push_consumer(),
+            None => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn a_supplier_whose_proxy_ends_while_observers_are_told_of_it_is_not_connected() {
+    let (host, _) = host();
+    let suppliers = ForSuppliers(Arc::clone(&host));
+    let victim = Arc::new(PiMutex::default());
+    let observer: ObserverRef = host.poa.activate(Ends(Arc::clone(&victim))).unwrap();
+    let core = &host.channel.core;
+    core.observers.append(observer, &core.demand()).unwrap();
+    let taker = suppliers.obtain_push_consumer().unwrap().unwrap();
+    *victim.lock() = Some(taker.clone());
+    let mut qos = SupplierQos::default();
+    qos.publications.push(Publication::default());
+    let refused = taker.connect_push_supplier(None, &qos).unwrap_err();
+    assert!(refused.to_string().contains("OBJECT_NOT_EXIST"), "{refused}");
+    assert_eq!(
+        (host.channel.statistics().suppliers, core.observers.published()),
+        (0, 0)
+    );
 }
 
 #[test]

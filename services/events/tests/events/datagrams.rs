@@ -81,6 +81,21 @@ fn channels_of_other_processes_are_gateways_ends_too() {
     });
     let shown = hosts[1].channel.statistics().gateways;
     assert_eq!((&*shown[0].name, shown[0].forwarded), ("udp", 1));
+    // The other channel shows what takes its events.
+    eventually("the event is shown", || {
+        let shown = hosts[0].channel.statistics().gateways;
+        matches!(&shown[..], [one] if one.name == "datagrams" && one.forwarded == 1)
+    });
+    assert_eq!(hosts[0].channel.statistics().consumers[0].name, "datagrams");
+    let mut old = event(TRACK, b"old");
+    old.header.ttl = 0;
+    hosts[0].channel.push_event(&old).unwrap();
+    eventually("the event that must not pass is shown", || {
+        let shown = &hosts[0].channel.statistics().gateways[0];
+        (shown.forwarded, shown.expired) == (1, 1)
+    });
+    drop(leaving);
+    assert!(hosts[0].channel.statistics().gateways.is_empty());
 }
 
 #[test]

@@ -11,8 +11,8 @@ use std::{
 
 use punctual::Priority;
 use punctual_events::{
-    ChannelLimits, Dispatching, EventChannel, EventError, EventType, Filter, Lane, OctetLimits, Overflow,
-    Receiver, Values,
+    ChannelLimits, ConsumerTolerance, Dispatching, EventChannel, EventError, EventType, Filter, Lane,
+    OctetLimits, Overflow, Receiver, Values,
 };
 use punctual_fixtures::{LONG, eventually};
 
@@ -82,7 +82,10 @@ fn content_of_another_type_is_skipped_by_receivers_and_fails_callbacks() {
 #[test]
 fn each_rule_loses_the_events_that_it_states() {
     let limits = ChannelLimits {
-        lost: 100,
+        tolerance: ConsumerTolerance {
+            lost: 100,
+            ..ConsumerTolerance::default()
+        },
         ..ChannelLimits::default()
     };
     // Rule, what is received after ten events in a queue of four, how many are lost.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use punctual::{Interface, Priority, SystemException, SystemExceptionKind};
 use punctual_events::{
-    Acknowledged, ChannelLimits, EventChannel, Events, Filter, OctetLimits, Overflow, Receiver,
-    RemoteChannel,
+    Acknowledged, ChannelLimits, ConsumerTolerance, EventChannel, Events, Filter, GatewayLimits, OctetLimits,
+    Overflow, Receiver, RemoteChannel,
     rtec::{
         punctual_events::{ChannelRef, GatewayTotals, OutboxRef},
         rtec_event_channel_admin::{
@@ -120,7 +120,10 @@ fn what_is_kept_for_a_gateway_and_its_batches_are_limited_in_octets() {
 #[test]
 fn an_inbox_recognises_a_batch_that_its_channel_has_forgotten() {
     let limits = ChannelLimits {
-        remembered: 1,
+        gateways: GatewayLimits {
+            remembered: 1,
+            ..GatewayLimits::default()
+        },
         ..ChannelLimits::default()
     };
     let (source, target) = (host(blocking(ChannelLimits::default())), host(blocking(limits)));
@@ -188,10 +191,16 @@ fn gateways_that_start_again_and_channels_that_do_lose_and_repeat_nothing() {
 #[test]
 fn gateways_without_end_are_refused_and_unused_ones_forgotten() {
     let limits = ChannelLimits {
-        gateways: 2,
-        kept_for: Duration::from_millis(50),
-        ping: Duration::from_millis(20),
-        kept: 4,
+        gateways: GatewayLimits {
+            number: 2,
+            kept_for: Duration::from_millis(50),
+            kept: 4,
+            ..GatewayLimits::default()
+        },
+        tolerance: ConsumerTolerance {
+            ping: Duration::from_millis(20),
+            ..ConsumerTolerance::default()
+        },
         ..ChannelLimits::default()
     };
     let host = host(EventChannel::builder().limits(limits).build().unwrap());

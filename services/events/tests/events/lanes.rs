@@ -226,16 +226,21 @@ fn a_deadline_counts_from_the_push() {
     let (_high, _) = noting(channel, Filter::event(TRACK), Priority::MAX);
     let deadline = Duration::from_millis(50);
     let (cancelled, told) = mpsc::channel();
+    let watched = channel.clone();
     let low = channel
         .subscribe_to(Filter::event(TRACK))
         .deadline(deadline)
-        .cancelled(move |event| cancelled.send(event.data.payload[0]).unwrap())
+        .cancelled(move |event| {
+            let counted = watched.statistics().undelivered.cancelled;
+            cancelled.send((event.data.payload[0], counted)).unwrap();
+        })
         .each(|_| {});
     let low = low.unwrap();
     channel.push_octets(TRACK, &[1]).unwrap();
     std::thread::sleep(deadline);
     release.send(()).unwrap();
-    assert_eq!(told.recv_timeout(LONG).unwrap(), 1);
+    // It is counted when the consumer is told.
+    assert_eq!(told.recv_timeout(LONG), Ok((1, 1)));
     assert_eq!(
         (low.statistics().delivered, low.statistics().undelivered.cancelled),
         (0, 1)

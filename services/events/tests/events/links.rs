@@ -13,7 +13,7 @@ use std::{
 };
 
 use punctual::{Endpoint, Orb, Priority};
-use punctual_events::{Acknowledged, ChannelLimits, EventChannel, Filter, Overflow};
+use punctual_events::{Acknowledged, ChannelLimits, ConsumerTolerance, EventChannel, Filter, Overflow};
 use punctual_fixtures::{Finally, LONG, eventually};
 
 use crate::{
@@ -130,8 +130,11 @@ fn a_link_that_stops_costs_a_consumer_with_events_its_connection_and_nobody_else
     const LENGTH: usize = 64 << 10;
     // The relay still accepts connections, each of which takes some octets before it fails.
     let limits = ChannelLimits {
-        failures: 1,
-        silence: LONG,
+        tolerance: ConsumerTolerance {
+            failures: 1,
+            silence: LONG,
+            ..ConsumerTolerance::default()
+        },
         ..ChannelLimits::default()
     };
     let most = limits.octets.queue;

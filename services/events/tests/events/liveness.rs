@@ -3,7 +3,9 @@
 use std::{sync::mpsc, time::Duration};
 
 use punctual::{Orb, Priority, StandardMapping};
-use punctual_events::{ChannelLimits, EventChannel, EventError, Filter, rtec::rtec_event_comm::EventView};
+use punctual_events::{
+    ChannelLimits, ConsumerTolerance, EventChannel, EventError, Filter, rtec::rtec_event_comm::EventView,
+};
 use punctual_fixtures::{LONG, eventually};
 
 use crate::{
@@ -13,10 +15,13 @@ use crate::{
 
 fn limits(silence: Duration) -> ChannelLimits {
     ChannelLimits {
+        tolerance: ConsumerTolerance {
+            ping: Duration::from_millis(10),
+            silence,
+            ..ConsumerTolerance::default()
+        },
         consumers: 2,
-        ping: Duration::from_millis(10),
         send_timeout: Duration::from_millis(20),
-        silence,
         ..ChannelLimits::default()
     }
 }

@@ -12,7 +12,11 @@ use punctual_events::{EventChannel, EventError, Filter, Lane, Overflow};
 use punctual_fixtures::{LONG, eventually};
 use punctual_scheduling::{ScheduledDispatcher, reconfigurable::*};
 
-use crate::{TRACK, Track, track};
+use crate::{
+    TRACK, Track,
+    remote::{client, host, remote},
+    track,
+};
 
 type Nothing = fn(&Execution) -> Result<(), punctual_dispatch::Hopeless>;
 
@@ -160,4 +164,61 @@ fn only_consumers_whose_operations_run_get_new_priorities() {
     eventually("all deliveries", || {
         consumers.iter().all(|one| one.statistics().delivered == 4)
     });
+}
+
+#[test]
+fn a_schedule_that_is_followed_also_places_consumers_that_come_later() {
+    let mut scheduler = ReconfigurableScheduler::new(Strategy::Rms);
+    for (name, period) in [("radar", 10), ("display", 100)] {
+        let period = Duration::from_millis(period);
+        let operation = Operation::new(name, Criticality::High).tuple(period, Duration::from_millis(1));
+        scheduler.add(operation).unwrap();
+    }
+    scheduler.compute();
+    let host = host(EventChannel::builder().lane(Priority::MIN, 1).build().unwrap());
+    let lanes = || Lane::descending(Priority::MAX);
+    host.channel.follow(scheduler.clone(), lanes()).unwrap();
+    let filter = Filter::event(TRACK);
+    let priorities = || -> Vec<(String, i16)> {
+        let consumers = host.channel.statistics().consumers.into_iter();
+        consumers.map(|one| (one.name, one.priority.value())).collect()
+    };
+    let shown = |list: &[(&str, i16)]| -> Vec<(String, i16)> {
+        list.iter()
+            .map(|(name, priority)| ((*name).to_owned(), *priority))
+            .collect()
+    };
+    let radar = host
+        .channel
+        .subscribe_to(filter.clone())
+        .name("radar")
+        .receiver()
+        .unwrap();
+    let client = client();
+    let display = remote(&client, &host)
+        .subscribe(&client.poa, &filter, |_| {})
+        .unwrap();
+    assert_eq!(priorities(), shown(&[("radar", 32_767), ("remote", 0)]));
+    display.set_name("display").unwrap();
+    assert_eq!(priorities(), shown(&[("radar", 32_767), ("display", 32_766)]));
+    // The first name stays; empty and endless ones are refused.
+    display.set_name("radar").unwrap();
+    assert!(display.set_name("").is_err() && display.set_name(&"x".repeat(1_000)).is_err());
+    assert_eq!(priorities(), shown(&[("radar", 32_767), ("display", 32_766)]));
+    drop((radar, display));
+    // A schedule that cannot be adopted leaves the other one in force.
+    let without_threads = |_| Lane::new(Priority::MIN, 0);
+    assert!(host.channel.follow(scheduler.clone(), without_threads).is_err());
+    let later = || {
+        host.channel
+            .subscribe_to(filter.clone())
+            .name("radar")
+            .receiver()
+            .unwrap()
+    };
+    let radar = later();
+    assert_eq!(radar.subscription().statistics().priority, Priority::MAX);
+    // Nor is it followed any more once another one has been adopted.
+    host.channel.adopt(&scheduler, lanes()).unwrap();
+    assert_eq!(later().subscription().statistics().priority, Priority::MIN);
 }

@@ -7,8 +7,8 @@ use std::{
 
 use punctual::{Orb, Poa, Priority, SystemExceptionKind};
 use punctual_events::{
-    ChannelLimits, EventChannel, EventError, EventType, Filter, Gateway, GatewayStatistics, OctetLimits,
-    RemoteChannel,
+    ChannelLimits, ConsumerTolerance, EventChannel, EventError, EventType, Filter, Gateway,
+    GatewayStatistics, OctetLimits, RemoteChannel,
     rtec::{
         rtec_event_channel_admin::{
             ConsumerAdminRef, ConsumerQos, ConsumerQosView, EventChannelRef, Observer, ObserverRef,
@@ -284,12 +284,15 @@ fn a_consumer_that_has_died_is_disconnected_and_the_others_get_everything() {
 #[test]
 fn a_slow_consumer_receives_a_flood_of_the_longest_events() {
     let limits = ChannelLimits {
+        tolerance: ConsumerTolerance {
+            ping: Duration::ZERO,
+            ..ConsumerTolerance::default()
+        },
         octets: OctetLimits {
             queue: 64 << 20,
             ..OctetLimits::default()
         },
         send_timeout: LONG,
-        ping: Duration::ZERO,
         ..ChannelLimits::default()
     };
     let length = limits.payload;

@@ -68,7 +68,19 @@ fn other_commands_of_documents_are_known_and_their_files_exist() {
             let is_known = match words[..] {
                 ["cargo", "xtask", task, ..] => tasks.contains(&format!("[\"{task}\"")),
                 ["cargo", "install", "--path", folder] => root.join(folder).join("Cargo.toml").exists(),
-                ["cargo", "build", "--release"] => true,
+                ["cargo", "build", "--release"] | ["kill", "-HUP", "PID", ..] => true,
+                [
+                    "cargo",
+                    "run",
+                    "--manifest-path",
+                    manifest,
+                    "--example",
+                    example,
+                    ..,
+                ] => {
+                    let program = Path::new("examples").join(example).with_extension("rs");
+                    root.join(manifest).with_file_name(program).exists()
+                }
                 ["setcap", _, program] | ["setpriv", .., program] => {
                     program == "target/release/punctual" || program == "\\"
                 }

@@ -3,6 +3,7 @@
 mod client;
 mod gateway;
 mod record;
+mod schedule;
 mod send;
 mod serve;
 mod tail;

@@ -7,7 +7,7 @@ use punctual::{Inspection, Orb, Poa, Priority, PriorityModel};
 use punctual_events::{ChannelBuilder, ChannelLimits, Dispatching, EventChannel, Lane, Overflow};
 use punctual_system::signals::Termination;
 
-use super::{Failed, SLICE};
+use super::{Failed, SLICE, schedule::Scheduled};
 use crate::arguments::priority;
 
 pub const HELP: &str = "\
@@ -15,6 +15,7 @@ Examples:
   punctual events serve
   punctual events serve --lane 0 --lane 32767 --queue 1024 --overflow block:100
   punctual events serve --listen iiop://192.0.2.1:2830 --name Plant --dispatching thread-per-consumer
+  punctual events serve --schedule FILE.toml           and `kill -HUP PID` when the file has changed
 
 In another terminal:
   punctual events tail
@@ -42,6 +43,11 @@ pub struct Options {
     /// Priority of threads that receive and deliver events, once for each lane [default: 0:1]
     #[arg(long = "lane", value_name = "PRIORITY[:THREADS]", value_parser = lane)]
     lanes: Vec<Lane>,
+    /// Deliver with lanes and priorities of this schedule, in which consumers have the names of operations;
+    /// SIGHUP reads it again. The first level has the highest priority of --lane [default: 32767], each next
+    /// level the one below
+    #[arg(long, value_name = "FILE", conflicts_with = "dispatching")]
+    schedule: Option<PathBuf>,
     /// Threads that deliver events
     #[arg(long, value_enum, default_value = "lanes")]
     dispatching: Who,
@@ -90,11 +96,24 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     let address = orb.publish(&options.name, served.reference())?;
     let inspection = channel.serve_inspection(&inspecting(&orb)?)?;
     orb.publish(&format!("{}{INSPECTION}", options.name), &inspection)?;
+    let highest = options.lanes.iter().map(|lane| lane.priority).max();
+    let highest = highest.unwrap_or(Priority::MAX);
+    let scheduled = options
+        .schedule
+        .as_deref()
+        .map(|file| Scheduled::start(file, &channel, highest));
+    let scheduled = scheduled.transpose()?;
     println!("{address}");
     println!("{}", described(options, &lanes));
+    if let Some((_, said)) = &scheduled {
+        println!("{said}");
+    }
     thread::scope(|scope| {
         scope.spawn(|| orb.run());
         while termination.requested().is_none() {
+            if let Some((scheduled, _)) = &scheduled {
+                scheduled.reload_if_requested();
+            }
             thread::sleep(SLICE);
         }
         let all = channel.statistics();

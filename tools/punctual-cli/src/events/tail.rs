@@ -19,6 +19,7 @@ Examples:
   punctual events tail --type 17 --type 18 --source 7
   punctual events tail --json --count 10 --for 5 | jq .text
   punctual events tail corbaloc::radar:2830/Events --priority 20000
+  punctual events tail --name display                  with the priority that the channel's schedule gives it
 
 A line has the time of receipt at the channel (UTC), type, source, and the payload: as text where it is
 printable, else the first 32 octets. With --json: type, source, ttl, created_us, received_us and sent_us
@@ -42,6 +43,9 @@ pub struct Options {
     /// Priority at which the channel delivers: that of one of its lanes
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
+    /// Name of this consumer, which `top` shows, and to which a schedule of the channel may give a priority
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
@@ -81,6 +85,11 @@ pub fn run(options: &Options) -> Result<(), Failed> {
             }
         })
         .map_err(|error| client::unreachable(&options.channel, &error))?;
+    if let Some(name) = &options.name {
+        subscription
+            .set_name(name)
+            .map_err(|error| client::unreachable(&options.channel, &error))?;
+    }
     eprintln!("Subscribed at {}; Ctrl-C ends it.", options.channel);
     let shown = show(options, &events, &subscription, termination);
     // A callback that waits ends before the ORB does.

@@ -38,7 +38,7 @@ late (delivered after their deadline), cancelled (dropped, as they could no long
 Yellow: it has lost events in the last interval; red: its queue is full. Unmatched events have no consumer;
 refused ones were too long. Events lost and failed are those of all consumers, former ones included;
 refused subscriptions had filters that were too deep, too long or no filters, or met another limit of the
-channel. Below are the gateways that lead to the channel (`punctual events gateway`).
+channel. Below are the gateways that lead to the channel (`punctual events gateway`) or export its events.
 
 Keys: q, Esc or Ctrl-C quits, + and - change the interval.
 

@@ -1,6 +1,7 @@
 //! `punctual events`: a channel, and its clients, in processes of their own.
 
 mod gateway;
+mod zenoh;
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -8,7 +9,7 @@ use std::{
     process::{Child, ChildStdout, Command, Stdio},
 };
 
-use punctual_fixtures::programs::interruptible;
+use punctual_fixtures::{Folder, programs::interruptible};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -130,6 +131,80 @@ fn clients_end_with_1_when_the_channel_does() {
 }
 
 #[test]
+fn a_schedule_that_changes_while_events_are_under_way_loses_none() {
+    let folder = Folder::new("schedule");
+    let file = folder.join("operations.toml");
+    let write = |periods: [u32; 2]| {
+        let operation = |(name, period): (&str, u32)| {
+            format!(
+                "[[operation]]\nname = \"{name}\"\nrates = [{{ period = \"{period} ms\", wcet = \"1 ms\" }}]\n"
+            )
+        };
+        let operations: String = ["radar", "display"]
+            .into_iter()
+            .zip(periods)
+            .map(operation)
+            .collect();
+        std::fs::write(&file, format!("strategy = \"RMS\"\n{operations}")).unwrap();
+    };
+    write([10, 100]);
+    let path = file.to_str().unwrap();
+    let mut channel = Channel::start(&[
+        "--overflow",
+        "block:10000",
+        "--schedule",
+        path,
+        "--lane",
+        "0",
+        "--lane",
+        "20000",
+    ]);
+    let priorities = |channel: &Channel| {
+        let object = channel.top_json();
+        ["radar", "display"].map(|name| {
+            let consumers = object["consumers"].as_array().unwrap();
+            let found = consumers.iter().find(|one| one["name"] == name);
+            found.map(|one| one["priority"].as_i64().unwrap())
+        })
+    };
+    let tails = ["radar", "display"].map(|name| {
+        let tail = Tail::start(&channel, &["--name", name, "--count", "2401"]);
+        std::thread::spawn(|| tail.wait())
+    });
+    punctual_fixtures::eventually("both have their names", || {
+        priorities(&channel) == [Some(20_000), Some(19_999)]
+    });
+    for round in 0..6 {
+        let (periods, expected) = match round % 2 {
+            0 => ([100, 10], [Some(19_999), Some(20_000)]),
+            _ => ([10, 100], [Some(20_000), Some(19_999)]),
+        };
+        let address = channel.address.clone();
+        let sender = std::thread::spawn(move || {
+            run([
+                "events", "send", &address, "--type", "16", "--count", "400", "--rate", "1000",
+            ])
+        });
+        write(periods);
+        channel.signal(Signal::HUP);
+        punctual_fixtures::eventually("the new priorities", || priorities(&channel) == expected);
+        assert_eq!(sender.join().unwrap().code, 0);
+    }
+    std::fs::write(&file, "strategy = \"RMS").unwrap();
+    channel.signal(Signal::HUP);
+    let complaint = channel.complaint();
+    assert!(complaint.contains("operations.toml"), "{complaint}");
+    assert_eq!(priorities(&channel), [Some(20_000), Some(19_999)]);
+    assert_eq!(channel.send(&["--type", "16"]).code, 0);
+    for tail in tails {
+        let (code, shown) = tail.join().unwrap();
+        assert_eq!((code, shown.lines().count()), (0, 2_401));
+    }
+    assert_eq!(channel.top_json()["lost"], 0);
+    assert_eq!(channel.end(), 0);
+}
+
+#[test]
 fn a_killed_consumer_is_removed_and_the_others_get_everything() {
     let channel = Channel::start(&["--overflow", "block:1000"]);
     let mut killed = Tail::start(&channel, &[]);
@@ -235,6 +310,7 @@ impl Channel {
         let endpoint = format!("iiop://{host}");
         let mut child = command(&[&["serve", "--listen", &endpoint], arguments].concat())
             .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap());
@@ -255,9 +331,22 @@ impl Channel {
         serde_json::from_str(&shown.said).unwrap()
     }
 
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// The next line of its standard error.
+    fn complaint(&mut self) -> String {
+        let mut line = String::new();
+        BufReader::with_capacity(1, self.child.stderr.as_mut().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        line
+    }
+
     /// Ctrl-C; returns the exit code.
     fn end(mut self) -> i32 {
-        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+        self.signal(Signal::INT);
         let mut rest = String::new();
         self.said.read_to_string(&mut rest).unwrap();
         assert!(rest.contains("Ended. Received"), "{rest}");

@@ -10,13 +10,9 @@ mod picture;
 mod radio;
 mod server;
 
-use std::{
-    ffi::OsStr,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
-use punctual_harness::{ChildSpec, Row, Watchdog, child::Process};
+use punctual_harness::{ChildSpec, Outcome, Row, Watchdog, child::Process};
 use punctual_report::Picture;
 
 pub(crate) use self::{
@@ -54,22 +50,12 @@ impl Experiment for ImageTransfer {
         let scale = scale(trial.length());
         trial.shortened(format!("times are divided by {scale}, and rates multiplied"));
         trial.outcome.parameter("scale", scale);
-        let other = std::env::var_os(server::PROGRAM).map(PathBuf::from);
-        if other.is_none() {
-            let reason = format!(
-                "{} does not name a program; `make -f qualify/scenarios/omniorb-folder/Makefile BUILD=FOLDER` builds one",
-                server::PROGRAM
-            );
-            let what = "the server on another vendor's ORB";
-            trial.outcome.skip(None, what, reason);
-        }
-        let server = other.as_deref().and_then(Path::file_name);
-        let server = server.map_or("Punctual".into(), OsStr::to_string_lossy);
-        trial.outcome.parameter("server", &*server);
+        trial.stage("the server on omniORB is built, unless it has been before", BUILD);
+        let (server, program) = server_of(server::omniorb::provide(), &mut trial.outcome);
         trial.text("server", server);
         trial.text("scale", scale.to_string());
-        let mut system = match System::start(&trial.testbed.places, scale, Self::expected(trial.length()) * 3)
-        {
+        let limit = Self::expected(trial.length()) * 3;
+        let mut system = match System::start(&trial.testbed.places, ServerSetup { program, scale }, limit) {
             Ok(system) => system,
             Err(error) => {
                 for claim in claims::ALL {
@@ -118,12 +104,29 @@ const INFEASIBLE: [u64; 2] = [38, 1];
 const SLOWEST: u64 = 62;
 /// Time before and after the downloads.
 const AROUND: Duration = Duration::from_secs(3);
+/// Expected duration of building the server on omniORB.
+const BUILD: Duration = Duration::from_secs(10);
 /// Timeout of starting and stopping a process, and of an answer beyond its expected time.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Returns by what times are divided.
 fn scale(length: Length) -> f64 {
     length.pick(6.0, 2.0, 1.0)
+}
+
+/// Returns the name of the ORB that serves the image, and its program if that is another vendor's; without
+/// one, states why.
+fn server_of(program: Result<PathBuf, Error>, outcome: &mut Outcome) -> (&'static str, Option<PathBuf>) {
+    let (server, program) = match program {
+        Ok(program) => ("omniORB", Some(program)),
+        Err(error) => {
+            let what = "the server on another vendor's ORB: Punctual serves the image";
+            outcome.skip(None, what, error.to_string());
+            ("Punctual", None)
+        }
+    };
+    outcome.parameter("server", server);
+    (server, program)
 }
 
 const FIXED_RATES: Control = Control {
@@ -153,9 +156,10 @@ struct System {
 }
 
 impl System {
-    fn start(places: &Places, scale: f64, limit: Duration) -> Result<Self, Error> {
+    fn start(places: &Places, setup: ServerSetup, limit: Duration) -> Result<Self, Error> {
+        let scale = setup.scale;
         let server = ChildSpec::of::<Server>("server").affinity(places.driver.clone());
-        let (mut server, folder) = server.start::<Server>(&ServerSetup { scale }, TIMEOUT)?;
+        let (mut server, folder) = server.start::<Server>(&setup, TIMEOUT)?;
         let environment = ChildSpec::of::<Environment>("environment").affinity(places.driver.clone());
         let (environment, ()) = environment.start::<Environment>(&(), TIMEOUT)?;
         let client = ChildSpec::of::<Client>("client").affinity(places.pinned.clone());
@@ -218,4 +222,30 @@ fn report(deadline_s: u64, downloaded: &Downloaded, trial: &mut Trial<'_>) {
     trial.curve("recomputations", format!("{deadline_s} s"), took);
     let ratios = downloaded.ratios.iter().copied();
     trial.curve("ratios", format!("{deadline_s} s"), ratios);
+}
+
+#[cfg(test)]
+mod tests {
+    use punctual_harness::MachineFacts;
+    use punctual_os::CpuSet;
+
+    use super::*;
+
+    #[test]
+    fn the_results_say_which_orb_serves_the_image() {
+        let mut outcome = Outcome::new(ImageTransfer::NAME, MachineFacts::read(&CpuSet::single(0)));
+        let program = PathBuf::from("omniorb-folder");
+        assert_eq!(
+            server_of(Ok(program.clone()), &mut outcome),
+            ("omniORB", Some(program))
+        );
+        assert_eq!(outcome.parameters()["server"], "omniORB");
+        assert!(outcome.skipped().is_empty());
+        assert_eq!(
+            server_of(Err("no omniidl".into()), &mut outcome),
+            ("Punctual", None)
+        );
+        assert_eq!(outcome.parameters()["server"], "Punctual");
+        assert_eq!(outcome.skipped()[0].reason, "no omniidl");
+    }
 }

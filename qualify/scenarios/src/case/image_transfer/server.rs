@@ -1,6 +1,7 @@
 //! The server process: the queue of tile requests, and the collaboration server that compresses and sends
 //! them; and the process that loads the server, as [Gill 2004] figure 9 has it.
 
+pub(super) mod omniorb;
 mod other_folder;
 mod own_folder;
 #[cfg(test)]
@@ -13,7 +14,6 @@ use punctual_harness::child::{Role, Task, TaskEntry};
 use punctual_os::{ThreadSpec, clock};
 use serde::{Deserialize, Serialize};
 
-pub(super) use self::other_folder::PROGRAM;
 use super::{codec, picture, radio};
 use crate::{
     error::Error,
@@ -30,8 +30,10 @@ pub(crate) struct Server {
     setup: ServerSetup,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct ServerSetup {
+    /// The program that serves the folder on another ORB; `None`: this one does, on Punctual.
+    pub(super) program: Option<PathBuf>,
     /// Divisor of times, and factor of rates.
     pub(super) scale: f64,
 }
@@ -45,11 +47,8 @@ impl Role for Server {
 
     fn start(setup: ServerSetup) -> Result<(Self, String), Error> {
         network::make_cable()?;
-        let (orb, reference) = match std::env::var_os(PROGRAM) {
-            Some(program) => (
-                None,
-                other_folder::serve(&PathBuf::from(program), network::SERVER)?,
-            ),
+        let (orb, reference) = match &setup.program {
+            Some(program) => (None, other_folder::serve(program, network::SERVER)?),
             None => {
                 let (orb, reference) = own_folder::serve(network::SERVER)?;
                 (Some(orb), reference)

@@ -36,6 +36,8 @@ pub(crate) struct Collocated {
 pub(crate) struct Rate {
     pub(crate) deliveries: u64,
     pub(crate) sets: u64,
+    /// Events whose number does not follow that of the consumer's last one.
+    pub(crate) jumps: u64,
     pub(crate) elapsed: Duration,
 }
 
@@ -43,6 +45,26 @@ pub(crate) struct Rate {
 struct Counters {
     deliveries: AtomicU64,
     sets: AtomicU64,
+    jumps: AtomicU64,
+}
+
+impl Counters {
+    /// Counts a set of a consumer, and compares the numbers with that of its `next` event. One thread
+    /// delivers to a consumer.
+    fn count<'a>(&self, payloads: impl ExactSizeIterator<Item = &'a [u8]>, next: &AtomicU64) {
+        self.sets.fetch_add(1, Relaxed);
+        self.deliveries.fetch_add(payloads.len() as u64, Relaxed);
+        let (mut expected, mut jumps) = (next.load(Relaxed), 0);
+        for payload in payloads {
+            let number = payload.first_chunk().map(|octets| u64::from_le_bytes(*octets));
+            jumps += u64::from(number != Some(expected));
+            expected = number.unwrap_or(expected) + 1;
+        }
+        next.store(expected, Relaxed);
+        if jumps > 0 {
+            self.jumps.fetch_add(jumps, Relaxed);
+        }
+    }
 }
 
 impl Task<Channel> for Collocated {
@@ -59,11 +81,10 @@ impl Task<Channel> for Collocated {
         let counters = Arc::new(Counters::default());
         let mut subscriptions = Vec::new();
         for _ in 0..self.consumers {
-            let counters = Arc::clone(&counters);
+            let (counters, next) = (Arc::clone(&counters), AtomicU64::new(0));
             let builder = channel.subscribe_to(Filter::event(MEASURED)).priority(priority);
             subscriptions.push(builder.sets(move |events| {
-                counters.sets.fetch_add(1, Relaxed);
-                counters.deliveries.fetch_add(events.len() as u64, Relaxed);
+                counters.count(events.iter().map(|event| &*event.data.payload), &next);
                 Ok(())
             })?);
         }
@@ -74,8 +95,10 @@ impl Task<Channel> for Collocated {
         let all = u64::from(self.events * self.consumers);
         let thread = spec.spawn(move || -> Result<Duration, EventError> {
             let start = Instant::now();
-            for _ in 0..self.events {
-                pushes.push_octets(MEASURED, &[0; PAYLOAD])?;
+            let mut payload = [0; PAYLOAD];
+            for number in 0..u64::from(self.events) {
+                payload[..8].copy_from_slice(&number.to_le_bytes());
+                pushes.push_octets(MEASURED, &payload)?;
             }
             while counted.deliveries.load(Relaxed) < all && start.elapsed() < TIMEOUT * 3 {
                 thread::sleep(Duration::from_micros(100));
@@ -86,7 +109,31 @@ impl Task<Channel> for Collocated {
         Ok(Rate {
             deliveries: counters.deliveries.load(Relaxed),
             sets: counters.sets.load(Relaxed),
+            jumps: counters.jumps.load(Relaxed),
             elapsed,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_that_are_lost_repeated_or_out_of_order_are_found() {
+        let jumps = |sets: &[&[u64]]| {
+            let (counters, next) = (Counters::default(), AtomicU64::new(0));
+            for set in sets {
+                let payloads: Vec<[u8; 8]> = set.iter().map(|number| number.to_le_bytes()).collect();
+                counters.count(payloads.iter().map(|payload| &payload[..]), &next);
+            }
+            assert_eq!(counters.sets.load(Relaxed), sets.len() as u64);
+            counters.jumps.load(Relaxed)
+        };
+        assert_eq!(jumps(&[&[0, 1], &[2], &[3, 4]]), 0);
+        assert_eq!(jumps(&[&[0, 1], &[3, 4]]), 1);
+        assert_eq!(jumps(&[&[1, 2]]), 1);
+        assert_eq!(jumps(&[&[0, 1], &[1, 2]]), 1);
+        assert_eq!(jumps(&[&[0, 2, 1, 3]]), 3);
     }
 }

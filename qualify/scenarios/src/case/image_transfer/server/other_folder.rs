@@ -8,9 +8,6 @@ use punctual_os::ThreadSpec;
 use super::{Images, QUEUE};
 use crate::{error::Error, load::OtherProgram};
 
-/// Variable with the path of the program of `qualify/scenarios/omniorb-folder`.
-pub(in super::super) const PROGRAM: &str = "PUNCTUAL_IMAGE_FOLDER";
-
 /// Timeout of the start.
 const START: Duration = Duration::from_secs(20);
 /// Time without requests after which the program is ended.

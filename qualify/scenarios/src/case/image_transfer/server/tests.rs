@@ -1,6 +1,6 @@
 //! Both servers, ours and the one on omniORB, send what is requested and refuse what their queue cannot hold.
 
-use std::{process::Command, sync::mpsc, time::Duration};
+use std::{fs, os::unix::fs::MetadataExt, sync::mpsc, time::Duration};
 
 use punctual::SystemException;
 use punctual_fixtures::{Folder, LONG, Missing, eventually, skip};
@@ -63,25 +63,16 @@ fn our_folder_sends_what_is_requested() {
 
 #[test]
 fn so_does_the_one_on_omniorb() {
-    let header = ["-E", "-x", "c++", "-include", "omniORB4/CORBA.h", "/dev/null"];
-    let works = |program, arguments: &[&str]| {
-        let output = Command::new(program).args(arguments).output();
-        output.is_ok_and(|output| output.status.success())
-    };
-    if !(works("omniidl", &["-V"]) && works("g++", &header) && works("make", &["--version"])) {
-        return skip(
-            Missing::Peer,
-            "omniORB: sudo apt-get install libomniorb4-dev omniidl g++ make",
-        );
+    if let Some(missing) = omniorb::missing() {
+        return skip(Missing::Peer, missing);
     }
-    let folder = Folder::new("omniorb-folder");
-    let makefile = concat!(env!("CARGO_MANIFEST_DIR"), "/omniorb-folder/Makefile");
-    let build = format!("BUILD={}", folder.display());
-    let made = Command::new("make")
-        .args(["-s", "-f", makefile, &build])
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let reference = other_folder::serve(&folder.join("omniorb-folder"), HERE).unwrap();
+    let folder = Folder::new("peers");
+    let program = omniorb::build_in(&folder).unwrap();
+    let reference = other_folder::serve(&program, HERE).unwrap();
     transfers(&reference);
+    // It is built once.
+    let built = fs::metadata(&program).unwrap().ino();
+    assert_eq!(omniorb::build_in(&folder).unwrap(), program);
+    assert_eq!(fs::metadata(&program).unwrap().ino(), built);
+    assert_eq!(fs::read_dir(&*folder).unwrap().count(), 1);
 }
