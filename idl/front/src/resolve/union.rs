@@ -53,9 +53,7 @@ impl Resolver<'_> {
                     union.discriminator.span,
                     "a union cannot be switched on this type",
                 )
-                .with_help(
-                    "use an integer type, `octet`, `char`, `boolean` or an enum",
-                ),
+                .with_help("use an integer type, `octet`, `char`, `boolean` or an enum"),
             );
         }
         let mut labels = HashMap::new();

@@ -147,7 +147,10 @@ where
     T: Encode + Typed + PartialEq + std::fmt::Debug + for<'a> Decode<'a>,
 {
     assert_eq!(encoded(&value, Endian::Big).as_deref(), Ok(octets));
-    assert_eq!(T::decode(&mut Decoder::new(octets, Endian::Big)).as_ref(), Ok(&value));
+    assert_eq!(
+        T::decode(&mut Decoder::new(octets, Endian::Big)).as_ref(),
+        Ok(&value)
+    );
     assert_eq!(Any::new(&value).unwrap().get::<T>(), Ok(value));
 }
 
@@ -155,12 +158,18 @@ where
 fn short_integers_are_discriminators_of_one_octet() {
     passes(Step::AllBack(-2), &[0x80, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFE]);
     passes(Step::ByOne(-1, String::new()), &[0xFF, 0, 0, 0, 0, 0, 0, 1, 0]);
-    passes(Step::Far(127, 0.0), &[0x7F, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    passes(
+        Step::Far(127, 0.0),
+        &[0x7F, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    );
     passes(Grade::Best(String::new()), &[0xFF, 0, 0, 0, 0, 0, 0, 1, 0]);
     passes(Grade::NoMember(7), &[7]);
     passes(Wide::Only(9, 1), &[9, 0, 0, 0, 0, 0, 0, 1]);
     let wrong = Step::ByOne(2, String::new());
-    assert_eq!(encoded(&wrong, Endian::Big), Err(CdrErrorKind::UnionLabelMismatch));
+    assert_eq!(
+        encoded(&wrong, Endian::Big),
+        Err(CdrErrorKind::UnionLabelMismatch)
+    );
     let code = Step::type_code();
     let labels: Vec<_> = code.view().cases().unwrap().map(|case| case.unwrap().0).collect();
     assert_eq!(labels, [Some(0x80), Some(0xFF), Some(1), None]);
@@ -173,5 +182,8 @@ fn integers_of_each_size_are_discriminators() {
     passes(Signed32::Least(1), &[0x80, 0, 0, 0, 0, 0, 0, 1]);
     passes(Unsigned32::Most(1), &[0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 1]);
     passes(Signed64::Least(1), &[0x80, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1]);
-    passes(Unsigned64::Most(1), &[0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 1]);
+    passes(
+        Unsigned64::Most(1),
+        &[0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 1],
+    );
 }
