@@ -29,7 +29,7 @@ mod values;
 use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
-use punctual_idl::{Diagnostic, hir};
+use punctual_idl::{Diagnostic, Limits, hir};
 use quote::quote;
 
 pub use attributes::{check_attribute, is_within};
@@ -82,13 +82,14 @@ impl Default for Settings {
 
 /// Generates the Rust code of a specification, an item, statement, field or arm in each line at least.
 ///
-/// Fails with one diagnostic per construct that is not generated yet.
+/// Fails with one diagnostic per construct that is not generated yet, up to the default of
+/// [`Limits::diagnostics`].
 ///
 /// # Panics
 /// If `settings.runtime_path` or a path of `settings.external` is not a path, or [`check_attribute`] refuses
 /// an attribute.
 pub fn generate(specification: &hir::Specification, settings: &Settings) -> Result<String, Vec<Diagnostic>> {
-    let refused = hir::not_generated_yet(specification);
+    let refused = hir::not_generated_yet(specification, &Limits::default());
     if !refused.is_empty() {
         return Err(refused);
     }

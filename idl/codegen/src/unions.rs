@@ -399,6 +399,8 @@ impl<'e, 'm> Emitter<'e, 'm> {
                     .collect(),
                 _ => Vec::new(),
             },
+            // 256 values at most: fewer than any other integer type has.
+            Type::Basic(Basic::Int8) => (0..=127).chain(-128..0).map(Value::Integer).collect(),
             _ => (0..=used.len() as i128).map(Value::Integer).collect(),
         };
         let unused = candidates.iter().find(|candidate| !used.contains(candidate));

@@ -245,24 +245,31 @@ impl Resolver<'_> {
 
     fn accepted(&mut self, construct: &'static str, name: &ast::Ident, doc: &str) {
         // Components and homes may be declared forward, and an import repeats the name of what it imports.
-        let again = self.declared_here(name).is_some_and(|(entity, _)| match entity {
-            Entity::Definition(id) => matches!(self.spec[id].kind, DefinitionKind::Accepted(_)),
-            _ => false,
-        });
-        let is_known = self.spec.definitions.iter().any(|definition| {
-            definition.repository_id == *name.name || definition.scoped_name.to_string() == *name.name
-        });
-        let clashes = construct == "import" && (is_known || self.declared_here(name).is_some());
-        if !again && !clashes {
+        let here = self.declared_here(name).map(|(entity, _)| entity);
+        let again = matches!(here, Some(Entity::Definition(id))
+            if matches!(self.spec[id].kind, DefinitionKind::Accepted(_)));
+        let is_known = || construct == "import" && (here.is_some() || self.is_defined(&name.name));
+        if !again && !is_known() {
+            let members = Vec::new();
             self.define(
                 name,
-                DefinitionKind::Accepted(Accepted {
-                    construct,
-                    members: Vec::new(),
-                }),
+                DefinitionKind::Accepted(Accepted { construct, members }),
                 doc,
             );
         }
+    }
+
+    /// Whether something has this scoped name.
+    fn is_defined(&self, scoped_name: &str) -> bool {
+        let mut scope = Some(ScopeId::GLOBAL);
+        scoped_name.split("::").all(|part| {
+            let entry = scope.and_then(|scope| self.scopes[scope.0].names.get(&part.to_lowercase()));
+            scope = match entry.map(|entry| entry.entity) {
+                Some(Entity::Definition(id)) => self.scope_of[id.0 as usize],
+                _ => None,
+            };
+            entry.is_some_and(|entry| *entry.name == *part)
+        })
     }
 
     fn check_forward_declarations(&mut self) {

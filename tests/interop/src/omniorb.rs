@@ -42,6 +42,14 @@ impl Programs {
         )
     }
 
+    /// Starts a server of an `Exchange` with these options; with a target it passes all calls on.
+    pub fn exchange(&self, options: &[&str], target: Option<&str>) -> Server {
+        let proxy = target.map(|target| ["--proxy", target]);
+        let arguments = [proxy.as_slice().as_flattened(), options].concat();
+        let command = self.command("dynamics-server", &arguments);
+        Server::start(&self.folder, "dynamics-server", command)
+    }
+
     /// Runs `interop-client` to its end; its checks must pass, and those that it skips by itself must be
     /// `skipped`. Returns how many passed.
     pub fn check(&self, reference: &str, options: &[&str], skipped: &[&str]) -> usize {

@@ -5,25 +5,32 @@ use std::collections::HashSet;
 use super::{Attribute, Definition, DefinitionKind, InterfaceFlavour, Operation, Specification, Type};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
+use crate::findings::{self, Findings};
 use crate::source::Span;
+use crate::{Limits, Options};
 
 /// One diagnostic, naming the construct, for every use of a construct that is not generated yet, in the main
-/// file and in included files. A native type needs code only where values are sent.
-pub fn not_generated_yet(specification: &Specification) -> Vec<Diagnostic> {
+/// file and in included files. A native type needs code only where values are sent. Those beyond
+/// [`Limits::diagnostics`](crate::Limits::diagnostics) are counted.
+pub fn not_generated_yet(specification: &Specification, limits: &Limits) -> Vec<Diagnostic> {
+    let options = Options {
+        limits: limits.clone(),
+        ..Options::default()
+    };
     let mut check = Check {
         specification,
-        found: Vec::new(),
+        found: Findings::new(&options),
         seen: HashSet::new(),
     };
     for definition in &specification.definitions {
         check.definition(definition);
     }
-    check.found
+    findings::join(vec![check.found])
 }
 
 struct Check<'s> {
     specification: &'s Specification,
-    found: Vec<Diagnostic>,
+    found: Findings<'s>,
     /// One report per place and construct.
     seen: HashSet<(Span, &'static str)>,
 }
@@ -31,7 +38,7 @@ struct Check<'s> {
 impl Check<'_> {
     fn report(&mut self, span: Span, construct: &'static str, user: &str) {
         if self.seen.insert((span, construct)) {
-            self.found.push(
+            self.found.add(
                 Diagnostic::new(
                     Code::NotGeneratedYet,
                     span,

@@ -116,7 +116,7 @@ impl Resolver<'_> {
     }
 
     fn base_bitset(&mut self, name: &ast::Name) -> Option<Bitset> {
-        let entity = self.lookup_unnoted(name)?;
+        let entity = self.lookup(name)?;
         if let Entity::Definition(id) = entity
             && let DefinitionKind::Bitset(base) = &self.spec[id].kind
         {

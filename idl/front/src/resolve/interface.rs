@@ -169,7 +169,7 @@ impl Resolver<'_> {
 
     /// A name that stands for an interface with a definition.
     pub(super) fn base_interface(&mut self, name: &Name) -> Option<(DefinitionId, InterfaceFlavour)> {
-        let entity = self.lookup_unnoted(name)?;
+        let entity = self.lookup(name)?;
         let entity = match entity {
             // A base may be named through a typedef.
             Entity::Definition(id) => match self.spec.resolve_aliases(&Type::Ref(id)) {
@@ -385,7 +385,7 @@ impl Resolver<'_> {
     fn raises(&mut self, names: &[Name]) -> Vec<DefinitionId> {
         let mut raises: Vec<DefinitionId> = Vec::new();
         for name in names {
-            match self.lookup_unnoted(name) {
+            match self.lookup(name) {
                 Some(Entity::Definition(id))
                     if matches!(self.spec[id].kind, DefinitionKind::Exception(_)) =>
                 {

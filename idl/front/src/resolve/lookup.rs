@@ -15,29 +15,17 @@ use crate::token::TYPE_KEYWORDS;
 impl Resolver<'_> {
     /// Resolves a name from the current scope, where it keeps this meaning. `None` has been reported.
     pub(super) fn lookup(&mut self, name: &Name) -> Option<Entity> {
-        let (first, entity) = self.lookup_first(name)?;
-        if !name.absolute {
-            self.note_use(first, entity);
-        }
-        self.lookup_rest(name, entity)
-    }
-
-    /// Resolves a name that may get another meaning in the current scope: that of a base, of a supported
-    /// interface, or of an exception that is raised.
-    pub(super) fn lookup_unnoted(&mut self, name: &Name) -> Option<Entity> {
-        let (_, entity) = self.lookup_first(name)?;
-        self.lookup_rest(name, entity)
-    }
-
-    fn lookup_first<'n>(&mut self, name: &'n Name) -> Option<(&'n Ident, Entity)> {
-        let first = name.parts.first()?;
+        let (first, last) = (name.parts.first()?, name.parts.last()?);
         let start = if name.absolute {
             ScopeId::GLOBAL
         } else {
             self.current
         };
-        let last = name.parts.last()?;
-        Some((first, self.lookup_outwards(start, first, last, name.absolute)?))
+        let entity = self.lookup_outwards(start, first, last, name.absolute)?;
+        if !name.absolute {
+            self.note_use(first, entity);
+        }
+        self.lookup_rest(name, entity)
     }
 
     /// Resolves what follows the first part of a name.

@@ -53,10 +53,7 @@ impl Resolver<'_> {
                     union.discriminator.span,
                     "a union cannot be switched on this type",
                 )
-                .with_help(
-                    "use an integer type of 16 bits or more, `char`, `boolean` or an enum; CORBA permits no \
-                     `octet`, which is also the form of `int8` and `uint8`",
-                ),
+                .with_help("use an integer type, `octet`, `char`, `boolean` or an enum"),
             );
         }
         let mut labels = HashMap::new();
@@ -112,7 +109,8 @@ impl Resolver<'_> {
     fn number_of_values(&self, discriminator: &Type) -> Option<u128> {
         Some(match self.spec.resolve_aliases(discriminator) {
             Type::Boolean => 2,
-            Type::Char => 1 << 8,
+            // IDL 4.2, 7.4.13.4.
+            Type::Char | Type::Octet | Type::Int8 => 1 << 8,
             Type::Short | Type::UShort => 1 << 16,
             Type::Long | Type::ULong => 1 << 32,
             Type::LongLong | Type::ULongLong => 1 << 64,

@@ -159,7 +159,7 @@ impl Resolver<'_> {
     fn value_bases(&mut self, value: &ast::Value) -> Vec<DefinitionId> {
         let mut bases: Vec<DefinitionId> = Vec::new();
         for (position, name) in value.bases.iter().enumerate() {
-            let Some(entity) = self.lookup_unnoted(name) else {
+            let Some(entity) = self.lookup(name) else {
                 continue;
             };
             let Entity::Definition(id) = entity else {

@@ -139,7 +139,7 @@ const ACCEPTED: &[(&str, &str)] = &[
     ),
     (
         "raises_expr",
-        "exception E {}; exception F {}; interface I { void f() raises (E, ::F); void e(); };",
+        "exception E {}; exception F {}; interface I { void f() raises (E, ::F); void f2() raises (E); };",
     ),
     (
         "context_expr",

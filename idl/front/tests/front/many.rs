@@ -1,5 +1,6 @@
 //! More diagnostics than the limit: no error is lost, and the work is bounded.
 
+use punctual_idl::hir::not_generated_yet;
 use punctual_idl::{Code, Diagnostic, Limits, Options, Outcome, Severity, compile_text};
 
 const LIMIT: usize = 100;
@@ -91,4 +92,28 @@ fn only_names_that_are_reported_are_compared_with_others() {
     // What a missing file may have declared is not reported.
     let found = compiled(&format!("#include \"missing.idl\"\n{text}"), &[]).diagnostics;
     assert_eq!(found.len(), 1);
+}
+
+#[test]
+fn the_number_of_constructs_without_code_is_bounded_and_the_others_are_counted() {
+    let text: String = (0..5_000)
+        .map(|number| format!("component C{number} {{}};\n"))
+        .collect();
+    let specification = compiled(&text, &[]).specification.unwrap();
+    let found = not_generated_yet(&specification, &Limits::default());
+    assert_eq!(messages(&found, Code::NotGeneratedYet).len(), LIMIT);
+    assert_eq!(messages(&found, Code::Omitted), ["and 4900 more errors"]);
+    assert_eq!(found.len(), LIMIT + 1);
+}
+
+/// The name of an import is looked up: compared with every definition, this test would run for minutes.
+#[test]
+fn imports_are_not_compared_with_every_definition() {
+    let text: String = (0..20_000)
+        .map(|number| {
+            format!("module M{number} {{ typedef long T; }};\nimport ::M{number}::T; import N{number};\n")
+        })
+        .collect();
+    let specification = compiled(&text, &[]).specification.unwrap();
+    assert_eq!(specification.definitions.len(), 60_000);
 }

@@ -1,5 +1,6 @@
 //! The resolved specification and the questions it answers.
 
+use punctual_idl::Limits;
 use punctual_idl::hir::{Definition, DefinitionKind, Direction, Specification, Type, not_generated_yet};
 
 use super::support::accepted;
@@ -224,7 +225,7 @@ fn what_is_not_generated_yet_is_named() {
         ("porttype P { attribute long a; };", "porttype"),
         ("module T<typename X> { typedef X Y; };", "template module"),
     ] {
-        let found = not_generated_yet(&accepted(text));
+        let found = not_generated_yet(&accepted(text), &Limits::default());
         assert_eq!(found.len(), 1, "{text}: {found:?}");
         assert!(
             found[0].message.contains(construct),
@@ -244,7 +245,7 @@ fn what_is_not_generated_yet_is_named() {
          interface I { Object f(in string<4> s, out I other) raises (X); attribute boolean b; };\n\
          const double d = 1.0; };",
     );
-    assert_eq!(not_generated_yet(&generated), []);
+    assert_eq!(not_generated_yet(&generated, &Limits::default()), []);
 }
 
 /// What the table "Not generated yet" of docs/mapping.md lists is reported.
@@ -261,7 +262,7 @@ fn the_page_of_the_mapping_lists_what_is_not_generated_yet() {
     for row in rows {
         let idl = row.split('|').nth(2).unwrap().trim().trim_matches('`');
         assert!(
-            !not_generated_yet(&accepted(idl)).is_empty(),
+            !not_generated_yet(&accepted(idl), &Limits::default()).is_empty(),
             "{idl} is generated"
         );
     }

@@ -7,7 +7,8 @@ use punctual_cdr::{CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
 use punctual_generated_tests::{
     MemoryOrb,
     idl4::idl4::{
-        Colour, Kept, LEAST, Longer, Palette, Permissions, Preset, Record, Settings, Status, Store, StoreRef,
+        Colour, Grade, Kept, LEAST, Longer, Palette, Permissions, Preset, Record, Settings, Signed16,
+        Signed32, Signed64, Status, Step, Store, StoreRef, Unsigned16, Unsigned32, Unsigned64, Wide,
     },
 };
 use punctual_types::SystemException;
@@ -138,4 +139,51 @@ fn defaults_are_those_of_the_annotations() {
     assert_eq!((&preset.text[..], &preset.few[..]), ("a", "b"));
     assert_eq!((&preset.wide[..], &preset.few_wide[..]), ("c", "d"));
     assert_eq!((Kept::default().level, Kept::default().other), (5, 0));
+}
+
+/// The octets, which are the same in an `any`, and the value that they are read as.
+fn passes<T>(value: T, octets: &[u8])
+where
+    T: Encode + Typed + PartialEq + std::fmt::Debug + for<'a> Decode<'a>,
+{
+    assert_eq!(encoded(&value, Endian::Big).as_deref(), Ok(octets));
+    assert_eq!(
+        T::decode(&mut Decoder::new(octets, Endian::Big)).as_ref(),
+        Ok(&value)
+    );
+    assert_eq!(Any::new(&value).unwrap().get::<T>(), Ok(value));
+}
+
+#[test]
+fn short_integers_are_discriminators_of_one_octet() {
+    passes(Step::AllBack(-2), &[0x80, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFE]);
+    passes(Step::ByOne(-1, String::new()), &[0xFF, 0, 0, 0, 0, 0, 0, 1, 0]);
+    passes(
+        Step::Far(127, 0.0),
+        &[0x7F, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    );
+    passes(Grade::Best(String::new()), &[0xFF, 0, 0, 0, 0, 0, 0, 1, 0]);
+    passes(Grade::NoMember(7), &[7]);
+    passes(Wide::Only(9, 1), &[9, 0, 0, 0, 0, 0, 0, 1]);
+    let wrong = Step::ByOne(2, String::new());
+    assert_eq!(
+        encoded(&wrong, Endian::Big),
+        Err(CdrErrorKind::UnionLabelMismatch)
+    );
+    let code = Step::type_code();
+    let labels: Vec<_> = code.view().cases().unwrap().map(|case| case.unwrap().0).collect();
+    assert_eq!(labels, [Some(0x80), Some(0xFF), Some(1), None]);
+}
+
+#[test]
+fn integers_of_each_size_are_discriminators() {
+    passes(Signed16::Least(1), &[0x80, 0, 0, 0, 0, 0, 0, 1]);
+    passes(Unsigned16::Most(1), &[0xFF, 0xFF, 0, 0, 0, 0, 0, 1]);
+    passes(Signed32::Least(1), &[0x80, 0, 0, 0, 0, 0, 0, 1]);
+    passes(Unsigned32::Most(1), &[0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 1]);
+    passes(Signed64::Least(1), &[0x80, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1]);
+    passes(
+        Unsigned64::Most(1),
+        &[0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 1],
+    );
 }
