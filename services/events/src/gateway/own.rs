@@ -145,8 +145,8 @@ impl Report {
     }
 }
 
-/// Destination of a gateway's events. After a failure, a channel of another process is connected again, once a
-/// second at most.
+/// Destination of a gateway's events. After a failure, a channel of another process is connected again, once
+/// a second at most.
 pub struct OwnInlet {
     inlet: Inlet,
     counters: Arc<Counters>,
