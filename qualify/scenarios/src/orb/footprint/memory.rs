@@ -20,7 +20,9 @@ pub(crate) struct Memory {
 impl Memory {
     pub(crate) fn of(process: TaskId) -> Result<Self, Error> {
         let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-        Ok(Self::parse(&status).ok_or("a line about memory is missing in /proc/PID/status")?)
+        Ok(Self::parse(&status).ok_or_else(|| {
+            format!("/proc/{process}/status has no lines about memory: the process has ended")
+        })?)
     }
 
     fn parse(status: &str) -> Option<Self> {
