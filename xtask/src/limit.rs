@@ -6,7 +6,9 @@
 use std::{
     fs,
     os::unix::process::ExitStatusExt,
+    path::PathBuf,
     process::{Child, Command, ExitCode, ExitStatus},
+    sync::LazyLock,
     thread,
     time::{Duration, Instant},
 };
@@ -20,9 +22,15 @@ const TEST_PROGRAM: Duration = Duration::from_secs(1_200);
 /// Longest time that killed processes take to end.
 const END_OF_ALL: Duration = Duration::from_secs(10);
 
+/// The path of this program when it was first asked for: once `cargo test` has built the program anew, the
+/// system calls the file of this process deleted.
+static OWN: LazyLock<Result<PathBuf, String>> = LazyLock::new(|| {
+    std::env::current_exe().map_err(|error| format!("the path of xtask is unknown: {error}"))
+});
+
 /// Settings with which `cargo test` limits the time of each test program.
 pub fn of_test_programs() -> Result<[String; 2], String> {
-    let own = std::env::current_exe().map_err(|error| format!("the path of xtask is unknown: {error}"))?;
+    let own = OWN.as_ref().map_err(Clone::clone)?;
     let seconds = TEST_PROGRAM.as_secs();
     let runner = toml::Value::from(vec![
         own.display().to_string(),

@@ -3,12 +3,61 @@
 use punctual::any::{Any, AnyError, Typed};
 use punctual_cdr::{CharSet, Decode, Decoder, Encode, Encoder, Endian};
 
-use crate::{EventType, rtec::RtecEventData};
+use crate::{
+    EventError, EventType,
+    rtec::{
+        RtecEventData,
+        rtec_event_comm::{Event, EventView},
+    },
+};
 
 /// A type from IDL whose values are the content of events. [`topic!`](crate::topic) implements it.
 pub trait Topic: Typed + Encode + for<'a> Decode<'a> + Send + 'static {
     /// Type of the events.
     const EVENT_TYPE: EventType;
+
+    /// Returns an event with this value in its payload, for [`RemoteSupplier::push`](crate::RemoteSupplier::push).
+    /// Its source is 0; a `ttl` of 1 lets it pass no gateway.
+    ///
+    /// # Errors
+    /// The value cannot be encoded.
+    ///
+    /// ```
+    /// # mod idl { punctual::include_idl!("track"); }
+    /// # use idl::Track;
+    /// use punctual_events::Topic;
+    ///
+    /// punctual_events::topic!(Track = 16);
+    /// let mut event = Track { number: 3, ..Track::default() }.to_event()?;
+    /// event.header.source = 7;
+    /// assert_eq!((event.header.r#type, event.header.ttl), (16, 1));
+    /// # Ok::<(), punctual_events::EventError>(())
+    /// ```
+    fn to_event(&self) -> Result<Event, EventError> {
+        let mut event = Event::default();
+        event.header.r#type = Self::EVENT_TYPE.0;
+        event.header.ttl = 1;
+        write(self, Encoding::Octets, &mut event.data)?;
+        Ok(event)
+    }
+
+    /// Reads the value of an event that a channel of another process has delivered to
+    /// [`RemoteChannel::subscribe`](crate::RemoteChannel::subscribe), from the payload or, if that is empty,
+    /// from the `any`.
+    ///
+    /// # Errors
+    /// The event has another type, or its content is not such a value.
+    ///
+    /// See the guide "Events" for an example.
+    fn from_event(event: &EventView<'_>) -> Result<Self, EventError> {
+        if event.header.r#type != Self::EVENT_TYPE.0 {
+            return Err(EventError::Content(AnyError::OtherType {
+                held: format!("an event of type {}", event.header.r#type),
+                wanted: format!("one of type {}", Self::EVENT_TYPE.0),
+            }));
+        }
+        Ok(decode(event.data.payload, || event.data.any_value.get())?)
+    }
 }
 
 /// Declares that events of this type carry values of a type from IDL.
@@ -66,15 +115,18 @@ pub(crate) fn write<T: Topic>(
 
 /// Reads a value from the content of an event: from the `any` if the payload is empty.
 pub(crate) fn read<T: Topic>(data: &RtecEventData) -> Result<T, AnyError> {
-    let Some(first) = data.payload.first() else {
-        return data.any_value.get();
+    decode(&data.payload, || data.any_value.get())
+}
+
+/// Decodes a payload, or the `any` if the payload is empty.
+fn decode<T: Topic>(payload: &[u8], any: impl FnOnce() -> Result<T, AnyError>) -> Result<T, AnyError> {
+    let Some(first) = payload.first() else {
+        return any();
     };
     let endian = match first {
         0 => Endian::Big,
         _ => Endian::Little,
     };
-    let mut decoder = Decoder::new(&data.payload, endian)
-        .with_char_set(CharSet::Utf8)
-        .at(1);
+    let mut decoder = Decoder::new(payload, endian).with_char_set(CharSet::Utf8).at(1);
     Ok(T::decode(&mut decoder)?)
 }

@@ -259,7 +259,7 @@ Examples:
   punctual new valve --published
   punctual new plant --example all-together     an example, to change it
 
-Exit code: 0 created; 2 the folder exists or cannot be written, or the name is
+Exit code: 0 created; 2 the folder exists or cannot be written, or the name is \
 not valid.";
 
 const EXPLAIN: &str = "\
@@ -291,12 +291,12 @@ Examples:
   punctual demo --quick               three loads instead of six
   punctual demo --json demo.json --html demo.html
 
-Real-time scheduling requires a right. Without it the same run is made and
+Real-time scheduling requires a right. Without it the same run is made and \
 marked \"not real-time\". Run as root, or:
   sudo setcap cap_sys_nice,cap_ipc_lock+ep target/release/punctual
 
-Exit code: 0 all claims about lanes hold; 1 a claim fails; 2 the demo could not
-run, or the machine is unfit for it; 3 it ran without real-time rights; 130
+Exit code: 0 all claims about lanes hold; 1 a claim fails; 2 the demo could not \
+run, or the machine is unfit for it; 3 it ran without real-time rights; 130 \
 after Ctrl-C.";
 
 const BENCH: &str = "\
@@ -307,8 +307,8 @@ Examples:
   punctual bench orb.latency --quick --explain-over 200    why calls are slow
   punctual bench inversion --perfetto timeline.json
 
-Exit code: 0 every claim holds; 1 a claim fails; 2 the benchmark could not run,
-or the machine is unfit for it; 3 it ran without real-time rights; 130 after
+Exit code: 0 every claim holds; 1 a claim fails; 2 the benchmark could not run, \
+or the machine is unfit for it; 3 it ran without real-time rights; 130 after \
 Ctrl-C.";
 
 const QUALIFY: &str = "\
@@ -319,8 +319,8 @@ Examples:
   punctual qualify --baseline before.json --json now.json  what has changed
   punctual qualify --bounds bounds.toml --junit junit.xml  on a build server
 
---bounds reads limits, each for the measured value of a claim or for a column
-of a benchmark's rows (all rows, or those with the values in `where`; the worst
+--bounds reads limits, each for the measured value of a claim or for a column \
+of a benchmark's rows (all rows, or those with the values in `where`; the worst \
 row decides). They become claims named bounds.…:
   [[limit]]
   claim = \"os.semaphore.growth\"
@@ -332,14 +332,14 @@ row decides). They become claims named bounds.…:
   column = \"p99_us\"
   at_most = 20
   at_least = 0.5
-A limit for a skipped measurement is reported as not measured; an unknown name
+A limit for a skipped measurement is reported as not measured; an unknown name \
 is an error.
 
-Ctrl-C ends the run: results so far are written and marked as interrupted, and
+Ctrl-C ends the run: results so far are written and marked as interrupted, and \
 the machine is restored.
 
-Exit code: 0 every claim and limit holds; 1 one fails; 2 it could not run, or
-the machine is unfit for it; 3 it ran without real-time rights; 130 after
+Exit code: 0 every claim and limit holds; 1 one fails; 2 it could not run, or \
+the machine is unfit for it; 3 it ran without real-time rights; 130 after \
 Ctrl-C.";
 
 const TRACE: &str = "\
@@ -349,15 +349,15 @@ Examples:
   punctual trace --seconds 5 --over 50     the whole machine, waits above 50 µs
   punctual trace --explain-over 500 -- target/release/my-system  slow calls
 
-ORBs that the command starts write their records to a folder in main memory,
-which is passed to them in PUNCTUAL_FLIGHT_RECORDER and removed at the end.
+ORBs that the command starts write their records to a folder in main memory, \
+which is passed to them in PUNCTUAL_FLIGHT_RECORDER and removed at the end. \
 Levels: 1 to 99 are real-time priorities, 0 is every ordinary thread.
 
---explain-over adds a time budget for each of the 20 slowest calls: its spans
-(encode, send, wait in lane, wake-up, read, decode, upcall, reply), what
+--explain-over adds a time budget for each of the 20 slowest calls: its spans \
+(encode, send, wait in lane, wake-up, read, decode, upcall, reply), what \
 happened in each, and the main causes over all of them. See docs/tracing.md.
 
-Exit code: 0 nothing waited longer than --over; 1 something did; 2 it could not
+Exit code: 0 nothing waited longer than --over; 1 something did; 2 it could not \
 run, or events were lost; 3 it ran without real-time rights.";
 
 const FMT: &str = "\
@@ -365,8 +365,8 @@ Examples:
   punctual idl fmt --check examples/01-hello/idl/hello.idl
   punctual idl fmt - < FILE.idl
 
-Exit code: 0 all files are formatted; 1 with --check, some are not; 2 a file could not be read or written, or
-a comment or literal is not closed.";
+Exit code: 0 all files are formatted; 1 with --check, some are not; 2 a file could not be read or written, or a \
+comment or literal is not closed.";
 
 const CHECK: &str = "\
 Examples:
@@ -374,7 +374,7 @@ Examples:
   punctual idl check --format line examples/01-hello/idl/hello.idl
   punctual idl check -I FOLDER -D VERSION=2 FILE.idl OTHER.idl
 
-Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read, or the
+Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read, or the \
 command line is wrong.";
 
 const COMPILE: &str = "\
@@ -384,7 +384,7 @@ Examples:
   punctual idl compile FILE.idl OTHER.idl --together system
   punctual idl compile FILE.idl --extern-path Lab=::lab_types::lab --client-only
 
-Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read or
+Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read or \
 written, or the command line is wrong.";
 
 const DUMP: &str = "\
@@ -392,15 +392,15 @@ Examples:
   punctual idl dump examples/01-hello/idl/hello.idl
   punctual idl dump --json examples/01-hello/idl/hello.idl
 
-The JSON has the fields of `Specification` in the documentation of the crate
-punctual-idl (`cargo doc --open`): `files`, `definitions` and `roots`.
+The JSON has the fields of `Specification` in the documentation of the crate \
+punctual-idl (`cargo doc --open`): `files`, `definitions` and `roots`. \
 Definitions refer to each other by their index.
 
-Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read, or the
+Exit code: 0 no errors; 1 errors in the IDL; 2 a file could not be read, or the \
 command line is wrong.";
 
 const PLAN: &str = "\
-A schedule, in short (docs/planning.md explains it, the documentation of the
+A schedule, in short (docs/planning.md explains it, the documentation of the \
 crate punctual-scheduling has every key):
   hosts = [\"console\", \"radar\"]
 
@@ -419,35 +419,35 @@ crate punctual-scheduling has every key):
     { pool = \"tracks\", wcet = \"1.5 ms\", delay = \"200 us\", blocking = \"50 us\" },
   ]
 
-A lane can also set properties of its threads (dynamic_threads, wait,
-stack_bytes, prefault_bytes, cpus, class), and a pool allow_borrowing or
+A lane can also set properties of its threads (dynamic_threads, wait, \
+stack_bytes, prefault_bytes, cpus, class), and a pool allow_borrowing or \
 request_buffering.
 
-Durations are a number and a unit: ns, us, ms, s, min. wcet is the worst-case
-execution time on an idle CPU, bcet the best case; delay is the longest
-transmission time of the message to the step, least_delay the shortest.
+Durations are a number and a unit: ns, us, ms, s, min. wcet is the worst-case \
+execution time on an idle CPU, bcet the best case; delay is the longest \
+transmission time of the message to the step, least_delay the shortest. \
 Critical sections are named, and blocking is derived from them:
   [[resource]]
   name = \"log\"
   protocol = \"ceiling\"                    or \"inheritance\", the default
-with `locks = [{ resource = \"log\", length = \"100 us\" }]` in the steps that use
-it; blocking is any other delay by lower priorities. Steps run one after the
-other. A servant that calls another object (calls, after) occupies its lane's
+with `locks = [{ resource = \"log\", length = \"100 us\" }]` in the steps that use \
+it; blocking is any other delay by lower priorities. Steps run one after the \
+other. A servant that calls another object (calls, after) occupies its lane's \
 thread meanwhile.
 
-Each host has one CPU for this work, under SCHED_FIFO, or several to which
+Each host has one CPU for this work, under SCHED_FIFO, or several to which \
 threads are bound one by one, or serves the earliest deadline first:
   hosts = [\"console\", { name = \"radar\", cpus = [2, 3] }, { name = \"edge\", order = \"deadline\" }]
-with `cpu` in the steps on such a host, and `cpus` with one number in its
+with `cpu` in the steps on such a host, and `cpus` with one number in its \
 lanes.
 
-Late activities are explained: who interferes, who blocks, how late the step is
-released. The bar of an activity shows the same at a glance. Execution times
-that just meet all deadlines are given for all activities together and for each
+Late activities are explained: who interferes, who blocks, how late the step is \
+released. The bar of an activity shows the same at a glance. Execution times \
+that just meet all deadlines are given for all activities together and for each \
 one alone.
 
-The rate-monotonic and the hyperbolic bound are shown for hosts to which they
-apply: every activity has one step without blocking, jitter and delay, its
+The rate-monotonic and the hyperbolic bound are shown for hosts to which they \
+apply: every activity has one step without blocking, jitter and delay, its \
 deadline is its period, and shorter periods have higher priorities.
 
 A scenario for --simulate, in short (docs/simulation.md has every key):
@@ -478,10 +478,10 @@ Examples:
   punctual plan --simulate docs/simulation/figure-6.toml --html figure-6.html
   punctual plan --simulate docs/simulation/fleet.toml --scheduler EDF --seed 7
 
---lanes writes the same file format, with the changes that make the schedule
+--lanes writes the same file format, with the changes that make the schedule \
 feasible; the ORB reads it (ServerScheduler).
 
-Exit code: 0 every deadline is met; 1 a deadline is missed, or a call would not
+Exit code: 0 every deadline is met; 1 a deadline is missed, or a call would not \
 be served; 2 the file could not be read.";
 
 const DOCTOR: &str = "\
@@ -490,10 +490,10 @@ Examples:
   punctual doctor --json > endsystem.json
   punctual doctor --fix > fix.sh      read it, then: sudo sh fix.sh
 
-Every user can run it, also in containers; root sees more. Rights are those of
+Every user can run it, also in containers; root sees more. Rights are those of \
 the user who runs it.
 
-Exit code: 0 all checks passed; 1 a check failed; 2 no check failed, but some
+Exit code: 0 all checks passed; 1 a check failed; 2 no check failed, but some \
 could not be made.";
 
 const TOP: &str = "\
@@ -503,12 +503,12 @@ Examples:
   punctual top /run/radar.inspect --once
   punctual top --json > radar.json
 
-Keys: q, Esc or Ctrl-C quits, + and - change the interval. Times are in
-microseconds, rounded up by at most a sixteenth. `fifo 40!`: SCHED_FIFO was
-requested and denied. Prometheus reads the same data from `GET /metrics` on the
+Keys: q, Esc or Ctrl-C quits, + and - change the interval. Times are in \
+microseconds, rounded up by at most a sixteenth. `fifo 40!`: SCHED_FIFO was \
+requested and denied. Prometheus reads the same data from `GET /metrics` on the \
 socket, or over TCP if the program sets `Inspection::metrics_at`.
 
-Exit code: 0 shown; 1 the ORB ended meanwhile; 2 no ORB or several ORBs were
+Exit code: 0 shown; 1 the ORB ended meanwhile; 2 no ORB or several ORBs were \
 found, or the ORB did not answer.";
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! `punctual explain`: the meaning of a minor code of a system exception, and advice.
+//! `punctual explain`: the meaning of a minor code of a system exception, or of a diagnostic of IDL, and
+//! advice.
 
 use std::process::ExitCode;
 
@@ -6,17 +7,22 @@ use clap::Args;
 use punctual::Minor;
 use punctual_report::terminal::{complain, fitted};
 
+use crate::idl;
+
 /// Settings of `punctual explain`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Number, as in `minor Punctual 17`, the whole code (`0x50554011`), or a name (`TRANSIENT`); default:
-    /// all
+    /// Number, as in `minor Punctual 17`, the whole code (`0x50554011`), a name (`TRANSIENT`), or codes of
+    /// IDL diagnostics (`IDL0044`); default: all minor codes
     #[arg(value_name = "CODE")]
     pub code: Vec<String>,
 }
 
 /// Runs the command.
 pub fn run(options: &Options) -> ExitCode {
+    if options.code.first().is_some_and(|code| code.starts_with("IDL")) {
+        return idl::explain(&options.code);
+    }
     let asked = options.code.join(" ");
     let found: Vec<_> = Minor::OWN
         .iter()

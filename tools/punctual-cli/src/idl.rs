@@ -31,7 +31,8 @@ pub fn run(command: &Idl) -> ExitCode {
     }
 }
 
-fn explain(codes: &[String]) -> ExitCode {
+/// Prints the meaning of these diagnostic codes, or of all.
+pub fn explain(codes: &[String]) -> ExitCode {
     let wanted: Result<Vec<Code>, _> = codes.iter().map(|code| code.parse()).collect();
     let wanted = match wanted {
         Ok(wanted) => wanted,

@@ -88,7 +88,7 @@ Examples:
   punctual scheduler serve --listen iiop://10.0.0.7:2811 --strategy MUF --threshold 0.8
   punctual scheduler serve --inspection /run/user/1000/scheduler.inspect
 
-With --inspection, `punctual top` shows computations, and how many were refused or found cycles, operations
+With --inspection, `punctual top` shows computations, and how many were refused or found cycles, operations \
 that nothing runs (no rate), contradictory rate tuples (contrary) and operations without room (no room).
 
 Exit code: 0 ended by a signal; 2 it could not serve.";

@@ -52,16 +52,16 @@ Values of `in` and `inout` parameters, in order, are JSON or literals of IDL:
   object reference         IOR:…  corbaloc:…  null
   value type               {\"id\": 5, \"next\": null}  null     boxed        \"red\"
 
-The result is printed as JSON: the return value alone, or with `inout` and
-`out` parameters an object of all of them, the return value as \"return\". An
-exception goes to standard error, with its members as JSON. A value of a value
+The result is printed as JSON: the return value alone, or with `inout` and \
+`out` parameters an object of all of them, the return value as \"return\". An \
+exception goes to standard error, with its members as JSON. A value of a value \
 type that was printed before is {\"again\": N}, N counting them from 1.
 
-_is_a ID, _non_existent, _interface, _component and _repository_id need no IDL,
+_is_a ID, _non_existent, _interface, _component and _repository_id need no IDL, \
 and no operation does whose server has an interface repository.
 
-Exit code: 0 the operation has returned; 1 it has raised an exception of its
-`raises` clause; 2 nothing was sent: command line, IDL or a value is wrong;
+Exit code: 0 the operation has returned; 1 it has raised an exception of its \
+`raises` clause; 2 nothing was sent: command line, IDL or a value is wrong; \
 3 a system exception: the object cannot be reached, or the call has failed.";
 
 /// Settings of `call`.

@@ -53,6 +53,22 @@ fn commands_of_documents_and_help_texts_are_accepted_and_their_files_exist() {
     assert!(run > 8, "only {run} commands were run");
 }
 
+/// A terminal wraps paragraphs at its width: with breaks of their own, they would be wrapped twice.
+#[test]
+fn paragraphs_of_help_texts_are_single_lines() {
+    let mut commands = vec![Cli::command()];
+    while let Some(command) = commands.pop() {
+        let help = command.get_after_help().map(ToString::to_string);
+        let help = help.unwrap_or_default();
+        let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
+        for (line, next) in help.lines().zip(help.lines().skip(1)) {
+            let name = command.get_name();
+            assert!(!is_prose(line) || !is_prose(next), "{name}: `{line}` / `{next}`");
+        }
+        commands.extend(command.get_subcommands().cloned());
+    }
+}
+
 #[test]
 fn other_commands_of_documents_are_known_and_their_files_exist() {
     let root = Path::new(ROOT);

@@ -27,25 +27,25 @@ Examples:
   punctual events gateway CHANNEL --multicast 239.1.2.3:4000 --interface 192.0.2.1
                                                              in both directions, with all members
 
-A channel is named by its `corbaloc:` address, which `punctual events serve` prints, or by an `IOR:`.
+A channel is named by its `corbaloc:` address, which `punctual events serve` prints, or by an `IOR:`. \
 Channels of TAO are supported; they do not acknowledge, and do not recognise repeated events.
 
-An event passes through as many gateways as its ttl states (`punctual events send --ttl`, default 1). A
-Punctual channel gets each event once, regardless of the loops and paths that the gateways form. At its end,
-and with --every also meanwhile, the gateway prints counts of events: forwarded; repeated, which the channel
-had received over another path; looped, which came back to the channel of their supplier; expired, whose ttl
-was exhausted; lost. `punctual events top` shows the same at the channel to which the gateway leads,
+An event passes through as many gateways as its ttl states (`punctual events send --ttl`, default 1). A \
+Punctual channel gets each event once, regardless of the loops and paths that the gateways form. At its end, \
+and with --every also meanwhile, the gateway prints counts of events: forwarded; repeated, which the channel \
+had received over another path; looped, which came back to the channel of their supplier; expired, whose ttl \
+was exhausted; lost. `punctual events top` shows the same at the channel to which the gateway leads, \
 `punctual top` its threads (--inspection).
 
-Without --acknowledged, events under way are lost when a channel or the gateway ends; the gateway connects
-again every second. With it, FROM keeps up to 4096 events for the gateway of this name, for 10 minutes after
-its last connection; beyond that, the overflow rule of FROM applies: `--overflow block:MS` loses nothing for
+Without --acknowledged, events under way are lost when a channel or the gateway ends; the gateway connects \
+again every second. With it, FROM keeps up to 4096 events for the gateway of this name, for 10 minutes after \
+its last connection; beyond that, the overflow rule of FROM applies: `--overflow block:MS` loses nothing for \
 that long.
 
-Datagrams have the header of TAO's gateways. Lost datagrams are not repeated, and every host that can send
+Datagrams have the header of TAO's gateways. Lost datagrams are not repeated, and every host that can send \
 datagrams to the address can push events: use trusted networks only.
 
-Exit code: 0 ended by Ctrl-C, SIGTERM or --for; 2 a channel could not be reached at the beginning, or
+Exit code: 0 ended by Ctrl-C, SIGTERM or --for; 2 a channel could not be reached at the beginning, or \
 refused.";
 
 /// Settings of `events gateway`.

@@ -22,8 +22,8 @@ In another terminal:
   punctual events send --type 17 --text hot
   punctual events top
 
-Clients connect and push with the priority of one of the lanes (`tail --priority`); without one, they use the
-lowest. Real-time priorities need a right; without it, threads are ordinary ones (`punctual doctor`).
+Clients connect and push with the priority of one of the lanes (`tail --priority`); without one, they use \
+the lowest. Real-time priorities need a right; without it, threads are ordinary ones (`punctual doctor`). \
 docs/events.md describes the treatment of slow, dead and hostile clients.
 
 Exit code: 0 ended by Ctrl-C or SIGTERM; 2 it could not be started, for example because the port is in use.";

@@ -21,12 +21,12 @@ Examples:
   punctual events tail corbaloc::radar:2830/Events --priority 20000
   punctual events tail --name display                  with the priority that the channel's schedule gives it
 
-A line has the time of receipt at the channel (UTC), type, source, and the payload: as text where it is
-printable, else the first 32 octets. With --json: type, source, ttl, created_us, received_us and sent_us
+A line has the time of receipt at the channel (UTC), type, source, and the payload: as text where it is \
+printable, else the first 32 octets. With --json: type, source, ttl, created_us, received_us and sent_us \
 (since 1970), payload in hexadecimal digits, text or null, and the kind of the `any` or null.
 
-Exit code: 0 --count events arrived, --for without --count ended, or Ctrl-C; 1 the channel ended, disconnected
-this consumer, or fewer than --count events came within --for; 2 no channel was found there.";
+Exit code: 0 --count events arrived, --for without --count ended, or Ctrl-C; 1 the channel ended, \
+disconnected this consumer, or fewer than --count events came within --for; 2 no channel was found there.";
 
 /// Settings of `events tail`.
 #[derive(Args, Debug)]

@@ -32,12 +32,12 @@ Examples:
   punctual events top --once
   punctual events top --json > channel.json
 
-A row is a consumer, those of the highest priority first: its queue (waiting/length), the most that waited,
-events delivered per second, and since it subscribed: delivered, lost because the queue was full, failed,
-late (delivered after their deadline), cancelled (dropped, as they could no longer meet it).
-Yellow: it has lost events in the last interval; red: its queue is full. Unmatched events have no consumer;
-refused ones were too long. Events lost and failed are those of all consumers, former ones included;
-refused subscriptions had filters that were too deep, too long or no filters, or met another limit of the
+A row is a consumer, those of the highest priority first: its queue (waiting/length), the most that waited, \
+events delivered per second, and since it subscribed: delivered, lost because the queue was full, failed, \
+late (delivered after their deadline), cancelled (dropped, as they could no longer meet it). \
+Yellow: it has lost events in the last interval; red: its queue is full. Unmatched events have no consumer; \
+refused ones were too long. Events lost and failed are those of all consumers, former ones included; \
+refused subscriptions had filters that were too deep, too long or no filters, or met another limit of the \
 channel. Below are the gateways that lead to the channel (`punctual events gateway`) or export its events.
 
 Keys: q, Esc or Ctrl-C quits, + and - change the interval.

@@ -87,7 +87,7 @@ pub fn fair_server(system: &System) -> Finding {
             subject.passed("this kernel has none (introduced in 6.12)")
         }
         ([], Some(_)) => subject.unknown(
-            "state unknown: readable by root only, with debugfs mounted and without lockdown",
+            "state unknown: only root can read it, if debugfs is mounted and the kernel not locked down",
             remedy(Remedy::advice(
                 "keep ordinary threads off the CPUs of real-time threads; then it has no effect",
             )),
