@@ -11,6 +11,15 @@ pub enum Severity {
     Error,
 }
 
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        })
+    }
+}
+
 /// Declares [`Code`] from the table: number, severity, name, meaning.
 macro_rules! codes {
     ($($number:literal $severity:ident $name:ident $meaning:literal)+) => {

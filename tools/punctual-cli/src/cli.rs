@@ -267,6 +267,7 @@ Examples:
   punctual explain 17
   punctual explain 0x50554011
   punctual explain TRANSIENT          all codes of this exception
+  punctual explain IDL0044            a diagnostic of IDL, with an example
 
 Exit code: 0 explained; 2 no such code.";
 
@@ -365,8 +366,8 @@ Examples:
   punctual idl fmt --check examples/01-hello/idl/hello.idl
   punctual idl fmt - < FILE.idl
 
-Exit code: 0 all files are formatted; 1 with --check, some are not; 2 a file could not be read or written, or a \
-comment or literal is not closed.";
+Exit code: 0 all files are formatted; 1 with --check, some are not; 2 a file could not be read or \
+written, or a comment or literal is not closed.";
 
 const CHECK: &str = "\
 Examples:

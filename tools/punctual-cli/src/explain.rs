@@ -5,9 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use punctual::Minor;
+use punctual_idl::Code;
 use punctual_report::terminal::{complain, fitted};
-
-use crate::idl;
 
 /// Settings of `punctual explain`.
 #[derive(Debug, Args)]
@@ -21,7 +20,7 @@ pub struct Options {
 /// Runs the command.
 pub fn run(options: &Options) -> ExitCode {
     if options.code.first().is_some_and(|code| code.starts_with("IDL")) {
-        return idl::explain(&options.code);
+        return of_idl(&options.code);
     }
     let asked = options.code.join(" ");
     let found: Vec<_> = Minor::OWN
@@ -39,6 +38,34 @@ pub fn run(options: &Options) -> ExitCode {
         let text = minor.text().unwrap_or_default();
         let line = format!("{minor} ({:#x}, CORBA::{kind}): {text}", minor.0);
         println!("{}", fitted(&line));
+    }
+    ExitCode::SUCCESS
+}
+
+/// Prints the meaning of these diagnostic codes, or of all.
+pub fn of_idl(codes: &[String]) -> ExitCode {
+    let wanted: Result<Vec<Code>, _> = codes.iter().map(|code| code.parse()).collect();
+    let wanted = match wanted {
+        Ok(wanted) => wanted,
+        Err(unknown) => {
+            complain(&unknown);
+            return ExitCode::from(2);
+        }
+    };
+    for code in Code::ALL {
+        if wanted.is_empty() || wanted.contains(code) {
+            let severity = code.severity();
+            let lenient = if code.can_be_warning() {
+                ", or a warning with --warn"
+            } else {
+                ""
+            };
+            println!("{code} ({severity}{lenient}): {}", code.meaning());
+            let example = code.example().filter(|_| !wanted.is_empty());
+            for line in example.into_iter().flat_map(str::lines) {
+                println!("    {line}");
+            }
+        }
     }
     ExitCode::SUCCESS
 }

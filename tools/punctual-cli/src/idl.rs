@@ -12,12 +12,13 @@ use std::{
 };
 
 use punctual_build::{Builder, Diagnostic, Error, SourceFile};
-use punctual_idl::{Code, FileLoader, Options, Severity};
+use punctual_idl::{FileLoader, Options, Severity};
 use punctual_report::terminal::complain;
 
 use crate::{
     cli::{Compile, Format, Idl, Sources},
     diagnostics::rendered,
+    explain,
 };
 
 /// Runs the command.
@@ -27,42 +28,7 @@ pub fn run(command: &Idl) -> ExitCode {
         Idl::Compile(settings) => compile(settings),
         Idl::Fmt(settings) => fmt::run(settings),
         Idl::Dump(settings) => dump::run(settings),
-        Idl::Explain { codes } => explain(codes),
-    }
-}
-
-/// Prints the meaning of these diagnostic codes, or of all.
-pub fn explain(codes: &[String]) -> ExitCode {
-    let wanted: Result<Vec<Code>, _> = codes.iter().map(|code| code.parse()).collect();
-    let wanted = match wanted {
-        Ok(wanted) => wanted,
-        Err(unknown) => {
-            complain(&unknown);
-            return ExitCode::from(COULD_NOT_RUN);
-        }
-    };
-    for code in Code::ALL {
-        if wanted.is_empty() || wanted.contains(code) {
-            let severity = severity(code.severity());
-            let lenient = if code.can_be_warning() {
-                ", or a warning with --warn"
-            } else {
-                ""
-            };
-            println!("{code} ({severity}{lenient}): {}", code.meaning());
-            let example = code.example().filter(|_| !wanted.is_empty());
-            for line in example.into_iter().flat_map(str::lines) {
-                println!("    {line}");
-            }
-        }
-    }
-    ExitCode::SUCCESS
-}
-
-fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
+        Idl::Explain { codes } => explain::of_idl(codes),
     }
 }
 

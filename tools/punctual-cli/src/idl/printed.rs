@@ -4,8 +4,6 @@ use punctual_build::{Diagnostic, SourceFile};
 use punctual_idl::{Label, Span};
 use serde_json::{Value, json};
 
-use super::severity;
-
 /// Returns `FILE:LINE:COLUMN: SEVERITY[CODE]: MESSAGE` for each diagnostic, with its help in parentheses.
 pub(super) fn lines(diagnostics: &[Diagnostic], files: &[SourceFile]) -> String {
     let line = |diagnostic: &Diagnostic| {
@@ -20,7 +18,7 @@ pub(super) fn lines(diagnostics: &[Diagnostic], files: &[SourceFile]) -> String 
             .help
             .as_ref()
             .map_or_else(String::new, |help| format!(" ({help})"));
-        let (severity, code) = (severity(diagnostic.severity), diagnostic.code);
+        let (severity, code) = (diagnostic.severity, diagnostic.code);
         let text = format!("{place}{severity}[{code}]: {}{help}", diagnostic.message);
         text.replace('\n', " ") + "\n"
     };
@@ -34,7 +32,7 @@ pub(super) fn json(diagnostics: &[Diagnostic], files: &[SourceFile]) -> String {
         let places = diagnostic.labels.iter().map(|label| place_of(label, files));
         let object = json!({
             "code": diagnostic.code.to_string(),
-            "severity": severity(diagnostic.severity),
+            "severity": diagnostic.severity.to_string(),
             "message": diagnostic.message,
             "places": places.collect::<Vec<_>>(),
             "help": diagnostic.help,
