@@ -125,6 +125,24 @@ fn jacorb_client() {
 }
 
 #[test]
+fn jacorb_in_older_versions() {
+    let Some(jacorb) = JacOrb::build(env!("CARGO_TARGET_TMPDIR")) else {
+        return;
+    };
+    let ours = ExchangeServer::start();
+    let reference = ours.exchange.to_ior();
+    let no_wide_text = wide("GIOP 1.0 has no wide text: MARSHAL, minor 5");
+    for (minor, more) in [("0", &no_wide_text[..]), ("1", &[])] {
+        let skipped = [&JACORB, more].concat();
+        for (part, target) in [("server", None), ("client", Some(&*reference))] {
+            let row = Row::described("JacORB 3.9", part, &format!("GIOP 1.{minor}, {WHAT}"));
+            let server = jacorb.exchange(&[("jacorb.giop_minor_version", minor)], target);
+            served(row, server, &skipped);
+        }
+    }
+}
+
+#[test]
 fn omniorbpy_server() {
     let Some(omniorbpy) = OmniOrbPy::build(env!("CARGO_TARGET_TMPDIR")) else {
         return;

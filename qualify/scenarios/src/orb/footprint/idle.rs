@@ -18,6 +18,8 @@ pub(super) const THIS_PROGRAM: Control = Control {
     breaks: CLAIMS,
 };
 
+/// The program with every feature, for which there is no limit.
+const EVERYTHING: &str = "client and server with every feature";
 const START: Duration = Duration::from_secs(20);
 
 /// Adds a row for each of the two programs of each build, and claims about the larger static one; skipped
@@ -103,8 +105,9 @@ fn report(build: Build, measured: &Measured, trial: &mut Trial<'_>) {
     if build == Build::Dynamic {
         return;
     }
-    let octets = measured.iter().map(|(_, octets, _)| *octets).max();
-    let resident = measured.iter().map(|(_, _, memory)| memory.resident_kib).max();
+    let limited = || measured.iter().filter(|(name, ..)| *name != EVERYTHING);
+    let octets = limited().map(|(_, octets, _)| *octets).max();
+    let resident = limited().map(|(_, _, memory)| memory.resident_kib).max();
     let mut claim = |id, text, measured: Option<u64>, limit| {
         let measured = measured.map_or(f64::NAN, |measured| measured as f64);
         let claim = Claim::at_most(id, text, "Punctual's limit", measured, limit);
@@ -128,14 +131,17 @@ fn this_program() -> Result<Measured, Error> {
 }
 
 fn client_and_server(build: Build) -> Result<Measured, Error> {
-    let [server_path, client_path] =
-        ["footprint-server", "footprint-client"].map(|program| build.path(program));
-    let (server_path, client_path) = (server_path?, client_path?);
+    let server_path = build.path("footprint-server")?;
+    let client_path = build.path("footprint-client")?;
+    let everything_path = build.path("footprint-everything")?;
     let server = OtherProgram::start(&server_path, &[""; 0])?;
     let client = OtherProgram::start(&client_path, &[server.read(START)?])?;
     if client.read(START)? != "3" {
         return Err("the minimal client has another result than 3".into());
     }
+    let everything = OtherProgram::start(&everything_path, &[""; 0])?;
+    // It has made all of its calls.
+    everything.read(START)?;
     Ok(vec![
         (
             "minimal server",
@@ -146,6 +152,11 @@ fn client_and_server(build: Build) -> Result<Measured, Error> {
             "minimal client",
             Program::of(&client_path)?.loaded_octets(),
             Memory::of(client.id())?,
+        ),
+        (
+            EVERYTHING,
+            Program::of(&everything_path)?.loaded_octets(),
+            Memory::of(everything.id())?,
         ),
     ])
 }
