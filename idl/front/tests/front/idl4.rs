@@ -122,7 +122,7 @@ fn standard_annotations_have_their_arguments() {
 /// A declared annotation, or one of another scope, has its own arguments.
 #[test]
 fn declared_annotations_may_have_standard_names() {
-    accepted("@annotation id { string text; }; @id(\"a\") @lib::key(3) struct S { long a; };");
+    accepted("@annotation id { string text; }; @id(\"a\") @lib::key(3) @key::key(3) struct S { long a; };");
 }
 
 #[test]

@@ -43,7 +43,7 @@ const OLDER: [(&str, &str); 2] = [
 pub const WHAT: &str = "Any, value types, wide text, fixed";
 
 /// All checks with wide text, which are skipped for this reason.
-fn wide(reason: &'static str) -> [(&'static str, &'static str); 4] {
+pub fn wide(reason: &'static str) -> [(&'static str, &'static str); 4] {
     ["wchar", "wstring", "loaded", "any_wide"].map(|check| (check, reason))
 }
 

@@ -28,7 +28,7 @@ impl Parser<'_> {
         };
         let declared = self.declared_annotations.get(&name.text);
         // A declaration of the same name replaces a standard annotation, and another scope has others.
-        let is_scoped = &*tokens[1].text != &*name.text;
+        let is_scoped = opening.unwrap_or(tokens.len()) > 2;
         let standard = standard::arguments(&name.text).filter(|_| declared.is_none() && !is_scoped);
         let known: Vec<Rc<str>> = match (standard, declared) {
             (Some(arguments), _) => arguments.iter().map(|argument| Rc::from(argument.name)).collect(),
