@@ -1,5 +1,5 @@
-//! A minimal client and a minimal server, each in a process of its own: their sizes, and their memory while
-//! nothing is called.
+//! A minimal client, a minimal server and a program with every feature, each in a process of its own: their
+//! sizes, and their memory while nothing is called.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -22,20 +22,23 @@ pub(super) const THIS_PROGRAM: Control = Control {
 const EVERYTHING: &str = "client and server with every feature";
 const START: Duration = Duration::from_secs(20);
 
-/// Adds a row for each of the two programs of each build, and claims about the larger static one; skipped
-/// unless both were built.
+/// Adds a row for each program of each build, and claims about the larger minimal static one; skipped unless
+/// all were built.
 pub(super) fn measure(trial: &mut Trial<'_>) {
     let under_control = trial.testbed.is_under(&THIS_PROGRAM);
     for build in [Build::Static, Build::Dynamic] {
         let measured = match under_control {
             true => this_program(),
-            false => client_and_server(build),
+            false => programs(build),
         };
         match measured {
             Ok(measured) => report(build, &measured, trial),
             Err(error) => {
                 let reason = format!("{error}; `{}` builds it", build.command());
-                let what = format!("a minimal client and a minimal server, {}", build.name());
+                let what = format!(
+                    "minimal client and server, and one with every feature, {}",
+                    build.name()
+                );
                 match build {
                     Build::Static => CLAIMS
                         .iter()
@@ -130,7 +133,7 @@ fn this_program() -> Result<Measured, Error> {
     )])
 }
 
-fn client_and_server(build: Build) -> Result<Measured, Error> {
+fn programs(build: Build) -> Result<Measured, Error> {
     let server_path = build.path("footprint-server")?;
     let client_path = build.path("footprint-client")?;
     let everything_path = build.path("footprint-everything")?;
