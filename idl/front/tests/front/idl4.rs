@@ -112,7 +112,8 @@ fn standard_annotations_have_their_arguments() {
     accepted(
         "const unsigned long FIRST = 1; module limits { const boolean YES = TRUE; };\n\
          @extensibility(MUTABLE) @autoid @verbatim(language=\"rust\", text=\"a\" \"b\", placement=END_FILE)\n\
-         struct S { @key @id(FIRST) @optional(limits::YES) long a; @id(0xFFFFFFFF) @must_understand(FALSE) long b;\n\
+         struct S { @key @id(FIRST) @optional(limits::YES) long a;\n\
+                    @id(0xFFFFFFFF) @must_understand(FALSE) long b;\n\
                     @id(FIRST + 1) @external long c; };\n\
          @bit_bound(32) enum E { @value(3) A, @default_literal B }; @bit_bound(010) bitmask M { A };\n\
          @service @ami interface I { @oneway(TRUE) void f(); };",

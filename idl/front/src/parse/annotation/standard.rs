@@ -20,7 +20,7 @@ pub(super) enum ArgumentType {
     Text,
     /// An integer from 0 to this one.
     Unsigned(u32),
-    /// As above, but only a literal: it determines a representation that is chosen before constants are known.
+    /// As above, but only a literal: it determines a representation before constants are known.
     Literal(u32),
     /// One of these enumerators.
     OneOf(&'static [&'static str]),
