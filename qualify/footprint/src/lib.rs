@@ -1,6 +1,7 @@
 //! What all programs of this package have: an ORB, an object, and a two-way call. `footprint-client` has the
 //! caller's part, `footprint-server` the other one; each further program has one feature more than
-//! `footprint-minimal`. `punctual bench orb.footprint` compares their sizes.
+//! `footprint-minimal`, and `footprint-everything` has all. `punctual bench orb.footprint` compares their
+//! sizes.
 
 use std::error::Error;
 

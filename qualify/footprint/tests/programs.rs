@@ -15,6 +15,7 @@ fn every_program_uses_its_feature() {
         env!("CARGO_BIN_EXE_footprint-interceptors"),
         env!("CARGO_BIN_EXE_footprint-distributable-threads"),
         env!("CARGO_BIN_EXE_footprint-events"),
+        env!("CARGO_BIN_EXE_footprint-everything"),
     ];
     for program in programs {
         let output = Command::new(program).output().unwrap();

@@ -33,11 +33,15 @@ static void keep(CORBA::ValueBase* value) { if (value) value->_add_ref(); }
 
 // ---------------------------------------------------------------- the object
 
+// The copy constructor of omniORB's `fixed` leaves out its digits and scale, and a value without them cannot be
+// sent: it ends in omniORB's fatal exception. Assignment keeps those of the target.
+template <class T> static T* copied(const T& value) { T* copy = new T; *copy = value; return copy; }
+
 #define ROTATE_VARIABLE(OP, T, OUT) \
   T* OP(const T& a, T& b, const T& c, OUT d) \
   { \
     if (!CORBA::is_nil(target_)) return target_->OP(a, b, c, d); \
-    d = new T(b); b = c; return new T(a); \
+    d = copied(b); b = c; return copied(a); \
   }
 // The caller owns what it gives; what is returned has an owner of its own.
 #define ROTATE_VALUE_TYPE(OP, T, OUT) \
@@ -46,6 +50,9 @@ static void keep(CORBA::ValueBase* value) { if (value) value->_add_ref(); }
     if (!CORBA::is_nil(target_)) return target_->OP(a, b, c, d); \
     keep(a); keep(c); d = b; b = c; return a; \
   }
+
+static omni_thread* ending;
+static void* end_soon(void*) { omni_thread::sleep(0, 200000000); the_orb->shutdown(false); return 0; }
 
 class Exchange_i : public POA_Dynamics::Exchange
 {
@@ -75,7 +82,8 @@ public:
     d = b; b = c; return a;
   }
 
-  void shutdown() { the_orb->shutdown(false); }
+  // Not before the answer was sent.
+  void shutdown() { if (!ending) ending = omni_thread::create(end_soon); }
 
 private:
   Dynamics::Exchange_var target_;
@@ -112,6 +120,7 @@ int main(int argc, char** argv)
     std::ofstream(file + ".part") << ior.in() << "\n";
     if (std::rename((file + ".part").c_str(), file.c_str())) { std::perror(file.c_str()); return 2; }
     the_orb->run();
+    if (ending) ending->join(0);
     the_orb->destroy();
     return 0;
   } catch (const CORBA::Exception& e) {

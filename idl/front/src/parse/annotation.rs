@@ -1,6 +1,7 @@
 //! Annotations of IDL 4.2 (clause 7.4.15): kept with the comments of the declarations that they precede.
 
 mod arguments;
+mod standard;
 
 use std::rc::Rc;
 
@@ -124,7 +125,10 @@ impl Parser<'_> {
         let annotations = self.annotations.get(&self.at)?;
         let number = |line: &str| {
             let arguments = line.strip_prefix("`@")?.strip_prefix(name)?;
-            arguments.strip_prefix('(')?.strip_suffix(")`")?.parse().ok()
+            let argument = arguments.strip_prefix('(')?.strip_suffix(")`")?;
+            // A greater one was reported.
+            integer(argument.strip_prefix("value=").unwrap_or(argument))
+                .filter(|number| *number <= u32::from(u16::MAX))
         };
         annotations.lines().filter_map(number).next_back()
     }
@@ -148,5 +152,15 @@ impl Parser<'_> {
         }
         text.push('`');
         text
+    }
+}
+
+/// The value of an integer literal, unless it is greater than 32 bits can represent.
+fn integer(literal: &str) -> Option<u32> {
+    let lower = literal.to_ascii_lowercase();
+    match (lower.strip_prefix("0x"), lower.strip_prefix('0')) {
+        (Some(digits), _) => u32::from_str_radix(digits, 16).ok(),
+        (None, Some(digits)) if !digits.is_empty() => u32::from_str_radix(digits, 8).ok(),
+        _ => lower.parse().ok(),
     }
 }

@@ -108,6 +108,25 @@ fn flags_and_bit_fields_have_places() {
 }
 
 #[test]
+fn standard_annotations_have_their_arguments() {
+    accepted(
+        "const unsigned long FIRST = 1; module limits { const boolean YES = TRUE; };\n\
+         @extensibility(MUTABLE) @autoid @verbatim(language=\"rust\", text=\"a\" \"b\", placement=END_FILE)\n\
+         struct S { @key @id(FIRST) @optional(limits::YES) long a;\n\
+                    @id(0xFFFFFFFF) @must_understand(FALSE) long b;\n\
+                    @id(FIRST + 1) @external long c; };\n\
+         @bit_bound(32) enum E { @value(3) A, @default_literal B }; @bit_bound(010) bitmask M { A };\n\
+         @service @ami interface I { @oneway(TRUE) void f(); };",
+    );
+}
+
+/// A declared annotation, or one of another scope, has its own arguments.
+#[test]
+fn declared_annotations_may_have_standard_names() {
+    accepted("@annotation id { string text; }; @id(\"a\") @lib::key(3) @key::key(3) struct S { long a; };");
+}
+
+#[test]
 fn annotations_are_kept_with_the_comments() {
     let members = members(
         "struct S {\n// Above.\n@unit(\"m\") @range(min = 0, max = 1)\n// Below.\nlong a; };",

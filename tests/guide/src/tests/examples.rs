@@ -56,11 +56,26 @@ fn asynchronous_calls() {
     Readme::of("13-asynchronous-calls").serves_and_answers();
 }
 
-/// Every example has a test here.
+/// Every example has a test here, and one row in `examples/README.md` with a command of its own README.
 #[test]
 fn there_is_no_other() {
     let folders = fs::read_dir(format!("{ROOT}/examples")).unwrap();
-    assert_eq!(folders.count(), 13);
+    let names = folders.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut examples: Vec<String> = names.filter(|name| name != "README.md").collect();
+    examples.sort();
+    assert_eq!(examples.len(), 13);
+    let index = fs::read_to_string(format!("{ROOT}/examples/README.md")).unwrap();
+    let mut listed = Vec::new();
+    for row in index.lines().filter(|line| line.starts_with("| [")) {
+        let (example, rest) = row[3..].split_once("](").unwrap();
+        assert!(rest.starts_with(&format!("{example}) | ")), "{row}");
+        let command = row.trim_end_matches("` |").rsplit('`').next().unwrap();
+        let page = source(example, "README.md");
+        assert!(page.lines().any(|line| line == command), "{row}");
+        listed.push(example.to_owned());
+    }
+    listed.sort();
+    assert_eq!(listed, examples);
 }
 
 /// A file of an example.

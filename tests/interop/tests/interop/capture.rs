@@ -6,17 +6,21 @@ use std::{
     process::{Command, Stdio},
 };
 
+use punctual::{Interface, Orb};
 use punctual_fixtures::{Missing, skip};
 use punctual_giop::Version;
 use punctual_interop::{
     checks::{Context, limits},
+    exchange::{ExchangeServer, check},
     relay::{Capture, Relay},
     server::{Served, Server},
 };
 
 use crate::{
     NO_IDLE_CLOSE,
+    exchange::wide,
     ourselves::{as_of, port},
+    shared::Sharing,
 };
 
 /// All checks in each version of GIOP.
@@ -26,15 +30,62 @@ fn nothing_that_we_send_is_malformed() {
         return;
     }
     let server = Server::start(limits(), Served::ByTheOrb);
-    let relay = Relay::recording(port(&server));
+    let peer = server.peer.as_object();
+    let relay = Relay::recording(port(peer));
     for version in [Version::V1_0, Version::V1_1, Version::V1_2] {
-        let context = Context::new(&as_of(&server, version, relay.port)).expect("the relay's reference");
+        let context = Context::new(&as_of(peer, version, relay.port)).expect("the relay's reference");
         context.run(&[NO_IDLE_CLOSE]);
     }
+    assert_understood("whole.pcap", &relay, 2000);
+}
+
+/// Any, value types, wide text and `fixed` in each version of GIOP.
+#[test]
+fn nothing_in_any_and_values_is_malformed() {
+    if !has_tshark() {
+        return;
+    }
+    let server = ExchangeServer::start();
+    let object = server.exchange.as_object();
+    let relay = Relay::recording(port(object));
+    let no_wide_text = wide("GIOP 1.0 has no wide text");
+    for (version, skipped) in [
+        (Version::V1_0, &no_wide_text[..]),
+        (Version::V1_1, &[]),
+        (Version::V1_2, &[]),
+    ] {
+        check(&as_of(object, version, relay.port), skipped);
+    }
+    assert_understood("dynamics.pcap", &relay, 150);
+}
+
+/// Our messages in fragments that interleave, in both directions.
+#[test]
+fn no_fragment_of_ours_is_malformed() {
+    if !has_tshark() {
+        return;
+    }
+    let limits = Sharing::Fragments.limits();
+    let server = Server::start(limits, Served::ByTheOrb);
+    let peer = server.peer.as_object();
+    let relay = Relay::recording(port(peer));
+    let reference = as_of(peer, Version::V1_2, relay.port);
+    let context = Context::of(Orb::builder().limits(limits), &reference).expect("the relay's reference");
+    context.orb.set_policies(Sharing::Fragments.policies());
+    context.run(&[NO_IDLE_CLOSE]);
+    let traffic = relay.traffic();
+    for messages in [traffic.to_server, traffic.to_clients] {
+        assert!(messages.fragments > 1000, "{traffic:?}");
+    }
+    assert_understood("fragments.pcap", &relay, 2000);
+}
+
+/// `tshark` decodes all messages that have passed, of which there are more than `least`.
+fn assert_understood(name: &str, relay: &Relay, least: usize) {
     let capture = relay.capture();
     println!("{} messages", capture.messages);
-    assert!(capture.messages > 2000, "{} messages", capture.messages);
-    let file = File::new("whole.pcap", &capture);
+    assert!(capture.messages > least, "{} messages", capture.messages);
+    let file = File::new(name, &capture);
     let decoded = file.frames("giop").len();
     assert_eq!(
         decoded, capture.messages,

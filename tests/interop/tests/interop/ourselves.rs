@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use punctual::{Interface, ior_to_string};
+use punctual::{Interface, ObjectRef, ior_to_string};
 use punctual_giop::{IiopProfile, Version};
 use punctual_interop::{
     checks::{Context, client_orb, limits},
@@ -26,9 +26,9 @@ fn check(reference: impl FnOnce(&Server) -> String) {
     );
 }
 
-/// The server's reference as a server of this version at this port would write it.
-pub fn as_of(server: &Server, version: Version, port: u16) -> String {
-    let mut ior = server.peer.ior().clone();
+/// The reference as a server of this version at this port would write it.
+pub fn as_of(reference: &ObjectRef, version: Version, port: u16) -> String {
+    let mut ior = reference.ior().clone();
     let mut profile = IiopProfile::decode(&ior.profiles[0]).expect("our own profile");
     profile.version = version;
     profile.port = port;
@@ -39,20 +39,25 @@ pub fn as_of(server: &Server, version: Version, port: u16) -> String {
     ior_to_string(&ior)
 }
 
-/// Where the server listens.
-pub fn port(server: &Server) -> u16 {
-    let profile = &server.peer.ior().profiles[0];
+/// Where the server of the reference listens.
+pub fn port(reference: &ObjectRef) -> u16 {
+    let profile = &reference.ior().profiles[0];
     IiopProfile::decode(profile).expect("our own profile").port
+}
+
+fn in_version(server: &Server, version: Version) -> String {
+    let peer = server.peer.as_object();
+    as_of(peer, version, port(peer))
 }
 
 #[test]
 fn giop_1_0() {
-    check(|server| as_of(server, Version::V1_0, port(server)));
+    check(|server| in_version(server, Version::V1_0));
 }
 
 #[test]
 fn giop_1_1() {
-    check(|server| as_of(server, Version::V1_1, port(server)));
+    check(|server| in_version(server, Version::V1_1));
 }
 
 #[test]

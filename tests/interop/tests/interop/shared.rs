@@ -17,7 +17,7 @@ use crate::{NO_IDLE_CLOSE, jacorb, matrix::Row, omniorb_client, omniorbpy};
 
 /// What is particular in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Sharing {
+pub enum Sharing {
     /// Our messages of more than this number of octets are divided; other ORBs have limits of their own.
     Fragments,
     /// Servers call back over the connections of clients.
@@ -28,14 +28,14 @@ enum Sharing {
 const FRAGMENT_SIZE: usize = 1000;
 
 impl Sharing {
-    fn limits(self) -> Limits {
+    pub fn limits(self) -> Limits {
         match self {
             Self::Fragments => limits().fragment_size(Some(FRAGMENT_SIZE)),
             Self::Bidirectional => limits(),
         }
     }
 
-    fn policies(self) -> PolicyOverrides {
+    pub fn policies(self) -> PolicyOverrides {
         match self {
             Self::Fragments => shared(),
             Self::Bidirectional => bidirectional(),

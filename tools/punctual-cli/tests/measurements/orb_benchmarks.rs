@@ -54,7 +54,7 @@ pub fn footprint_knows_the_layers_and_servers_grow_with_their_lanes() {
     let outcome = bench("orb.footprint", 1 + usize::from(minimal.exists()));
     let rows = outcome["rows"].as_array().unwrap();
     let programs = rows.iter().filter(|row| row["kind"] == "program").count();
-    assert_eq!(programs, if minimal.exists() { 7 } else { 0 });
+    assert_eq!(programs, if minimal.exists() { 8 } else { 0 });
     let layer = |name: &str| rows.iter().find(|row| row["layer"] == name).unwrap();
     for name in [
         "types",

@@ -1,23 +1,17 @@
-//! Arguments of annotations: of the standard ones that are given a meaning, and of declared ones.
+//! Checks of the arguments of annotations: of the standard ones, and of declared ones.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::rc::Rc;
 
-use super::Parser;
+use super::standard::{self, Argument};
+use super::{Parser, integer};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::lexer::Kind;
 use crate::source::Span;
 use crate::token::Token;
 
-/// Standard annotations and their arguments, all of which are necessary (IDL 4.2, clause 8.3).
-const STANDARD: [(&str, &[&str]); 5] = [
-    ("default", &["value"]),
-    ("max", &["value"]),
-    ("min", &["value"]),
-    ("range", &["min", "max"]),
-    ("unit", &["value"]),
-];
+/// The least and the greatest `@bit_bound` of an enum; the resolver knows those of a bitmask.
+const ENUM_BITS: RangeInclusive<u32> = 1..=32;
 
 impl Parser<'_> {
     /// Checks the names and the number of the arguments of an annotation, which begins with `@`.
@@ -32,9 +26,12 @@ impl Parser<'_> {
             (Some(_), _) => return,
             (None, _) => Vec::new(),
         };
-        let standard = STANDARD.iter().find(|(standard, _)| *standard == &*name.text);
-        let known: Vec<Rc<str>> = match (standard, self.declared_annotations.get(&name.text)) {
-            (Some((_, names)), _) => names.iter().map(|name| Rc::from(*name)).collect(),
+        let declared = self.declared_annotations.get(&name.text);
+        // A declaration of the same name replaces a standard annotation, and another scope has others.
+        let is_scoped = opening.unwrap_or(tokens.len()) > 2;
+        let standard = standard::arguments(&name.text).filter(|_| declared.is_none() && !is_scoped);
+        let known: Vec<Rc<str>> = match (standard, declared) {
+            (Some(arguments), _) => arguments.iter().map(|argument| Rc::from(argument.name)).collect(),
             (None, Some(names)) => names.clone(),
             (None, None) => return,
         };
@@ -54,23 +51,42 @@ impl Parser<'_> {
                 Some(known) => given.push(known),
                 None => self.unknown_argument(&name.text, first, named, &known),
             }
-            let value = &argument[if named { 2 } else { 0 }..];
-            if &*name.text == "unit" && !may_be_text(value) {
-                let message = "the unit must be a string".to_owned();
-                self.bad_annotation(
-                    first.span,
-                    message,
-                    "put it in double quotes, as in `@unit(\"m\")`",
-                );
+            let of_type = known_name.and_then(|known| {
+                let standard = standard?.iter();
+                standard.clone().find(|standard| *standard.name == **known)
+            });
+            if let Some(of_type) = of_type {
+                self.check_value(&name.text, of_type, &argument[if named { 2 } else { 0 }..], first);
             }
         }
-        let missing = known.iter().find(|known| !given.contains(&&***known));
-        if let (Some(missing), Some(_)) = (missing, standard)
+        let required = standard.into_iter().flatten();
+        let missing = required
+            .filter(|argument| argument.is_required)
+            .find(|argument| !given.contains(&argument.name));
+        if let Some(Argument { name: missing, .. }) = missing
             && arguments.len() < known.len()
         {
             let message = format!("`@{}` has no value for `{missing}`", name.text);
             let help = format!("write `@{}({})`", name.text, template(&known));
             self.bad_annotation(name.span, message, &help);
+        }
+    }
+
+    /// Checks the value of an argument of a standard annotation; the argument begins with `first`.
+    fn check_value(&mut self, annotation: &str, argument: &Argument, value: &[Token], first: &Token) {
+        let Argument { name, ty, .. } = argument;
+        let span = value.first().unwrap_or(first).span;
+        if !ty.admits(value) {
+            let message = format!("`{name}` of `@{annotation}` must be {}", ty.described());
+            let help = format!("write a value such as `@{annotation}({name}={})`", ty.example());
+            self.bad_annotation(span, message, &help);
+        } else if annotation == "bit_bound"
+            && self.at("enum")
+            && let [bits] = value
+            && !integer(&bits.text).is_some_and(|bits| ENUM_BITS.contains(&bits))
+        {
+            let message = format!("an enum cannot have {} bits", bits.text);
+            self.bad_annotation(span, message, "use 1 to 32");
         }
     }
 
@@ -105,15 +121,6 @@ fn split(tokens: &[Token]) -> Vec<&[Token]> {
     match tokens {
         [] => Vec::new(),
         tokens => tokens.split(at_comma).collect(),
-    }
-}
-
-/// Whether a value is a string, a constant or an expression.
-fn may_be_text(value: &[Token]) -> bool {
-    match value {
-        [only] if only.kind == Kind::Word => !matches!(&*only.text, "TRUE" | "FALSE"),
-        [only] => matches!(only.kind, Kind::String | Kind::WideString),
-        _ => true,
     }
 }
 

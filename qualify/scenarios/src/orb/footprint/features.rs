@@ -9,7 +9,7 @@ use super::program::Program;
 use crate::{control::Control, error::Error, experiment::Trial};
 
 /// Files without their prefix, and what they have besides an ORB, an object and a two-way call.
-const PROGRAMS: [(&str, &str); 7] = [
+const PROGRAMS: [(&str, &str); 8] = [
     ("minimal", "nothing"),
     ("lanes", "a thread pool with two lanes"),
     ("asynchronous", "an asynchronous call"),
@@ -17,6 +17,10 @@ const PROGRAMS: [(&str, &str); 7] = [
     ("interceptors", "a client interceptor"),
     (DISTRIBUTABLE, "a distributable thread and a scheduler"),
     ("events", "a channel of the event service"),
+    (
+        "everything",
+        "all of these, value types, Any, a dynamic servant and one that answers later",
+    ),
 ];
 const DISTRIBUTABLE: &str = "distributable-threads";
 /// The layer of distributable threads.

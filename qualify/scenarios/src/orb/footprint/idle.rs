@@ -1,5 +1,5 @@
-//! A minimal client and a minimal server, each in a process of its own: their sizes, and their memory while
-//! nothing is called.
+//! A minimal client, a minimal server and a program with every feature, each in a process of its own: their
+//! sizes, and their memory while nothing is called.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -18,22 +18,27 @@ pub(super) const THIS_PROGRAM: Control = Control {
     breaks: CLAIMS,
 };
 
+/// The program with every feature, for which there is no limit.
+const EVERYTHING: &str = "client and server with every feature";
 const START: Duration = Duration::from_secs(20);
 
-/// Adds a row for each of the two programs of each build, and claims about the larger static one; skipped
-/// unless both were built.
+/// Adds a row for each program of each build, and claims about the larger minimal static one; skipped unless
+/// all were built.
 pub(super) fn measure(trial: &mut Trial<'_>) {
     let under_control = trial.testbed.is_under(&THIS_PROGRAM);
     for build in [Build::Static, Build::Dynamic] {
         let measured = match under_control {
             true => this_program(),
-            false => client_and_server(build),
+            false => programs(build),
         };
         match measured {
             Ok(measured) => report(build, &measured, trial),
             Err(error) => {
                 let reason = format!("{error}; `{}` builds it", build.command());
-                let what = format!("a minimal client and a minimal server, {}", build.name());
+                let what = format!(
+                    "minimal client and server, and one with every feature, {}",
+                    build.name()
+                );
                 match build {
                     Build::Static => CLAIMS
                         .iter()
@@ -103,8 +108,9 @@ fn report(build: Build, measured: &Measured, trial: &mut Trial<'_>) {
     if build == Build::Dynamic {
         return;
     }
-    let octets = measured.iter().map(|(_, octets, _)| *octets).max();
-    let resident = measured.iter().map(|(_, _, memory)| memory.resident_kib).max();
+    let limited = || measured.iter().filter(|(name, ..)| *name != EVERYTHING);
+    let octets = limited().map(|(_, octets, _)| *octets).max();
+    let resident = limited().map(|(_, _, memory)| memory.resident_kib).max();
     let mut claim = |id, text, measured: Option<u64>, limit| {
         let measured = measured.map_or(f64::NAN, |measured| measured as f64);
         let claim = Claim::at_most(id, text, "Punctual's limit", measured, limit);
@@ -127,15 +133,18 @@ fn this_program() -> Result<Measured, Error> {
     )])
 }
 
-fn client_and_server(build: Build) -> Result<Measured, Error> {
-    let [server_path, client_path] =
-        ["footprint-server", "footprint-client"].map(|program| build.path(program));
-    let (server_path, client_path) = (server_path?, client_path?);
+fn programs(build: Build) -> Result<Measured, Error> {
+    let server_path = build.path("footprint-server")?;
+    let client_path = build.path("footprint-client")?;
+    let everything_path = build.path("footprint-everything")?;
     let server = OtherProgram::start(&server_path, &[""; 0])?;
     let client = OtherProgram::start(&client_path, &[server.read(START)?])?;
     if client.read(START)? != "3" {
         return Err("the minimal client has another result than 3".into());
     }
+    let everything = OtherProgram::start(&everything_path, &[""; 0])?;
+    // It has made all of its calls.
+    everything.read(START)?;
     Ok(vec![
         (
             "minimal server",
@@ -146,6 +155,11 @@ fn client_and_server(build: Build) -> Result<Measured, Error> {
             "minimal client",
             Program::of(&client_path)?.loaded_octets(),
             Memory::of(client.id())?,
+        ),
+        (
+            EVERYTHING,
+            Program::of(&everything_path)?.loaded_octets(),
+            Memory::of(everything.id())?,
         ),
     ])
 }
