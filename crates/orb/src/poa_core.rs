@@ -321,15 +321,15 @@ impl PoaCore {
         self.children.lock().iter().for_each(|child| child.visit(visit));
     }
 
-    /// Returns the names of this adapter and its descendants, except destroyed ones.
-    pub(crate) fn paths(self: &Arc<Self>) -> Vec<String> {
-        let mut paths = Vec::new();
+    /// Returns this adapter and its descendants, except destroyed ones.
+    pub(crate) fn subtree(self: &Arc<Self>) -> Vec<Arc<Self>> {
+        let mut adapters = Vec::new();
         self.visit(&mut |poa| {
-            if !poa.destroyed.load(Ordering::Acquire) {
-                paths.push(poa.path.clone());
+            if !poa.is_destroyed() {
+                adapters.push(Arc::clone(poa));
             }
         });
-        paths
+        adapters
     }
 
     /// Returns the names of this adapter and its descendants that use the pool.
