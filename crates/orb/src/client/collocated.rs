@@ -16,7 +16,7 @@ use super::{
     reference::Reference, route::Route,
 };
 use crate::{
-    PoaManagerState, current,
+    PoaManagerState, PriorityModel, current,
     interception::{
         AddedContexts, CallKind, Contexts, SeenRequest, ServerEnd, ServerFlow, ServerRequest, enter_slots,
     },
@@ -148,8 +148,11 @@ impl<'c> Local<'c> {
 
     #[inline(always)]
     fn find(&self) -> Result<(InFlight<'c, ActiveObject>, Placement), NotServed> {
-        let object = match self.core.objects.demultiplex(self.key) {
-            Demultiplexed::Object(object) => object,
+        let (object, model) = match self.core.objects.demultiplex(self.key) {
+            Demultiplexed::Object(object) => {
+                let model = object.model;
+                (object, model)
+            }
             Demultiplexed::Unknown => self.search()?,
             Demultiplexed::Published(_) => return Err(not_exist().into()),
         };
@@ -158,19 +161,19 @@ impl<'c> Local<'c> {
         {
             return Err(reason);
         }
-        let placement = object.placement_collocated(&self.core.configuration)?;
+        let placement = object.placement_collocated(&self.core.configuration, model)?;
         Ok((object, placement))
     }
 
-    /// Searches for an object that is not active.
+    /// Searches for an object that is not active, and its priority model.
     #[cold]
-    fn search(&self) -> Result<InFlight<'c, ActiveObject>, NotServed> {
+    fn search(&self) -> Result<(InFlight<'c, ActiveObject>, Option<PriorityModel>), NotServed> {
         let holder = self.core.objects.holder(self.key);
         if let Some(reason) = holder.and_then(|poa| not_served(&poa)) {
             return Err(reason);
         }
         match self.core.objects.search(self.key) {
-            Search::Object(object) => Ok(object),
+            Search::Object(object, model) => Ok((object, model)),
             Search::Forward(ior) => Err(NotServed::Forward(ior)),
             Search::Failed(exception) if exception.minor == Minor::TARGET_KEY_UNKNOWN => {
                 Err(not_exist().into())
