@@ -95,12 +95,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         ControlFlow::Continue(arrival)
     }
 
-    fn is_held(
-        &mut self,
-        connection: &Arc<Connection<H>>,
-        header: &MessageHeader,
-        arrival: Arrival,
-    ) -> bool {
+    fn is_held(&mut self, connection: &Arc<Connection<H>>, header: &MessageHeader, arrival: Arrival) -> bool {
         let held = self.with_request(connection, header, arrival, |_, handler, request, _, _| {
             Ok::<_, MessageError>(handler.is_held(request))
         });

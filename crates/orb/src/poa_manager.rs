@@ -134,9 +134,7 @@ impl ManagerCore {
             _ => return Ok(()),
         }
         managed.waiting += 1;
-        let held = |managed: &mut Managed| {
-            matches!(managed.state, PoaManagerState::Holding(_)) && !is_over()
-        };
+        let held = |managed: &mut Managed| matches!(managed.state, PoaManagerState::Holding(_)) && !is_over();
         let timed_out = match deadline {
             None => {
                 self.changed.wait_while(&mut managed, held);

@@ -191,9 +191,9 @@ impl<'c> Local<'c> {
     fn wait_while_held(&self, poa: &PoaCore) -> Result<(), SystemException> {
         let pools = &self.core.pools;
         let deadline = self.context.deadlines.request.map(|deadline| deadline.at);
-        poa.processing.manager.wait_while_holding(deadline, || {
-            poa.is_destroyed() || pools.are_shut_down()
-        })?;
+        poa.processing
+            .manager
+            .wait_while_holding(deadline, || poa.is_destroyed() || pools.are_shut_down())?;
         if pools.are_shut_down() {
             let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
             return Err(SystemException::new(kind, minor, Completion::No));
