@@ -244,10 +244,19 @@ fn blocking() -> (Server, punctual::Orb, ProbeRef) {
 fn the_thread_of_a_blocking_lane_waits_until_the_state_ends() {
     for (what, end, expected) in ends() {
         let (server, _client, probe) = blocking();
-        let lane = probe.thread().unwrap();
-        server.poa.manager().hold(LIMITS).unwrap();
+        let (serving, served) = mpsc::channel();
+        let (hold, held) = mpsc::channel();
         thread::scope(|scope| {
-            let call = scope.spawn(|| probe.twice(4));
+            // Over the connection of this thread, which the lane's thread blocks for.
+            let probe = &probe;
+            let call = scope.spawn(move || {
+                serving.send(probe.thread().unwrap()).unwrap();
+                held.recv().unwrap();
+                probe.twice(4)
+            });
+            let lane = served.recv().unwrap();
+            server.poa.manager().hold(LIMITS).unwrap();
+            hold.send(()).unwrap();
             eventually("it has arrived", || server.seen(0).requests == 2);
             asleep(lane);
             end(&server);
@@ -312,6 +321,7 @@ fn no_request_is_forgotten_when_it_is_held_and_released_at_once() {
     let (blocking, _other, dedicated) = blocking();
     let client = client();
     for (server, probe) in [
+        // The first connection that comes to a blocking lane is that of its thread.
         (&server, &server.reference_for(&client)),
         (&server, &server.probe),
         (&blocking, &dedicated),
