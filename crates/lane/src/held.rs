@@ -2,7 +2,7 @@
 //!
 //! It keeps its place among the held requests of its lane. On release it goes to the end of the lane's queue,
 //! as a redispatched request does. A client cannot cancel a request that is held: it is served. A thread that
-//! blocks in `read` keeps the request of its connection itself, and waits with it: it has nothing else to read.
+//! blocks in `read` keeps the request of its connection itself, and waits.
 
 use std::{ops::ControlFlow, sync::Arc, time::Instant};
 
