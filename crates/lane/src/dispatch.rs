@@ -1,6 +1,7 @@
 //! Step 10 of a call: a message is handed to the request handler, and its reply is sent.
 
 use std::{
+    ops::ControlFlow,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -112,27 +113,36 @@ impl<H: ServingSlot> Worker<'_, H> {
         header: &MessageHeader,
         arrival: Arrival,
     ) -> bool {
-        let disposition = {
-            let _busy = busy(self.home, self.handler);
-            self.with_request(
-                connection,
-                header,
-                arrival,
-                |lane, handler, request, own, reply| handler.handle_request(lane, request, own, reply),
-            )
-        };
-        match disposition {
-            Ok(Disposition::Reply(priority)) => self.send_reply(connection, header, priority),
-            Ok(Disposition::NoReply) => {
-                record(|| Record::new(flight::Event::Finished).link(connection.link));
-                true
-            }
-            Ok(Disposition::Unserved(reply, reason)) => {
-                self.after_unserved(connection, header, reply, reason)
-            }
-            Ok(Disposition::Hold(limits)) => self.hold(connection, header, arrival, limits),
-            Ok(Disposition::Redispatch(target)) => self.redispatch(connection, header, arrival, target),
-            Err(MessageError) => self.reject(connection, header.version),
+        let mut arrival = arrival;
+        loop {
+            let disposition = {
+                let _busy = busy(self.home, self.handler);
+                self.with_request(
+                    connection,
+                    header,
+                    arrival,
+                    |lane, handler, request, own, reply| handler.handle_request(lane, request, own, reply),
+                )
+            };
+            return match disposition {
+                Ok(Disposition::Reply(priority)) => self.send_reply(connection, header, priority),
+                Ok(Disposition::NoReply) => {
+                    record(|| Record::new(flight::Event::Finished).link(connection.link));
+                    true
+                }
+                Ok(Disposition::Unserved(reply, reason)) => {
+                    self.after_unserved(connection, header, reply, reason)
+                }
+                Ok(Disposition::Hold(limits)) => match self.hold(connection, header, arrival, limits) {
+                    ControlFlow::Break(usable) => usable,
+                    ControlFlow::Continue(released) => {
+                        arrival = released;
+                        continue;
+                    }
+                },
+                Ok(Disposition::Redispatch(target)) => self.redispatch(connection, header, arrival, target),
+                Err(MessageError) => self.reject(connection, header.version),
+            };
         }
     }
 

@@ -156,7 +156,8 @@ pub enum Disposition {
     /// No reply: the client expects none.
     NoReply,
     /// Keeps the request, which has not been served, until [`crate::Lane::release_held`]; refuses it with
-    /// TRANSIENT if these limits leave no room.
+    /// TRANSIENT if these limits leave no room. A thread that blocks in `read` keeps the request of its
+    /// connection itself, and no limit counts it.
     Hold(QueueLimits),
     /// Passes the request, which has not been served, to another lane.
     Redispatch(Redispatch),

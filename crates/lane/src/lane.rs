@@ -163,6 +163,7 @@ impl<H: RequestHandler> Lane<H> {
         self.end_shared_calls();
         if let Mode::Blocking(threads) = &self.mode {
             threads.stop();
+            self.held.announce();
             self.connections.end_dedicated();
         }
         if self.threads.occupancy.threads() == 0 {

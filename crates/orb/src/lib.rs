@@ -28,6 +28,7 @@ mod object_transform;
 mod objects;
 mod orb;
 mod orb_core;
+mod partitioned_map;
 mod poa;
 mod poa_core;
 mod poa_defaults;

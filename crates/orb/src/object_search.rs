@@ -8,7 +8,7 @@ use punctual_stub::{ObjectRef, Servant};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 use crate::{
-    Declined, current,
+    Declined, PriorityModel, current,
     objects::Objects,
     poa_core::PoaCore,
     request_processing::{Incarnate, ServantSource},
@@ -17,9 +17,17 @@ use crate::{
 
 /// Result of [`Objects::search`].
 pub(crate) enum Search<'t> {
-    Object(InFlight<'t, ActiveObject>),
+    /// The object or one that stands in for it, and the priority model of the requested one.
+    Object(InFlight<'t, ActiveObject>, Option<PriorityModel>),
     Forward(Ior),
     Failed(SystemException),
+}
+
+impl<'t> Search<'t> {
+    fn of(object: InFlight<'t, ActiveObject>) -> Self {
+        let model = object.model;
+        Self::Object(object, model)
+    }
 }
 
 impl Objects {
@@ -88,7 +96,7 @@ impl Objects {
     /// Searches again after adapters have been created.
     fn search_again(&self, key: &[u8]) -> Search<'_> {
         if let Demultiplexed::Object(object) = self.demultiplex(key) {
-            return Search::Object(object);
+            return Search::of(object);
         }
         let Some(ObjectKey::Named { adapter, id }) = ObjectKey::parse(key) else {
             return Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN));
@@ -111,7 +119,7 @@ impl Objects {
         };
         match source {
             ServantSource::StandIn(slot) => match self.enter(*slot) {
-                Some(object) => Search::Object(object),
+                Some(object) => Search::Object(object, poa.model(poa.declared(id))),
                 None => Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN)),
             },
             ServantSource::Activator(activator) => self.incarnate(poa, activator, key, id),
@@ -150,7 +158,7 @@ impl Objects {
             Some(Err(Declined::Forward(object))) => Search::Forward(object.ior().clone()),
             Some(Err(Declined::Exception(exception))) => Search::Failed(exception),
             Some(Ok(())) => match self.demultiplex(key) {
-                Demultiplexed::Object(object) => Search::Object(object),
+                Demultiplexed::Object(object) => Search::of(object),
                 _ => Search::Failed(unknown(Minor::TARGET_KEY_UNKNOWN)),
             },
         }

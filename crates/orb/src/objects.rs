@@ -299,7 +299,12 @@ impl Objects {
     pub(crate) fn reference_of(&self, object: &ActiveObject, key: &[u8]) -> Ior {
         let named = match ObjectKey::parse(key) {
             Some(ObjectKey::Named { id, .. }) if *key != *object.key => self
-                .reference(&object.poa, object.servant.repository_id(), id, None)
+                .reference(
+                    &object.poa,
+                    object.servant.repository_id(),
+                    id,
+                    object.poa.declared(id),
+                )
                 .ok(),
             _ => None,
         };

@@ -231,9 +231,13 @@ impl OrbCore {
     }
 
     pub(crate) fn shut_down(&self) {
-        if self.pools.shut_down()
-            && let Some(inspector) = self.inspector.get()
-        {
+        if !self.pools.shut_down() {
+            return;
+        }
+        for poa in self.root.subtree() {
+            poa.processing.manager.wake();
+        }
+        if let Some(inspector) = self.inspector.get() {
             inspector.stop();
         }
     }

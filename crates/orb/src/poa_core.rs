@@ -22,11 +22,12 @@ use crate::{
     interception::AddedComponent,
     lane_data::LaneContext,
     object_transform::ObjectTransform,
+    partitioned_map::PartitionedMap,
     poa_manager::ManagerCore,
     poa_policies::PoaPolicies,
     pool_info::{DEFAULT_POOL, PoolInfo},
     profiles::profiles,
-    request_processing::RequestProcessing,
+    request_processing::{RequestProcessing, ServantSource},
 };
 
 /// Internal state of an object adapter, shared by its objects.
@@ -44,7 +45,7 @@ pub(crate) struct PoaCore {
     /// Number of ids chosen for references without an active object.
     pub(crate) ids_made: AtomicU64,
     /// Declared priorities of objects by id, including those that are not active.
-    pub(crate) declared: PiMutex<HashMap<Box<[u8]>, Priority>>,
+    pub(crate) declared: PartitionedMap<HashMap<Box<[u8]>, Priority>>,
 }
 
 const MAX_PATH: usize = 1000;
@@ -74,7 +75,7 @@ impl PoaCore {
             children: PiMutex::new(Vec::new()),
             destroyed: AtomicBool::new(false),
             ids_made: AtomicU64::new(0),
-            declared: PiMutex::new(HashMap::new()),
+            declared: PartitionedMap::new(),
         }
     }
 
@@ -321,15 +322,15 @@ impl PoaCore {
         self.children.lock().iter().for_each(|child| child.visit(visit));
     }
 
-    /// Returns the names of this adapter and its descendants, except destroyed ones.
-    pub(crate) fn paths(self: &Arc<Self>) -> Vec<String> {
-        let mut paths = Vec::new();
+    /// Returns this adapter and its descendants, except destroyed ones.
+    pub(crate) fn subtree(self: &Arc<Self>) -> Vec<Arc<Self>> {
+        let mut adapters = Vec::new();
         self.visit(&mut |poa| {
-            if !poa.destroyed.load(Ordering::Acquire) {
-                paths.push(poa.path.clone());
+            if !poa.is_destroyed() {
+                adapters.push(Arc::clone(poa));
             }
         });
-        paths
+        adapters
     }
 
     /// Returns the names of this adapter and its descendants that use the pool.
@@ -395,19 +396,29 @@ impl PoaCore {
         }
     }
 
-    /// Returns the priority that a reference has declared for an object that is not active.
+    /// Returns the priority that a reference has declared for an object that is not active. Takes a lock only
+    /// if one has declared any.
     pub(crate) fn declared(&self, id: &[u8]) -> Option<Priority> {
-        self.declared.lock().get(id).copied()
+        self.declared.part(id)?.lock().get(id).copied()
     }
 
     pub(crate) fn declare(&self, id: &[u8], priority: Priority) {
-        self.declared.lock().insert(id.into(), priority);
+        let part = self.declared.part_or_new(id);
+        // Copied before the lock is taken.
+        let id = Box::from(id);
+        part.lock().insert(id, priority);
     }
 
     /// Forgets the declared priority of an object that has been deactivated: another object with its id may
-    /// have another priority.
+    /// have another priority, unless the object remains because a servant stands in for it.
     pub(crate) fn forget(&self, id: &[u8]) {
-        self.declared.lock().remove(id);
+        let source = self.processing.source.get();
+        if matches!(source, Some(ServantSource::StandIn(_))) {
+            return;
+        }
+        if let Some(part) = self.declared.part(id) {
+            part.lock().remove(id);
+        }
     }
 }
 

@@ -9,10 +9,12 @@ use std::{
         Arc, Weak,
         atomic::{AtomicU32, Ordering},
     },
+    time::Instant,
 };
 
 use punctual_lane::QueueLimits;
-use punctual_os::PiMutex;
+use punctual_os::{PiCondvar, PiMutex, condvar::TimedOut};
+use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
 /// Processing state of the adapters of a [`PoaManager`](crate::PoaManager):
 /// `PortableServer::POAManager::State`.
@@ -29,8 +31,8 @@ use punctual_os::PiMutex;
 pub enum PoaManagerState {
     /// Requests are served. The initial state.
     Active,
-    /// Requests are held, within these limits for each lane, until the manager is active. Requests beyond the
-    /// limits are refused with TRANSIENT.
+    /// Requests are held, within these limits for each lane, until the manager is active; so are as many
+    /// collocated calls, whose callers wait. Requests beyond the limits are refused with TRANSIENT.
     Holding(QueueLimits),
     /// Requests are refused with TRANSIENT.
     Discarding,
@@ -70,20 +72,29 @@ impl ServingPool {
 }
 
 /// State of the adapters that share a manager.
-pub(crate) struct ManagerCore(PiMutex<Managed>);
+pub(crate) struct ManagerCore {
+    managed: PiMutex<Managed>,
+    /// For collocated callers.
+    changed: PiCondvar,
+}
 
 struct Managed {
     state: PoaManagerState,
     adapters: Vec<Weak<ServingPool>>,
+    /// Collocated callers that wait.
+    waiting: usize,
 }
 
 impl ManagerCore {
     /// Creates a manager in the active state.
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self(PiMutex::new(Managed {
+        let managed = PiMutex::new(Managed {
             state: PoaManagerState::Active,
             adapters: Vec::new(),
-        })))
+            waiting: 0,
+        });
+        let changed = PiCondvar::new();
+        Arc::new(Self { managed, changed })
     }
 
     /// Returns a number that no other manager has at the same time.
@@ -92,7 +103,7 @@ impl ManagerCore {
     }
 
     pub(crate) fn state(&self) -> PoaManagerState {
-        self.0.lock().state
+        self.managed.lock().state
     }
 
     /// Returns the limits within which requests are currently held; `None` in other states.
@@ -103,9 +114,52 @@ impl ManagerCore {
         }
     }
 
+    /// Waits on a collocated caller's thread while requests are held, until `is_over`, which is called under
+    /// the lock, and again after [`Self::wake`].
+    ///
+    /// Fails with TIMEOUT after the deadline (`None`: the wait has none), and with TRANSIENT if as many
+    /// callers wait as the limits permit requests.
+    pub(crate) fn wait_while_holding(
+        &self,
+        deadline: Option<Instant>,
+        is_over: impl Fn() -> bool,
+    ) -> Result<(), SystemException> {
+        let mut managed = self.managed.lock();
+        match managed.state {
+            PoaManagerState::Holding(limits) if managed.waiting < limits.requests => {}
+            PoaManagerState::Holding(_) => {
+                let (kind, minor) = (SystemExceptionKind::Transient, Minor::HELD_REQUESTS_FULL);
+                return Err(SystemException::new(kind, minor, Completion::No));
+            }
+            _ => return Ok(()),
+        }
+        managed.waiting += 1;
+        let held = |managed: &mut Managed| matches!(managed.state, PoaManagerState::Holding(_)) && !is_over();
+        let timed_out = match deadline {
+            None => {
+                self.changed.wait_while(&mut managed, held);
+                TimedOut(false)
+            }
+            Some(deadline) => self.changed.wait_while_until(&mut managed, deadline, held),
+        };
+        managed.waiting -= 1;
+        if timed_out.0 {
+            let (kind, minor) = (SystemExceptionKind::Timeout, Minor::REQUEST_TIMED_OUT);
+            return Err(SystemException::new(kind, minor, Completion::No));
+        }
+        Ok(())
+    }
+
+    /// Has the callers in [`Self::wait_while_holding`] check whether their wait is over.
+    pub(crate) fn wake(&self) {
+        // A caller that has checked before is waiting once this lock has been acquired.
+        drop(self.managed.lock());
+        self.changed.notify_all();
+    }
+
     /// Adds an adapter, which follows the state from now on.
     pub(crate) fn add(&self, adapter: &Arc<ServingPool>) {
-        let mut managed = self.0.lock();
+        let mut managed = self.managed.lock();
         managed.adapters.retain(|other| other.strong_count() > 0);
         managed.adapters.push(Arc::downgrade(adapter));
         adapter.follow(managed.state);
@@ -113,19 +167,21 @@ impl ManagerCore {
 
     /// Changes the state. Returns `false` if it is INACTIVE, which is final.
     pub(crate) fn set(&self, state: PoaManagerState) -> bool {
-        let mut managed = self.0.lock();
+        let mut managed = self.managed.lock();
         if managed.state == PoaManagerState::Inactive {
             return state == PoaManagerState::Inactive;
         }
         managed.state = state;
         let adapters = managed.adapters.iter().filter_map(Weak::upgrade);
         adapters.for_each(|adapter| adapter.follow(state));
+        drop(managed);
+        self.changed.notify_all();
         true
     }
 
     /// Returns the pools of its adapters, each once.
     pub(crate) fn pools(&self) -> Vec<u32> {
-        let managed = self.0.lock();
+        let managed = self.managed.lock();
         let adapters = managed.adapters.iter().filter_map(Weak::upgrade);
         let mut pools: Vec<_> = adapters.map(|adapter| adapter.own).collect();
         pools.sort_unstable();

@@ -195,8 +195,7 @@ table! {
         "the deadline of the call had passed before the server started to execute it";
     HELD_REQUESTS_FULL = 73, Transient,
         "the adapter's manager holds requests, and there is no room for this one; retry later, or give \
-         `PoaManager::hold` larger `QueueLimits` (collocated calls, and lanes with `LaneWait::Blocking`, \
-         have no room)";
+         `PoaManager::hold` larger `QueueLimits` (collocated calls count as requests, too)";
     BAND_MISSING = 80, BadParam,
         "a request that binds its connection to a band names no band: service context 11 is missing";
     BAND_NOT_OFFERED = 81, InvPolicy,

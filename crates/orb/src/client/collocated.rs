@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use punctual_cdr::{CharSet, Decode, Decoder, Encoder, Endian, Ior};
+use punctual_lane::Disposition;
 use punctual_poa::InFlight;
 use punctual_stub::{
     Call, OrbContext, Outcome, PendingResponse, Phase, RequestOrigin, Response, ReusePool, Upcall,
@@ -15,11 +16,12 @@ use super::{
     reference::Reference, route::Route,
 };
 use crate::{
-    PoaManagerState, current,
+    PoaManagerState, PriorityModel, current,
     interception::{
         AddedContexts, CallKind, Contexts, SeenRequest, ServerEnd, ServerFlow, ServerRequest, enter_slots,
     },
     object_search::{Search, not_serving},
+    poa_core::PoaCore,
     server::{ActiveObject, Demultiplexed, Placement, run_servant},
 };
 
@@ -73,7 +75,6 @@ fn call_on_this_thread(
         .with_limit(limit);
     (call.perform)(Phase::Arguments(&mut encoder)).map_err(|error| error.system_exception(Completion::No))?;
 
-    arena.reset();
     pool.set_max_kept(core.configuration.limits.max_kept_buffer);
     let two_way = context.response(call.response) == Response::WithTarget;
     let local = Local {
@@ -84,22 +85,20 @@ fn call_on_this_thread(
         two_way,
         context,
     };
-    let arguments = local.reader(request).with_arena(arena);
-    let outcome = if core.interceptors.server.is_empty() {
-        match local.serve(arguments, reply, pool) {
-            Ok(outcome) => outcome,
+    let outcome = loop {
+        arena.reset();
+        let arguments = local.reader(request).with_arena(arena);
+        let served = if core.interceptors.server.is_empty() {
+            local.serve(arguments, reply, pool)
+        } else {
+            let seen = &mut seen.get_or_insert_default().served;
+            local.serve_intercepted(arguments, (reply, pool), (added, seen))
+        };
+        match served {
+            Ok(outcome) => break outcome,
             Err(NotServed::Failed(exception)) => return Err(exception),
             Err(NotServed::Forward(ior)) => return Ok(Attempt::Forward(ior)),
-        }
-    } else {
-        let seen = &mut seen.get_or_insert_default().served;
-        match local.serve_intercepted(arguments, (reply, pool), (added, seen))? {
-            ServerEnd::Replied => Ok(Outcome::NoException),
-            ServerEnd::Raised => Ok(Outcome::UserException),
-            ServerEnd::Failed(exception) => Err(exception),
-            ServerEnd::Forward(ior) => return Ok(Attempt::Forward(ior)),
-            // No lane is involved, and deferred replies have been awaited.
-            ServerEnd::Moved(_) | ServerEnd::Deferred => return Err(not_exist()),
+            Err(NotServed::Held(poa)) => local.wait_while_held(&poa)?,
         }
     };
     match outcome {
@@ -149,30 +148,32 @@ impl<'c> Local<'c> {
 
     #[inline(always)]
     fn find(&self) -> Result<(InFlight<'c, ActiveObject>, Placement), NotServed> {
-        let object = match self.core.objects.demultiplex(self.key) {
-            Demultiplexed::Object(object) => object,
+        let (object, model) = match self.core.objects.demultiplex(self.key) {
+            Demultiplexed::Object(object) => {
+                let model = object.model;
+                (object, model)
+            }
             Demultiplexed::Unknown => self.search()?,
             Demultiplexed::Published(_) => return Err(not_exist().into()),
         };
-        let processing = &object.poa.processing;
-        if processing.serving_pool() != object.poa.pool_id()
-            && processing.manager.state() != PoaManagerState::Active
+        if object.poa.processing.serving_pool() != object.poa.pool_id()
+            && let Some(reason) = not_served(&object.poa)
         {
-            return Err(not_serving(&object.poa).into());
+            return Err(reason);
         }
-        let placement = object.placement_collocated(&self.core.configuration)?;
+        let placement = object.placement_collocated(&self.core.configuration, model)?;
         Ok((object, placement))
     }
 
-    /// Searches for an object that is not active.
+    /// Searches for an object that is not active, and its priority model.
     #[cold]
-    fn search(&self) -> Result<InFlight<'c, ActiveObject>, NotServed> {
+    fn search(&self) -> Result<(InFlight<'c, ActiveObject>, Option<PriorityModel>), NotServed> {
         let holder = self.core.objects.holder(self.key);
-        if let Some(poa) = holder.filter(|poa| poa.processing.manager.state() != PoaManagerState::Active) {
-            return Err(not_serving(&poa).into());
+        if let Some(reason) = holder.and_then(|poa| not_served(&poa)) {
+            return Err(reason);
         }
         match self.core.objects.search(self.key) {
-            Search::Object(object) => Ok(object),
+            Search::Object(object, model) => Ok((object, model)),
             Search::Forward(ior) => Err(NotServed::Forward(ior)),
             Search::Failed(exception) if exception.minor == Minor::TARGET_KEY_UNKNOWN => {
                 Err(not_exist().into())
@@ -181,14 +182,37 @@ impl<'c> Local<'c> {
         }
     }
 
-    /// Serves the request with interceptors.
+    /// Waits, without the object, until the adapter's manager holds requests no longer. The request has not
+    /// reached the servant, so its own deadline ends the wait.
+    ///
+    /// Fails with TIMEOUT after that, TRANSIENT if too many calls wait, OBJECT_NOT_EXIST if the adapter has
+    /// been destroyed, and BAD_INV_ORDER if the ORB has been shut down.
+    #[cold]
+    fn wait_while_held(&self, poa: &PoaCore) -> Result<(), SystemException> {
+        let pools = &self.core.pools;
+        let deadline = self.context.deadlines.request.map(|deadline| deadline.at);
+        poa.processing
+            .manager
+            .wait_while_holding(deadline, || poa.is_destroyed() || pools.are_shut_down())?;
+        if pools.are_shut_down() {
+            let (kind, minor) = (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
+            return Err(SystemException::new(kind, minor, Completion::No));
+        }
+        if poa.is_destroyed() {
+            return Err(not_exist());
+        }
+        Ok(())
+    }
+
+    /// Serves the request with interceptors. A request that is held ends here and starts again as a new one,
+    /// as at a lane.
     #[inline(never)]
     fn serve_intercepted<'d>(
         &self,
         arguments: Decoder<'d>,
         (reply, pool): (&'d mut Vec<u8>, &mut ReusePool),
         (added, seen): (&'d AddedContexts, &'d mut SeenRequest),
-    ) -> Result<ServerEnd, SystemException>
+    ) -> Result<Result<Outcome, SystemException>, NotServed>
     where
         'c: 'd,
     {
@@ -213,15 +237,21 @@ impl<'c> Local<'c> {
         reply.clear();
         let (flow, started) = ServerFlow::start(interceptors, request, &mut seen.added);
         if let Err(end) = started {
-            return Ok(flow.end(end, None));
+            return outcome_of(flow.end(end, None));
         }
         let (object, placement) = match self.find() {
             Ok(found) => found,
-            Err(NotServed::Forward(ior)) => return Ok(flow.end(ServerEnd::Forward(ior), None)),
+            Err(NotServed::Forward(ior)) => return outcome_of(flow.end(ServerEnd::Forward(ior), None)),
             Err(NotServed::Failed(exception)) => {
                 return match flow.end(ServerEnd::Failed(exception), None) {
-                    ServerEnd::Failed(exception) => Err(exception),
-                    end => Ok(end),
+                    ServerEnd::Failed(exception) => Err(exception.into()),
+                    end => outcome_of(end),
+                };
+            }
+            Err(NotServed::Held(poa)) => {
+                return match flow.end(ServerEnd::Moved(Disposition::NoReply), None) {
+                    ServerEnd::Moved(_) => Err(NotServed::Held(poa)),
+                    end => outcome_of(end),
                 };
             }
         };
@@ -239,7 +269,7 @@ impl<'c> Local<'c> {
             }
         };
         let results = self.two_way.then(|| self.reader(reply));
-        Ok(flow.end(end, results.as_ref()))
+        outcome_of(flow.end(end, results.as_ref()))
     }
 
     #[inline(always)]
@@ -287,11 +317,35 @@ impl RequestOrigin for Local<'_> {
 enum NotServed {
     Failed(SystemException),
     Forward(Ior),
+    /// The manager of this adapter holds requests.
+    Held(Arc<PoaCore>),
 }
 
 impl From<SystemException> for NotServed {
     fn from(exception: SystemException) -> Self {
         Self::Failed(exception)
+    }
+}
+
+/// Why a request is not served now; `None`: the adapter's manager is active.
+#[cold]
+fn not_served(poa: &Arc<PoaCore>) -> Option<NotServed> {
+    match poa.processing.manager.state() {
+        PoaManagerState::Active => None,
+        PoaManagerState::Holding(_) => Some(NotServed::Held(Arc::clone(poa))),
+        PoaManagerState::Discarding | PoaManagerState::Inactive => Some(not_serving(poa).into()),
+    }
+}
+
+/// Outcome of a request that has passed through the interceptors.
+fn outcome_of(end: ServerEnd) -> Result<Result<Outcome, SystemException>, NotServed> {
+    match end {
+        ServerEnd::Replied => Ok(Ok(Outcome::NoException)),
+        ServerEnd::Raised => Ok(Ok(Outcome::UserException)),
+        ServerEnd::Failed(exception) => Ok(Err(exception)),
+        ServerEnd::Forward(ior) => Err(NotServed::Forward(ior)),
+        // No lane is involved, and deferred replies have been awaited.
+        ServerEnd::Moved(_) | ServerEnd::Deferred => Err(not_exist().into()),
     }
 }
 

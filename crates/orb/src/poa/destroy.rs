@@ -7,7 +7,7 @@ use crate::OrbError;
 
 impl Poa {
     /// Destroys the adapter, its descendants and their objects: no further request reaches them, and the name
-    /// becomes available again.
+    /// becomes available again. Requests that a manager holds get OBJECT_NOT_EXIST.
     ///
     /// Servants are dropped as by [`Self::deactivate`]: immediately after the upcalls in progress; inside an
     /// upcall, later.
@@ -34,8 +34,13 @@ impl Poa {
                 "the root adapter ends with its ORB: use `Orb::shutdown`",
             ));
         }
-        let destroyed = self.core.paths();
+        let adapters = self.core.subtree();
         self.orb.objects.destroy(&self.orb.root, &self.core);
+        for poa in &adapters {
+            poa.processing.manager.wake();
+            self.orb.release_held(poa.pool_id());
+        }
+        let destroyed: Vec<_> = adapters.iter().map(|poa| poa.path.clone()).collect();
         if !destroyed.is_empty() {
             for interceptor in &self.orb.dispatcher.interceptors.ior {
                 interceptor.adapters_destroyed(&destroyed);

@@ -66,9 +66,12 @@ impl PoaManager {
     }
 
     /// Keeps requests until [`Self::activate`], within these limits for each lane of the adapters' pools;
-    /// further ones are refused with TRANSIENT. Requests that are being served are completed. Collocated
-    /// calls, and requests to lanes with [`crate::LaneWait::Blocking`], are refused, because no other thread
-    /// could serve them.
+    /// further ones are refused with TRANSIENT. Requests that are being served are completed.
+    ///
+    /// The callers of collocated calls, at most `limits.requests`, wait on their own threads until the
+    /// deadlines of their requests; without one, such a wait ends with the state, the adapter or the ORB. A
+    /// thread of a lane with [`crate::LaneWait::Blocking`] waits with the request of its connection, which no
+    /// limit counts, in the same way, but without a deadline.
     ///
     /// The memory is allocated here and kept.
     ///

@@ -49,7 +49,9 @@ impl<'p> ReferenceBuilder<'p> {
         self
     }
 
-    /// Sets the object's own priority. Default: that of the adapter's priority model.
+    /// Sets the object's own priority. Default: that of the adapter's priority model. Requests to an object
+    /// for which a default servant or a servant locator stands in run at it, too, until the adapter ends; a
+    /// persistent adapter learns it anew in each run.
     pub fn priority(mut self, priority: Priority) -> Self {
         self.priority = Some(priority);
         self

@@ -21,7 +21,8 @@ use crate::{
 pub(crate) struct ActiveObject {
     pub(crate) servant: Arc<dyn Servant>,
     pub(crate) poa: Arc<PoaCore>,
-    /// Priority model of its adapter, with the object's own priority if it has one.
+    /// Priority model of its adapter, with the object's own priority if it has one. Objects for which it
+    /// stands in may have other priorities: [`Search`](crate::object_search::Search) has theirs.
     pub(crate) model: Option<PriorityModel>,
     /// Transform that its adapter applies to incoming and outgoing priorities.
     pub(crate) transform: Option<Arc<ObjectTransform>>,
@@ -64,7 +65,7 @@ struct Change {
 
 impl ActiveObject {
     /// Determines the priorities of a request that `lane` received from `origin` with this propagated
-    /// priority.
+    /// priority, for an object with this priority model: its own, or that of one for which it stands in.
     ///
     /// Source: Real-time CORBA 1.2 and the matrix of TAO's documentation: with lanes a request runs at its
     /// lane's priority, without them the thread takes on the client's or the servant's. Fails with
@@ -78,12 +79,12 @@ impl ActiveObject {
         lane: &LaneContext,
         origin: &Origin,
         may_move: bool,
-        propagated: Option<i16>,
+        (model, propagated): (Option<PriorityModel>, Option<i16>),
     ) -> Result<Placement, SystemException> {
         if let Some(band) = origin.band.get() {
-            self.check_bound_band(band, lane, propagated)?;
+            check_bound_band(band, lane, model, propagated)?;
         }
-        let asked = match self.model {
+        let asked = match model {
             None => None,
             Some(PriorityModel::ServerDeclared(priority)) => Some(priority),
             Some(PriorityModel::ClientPropagated { default }) => Some(match propagated {
@@ -138,8 +139,9 @@ impl ActiveObject {
     pub(crate) fn placement_collocated(
         &self,
         configuration: &Configuration,
+        model: Option<PriorityModel>,
     ) -> Result<Placement, SystemException> {
-        match self.model {
+        match model {
             Some(PriorityModel::ServerDeclared(priority)) if !self.poa.has_lanes() => {
                 let during = Scheduling {
                     class: configuration.scheduling_class,
@@ -200,27 +202,6 @@ impl ActiveObject {
         }
     }
 
-    /// Refuses a request that belongs to another connection, like a client that has no band for it.
-    #[cold]
-    fn check_bound_band(
-        &self,
-        band: PriorityBand,
-        lane: &LaneContext,
-        propagated: Option<i16>,
-    ) -> Result<(), SystemException> {
-        let asked = match self.model {
-            None => return Ok(()),
-            Some(PriorityModel::ServerDeclared(own)) => own.value(),
-            Some(PriorityModel::ClientPropagated { default }) => propagated.unwrap_or(default.value()),
-        };
-        if Priority::new(asked).is_ok_and(|asked| band.contains(asked)) {
-            return Ok(());
-        }
-        lane.count_refused_priority();
-        let (kind, minor) = (SystemExceptionKind::InvPolicy, Minor::PRIORITY_OUTSIDE_BOUND_BAND);
-        Err(SystemException::new(kind, minor, Completion::No))
-    }
-
     fn accept(
         &self,
         lane: &LaneContext,
@@ -263,6 +244,27 @@ impl Placement {
 
 fn note_priority(now: Scheduling) {
     record(|| Record::new(Event::PriorityChanged).detail(now.priority.0.unsigned_abs().into()));
+}
+
+/// Refuses a request that belongs to another connection, like a client that has no band for it.
+#[cold]
+fn check_bound_band(
+    band: PriorityBand,
+    lane: &LaneContext,
+    model: Option<PriorityModel>,
+    propagated: Option<i16>,
+) -> Result<(), SystemException> {
+    let asked = match model {
+        None => return Ok(()),
+        Some(PriorityModel::ServerDeclared(own)) => own.value(),
+        Some(PriorityModel::ClientPropagated { default }) => propagated.unwrap_or(default.value()),
+    };
+    if Priority::new(asked).is_ok_and(|asked| band.contains(asked)) {
+        return Ok(());
+    }
+    lane.count_refused_priority();
+    let (kind, minor) = (SystemExceptionKind::InvPolicy, Minor::PRIORITY_OUTSIDE_BOUND_BAND);
+    Err(SystemException::new(kind, minor, Completion::No))
 }
 
 #[cold]

@@ -20,7 +20,7 @@ use crate::{PriorityModel, accepted_priorities::Origin, lane_data::LaneContext};
 /// `PolicyOverrides::binds_bands`), which costs one round trip per connection. The band is one word in the
 /// connection; requests outside it get INV_POLICY.
 pub(super) fn bind(
-    object: &ActiveObject,
+    (object, model): (&ActiveObject, PriorityModel),
     lane: &LaneContext,
     origin: &Origin,
     contexts: ServiceContexts<'_>,
@@ -41,11 +41,7 @@ pub(super) fn bind(
         .poa
         .check_band(lane, band)
         .or_else(|minor| failure(Kind::InvPolicy, minor))?;
-    let declared = match object.model {
-        Some(PriorityModel::ServerDeclared(own)) => Some(own),
-        _ => None,
-    };
-    if declared.is_some_and(|own| !band.contains(own)) {
+    if matches!(model, PriorityModel::ServerDeclared(own) if !band.contains(own)) {
         return failure(Kind::InvPolicy, Minor::PRIORITY_OUTSIDE_BANDS);
     }
     if !origin.band.bind(band) {

@@ -57,12 +57,15 @@ impl<'r> Serving<'r> {
         } = *self;
         let origin = message.peer;
         let request = &self.incoming.header;
-        let object = match request
+        let (object, model) = match request
             .target
             .object_key()
             .map(|key| dispatcher.objects.demultiplex(key))
         {
-            Some(Demultiplexed::Object(object)) => object,
+            Some(Demultiplexed::Object(object)) => {
+                let model = object.model;
+                (object, model)
+            }
             Some(Demultiplexed::Published(ior)) => return Err(NotCalled::Forward((*ior).clone())),
             Some(Demultiplexed::Unknown) => self.search()?,
             None => return Err(NotCalled::Refused(no_object(), Unserved::Refused)),
@@ -73,9 +76,11 @@ impl<'r> Serving<'r> {
             return Err(instead);
         }
         // Adapters without a priority model leave this operation to their servants, which do not support it.
-        if request.operation == BIND_PRIORITY_BAND && object.model.is_some() {
+        if request.operation == BIND_PRIORITY_BAND
+            && let Some(model) = model
+        {
             return Err(
-                match band_binding::bind(&object, lane, origin, request.contexts) {
+                match band_binding::bind((&object, model), lane, origin, request.contexts) {
                     Ok(()) => NotCalled::Bound,
                     Err(exception) => NotCalled::Refused(exception, Unserved::Refused),
                 },
@@ -87,7 +92,7 @@ impl<'r> Serving<'r> {
                 lane,
                 origin,
                 message.may_move,
-                priority,
+                (model, priority),
             ),
             Err(error) => Err(error.system_exception(Completion::No)),
         };
@@ -102,7 +107,7 @@ impl<'r> Serving<'r> {
             return Err(NotCalled::Moved(Disposition::Redispatch(target)));
         }
         record(|| {
-            let model = match object.model {
+            let model = match model {
                 None => model::NONE,
                 Some(PriorityModel::ClientPropagated { .. }) => model::CLIENT_PROPAGATED,
                 Some(PriorityModel::ServerDeclared(_)) => model::SERVER_DECLARED,
@@ -113,16 +118,16 @@ impl<'r> Serving<'r> {
         Ok((object, placement))
     }
 
-    /// Searches for an object that is not active.
+    /// Searches for an object that is not active, and its priority model.
     #[cold]
-    fn search(&self) -> Result<InFlight<'r, ActiveObject>, NotCalled> {
+    fn search(&self) -> Result<(InFlight<'r, ActiveObject>, Option<PriorityModel>), NotCalled> {
         let key = self.incoming.header.target.object_key().unwrap_or_default();
         let holder = self.dispatcher.objects.holder(key);
         if let Some(instead) = holder.and_then(|poa| not_served(&poa)) {
             return Err(instead);
         }
         match self.dispatcher.objects.search(key) {
-            Search::Object(object) => Ok(object),
+            Search::Object(object, model) => Ok((object, model)),
             Search::Forward(ior) => Err(NotCalled::Forward(ior)),
             Search::Failed(exception) if exception.kind == SystemExceptionKind::ObjectNotExist => {
                 Err(NotCalled::Refused(exception, Unserved::Refused))

@@ -72,7 +72,8 @@ pub enum LaneWait {
     /// and serves those for which no thread is free as in [`Self::Polled`] until one is. This mode cannot
     /// share the work of a connection (its requests are served one after the other, and none is read while
     /// one is in service), lend or borrow threads, or create dynamic ones. A peer that does not read its
-    /// replies blocks its own thread only.
+    /// replies blocks its own thread only. While a manager holds requests (`PoaManager::hold`), a thread
+    /// waits with the first one of its connection, even if the peer disconnects.
     Blocking,
 }
 

@@ -1,6 +1,6 @@
 //! `RTCORBA::Mutex` as programs see it: after TAO's regression test RTMutex, and who runs before whom.
 
-use punctual_fixtures::{priority, realtime_or_skip, skip_error};
+use punctual_fixtures::{asleep, priority, realtime_or_skip, skip_error};
 use std::{
     sync::{
         Arc,
@@ -176,7 +176,8 @@ pub fn waiters_get_it_by_priority() {
                 let _guard = mutex.lock().unwrap();
                 served.send(own).unwrap();
             });
-            sleeps(is_waiting.recv().unwrap());
+            // After its last message, it sleeps in the lock.
+            asleep(is_waiting.recv().unwrap());
             waiter
         })
         .into();
@@ -364,17 +365,6 @@ fn burn(time: Duration) {
     let began = Instant::now();
     while began.elapsed() < time {
         std::hint::spin_loop();
-    }
-}
-
-/// Waits until the thread sleeps, which after its last message means in the lock.
-fn sleeps(thread: i32) {
-    let state = || {
-        let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).unwrap();
-        stat.rsplit(") ").next().and_then(|rest| rest.chars().next())
-    };
-    while state() != Some('S') {
-        thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -9,10 +9,12 @@ use punctual::{
     ThreadPoolBuilder, WaitStrategy,
 };
 use punctual_fixtures::{
+    asleep,
     conformance::{Longs, ProbeRef},
+    eventually,
     server::{self, Server, Setup},
 };
-use punctual_os::alloc_counter::count_allocations;
+use punctual_os::{TaskId, alloc_counter::count_allocations};
 
 /// The called object, in its view and `_into` forms, with memory that the caller keeps.
 struct Caller {
@@ -245,6 +247,50 @@ fn nor_do_calls_to_a_lane_that_blocks_in_read() {
     };
     let server = setup.start();
     assert_none(server.reference_for(&server::client()));
+}
+
+#[test]
+fn nor_do_calls_that_wait_while_a_manager_holds_them() {
+    let setup = Setup {
+        pool: |pool| pool.wait(LaneWait::Blocking),
+        ..Setup::default()
+    };
+    let server = setup.start();
+    let client = server::client();
+    let limits = QueueLimits {
+        requests: 2,
+        octets: 64 << 10,
+    };
+    for probe in [server.probe.clone(), server.reference_for(&client)] {
+        let manager = server.poa.manager();
+        let serving = probe.thread().unwrap();
+        let is_remote = serving != TaskId::current_thread().get();
+        let mut caller = Caller::new(probe);
+        let (mut callers, mut before) = (0, 0);
+        for call in 0..WARM_UP + CALLS {
+            if call == WARM_UP {
+                callers = 0;
+                before = caller.probe.allocations().unwrap();
+            }
+            let requests = server.seen(0).requests;
+            manager.hold(limits).unwrap();
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    eventually("it has arrived", || {
+                        !is_remote || server.seen(0).requests > requests
+                    });
+                    // In the call, or the thread of the test.
+                    asleep(serving);
+                    manager.activate().unwrap();
+                });
+                callers += count_allocations(|| caller.call_long()).1;
+            });
+        }
+        let after = caller.probe.allocations().unwrap();
+        // The thread of the test allocates for `hold` and for the threads that it starts.
+        let served = if is_remote { after - before } else { 0 };
+        assert_eq!((callers, served), (0, 0), "caller, server");
+    }
 }
 
 /// Every step there is between a propagated priority and its servant: rules by peer, a transform, the

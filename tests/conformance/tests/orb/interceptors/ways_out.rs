@@ -8,7 +8,9 @@ use punctual::{
     PriorityModel, QueueLimits, ServantLocator, SystemExceptionKind as Kind, ThreadPoolBuilder,
 };
 use punctual_fixtures::{
+    LONG,
     conformance::ProbeRef,
+    eventually,
     peer::{Listener, Peer},
     recorder::resolve,
     server::{Profile, Server, reference},
@@ -427,6 +429,23 @@ fn the_request_came_to_the_wrong_lane() {
         journal.expect(&format!("asked for {asked}"), &expected);
     }
     assert_eq!(server.seen(0).redispatched, 1);
+}
+
+/// It ends while the adapter's manager holds it, and starts again.
+#[test]
+fn a_collocated_request_is_held() {
+    let (server, journal) = special(|pool| pool, false);
+    let manager = server.poa.manager();
+    manager.hold(LIMITS).unwrap();
+    let probe: ProbeRef = server.probe.with_timeout(LONG).unchecked();
+    thread::scope(|scope| {
+        let call = scope.spawn(|| probe.twice(21));
+        eventually("it is held", || journal.0.lock().unwrap().len() == 2);
+        manager.activate().unwrap();
+        assert_eq!(call.join().unwrap(), Ok(42));
+    });
+    let first = [SERVED[0], "C.send_other TransportRetry"];
+    journal.expect("held", &[&first[..], &SERVED].concat());
 }
 
 #[test]

@@ -1,16 +1,24 @@
 //! Managers: what adapters do with requests in each state, and which states follow which.
 
-use std::thread;
+use std::{
+    sync::mpsc,
+    thread::{self, Scope, ScopedJoinHandle},
+    time::Duration,
+};
 
 use punctual::{
-    Completion, Minor, OrbError, Poa, PoaManagerState, QueueLimits, SystemException,
+    Completion, LaneWait, Minor, OrbError, Poa, PoaManagerState, QueueLimits, SystemException,
     SystemExceptionKind as Kind,
 };
 use punctual_fixtures::{
+    LONG, asleep,
     conformance::ProbeRef,
     eventually,
+    peer::Peer,
     server::{Server, Setup, client},
+    wire::COMMON,
 };
+use punctual_os::TaskId;
 
 const LIMITS: QueueLimits = QueueLimits {
     requests: 2,
@@ -89,6 +97,7 @@ fn a_caller_waits_while_its_request_is_held() {
     for pool in [
         |pool: punctual::ThreadPoolBuilder| pool,
         |pool: punctual::ThreadPoolBuilder| pool.request_buffering(LIMITS).threads(2),
+        |pool: punctual::ThreadPoolBuilder| pool.wait(LaneWait::Blocking),
     ] {
         let server = Setup {
             pool,
@@ -99,12 +108,6 @@ fn a_caller_waits_while_its_request_is_held() {
         let probe = server.reference_for(&client);
         let manager = server.poa.manager();
         manager.hold(LIMITS).unwrap();
-        let collocated = exception(Kind::Transient, Minor::HELD_REQUESTS_FULL);
-        assert_eq!(
-            server.probe.twice(1),
-            Err(collocated),
-            "its caller could not wait for itself"
-        );
         thread::scope(|scope| {
             let call = scope.spawn(|| probe.twice(4));
             eventually("it has arrived", || server.seen(0).requests == 1);
@@ -121,24 +124,242 @@ fn a_caller_waits_while_its_request_is_held() {
     }
 }
 
+type Result = std::result::Result<i32, SystemException>;
+
+/// Calls on a thread of its own, and waits until that sleeps in the call. A test that fails does not wait for
+/// ever.
+fn sleeping_call<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    probe: &ProbeRef,
+    value: i32,
+) -> ScopedJoinHandle<'scope, Result> {
+    let (ready, is_ready) = mpsc::channel();
+    let probe: ProbeRef = probe.with_timeout(LONG).unchecked();
+    let call = scope.spawn(move || {
+        ready.send(TaskId::current_thread().get()).unwrap();
+        probe.twice(value)
+    });
+    asleep(is_ready.recv().unwrap());
+    call
+}
+
+/// What ends the state in which requests are held, and what the callers get.
+fn ends() -> [(&'static str, fn(&Server), Result); 5] {
+    let failed = |kind, minor| Err(exception(kind, minor));
+    let discarded = failed(Kind::Transient, Minor::OMG_REQUEST_DISCARDED);
+    let inactive = failed(Kind::ObjAdapter, Minor::ADAPTER_INACTIVE);
+    let destroyed = failed(Kind::ObjectNotExist, Minor::OBJECT_DEACTIVATED);
+    let shut_down = failed(Kind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN);
+    [
+        (
+            "activate",
+            |server| server.poa.manager().activate().unwrap(),
+            Ok(8),
+        ),
+        (
+            "discard",
+            |server| server.poa.manager().discard().unwrap(),
+            discarded,
+        ),
+        ("deactivate", |server| server.poa.manager().deactivate(), inactive),
+        ("destroy", |server| server.poa.destroy().unwrap(), destroyed),
+        ("shut down", |server| server.orb.shutdown(), shut_down),
+    ]
+}
+
+#[test]
+fn collocated_callers_wait_until_the_state_ends() {
+    for (what, end, expected) in ends() {
+        let server = Server::start();
+        server.poa.manager().hold(LIMITS).unwrap();
+        thread::scope(|scope| {
+            let calls = [(); 2].map(|()| sleeping_call(scope, &server.probe, 4));
+            // There is no room for a third one.
+            let full = exception(Kind::Transient, Minor::HELD_REQUESTS_FULL);
+            assert_eq!(server.probe.twice(1), Err(full), "{what}");
+            end(&server);
+            for call in calls {
+                assert_eq!(call.join().unwrap(), expected, "{what}");
+            }
+        });
+    }
+}
+
+/// What a collocated call waits for is nothing that its object is in use for.
+#[test]
+fn an_object_is_deactivated_while_its_collocated_callers_wait() {
+    let server = Server::start();
+    server.poa.manager().hold(LIMITS).unwrap();
+    thread::scope(|scope| {
+        let call = sleeping_call(scope, &server.probe, 4);
+        server.poa.deactivate(&server.probe).unwrap();
+        server.poa.manager().activate().unwrap();
+        let gone = exception(Kind::ObjectNotExist, Minor::OBJECT_DEACTIVATED);
+        assert_eq!(call.join().unwrap(), Err(gone));
+    });
+}
+
+#[test]
+fn a_collocated_caller_waits_until_its_deadline_and_leaves_its_place() {
+    let server = Server::start();
+    server.poa.manager().hold(LIMITS).unwrap();
+    let prompt: ProbeRef = server.probe.with_timeout(Duration::from_millis(5)).unchecked();
+    let late = exception(Kind::Timeout, Minor::REQUEST_TIMED_OUT);
+    // More often than there are places.
+    for _ in 0..4 {
+        assert_eq!(prompt.twice(1), Err(late));
+    }
+    assert_eq!(server.hooks.journal(), [0; 0]);
+    server.poa.manager().activate().unwrap();
+    assert_eq!(server.probe.twice(2), Ok(4));
+}
+
+/// For objects that are not active, too.
+#[test]
+fn collocated_callers_wait_for_a_default_servant() {
+    let server = Server::start();
+    let servant = punctual::AnyServant::new::<ProbeRef, _>(server.servant());
+    let poa = server.orb.root_poa().child("any").threadpool(&server.pool);
+    let poa = poa.user_ids().default_servant(servant).build().unwrap();
+    let probe: ProbeRef = poa.reference().id("one").create().unwrap();
+    poa.manager().hold(LIMITS).unwrap();
+    thread::scope(|scope| {
+        let call = sleeping_call(scope, &probe, 4);
+        poa.manager().activate().unwrap();
+        assert_eq!(call.join().unwrap(), Ok(8));
+    });
+}
+
+/// A blocking lane, whose thread has the only connection, and which has no room for another request.
+fn blocking() -> (Server, punctual::Orb, ProbeRef) {
+    let server = Setup {
+        pool: |pool| pool.wait(LaneWait::Blocking),
+        ..Setup::default()
+    }
+    .start();
+    let client = client();
+    let probe: ProbeRef = server.reference_for(&client).with_timeout(LONG).unchecked();
+    (server, client, probe)
+}
+
+#[test]
+fn the_thread_of_a_blocking_lane_waits_until_the_state_ends() {
+    for (what, end, expected) in ends() {
+        if what == "shut down" {
+            continue;
+        }
+        let (server, _client, probe) = blocking();
+        let (serving, served) = mpsc::channel();
+        let (hold, held) = mpsc::channel();
+        thread::scope(|scope| {
+            // Over the connection of this thread, which the lane's thread blocks for.
+            let probe = &probe;
+            let call = scope.spawn(move || {
+                serving.send(probe.thread().unwrap()).unwrap();
+                held.recv().unwrap();
+                probe.twice(4)
+            });
+            let lane = served.recv().unwrap();
+            server.poa.manager().hold(LIMITS).unwrap();
+            hold.send(()).unwrap();
+            eventually("it has arrived", || server.seen(0).requests == 2);
+            asleep(lane);
+            end(&server);
+            let result = call.join().unwrap();
+            // The minor codes of the two sides differ where the object is gone.
+            let kind = |result: Result| result.map_err(|exception| exception.kind);
+            assert_eq!(kind(result), kind(expected), "{what}");
+        });
+    }
+}
+
+#[test]
+fn a_blocking_lane_that_stops_does_not_wait_for_the_request_that_its_thread_keeps() {
+    let server = blocking().0;
+    let (mut peer, key) = (Peer::connect(server.port()), server.key());
+    peer.send(&COMMON.request(1, &key, "thread", |body| body));
+    let lane = peer.receive().unwrap().reply().body.i32();
+    server.poa.manager().hold(LIMITS).unwrap();
+    peer.send(&COMMON.request(2, &key, "twice", |body| body.i32(1)));
+    eventually("it has arrived", || server.seen(0).requests == 2);
+    asleep(lane);
+    server.orb.shutdown();
+    assert_eq!(
+        peer.receive().unwrap().message_type,
+        5,
+        "CloseConnection: not handled"
+    );
+    assert!(peer.is_closed());
+}
+
+#[test]
+fn the_thread_of_a_blocking_lane_serves_what_came_first_and_the_others_wait_in_the_queue() {
+    let (server, client, probe) = blocking();
+    let other = punctual_fixtures::server::client();
+    let other: ProbeRef = server.reference_for(&other);
+    probe.twice(1).unwrap();
+    other.twice(1).unwrap();
+    server.poa.manager().hold(LIMITS).unwrap();
+    for value in 1..=4 {
+        probe.note(value).unwrap();
+    }
+    eventually("the first is held", || server.seen(0).requests == 3);
+    for value in 5..=6 {
+        other.note(value).unwrap();
+    }
+    eventually("the others are held", || server.seen(0).requests == 5);
+    server.poa.manager().activate().unwrap();
+    assert_eq!(probe.noted().map(|_| ()), Ok(()));
+    assert_eq!(other.noted().map(|_| ()), Ok(()));
+    let journal = server.hooks.journal();
+    let of = |values: std::ops::RangeInclusive<i32>| {
+        let own = journal.iter().filter(|value| values.contains(value));
+        own.copied().collect::<Vec<_>>()
+    };
+    assert_eq!((of(1..=4), of(5..=6)), (vec![1, 2, 3, 4], vec![5, 6]));
+    drop(client);
+}
+
+/// Other requests than those of the thread in `read`.
+#[test]
+fn requests_that_are_held_get_an_answer_when_their_adapter_is_destroyed() {
+    let server = Server::start();
+    let client = client();
+    let probe: ProbeRef = server.reference_for(&client).with_timeout(LONG).unchecked();
+    server.poa.manager().hold(LIMITS).unwrap();
+    thread::scope(|scope| {
+        let call = scope.spawn(|| probe.twice(4));
+        eventually("it has arrived", || server.seen(0).requests == 1);
+        server.poa.destroy().unwrap();
+        assert_eq!(call.join().unwrap().unwrap_err().kind, Kind::ObjectNotExist);
+    });
+}
+
 #[test]
 fn no_request_is_forgotten_when_it_is_held_and_released_at_once() {
     let server = Server::start();
+    let (blocking, _other, dedicated) = blocking();
     let client = client();
-    let probe = server.reference_for(&client);
-    let manager = server.poa.manager();
-    thread::scope(|scope| {
-        let calls = scope.spawn(|| {
-            for value in 0..500 {
-                assert_eq!(probe.twice(value), Ok(2 * value));
+    for (server, probe) in [
+        // The first connection that comes to a blocking lane is that of its thread.
+        (&server, &server.reference_for(&client)),
+        (&server, &server.probe),
+        (&blocking, &dedicated),
+    ] {
+        let manager = server.poa.manager();
+        thread::scope(|scope| {
+            let calls = scope.spawn(|| {
+                for value in 0..500 {
+                    assert_eq!(probe.twice(value), Ok(2 * value));
+                }
+            });
+            while !calls.is_finished() {
+                manager.hold(LIMITS).unwrap();
+                manager.activate().unwrap();
             }
+            calls.join().unwrap();
         });
-        while !calls.is_finished() {
-            manager.hold(LIMITS).unwrap();
-            manager.activate().unwrap();
-        }
-        calls.join().unwrap();
-    });
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The server declares priorities, of an adapter and of single objects: TAO's `Server_Declared`.
 
-use punctual::{Orb, PriorityModel, ThreadPoolBuilder};
+use punctual::{AnyServant, Declined, Orb, OrbError, Poa, PriorityModel, ServantLocator, ThreadPoolBuilder};
 use punctual_fixtures::{
     conformance::ProbeRef,
     priorities::{HIGH, LOW, MIDDLE, native},
@@ -95,4 +95,108 @@ fn a_reference_made_before_its_object_leads_to_it() {
     assert_ne!(server.poa.id_of(&plain).unwrap(), id);
     server.poa.deactivate(&active).unwrap();
     assert!(remote.twice(1).is_err());
+}
+
+/// An adapter of the server in which one servant stands for all objects.
+fn stand_in(server: &Server, name: &str, locator: bool) -> Poa {
+    let poa = server
+        .orb
+        .root_poa()
+        .child(name)
+        .threadpool(&server.pool)
+        .user_ids();
+    let poa = poa.priority_model(PriorityModel::ServerDeclared(priority(LOW)));
+    let servant = AnyServant::new::<ProbeRef, _>(server.servant());
+    let poa = if locator {
+        poa.servant_locator(Finder(servant))
+    } else {
+        poa.default_servant(servant)
+    };
+    poa.build().unwrap()
+}
+
+struct Finder(AnyServant);
+
+impl ServantLocator for Finder {
+    fn preinvoke(&self, _: &[u8], _: &Poa, _: &str) -> Result<(AnyServant, u64), Declined> {
+        Ok((self.0.clone(), 0))
+    }
+}
+
+#[test]
+fn objects_of_one_servant_run_at_the_priorities_of_their_references() {
+    let realtime = realtime_or_skip_part();
+    let client = ordinary_client();
+    let server = server(realtime, |pool| pool.default_priority(priority(MIDDLE)));
+    for (name, locator) in [("default", false), ("located", true)] {
+        let poa = stand_in(&server, name, locator);
+        let plain: ProbeRef = poa.reference().id("plain").create().unwrap();
+        let high: ProbeRef = poa
+            .reference()
+            .id("high")
+            .priority(priority(HIGH))
+            .create()
+            .unwrap();
+        assert_runs_at(&client, &plain, LOW, realtime);
+        assert_runs_at(&client, &high, HIGH, realtime);
+        // Collocated, too.
+        assert_eq!(
+            (plain.corba_priority(), high.corba_priority()),
+            (Ok(LOW), Ok(HIGH))
+        );
+        let again: ProbeRef = poa.reference().id("high").create().unwrap();
+        assert_eq!(
+            RealTime::of(&again).model,
+            Some((1, HIGH)),
+            "all of its references have it"
+        );
+        let other = poa
+            .reference()
+            .id("high")
+            .priority(priority(LOW))
+            .create::<ProbeRef>();
+        assert!(matches!(other, Err(OrbError::PriorityTaken { .. })));
+    }
+}
+
+#[test]
+fn objects_of_one_servant_are_served_by_the_lanes_of_their_priorities() {
+    let realtime = realtime_or_skip_part();
+    let client = ordinary_client();
+    let server = server(realtime, |pool| {
+        pool.lane(priority(LOW), 1).lane(priority(HIGH), 1)
+    });
+    for (name, locator) in [("default", false), ("located", true)] {
+        let poa = stand_in(&server, name, locator);
+        let high: ProbeRef = poa
+            .reference()
+            .id("high")
+            .priority(priority(HIGH))
+            .create()
+            .unwrap();
+        assert_eq!(RealTime::of(&high).endpoints, [HIGH]);
+        assert_runs_at(&client, &high, HIGH, realtime);
+    }
+    let [low, high] = [0, 1].map(|lane| server.seen(lane));
+    assert_eq!((low.requests, high.requests), (0, 12));
+    assert_eq!((low.misdirected, high.misdirected), (0, 0));
+}
+
+/// The default servant takes over again, at the priority that the references state.
+#[test]
+fn an_object_of_a_default_servant_keeps_its_priority_when_it_is_deactivated() {
+    let realtime = realtime_or_skip_part();
+    let client = ordinary_client();
+    let server = server(realtime, |pool| pool.default_priority(priority(MIDDLE)));
+    let poa = stand_in(&server, "default", false);
+    let high: ProbeRef = poa
+        .reference()
+        .id("high")
+        .priority(priority(HIGH))
+        .create()
+        .unwrap();
+    let active: ProbeRef = poa.object(server.servant()).id("high").activate().unwrap();
+    assert_runs_at(&client, &active, HIGH, realtime);
+    poa.deactivate(&active).unwrap();
+    assert_runs_at(&client, &high, HIGH, realtime);
 }
