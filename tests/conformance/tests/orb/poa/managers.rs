@@ -143,8 +143,10 @@ fn sleeping_call<'scope>(
     call
 }
 
-/// What ends the state in which requests are held, and what the callers get.
-fn ends() -> [(&'static str, fn(&Server), Result); 5] {
+/// What ends the state in which requests are held, by name, and what the callers get.
+type End = (&'static str, fn(&Server), Result);
+
+fn ends() -> [End; 5] {
     let failed = |kind, minor| Err(exception(kind, minor));
     let discarded = failed(Kind::Transient, Minor::OMG_REQUEST_DISCARDED);
     let inactive = failed(Kind::ObjAdapter, Minor::ADAPTER_INACTIVE);
