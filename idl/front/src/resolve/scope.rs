@@ -169,7 +169,8 @@ impl Resolver<'_> {
                     )
                 };
                 Diagnostic::new(Code::RedefinedAfterUse, name.span, message)
-                    .with_label(used.span, "used here")
+                    .here("declared here")
+                    .with_label(used.span, "first used here")
                     .with_help(format!("rename it, or qualify the other one: `{}`", self.absolute(used)))
             })
             };

@@ -788,6 +788,15 @@ fn a_name_that_was_used_is_qualified_as_the_help_says() {
 }
 
 #[test]
+fn a_declaration_after_use_is_labelled_with_both_places() {
+    let text = "typedef long T; interface I { void f(in T x); typedef short T; };";
+    let labels = &outcome(text).diagnostics[0].labels;
+    let shown = labels.iter().map(|label| (label.span.start, label.text.as_str()));
+    let shown: Vec<_> = shown.collect();
+    assert_eq!(shown, [(60, "declared here"), (40, "first used here")]);
+}
+
+#[test]
 fn an_unclosed_brace_is_named_even_if_that_of_another_scope_closes_it() {
     let text = "module M {\n  interface I {\n    void f();\n\n  struct S { long a; };\n};\n";
     assert_eq!(findings(&outcome(text)), ["IDL0030 2:15"]);
