@@ -1,12 +1,13 @@
 //! `punctual trace`: shows what ran while something more important waited, for a command or the whole
 //! machine.
 
+mod command;
+
 use std::{
     collections::HashSet,
     io::IsTerminal,
-    os::unix::process::ExitStatusExt,
     path::PathBuf,
-    process::{Child, Command, ExitCode, ExitStatus},
+    process::ExitCode,
     time::{Duration, Instant},
 };
 
@@ -20,7 +21,6 @@ use punctual_system::{process, signals::Termination};
 use punctual_trace::{
     Analysis, Names, Recorded, Session, SessionSettings, kernel::KernelSettings, report, request::Request,
 };
-use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
     error::Error,
@@ -32,7 +32,8 @@ use crate::{
 /// Options of `punctual trace`.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// End after this time, and the command with it; required without a command.
+    /// End after this time, and the command with all processes that it has started; required without a
+    /// command.
     pub seconds: Option<u32>,
     /// Report only waits for this CPU.
     pub cpu: Option<usize>,
@@ -141,12 +142,15 @@ fn trace(options: &Options) -> Result<Outcome, Error> {
     if let Some(reason) = session.without_kernel() {
         eprintln!("punctual: only the flight recorder is used: {reason}");
     }
-    let ended = match options.command.split_first() {
-        None => {
+    let ended = match &options.command[..] {
+        [] => {
             watch_machine(timeout, termination)?;
             None
         }
-        Some((program, arguments)) => Some(run_command(program, arguments, &session, timeout, termination)?),
+        words => {
+            let ended = command::run(words, &session, supervisor.process(), timeout, termination)?;
+            Some(ended)
+        }
     };
     if let Some(signal) = termination.requested() {
         outcome.interrupted(format!("by {signal}"));
@@ -224,85 +228,6 @@ fn watch_machine(timeout: Option<Duration>, termination: Termination) -> std::io
         eprint!("\r\x1b[K");
     }
     nothing.map(drop)
-}
-
-/// End of the traced command.
-struct Ended {
-    how: String,
-    /// What to say if it has failed.
-    failure: Option<String>,
-    /// Threads of its processes.
-    threads: HashSet<i32>,
-}
-
-/// Runs the command until it ends or the time has elapsed.
-fn run_command(
-    program: &str,
-    arguments: &[String],
-    session: &Session,
-    timeout: Option<Duration>,
-    termination: Termination,
-) -> Result<Ended, Error> {
-    let mut command = Command::new(program);
-    command.args(arguments).envs(session.environment());
-    let mut child = process::kill_with_starter(&mut command)
-        .spawn()
-        .map_err(|error| format!("`{program}` cannot be started: {error}"))?;
-    let command = TaskId::new(i32::try_from(child.id())?).ok_or("the command has no process")?;
-    let mut threads = HashSet::new();
-    let mut looked = None;
-    let status = wait(timeout, termination, || {
-        if looked.is_none_or(|looked: Instant| looked.elapsed() >= LOOK) {
-            threads.extend(threads_below(command));
-            looked = Some(Instant::now());
-        }
-        child.try_wait()
-    })?;
-    if let Some(status) = status {
-        let failure = format!("`{program}` has failed ({status}); the trace may not show what was intended");
-        return Ok(Ended {
-            how: status.to_string(),
-            failure: (!status.success()).then_some(failure),
-            threads,
-        });
-    }
-    threads.extend(threads_below(command));
-    let status = end(&mut child)?;
-    let how = match status.signal() {
-        Some(_) => "terminated when the time was over".to_owned(),
-        None => format!("time was over: {status}"),
-    };
-    Ok(Ended {
-        how,
-        failure: None,
-        threads,
-    })
-}
-
-/// Interval at which the processes of the command are listed. Threads of ORBs that do not live as long are
-/// known from their records.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// Returns the threads of a process and of those that it has started.
-fn threads_below(process: TaskId) -> Vec<i32> {
-    let family = process::descendants_of(process).unwrap_or_default();
-    let family = family.into_iter().chain([process]);
-    let threads = family.flat_map(|process| process::threads_of(process).unwrap_or_default());
-    threads.map(TaskId::get).collect()
-}
-
-/// Sends SIGTERM to the command, and SIGKILL if it still runs after three seconds.
-fn end(child: &mut Child) -> std::io::Result<ExitStatus> {
-    let _ = kill_process(Pid::from_child(child), Signal::TERM);
-    let deadline = Instant::now() + Duration::from_secs(3);
-    while Instant::now() < deadline {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    child.kill()?;
-    child.wait()
 }
 
 /// Adds what was recorded to the outcome: rows, the claim about the longest wait, and what is missing.

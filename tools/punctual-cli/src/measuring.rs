@@ -104,7 +104,8 @@ pub struct Qualify {
 /// Arguments of `trace`.
 #[derive(Args, Clone, Debug)]
 pub struct Trace {
-    /// End after this time, and the command with it; required without a command
+    /// End after this time, and the command with all processes that it has started; required without a
+    /// command
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     seconds: Option<u32>,
     /// Show only waits for this CPU

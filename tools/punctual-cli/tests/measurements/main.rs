@@ -49,5 +49,7 @@ fn main() -> ExitCode {
         trace::calls_of_an_orb_are_recorded_on_both_sides,
         trace::wrong_command_lines_say_what_is_missing,
         trace::a_killed_trace_leaves_neither_instance_nor_command,
+        trace::processes_of_the_command_end_with_the_time,
+        trace::processes_that_the_command_leaves_behind_are_ended,
     ])
 }

@@ -183,3 +183,40 @@ pub fn a_killed_trace_leaves_neither_instance_nor_command() {
         thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// Also those whose parents have ended, and those that ignore SIGTERM.
+pub fn processes_of_the_command_end_with_the_time() {
+    let shell = "sleep 61 & (sleep 62 &) & trap '' TERM; sleep 63";
+    let output = trace(&["--seconds", "1", "--", "sh", "-c", shell]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    for seconds in ["61", "62", "63"] {
+        assert!(!runs(&["sleep", seconds]), "sleep {seconds} still runs\n{said}");
+    }
+}
+
+fn runs(command: &[&str]) -> bool {
+    let expected = format!("{}\0", command.join("\0"));
+    let processes = fs::read_dir("/proc").unwrap();
+    processes
+        .flatten()
+        .any(|process| fs::read_to_string(process.path().join("cmdline")).is_ok_and(|line| line == expected))
+}
+
+pub fn processes_that_the_command_leaves_behind_are_ended() {
+    let output = trace(&[
+        "--seconds",
+        "60",
+        "--json",
+        "-",
+        "--",
+        "sh",
+        "-c",
+        "sleep 64 & true",
+    ]);
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        printed.contains("1 processes that it left behind were ended"),
+        "{printed}"
+    );
+    assert!(!runs(&["sleep", "64"]), "{printed}");
+}
