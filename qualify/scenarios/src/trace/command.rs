@@ -99,8 +99,8 @@ impl Family {
         self.processes().flat_map(threads).map(TaskId::get).collect()
     }
 
-    /// Sends SIGTERM to all, and SIGKILL to those that still run after the time of grace. Returns the status of
-    /// the command, and the number of other processes that ran.
+    /// Sends SIGTERM to all, and SIGKILL to those that still run after the time of grace. Returns the status
+    /// of the command, and the number of other processes that ran.
     fn end(&mut self) -> io::Result<(ExitStatus, usize)> {
         self.collect();
         let running = self.send(Signal::TERM);

@@ -131,6 +131,8 @@ impl<'a> Sweep<'a> {
             // If it runs, it works on this request unless it still serves another one.
             (Phase::Queued, State::Running) => !worker.serving.is_empty(),
             (_, State::Running) | (Phase::InService, State::Blocked) => false,
+            // Its thread sleeps in the servant of another request: whatever runs meanwhile is not to blame.
+            (Phase::Queued, State::Blocked) if !worker.serving.is_empty() => false,
             // Then the thread itself waits, and is classified as such.
             (Phase::Queued, State::Ready { .. }) if worker.serving.is_empty() => worker.level < active.level,
             (Phase::InService | Phase::Reply, State::Ready { .. }) => worker.level < active.level,

@@ -495,6 +495,32 @@ fn a_request_in_service_waits_while_preempted_and_not_while_blocked() {
 }
 
 #[test]
+fn a_request_behind_a_servant_that_blocks_waits_for_no_running_thread() {
+    let lane = server(50);
+    let requests = [
+        request(low(), 100, [120, 500], 700),
+        request(high(), 250, [500, 600], 650),
+    ];
+    let events = [
+        blocks(10, 0, idle(), low()),
+        blocks(110, 0, low(), lane),
+        // The servant of the first request sleeps.
+        blocks(200, 0, lane, medium()),
+        woken(400, 0, lane, 0),
+        preempts(410, 0, medium(), lane),
+        blocks(610, 0, lane, high()),
+    ];
+    let analysis = analyse(&events, &requests, &bound(&[(SERVER, "0"), (HIGH, "0")]));
+    let queued = analysis
+        .inversions
+        .iter()
+        .filter(|found| found.waiter.state == Waiting::Queued && found.waiter.request == Some(1));
+    let waits: Vec<_> = queued.map(|found| (found.start_ns, found.length_ns)).collect();
+    // Once the lane's thread is ready, it waits for medium, and then works for the less important request.
+    assert_eq!(waits, [(400, 100)]);
+}
+
+#[test]
 fn a_declared_priority_is_that_of_the_request() {
     // A low caller invokes an object with a server-declared priority of 50.
     let mut urgent = request(low(), 100, [300, 400], 500);
