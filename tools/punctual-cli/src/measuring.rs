@@ -48,7 +48,8 @@ struct SettingArguments {
 pub struct Demo {
     #[command(flatten)]
     files: FileArguments,
-    /// Total measuring time, spread evenly over pools and works [default: 36, with --quick 12]
+    /// Total measuring time, spread evenly over pools and works; calibration takes four seconds more
+    /// [default: 36, with --quick 12]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(3..=3600))]
     seconds: Option<u32>,
     /// Measure only works 30, 50 and 55

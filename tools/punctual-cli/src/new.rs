@@ -40,8 +40,14 @@ pub fn run(options: &Options) -> ExitCode {
         }
         Ok(()) => {
             let folder = options.folder.display();
+            let used = match checkout(options) {
+                Ok(Some(checkout)) => {
+                    format!("the checkout {} (--checkout names another)", checkout.display())
+                }
+                _ => "the published version".to_owned(),
+            };
             println!(
-                "Created {folder}. Next:\n  cd {folder}\n  cargo test\n  cargo run --release --bin server\n  \
+                "Created {folder}. It depends on {used}. Next:\n  cd {folder}\n  cargo test\n  cargo run --release --bin server\n  \
                  cargo run --release --bin client      in a second terminal"
             );
             ExitCode::SUCCESS
