@@ -25,7 +25,9 @@ pub fn copy(checkout: &Path, name: &str, folder: &Path) -> Result<(), String> {
 fn find(all: &Path, name: &str) -> Result<PathBuf, String> {
     let entries = fs::read_dir(all).map_err(|error| format!("{}: {error}", all.display()))?;
     let mut names: Vec<String> = entries
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .flatten()
+        .filter(|entry| entry.path().is_dir())
+        .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
     names.sort();
     let is_meant = |other: &&String| {
