@@ -82,7 +82,7 @@ impl Default for Settings {
 
 /// Generates the Rust code of a specification, an item, statement, field or arm in each line at least.
 ///
-/// Fails with one diagnostic per construct that is not generated yet, up to the default of
+/// Fails with one diagnostic per construct that is not generated, up to the default of
 /// [`Limits::diagnostics`].
 ///
 /// # Panics

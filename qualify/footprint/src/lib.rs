@@ -3,6 +3,8 @@
 //! `footprint-minimal`, and `footprint-everything` has all. `punctual bench orb.footprint` compares their
 //! sizes.
 
+pub mod badge;
+
 use std::error::Error;
 
 use punctual::prelude::*;

@@ -2,19 +2,16 @@
 //! generated code and one that answers later besides. It prints a result, and waits until its standard input
 //! ends.
 
-use std::sync::Arc;
-
 use punctual::{
     ResponseHandler,
     any::{Any, AnyView, Kind, TypeCode},
     dynamic::{DynamicServant, RequestError, Upcall},
-    interceptors::*,
     prelude::*,
     rtscheduling::*,
     value::Shared,
 };
 use punctual_events::EventChannel;
-use punctual_footprint::{Done, served, wait};
+use punctual_footprint::{Done, badge::Badge, served, wait};
 
 punctual::include_idl!("everything");
 use everything::{Alarm, Entry, Log, LogRef};
@@ -45,26 +42,6 @@ impl DynamicServant for Constant {
 
     fn invoke(&self, _: &mut Upcall<'_, '_>) -> Result<Vec<Any>, RequestError> {
         Ok(vec![Any::new(&7_i32)?])
-    }
-}
-
-#[derive(Clone)]
-struct Badge;
-
-impl ClientRequestInterceptor for Badge {
-    fn name(&self) -> &str {
-        "badge"
-    }
-
-    fn send_request(&self, info: &mut ClientRequestInfo<'_>) -> Result<(), Interrupt> {
-        Ok(info.add_request_service_context(0x5a5a_0001, b"radar")?)
-    }
-}
-
-impl OrbInitializer for Badge {
-    fn pre_init(&self, info: &mut OrbInitInfo<'_>) {
-        // No other interceptor has this name.
-        let _ = info.add_client_request_interceptor(Arc::new(self.clone()));
     }
 }
 

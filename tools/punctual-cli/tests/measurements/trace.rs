@@ -186,7 +186,8 @@ pub fn a_killed_trace_leaves_neither_instance_nor_command() {
 
 /// Also those whose parents have ended, and those that ignore SIGTERM.
 pub fn processes_of_the_command_end_with_the_time() {
-    let shell = "sleep 61 & (sleep 62 &) & trap '' TERM; sleep 63";
+    // Their outputs are not ours, which would end only with the last of them.
+    let shell = "exec > /dev/null 2>&1; sleep 61 & (sleep 62 &) & trap '' TERM; sleep 63";
     let output = trace(&["--seconds", "1", "--", "sh", "-c", shell]);
     let said = String::from_utf8_lossy(&output.stderr);
     for seconds in ["61", "62", "63"] {
@@ -211,7 +212,7 @@ pub fn processes_that_the_command_leaves_behind_are_ended() {
         "--",
         "sh",
         "-c",
-        "sleep 64 & true",
+        "exec > /dev/null 2>&1; sleep 64 & true",
     ]);
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(
