@@ -186,17 +186,23 @@ pub fn a_killed_trace_leaves_neither_instance_nor_command() {
 
 /// Also those whose parents have ended, and those that ignore SIGTERM.
 pub fn processes_of_the_command_end_with_the_time() {
+    let [first, second, third] = [61, 62, 63].map(sleep);
     // Their outputs are not ours, which would end only with the last of them.
-    let shell = "exec > /dev/null 2>&1; sleep 61 & (sleep 62 &) & trap '' TERM; sleep 63";
-    let output = trace(&["--seconds", "1", "--", "sh", "-c", shell]);
+    let shell = format!("exec > /dev/null 2>&1; {first} & ({second} &) & trap '' TERM; {third}");
+    let output = trace(&["--seconds", "1", "--", "sh", "-c", &shell]);
     let said = String::from_utf8_lossy(&output.stderr);
-    for seconds in ["61", "62", "63"] {
-        assert!(!runs(&["sleep", seconds]), "sleep {seconds} still runs\n{said}");
+    for command in [first, second, third] {
+        assert!(!runs(&command), "{command} still runs\n{said}");
     }
 }
 
-fn runs(command: &[&str]) -> bool {
-    let expected = format!("{}\0", command.join("\0"));
+/// A command that no other run of these tests starts.
+fn sleep(seconds: u32) -> String {
+    format!("sleep {seconds}.{}", std::process::id())
+}
+
+fn runs(command: &str) -> bool {
+    let expected = format!("{}\0", command.replace(' ', "\0"));
     let processes = fs::read_dir("/proc").unwrap();
     processes
         .flatten()
@@ -204,20 +210,13 @@ fn runs(command: &[&str]) -> bool {
 }
 
 pub fn processes_that_the_command_leaves_behind_are_ended() {
-    let output = trace(&[
-        "--seconds",
-        "60",
-        "--json",
-        "-",
-        "--",
-        "sh",
-        "-c",
-        "exec > /dev/null 2>&1; sleep 64 & true",
-    ]);
+    let command = sleep(64);
+    let shell = format!("exec > /dev/null 2>&1; {command} & true");
+    let output = trace(&["--seconds", "60", "--json", "-", "--", "sh", "-c", &shell]);
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(
         printed.contains("1 processes that it left behind were ended"),
         "{printed}"
     );
-    assert!(!runs(&["sleep", "64"]), "{printed}");
+    assert!(!runs(&command), "{printed}");
 }
