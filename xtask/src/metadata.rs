@@ -1,4 +1,4 @@
-//! What Cargo knows about the packages of the workspace and those they depend on.
+//! Cargo's metadata: the packages of the workspace and those they depend on.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -38,7 +38,7 @@ type Place = (usize, usize);
 struct Comparison {
     /// Names and typedefs matter.
     exact: bool,
-    /// What is being compared: recursive types are equal unless a difference is found.
+    /// Types whose comparison has begun: recursive types are equal unless a difference is found.
     enclosing: Vec<(Place, Place)>,
     /// Comparisons that are left.
     left: u32,

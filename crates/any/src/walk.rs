@@ -23,7 +23,7 @@ pub(crate) fn skip(code: &TypeCodeView<'_>, from: &mut Decoder<'_>) -> Result<Pa
     Ok(walk.passed)
 }
 
-/// What passing over a value has shown.
+/// Findings about a value that was passed over.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Passed {
     /// The octets mean something in their message only: they refer to some before them, or have the form of

@@ -1,4 +1,4 @@
-//! What makes values from messages: the factories of value types, and of abstract interfaces.
+//! Factories of values from messages: those of value types, and of abstract interfaces.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;

@@ -9,7 +9,7 @@ use proc_macro2::TokenStream;
 pub struct Model {
     /// Named types, indexed by [`TypeId`].
     pub types: Vec<NamedType>,
-    /// What follows from their shapes, also indexed by [`TypeId`].
+    /// Facts that follow from their shapes, also indexed by [`TypeId`].
     pub facts: Vec<Facts>,
     /// Interfaces, indexed by [`InterfaceId`].
     pub interfaces: Vec<Interface>,

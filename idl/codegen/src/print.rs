@@ -152,7 +152,7 @@ impl Flat {
 enum Last {
     /// Nothing, or what needs no space behind it.
     Start,
-    /// What can be the left side of an operator.
+    /// An expression that can be the left side of an operator.
     Operand,
     /// A keyword or an operator with a space behind it.
     Spaced,

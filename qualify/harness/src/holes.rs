@@ -54,11 +54,11 @@ pub struct Hole {
     pub start_ns: u64,
     /// Minimum length; the true length is at most two sampling periods more.
     pub length_ns: u64,
-    /// What the CPU did meanwhile.
+    /// Activity of the CPU meanwhile.
     pub source: HoleSource,
 }
 
-/// What the pinned CPUs did during a hole, according to the kernel's accounting (`/proc/stat`).
+/// Activity of the pinned CPUs during a hole, according to the kernel's accounting (`/proc/stat`).
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HoleSource {

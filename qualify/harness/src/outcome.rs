@@ -45,7 +45,7 @@ pub struct Outcome {
     parameters: Map<String, Value>,
     rows: Vec<Row>,
     claims: Vec<Claim>,
-    /// What the claims say about statements of papers; empty before they are evaluated.
+    /// States of the papers' statements, by these claims; empty before they are evaluated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     statements: Vec<Statement>,
     skipped: Vec<Skipped>,

@@ -40,7 +40,7 @@ pub struct Preparation {
     state_directory: Option<PathBuf>,
 }
 
-/// What the supervising process may change.
+/// Settings that the supervising process may change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Scope {
     /// Everything.

@@ -4,7 +4,7 @@ use punctual_os::clock;
 
 use crate::{Result, engine::Engine};
 
-/// What the first octet of an event says.
+/// Kind of an event, by its first octet.
 #[derive(Clone, Copy)]
 #[repr(u8)]
 pub enum Kind {

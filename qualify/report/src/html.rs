@@ -277,7 +277,7 @@ fn words_of(title: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(String::from).collect()
 }
 
-/// What a page says about colours; a file stands alone.
+/// Colours, which a page defines for all its figures; a file stands alone.
 const FILE_STYLE: &str = "<style>svg{color:#1f2328;background:#fff}\
                           @media(prefers-color-scheme:dark){svg{color:#e6edf3;background:#0d1117}}</style>";
 const STYLE: &str = include_str!("html/page.css");

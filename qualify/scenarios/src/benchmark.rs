@@ -1,4 +1,4 @@
-//! What a benchmark is, and what it returns.
+//! Description and result of a benchmark.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub struct Benchmark {
     pub restored: &'static [Restored],
 }
 
-/// What a control must do to a claim.
+/// Required effect of a control on a claim.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Effect {
     /// It must not hold.

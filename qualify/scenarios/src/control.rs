@@ -10,7 +10,7 @@
 pub struct Control {
     /// Name, unique within the benchmark.
     pub id: &'static str,
-    /// What is changed, as a phrase without a full stop.
+    /// Description of the change, as a phrase without a full stop.
     pub about: &'static str,
     /// Ids of the claims that must not hold; `*` stands for any characters.
     pub breaks: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! What every command does with its outcome: print the verdict, write files, and return the exit code.
+//! Last step of every command that measures: print the verdict, write files, and return the exit code.
 
 mod machine;
 pub(crate) mod output_file;

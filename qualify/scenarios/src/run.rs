@@ -25,7 +25,7 @@ use crate::{
 /// How often a benchmark is repeated because the machine was unfit.
 const REPETITIONS: usize = 2;
 
-/// What is measured at a time: a benchmark, as it is or under a control.
+/// Unit of measurement: a benchmark, as it is or under a control.
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'b> {
     pub(crate) benchmark: &'b Benchmark,

@@ -44,7 +44,7 @@ pub struct Inversion {
     pub start_ns: u64,
     /// Length.
     pub length_ns: u64,
-    /// What ran meanwhile, longest first.
+    /// Threads that ran meanwhile, longest first.
     pub culprits: Vec<Culprit>,
 }
 
@@ -74,7 +74,7 @@ pub enum Waiting {
     Reply,
 }
 
-/// What ran while something of a higher level waited.
+/// A thread that ran while another one of a higher level waited.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Culprit {
     /// Thread or interrupt.
@@ -114,7 +114,7 @@ pub struct CpuHole {
     pub start_ns: u64,
     /// Length.
     pub length_ns: u64,
-    /// What the CPU did meanwhile.
+    /// Activity of the CPU meanwhile.
     pub source: HoleSource,
 }
 

@@ -1,4 +1,4 @@
-//! What suppliers and threads of a dispatcher share.
+//! State that suppliers and threads of a dispatcher share.
 
 use std::sync::Arc;
 

@@ -90,7 +90,7 @@ impl Member {
         self.channel.push_event(&event).unwrap();
     }
 
-    /// What `punctual events top` shows of its gateways: the one that receives, and the one that sends.
+    /// Gateways as `punctual events top` shows them: the one that receives, and the one that sends.
     fn shown(inspection: &InspectionRef) -> [GatewayStatistics; 2] {
         ChannelStatistics::of(inspection)
             .unwrap()

@@ -14,7 +14,7 @@ use punctual_giop::{Component, IiopProfile, PUNCTUAL_ORB_TYPE, UTF_8};
 
 use crate::interop::PeerRef;
 
-/// What the checks run with.
+/// Environment of the checks.
 pub struct Context {
     /// The client's ORB.
     pub orb: Orb,

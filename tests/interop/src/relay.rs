@@ -18,7 +18,7 @@ pub struct Relay {
     record: Arc<Mutex<Record>>,
 }
 
-/// What a relay knows of the messages that it has passed on.
+/// Knowledge of a relay about the messages that it has passed on.
 #[derive(Default)]
 struct Record {
     traffic: Traffic,
@@ -29,9 +29,9 @@ struct Record {
 /// Numbers of messages, by direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Traffic {
-    /// What the clients, those that have connected, have sent.
+    /// Messages of the clients, those that have connected.
     pub to_server: Messages,
-    /// What the server has sent.
+    /// Messages of the server.
     pub to_clients: Messages,
 }
 
@@ -69,7 +69,7 @@ const GIOP_HEADER: usize = 12;
 /// Types of messages. Source: CORBA 3.3 part 2, 9.4.1.
 const REQUEST: u8 = 0;
 const FRAGMENT: u8 = 7;
-/// What fits into an IP packet, roughly.
+/// Size that fits into an IP packet, roughly.
 const SEGMENT: usize = 60_000;
 const SERVER: Side = Side { host: 2, port: 2809 };
 
@@ -123,7 +123,7 @@ impl Relay {
         relay
     }
 
-    /// What has passed until now; nothing unless it records.
+    /// Messages that have passed until now; nothing unless it records.
     pub fn capture(&self) -> Capture {
         let record = self.record.lock().expect("no thread panics");
         record.capture.clone().unwrap_or_default()

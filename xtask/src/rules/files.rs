@@ -1,4 +1,4 @@
-//! What may stand in a file of the repository.
+//! Rules for the files of the repository.
 
 use std::path::Path;
 

@@ -90,7 +90,7 @@ fn lent(form: Form, octets: &[u8]) {
     pass(form, &lent.to_owned());
 }
 
-/// What has values that can be decoded passes through the other byte order unchanged.
+/// Values that can be decoded pass through the other byte order unchanged.
 fn pass(form: Form, any: &Any) {
     let Ok(value) = any.value() else { return };
     let other = form.other();

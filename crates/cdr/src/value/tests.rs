@@ -93,7 +93,7 @@ value!(
 );
 impl Inherits<Node> for Special {}
 
-/// What receivers know that have not heard of `Special`.
+/// Knowledge of receivers that have not heard of `Special`.
 #[derive(Clone, Debug, Default)]
 struct Plain {
     id: i32,

@@ -1,4 +1,4 @@
-//! What waits to be sent over one connection, in the order in which it is sent.
+//! Messages that wait to be sent over one connection, in the order in which they are sent.
 //!
 //! A long message is divided into fragments, between which shorter messages, and fragments of others, are
 //! sent: each message of a connection's user waits for one fragment at most. Nothing is divided unless a

@@ -1,4 +1,4 @@
-//! What a simulation has used of its limits.
+//! A simulation's use of its limits.
 
 use alloc::format;
 

@@ -92,7 +92,7 @@ pub fn generate(place: &Place<'_>, interface: &Interface) -> TokenStream {
     }
 }
 
-/// What the reference is in an `any`; for an abstract interface, also the values that support it.
+/// Kind of the reference in an `any`; for an abstract interface, also the values that support it.
 fn kind(place: &Place<'_>, interface: &Interface, name: &Ident) -> TokenStream {
     let (rt, named) = (place.rt, place.model.named(interface.reference));
     if !matches!(named.shape, Shape::Abstract) {

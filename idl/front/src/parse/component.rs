@@ -107,7 +107,7 @@ impl Parser<'_> {
         Ok(accepted("connector", name))
     }
 
-    /// What follows `"module" <scoped_name>`: `"<" <formal_parameters> ">" "{" <tpl_definition>+ "}"`, or
+    /// Text after `"module" <scoped_name>`: `"<" <formal_parameters> ">" "{" <tpl_definition>+ "}"`, or
     /// `"<" <actual_parameters> ">" <identifier>`
     pub(super) fn template_module(&mut self, scoped: Name) -> Parsed<DefinitionKind> {
         self.expect("<")?;

@@ -33,7 +33,7 @@ enum Position {
     Trailing { is_remark: bool },
 }
 
-/// What the comments before a token document.
+/// Documentation from the comments before a token.
 #[derive(Default)]
 pub(super) struct Documentation {
     pub of_next: Option<Rc<str>>,

@@ -1,4 +1,4 @@
-//! What IDL 4.2 adds and CORBA can carry: integer types and annotations; and the built-in `orb.idl`.
+//! Additions of IDL 4.2 that CORBA can carry: integer types and annotations; and the built-in `orb.idl`.
 
 use punctual_idl::hir::{ConstantValue, DefinitionKind, FixedValue, Type};
 

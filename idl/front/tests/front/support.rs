@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Fixtures that the tests share.
 
 use punctual_idl::{Options, Outcome, Severity, Specification, compile_text};
 

@@ -1,4 +1,4 @@
-//! What each of the other programs has, in one that is client and server; value types, Any, a servant without
+//! Client and server with the features of all other programs; value types, Any, a servant without
 //! generated code and one that answers later besides. It prints a result, and waits until its standard input
 //! ends.
 

@@ -25,7 +25,7 @@ pub trait Role: Sized + 'static {
     const NAME: &'static str;
     /// Its configuration.
     type Setup: Serialize + DeserializeOwned;
-    /// What it reports when it is ready.
+    /// Report of the child when it is ready.
     type Ready: Serialize + DeserializeOwned;
     /// The requests that it answers.
     const TASKS: &'static [TaskEntry<Self>];

@@ -165,7 +165,7 @@ pub struct Skipped {
     /// Id of the claim that is therefore missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What is missing.
+    /// Name of the missing part.
     pub what: String,
     /// Reason.
     pub reason: String,

@@ -1,10 +1,10 @@
-//! What a run says about a statement.
+//! State of a statement after a run.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a run says about a statement. Only the first counts as holding.
+/// State of a statement after a run. Only the first counts as holding.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub enum State {
     /// It holds.

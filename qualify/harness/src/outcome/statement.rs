@@ -19,7 +19,7 @@ pub struct Statement {
     pub benchmark: Option<String>,
     /// The whole ids of the claims on which it rests.
     pub claims: Vec<String>,
-    /// What the run says.
+    /// State after the run.
     pub state: State,
     /// Why it does not hold or cannot be told; empty if it holds.
     pub why: String,

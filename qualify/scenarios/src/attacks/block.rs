@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::attack::Newcomers;
 use crate::load::Report;
 
-/// What one block has shown.
+/// Observations of one block.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     pub(super) seconds: f64,

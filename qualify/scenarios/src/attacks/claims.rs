@@ -1,4 +1,4 @@
-//! What must remain true under attack.
+//! Claims that must hold under attack.
 
 use punctual_harness::{Claim, Outcome};
 

@@ -13,7 +13,7 @@ use super::{
 /// Timeout of each wait of an attacker.
 const WAIT: Duration = Duration::from_millis(20);
 
-/// What an attacker sends over one connection.
+/// Octets that an attacker sends over one connection.
 pub(super) struct Flood {
     /// Once, at the beginning.
     pub(super) opening: Vec<u8>,

@@ -1,4 +1,4 @@
-//! What was observed of an attack, alone and meanwhile.
+//! Observations of an attack: alone and meanwhile.
 
 use std::{rc::Rc, time::Duration};
 

@@ -39,7 +39,7 @@ const TRY: Duration = Duration::from_millis(30);
 const ABOVE_ALL: NativePriority = NativePriority(97);
 const SAMPLE: Duration = Duration::from_millis(20);
 
-/// What happens in a block under a control: during an attack, except [`Fault::Stopped`].
+/// Fault in a block under a control: during an attack, except [`Fault::Stopped`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Fault {
     /// Another program keeps the CPU for [`HELD`] of the time.

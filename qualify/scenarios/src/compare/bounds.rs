@@ -26,7 +26,7 @@ struct Limit {
     bounds: Vec<Bound>,
 }
 
-/// What a limit applies to.
+/// Subject of a limit.
 #[derive(Debug)]
 enum Subject {
     /// The measured value of a claim.

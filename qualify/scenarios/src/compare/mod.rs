@@ -13,7 +13,7 @@ use punctual_report::Chapter;
 use self::{baseline::Baseline, bounds::Bounds};
 use crate::{benchmark::Benchmark, error::Error, report::output_file};
 
-/// What results are compared with, and where test cases are written.
+/// References for the comparison of results, and the file for test cases.
 #[derive(Clone, Debug, Default)]
 pub struct Against {
     /// JSON file of an earlier run.

@@ -78,7 +78,7 @@ pub(crate) struct Measured {
     pub(crate) sizes: Sizes,
 }
 
-/// What the client process needs to know.
+/// Parameters of the client process.
 #[derive(Deserialize, Serialize)]
 pub(crate) struct ClientSetup {
     ior: String,

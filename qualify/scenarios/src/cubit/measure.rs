@@ -187,7 +187,7 @@ struct Processes {
     server: Process<Server>,
 }
 
-/// What alternated with our calls.
+/// Calls that alternated: ours and the baselines.
 struct Sides {
     ours: Side,
     raw: Option<Side>,

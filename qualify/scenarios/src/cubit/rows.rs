@@ -14,7 +14,7 @@ use super::{
 /// The source of claims about the cost of a call.
 const SOURCE: &str = "Punctual's limit: the design of the request path";
 
-/// What a row is about.
+/// Subject of a row.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) enum Target {
     /// Calls through the ORB.

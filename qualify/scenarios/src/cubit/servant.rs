@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::cube::{cube, cube_many, cube_packet, cube_union};
 use crate::idl::cubit::bench::{Cubit, Many, OneOf, RtiPacket, RtiPacketView};
 
-/// What is wrong with client and server, under a control.
+/// Faults of client and server, under a control.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Fault {
     /// The client makes two calls in the place of one, except with a struct, with which others are compared.
@@ -23,7 +23,7 @@ pub(crate) enum Fault {
 
 /// The servant of all benchmarks after TAO's Cubit tests.
 pub(crate) struct Servant {
-    /// What it adds to results: 0.
+    /// Number that the servant adds to results: 0 without a fault.
     wrong: u8,
     allocates: bool,
 }

@@ -29,7 +29,7 @@ pub(crate) struct ServerSpec {
     fault: Option<Fault>,
 }
 
-/// What the driver receives when the server is ready.
+/// Report to the driver when the server is ready.
 #[derive(Deserialize, Serialize)]
 pub(crate) struct Ready {
     pub(crate) ior: String,

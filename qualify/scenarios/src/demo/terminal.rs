@@ -1,4 +1,4 @@
-//! What the demo prints: its two figures as small charts, its claims, and the result in one sentence.
+//! The demo in the terminal: its two figures as small charts, its claims, and the result in one sentence.
 
 use punctual_harness::Outcome;
 use punctual_os::rights;

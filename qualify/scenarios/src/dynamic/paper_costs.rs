@@ -1,4 +1,4 @@
-//! What [Gill 2004] states about the costs of its implementation, judged by the rows of `dyn.tss` and
+//! Statements of [Gill 2004] about the costs of its implementation, judged by the rows of `dyn.tss` and
 //! `dyn.switch`. Their own claims limit what ours costs; here the opposite would hold.
 
 use punctual_harness::{Claim, Outcome, Row};

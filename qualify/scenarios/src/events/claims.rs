@@ -1,4 +1,4 @@
-//! What must hold of the event service.
+//! Claims about the event service.
 
 use punctual_harness::{Claim, MedianEstimate, Outcome};
 

@@ -38,7 +38,7 @@ pub(super) struct Subscribe {
 #[derive(Clone, Copy, Deserialize, Serialize)]
 pub(super) struct Collect(pub(super) u64);
 
-/// What all subscriptions have received.
+/// Events that all subscriptions have received.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Collected {
     pub(super) latencies: Latencies,

@@ -73,7 +73,7 @@ pub(super) fn measure(trial: &mut Trial<'_>, extent: Extent) -> Result<(), Error
     Ok(())
 }
 
-/// What happens beside the measured events.
+/// Load beside the measured events.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Beside {
     Nothing,

@@ -42,7 +42,7 @@ struct Series {
     r#where: Selection,
     x: String,
     y: String,
-    /// What one on the axis is.
+    /// Length of the axis's unit in the unit of the rows.
     unit: Option<f64>,
 }
 

@@ -41,7 +41,7 @@ pub(super) struct Page {
 #[derive(Debug, Deserialize)]
 struct Parts {
     each: Option<Selection>,
-    /// What its [`Part`] is made of.
+    /// Content of its [`Part`].
     #[serde(flatten)]
     part: toml::Table,
 }

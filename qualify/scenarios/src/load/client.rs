@@ -25,7 +25,7 @@ pub(crate) struct Client {
     servants: Vec<Vec<LoadRef>>,
 }
 
-/// What the client process needs to know.
+/// Parameters of the client process.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct ClientSetup {
     /// References of the server's servants, by pool.

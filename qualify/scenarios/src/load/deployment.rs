@@ -35,11 +35,11 @@ pub(crate) struct Setup<'s> {
     pub(crate) placement: Placement,
     /// Additional environment variables of server and clients.
     pub(crate) environment: &'s [(&'s str, String)],
-    /// What is skipped if the machine does not support this placement; if `None`, the benchmark fails then.
+    /// Parts to skip if the machine does not support this placement; if `None`, the benchmark fails then.
     pub(crate) optional: Option<Optional<'s>>,
 }
 
-/// What is skipped if a deployment is not possible.
+/// Parts to skip if a deployment is not possible.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Optional<'s> {
     /// Description for the report.

@@ -19,7 +19,7 @@ pub(crate) const SERVER_END: &str = "server-end";
 pub(crate) const CLIENT_END: &str = "client-end";
 /// The cable's rate, in the notation of `tc`.
 const RATE: &str = "100mbit";
-/// What may pass at once: a frame of the largest size, in octets.
+/// Burst of the token bucket: a frame of the largest size, in octets.
 const FRAME: &str = "1600";
 
 /// Moves this process to an empty network namespace. Must be called before the process has other threads.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::priority;
 use crate::error::Error;
 
-/// What distinguishes a pool with a lane of high priority and one for best effort.
+/// Policies that distinguish a pool with a lane of high priority and one for best effort.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Policy {
     /// Nothing: clients propagate their priorities.

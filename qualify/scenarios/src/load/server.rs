@@ -33,7 +33,7 @@ pub(crate) struct ServerSpec {
     pub(crate) realtime: bool,
     /// Whether it is exposed to attackers.
     pub(crate) exposure: Option<Exposure>,
-    /// What is wrong with the servants, under a control.
+    /// Fault of the servants, under a control.
     pub(crate) fault: Option<Fault>,
     /// Number of servants of each pool; workers select them by index.
     pub(crate) servants: usize,
@@ -100,7 +100,7 @@ pub(crate) struct Server {
     hoard: Vec<u8>,
 }
 
-/// What the server process needs to know.
+/// Parameters of the server process.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct ServerSetup {
     pub(crate) server: ServerSpec,
@@ -263,7 +263,7 @@ fn unlimited() -> Limits {
         .accept_rate_per_peer(u32::MAX)
 }
 
-/// What is wrong with servants.
+/// Faults of servants.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Fault {
     /// They stop now and then ([`Stall`]), and their results are wrong.

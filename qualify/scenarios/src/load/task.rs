@@ -85,7 +85,7 @@ pub(crate) enum Pace {
     },
 }
 
-/// What a worker requests from the servant.
+/// Request of a worker to the servant.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) enum Request {
     /// Units of work.

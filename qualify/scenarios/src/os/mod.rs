@@ -55,7 +55,7 @@ pub(crate) const BENCHMARKS: &[Benchmark] = &[
     benchmark::<mutex_contention::MutexContention>(),
 ];
 
-/// What their child process executes.
+/// Jobs of their child process.
 const JOBS: &[TaskEntry<Worker>] = &[
     TaskEntry::of::<Timed<context_switch::YieldToEachOther>>(),
     TaskEntry::of::<Timed<context_switch::Synchronize>>(),

@@ -162,7 +162,7 @@ impl Job for Contend {
     }
 }
 
-/// What the waiters wait for.
+/// Object that the waiters wait for.
 enum Awaited {
     Semaphore(Semaphore),
     /// The control: the kernel is asked for the priority of each waiter, and the first one runs.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use super::samples::now_ns;
 use crate::error::Error;
 
-/// What a child process reports when it is ready.
+/// Report of a child process when it is ready.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Ready {
     /// Time between two consecutive readings of the clock, in nanoseconds, which every sample includes.

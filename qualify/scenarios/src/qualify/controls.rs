@@ -141,7 +141,7 @@ fn add(benchmark: &Benchmark, control: &Control, found: &Outcome, without: &Outc
     }
 }
 
-/// What a control has shown about a claim.
+/// Result of a control for a claim.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Shown {
     /// It does not hold, as it must, and holds without the control.

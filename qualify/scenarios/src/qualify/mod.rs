@@ -29,7 +29,7 @@ pub struct Options {
     pub files: Files,
     /// Settings of the run.
     pub settings: Settings,
-    /// What results are compared with.
+    /// References for the comparison of results.
     pub against: Against,
     /// Names of benchmarks or groups (`os`, `orb`, `rt`, `dyn`) to run; all of the papers' if empty.
     pub only: Vec<String>,

@@ -29,7 +29,7 @@ const OTHER_CAPACITY: Control = Control {
 const CLAIMED_SHARE: f64 = 0.93;
 const SOURCE: &str = "Punctual's limit, after [Pyarali 2002] figure 11";
 
-/// What a phase measures: the capacity in this configuration, or the deadlines at a rate.
+/// Subject of a phase: the capacity in this configuration, or the deadlines at a rate.
 #[derive(Clone, Copy)]
 enum Point {
     Capacity,

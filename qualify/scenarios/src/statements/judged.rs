@@ -1,4 +1,4 @@
-//! What the claims of a run say about the statements.
+//! States of the statements by the claims of a run.
 
 use std::collections::BTreeSet;
 

@@ -125,7 +125,7 @@ pub struct Turn {
     pub end: TurnEnd,
 }
 
-/// What ends a turn.
+/// Event that ends a turn.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TurnEnd {
     /// The thread calls the other host.

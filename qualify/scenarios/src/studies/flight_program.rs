@@ -88,7 +88,7 @@ pub struct FlightProgram {
     pub costs: Costs,
     /// Treatment of an arrival while the operation has not completed.
     pub overrun: Overrun,
-    /// What becomes of operations that would be late.
+    /// Treatment of operations that would be late.
     pub shedding: SheddingPolicy,
 }
 

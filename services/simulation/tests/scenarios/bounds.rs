@@ -64,7 +64,7 @@ fn compare_many(kind: Kind) {
     );
 }
 
-/// What was compared.
+/// Totals of the comparison.
 #[derive(Default)]
 struct Found {
     sets: usize,

@@ -231,7 +231,7 @@ fn nearer_bands_replace_those_around() {
     assert_eq!(server.connections_of_requests(), [0, 1, 1]);
 }
 
-/// What a reference says wrongly about its policies takes nothing but that policy away.
+/// A false statement of a reference about its policies takes nothing but that policy away.
 #[test]
 fn malformed_policies_in_a_reference_do_not_end_calls() {
     let whole = policies(&[bands(&[(0, 10)]), model(CLIENT_PROPAGATED, 0)]);

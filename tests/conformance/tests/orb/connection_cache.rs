@@ -115,7 +115,7 @@ fn threads_share_a_limit_and_leave_what_they_had() {
     assert_eq!((server.connections(), other.connections()), (2, 1));
 }
 
-/// What the thread had that drops the ORB, and what ended threads have left.
+/// The connections of the thread that drops the ORB are closed, and so are those of ended threads.
 #[test]
 fn connections_close_in_good_order_with_their_orb() {
     let orb = client_with(Limits::default());

@@ -150,7 +150,7 @@ fn it_locates_where_the_present_priority_leads() {
     assert_eq!(probe.inconsistent_policies()[0].policy_type, 40);
 }
 
-/// What it says where it cannot bind.
+/// Errors where a reference cannot be bound.
 #[test]
 fn it_says_why_not() {
     let (server, orb) = (Server::start(), client());

@@ -433,7 +433,7 @@ fn a_collocated_call_that_took_too_long_has_happened() {
     );
 }
 
-/// What an upcall calls is under the servant's policies, not under its collocated caller's.
+/// Calls of an upcall are under the servant's policies, not under its collocated caller's.
 #[test]
 fn an_upcall_starts_without_its_callers_policies() {
     let (server, slow) = (Server::start(), Recorder::start());

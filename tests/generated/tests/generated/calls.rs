@@ -558,7 +558,7 @@ fn oneway_calls_bring_nothing_back() {
 #[derive(Clone, Default)]
 struct Shared(Arc<Frugal>);
 
-/// What [`Shared`] looked at: where the lane's memory is.
+/// Place that [`Shared`] looked at: where the lane's memory is.
 #[derive(Default)]
 struct Frugal {
     seen: Mutex<Vec<(usize, usize)>>,

@@ -130,7 +130,7 @@ impl Bouncer for BouncerServant {
     }
 }
 
-/// What every `bounce` does.
+/// Action of every `bounce`.
 pub(super) fn bounce(
     own: Option<&BouncerRef>,
     other: Option<BouncerRef>,

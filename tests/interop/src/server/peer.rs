@@ -16,7 +16,7 @@ pub struct PeerServant {
     pub(super) state: Mutex<State>,
 }
 
-/// What the attributes hold and the notes add up to.
+/// Values of the attributes, and the sum of the notes.
 #[derive(Default)]
 pub(super) struct State {
     pub(super) level: i32,

@@ -99,7 +99,7 @@ fn assert_understood(name: &str, relay: &Relay, least: usize) {
     );
 }
 
-/// What `tshark` gets wrong: it expects the body of a LocateReply of GIOP 1.2 at a multiple of eight octets,
+/// Messages that `tshark` misreads: it expects the body of a LocateReply of GIOP 1.2 at a multiple of eight octets,
 /// but bodies of this message follow its header immediately (CORBA 3.3 part 2, 9.4.6.2).
 const MISREAD: &str = "giop.type == 4 && giop.locale_status == 2";
 

@@ -1,4 +1,4 @@
-//! What a server of ours understands of other ORBs' clients, by the native code set in its references.
+//! Texts of other ORBs' clients to a server of ours, by the native code set in its references.
 
 use punctual::{CharSet, Orb, SystemException, SystemExceptionKind::DataConversion};
 use punctual_interop::{

@@ -14,7 +14,7 @@ const GIOP_1_2: (&str, &str) = ("jacorb.giop_minor_version", "2");
 const LATIN1: (&str, &str) = ("jacorb.native_char_codeset", "ISO8859_1");
 pub const UTF8: (&str, &str) = ("jacorb.native_char_codeset", "UTF8");
 
-/// What JacORB does differently, as a server and as a client.
+/// Deviations of JacORB, as a server and as a client.
 pub const FAULTS: &[(&str, &str)] = &[
     (
         "rotate_lettered",

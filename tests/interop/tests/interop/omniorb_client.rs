@@ -9,7 +9,7 @@ use punctual_interop::{
 
 use crate::{matrix::Row, programs};
 
-/// What the client skips by itself, in every run and by its own code set.
+/// Checks that the client skips by itself, in every run and by its own code set.
 const ALWAYS: &[&str] = &["call_after_idle_close"];
 const IN_LATIN1: &[&str] = &["text_beyond_latin1"];
 pub const SKIPPED_IN_LATIN1: &[&[&str]] = &[ALWAYS, IN_LATIN1];
@@ -41,7 +41,7 @@ const NO_COMPARISON: &[(&str, &str)] = &[
 
 /// A run of the client against our server.
 struct Run<'r> {
-    /// What is particular in it.
+    /// Name of the run.
     called: &'r str,
     served: Served,
     options: &'r [&'r str],

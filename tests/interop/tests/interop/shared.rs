@@ -15,7 +15,7 @@ use punctual_interop::{
 
 use crate::{NO_IDLE_CLOSE, jacorb, matrix::Row, omniorb_client, omniorbpy};
 
-/// What is particular in a run.
+/// Particular settings of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sharing {
     /// Our messages of more than this number of octets are divided; other ORBs have limits of their own.

@@ -128,7 +128,7 @@ impl ArgumentType {
         }
     }
 
-    /// What a value of this type is.
+    /// Description of a value of this type.
     pub(super) fn described(self) -> String {
         match self {
             Any => "a constant".to_owned(),

@@ -22,7 +22,7 @@ use super::{LANES, target::Target};
 #[derive(Debug)]
 pub(super) struct Attack {
     pub(super) name: &'static str,
-    /// What the attackers do.
+    /// Description of the attackers' behaviour.
     pub(super) about: &'static str,
     /// Index of the attacked lane.
     pub(super) lane: usize,
@@ -38,7 +38,7 @@ impl Attack {
     }
 }
 
-/// What attackers do.
+/// Behaviour of attackers.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) enum Kind {
     AcceptsOverTcp,

@@ -37,7 +37,7 @@ pub(super) struct Fly {
     pub(super) seconds: u64,
 }
 
-/// What became of all arrivals.
+/// Fates of all arrivals.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Flown {
     /// The start, by the monotonic clock.
@@ -187,7 +187,7 @@ impl Fly {
     }
 }
 
-/// What has become of all releases.
+/// Fates of all releases.
 struct Log {
     origin_ns: u64,
     releases: Arc<[Release]>,

@@ -202,7 +202,7 @@ impl Counts {
     }
 }
 
-/// What became of all arrivals in a case.
+/// Fates of all arrivals in a case, counted.
 pub(super) struct Counted {
     case: Case,
     samples: u64,

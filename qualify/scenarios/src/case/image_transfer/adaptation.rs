@@ -25,7 +25,7 @@ const DELIVERY: Duration = Duration::from_millis(50);
 const FLIGHT: [(u64, u64); 5] = [(250, 20), (250, 20), (500, 40), (500, 40), (1_000, 80)];
 /// Execution time of a redraw of the moving map, which has the room that images leave.
 const MAP: Duration = Duration::from_millis(40);
-/// What the map leaves beyond the need of images: less than the next rate of decompression would use.
+/// Rest that the map leaves beyond the need of images: less than the next rate of decompression would use.
 const SPARE: f64 = 0.001;
 /// Time before the deadline at which the image is to be complete.
 const RESERVE: Duration = Duration::from_millis(1_500);

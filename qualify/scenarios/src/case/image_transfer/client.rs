@@ -123,7 +123,7 @@ pub(super) struct Download {
     pub(super) compresses: bool,
 }
 
-/// What became of a download. Times are seconds of the paper since its request.
+/// Course of a download. Times are seconds of the paper since its request.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Downloaded {
     pub(super) recomputations: Vec<Recomputation>,

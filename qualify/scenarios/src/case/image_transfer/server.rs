@@ -95,7 +95,7 @@ impl Task<Server> for Plug {
 /// The process that loads the server.
 pub(crate) struct Environment;
 
-/// What it uses of each period.
+/// Processor time that it uses, and the period.
 const USED: (Duration, Duration) = (Duration::from_millis(6), Duration::from_millis(20));
 
 impl Role for Environment {

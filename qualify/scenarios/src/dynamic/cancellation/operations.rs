@@ -123,7 +123,7 @@ fn run(endsystem: &Arc<Endsystem>, Run { case, seconds }: Run) -> Result<Respons
     })
 }
 
-/// What operations do.
+/// Behaviour of operations.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Work {
     /// They use the processor for half of their execution times, so that it has time to spare.

@@ -138,7 +138,7 @@ impl Reorder {
     }
 }
 
-/// What the threads share.
+/// State that the threads share.
 struct Turns {
     reorder: Reorder,
     hand_overs: usize,

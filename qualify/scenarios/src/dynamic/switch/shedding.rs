@@ -25,7 +25,7 @@ pub(super) enum Examined {
     AtCheckpoints,
 }
 
-/// What is timed.
+/// Timed action.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) enum Work {
     /// A segment begins and ends.

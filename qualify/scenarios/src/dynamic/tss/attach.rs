@@ -22,7 +22,7 @@ use crate::{
     os::{Job, fifo, now_ns, run},
 };
 
-/// What is timed.
+/// Timed action.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(super) enum Way {
     /// A read of `pthread_getspecific`, for comparison.

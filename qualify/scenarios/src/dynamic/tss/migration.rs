@@ -50,7 +50,7 @@ const SEARCHED: usize = 10 * KEYS;
 /// Kind of a call, in the place of a task's number.
 const USES_STORAGE: u32 = 1;
 
-/// What a host does.
+/// Servant of a host.
 struct Visited {
     /// The other host, which it calls back; none at A.
     other: OnceLock<HostRef>,

@@ -31,7 +31,7 @@ pub(crate) struct Collocated {
     pub(crate) queue: usize,
 }
 
-/// What the consumers got.
+/// Events that the consumers have received.
 #[derive(Deserialize, Serialize)]
 pub(crate) struct Rate {
     pub(crate) deliveries: u64,

@@ -114,7 +114,7 @@ impl Configuration {
     }
 }
 
-/// What a phase measures.
+/// Subject of a phase.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Point {
     /// The curves of the paper's figures: a number of low-priority clients; also with a CPU that an ordinary

@@ -15,7 +15,7 @@ pub(crate) struct TimedBlock {
     pub(super) length: Duration,
 }
 
-/// What the client process keeps between blocks.
+/// State that the client process keeps between blocks.
 pub(crate) struct State {
     values: Values,
     number: u32,

@@ -143,7 +143,7 @@ fn sleeping_call<'scope>(
     call
 }
 
-/// What ends the state in which requests are held, by name, and what the callers get.
+/// Event that ends the state in which requests are held, by name, and the result for the callers.
 type End = (&'static str, fn(&Server), Result);
 
 fn ends() -> [End; 5] {
@@ -187,7 +187,7 @@ fn collocated_callers_wait_until_the_state_ends() {
     }
 }
 
-/// What a collocated call waits for is nothing that its object is in use for.
+/// An object is not in use by collocated calls that wait for its POA manager.
 #[test]
 fn an_object_is_deactivated_while_its_collocated_callers_wait() {
     let server = Server::start();

@@ -26,7 +26,7 @@ pub struct HostileServer {
     random: u64,
 }
 
-/// What the server says stands in the first words, what the client says behind; then come both rings.
+/// Offset of the client's words. Those of the server stand before them; then come both rings.
 const CONTROL: u64 = 512;
 const RINGS: u64 = 4096;
 const RING_SIZE: usize = 64 << 10;

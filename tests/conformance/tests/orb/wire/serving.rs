@@ -351,8 +351,8 @@ fn a_thread_that_would_wait_for_itself_is_told() {
     }
 }
 
-/// What standard error is told was put together before: the refusal that says it allocates no more than those
-/// that say nothing.
+/// The notice on standard error was prepared before: the refusal that prints it allocates no more than those
+/// that print nothing.
 #[test]
 fn naming_the_lane_allocates_nothing() {
     let (server, _client, strange) = stranger_to_itself(WaitStrategy::Blocking, |pool| pool);

@@ -22,7 +22,7 @@ const SOURCES: [(&str, &str); 3] = [
 
 const PROGRAM: &str = "omniorb-folder";
 
-/// What tells whether omniORB, and each of the tools, is installed.
+/// Commands that succeed where omniORB, and each of the tools, is installed.
 const NEEDED: [(&str, &[&str]); 3] = [
     ("omniidl", &["-V"]),
     ("make", &["--version"]),

@@ -1,4 +1,4 @@
-//! What an arrival costs on this machine, beyond the work of its operation: timer, hand-over, dispatching.
+//! Costs of an arrival on this machine beyond the work of its operation: timer, hand-over, dispatching.
 //!
 //! An operation's execution time contains this, as the load that \[Gill 2004\] measured did. Without it, some
 //! hundred arrivals per second use another sixth of a virtual processor, and critical work no longer fits.
