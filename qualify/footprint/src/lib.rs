@@ -1,5 +1,5 @@
-//! Common part of all programs of this package: an ORB, an object, and a two-way call. `footprint-client` has the
-//! caller's part, `footprint-server` the other one; each further program has one feature more than
+//! Common part of all programs of this package: an ORB, an object, and a two-way call. `footprint-client` has
+//! the caller's part, `footprint-server` the other one; each further program has one feature more than
 //! `footprint-minimal`, and `footprint-everything` has all. `punctual bench orb.footprint` compares their
 //! sizes.
 

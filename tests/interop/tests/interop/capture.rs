@@ -99,8 +99,8 @@ fn assert_understood(name: &str, relay: &Relay, least: usize) {
     );
 }
 
-/// Messages that `tshark` misreads: it expects the body of a LocateReply of GIOP 1.2 at a multiple of eight octets,
-/// but bodies of this message follow its header immediately (CORBA 3.3 part 2, 9.4.6.2).
+/// Messages that `tshark` misreads: it expects the body of a LocateReply of GIOP 1.2 at a multiple of eight
+/// octets, but bodies of this message follow its header immediately (CORBA 3.3 part 2, 9.4.6.2).
 const MISREAD: &str = "giop.type == 4 && giop.locale_status == 2";
 
 /// `tshark` would find what it is asked for.
