@@ -153,6 +153,9 @@ impl Experiment for Attacks {
         outcome.parameter("seconds_alone", plan.alone_s);
         outcome.parameter("seconds_attacked", plan.attacked_s);
         outcome.parameter("attackers_have_a_cpu", has_driver);
+        if attacks.len() < ATTACKS.len() {
+            outcome.skip(None, "the other attacks", "`--attacks` selects some of them");
+        }
         trial.shortened("2 blocks of 0.65 s for each attack, not 9 of 1.5 s");
         let mut watch = Watch::new(trial.testbed);
         let mut alone = Observed::default();
