@@ -124,7 +124,7 @@ fn distant() -> (Host, Link, Orb) {
     (host, link, served)
 }
 
-/// Its events fill the buffers of the sockets, and then its queue.
+/// Its events fill the buffers of the sockets; then a delivery fails.
 #[test]
 fn a_link_that_stops_costs_a_consumer_with_events_its_connection_and_nobody_else_anything() {
     const LENGTH: usize = 64 << 10;
@@ -180,10 +180,8 @@ fn a_link_that_stops_costs_a_consumer_with_events_its_connection_and_nobody_else
         now.disconnected == 1
     });
     let counted = near.channel.statistics();
-    assert!(
-        counted.undelivered.failed > 0 && counted.undelivered.lost > 0,
-        "{counted:?}"
-    );
+    // Whether events wait in the queue when the delivery fails, and are lost, depends on the speed of both.
+    assert!(counted.undelivered.failed > 0, "{counted:?}");
     link.gate.close(false);
     assert!(!busy.is_connected().unwrap() && quiet.is_connected().unwrap());
     near.channel.push_octets(ALARM, b"").unwrap();
