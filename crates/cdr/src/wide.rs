@@ -251,10 +251,10 @@ impl Encoder<'_> {
     /// Fails if the message, or the peer that it is for, cannot have wide text: CORBA 3.3 part 2, 7.10.2.6
     /// and 9.3.1.6.
     fn expect_wide_text(&self) -> Result<(), CdrError> {
-        let kind = match self.code_sets().wchar {
+        let kind = refused_by_version(self.begin()).or(match self.code_sets().wchar {
             WideCharSet::None => Some(CdrErrorKind::WideTextWithoutCodeSet),
-            WideCharSet::Utf16 => refused_by_version(self.begin()),
-        };
+            WideCharSet::Utf16 => None,
+        });
         kind.map_or(Ok(()), |kind| Err(self.error(kind)))
     }
 }

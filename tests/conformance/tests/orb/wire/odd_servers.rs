@@ -587,7 +587,7 @@ fn text_that_the_server_could_not_read_is_not_sent() {
 }
 
 /// Wide text in an argument, in an `any`, and in a union inside of it; then an `any` without wide text.
-fn send_wide_text(probe: &ProbeRef) -> [Result<(), RequestError>; 4] {
+fn send_wide_text(probe: &ProbeRef) -> [Result<(), SystemException>; 4] {
     let wide = |text: &str| Any::new(&<WString>::from(text)).unwrap();
     let of = TypeCode::basic(TypeKind::WChar);
     let union = TypeCode::union(
@@ -606,7 +606,10 @@ fn send_wide_text(probe: &ProbeRef) -> [Result<(), RequestError>; 4] {
     ];
     arguments.map(|argument| {
         let request = probe.as_object().request("show").argument("value", argument);
-        request.invoke().map(drop)
+        request.invoke().map(drop).map_err(|error| match error {
+            RequestError::System(exception) => exception,
+            other => panic!("{other}"),
+        })
     })
 }
 
@@ -640,9 +643,8 @@ fn wide_text_is_not_sent_to_a_server_that_states_no_code_set_for_it() {
             let [results @ .., plain] = send_wide_text(&probe);
             assert_eq!(plain, Ok(()), "what has no wide text is sent");
             for result in results {
-                let expected = expected.map(|(kind, minor)| {
-                    RequestError::System(SystemException::new(kind, minor, Completion::No))
-                });
+                let expected =
+                    expected.map(|(kind, minor)| SystemException::new(kind, minor, Completion::No));
                 assert_eq!(result.err(), expected, "GIOP 1.{version}");
             }
             server.join().unwrap();
