@@ -31,6 +31,8 @@ pub(crate) struct Passed {
     pub(crate) refers_outside: bool,
     /// A value is of another type than the type code describes: it cannot be copied part by part.
     pub(crate) is_opaque: bool,
+    /// There are values of `wchar` or `wstring`.
+    pub(crate) has_wide_text: bool,
     /// A `char` is not ASCII: it cannot be copied to UTF-8, in which a `char` is an octet.
     pub(crate) has_wide_char: bool,
 }
@@ -179,6 +181,7 @@ impl Walk {
             }
             Kind::Value | Kind::ValueBox | Kind::Event => self.shared(code, from, to),
             Kind::WChar => {
+                self.passed.has_wide_text = true;
                 self.passed.refers_outside |= from.has_fixed_wide_form();
                 pass::<WChar>(from, to)
             }
@@ -192,6 +195,7 @@ impl Walk {
     }
 
     fn wide_string(&mut self, from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<(), CdrError> {
+        self.passed.has_wide_text = true;
         // That of GIOP 1.1 has another form than that of an `any` of its own.
         self.passed.refers_outside |= from.has_fixed_wide_form();
         if to.is_some() || from.has_fixed_wide_form() {

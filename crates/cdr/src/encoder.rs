@@ -5,7 +5,7 @@ mod values;
 use alloc::{boxed::Box, vec::Vec};
 
 use self::values::EncodedValues;
-use crate::{CdrError, CdrErrorKind, CharSet, Endian};
+use crate::{CdrError, CdrErrorKind, CharSet, CodeSets, Endian};
 
 /// A value that can be written into a message.
 ///
@@ -42,7 +42,7 @@ pub struct Encoder<'b> {
     origin: usize,
     limit: usize,
     endian: Endian,
-    char_set: CharSet,
+    code_sets: CodeSets,
     /// Once it has a value type.
     values: Option<Box<EncodedValues>>,
 }
@@ -57,7 +57,7 @@ impl<'b> Encoder<'b> {
             origin,
             limit: usize::MAX,
             endian,
-            char_set: CharSet::Latin1,
+            code_sets: CodeSets::from(CharSet::Latin1),
             values: None,
         }
     }
@@ -70,7 +70,7 @@ impl<'b> Encoder<'b> {
             origin: 0,
             limit: usize::MAX,
             endian,
-            char_set: CharSet::Latin1,
+            code_sets: CodeSets::from(CharSet::Latin1),
             values: None,
         }
     }
@@ -81,9 +81,14 @@ impl<'b> Encoder<'b> {
         self
     }
 
-    /// Sets the code set of text.
-    pub fn with_char_set(mut self, char_set: CharSet) -> Self {
-        self.char_set = char_set;
+    /// Sets the code set of text; wide text is in UTF-16.
+    pub fn with_char_set(self, char_set: CharSet) -> Self {
+        self.with_code_sets(char_set.into())
+    }
+
+    /// Sets the code sets of text and wide text.
+    pub fn with_code_sets(mut self, code_sets: CodeSets) -> Self {
+        self.code_sets = code_sets;
         self
     }
 
@@ -94,7 +99,12 @@ impl<'b> Encoder<'b> {
 
     /// Returns the code set of text.
     pub fn char_set(&self) -> CharSet {
-        self.char_set
+        self.code_sets.char
+    }
+
+    /// Returns the code sets of text and wide text.
+    pub fn code_sets(&self) -> CodeSets {
+        self.code_sets
     }
 
     /// Returns the number of octets since the origin.
@@ -188,7 +198,7 @@ impl<'b> Encoder<'b> {
             origin,
             limit,
             endian: self.endian,
-            char_set: self.char_set,
+            code_sets: self.code_sets,
             values: None,
         })
     }

@@ -17,15 +17,14 @@ impl CdrError {
     /// Returns the system exception that reports this error to a peer or caller.
     #[cold]
     pub fn system_exception(self, completed: Completion) -> SystemException {
-        let minor = self.kind.minor();
-        let kind = minor.kind().unwrap_or(SystemExceptionKind::Internal);
-        SystemException::new(kind, minor, completed)
+        SystemException::new(self.kind.exception(), self.kind.minor(), completed)
     }
 }
 
 impl fmt::Display for CdrError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.kind.minor().text().unwrap_or("malformed value");
+        let text = self.kind.minor().meaning(self.kind.exception());
+        let text = text.unwrap_or("malformed value");
         write!(f, "at octet {}: {text}", self.offset)
     }
 }
@@ -79,11 +78,25 @@ pub enum CdrErrorKind {
     ValueTypeUnknown,
     /// The value cannot be represented on the wire, such as a string with a NUL in it.
     ValueNotRepresentable,
+    /// A reply of GIOP 1.0 cannot contain wide text.
+    WideTextInReply,
+    /// A request of GIOP 1.0 cannot contain wide text.
+    WideTextInRequest,
+    /// The peer has stated no code set for wide text.
+    WideTextWithoutCodeSet,
     /// The decoder has no arena, or no ORB with which to bind a reference: an internal error of the ORB.
     DecoderIncomplete,
 }
 
 impl CdrErrorKind {
+    fn exception(self) -> SystemExceptionKind {
+        match self {
+            Self::WideTextInReply | Self::WideTextInRequest => SystemExceptionKind::Marshal,
+            Self::WideTextWithoutCodeSet => SystemExceptionKind::InvObjref,
+            _ => self.minor().kind().unwrap_or(SystemExceptionKind::Internal),
+        }
+    }
+
     fn minor(self) -> Minor {
         match self {
             Self::BooleanInvalid => Minor::BOOLEAN_INVALID,
@@ -109,6 +122,9 @@ impl CdrErrorKind {
             Self::ValueMalformed => Minor::VALUE_MALFORMED,
             Self::ValueTypeUnknown => Minor::VALUE_TYPE_UNKNOWN,
             Self::ValueNotRepresentable => Minor::VALUE_NOT_REPRESENTABLE,
+            Self::WideTextInReply => Minor::OMG_WIDE_TEXT_IN_REPLY,
+            Self::WideTextInRequest => Minor::OMG_WIDE_TEXT_IN_REQUEST,
+            Self::WideTextWithoutCodeSet => Minor::OMG_NO_WIDE_CODE_SET,
         }
     }
 }

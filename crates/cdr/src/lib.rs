@@ -46,7 +46,7 @@ mod wide;
 pub use array::{boxed_array, filled_array};
 pub use bits::{pack_bits, unpack_bits};
 pub use bounded::{BoundedMap, BoundedSeq, BoundedSlice, BoundedStr, BoundedString, TooLong};
-pub use char_set::CharSet;
+pub use char_set::{CharSet, CodeSets, WideCharSet};
 pub use decoder::{Decode, DecodeContext, Decoder, Place, ValueFactory, ValueHeader, ValueTag};
 pub use encapsulation::{decode_encapsulation, encode_encapsulation};
 pub use encoder::{Encode, Encoder};

@@ -2,12 +2,13 @@
 //!
 //! From GIOP 1.2 on, a length in octets precedes the octets, big-endian unless a byte order mark states
 //! otherwise; ours have none. In GIOP 1.1, characters are numbers of two octets, and a NUL ends a string.
+//! GIOP 1.0 has no wide text.
 //! Source: CORBA 3.3 part 2, 9.3.1.6 and 9.3.2.7.
 
 use alloc::{string::String, vec::Vec};
 use core::{fmt, ops::Deref};
 
-use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, TooLong};
+use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, TooLong, WideCharSet};
 
 /// IDL `wchar`.
 ///
@@ -120,6 +121,7 @@ impl Encode for WChar {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         let mut units = [0; 2];
         let units = self.0.encode_utf16(&mut units);
+        encoder.expect_wide_text()?;
         if encoder.has_fixed_wide_form() {
             return match units {
                 [unit] => unit.encode(encoder),
@@ -138,6 +140,7 @@ impl<'a> Decode<'a> for WChar {
 
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
         let mut units = Vec::new();
+        decoder.expect_wide_text()?;
         if decoder.has_fixed_wide_form() {
             units.push(u16::decode(decoder)?);
         } else {
@@ -159,6 +162,7 @@ impl<'a> Decode<'a> for WChar {
 impl<const N: usize> Encode for WString<N> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         let units = self.0.encode_utf16();
+        encoder.expect_wide_text()?;
         if encoder.has_fixed_wide_form() {
             if self.0.contains('\0') {
                 return Err(encoder.error(CdrErrorKind::ValueNotRepresentable));
@@ -184,6 +188,7 @@ impl<'a, const N: usize> Decode<'a> for WString<N> {
 
     fn decode_into(&mut self, decoder: &mut Decoder<'a>) -> Result<(), CdrError> {
         self.0.clear();
+        decoder.expect_wide_text()?;
         if decoder.has_fixed_wide_form() {
             let length = decoder.length(2)?;
             // A unit is at most three octets of UTF-8.
@@ -242,12 +247,37 @@ impl Encoder<'_> {
     pub fn has_fixed_wide_form(&self) -> bool {
         is_before_1_2(self.begin())
     }
+
+    /// Fails if the message, or the peer that it is for, cannot have wide text: CORBA 3.3 part 2, 7.10.2.6
+    /// and 9.3.1.6.
+    fn expect_wide_text(&self) -> Result<(), CdrError> {
+        let kind = refused_by_version(self.begin()).or(match self.code_sets().wchar {
+            WideCharSet::None => Some(CdrErrorKind::WideTextWithoutCodeSet),
+            WideCharSet::Utf16 => None,
+        });
+        kind.map_or(Ok(()), |kind| Err(self.error(kind)))
+    }
 }
 
 impl Decoder<'_> {
     /// Returns whether wide text has the form of GIOP 1.1, as the header of the message states.
     pub fn has_fixed_wide_form(&self) -> bool {
         is_before_1_2(self.begin())
+    }
+
+    /// Fails if the message cannot have wide text.
+    fn expect_wide_text(&self) -> Result<(), CdrError> {
+        refused_by_version(self.begin()).map_or(Ok(()), |kind| Err(self.error(kind)))
+    }
+}
+
+/// Returns why a message cannot have wide text: GIOP 1.0 does not define it.
+fn refused_by_version(message: &[u8]) -> Option<CdrErrorKind> {
+    const REQUEST: u8 = 0;
+    match message {
+        [b'G', b'I', b'O', b'P', 1, 0, _, REQUEST, ..] => Some(CdrErrorKind::WideTextInRequest),
+        [b'G', b'I', b'O', b'P', 1, 0, ..] => Some(CdrErrorKind::WideTextInReply),
+        _ => None,
     }
 }
 
@@ -259,8 +289,10 @@ fn is_before_1_2(message: &[u8]) -> bool {
 mod tests {
     use alloc::vec::Vec;
 
+    use punctual_types::{Completion, Minor, SystemExceptionKind};
+
     use super::*;
-    use crate::Endian;
+    use crate::{CharSet, CodeSets, Endian};
 
     fn encoded(value: &impl Encode, header: &[u8]) -> Vec<u8> {
         let mut octets = Vec::new();
@@ -268,6 +300,12 @@ mod tests {
         encoder.octets(header).unwrap();
         value.encode(&mut encoder).unwrap();
         octets.split_off(header.len())
+    }
+
+    fn refused(value: &impl Encode, header: &[u8]) -> CdrErrorKind {
+        let mut octets = header.to_vec();
+        let refused = value.encode(&mut Encoder::resume(&mut octets, Endian::Little));
+        refused.unwrap_err().kind
     }
 
     fn decoded<T: for<'a> Decode<'a>>(header: &[u8], octets: &[u8]) -> Result<T, CdrError> {
@@ -307,6 +345,43 @@ mod tests {
             .encode(&mut Encoder::resume(&mut octets, Endian::Little))
             .unwrap_err();
         assert_eq!(error.kind, CdrErrorKind::TextNotInCodeSet);
+    }
+
+    #[test]
+    fn messages_of_giop_1_0_have_no_wide_text() {
+        for (kind, expected) in [
+            (0, CdrErrorKind::WideTextInRequest),
+            (1, CdrErrorKind::WideTextInReply),
+        ] {
+            let header = [&b"GIOP\x01\x00\x01"[..], &[kind, 0, 0, 0, 0]].concat();
+            assert_eq!(refused(&WChar('a'), &header), expected);
+            assert_eq!(refused(&<WString>::from("a"), &header), expected);
+            assert_eq!(decoded::<WChar>(&header, &[97, 0]).unwrap_err().kind, expected);
+            let text = [2, 0, 0, 0, 97, 0, 0, 0];
+            assert_eq!(decoded::<WString>(&header, &text).unwrap_err().kind, expected);
+        }
+    }
+
+    #[test]
+    fn a_peer_that_has_stated_no_wide_code_set_gets_no_wide_text() {
+        let code_sets = CodeSets {
+            wchar: WideCharSet::None,
+            char: CharSet::Utf8,
+        };
+        let mut octets = Vec::new();
+        let mut encoder = Encoder::new(&mut octets, Endian::Little).with_code_sets(code_sets);
+        for error in [
+            WChar('a').encode(&mut encoder),
+            <WString>::from("").encode(&mut encoder),
+        ] {
+            let error = error.unwrap_err();
+            assert_eq!(error.kind, CdrErrorKind::WideTextWithoutCodeSet);
+            let exception = error.system_exception(Completion::No);
+            assert_eq!(exception.kind, SystemExceptionKind::InvObjref);
+            assert_eq!(exception.minor, Minor(0x4f4d_0001));
+        }
+        assert_eq!("ö".encode(&mut encoder), Ok(()), "text is not affected");
+        assert_eq!(octets, [3, 0, 0, 0, 0xc3, 0xb6, 0]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encoder, Endian};
+use punctual_cdr::{CdrError, CdrErrorKind, CharSet, CodeSets, Decode, Decoder, Encoder, Endian};
 
 use crate::{HEADER_SIZE, MessageHeader, MessageType, Version, header::MAGIC};
 
@@ -21,10 +21,10 @@ impl<'b> MessageWriter<'b> {
         version: Version,
         message_type: MessageType,
         endian: Endian,
-        char_set: CharSet,
+        code_sets: impl Into<CodeSets>,
         limit: usize,
     ) -> Self {
-        let mut encoder = Encoder::new(buffer, endian).with_char_set(char_set);
+        let mut encoder = Encoder::new(buffer, endian).with_code_sets(code_sets.into());
         let header = empty_header(version, message_type, endian);
         encoder.octets(&header).expect("the limit is not set yet");
         Self {
@@ -41,12 +41,12 @@ impl<'b> MessageWriter<'b> {
         buffer: &'b mut Vec<u8>,
         kept: usize,
         request_id: u32,
-        char_set: CharSet,
+        code_sets: impl Into<CodeSets>,
         limit: usize,
     ) -> Self {
         buffer.truncate(kept);
         let mut encoder = Encoder::resume(buffer, Endian::NATIVE)
-            .with_char_set(char_set)
+            .with_code_sets(code_sets.into())
             .with_limit(limit);
         encoder.patch_u32(HEADER_SIZE, request_id);
         Self { encoder }

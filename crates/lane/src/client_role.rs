@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use punctual_cdr::CharSet;
+use punctual_cdr::CodeSets;
 use punctual_os::PiMutex;
 
 use crate::{ReplyTable, RequestHandler};
@@ -12,7 +12,7 @@ pub(crate) struct ClientRole<H: RequestHandler> {
     pub(crate) purpose: H::Purpose,
     /// Released when the lane closes the connection, even if callers still refer to it.
     pub(crate) permit: PiMutex<Option<H::Permit>>,
-    pub(crate) char_set: CharSet,
+    pub(crate) code_sets: CodeSets,
     /// The code sets were negotiated, and no request has announced them to the server yet.
     pub(crate) announces_code_sets: AtomicBool,
     /// The peer may send requests, but no request has announced yet for which addresses.

@@ -100,7 +100,7 @@ impl<H: RequestHandler> Connection<H> {
         memory: &Arc<LaneMemory>,
     ) -> Self {
         let announced = match &role {
-            Role::Client(client) if client.serves.is_some() => Some(client.char_set),
+            Role::Client(client) if client.serves.is_some() => Some(client.code_sets.char),
             Role::Client(_) | Role::Server(_) => None,
         };
         let inbound = Inbound::new(role.protocol(), limits).with_code_set(announced);

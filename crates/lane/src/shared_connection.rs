@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use punctual_cdr::CharSet;
+use punctual_cdr::CodeSets;
 use punctual_flight::Link;
 use punctual_sched::NetworkPriorityMapping;
 use punctual_types::Priority;
@@ -35,9 +35,9 @@ impl<H: RequestHandler> SharedConnection<H> {
         &self.client.purpose
     }
 
-    /// Returns the code set of `char` and `string`.
-    pub fn char_set(&self) -> CharSet {
-        self.client.char_set
+    /// Returns the code sets of requests.
+    pub fn code_sets(&self) -> CodeSets {
+        self.client.code_sets
     }
 
     /// Returns whether the next request announces the code sets.

@@ -12,7 +12,7 @@ use std::{
     },
 };
 
-use punctual_cdr::CharSet;
+use punctual_cdr::CodeSets;
 use punctual_flight::{Event, Record, record};
 use punctual_giop::{
     Version,
@@ -39,8 +39,8 @@ use crate::{
 pub struct SharedConnectionSettings<'s, P> {
     /// Properties of its protocol.
     pub properties: &'s ProtocolProperties,
-    /// Code set of `char` and `string`.
-    pub char_set: CharSet,
+    /// Code sets of requests.
+    pub code_sets: CodeSets,
     /// Whether the first request announces the code sets.
     pub announces_code_sets: bool,
     /// Makes the connection bidirectional: data for the requests of the server.
@@ -95,7 +95,7 @@ impl<H: RequestHandler> Lane<H> {
         let client = Arc::new(ClientRole {
             purpose,
             permit: PiMutex::new(Some(permit)),
-            char_set: settings.char_set,
+            code_sets: settings.code_sets,
             announces_code_sets: AtomicBool::new(settings.announces_code_sets),
             announces_listen_points: AtomicBool::new(settings.serves.is_some()),
             serves: settings.serves,
@@ -224,7 +224,8 @@ impl<H: ServingSlot> Worker<'_, H> {
         let client = Arc::new(ClientRole {
             purpose,
             permit: PiMutex::new(None),
-            char_set: inbound.protocol.char_set(),
+            // Of a client, the wide code set is not known: UTF-16 as before any negotiation.
+            code_sets: inbound.protocol.char_set().into(),
             announces_code_sets: AtomicBool::new(false),
             announces_listen_points: AtomicBool::new(false),
             serves: None,

@@ -23,22 +23,62 @@ pub const PUNCTUAL_VMCID: u32 = 0x5055_4000;
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Minor(pub u32);
 
-/// Minor codes of the OMG. The same number has a different meaning for each kind of exception.
+macro_rules! omg {
+    ($($name:ident = $number:literal, $kind:ident, $text:literal;)*) => {
+        /// Minor codes of the OMG. The same number has a different meaning for each kind of exception.
+        impl Minor {
+            /// No detail.
+            pub const NONE: Self = Self(0);
+            $(
+                #[doc = concat!(stringify!($kind), ": ", $text, ".")]
+                pub const $name: Self = Self(OMG_VMCID | $number);
+            )*
+
+            /// Codes of the OMG that Punctual raises: kind of exception, code and meaning with advice.
+            pub const OMG: &[(SystemExceptionKind, Self, &'static str)] =
+                &[$((SystemExceptionKind::$kind, Self::$name, $text)),*];
+        }
+    };
+}
+
+// Source: CORBA 3.3 part 1, annex A.5.
+omg! {
+    OMG_REQUEST_DISCARDED = 1, Transient, "the adapter's manager discards requests; try again later";
+    OMG_NO_WIDE_CODE_SET = 1, InvObjref,
+        "the reference states no code set for `wchar` and `wstring`, such as a `corbaloc` URL or one of an ORB \
+         without wide text: they cannot be sent to this object; use the object's `IOR:`, or `string`";
+    OMG_PRIORITY_UNMAPPABLE = 2, DataConversion, "the priority cannot be mapped to a native one";
+    OMG_WOULD_DEADLOCK = 3, BadInvOrder,
+        "the operation would deadlock, such as waiting for a shutdown inside an upcall";
+    OMG_ORB_SHUT_DOWN = 4, BadInvOrder, "the ORB has been shut down, or its last handle was dropped";
+    OMG_WIDE_TEXT_IN_REQUEST = 5, Marshal,
+        "GIOP 1.0, which the reference states, has no `wchar` and `wstring`; let the server publish GIOP 1.2";
+    OMG_WIDE_TEXT_IN_REPLY = 6, Marshal,
+        "GIOP 1.0, in which the client called, has no `wchar` and `wstring`; let the client call in GIOP 1.2";
+    OMG_INVALID_PI_CALL = 14, BadInvOrder,
+        "the operation of a portable interceptor's request info is invalid at this point";
+    OMG_SERVICE_CONTEXT_EXISTS = 15, BadInvOrder,
+        "the message already has a service context with this id";
+}
+
 impl Minor {
-    /// No detail.
-    pub const NONE: Self = Self(0);
-    /// TRANSIENT: the adapter's manager discards requests.
-    pub const OMG_REQUEST_DISCARDED: Self = Self(OMG_VMCID | 1);
-    /// DATA_CONVERSION: the priority cannot be mapped to a native one.
-    pub const OMG_PRIORITY_UNMAPPABLE: Self = Self(OMG_VMCID | 2);
-    /// BAD_INV_ORDER: the operation would deadlock, such as waiting for a shutdown inside an upcall.
-    pub const OMG_WOULD_DEADLOCK: Self = Self(OMG_VMCID | 3);
-    /// BAD_INV_ORDER: the ORB has shut down.
-    pub const OMG_ORB_SHUT_DOWN: Self = Self(OMG_VMCID | 4);
-    /// BAD_INV_ORDER: the operation of a portable interceptor's request info is invalid at this point.
-    pub const OMG_INVALID_PI_CALL: Self = Self(OMG_VMCID | 14);
-    /// BAD_INV_ORDER: the message already has a service context with this id.
-    pub const OMG_SERVICE_CONTEXT_EXISTS: Self = Self(OMG_VMCID | 15);
+    /// Returns the meaning of a code of Punctual or the OMG in exceptions of this kind, and advice.
+    ///
+    /// ```
+    /// # use punctual_types::{Minor, SystemExceptionKind};
+    /// let code = Minor::OMG_REQUEST_DISCARDED;
+    /// assert!(code.meaning(SystemExceptionKind::Transient).is_some_and(|text| text.contains("discards")));
+    /// assert_eq!(code.meaning(SystemExceptionKind::NoMemory), None);
+    /// ```
+    pub fn meaning(self, kind: SystemExceptionKind) -> Option<&'static str> {
+        let of_omg = || {
+            let mut codes = Self::OMG.iter();
+            codes
+                .find(|(of, code, _)| (*of, *code) == (kind, self))
+                .map(|(.., text)| *text)
+        };
+        self.text().or_else(of_omg)
+    }
 }
 
 impl From<u32> for Minor {

@@ -109,12 +109,7 @@ impl fmt::Display for SystemException {
             self.minor,
             self.completed
         )?;
-        f.write_str(match (self.kind, self.minor) {
-            (SystemExceptionKind::BadInvOrder, Minor::OMG_ORB_SHUT_DOWN) => {
-                "the ORB has been shut down, or its last handle was dropped"
-            }
-            (kind, minor) => minor.text().unwrap_or(kind.text()),
-        })?;
+        f.write_str(self.minor.meaning(self.kind).unwrap_or(self.kind.text()))?;
         match self.detail() {
             Some(detail) => write!(f, " ({detail})"),
             None => Ok(()),

@@ -9,7 +9,7 @@ use crate::{Style, render};
 /// Error of compiling IDL. `Debug` equals `Display`, since a failing `build.rs` prints it.
 #[derive(thiserror::Error)]
 pub enum Error {
-    /// Errors in the IDL, or constructs that are not generated yet, for each failed file.
+    /// Errors in the IDL, or constructs for which no code is generated, for each failed file.
     #[error("{}", rendered(.0))]
     Idl(Vec<Failed>),
     /// A generated file could not be written.

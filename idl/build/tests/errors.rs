@@ -98,14 +98,14 @@ fn the_header_has_the_place_of_the_error_and_not_that_of_an_earlier_declaration(
 }
 
 #[test]
-fn constructs_that_are_not_generated_yet_are_named() {
+fn constructs_that_are_not_generated_are_named() {
     let text = failure(&[(
         "native.idl",
         "native Cookie;\ninterface Jar { void put(in Cookie one); };\n",
     )]);
     shows(&text, &["IDL0100", "a native type", "native.idl:2:"]);
     let text = failure(&[("part.idl", "component Part {};\n")]);
-    shows(&text, &["IDL0100", "component", "part.idl:1:"]);
+    shows(&text, &["IDL0100", "component", "Component Model", "part.idl:1:"]);
 }
 
 #[test]

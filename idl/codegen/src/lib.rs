@@ -89,7 +89,7 @@ impl Default for Settings {
 /// If `settings.runtime_path` or a path of `settings.external` is not a path, or [`check_attribute`] refuses
 /// an attribute.
 pub fn generate(specification: &hir::Specification, settings: &Settings) -> Result<String, Vec<Diagnostic>> {
-    let refused = hir::not_generated_yet(specification, &Limits::default());
+    let refused = hir::not_generated(specification, &Limits::default());
     if !refused.is_empty() {
         return Err(refused);
     }

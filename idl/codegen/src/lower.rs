@@ -24,7 +24,7 @@ use crate::{
     names::{Scope, snake, upper_camel},
 };
 
-/// Builds the model of a specification. Constructs that are not generated yet must have been refused before.
+/// Builds the model of a specification. Constructs without code must have been refused before.
 pub fn lower(specification: &Specification, settings: &Settings) -> Model {
     let mut lowering = Lowering {
         specification,

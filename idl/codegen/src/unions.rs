@@ -392,6 +392,10 @@ impl<'e, 'm> Emitter<'e, 'm> {
         let candidates: Vec<Value> = match self.place.model.resolved(&self.item.discriminator) {
             Type::Basic(Basic::Boolean) => vec![Value::Boolean(false), Value::Boolean(true)],
             Type::Basic(Basic::Char) => (0..=255_u8).map(|octet| Value::Char(octet.into())).collect(),
+            Type::Basic(Basic::WChar) => (0..=used.len() as u32)
+                .filter_map(char::from_u32)
+                .map(Value::WChar)
+                .collect(),
             Type::Named(id) => match &self.place.model.named(*id).shape {
                 Shape::Enum(variants) => variants
                     .iter()

@@ -123,7 +123,7 @@ codes! {
     90  Error   RepositoryIdConflict "A definition has two repository ids, prefixes or versions."
     91  Error   BadRepositoryId      "A repository id, prefix or version is malformed."
     // Code generation.
-    100 Error   NotGeneratedYet      "The construct is accepted, but no code is generated for it yet."
+    100 Error   NotGenerated         "The construct is accepted, but no code is generated for it."
 }
 
 impl Code {

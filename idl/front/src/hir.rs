@@ -5,7 +5,7 @@ mod queries;
 
 use std::fmt;
 
-pub use not_generated::not_generated_yet;
+pub use not_generated::not_generated;
 pub use queries::Declared;
 
 use crate::source::{SourceFile, Span};

@@ -23,21 +23,26 @@ pub fn run(options: &Options) -> ExitCode {
         return of_idl(&options.code);
     }
     let asked = options.code.join(" ");
-    let found: Vec<_> = Minor::OWN
+    let own = Minor::OWN.iter().map(|minor| {
+        let kind = minor.kind().map_or("", |kind| kind.name());
+        (kind, *minor, minor.text().unwrap_or_default())
+    });
+    let of_omg = Minor::OMG
         .iter()
-        .filter(|minor| is_meant(&asked, **minor))
-        .collect();
-    if found.is_empty() {
+        .map(|(kind, minor, text)| (kind.name(), *minor, *text));
+    let mut is_known = false;
+    for (kind, minor, text) in own.chain(of_omg) {
+        if is_meant(&asked, kind, minor) {
+            is_known = true;
+            let line = format!("{minor} ({:#x}, CORBA::{kind}): {text}", minor.0);
+            println!("{}", fitted(&line));
+        }
+    }
+    if !is_known {
         complain(&format_args!(
-            "`{asked}` is none of Punctual's minor codes; `punctual explain` lists them"
+            "`{asked}` is none of the minor codes that Punctual raises; `punctual explain` lists them"
         ));
         return ExitCode::from(2);
-    }
-    for minor in found {
-        let kind = minor.kind().map_or("", |kind| kind.name());
-        let text = minor.text().unwrap_or_default();
-        let line = format!("{minor} ({:#x}, CORBA::{kind}): {text}", minor.0);
-        println!("{}", fitted(&line));
     }
     ExitCode::SUCCESS
 }
@@ -70,19 +75,17 @@ pub fn of_idl(codes: &[String]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn is_meant(asked: &str, minor: Minor) -> bool {
-    let own = asked
-        .trim_start_matches("minor ")
-        .trim_start_matches("Punctual ")
-        .trim();
+/// Returns whether a code is asked for. A number alone is one of Punctual's.
+fn is_meant(asked: &str, kind: &str, minor: Minor) -> bool {
+    let asked = asked.trim_start_matches("minor ").trim();
+    let own = asked.trim_start_matches("Punctual ").trim();
     let number = match own.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
         None => own.parse().ok(),
     };
-    let kind = own.to_ascii_uppercase();
-    let kind = kind.trim_start_matches("CORBA::");
     own.is_empty()
         || number == Some(minor.0)
-        || number == Some(minor.0 & 0xfff)
-        || minor.kind().is_some_and(|its| its.name() == kind)
+        || (number == Some(minor.0 & 0xfff) && Minor::OWN.contains(&minor))
+        || asked == minor.to_string()
+        || own.to_ascii_uppercase().trim_start_matches("CORBA::") == kind
 }

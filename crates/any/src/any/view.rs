@@ -5,6 +5,7 @@ use core::fmt;
 use alloc::{string::ToString, vec::Vec};
 use punctual_cdr::{
     CdrError, CdrErrorKind, CharSet, Decode, DecodeContext, Decoder, Encode, Encoder, Endian, Place, Text,
+    WideCharSet,
 };
 
 use super::{Any, Value};
@@ -224,11 +225,19 @@ impl AnyView<'_> {
     /// Text is outside the code set of the encoder, or a value of a value type cannot be converted.
     pub fn encode_value(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         let same_place = encoder.position() % ALIGNMENT == self.place.decoder().position() % ALIGNMENT;
-        let same_place = same_place && !encoder.has_fixed_wide_form();
+        let same_place = same_place && !encoder.has_fixed_wide_form() && self.is_accepted(encoder)?;
         if same_place && self.has_form(encoder.endian(), encoder.char_set()) {
             return encoder.octets(self.octets);
         }
         walk::copy(&self.type_code, &mut self.place.decoder(), encoder)
+    }
+
+    /// Returns whether the peer accepts its wide text, if it has any.
+    fn is_accepted(&self, encoder: &Encoder<'_>) -> Result<bool, CdrError> {
+        Ok(match encoder.code_sets().wchar {
+            WideCharSet::Utf16 => true,
+            WideCharSet::None => !walk::skip(&self.type_code, &mut self.place.decoder())?.has_wide_text,
+        })
     }
 }
 

@@ -76,7 +76,8 @@ impl Reference {
         let _blocked = self.enter_wait(&mut connection, context)?;
         let range = ServiceContext::PriorityRange { min, max };
         let encoding = connection.request_encoding();
-        let (both, only) = (encoding.code_sets().map(|code_sets| [range, code_sets]), [range]);
+        let both = encoding.announcement().map(|code_sets| [range, code_sets]);
+        let only = [range];
         let contexts = both.as_ref().map_or(&only[..], |both| &both[..]);
         let request = OutgoingRequest {
             request_id: encoding.request_id,
@@ -85,7 +86,10 @@ impl Reference {
             operation: BIND_PRIORITY_BAND,
             contexts,
         };
-        let limits = (encoding.char_set, self.core.configuration.limits.max_message_size);
+        let limits = (
+            encoding.code_sets,
+            self.core.configuration.limits.max_message_size,
+        );
         let written = frame.request.begin(route.version, limits, |encoder, _| {
             encode_request(encoder, route.version, &request)
         });

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_cdr::CharSet;
+use punctual_cdr::CodeSets;
 use punctual_flight::Link;
 use punctual_giop::{
     Version,
@@ -41,6 +41,8 @@ pub(crate) struct ClientConnection {
     pub(super) is_bound: bool,
     mark: NetworkMark,
     protocol: Connection,
+    /// Code sets of requests.
+    code_sets: CodeSets,
     /// Wait mode that was last set on the stream.
     waiting: Waiting,
     /// Whether its server is in this process, and perhaps no thread serves it yet.
@@ -86,7 +88,8 @@ impl ClientConnection {
             is_bound: false,
             mark: NetworkMark::new(&endpoint.properties(protocols)),
             protocol: Connection::new(Role::Client, version, limits.of_client_connection())
-                .with_char_set(endpoint.char_set_in_force(), endpoint.char_set().is_some()),
+                .with_char_set(endpoint.code_sets().char, endpoint.announces_code_sets()),
+            code_sets: endpoint.code_sets(),
             waiting: Waiting::Blocking(None),
             may_be_unserved: unserved::include(endpoint),
             seen_open: Instant::now(),
@@ -179,16 +182,12 @@ impl ClientConnection {
     pub(super) fn request_encoding(&mut self) -> RequestEncoding<'static> {
         RequestEncoding {
             request_id: self.protocol.send.new_request_id(),
-            char_set: self.char_set(),
+            code_sets: self.code_sets,
             announced: Announced {
                 code_sets: self.protocol.send.announces_code_sets(),
                 listen_points_of: None,
             },
         }
-    }
-
-    pub(super) fn char_set(&self) -> CharSet {
-        self.protocol.receive.char_set()
     }
 
     /// Notes that a request has been sent.

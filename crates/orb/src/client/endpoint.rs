@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_cdr::CharSet;
+use punctual_cdr::{CharSet, CodeSets, WideCharSet};
 use punctual_giop::{PUNCTUAL_ORB_TYPE, TAO_ORB_TYPE};
 use punctual_transport::{ProtocolPolicy, ProtocolProperties, Stream, Transport};
 use punctual_types::{Detail, SystemException};
@@ -53,8 +53,8 @@ const OMNIORB_ORB_TYPE: u32 = 0x4154_5400;
 pub(super) struct EndpointKey {
     pub(super) profile_tag: u32,
     pub(super) address: String,
-    /// Negotiated code set; `None`: the reference has none, so none is announced and text is ISO-8859-1.
-    pub(super) char_set: Option<CharSet>,
+    /// Negotiated code sets; `None`: the reference states none, so none is announced.
+    pub(super) code_sets: Option<CodeSets>,
 }
 
 /// Time for which an unreachable endpoint is tried last; otherwise each call would first wait for it.
@@ -91,14 +91,17 @@ impl Endpoint {
         }
     }
 
-    /// Returns the code set that its connections announce.
-    pub(super) fn char_set(&self) -> Option<CharSet> {
-        self.key.char_set
+    /// Returns whether its connections announce their code sets.
+    pub(super) fn announces_code_sets(&self) -> bool {
+        self.key.code_sets.is_some()
     }
 
-    /// Returns the code set of its connections.
-    pub(super) fn char_set_in_force(&self) -> CharSet {
-        self.key.char_set.unwrap_or(CharSet::Latin1)
+    /// Returns the code sets of its connections: without negotiation ISO-8859-1, and no wide text.
+    pub(super) fn code_sets(&self) -> CodeSets {
+        self.key.code_sets.unwrap_or(CodeSets {
+            wchar: WideCharSet::None,
+            char: CharSet::Latin1,
+        })
     }
 
     /// Returns whether it could not be reached a short time ago.

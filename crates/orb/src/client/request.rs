@@ -32,7 +32,7 @@ impl Reference {
     ) -> Result<(), SystemException> {
         let RequestEncoding {
             request_id,
-            char_set,
+            code_sets,
             announced,
         } = encoding;
         let response = match context.response(call.response) {
@@ -41,15 +41,15 @@ impl Reference {
             Response::WithTarget => ResponseFlags::WithTarget,
         };
         let sends_deadlines = context.sends_deadlines();
-        let limits = (char_set, self.core.configuration.limits.max_message_size);
+        let limits = (code_sets, self.core.configuration.limits.max_message_size);
         let operation = call.operation;
         let header = |encoder: &mut Encoder<'_>, added: Option<&AddedContexts>| {
             let priority = ServiceContext::Priority(priority.value());
             let points = announced.listen_points_of.map_or_else(Vec::new, listen_points);
             let mut contexts = [priority; 4];
             let mut count = usize::from(route.propagates_priority());
-            if let Some(code_sets) = encoding.code_sets() {
-                contexts[count] = code_sets;
+            if let Some(announcement) = encoding.announcement() {
+                contexts[count] = announcement;
                 count += 1;
             }
             if sends_deadlines {
@@ -110,7 +110,7 @@ impl Reference {
             route.version,
             MessageType::LocateRequest,
             Endian::NATIVE,
-            encoding.char_set,
+            encoding.code_sets,
             self.core.configuration.limits.max_message_size,
         );
         let target = route.addressing.target(&route.object_key);

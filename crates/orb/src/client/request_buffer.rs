@@ -1,6 +1,6 @@
 //! Request buffer of a thread, which reuses the header of the previous request if the next one has the same.
 
-use punctual_cdr::{CdrError, CharSet, Encoder, Endian};
+use punctual_cdr::{CdrError, CodeSets, Encoder, Endian};
 use punctual_giop::{
     MessageType, MessageWriter, ResponseFlags, ServiceContext, UTF_16, Version, char_set_id,
 };
@@ -29,7 +29,7 @@ pub(super) struct RequestBuffer {
 #[derive(Clone, Copy)]
 pub(super) struct RequestEncoding<'l> {
     pub(super) request_id: u32,
-    pub(super) char_set: CharSet,
+    pub(super) code_sets: CodeSets,
     pub(super) announced: Announced<'l>,
 }
 
@@ -50,9 +50,9 @@ impl Announced<'_> {
 
 impl RequestEncoding<'_> {
     /// Returns the service context that announces the code sets, if the request has to carry it.
-    pub(super) fn code_sets(&self) -> Option<ServiceContext<'static>> {
+    pub(super) fn announcement(&self) -> Option<ServiceContext<'static>> {
         self.announced.code_sets.then(|| ServiceContext::CodeSets {
-            char: char_set_id(self.char_set),
+            char: char_set_id(self.code_sets.char),
             wchar: UTF_16,
         })
     }
@@ -100,7 +100,7 @@ impl RequestBuffer {
         kind: HeaderKind,
         operation: &str,
         request_id: u32,
-        (char_set, limit): (CharSet, usize),
+        (code_sets, limit): (CodeSets, usize),
         write: impl FnOnce(&mut Encoder<'_>) -> Result<(), CdrError>,
     ) -> Result<MessageWriter<'_>, CdrError> {
         if let Some(head) = &self.head
@@ -112,14 +112,14 @@ impl RequestBuffer {
                 &mut self.octets,
                 kept,
                 request_id,
-                char_set,
+                code_sets,
                 limit,
             ));
         }
         self.operation.clear();
         self.operation.push_str(operation);
         self.head = None;
-        let mut writer = start(&mut self.octets, Version::V1_2, (char_set, limit));
+        let mut writer = start(&mut self.octets, Version::V1_2, (code_sets, limit));
         let encoder = writer.encoder();
         write(encoder)?;
         self.head = Some(Head {
@@ -133,7 +133,7 @@ impl RequestBuffer {
     pub(super) fn begin(
         &mut self,
         version: Version,
-        limits: (CharSet, usize),
+        limits: (CodeSets, usize),
         write: impl FnOnce(&mut Encoder<'_>, &AddedContexts) -> Result<(), CdrError>,
     ) -> Result<MessageWriter<'_>, CdrError> {
         self.head = None;
@@ -143,21 +143,21 @@ impl RequestBuffer {
     }
 }
 
-fn start(octets: &mut Vec<u8>, version: Version, (char_set, limit): (CharSet, usize)) -> MessageWriter<'_> {
+fn start(octets: &mut Vec<u8>, version: Version, (code_sets, limit): (CodeSets, usize)) -> MessageWriter<'_> {
     octets.clear();
     MessageWriter::new(
         octets,
         version,
         MessageType::Request,
         Endian::NATIVE,
-        char_set,
+        code_sets,
         limit,
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use punctual_cdr::Encode;
+    use punctual_cdr::{CharSet, Encode};
     use punctual_giop::{
         OutgoingRequest, ServiceContext, TargetAddress, begin_body, encode_request, end_body,
     };
@@ -180,7 +180,7 @@ mod tests {
             response: spec.response,
             priority: spec.priority.map(|value| Priority::new(value).unwrap()),
         };
-        let limits = (CharSet::Utf8, usize::MAX);
+        let limits = (CharSet::Utf8.into(), usize::MAX);
         let key = [spec.route.0 as u8, spec.route.1 as u8];
         let header = |encoder: &mut Encoder<'_>| {
             let context = spec.priority.map(ServiceContext::Priority);
@@ -251,7 +251,7 @@ mod tests {
             response: ResponseFlags::WithTarget,
             priority: None,
         };
-        let too_short = (CharSet::Utf8, 20);
+        let too_short = (CharSet::Utf8.into(), 20);
         let failed = buffer.repeat(kind, "cube", 2, too_short, |encoder| "long".encode(encoder));
         assert!(failed.is_err());
         assert_eq!(write(&mut buffer, 1, spec), written);

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use punctual_cdr::{CdrErrorKind, CharSet, Ior, TaggedComponent};
+use punctual_cdr::{CdrErrorKind, CharSet, CodeSets, Ior, TaggedComponent, WideCharSet};
 use punctual_giop::{
     CodeSetComponentInfo, Component, PUNCTUAL_ORB_TYPE, PolicyValue, Profile, TAG_ORB_TYPE,
     TAO_TAG_ENDPOINTS, UTF_8, Version, decode_endpoints_with, negotiate,
@@ -122,7 +122,7 @@ impl Route {
         let malformed = || error(SystemExceptionKind::InvObjref, Minor::REFERENCE_MALFORMED);
         let limit = core.configuration.limits.max_endpoints;
         let within = |count| (count <= limit).then_some(()).ok_or_else(too_many_endpoints);
-        let mut char_set = None;
+        let mut code_sets = None;
         let mut lanes = Vec::new();
         let mut alternates = Vec::new();
         static ROUTES: AtomicU64 = AtomicU64::new(0);
@@ -148,7 +148,7 @@ impl Route {
             }
             match Component::decode(component) {
                 Ok(Component::CodeSets(server)) => {
-                    char_set = Some(code_set(&server, is_ours)?);
+                    code_sets = Some(negotiated(&server, is_ours)?);
                 }
                 Ok(Component::OrbType(orb)) => route.orb_type = orb,
                 Ok(Component::AlternateIiopAddress { host, port }) => {
@@ -176,7 +176,7 @@ impl Route {
             return Err(malformed());
         }
         let endpoint = |(address, priority): (String, i16)| RoutedEndpoint {
-            endpoint: core.endpoints.get(transport, address, char_set),
+            endpoint: core.endpoints.get(transport, address, code_sets),
             profile_tag: transport.profile_tag(),
             priority,
         };
@@ -301,18 +301,25 @@ fn is_of_punctual(component: &TaggedComponent) -> bool {
         )
 }
 
-/// Returns the code set of connections to a server: as the specification negotiates it, but between our own
-/// ORBs UTF-8, which has every character. Fails with CODESET_INCOMPATIBLE.
-fn code_set(server: &CodeSetComponentInfo, is_ours: bool) -> Result<CharSet, SystemException> {
+/// Returns the code sets of connections to a server: as the specification negotiates them, but between our
+/// own ORBs UTF-8, which has every character. Fails with CODESET_INCOMPATIBLE.
+fn negotiated(server: &CodeSetComponentInfo, is_ours: bool) -> Result<CodeSets, SystemException> {
+    let wchar = match server.wchar.native {
+        0 => WideCharSet::None,
+        // Whatever its own one is: UTF-16 is the fallback, which every ORB with wide text must support.
+        _ => WideCharSet::Utf16,
+    };
     if is_ours && server.char.supports(UTF_8) {
-        return Ok(CharSet::Utf8);
+        let char = CharSet::Utf8;
+        return Ok(CodeSets { wchar, char });
     }
-    negotiate(&CodeSetComponentInfo::ours(), Some(server)).map_err(|_| {
-        error(
+    match negotiate(&CodeSetComponentInfo::ours(), Some(server)) {
+        Ok(char) => Ok(CodeSets { wchar, char }),
+        Err(_) => Err(error(
             SystemExceptionKind::CodesetIncompatible,
             Minor::TEXT_NOT_IN_CODE_SET,
-        )
-    })
+        )),
+    }
 }
 
 /// Returns the addresses and priorities in the component of TAO; none if it is malformed. Fails with

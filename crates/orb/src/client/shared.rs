@@ -138,7 +138,7 @@ impl Reference {
                     message: &reply_buffer.message[..header.total_size()],
                     header: &header,
                     fragment_starts: &reply_buffer.fragment_starts,
-                    char_set: connection.char_set(),
+                    char_set: connection.code_sets().char,
                 };
                 self.show_reply(seen, &view, body);
                 self.decode_reply(view, body, route, call)
@@ -224,8 +224,8 @@ impl Reference {
         });
         let settings = SharedConnectionSettings {
             properties: &properties,
-            char_set: key.endpoint.char_set_in_force(),
-            announces_code_sets: key.endpoint.char_set().is_some(),
+            code_sets: key.endpoint.code_sets(),
+            announces_code_sets: key.endpoint.announces_code_sets(),
             serves,
         };
         let purpose = SharedPurpose::opened(key, bidirectional);
@@ -311,7 +311,7 @@ impl Reference {
         let mut entered = Entered { replies, ticket };
         let encoding = RequestEncoding {
             request_id,
-            char_set: shared.char_set(),
+            code_sets: shared.code_sets(),
             announced: Announced {
                 code_sets: shared.announces_code_sets(),
                 listen_points_of: shared.announces_listen_points().then(|| &**lane.acceptors()),

@@ -50,8 +50,11 @@ impl<'p> ReferenceBuilder<'p> {
     }
 
     /// Sets the object's own priority. Default: that of the adapter's priority model. Requests to an object
-    /// for which a default servant or a servant locator stands in run at it, too, until the adapter ends; a
-    /// persistent adapter learns it anew in each run.
+    /// for which a default servant or a servant locator stands in run at it, too, until the adapter ends.
+    ///
+    /// In each run of a persistent adapter, references with priorities are made again before `Orb::run`: a
+    /// priority is not part of the object key, which peers can forge, and the ORB stores nothing. An adapter
+    /// for each priority needs no references.
     pub fn priority(mut self, priority: Priority) -> Self {
         self.priority = Some(priority);
         self

@@ -1,4 +1,4 @@
-//! Constructs that are accepted, but for which no code is generated yet.
+//! Constructs that are accepted, but for which no code is generated.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use crate::findings::{self, Findings};
 use crate::source::Span;
 use crate::{Limits, Options};
 
-/// One diagnostic, naming the construct, for every use of a construct that is not generated yet, in the main
-/// file and in included files. A native type needs code only where values are sent. Those beyond
-/// [`Limits::diagnostics`](crate::Limits::diagnostics) are counted.
-pub fn not_generated_yet(specification: &Specification, limits: &Limits) -> Vec<Diagnostic> {
+/// One diagnostic, with construct and reason, for every use of a construct without code, in the main file and
+/// in included files: what belongs to the CORBA Component Model, and native types where values are sent.
+/// Those beyond [`Limits::diagnostics`](crate::Limits::diagnostics) are counted.
+pub fn not_generated(specification: &Specification, limits: &Limits) -> Vec<Diagnostic> {
     let options = Options {
         limits: limits.clone(),
         ..Options::default()
@@ -28,6 +28,9 @@ pub fn not_generated_yet(specification: &Specification, limits: &Limits) -> Vec<
     findings::join(vec![check.found])
 }
 
+const COMPONENT_MODEL: &str = "it belongs to the CORBA Component Model, which Punctual does not implement";
+const NO_WIRE_FORM: &str = "its values have no form in messages; only local interfaces can use it";
+
 struct Check<'s> {
     specification: &'s Specification,
     found: Findings<'s>,
@@ -36,13 +39,13 @@ struct Check<'s> {
 }
 
 impl Check<'_> {
-    fn report(&mut self, span: Span, construct: &'static str, user: &str) {
+    fn report(&mut self, span: Span, construct: &'static str, user: &str, reason: &str) {
         if self.seen.insert((span, construct)) {
             self.found.add(
                 Diagnostic::new(
-                    Code::NotGeneratedYet,
+                    Code::NotGenerated,
                     span,
-                    format!("`{user}` uses {construct}, for which no code is generated yet"),
+                    format!("`{user}` uses {construct}, for which no code is generated: {reason}"),
                 )
                 .here(format!("{construct} is checked, but not generated"))
                 .with_help("exclude it with `#ifndef __PUNCTUAL_IDL__` and `#endif`"),
@@ -76,7 +79,9 @@ impl Check<'_> {
                 self.exports(&value.operations, &value.attributes);
                 self.exports(&value.factories, &[]);
             }
-            DefinitionKind::Accepted(accepted) => self.report(span, accepted.construct, &name),
+            DefinitionKind::Accepted(accepted) => {
+                self.report(span, accepted.construct, &name, COMPONENT_MODEL)
+            }
             _ => {}
         }
     }
@@ -97,7 +102,7 @@ impl Check<'_> {
         let is_native = |of: &&Definition| matches!(of.kind, DefinitionKind::Native);
         let native = self.innermost(ty).filter(is_native);
         if native.is_some_and(|native| !self.specification.is_type_code(native)) {
-            self.report(span, "a native type", user);
+            self.report(span, "a native type", user, NO_WIRE_FORM);
         }
     }
 

@@ -53,7 +53,7 @@ impl Resolver<'_> {
                     union.discriminator.span,
                     "a union cannot be switched on this type",
                 )
-                .with_help("use an integer type, `octet`, `char`, `boolean` or an enum"),
+                .with_help("use an integer type, `octet`, `char`, `wchar`, `boolean` or an enum"),
             );
         }
         let mut labels = HashMap::new();
@@ -112,6 +112,8 @@ impl Resolver<'_> {
             // IDL 4.2, 7.4.13.4.
             Type::Char | Type::Octet | Type::Int8 => 1 << 8,
             Type::Short | Type::UShort => 1 << 16,
+            // IDL 4.2, 7.4.13.4; Unicode has no characters for surrogates.
+            Type::WChar => 0x11_0000 - 0x800,
             Type::Long | Type::ULong => 1 << 32,
             Type::LongLong | Type::ULongLong => 1 << 64,
             Type::Ref(id) => match &self.spec[*id].kind {

@@ -437,6 +437,11 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("typedef fixed<4, 5> T;", &["IDL0062 1:18"]),
     ("union U switch (float) { case 1: long x; };", &["IDL0063 1:17"]),
     ("union U switch (uint8) { case 256: long x; };", &["IDL0065 1:31"]),
+    ("union U switch (wchar) { case 'a': long x; };", &["IDL0065 1:31"]),
+    (
+        "union U switch (wchar) { case L'a': long x; case L'\\x61': long y; };",
+        &["IDL0064 1:50"],
+    ),
     ("union U switch (int8) { case 128: long x; };", &["IDL0065 1:30"]),
     (
         "union U switch (string) { case \"a\": long x; };",
@@ -582,7 +587,7 @@ const ELSEWHERE: &[Code] = &[
     Code::Omitted,
     Code::LateKeyword,
     Code::NestingTooDeep,
-    Code::NotGeneratedYet,
+    Code::NotGenerated,
 ];
 
 #[test]
@@ -848,7 +853,7 @@ const WITHOUT_EXAMPLE: [Code; 6] = [
     Code::LimitExceeded,
     Code::Omitted,
     Code::NestingTooDeep,
-    Code::NotGeneratedYet,
+    Code::NotGenerated,
 ];
 
 #[test]

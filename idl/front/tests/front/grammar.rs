@@ -117,7 +117,7 @@ const ACCEPTED: &[(&str, &str)] = &[
     ),
     (
         "switch_type_spec",
-        "union A switch (char) { case 'a': long x; }; union B switch (boolean) { case TRUE: long x; }; union C switch (unsigned long long) { case 1: long x; };",
+        "union A switch (char) { case 'a': long x; }; union B switch (boolean) { case TRUE: long x; }; union W switch (wchar) { case L'a': long x; default: long y; }; union C switch (unsigned long long) { case 1: long x; };",
     ),
     (
         "switch_type_spec, enum",

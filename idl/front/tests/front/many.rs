@@ -1,6 +1,6 @@
 //! More diagnostics than the limit: no error is lost, and the work is bounded.
 
-use punctual_idl::hir::not_generated_yet;
+use punctual_idl::hir::not_generated;
 use punctual_idl::{Code, Diagnostic, Limits, Options, Outcome, Severity, compile_text};
 
 const LIMIT: usize = 100;
@@ -100,8 +100,8 @@ fn the_number_of_constructs_without_code_is_bounded_and_the_others_are_counted()
         .map(|number| format!("component C{number} {{}};\n"))
         .collect();
     let specification = compiled(&text, &[]).specification.unwrap();
-    let found = not_generated_yet(&specification, &Limits::default());
-    assert_eq!(messages(&found, Code::NotGeneratedYet).len(), LIMIT);
+    let found = not_generated(&specification, &Limits::default());
+    assert_eq!(messages(&found, Code::NotGenerated).len(), LIMIT);
     assert_eq!(messages(&found, Code::Omitted), ["and 4900 more errors"]);
     assert_eq!(found.len(), LIMIT + 1);
 }

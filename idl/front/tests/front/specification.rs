@@ -1,7 +1,7 @@
 //! The resolved specification and the questions it answers.
 
 use punctual_idl::Limits;
-use punctual_idl::hir::{Definition, DefinitionKind, Direction, Specification, Type, not_generated_yet};
+use punctual_idl::hir::{Definition, DefinitionKind, Direction, Specification, Type, not_generated};
 
 use super::support::accepted;
 
@@ -212,27 +212,33 @@ fn value_types() {
     );
 }
 
-/// What is not generated yet, by its name in the message.
+/// What is not generated, by its name and the reason in the message.
 #[test]
-fn what_is_not_generated_yet_is_named() {
-    for (text, construct) in [
-        ("native N; interface I { void f(in N x); };", "a native type"),
+fn what_is_not_generated_is_named_with_the_reason() {
+    const MODEL: &str = "the CORBA Component Model, which Punctual does not implement";
+    for (text, construct, reason) in [
+        (
+            "native N; interface I { void f(in N x); };",
+            "a native type",
+            "no form in messages",
+        ),
         (
             "native N; typedef sequence<N> T; struct S { T x; };",
             "a native type",
+            "no form in messages",
         ),
-        ("component C {};", "component"),
-        ("porttype P { attribute long a; };", "porttype"),
-        ("module T<typename X> { typedef X Y; };", "template module"),
+        ("component C {};", "component", MODEL),
+        ("porttype P { attribute long a; };", "porttype", MODEL),
+        ("module T<typename X> { typedef X Y; };", "template module", MODEL),
     ] {
-        let found = not_generated_yet(&accepted(text), &Limits::default());
+        let found = not_generated(&accepted(text), &Limits::default());
         assert_eq!(found.len(), 1, "{text}: {found:?}");
         assert!(
-            found[0].message.contains(construct),
+            found[0].message.contains(construct) && found[0].message.contains(reason),
             "{text}: {}",
             found[0].message
         );
-        assert_eq!(found[0].code, punctual_idl::Code::NotGeneratedYet);
+        assert_eq!(found[0].code, punctual_idl::Code::NotGenerated);
     }
     let generated = accepted(
         "native N; typedef sequence<N> T; local interface L { L f(inout L x); N g(in T x); };\n\
@@ -245,14 +251,14 @@ fn what_is_not_generated_yet_is_named() {
          interface I { Object f(in string<4> s, out I other) raises (X); attribute boolean b; };\n\
          const double d = 1.0; };",
     );
-    assert_eq!(not_generated_yet(&generated, &Limits::default()), []);
+    assert_eq!(not_generated(&generated, &Limits::default()), []);
 }
 
-/// What the table "Not generated yet" of docs/mapping.md lists is reported.
+/// What the table "Not generated" of docs/mapping.md lists is reported.
 #[test]
-fn the_page_of_the_mapping_lists_what_is_not_generated_yet() {
+fn the_page_of_the_mapping_lists_what_is_not_generated() {
     const PAGE: &str = include_str!("../../../../docs/mapping.md");
-    let (_, table) = PAGE.split_once("## Not generated yet").unwrap();
+    let (_, table) = PAGE.split_once("## Not generated").unwrap();
     let rows: Vec<&str> = table
         .lines()
         .filter(|line| line.starts_with("| "))
@@ -262,7 +268,7 @@ fn the_page_of_the_mapping_lists_what_is_not_generated_yet() {
     for row in rows {
         let idl = row.split('|').nth(2).unwrap().trim().trim_matches('`');
         assert!(
-            !not_generated_yet(&accepted(idl), &Limits::default()).is_empty(),
+            !not_generated(&accepted(idl), &Limits::default()).is_empty(),
             "{idl} is generated"
         );
     }

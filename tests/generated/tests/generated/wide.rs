@@ -3,10 +3,14 @@
 use std::sync::Mutex;
 
 use punctual_any::{Any, AnyView, Kind, Typed, Value};
-use punctual_cdr::{Endian, Fixed, LongDouble, WChar, WString};
+use punctual_cdr::{
+    CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian, Fixed, LongDouble, WChar, WString,
+};
 use punctual_generated_tests::{
     MemoryOrb,
-    wide::wide::{Amount, EURO, Key, Price, RATE, Shop, ShopRef, TooDear, UNIT, shop::ChangeError},
+    wide::wide::{
+        Alone, Amount, EURO, Few, Key, Price, RATE, Shop, ShopRef, Symbol, TooDear, UNIT, shop::ChangeError,
+    },
 };
 use punctual_types::SystemException;
 
@@ -29,6 +33,11 @@ impl Shop for Market {
         let mut price = given.clone();
         price.notes = all.iter().map(|key| WString::from(format!("{key:?}"))).collect();
         Ok(price)
+    }
+
+    fn show(&self, given: &Symbol, few: &mut Few) -> Result<Symbol, SystemException> {
+        *few = Few::NoMember(WChar('💧'));
+        Ok(given.clone())
     }
 
     fn dynamic(&self, value: AnyView<'_>) -> Result<Any, SystemException> {
@@ -129,4 +138,110 @@ fn type_codes_have_bounds_and_digits() {
     assert_eq!(WString::<8>::type_code().to_string(), "wstring<8>");
     assert_eq!(Amount::type_code().to_string(), "fixed<8, 2>");
     assert_eq!(WChar::type_code().kind().unwrap(), Kind::WChar);
+}
+
+fn symbols() -> [Symbol; 5] {
+    [
+        Symbol::Price(EURO, -7),
+        Symbol::Price(WChar('£'), 7),
+        Symbol::Unit("m²".into()),
+        Symbol::Other(WChar('\u{0}'), Key::Number(1)),
+        Symbol::Other(WChar('💧'), Key::Name("drop".into())),
+    ]
+}
+
+#[test]
+fn wide_characters_select_the_members_of_unions() {
+    both(|shop| {
+        for symbol in symbols() {
+            let mut few = Few::One(3);
+            assert_eq!(shop.show(&symbol, &mut few).unwrap(), symbol);
+            assert_eq!(few, Few::NoMember(WChar('💧')));
+            let any = Any::new(&symbol).unwrap();
+            assert_eq!(shop.dynamic(&any).unwrap().get::<Symbol>().unwrap(), symbol);
+        }
+    });
+    assert_eq!(Symbol::default(), Symbol::Price(EURO, 0));
+    assert_eq!(Alone::default(), Alone::Only(WChar('\0'), 0));
+}
+
+/// The value in a message of this minor version of GIOP, big-endian, behind a header of 12 octets.
+fn message(minor: u8, value: &impl Encode) -> Result<Vec<u8>, CdrErrorKind> {
+    let mut octets = [&b"GIOP\x01"[..], &[minor, 0, 0, 0, 0, 0, 0]].concat();
+    let written = value.encode(&mut Encoder::resume(&mut octets, Endian::Big));
+    written.map(|()| octets).map_err(|error| error.kind)
+}
+
+#[test]
+fn the_discriminator_has_the_form_of_a_wide_character() {
+    let price = Symbol::Price(EURO, -7);
+    // A number in GIOP 1.1, a length and octets from GIOP 1.2 on, and nothing in GIOP 1.0.
+    let old = [0x20, 0xac, 0, 0, 0xff, 0xff, 0xff, 0xf9];
+    let new = [2, 0x20, 0xac, 0, 0xff, 0xff, 0xff, 0xf9];
+    assert_eq!(message(0, &price), Err(CdrErrorKind::WideTextInRequest));
+    for (minor, body) in [(1, old), (2, new)] {
+        let octets = message(minor, &price).unwrap();
+        assert_eq!(octets[12..], body, "GIOP 1.{minor}");
+        let mut decoder = Decoder::new(&octets, Endian::Big).at(12);
+        assert_eq!(Symbol::decode(&mut decoder).unwrap(), price);
+        let mut again = Symbol::Price(WChar('£'), 0);
+        again
+            .decode_into(&mut Decoder::new(&octets, Endian::Big).at(12))
+            .unwrap();
+        assert_eq!(again, price);
+    }
+    let drop = Few::NoMember(WChar('💧'));
+    assert_eq!(message(1, &drop), Err(CdrErrorKind::TextNotInCodeSet));
+    assert_eq!(message(2, &drop).unwrap()[12..], [4, 0xd8, 0x3d, 0xdc, 0xa7]);
+    for wrong in [
+        Symbol::Price(WChar('m'), 0),
+        Symbol::Other(WChar('£'), Key::default()),
+    ] {
+        assert_eq!(
+            message(2, &wrong),
+            Err(CdrErrorKind::UnionLabelMismatch),
+            "{wrong:?}"
+        );
+    }
+}
+
+#[test]
+fn labels_of_wide_characters_are_wide_characters_in_the_type_code() {
+    let code = Few::type_code();
+    let mut octets = Vec::new();
+    code.encode(&mut Encoder::new(&mut octets, Endian::Big)).unwrap();
+    let tail = [
+        &[26, 0, 0, 0][..],        // the discriminator: tk_wchar, little-endian as all of it
+        &[0xff, 0xff, 0xff, 0xff], // no default
+        &[1, 0, 0, 0],             // one member
+        &[2, 0, b'a'],             // its label, in the form of an encapsulation: GIOP 1.2
+        &[0, 4, 0, 0, 0, b'o', b'n', b'e', 0], // aligned: its name
+        &[0, 0, 0, 10, 0, 0, 0],   // tk_octet
+    ];
+    assert!(octets.ends_with(&tail.concat()), "{octets:?}");
+    let code = Symbol::type_code();
+    let labels: Vec<_> = code.view().cases().unwrap().map(|case| case.unwrap().0).collect();
+    assert_eq!(labels, [Some(0x20ac), Some(0xa3), Some(0x6d), None]);
+    assert_eq!(code.view().to_owned().unwrap(), code);
+}
+
+#[test]
+fn a_union_on_a_wide_character_is_built_at_run_time() {
+    let code = Symbol::type_code();
+    let unit = Value::union(&code, Value::WChar('m')).unwrap();
+    let any = Any::from_value(code.clone(), &unit).unwrap();
+    assert_eq!(any.get::<Symbol>().unwrap(), Symbol::Unit("".into()));
+    for symbol in symbols() {
+        let any = Any::new(&symbol).unwrap();
+        let tree = any.value().unwrap();
+        assert_eq!(Any::from_value(code.clone(), &tree).unwrap(), any);
+        let Value::Union(selector, _) = tree else {
+            panic!("no union")
+        };
+        assert!(matches!(*selector, Value::WChar(_)), "{selector:?}");
+    }
+    assert!(
+        Value::union(&code, Value::Char('m')).is_err(),
+        "a `char` is no `wchar`"
+    );
 }

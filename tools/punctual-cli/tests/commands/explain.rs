@@ -25,9 +25,28 @@ fn a_code_is_explained_in_every_form_in_which_it_is_seen() {
 
 #[test]
 fn kinds_and_everything_are_listed() {
-    assert_eq!(run(["explain"]).said.lines().count(), Minor::OWN.len());
+    let all = Minor::OWN.len() + Minor::OMG.len();
+    assert_eq!(run(["explain"]).said.lines().count(), all);
     let transient = run(["explain", "TRANSIENT"]).said;
     assert!(transient.lines().count() > 3 && transient.lines().all(|line| line.contains("CORBA::TRANSIENT")));
+}
+
+#[test]
+fn a_code_of_the_omg_is_explained_for_each_kind_of_exception() {
+    for form in [&["OMG", "1"][..], &["minor OMG 1"], &["0x4f4d0001"]] {
+        let said = run([&["explain"], form].concat()).said;
+        let starts = [
+            "OMG 1 (0x4f4d0001, CORBA::TRANSIENT): ",
+            "OMG 1 (0x4f4d0001, CORBA::INV_OBJREF): ",
+        ];
+        assert_eq!(said.lines().count(), 2, "{form:?}: {said}");
+        assert!(
+            said.lines()
+                .zip(starts)
+                .all(|(line, start)| line.starts_with(start)),
+            "{said}"
+        );
+    }
 }
 
 #[test]
@@ -52,6 +71,15 @@ fn the_page_has_every_code() {
         let kind = minor.kind().expect("it has one").name();
         let text = minor.text().expect("it has one");
         page.push_str(&format!("| {} | {kind} | {text} |\n", minor.0 & 0xfff));
+    }
+    page.push_str(
+        "\n## Codes of the OMG\n\n\
+         The same number has a different meaning for each kind of exception: `punctual explain OMG 1`. These\n\
+         are the ones that Punctual raises; peers may send others (CORBA 3.3 part 1, annex A.5).\n\n\
+         | code | exception | meaning, and what to try |\n|---|---|---|\n",
+    );
+    for (kind, minor, text) in Minor::OMG {
+        page.push_str(&format!("| {minor} | {} | {text} |\n", kind.name()));
     }
     if std::env::var_os("PUNCTUAL_BLESS").is_some() {
         fs::write(PAGE, &page).unwrap();

@@ -1,6 +1,6 @@
 //! Encoded arguments of an asynchronous call, kept for further attempts.
 
-use punctual_cdr::{CdrError, CdrErrorKind, CharSet, Encoder};
+use punctual_cdr::{CdrError, CdrErrorKind, CodeSets, Encoder};
 
 /// Encoded arguments of a request, to be sent again after the caller has continued.
 pub(super) struct Arguments {
@@ -13,14 +13,14 @@ pub(super) struct Arguments {
 pub(super) struct Context {
     /// Offset of their first octet from a multiple of 8.
     offset: usize,
-    char_set: CharSet,
+    code_sets: CodeSets,
 }
 
 impl Context {
     pub(super) fn of(encoder: &Encoder<'_>) -> Self {
         Self {
             offset: encoder.position() % 8,
-            char_set: encoder.char_set(),
+            code_sets: encoder.code_sets(),
         }
     }
 }

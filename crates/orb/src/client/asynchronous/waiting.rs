@@ -54,7 +54,7 @@ impl Reference {
                     message: &reply_buffer.message[..header.total_size()],
                     header: &header,
                     fragment_starts: &reply_buffer.fragment_starts,
-                    char_set: shared.char_set(),
+                    char_set: shared.code_sets().char,
                 };
                 self.show_reply(seen, &view, body);
                 let attempt = self.decode_reply(view, body, route, call)?;

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use punctual_cdr::CharSet;
+use punctual_cdr::CodeSets;
 use punctual_os::PiMutex;
 use punctual_transport::Transport;
 
@@ -41,12 +41,12 @@ impl Endpoints {
         &self,
         transport: &Arc<dyn Transport>,
         address: String,
-        char_set: Option<CharSet>,
+        code_sets: Option<CodeSets>,
     ) -> Arc<Endpoint> {
         let key = Arc::new(EndpointKey {
             profile_tag: transport.profile_tag(),
             address,
-            char_set,
+            code_sets,
         });
         let part = self.part_of(&key);
         let known = part.lock().get(&key).and_then(Weak::upgrade);

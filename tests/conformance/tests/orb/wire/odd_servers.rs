@@ -2,7 +2,12 @@
 
 use std::thread;
 
-use punctual::{Completion, Limits, Minor, Orb, ResolveError, SystemException, SystemExceptionKind as Kind};
+use punctual::{
+    Completion, Interface, Limits, Minor, Orb, ResolveError, SystemException, SystemExceptionKind as Kind,
+    WString,
+    any::{Any, Kind as TypeKind, TypeCode, Value},
+    dynamic::RequestError,
+};
 use punctual_fixtures::{
     conformance::ProbeRef,
     conformance::probe::GreetError,
@@ -483,11 +488,15 @@ fn who_cannot_be_reached_is_said_why() {
 }
 
 fn code_sets(native: u32, conversion: &[u32]) -> Vec<(u32, Vec<u8>)> {
+    with_wide(native, conversion, UTF16)
+}
+
+fn with_wide(native: u32, conversion: &[u32], wide: u32) -> Vec<(u32, Vec<u8>)> {
     let list = |octets: Octets, native, conversion: &[u32]| {
         let octets = octets.u32(native).u32(conversion.len() as u32);
         conversion.iter().fold(octets, |octets, id| octets.u32(*id))
     };
-    let data = COMMON.encapsulation(|data| list(list(data, native, conversion), UTF16, &[]));
+    let data = COMMON.encapsulation(|data| list(list(data, native, conversion), wide, &[]));
     vec![(CODE_SETS, data)]
 }
 
@@ -575,4 +584,70 @@ fn text_that_the_server_could_not_read_is_not_sent() {
             assert_eq!(probe.greet("plain").unwrap(), "fine");
         },
     );
+}
+
+/// Wide text in an argument, in an `any`, and in a union inside of it; then an `any` without wide text.
+fn send_wide_text(probe: &ProbeRef) -> [Result<(), SystemException>; 4] {
+    let wide = |text: &str| Any::new(&<WString>::from(text)).unwrap();
+    let of = TypeCode::basic(TypeKind::WChar);
+    let union = TypeCode::union(
+        "IDL:U:1.0",
+        "U",
+        of,
+        None,
+        [(0x20ac, "n", TypeCode::basic(TypeKind::Short))],
+    );
+    let union = Any::from_value(union.clone(), &Value::initial(&union).unwrap()).unwrap();
+    let arguments = [
+        wide("ö"),
+        Any::new(&wide("ö")).unwrap(),
+        union,
+        Any::new(&Any::new(&7).unwrap()).unwrap(),
+    ];
+    arguments.map(|argument| {
+        let request = probe.as_object().request("show").argument("value", argument);
+        request.invoke().map(drop).map_err(|error| match error {
+            RequestError::System(exception) => exception,
+            other => panic!("{other}"),
+        })
+    })
+}
+
+#[test]
+fn wide_text_is_not_sent_to_a_server_that_states_no_code_set_for_it() {
+    let refused = |version: u8| match version {
+        0 => (Kind::Marshal, Minor::OMG_WIDE_TEXT_IN_REQUEST),
+        _ => (Kind::InvObjref, Minor::OMG_NO_WIDE_CODE_SET),
+    };
+    let none = || with_wide(UTF8, &[], 0);
+    for (version, components, expected) in [
+        (0, code_sets(UTF8, &[]), Some(refused(0))),
+        (1, vec![], Some(refused(1))),
+        (1, none(), Some(refused(1))),
+        (2, vec![], Some(refused(1))),
+        (2, none(), Some(refused(1))),
+        (1, code_sets(UTF8, &[]), None),
+        (2, code_sets(UTF8, &[]), None),
+    ] {
+        let listener = Listener::open();
+        let orb = client();
+        let probe = resolve(&orb, [1, version], listener.port, &components).unwrap();
+        thread::scope(|scope| {
+            let answered = if expected.is_some() { 1 } else { 4 };
+            let server = scope.spawn(move || {
+                let mut peer = listener.accept();
+                for _ in 0..answered {
+                    answer(&mut peer, |dialect, id| dialect.reply(id, 0, |body| body));
+                }
+            });
+            let [results @ .., plain] = send_wide_text(&probe);
+            assert_eq!(plain, Ok(()), "what has no wide text is sent");
+            for result in results {
+                let expected =
+                    expected.map(|(kind, minor)| SystemException::new(kind, minor, Completion::No));
+                assert_eq!(result.err(), expected, "GIOP 1.{version}");
+            }
+            server.join().unwrap();
+        });
+    }
 }
