@@ -1,41 +1,58 @@
 //! Operations and types from IDL files.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use clap::Args;
 use punctual::any::{Kind, TypeCode, ValueModifier};
 use punctual_idl::{
     FileLoader, Options, Specification,
     hir::{
-        Attribute, Bitmask, Bitset, Case, ConstantValue, DefinitionId, DefinitionKind, Direction,
-        InterfaceFlavour, Member, Type,
+        Bitmask, Bitset, Case, ConstantValue, DefinitionId, DefinitionKind, Direction, InterfaceFlavour,
+        Member, Type,
     },
 };
 
 use super::operation::{Mode, Operation, Parameter};
-use crate::diagnostics::rendered;
+use crate::{arguments::macro_definition, diagnostics::rendered};
 
-/// Reads a file and what it includes; errors go to standard error.
-///
-/// # Errors
-/// There are errors in the IDL.
-pub fn read(
-    file: &Path,
-    include_dirs: &[PathBuf],
-    defines: &[(String, String)],
-) -> Result<Specification, String> {
-    let options = Options {
-        include_dirs: include_dirs.to_vec(),
-        defines: defines.to_vec(),
-        ..Options::default()
-    };
-    let outcome = punctual_idl::compile(file, &options, &FileLoader::new());
-    outcome.specification.ok_or_else(|| {
-        eprint!("{}", rendered(&outcome.diagnostics, &outcome.files));
-        format!(
-            "{} cannot be used; `punctual idl check` shows errors and warnings",
-            file.display()
-        )
-    })
+/// The IDL of a command, with settings of the preprocessor.
+#[derive(Args, Debug)]
+pub struct IdlFile {
+    /// IDL file that declares the types
+    #[arg(long = "idl", value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Search this folder for files that the IDL includes
+    #[arg(short = 'I', long = "include-dir", value_name = "DIR")]
+    include_dirs: Vec<PathBuf>,
+    /// Define a macro of the IDL's preprocessor; the default value is 1
+    #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = macro_definition)]
+    defines: Vec<(String, String)>,
+}
+
+impl IdlFile {
+    /// Reads the file and what it includes; errors go to standard error. `None`: no file is stated.
+    ///
+    /// # Errors
+    /// There are errors in the IDL.
+    pub fn read(&self) -> Result<Option<Specification>, String> {
+        let Some(file) = &self.file else {
+            return Ok(None);
+        };
+        let options = Options {
+            include_dirs: self.include_dirs.clone(),
+            defines: self.defines.clone(),
+            ..Options::default()
+        };
+        let outcome = punctual_idl::compile(file, &options, &FileLoader::new());
+        let specification = outcome.specification.ok_or_else(|| {
+            eprint!("{}", rendered(&outcome.diagnostics, &outcome.files));
+            format!(
+                "{} cannot be used; `punctual idl check` shows errors and warnings",
+                file.display()
+            )
+        });
+        specification.map(Some)
+    }
 }
 
 /// All interfaces, each behind its bases.
@@ -60,17 +77,16 @@ pub fn interface(idl: &Specification, name: &str) -> Option<DefinitionId> {
     interfaces(idl).find(named)
 }
 
-/// The names of an interface's operations, inherited ones first; attributes as `_get_name` and `_set_name`.
+/// The names of an interface's operations, inherited ones first, and of its attributes.
 pub fn names(idl: &Specification, of: DefinitionId) -> Vec<String> {
     let operations = idl
         .all_operations(of)
         .into_iter()
         .map(|operation| operation.item.name.clone());
-    let attributes = idl.all_attributes(of).into_iter().flat_map(|attribute| {
-        let Attribute { name, readonly, .. } = attribute.item;
-        let set = (!readonly).then(|| format!("_set_{name}"));
-        std::iter::once(format!("_get_{name}")).chain(set)
-    });
+    let attributes = idl
+        .all_attributes(of)
+        .into_iter()
+        .map(|attribute| attribute.item.name.clone());
     operations.chain(attributes).collect()
 }
 

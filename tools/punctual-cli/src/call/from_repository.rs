@@ -7,16 +7,16 @@ use punctual::{
 
 use super::operation::{Mode, Operation, Parameter};
 
-/// The names of an interface's operations; attributes as `_get_name` and `_set_name`.
+/// The names of an interface's operations and attributes.
 pub fn names(interface: &InterfaceDescription) -> Vec<String> {
     let operations = interface
         .operations
         .iter()
         .map(|operation| operation.name.clone());
-    let attributes = interface.attributes.iter().flat_map(|attribute| {
-        let set = (!attribute.is_readonly).then(|| format!("_set_{}", attribute.name));
-        std::iter::once(format!("_get_{}", attribute.name)).chain(set)
-    });
+    let attributes = interface
+        .attributes
+        .iter()
+        .map(|attribute| attribute.name.clone());
     operations.chain(attributes).collect()
 }
 

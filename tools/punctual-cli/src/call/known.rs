@@ -39,7 +39,7 @@ impl<'i> Known<'i> {
         }
     }
 
-    /// Names of all operations.
+    /// Names of all operations and attributes.
     pub fn names(&self) -> Vec<String> {
         match self {
             Self::Declared(idl, id) => from_idl::names(idl, *id),
@@ -47,7 +47,23 @@ impl<'i> Known<'i> {
         }
     }
 
-    /// The operation with this name; `None`: there is none.
+    /// The declaration of the operation or attribute with this name, as in IDL.
+    pub fn declaration(&self, name: &str) -> String {
+        let declared = match self.operation(name) {
+            Some(operation) => operation.map(|operation| operation.to_string()),
+            None => match self.operation(&format!("_get_{name}")) {
+                Some(get) => {
+                    let is_readonly = self.operation(&format!("_set_{name}")).is_none();
+                    get.map(|get| get.as_attribute(name, is_readonly))
+                }
+                None => Ok(name.to_owned()),
+            },
+        };
+        declared.unwrap_or_else(|problem| format!("{name}: {problem}"))
+    }
+
+    /// The operation with this name; `_get_NAME` and `_set_NAME` are those of an attribute. `None`: there is
+    /// none.
     ///
     /// # Errors
     /// It has a parameter that cannot be sent.

@@ -1,18 +1,17 @@
 //! `punctual call`: calls an operation of any object, without generated code.
 
 mod conversion;
-mod from_idl;
+pub mod from_idl;
 mod from_repository;
 mod known;
 mod literal;
 mod operation;
-mod printed;
+pub mod printed;
 mod quad;
 
 use std::{
     fmt,
     io::{self, IsTerminal},
-    path::PathBuf,
     process::ExitCode,
     time::Duration,
 };
@@ -24,14 +23,15 @@ use punctual::{
     dynamic::{Reply, RequestError},
 };
 use punctual_idl::Specification;
-use punctual_report::terminal::complain;
+use punctual_report::terminal::{complain, fitted};
 
 use self::{
     conversion::Reading,
+    from_idl::IdlFile,
     known::Known,
     operation::{Operation, Parameter},
 };
-use crate::arguments::{macro_definition, priority, seconds};
+use crate::arguments::{priority, seconds};
 
 pub const HELP: &str = "\
 Examples:
@@ -76,15 +76,8 @@ pub struct Options {
     /// Values of the `in` and `inout` parameters
     #[arg(value_name = "ARGS", allow_negative_numbers = true)]
     arguments: Vec<String>,
-    /// IDL file that declares the object's interface [default: query its interface repository]
-    #[arg(long, value_name = "FILE")]
-    idl: Option<PathBuf>,
-    /// Search this folder for files that the IDL includes
-    #[arg(short = 'I', long = "include-dir", value_name = "DIR")]
-    include_dirs: Vec<PathBuf>,
-    /// Define a macro of the IDL's preprocessor; the default value is 1
-    #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = macro_definition)]
-    defines: Vec<(String, String)>,
+    #[command(flatten)]
+    idl: IdlFile,
     /// Interface to use [default: the object's own one]
     #[arg(long, value_name = "NAME")]
     interface: Option<String>,
@@ -188,8 +181,7 @@ impl From<RequestError> for Failed {
 }
 
 fn call(options: &Options) -> Result<String, Failed> {
-    let read = |file| from_idl::read(file, &options.include_dirs, &options.defines);
-    let idl = options.idl.as_deref().map(read).transpose()?;
+    let idl = options.idl.read()?;
     let orb = Orb::builder()
         .scheduling_class(SchedulingClass::Other)
         .lock_memory(false)
@@ -248,24 +240,17 @@ fn find(
         .ok_or_else(|| {
             let (interface, all) = (known.title(), known.names().join(", "));
             Failed::NotSent(format!(
-                "interface `{interface}` has no operation `{name}`; it has {all}"
+                "interface `{interface}` has no operation or attribute `{name}`; it has {all}"
             ))
         })?;
     Ok(found?)
 }
 
-/// The operations of the object's interface, as IDL.
+/// The operations and attributes of the object's interface, as IDL.
 fn list(options: &Options, object: &ObjectRef, idl: Option<&Specification>) -> Result<String, Failed> {
     let known = Known::find(options, object, idl, &[])?;
-    let lines = known
-        .names()
-        .into_iter()
-        .map(|name| match known.operation(&name) {
-            Some(Ok(operation)) => operation.to_string(),
-            Some(Err(problem)) => format!("{name}: {problem}"),
-            None => name,
-        });
-    Ok(lines.collect::<Vec<_>>().join("\n"))
+    let lines = known.names().into_iter().map(|name| known.declaration(&name));
+    Ok(fitted(&lines.collect::<Vec<_>>().join("\n")))
 }
 
 fn values(

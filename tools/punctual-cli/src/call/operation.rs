@@ -102,6 +102,31 @@ impl Operation {
     }
 }
 
+impl Operation {
+    /// The declaration of the attribute that this operation reads.
+    pub fn as_attribute(&self, name: &str, is_readonly: bool) -> String {
+        let readonly = if is_readonly { "readonly " } else { "" };
+        let raises = if is_readonly { "raises" } else { "getraises" };
+        format!(
+            "{readonly}attribute {} {name}{}",
+            Named(&self.returns),
+            clause(raises, &self.raises)
+        )
+    }
+}
+
+/// A clause with exceptions; nothing without exceptions.
+fn clause(word: &str, exceptions: &[TypeCode]) -> String {
+    let names: Vec<_> = exceptions
+        .iter()
+        .map(|exception| Named(exception).to_string())
+        .collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!(" {word} ({})", names.join(", ")),
+    }
+}
+
 /// Formats the operation as in IDL.
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -118,16 +143,7 @@ impl fmt::Display for Operation {
             let comma = if index > 0 { ", " } else { "" };
             write!(f, "{comma}{mode} {} {}", Named(&parameter.of), parameter.name)?;
         }
-        f.write_str(")")?;
-        let raises: Vec<_> = self
-            .raises
-            .iter()
-            .map(|exception| Named(exception).to_string())
-            .collect();
-        if !raises.is_empty() {
-            write!(f, " raises ({})", raises.join(", "))?;
-        }
-        Ok(())
+        write!(f, "){}", clause("raises", &self.raises))
     }
 }
 

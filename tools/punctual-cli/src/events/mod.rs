@@ -2,6 +2,7 @@
 
 mod client;
 mod gateway;
+mod payload;
 mod record;
 mod schedule;
 mod send;

@@ -6,6 +6,8 @@ use punctual::any::Kind;
 use punctual_events::rtec::rtec_event_comm::EventView;
 use serde_json::{Value, json};
 
+use super::payload::PayloadTypes;
+
 /// A received event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
@@ -18,12 +20,14 @@ pub struct Record {
     pub received: u64,
     pub sent: u64,
     pub payload: Vec<u8>,
-    /// Kind of the value, if there is one.
+    /// Value of the payload or of the `any`, as JSON; or why it is none.
+    pub value: Option<Result<String, String>>,
+    /// Kind of the `any`, if there is one.
     pub any: Option<String>,
 }
 
 impl Record {
-    pub fn new(event: &EventView<'_>) -> Self {
+    pub fn new(event: &EventView<'_>, types: &PayloadTypes) -> Self {
         let header = &event.header;
         let any = match event.data.any_value.type_code().kind() {
             Ok(Kind::Null) => None,
@@ -38,6 +42,7 @@ impl Record {
             received: since_1970(header.ec_recv_time),
             sent: since_1970(header.ec_send_time),
             payload: event.data.payload.to_vec(),
+            value: types.value(event),
             any,
         }
     }
@@ -47,6 +52,7 @@ impl Record {
             "type": self.event_type, "source": self.source, "ttl": self.ttl,
             "created_us": self.created, "received_us": self.received, "sent_us": self.sent,
             "payload": hex(&self.payload), "text": self.text(), "any": self.any,
+            "value": self.value.as_ref().and_then(|value| serde_json::from_str::<Value>(value.as_ref().ok()?).ok()),
         })
     }
 
@@ -60,10 +66,12 @@ impl Record {
             self.payload.len()
         );
         // Writing to a string does not fail.
-        let _ = match self.text() {
-            Some("") => Ok(()),
-            Some(text) => write!(line, "  \"{text}\""),
-            None => write!(line, "  {}", shortened(&self.payload)),
+        let _ = match (&self.value, self.text()) {
+            (Some(Ok(value)), _) => write!(line, "  {value}"),
+            (Some(Err(problem)), _) => write!(line, "  {}: {problem}", shortened(&self.payload)),
+            (None, Some("")) => Ok(()),
+            (None, Some(text)) => write!(line, "  \"{text}\""),
+            (None, None) => write!(line, "  {}", shortened(&self.payload)),
         };
         let _ = self.any.as_ref().map(|kind| write!(line, "  any: {kind}"));
         line
@@ -122,6 +130,7 @@ mod tests {
             received: 3_723_000_004,
             sent: 0,
             payload: payload.to_vec(),
+            value: None,
             any: None,
         }
     }

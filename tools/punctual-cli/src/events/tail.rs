@@ -8,10 +8,18 @@ use std::{
 use clap::Args;
 use punctual::Priority;
 use punctual_events::RemoteSubscription;
+use punctual_report::terminal;
 use punctual_system::signals::Termination;
 
-use super::{DEFAULT_CHANNEL, Failed, SLICE, client, filter, record::Record};
-use crate::arguments::{priority, seconds};
+use super::{
+    DEFAULT_CHANNEL, Failed, SLICE, client, filter,
+    payload::{PayloadType, PayloadTypes},
+    record::Record,
+};
+use crate::{
+    arguments::{priority, seconds},
+    call::from_idl::IdlFile,
+};
 
 pub const HELP: &str = "\
 Examples:
@@ -20,10 +28,14 @@ Examples:
   punctual events tail --json --count 10 --for 5 | jq .text
   punctual events tail corbaloc::radar:2830/Events --priority 20000
   punctual events tail --name display                  with the priority that the channel's schedule gives it
+  punctual events tail --idl radar.idl --payload Track            values of typed topics
+  punctual events tail --idl radar.idl --payload 16=Track --payload 17=Alarm
 
-A line has the time of receipt at the channel (UTC), type, source, and the payload: as text where it is \
-printable, else the first 32 octets. With --json: type, source, ttl, created_us, received_us and sent_us \
-(since 1970), payload in hexadecimal digits, text or null, and the kind of the `any` or null.
+A line has the time of receipt at the channel (UTC), type, source, and the payload: as a value where its type \
+is known, as text where it is printable, else the first 32 octets; then the value of the `any`, if there is \
+one. On a terminal, lines are cut at its width. With --json: type, source, ttl, created_us, received_us and \
+sent_us (since 1970), payload in hexadecimal digits, text or null, value or null (that of the payload, or of \
+the `any` if the payload is empty), and the kind of the `any` or null.
 
 Exit code: 0 --count events arrived, --for without --count ended, or Ctrl-C; 1 the channel ended, \
 disconnected this consumer, or fewer than --count events came within --for; 2 no channel was found there.";
@@ -40,6 +52,11 @@ pub struct Options {
     /// Accept only events of this source, or of one of several
     #[arg(long = "source", value_name = "SOURCE")]
     sources: Vec<i32>,
+    #[command(flatten)]
+    idl: IdlFile,
+    /// Type of the payload in the IDL file, of all events or of those of one type
+    #[arg(long = "payload", value_name = "[TYPE=]NAME", requires = "file")]
+    payloads: Vec<PayloadType>,
     /// Priority at which the channel delivers: that of one of its lanes
     #[arg(long, value_parser = priority)]
     priority: Option<Priority>,
@@ -65,6 +82,8 @@ const BACKLOG: usize = 4_096;
 
 pub fn run(options: &Options) -> Result<(), Failed> {
     let termination = Termination::watch()?;
+    let idl = options.idl.read().map_err(Failed::Refused)?;
+    let types = PayloadTypes::find(idl.as_ref(), &options.payloads).map_err(Failed::Refused)?;
     let endpoint = options
         .listen
         .clone()
@@ -81,7 +100,7 @@ pub fn run(options: &Options) -> Result<(), Failed> {
         .subscribe(&poa, &filter(&options.types, &options.sources), move |received| {
             for event in received {
                 // While the terminal is slow, this waits: events then queue up in the channel.
-                let _ = sender.send(Record::new(event));
+                let _ = sender.send(Record::new(event, &types));
             }
         })
         .map_err(|error| client::unreachable(&options.channel, &error))?;
@@ -122,7 +141,7 @@ fn show(
         }
         match events.recv_timeout(left.min(SLICE)) {
             Ok(record) if options.json => println!("{}", record.json()),
-            Ok(record) => println!("{}", record.line()),
+            Ok(record) => println!("{}", cut(record.line())),
             Err(RecvTimeoutError::Timeout) if asked.elapsed() < ASKED_EVERY => continue,
             Err(_) => {
                 asked = Instant::now();
@@ -140,5 +159,16 @@ fn show(
         if options.count == Some(seen) {
             return Ok(());
         }
+    }
+}
+
+/// Cuts a line at the width of the terminal, if standard output is one.
+fn cut(line: String) -> String {
+    match terminal::width() {
+        Some(width) if line.chars().count() > width => {
+            let kept = line.chars().take(width.saturating_sub(1));
+            kept.chain(['…']).collect()
+        }
+        _ => line,
     }
 }

@@ -693,13 +693,13 @@ fn an_interface_repository_replaces_idl() {
         said(&ask(&[])),
         "sequence<Point> path(in sequence<Point> value) raises (Failed)\n\
          void swap(inout long a, in Colour paint, out string b) raises (Failed)\n\
-         Point _get_origin() raises (Failed)"
+         readonly attribute Point origin raises (Failed)"
     );
     assert_eq!(said(&ask(&["_interface"])).trim_matches('"'), interface.to_ior());
     let unknown = ask(&["origin", "{1, 2}"]);
     assert_eq!(unknown.code, 2, "it is read-only");
     assert!(
-        unknown.complained.contains("it has path, swap, _get_origin"),
+        unknown.complained.contains("it has path, swap, origin"),
         "{}",
         unknown.complained
     );

@@ -1,0 +1,82 @@
+//! Types of payloads, from IDL: what `tail` decodes.
+
+use std::str::FromStr;
+
+use punctual::{
+    CharSet,
+    any::{Any, Codec, Kind, TypeCode},
+};
+use punctual_events::rtec::rtec_event_comm::EventView;
+use punctual_idl::Specification;
+
+use crate::call::{from_idl, printed};
+
+/// An argument of `--payload`: the name of a type, for the events of one type or of all.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PayloadType {
+    event_type: Option<i32>,
+    name: String,
+}
+
+impl FromStr for PayloadType {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (event_type, name) = match text.split_once('=') {
+            Some((number, name)) => (Some(number), name),
+            None => (None, text),
+        };
+        let event_type = event_type.map(str::parse).transpose();
+        match event_type {
+            Ok(event_type) if !name.is_empty() => Ok(Self {
+                event_type,
+                name: name.to_owned(),
+            }),
+            _ => {
+                Err("expected the name of a type in the IDL, or an event's type with it: 16=Track".to_owned())
+            }
+        }
+    }
+}
+
+/// Types of the payloads that can be decoded.
+pub struct PayloadTypes(Vec<(Option<i32>, TypeCode)>);
+
+impl PayloadTypes {
+    /// Finds the types in the IDL.
+    ///
+    /// # Errors
+    /// The IDL has no such type.
+    pub fn find(idl: Option<&Specification>, payloads: &[PayloadType]) -> Result<Self, String> {
+        let found = payloads.iter().map(|payload| {
+            let code = idl.and_then(|idl| from_idl::named_type(idl, &payload.name));
+            let code = code.ok_or_else(|| {
+                format!(
+                    "the IDL has no type `{}` whose values can be sent; write its scope, too: `Radar::Track`",
+                    payload.name
+                )
+            });
+            Ok((payload.event_type, code?))
+        });
+        found.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Returns the value of an event as JSON: that of the payload, or, if that is empty, of the `any`. `None`:
+    /// the payload's type is not known, or there is neither. `Err`: it is no value of its type.
+    pub fn value(&self, event: &EventView<'_>) -> Option<Result<String, String>> {
+        let json = |any: &Any| printed::json(any, false).map_err(|error| error.to_string());
+        if event.data.payload.is_empty() {
+            let any = event.data.any_value.to_owned();
+            return (any.type_code().kind() != Ok(Kind::Null)).then(|| json(&any));
+        }
+        let of_event =
+            |(number, _): &&(Option<i32>, TypeCode)| number.is_none_or(|one| one == event.header.r#type);
+        let (_, code) = self.0.iter().find(of_event)?;
+        let decoded = Codec::with_char_set(CharSet::Utf8).decode_value(event.data.payload, code);
+        Some(
+            decoded
+                .map_err(|error| error.to_string())
+                .and_then(|any| json(&any)),
+        )
+    }
+}
