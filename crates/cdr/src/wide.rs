@@ -2,8 +2,7 @@
 //!
 //! From GIOP 1.2 on, a length in octets precedes the octets, big-endian unless a byte order mark states
 //! otherwise; ours have none. In GIOP 1.1, characters are numbers of two octets, and a NUL ends a string.
-//! GIOP 1.0 has no wide text.
-//! Source: CORBA 3.3 part 2, 9.3.1.6 and 9.3.2.7.
+//! GIOP 1.0 has no wide text. Source: CORBA 3.3 part 2, 9.3.1.6 and 9.3.2.7.
 
 use alloc::{string::String, vec::Vec};
 use core::{fmt, ops::Deref};

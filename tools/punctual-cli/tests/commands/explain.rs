@@ -74,8 +74,8 @@ fn the_page_has_every_code() {
     }
     page.push_str(
         "\n## Codes of the OMG\n\n\
-         The same number has a different meaning for each kind of exception: `punctual explain OMG 1`. These\n\
-         are the ones that Punctual raises; peers may send others (CORBA 3.3 part 1, annex A.5).\n\n\
+         The same number has a different meaning for each kind of exception: `punctual explain OMG 1`.\n\
+         These are the ones that Punctual raises; peers may send others (CORBA 3.3 part 1, annex A.5).\n\n\
          | code | exception | meaning, and what to try |\n|---|---|---|\n",
     );
     for (kind, minor, text) in Minor::OMG {
