@@ -7,7 +7,7 @@ use punctual_cdr::{CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
 use punctual_generated_tests::{
     MemoryOrb,
     idl4::idl4::{
-        Colour, Grade, Kept, LEAST, Longer, Palette, Permissions, Preset, Record, Settings, Signed16,
+        Colour, Grade, Kept, LEAST, Lone, Longer, Palette, Permissions, Preset, Record, Settings, Signed16,
         Signed32, Signed64, Status, Step, Store, StoreRef, Unsigned16, Unsigned32, Unsigned64, Wide,
     },
 };
@@ -165,6 +165,12 @@ fn short_integers_are_discriminators_of_one_octet() {
     passes(Grade::Best(String::new()), &[0xFF, 0, 0, 0, 0, 0, 0, 1, 0]);
     passes(Grade::NoMember(7), &[7]);
     passes(Wide::Only(9, 1), &[9, 0, 0, 0, 0, 0, 0, 1]);
+    assert_eq!(
+        Lone::default(),
+        Lone::Only(0, 0),
+        "the first discriminator without label"
+    );
+    assert_eq!(Wide::default(), Wide::Only(0, 0));
     let wrong = Step::ByOne(2, String::new());
     assert_eq!(
         encoded(&wrong, Endian::Big),

@@ -216,7 +216,7 @@ fn labels_of_wide_characters_are_wide_characters_in_the_type_code() {
         &[1, 0, 0, 0],             // one member
         &[2, 0, b'a'],             // its label, in the form of an encapsulation: GIOP 1.2
         &[0, 4, 0, 0, 0, b'o', b'n', b'e', 0], // aligned: its name
-        &[0, 0, 0, 10, 0, 0, 0],   // tk_octet
+        &[10, 0, 0, 0],            // tk_octet
     ];
     assert!(octets.ends_with(&tail.concat()), "{octets:?}");
     let code = Symbol::type_code();
