@@ -45,20 +45,26 @@ macro_rules! omg {
 omg! {
     OMG_REQUEST_DISCARDED = 1, Transient, "the adapter's manager discards requests; try again later";
     OMG_NO_WIDE_CODE_SET = 1, InvObjref,
-        "the reference states no code set for `wchar` and `wstring`, such as a `corbaloc` URL or one of an ORB \
-         without wide text: they cannot be sent to this object; use the object's `IOR:`, or `string`";
-    OMG_PRIORITY_UNMAPPABLE = 2, DataConversion, "the priority cannot be mapped to a native one";
+        "the reference states no code set for `wchar` and `wstring`, such as a `corbaloc` URL or one of an \
+         ORB without wide text: they cannot be sent to this object; use the object's `IOR:`, or `string`";
+    OMG_PRIORITY_UNMAPPABLE = 2, DataConversion,
+        "the priority cannot be mapped to a native one; choose another priority or priority mapping";
     OMG_WOULD_DEADLOCK = 3, BadInvOrder,
-        "the operation would deadlock, such as waiting for a shutdown inside an upcall";
-    OMG_ORB_SHUT_DOWN = 4, BadInvOrder, "the ORB has been shut down, or its last handle was dropped";
+        "the operation would deadlock, such as waiting for a shutdown inside an upcall; call it on another \
+         thread";
+    OMG_ORB_SHUT_DOWN = 4, BadInvOrder,
+        "the ORB has been shut down, or its last handle was dropped; keep an `Orb` as long as it is in use";
     OMG_WIDE_TEXT_IN_REQUEST = 5, Marshal,
-        "GIOP 1.0, which the reference states, has no `wchar` and `wstring`; let the server publish GIOP 1.2";
+        "GIOP 1.0, which the reference states, has no `wchar` and `wstring`; let the server publish GIOP \
+         1.2";
     OMG_WIDE_TEXT_IN_REPLY = 6, Marshal,
-        "GIOP 1.0, in which the client called, has no `wchar` and `wstring`; let the client call in GIOP 1.2";
+        "GIOP 1.0, in which the client called, has no `wchar` and `wstring`; let the client call in GIOP \
+         1.2";
     OMG_INVALID_PI_CALL = 14, BadInvOrder,
-        "the operation of a portable interceptor's request info is invalid at this point";
+        "the operation of a portable interceptor's request info is invalid at this point; call it at \
+         another one";
     OMG_SERVICE_CONTEXT_EXISTS = 15, BadInvOrder,
-        "the message already has a service context with this id";
+        "the message already has a service context with this id; let it be replaced, or use another id";
 }
 
 impl Minor {
@@ -116,7 +122,8 @@ macro_rules! table {
             ///
             /// ```
             /// # use punctual_types::Minor;
-            /// assert_eq!(Minor::OBJECT_DEACTIVATED.text(), Some("the object has been deactivated"));
+            /// let text = Minor::NESTING_TOO_DEEP.text();
+            /// assert_eq!(text, Some("values are nested too deeply; raise `max_nesting`"));
             /// assert_eq!(Minor(1).text(), None, "not one of Punctual's codes");
             /// ```
             pub const fn text(self) -> Option<&'static str> {
@@ -146,98 +153,123 @@ macro_rules! table {
 table! {
     TARGET_KEY_UNKNOWN = 1, ObjectNotExist,
         "no object is known under this object key; obtain a new reference";
-    OBJECT_DEACTIVATED = 2, ObjectNotExist, "the object has been deactivated";
+    OBJECT_DEACTIVATED = 2, ObjectNotExist,
+        "the object has been deactivated; obtain a new reference from the server";
     OPERATION_UNKNOWN = 3, BadOperation,
         "the object has no operation of this name; check that both sides were compiled from the same IDL";
     MESSAGE_TRUNCATED = 4, Marshal,
         "the data ends before the value does; check that both sides were compiled from the same IDL";
     MESSAGE_TOO_LARGE = 5, ImpLimit,
         "the message exceeds the size limit; raise `max_message_size` on the side that refused it";
-    LENGTH_IMPOSSIBLE = 6, Marshal, "a length exceeds the data that follows it";
-    BOUND_EXCEEDED = 7, Marshal, "a bounded string or sequence exceeds its bound";
-    ENUM_OUT_OF_RANGE = 8, Marshal, "an enum value is not among its enumerators";
-    BOOLEAN_INVALID = 9, Marshal, "a boolean is neither 0 nor 1";
-    STRING_UNTERMINATED = 10, Marshal, "a string does not end with its only NUL";
-    TEXT_INVALID = 11, DataConversion, "text is invalid in the code set negotiated for the connection";
+    LENGTH_IMPOSSIBLE = 6, Marshal,
+        "a length exceeds the data that follows it; check that both sides were compiled from the same IDL";
+    BOUND_EXCEEDED = 7, Marshal,
+        "a bounded string or sequence exceeds its bound; send fewer elements, or raise the bound in the IDL \
+         of both sides";
+    ENUM_OUT_OF_RANGE = 8, Marshal,
+        "an enum value is not among its enumerators; check that both sides were compiled from the same IDL";
+    BOOLEAN_INVALID = 9, Marshal,
+        "a boolean is neither 0 nor 1; check that both sides were compiled from the same IDL";
+    STRING_UNTERMINATED = 10, Marshal,
+        "a string does not end with its only NUL; check that both sides were compiled from the same IDL";
+    TEXT_INVALID = 11, DataConversion,
+        "text is invalid in the code set negotiated for the connection; check the native code set of the \
+         sender";
     TEXT_NOT_IN_CODE_SET = 12, DataConversion,
-        "a character does not exist in the code set negotiated for the connection";
+        "a character does not exist in the code set negotiated for the connection; send other text, or let \
+         the peer use UTF-8";
     UNION_LABEL_MISMATCH = 13, BadParam,
-        "the discriminator of a union does not select the member that is set";
+        "the discriminator of a union does not select the member that is set; set one of its labels";
     NESTING_TOO_DEEP = 14, ImpLimit, "values are nested too deeply; raise `max_nesting`";
     EXCEPTION_UNDECLARED = 15, Unknown,
-        "the peer raised a user exception that the operation does not declare";
+        "the peer raised a user exception that the operation does not declare; add it to the `raises` \
+         clause of both sides";
     SERVANT_PANICKED = 16, Unknown, "the servant panicked; the server's standard error has the message";
     CONNECT_REFUSED = 17, Transient,
-        "no server is listening at the address of the reference; check that the server is running (or was it \
-         restarted? resolve again)";
-    CONNECT_TIMED_OUT = 18, Timeout, "the connection could not be established within the connect timeout";
+        "no server is listening at the address of the reference; check that the server is running (or was \
+         it restarted? resolve again)";
+    CONNECT_TIMED_OUT = 18, Timeout,
+        "the connection could not be established within the connect timeout; check that the host can be \
+         reached, or raise `connect_timeout`";
     HOST_UNKNOWN = 19, Transient,
         "the host name of the reference cannot be resolved; check the server's published address";
     CONNECTION_LOST = 20, CommFailure,
         "the peer closed the connection after the request was sent and before it replied; whether the \
-         operation was executed is not known";
-    WRITE_FAILED = 21, CommFailure, "the request could not be sent";
-    REPLY_TIMED_OUT = 22, Timeout, "no reply arrived before the deadline of the call";
-    REPLY_MALFORMED = 23, CommFailure, "the reply is not a well-formed GIOP message";
+         operation was executed is not known (call again only if it may run twice)";
+    WRITE_FAILED = 21, CommFailure,
+        "the request could not be sent; check that the server is running, and call again";
+    REPLY_TIMED_OUT = 22, Timeout,
+        "no reply arrived before the deadline of the call; raise the timeout, or look with `punctual top` \
+         at what the server's lane does (the operation may still be executed)";
+    REPLY_MALFORMED = 23, CommFailure,
+        "the reply is not a well-formed GIOP message; check that the peer is an ORB";
     PEER_REJECTED_MESSAGE = 24, CommFailure,
-        "the peer replied MessageError: it did not understand the request";
-    NO_USABLE_PROFILE = 25, InvObjref, "no profile of the reference names a transport of this ORB";
+        "the peer replied MessageError: it did not understand the request; check the GIOP version in the \
+         reference";
+    NO_USABLE_PROFILE = 25, InvObjref,
+        "no profile of the reference names a transport of this ORB; let the server listen on `iiop://`, too";
     NO_ENDPOINT_FOR_PRIORITY = 26, InvPolicy,
         "the reference has no endpoint for this thread's priority; call `orb.current().set_priority` with \
          that of one of the server's lanes";
     PRIORITY_ABOVE_ACCEPTED = 27, NoPermission,
         "the propagated priority exceeds the highest accepted one; raise the server's `highest_priority`";
-    TOO_MANY_FORWARDS = 29, Transient, "the request was forwarded too many times";
+    TOO_MANY_FORWARDS = 29, Transient,
+        "the request was forwarded too many times; check that the servers do not forward to one another";
     NESTING_OF_CALLS_TOO_DEEP = 32, ImpLimit, "calls are nested too deeply; raise `max_nested_calls`";
     THREAD_NOT_STARTED = 33, Internal,
-        "a thread could not be created with the requested stack, priority and affinity";
-    ALREADY_ACTIVE = 34, BadInvOrder, "an object with this id is already active";
+        "a thread could not be created with the requested stack, priority and affinity; `punctual doctor` \
+         prints what is missing";
+    ALREADY_ACTIVE = 34, BadInvOrder,
+        "an object with this id is already active; deactivate it first, or use another id";
     TOO_MANY_ENDPOINTS = 35, ImpLimit,
         "the reference names too many endpoints or priority bands; raise `max_endpoints` if its server is \
          trusted";
     REFERENCE_MALFORMED = 37, InvObjref,
         "the text is not an object reference; it must start with `IOR:` or `corbaloc:`";
-    POLICY_CONFLICT = 38, InvPolicy, "the policies of the POA contradict each other";
-    VALUE_NOT_REPRESENTABLE = 39, BadParam, "the value cannot be represented on the wire";
+    POLICY_CONFLICT = 38, InvPolicy, "the policies of the POA contradict each other; remove one of them";
+    VALUE_NOT_REPRESENTABLE = 39, BadParam,
+        "the value cannot be represented on the wire; a string must not contain NUL, and lengths end at 2³²";
     DEADLOCK_DETECTED = 40, BadInvOrder,
         "the call would wait for its own thread, the last one of its lane (the server's standard error \
          names the lane); add a thread to the lane, or call with `WaitStrategy::Serving`";
     MUTEX_DEADLOCK = 41, BadInvOrder,
-        "the thread would wait for itself: it owns the mutex, or one that the mutex's owner waits for; \
-         lock mutexes in the same order everywhere";
+        "the thread would wait for itself: it owns the mutex, or one that the mutex's owner waits for; lock \
+         mutexes in the same order everywhere";
     NOT_SERVED = 42, BadInvOrder,
         "the object belongs to an ORB of this process that no thread serves; call its `run` on another \
          thread, or give the object's adapter a thread pool: `.threadpool(&orb.threadpool().build()?)`";
-    PRIORITY_NOT_TRANSFORMED = 50, Internal, "the server's priority transform refused the priority";
+    PRIORITY_NOT_TRANSFORMED = 50, Internal,
+        "the server's priority transform refused the priority; call with another one, or extend the \
+         transform";
     CLIENT_CONNECTIONS_EXHAUSTED = 60, ImpLimit,
         "the limit on client connections is reached and all are in use; raise `max_client_connections`";
     REQUEST_TIMED_OUT = 61, Timeout,
         "the request could not be sent before the deadline of the call; the peer does not read, or the \
-         network is slow";
+         network is slow (raise the timeout, or look at the peer)";
     BANDS_ON_BOTH_SIDES = 62, InvPolicy, "client and reference both have priority bands; remove one of them";
     BANDS_WITHOUT_PRIORITY_MODEL = 63, InvPolicy,
         "priority bands need a reference with a priority model; give the server's adapter one";
     BAND_MALFORMED = 64, BadParam, "the lowest priority of a band is above its highest; swap them";
     PRIORITY_OUTSIDE_BANDS = 65, InvPolicy,
-        "the priority is in none of the priority bands; set another priority on this thread, or add a \
-         band";
+        "the priority is in none of the priority bands; set another priority on this thread, or add a band";
     NO_ENDPOINT_IN_BAND = 66, InvPolicy,
-        "no lane of the server has a priority in the band; choose bands that contain at least one lane \
-         each";
+        "no lane of the server has a priority in the band; choose bands that contain at least one lane each";
     PROTOCOLS_ON_BOTH_SIDES = 67, InvPolicy, "client and reference both name protocols; remove one of them";
     NO_PROTOCOL_ALLOWED = 68, InvPolicy,
-        "the reference has no profile for the protocols that the client allows";
+        "the reference has no profile for the protocols that the client allows; allow one of its protocols";
     REQUEST_QUEUE_FULL = 70, Transient,
         "the lane's request queue is full; retry later, or raise the server's `QueueLimits`";
     REQUEST_LARGER_THAN_QUEUE = 71, ImpLimit,
         "the request is larger than the lane's whole queue; raise the server's `QueueLimits::octets`";
     REQUEST_EXPIRED = 72, Timeout,
-        "the deadline of the call had passed before the server started to execute it";
+        "the deadline of the call had passed before the server started to execute it; add threads to the \
+         lane, or raise the timeout";
     HELD_REQUESTS_FULL = 73, Transient,
         "the adapter's manager holds requests, and there is no room for this one; retry later, or give \
          `PoaManager::hold` larger `QueueLimits` (collocated calls count as requests, too)";
     BAND_MISSING = 80, BadParam,
-        "a request that binds its connection to a band names no band: service context 11 is missing";
+        "a request that binds its connection to a band names no band: service context 11 is missing; check \
+         the peer's ORB";
     BAND_NOT_OFFERED = 81, InvPolicy,
         "the object's adapter does not have this band; bind with one of the bands in its reference";
     CONNECTION_BOUND_ALREADY = 82, BadInvOrder,
@@ -251,13 +283,14 @@ table! {
         "every lane of the reply pool is below the caller's priority; give it a lane of this priority or \
          above, such as `.lane(Priority::MAX, 1)`";
     REPLY_THREADPOOL_ENDED = 92, CommFailure,
-        "the thread pool that was to read the reply was destroyed during the call";
+        "the thread pool that was to read the reply was destroyed during the call; destroy it after the \
+         last reply";
     SHARED_CALLS_EXHAUSTED = 93, ImpLimit,
         "the limit on calls that share a connection is reached; raise `max_shared_calls`, or use \
          `ConnectionMode::Exclusive`";
     SHARED_CONNECTION_CONGESTED = 94, Transient,
-        "the server does not read, and the data to be sent to it over the shared connection has reached \
-         its limit; retry later";
+        "the server does not read, and the data to be sent to it over the shared connection has reached its \
+         limit; retry later";
     BANDS_BOUND_ASYNCHRONOUSLY = 95, InvPolicy,
         "asynchronous calls cannot bind connections to bands; call without `binds_bands`, or wait for the \
          reply";
@@ -270,19 +303,26 @@ table! {
     DECODED_TOO_LARGE = 100, ImpLimit,
         "the values in the message take more memory than is allowed; raise `max_decoded_size` on the side \
          that received it";
-    OUT_OF_MEMORY = 101, NoMemory, "there is no memory for the values in the message";
-    TYPE_CODE_INVALID = 102, BadTypecode, "a type code is malformed, or describes a value without end";
+    OUT_OF_MEMORY = 101, NoMemory,
+        "there is no memory for the values in the message; lower `max_decoded_size`, or raise the limit of \
+         the process";
+    TYPE_CODE_INVALID = 102, BadTypecode,
+        "a type code is malformed, or describes a value without end; check the program that has built it";
     TYPE_UNSUPPORTED = 103, NoImplement,
-        "this form of a value is not supported: in an `any`, local objects, and values of types \
-         that its type code does not describe; in a reply, text that is split between chunks of a value";
+        "this form of a value is not supported: in an `any`, local objects, and values of types that its \
+         type code does not describe; in a reply, text that is split between chunks of a value";
     VALUE_CYCLIC = 104, NoImplement,
         "values refer to each other in a circle, which nothing would ever release; send an id in place of \
          the reference that closes the circle";
-    VALUE_MALFORMED = 105, Marshal, "tags, chunks or indirections of a value are malformed";
+    VALUE_MALFORMED = 105, Marshal,
+        "tags, chunks or indirections of a value are malformed; check that both sides were compiled from \
+         the same IDL";
     VALUE_TYPE_UNKNOWN = 106, Marshal,
         "a value has a type that the receiver's IDL does not have, and cannot be truncated to one that it \
          has; compile the IDL of that type in the same file, or register it with `OrbBuilder::value_type`";
-    FIXED_INVALID = 107, DataConversion, "the octets of a `fixed` are no digits and sign, or too many digits";
+    FIXED_INVALID = 107, DataConversion,
+        "the octets of a `fixed` are no digits and sign, or too many digits; check that both sides were \
+         compiled from the same IDL";
     RESPONSE_HANDLER_DROPPED = 108, NoResponse,
         "the servant dropped its response handler without an answer; it may have executed the request";
     DEFERRED_REPLY_ENDED = 109, NoResponse,
@@ -290,17 +330,19 @@ table! {
     INTERCEPTOR_PANICKED = 110, Unknown,
         "an interceptor panicked; the standard error of its process has the message";
     TOO_MANY_SERVICE_CONTEXTS = 111, ImpLimit,
-        "interceptors added more than 16 service contexts to a message";
+        "interceptors added more than 16 service contexts to a message; put their data into fewer of them";
     DEFERRED_REPLIES_FULL = 112, Transient,
         "the servants of the server's lane owe as many answers as it permits; try again later, or raise \
          `max_deferred_replies` there";
     CALLBACKS_FULL = 113, Transient,
-        "as many calls with handlers are outstanding as their `Callbacks` have room for, or no thread \
-         takes handlers; wait for the call itself, or give them more room";
+        "as many calls with handlers are outstanding as their `Callbacks` have room for, or no thread takes \
+         handlers; wait for the call itself, or give them more room";
     NO_LANE_FOR_CALLBACK = 114, InvPolicy,
-        "no lane of the pool has the priority of the call or a higher one, so none may run its handler";
+        "no lane of the pool has the priority of the call or a higher one, so none may run its handler; \
+         give the pool such a lane";
     ADAPTER_INACTIVE = 115, ObjAdapter,
-        "the adapter's manager was deactivated, and its adapters serve no further request";
+        "the adapter's manager was deactivated, and its adapters serve no further request; create an \
+         adapter with another manager";
     ADAPTER_NOT_FOUND = 116, ObjectNotExist,
         "the object's adapter does not exist, and no adapter activator has made it; check that the server \
          creates it";
@@ -308,20 +350,24 @@ table! {
         "the servant manager or adapter activator panicked, called an object that needs it again, or gave a \
          servant that the adapter's threads have too little stack for; the server's standard error may say \
          more";
-    KEY_REPEATED = 118, Marshal, "a map has the same key twice";
+    KEY_REPEATED = 118, Marshal, "a map has the same key twice; the sender must remove one of the entries";
     SERVER_STARTING = 119, Transient,
         "the server is starting, and has not activated the object yet; call again, and keep the reference";
     NO_DISTRIBUTABLE_THREAD = 120, BadInvOrder,
         "the calling thread carries no distributable thread; begin a scheduling segment first";
-    SEGMENT_NAME_WRONG = 121, BadParam, "the innermost scheduling segment has another name; it remains open";
+    SEGMENT_NAME_WRONG = 121, BadParam,
+        "the innermost scheduling segment has another name and remains open; end segments in reverse order";
     SEGMENT_IS_SCOPED = 122, BadInvOrder,
-        "the innermost scheduling segment belongs to a scope or a request, and ends with it";
+        "the innermost scheduling segment belongs to a scope or a request, and ends with it; end only \
+         segments that this code has begun";
     DISTRIBUTABLE_THREAD_UNKNOWN = 123, ObjectNotExist,
-        "no distributable thread with this id is known at this host: it has ended, or never visited";
-    DISTRIBUTABLE_THREAD_CANCELLED = 124, ThreadCancelled, "the distributable thread was cancelled";
+        "no distributable thread with this id is known at this host: it has ended, or never visited; \
+         nothing needs to be cancelled here";
+    DISTRIBUTABLE_THREAD_CANCELLED = 124, ThreadCancelled,
+        "the distributable thread was cancelled; release what it holds, and return";
     DISTRIBUTABLE_THREAD_ACTIVE = 125, BadInvOrder,
         "the distributable thread is already active at this host: an earlier call that timed out is still \
-         running, or its context was forged";
+         running, or its context was forged; wait for its end, or begin another thread";
     OPERATION_CANCELLED = 126, Timeout,
         "the deadline of the operation passed and the operation was cancelled; the distributable thread \
          continues";
@@ -329,11 +375,11 @@ table! {
         "this host's limit on distributable threads is reached; raise `max_threads` of the scheduling \
          builder";
     SPAWN_FAILED = 128, NoResources,
-        "the system could not create a thread for the distributable thread; check its limits on threads \
-         and memory";
+        "the system could not create a thread for the distributable thread; check its limits on threads and \
+         memory";
     DEADLINE_NOT_ADMITTED = 129, NoResources,
-        "the kernel did not admit the deadline: SCHED_DEADLINE needs a period, an execution time that \
-         fits beside those already admitted, and a thread without affinity";
+        "the kernel did not admit the deadline: SCHED_DEADLINE needs a period, an execution time that fits \
+         beside those already admitted, and a thread without affinity; reduce the execution time";
     SEGMENTS_NESTED_TOO_DEEP = 130, ImpLimit,
         "scheduling segments are nested too deeply; raise `max_segments` of the scheduling builder";
     SCHEDULING_DISCIPLINE_UNSUPPORTED = 131, InvPolicy,
@@ -341,14 +387,13 @@ table! {
          install that one";
     SCHEDULING_PARAMETERS_MALFORMED = 132, Marshal,
         "the endsystem's scheduler cannot read the scheduling parameters of its own kind that the request \
-         carries";
+         carries; install the same version of the scheduler on both endsystems";
     NOTHING_PUBLISHED = 133, ObjectNotExist,
-        "the server has published nothing under the name in the URL; compare it with the one that the server \
-         prints";
+        "the server has published nothing under the name in the URL; compare it with the one that the \
+         server prints";
     PRIORITY_UNSET = 134, Initialize,
         "the thread has no CORBA priority: `set_priority` was not called on it, or it executes a request \
-         for an adapter without `priority_model`";
+         for an adapter without `priority_model`; call `orb.current().set_priority` first";
     CONTROL_REFUSED = 140, NoPermission,
-        "the peer may not control distributable threads at this host; permit it in the \
-         `CancellationPolicy`";
+        "the peer may not control distributable threads at this host; permit it in the `CancellationPolicy`";
 }

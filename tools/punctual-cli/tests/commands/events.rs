@@ -11,7 +11,7 @@ use std::{
 
 use punctual_fixtures::{Folder, programs::interruptible};
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::command::{Run, run};
 
@@ -92,6 +92,77 @@ fn top_shows_each_consumer_with_its_queue_and_losses() {
     let refused = run(["events", "top", "IOR:00"]);
     assert_eq!(refused.code, 2);
     assert!(refused.complained.contains("corbaloc:"), "{}", refused.complained);
+}
+
+#[test]
+fn payloads_are_decoded_by_types_from_idl() {
+    let folder = Folder::new("payloads");
+    let idl = folder.join("radar.idl");
+    std::fs::write(
+        &idl,
+        "module Radar { struct Track { long number; double altitude; }; struct Alarm { string text; }; };",
+    )
+    .unwrap();
+    let idl = idl.to_str().unwrap();
+    let channel = Channel::start(&["--overflow", "block:1000"]);
+    let decoding = |extra: &[&str]| {
+        let arguments = [
+            "--idl",
+            idl,
+            "--payload",
+            "16=Radar::Track",
+            "--payload",
+            "17=Radar::Alarm",
+        ];
+        Tail::start(&channel, &[&arguments[..], &["--count", "3"], extra].concat())
+    };
+    let (lines, objects) = (decoding(&[]), decoding(&["--json"]));
+    // Byte order, padding, 3, 2.5; a text of 4 octets; a string that is longer than the payload.
+    let track = "01000000030000000000000000000440";
+    for (number, payload) in [
+        ("16", track),
+        ("17", "0100000004000000686f7400"),
+        ("17", "01000000ff000000"),
+    ] {
+        assert_eq!(channel.send(&["--type", number, "--hex", payload]).code, 0);
+    }
+    let (code, shown) = lines.wait();
+    let values: Vec<_> = shown
+        .lines()
+        .map(|line| line.split("octets  ").nth(1).unwrap())
+        .collect();
+    assert_eq!(code, 0);
+    assert_eq!(
+        values[..2],
+        ["{\"number\": 3, \"altitude\": 2.5}", "{\"text\": \"hot\"}"]
+    );
+    assert!(values[2].starts_with("01000000ff000000: "), "{}", values[2]);
+    let (_, shown) = objects.wait();
+    let values: Vec<Value> = shown
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["value"].clone())
+        .collect();
+    assert_eq!(values[0], json!({"number": 3, "altitude": 2.5}));
+    assert_eq!(values[1..], [json!({"text": "hot"}), Value::Null]);
+
+    let unknown = run([
+        "events",
+        "tail",
+        &channel.address,
+        "--idl",
+        idl,
+        "--payload",
+        "Track",
+    ]);
+    assert_eq!(unknown.code, 2);
+    assert!(
+        unknown.complained.contains("write its scope"),
+        "{}",
+        unknown.complained
+    );
+    let without = run(["events", "tail", &channel.address, "--payload", "Radar::Track"]);
+    assert_eq!(without.code, 2);
+    assert!(without.complained.contains("--idl"), "{}", without.complained);
 }
 
 #[test]

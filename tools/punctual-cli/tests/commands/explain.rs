@@ -70,6 +70,7 @@ fn the_page_has_every_code() {
     for minor in Minor::OWN {
         let kind = minor.kind().expect("it has one").name();
         let text = minor.text().expect("it has one");
+        assert!(text.contains("; ") || text.contains(" ("), "{minor} has no advice: {text}");
         page.push_str(&format!("| {} | {kind} | {text} |\n", minor.0 & 0xfff));
     }
     page.push_str(
@@ -79,6 +80,7 @@ fn the_page_has_every_code() {
          | code | exception | meaning, and what to try |\n|---|---|---|\n",
     );
     for (kind, minor, text) in Minor::OMG {
+        assert!(text.contains("; "), "{minor} has no advice: {text}");
         page.push_str(&format!("| {minor} | {} | {text} |\n", kind.name()));
     }
     if std::env::var_os("PUNCTUAL_BLESS").is_some() {
