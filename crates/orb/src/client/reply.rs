@@ -63,11 +63,12 @@ impl Reference {
     }
 }
 
-/// Adds the object key to the text of OBJECT_NOT_EXIST, if people can read it.
+/// Adds the object key to the text of an exception because of a missing object, if people can read it.
 #[cold]
 fn with_key(exception: SystemException, key: &[u8]) -> SystemException {
-    let is_readable = key.iter().all(u8::is_ascii_graphic);
-    if exception.kind == SystemExceptionKind::ObjectNotExist && is_readable {
+    let is_missing =
+        exception.kind == SystemExceptionKind::ObjectNotExist || exception.minor == Minor::SERVER_STARTING;
+    if is_missing && key.iter().all(u8::is_ascii_graphic) {
         exception.with_detail(&Detail::key(key))
     } else {
         exception

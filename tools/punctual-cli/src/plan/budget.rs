@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use punctual_harness::Row;
+use punctual_report::terminal::fitted;
 use punctual_sched::analysis::{Analysis, Source, StepBudget};
 use punctual_scheduling::{Activity, Model, Schedule};
 
@@ -107,11 +108,49 @@ impl<'s> Budgets<'s> {
             ("ends_after_ms", "ends after (ms)"),
         ];
         let rows = self.rows_of(task);
+        let advice = self.less_blocking(task).unwrap_or_default();
         format!(
-            "Why `{}` takes so long:\n{}\n",
+            "Why `{}` takes so long:\n{}\n{advice}",
             activity.name,
             table(rows, &columns)
         )
+    }
+
+    /// Returns advice, with a line break, where less blocking would be enough to meet the deadline.
+    fn less_blocking(&self, task: usize) -> Option<String> {
+        let steps: Vec<&StepBudget> = self.steps[task]
+            .iter()
+            .map(Option::as_ref)
+            .collect::<Option<_>>()?;
+        let over = steps.last()?.end.saturating_sub(self.deadlines[task]);
+        let blocking = steps
+            .iter()
+            .map(|step| step.blocking)
+            .fold(0, u64::saturating_add);
+        if over == 0 || over > blocking {
+            return None;
+        }
+        let by = self.blockers(steps.iter().flat_map(|step| &step.blockers));
+        let text = format!(
+            "It is {} ms late, and {} ms of its time is blocking {by}: with critical sections that are {} ms \
+             shorter it meets its deadline.",
+            milliseconds(over),
+            milliseconds(blocking),
+            milliseconds(over)
+        );
+        Some(fitted(&text) + "\n")
+    }
+
+    /// Returns the names of the activities that block, after a preposition.
+    fn blockers<'b>(&self, blockers: impl Iterator<Item = &'b (usize, usize)>) -> String {
+        let mut names: Vec<_> = blockers
+            .map(|(task, _)| format!("`{}`", self.names[*task]))
+            .collect();
+        names.dedup();
+        match names.is_empty() {
+            true => "as stated".to_owned(),
+            false => format!("by {}", names.join(", ")),
+        }
     }
 
     /// Returns all rows for machines.
@@ -183,17 +222,7 @@ impl<'s> Budgets<'s> {
             "released after: jitter, earlier steps, messages".to_owned(),
             budget.late.into(),
         );
-        let by = budget
-            .blockers
-            .iter()
-            .map(|(task, _)| format!("`{}`", self.names[*task]));
-        let mut by: Vec<_> = by.collect();
-        by.dedup();
-        let by = if by.is_empty() {
-            "as stated".to_owned()
-        } else {
-            format!("by {}", by.join(", "))
-        };
+        let by = self.blockers(budget.blockers.iter());
         add(format!("blocking {by}"), budget.blocking.into());
         for (source, time) in &budget.interference {
             let text = match source {

@@ -116,7 +116,10 @@ fn what_cannot_be_sent_is_explained() {
     let (server, idl) = (Server::start(), conformance());
     let probe = server.probe.to_ior();
     let rows: [(&[&str], &str); 9] = [
-        (&["thrice", "1"], "has no operation or attribute `thrice`; it has twice, greet"),
+        (
+            &["thrice", "1"],
+            "has no operation or attribute `thrice`; it has twice, greet",
+        ),
         (&["twice"], "`long twice(in long value)` takes 1 value, not 0"),
         (
             &["twice", "3000000000"],

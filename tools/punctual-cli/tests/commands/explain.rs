@@ -70,7 +70,10 @@ fn the_page_has_every_code() {
     for minor in Minor::OWN {
         let kind = minor.kind().expect("it has one").name();
         let text = minor.text().expect("it has one");
-        assert!(text.contains("; ") || text.contains(" ("), "{minor} has no advice: {text}");
+        assert!(
+            text.contains("; ") || text.contains(" ("),
+            "{minor} has no advice: {text}"
+        );
         page.push_str(&format!("| {} | {kind} | {text} |\n", minor.0 & 0xfff));
     }
     page.push_str(

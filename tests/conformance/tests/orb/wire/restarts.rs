@@ -208,7 +208,9 @@ fn a_server_has_started_when_it_runs_or_its_time_is_over() {
     let client = client();
     let remote: ProbeRef = client.resolve(&probe.to_ior()).unwrap();
     server.orb.root_poa().find("lasting").unwrap().destroy().unwrap();
-    assert_eq!(remote.twice(1).unwrap_err().minor, Minor::SERVER_STARTING);
+    let starting = remote.twice(1).unwrap_err();
+    assert_eq!(starting.minor, Minor::SERVER_STARTING);
+    assert!(starting.to_string().contains("lasting"), "it names the object: {starting}");
     let runner = thread::spawn({
         let orb = orb.clone();
         move || orb.run()
