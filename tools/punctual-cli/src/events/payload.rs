@@ -61,8 +61,8 @@ impl PayloadTypes {
         found.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Returns the value of an event as JSON: that of the payload, or, if that is empty, of the `any`. `None`:
-    /// the payload's type is not known, or there is neither. `Err`: it is no value of its type.
+    /// Returns the value of an event as JSON: that of the payload, or, if that is empty, of the `any`.
+    /// `None`: the payload's type is not known, or there is neither. `Err`: it is no value of its type.
     pub fn value(&self, event: &EventView<'_>) -> Option<Result<String, String>> {
         let json = |any: &Any| printed::json(any, false).map_err(|error| error.to_string());
         if event.data.payload.is_empty() {
