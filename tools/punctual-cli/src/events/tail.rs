@@ -33,9 +33,9 @@ Examples:
 
 A line has the time of receipt at the channel (UTC), type, source, and the payload: as a value where its \
 type is known, as text where it is printable, else the first 32 octets. An `any` in place of a payload is \
-shown as a value, too. On a terminal, lines are cut at its width. With --json: type, source, ttl, created_us, \
-received_us and sent_us (since 1970), payload in hexadecimal digits, text or null, value or null, and the \
-kind of the `any` or null.
+shown as a value, too. On a terminal, lines are cut at its width. With --json: type, source, ttl, \
+created_us, received_us and sent_us (since 1970), payload in hexadecimal digits, text or null, value or \
+null, and the kind of the `any` or null.
 
 Exit code: 0 --count events arrived, --for without --count ended, or Ctrl-C; 1 the channel ended, \
 disconnected this consumer, or fewer than --count events came within --for; 2 no channel was found there.";
