@@ -1,6 +1,6 @@
 //! Columns of the tables of `top` and `events top`, on a screen and as text.
 
-use punctual_report::Table;
+use punctual_report::{Table, terminal};
 use ratatui::{
     layout::{Alignment, Constraint},
     style::{Modifier, Style},
@@ -33,11 +33,16 @@ pub const fn column<T, C>(
     }
 }
 
-/// The columns that fit, in their order.
+/// The columns that fit on a screen, in their order.
 pub fn columns_within<T, C>(columns: &[Column<T, C>], width: u16) -> Vec<&Column<T, C>> {
-    let mut shown: Vec<_> = columns.iter().collect();
     let needed = |shown: &[&Column<T, C>]| shown.iter().map(|column| column.width + 1).sum::<u16>();
-    while needed(&shown) > width + 1 && shown.len() > 1 {
+    reduced(columns, |shown| needed(shown) <= width + 1)
+}
+
+/// The columns, less dispensable ones until they fit.
+fn reduced<T, C>(columns: &[Column<T, C>], fit: impl Fn(&[&Column<T, C>]) -> bool) -> Vec<&Column<T, C>> {
+    let mut shown: Vec<_> = columns.iter().collect();
+    while !fit(&shown) && shown.len() > 1 {
         let most = shown.iter().map(|column| column.dispensable).max();
         let last = shown.iter().rposition(|column| Some(column.dispensable) == most);
         last.map(|place| shown.remove(place));
@@ -73,11 +78,27 @@ pub fn widget<'r, T: 'r, C: 'r>(
     Widget::new(rows, widths).header(header)
 }
 
-/// The table as text, with all columns.
+/// The table as text, with all columns; on a terminal, with those that fit.
 pub fn to_text<'r, T: 'r, C: 'r>(
     columns: &[Column<T, C>],
-    rows: impl Iterator<Item = (&'r T, &'r C)>,
+    rows: impl Iterator<Item = (&'r T, &'r C)> + Clone,
 ) -> String {
+    text_within(columns, rows, terminal::width())
+}
+
+fn text_within<'r, T: 'r, C: 'r>(
+    columns: &[Column<T, C>],
+    rows: impl Iterator<Item = (&'r T, &'r C)> + Clone,
+    width: Option<usize>,
+) -> String {
+    let widest = |text: &str| text.lines().map(|line| line.chars().count()).max();
+    let shown = reduced(columns, |shown| {
+        width.is_none_or(|width| widest(&text(shown, rows.clone())).is_none_or(|widest| widest <= width))
+    });
+    text(&shown, rows)
+}
+
+fn text<'r, T: 'r, C: 'r>(columns: &[&Column<T, C>], rows: impl Iterator<Item = (&'r T, &'r C)>) -> String {
     let row = |(one, change): (&T, &C)| {
         let cells = columns.iter().map(|column| {
             let cell = (column.cell)(one, change);
@@ -92,4 +113,32 @@ pub fn to_text<'r, T: 'r, C: 'r>(
     let rows: Vec<_> = rows.map(row).collect();
     let headings: Vec<_> = columns.iter().map(|one| (one.heading, one.heading)).collect();
     Table::of(&rows).columns(&headings).to_text()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_for_a_terminal_has_the_columns_that_fit() {
+        let columns = [
+            column("name", 8, 0, |name: &&str, ()| (*name).to_owned()),
+            column("calls", 8, 1, |_, ()| "1000000".to_owned()),
+            column("max ever", 8, 2, |_, ()| "83".to_owned()),
+        ];
+        let headings = |width| {
+            let text = text_within(&columns, [(&"radar", &())].into_iter(), width);
+            assert!(width.is_none_or(|width| text.lines().all(|line| line.chars().count() <= width.max(8))));
+            text.lines()
+                .next()
+                .unwrap()
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(headings(None), ["name", "calls", "max", "ever"]);
+        assert_eq!(headings(Some(80)), headings(None));
+        assert_eq!(headings(Some(22)), ["name", "calls"]);
+        assert_eq!(headings(Some(1)), ["name"]);
+    }
 }
