@@ -33,6 +33,9 @@ pub struct Page {
     contents: Option<usize>,
 }
 
+/// Length of the list of claims from which it is folded up.
+const MANY: usize = 240;
+
 /// Appearance of a verdict.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Tone {
@@ -57,7 +60,8 @@ impl Page {
         }
     }
 
-    /// Adds the verdict. What follows the first semicolon is shown below it, in small print.
+    /// Adds the verdict. Claims that do not hold, or what follows the first semicolon, are below it in small
+    /// print; many of them are folded up, so that the figures are on the first screen.
     #[must_use]
     pub fn verdict(self, text: impl AsRef<str>, tone: Tone) -> Self {
         let (class, sign) = match tone {
@@ -65,14 +69,21 @@ impl Page {
             Tone::Bad => ("bad", "✗"),
             Tone::Doubtful => ("doubtful", "?"),
         };
-        let (head, details) = text.as_ref().split_once("; ").unwrap_or((text.as_ref(), ""));
-        let (head, details) = (escaped(head), escaped(details));
-        let details = match &details[..] {
-            "" => String::new(),
-            details => format!("<small>{details}</small>"),
+        let text = text.as_ref();
+        let lists = ["; not: ", "; explained: ", "; cannot tell: "];
+        let begin = lists.iter().filter_map(|list| text.find(list)).min();
+        let (head, details) = match begin.or_else(|| text.find("; ")) {
+            Some(place) => (&text[..place], &text[place + 2..]),
+            None => (text, ""),
+        };
+        let (head, small) = (escaped(head), format!("<small>{}</small>", escaped(details)));
+        let details = match details.len() {
+            0 => String::new(),
+            1..MANY => small,
+            _ => format!("<details><summary>Which claims do not hold</summary>{small}</details>"),
         };
         self.with(&format!(
-            "<p class=\"verdict {class}\"><strong>{sign} {head}</strong>{details}</p>\n"
+            "<div class=\"verdict {class}\"><strong>{sign} {head}</strong>{details}</div>\n"
         ))
     }
 
@@ -331,6 +342,11 @@ mod tests {
             .verdict("FAIL: 1 of 3 hold; not: a, b; c", Tone::Bad)
             .to_html();
         let verdict = "<strong>✗ FAIL: 1 of 3 hold</strong><small>not: a, b; c</small>";
+        assert!(page.contains(verdict), "{page}");
+
+        let many = format!("UNFIT: busy; 1 of 60 hold; not: {}", "a, ".repeat(100));
+        let page = Page::new("x").verdict(many, Tone::Doubtful).to_html();
+        let verdict = "<strong>? UNFIT: busy; 1 of 60 hold</strong><details>";
         assert!(page.contains(verdict), "{page}");
     }
 
