@@ -5,7 +5,7 @@
 //! than one without.
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     ops::Deref,
     sync::{
         Arc, Weak,
@@ -108,11 +108,9 @@ impl ReferencePolicies {
     /// Policies in force for a call of this thread. Merged again only after a change.
     pub(super) fn in_force(&self, orb: &OrbPolicies) -> InForce<'_> {
         let generation = orb.generation();
-        let of_thread = SCOPE.with_borrow_mut(|scope| {
-            let scope = scope.as_deref_mut()?;
-            Some(scope.merged_with(self, orb, generation))
-        });
-        if let Some(merged) = of_thread {
+        if HAS_SCOPE.get()
+            && let Some(merged) = self.of_scope(orb, generation)
+        {
             return InForce::Later(merged);
         }
         if self.first.generation == generation {
@@ -124,6 +122,14 @@ impl ReferencePolicies {
     /// Returns the policies that [`InForce::hold`] has returned.
     pub(super) fn held<'h>(&'h self, HeldPolicies(merged): &'h HeldPolicies) -> &'h PoliciesInForce {
         &merged.as_deref().unwrap_or(&self.first).policies
+    }
+
+    /// Policies in force for a call of a thread with overrides.
+    fn of_scope(&self, orb: &OrbPolicies, generation: u64) -> Option<Arc<Merged>> {
+        SCOPE.with_borrow_mut(|scope| {
+            let scope = scope.as_deref_mut()?;
+            Some(scope.merged_with(self, orb, generation))
+        })
     }
 
     #[cold]
@@ -158,6 +164,8 @@ pub(crate) struct ThreadScope {
 }
 
 thread_local! {
+    /// Whether `SCOPE` is one: calls and upcalls without overrides read no more than this.
+    static HAS_SCOPE: Cell<bool> = const { Cell::new(false) };
     static SCOPE: RefCell<Option<Box<ThreadScope>>> = const { RefCell::new(None) };
 }
 
@@ -200,7 +208,7 @@ pub(crate) fn set_of_thread(overrides: PolicyOverrides) {
             merged: Vec::new(),
         })
     });
-    SCOPE.set(scope);
+    swap_scope(scope);
 }
 
 /// Returns the overrides of the calling thread.
@@ -213,6 +221,11 @@ pub(crate) fn of_thread() -> PolicyOverrides {
 }
 
 /// Replaces the thread's overrides and returns the previous ones: an upcall starts with none.
+#[inline]
 pub(crate) fn swap_scope(scope: Option<Box<ThreadScope>>) -> Option<Box<ThreadScope>> {
+    if scope.is_none() && !HAS_SCOPE.get() {
+        return None;
+    }
+    HAS_SCOPE.set(scope.is_some());
     SCOPE.replace(scope)
 }
