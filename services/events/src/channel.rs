@@ -379,7 +379,7 @@ impl Core {
         subscriptions.consumers().cloned().collect()
     }
 
-    /// What the consumers that are no gateways subscribe to.
+    /// Events to which the consumers that are no gateways subscribe.
     pub(crate) fn demand(&self) -> Filter {
         let subscriptions = self.subscriptions.lock();
         let own = subscriptions.iter().filter(|one| !one.consumer.qos.is_gateway);

@@ -54,7 +54,7 @@ pub(crate) enum Exit {
     Receiver,
 }
 
-/// What a subscription states besides its filter.
+/// Settings of a subscription besides its filter.
 #[derive(Clone, Debug)]
 pub(crate) struct ConsumerQos {
     pub(crate) name: String,
@@ -137,7 +137,7 @@ struct Counters {
     late: AtomicU64,
 }
 
-/// What became of an event that was offered to a consumer.
+/// Fate of an event that was offered to a consumer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Offered {
     /// The filter did not accept it, or the consumer is suspended.
@@ -528,7 +528,7 @@ impl Consumer {
     }
 }
 
-/// What [`Consumer::deliver`] leaves to do.
+/// Next step after [`Consumer::deliver`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Delivered {
     Nothing,

@@ -47,7 +47,7 @@ struct OwnThreads {
 #[derive(Clone)]
 pub(crate) struct Mapping(Arc<dyn Fn(Priority) -> Option<Scheduling> + Send + Sync>);
 
-/// What delivers to a consumer: the channel.
+/// The deliverer to a consumer: the channel.
 pub(crate) trait Serve: Send + Sync {
     /// Delivers up to `turn` sets or batches.
     fn serve(self: Arc<Self>, consumer: &Arc<Consumer>, turn: usize);
@@ -59,7 +59,7 @@ pub(crate) trait Serve: Send + Sync {
     fn give_up(self: Arc<Self>, consumer: &Arc<Consumer>, arrived: Time);
 }
 
-/// What a thread of a lane does.
+/// Task of a thread of a lane.
 pub(crate) enum Task {
     Deliver(Delivery),
     /// Offers events to consumers of the level, of which a backlog has at most one such command.

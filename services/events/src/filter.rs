@@ -391,7 +391,7 @@ pub enum FilterError {
     Children {
         /// Index of the element.
         element: usize,
-        /// What it announces.
+        /// Number of children that it announces.
         children: i32,
     },
 }

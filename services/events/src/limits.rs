@@ -59,7 +59,7 @@ pub struct OctetLimits {
     pub reused: usize,
 }
 
-/// What a channel tolerates of a consumer before it disconnects it.
+/// Faults that a channel tolerates of a consumer before it disconnects it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ConsumerTolerance {
     /// Number of consecutive failed deliveries after which a consumer is disconnected; default 3.

@@ -36,7 +36,7 @@ struct Entry {
     timer: usize,
 }
 
-/// What sends the events of timeouts: the channel.
+/// The sender of the events of timeouts: the channel.
 pub(crate) trait TimeoutSource: Send + Sync {
     /// Sends an event of this type to a consumer, from this element of its filter.
     fn time_out(self: Arc<Self>, consumer: &Arc<Consumer>, event_type: EventType, node: usize);

@@ -5,7 +5,7 @@
 pub type Cookie = ::std::boxed::Box<
     dyn ::core::any::Any + ::core::marker::Send + ::core::marker::Sync,
 >;
-/// What a policy of an ORB looks like.
+/// An interface of the shape of a policy.
 #[allow(dead_code, clippy::all, clippy::pedantic, clippy::nursery, rustdoc::all)]
 pub trait Policy: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// IDL `attribute Policy::kind`.

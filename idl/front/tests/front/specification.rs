@@ -212,7 +212,7 @@ fn value_types() {
     );
 }
 
-/// What is not generated, by its name and the reason in the message.
+/// Constructs without code are reported with their name and the reason.
 #[test]
 fn what_is_not_generated_is_named_with_the_reason() {
     const MODEL: &str = "the CORBA Component Model, which Punctual does not implement";
@@ -254,7 +254,7 @@ fn what_is_not_generated_is_named_with_the_reason() {
     assert_eq!(not_generated(&generated, &Limits::default()), []);
 }
 
-/// What the table "Not generated" of docs/mapping.md lists is reported.
+/// Everything in the table "Not generated" of docs/mapping.md is reported.
 #[test]
 fn the_page_of_the_mapping_lists_what_is_not_generated() {
     const PAGE: &str = include_str!("../../../../docs/mapping.md");

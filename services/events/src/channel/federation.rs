@@ -20,7 +20,7 @@ pub(super) struct Federation {
     seen: OnceLock<Seen>,
     /// Counters of the gateways that lead to this channel, and of those of this process that lead away.
     gateways: PiMutex<Vec<Weak<Counters>>>,
-    /// What waits for gateways that acknowledge.
+    /// Events that wait for gateways that acknowledge.
     pub(super) outboxes: Outboxes,
 }
 

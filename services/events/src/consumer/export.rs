@@ -12,7 +12,7 @@ impl Consumer {
         counters.take_export_totals(totals);
     }
 
-    /// What became of the events that the gateway has got; `None`: nothing was reported.
+    /// Fates of the events that the gateway has got; `None`: nothing was reported.
     pub(crate) fn export(&self) -> Option<GatewayStatistics> {
         let reported = self.export.get()?.statistics();
         let others = [reported.returned, reported.expired, reported.lost];

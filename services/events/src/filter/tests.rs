@@ -22,7 +22,7 @@ fn bits(event_type: i32, source: i32) -> Bits {
     Bits { event_type, source }
 }
 
-/// What passes for each event in turn: types with their sources.
+/// Events that pass for each event in turn: types with their sources.
 fn passed(filter: &Filter, events: &[(i32, i32)]) -> Vec<Vec<(i32, i32)>> {
     let mut tree = FilterTree::new(filter);
     events.iter().map(|event| pass(&mut tree, *event, None)).collect()

@@ -122,7 +122,7 @@ impl Counters {
         }
     }
 
-    /// What the other side cannot know of a gateway that takes events from a channel.
+    /// Counters that the other side cannot know of a gateway that takes events from a channel.
     pub(super) fn export_totals(&self) -> ExportTotals {
         ExportTotals {
             returned: self.returned.load(Relaxed),

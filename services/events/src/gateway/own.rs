@@ -150,7 +150,7 @@ impl Report {
 pub struct OwnInlet {
     inlet: Inlet,
     counters: Arc<Counters>,
-    /// What the channel has been told.
+    /// Totals that the channel has been told.
     reported: PiMutex<GatewayTotals>,
 }
 

@@ -1,4 +1,4 @@
-//! What consumers get, in which order, and what full queues lose.
+//! Delivery to consumers: which events, in which order, and which ones full queues lose.
 
 use std::{
     sync::{

@@ -1,4 +1,4 @@
-//! What the thread of a supplier does for consumers of lower lanes: as much for two hundred as for one.
+//! Work of a supplier's thread for consumers of lower lanes: as much for two hundred as for one.
 
 use std::{
     sync::{

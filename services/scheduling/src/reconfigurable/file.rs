@@ -156,7 +156,7 @@ impl System {
         Ok(())
     }
 
-    /// What was checked cannot be refused.
+    /// Settings that were checked cannot be refused.
     fn scheduler(self) -> ReconfigurableScheduler {
         let strategy = self.strategy.parse().unwrap_or(Strategy::MufFair);
         let scheduler = ReconfigurableScheduler::new(strategy);
