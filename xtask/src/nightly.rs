@@ -3,7 +3,21 @@
 use crate::command::cargo;
 
 /// The checks, with what each shows.
-const CHECKS: [(&str, &[&str]); 2] = [
+const CHECKS: [(&str, &[&str]); 4] = [
+    (
+        "the gateway over Zenoh compiles",
+        &[
+            "build",
+            "--manifest-path",
+            "services/zenoh/Cargo.toml",
+            "--example",
+            "gateway",
+        ],
+    ),
+    (
+        "the documented commands connect two channels over Zenoh",
+        &["test", "-p", "punctual-cli", "--test", "commands", "zenoh"],
+    ),
     (
         "no simulated response of 10,000 task sets exceeds the bound of `punctual plan`",
         &[
