@@ -28,8 +28,8 @@ Examples:
   punctual events tail --json --count 10 --for 5 | jq .text
   punctual events tail corbaloc::radar:2830/Events --priority 20000
   punctual events tail --name display                  with the priority that the channel's schedule gives it
-  punctual events tail --idl radar.idl --payload Track            values of typed topics
-  punctual events tail --idl radar.idl --payload 16=Track --payload 17=Alarm
+  punctual events tail --idl FILE.idl --payload Track             values of typed topics
+  punctual events tail --idl FILE.idl --payload 16=Track --payload 17=Alarm
 
 A line has the time of receipt at the channel (UTC), type, source, and the payload: as a value where its \
 type is known, as text where it is printable, else the first 32 octets. An `any` in place of a payload is \
