@@ -309,8 +309,8 @@ table! {
     TYPE_CODE_INVALID = 102, BadTypecode,
         "a type code is malformed, or describes a value without end; check the program that has built it";
     TYPE_UNSUPPORTED = 103, NoImplement,
-        "this form of a value is not supported: in an `any`, local objects, and values of types that its \
-         type code does not describe; in a reply, text that is split between chunks of a value";
+        "this form of a value is not supported; send neither local objects nor values that their type code \
+         does not describe in an `any`, and no text that is split between chunks of a value in a reply";
     VALUE_CYCLIC = 104, NoImplement,
         "values refer to each other in a circle, which nothing would ever release; send an id in place of \
          the reference that closes the circle";
@@ -324,9 +324,11 @@ table! {
         "the octets of a `fixed` are no digits and sign, or too many digits; check that both sides were \
          compiled from the same IDL";
     RESPONSE_HANDLER_DROPPED = 108, NoResponse,
-        "the servant dropped its response handler without an answer; it may have executed the request";
+        "the servant dropped its response handler without an answer, and may have executed the request; let \
+         it answer each handler once";
     DEFERRED_REPLY_ENDED = 109, NoResponse,
-        "the server's ORB shut down before the servant answered; it may have executed the request";
+        "the server's ORB shut down before the servant answered, and it may have executed the request; call \
+         again when the server is back, if it may run twice";
     INTERCEPTOR_PANICKED = 110, Unknown,
         "an interceptor panicked; the standard error of its process has the message";
     TOO_MANY_SERVICE_CONTEXTS = 111, ImpLimit,
@@ -369,8 +371,8 @@ table! {
         "the distributable thread is already active at this host: an earlier call that timed out is still \
          running, or its context was forged; wait for its end, or begin another thread";
     OPERATION_CANCELLED = 126, Timeout,
-        "the deadline of the operation passed and the operation was cancelled; the distributable thread \
-         continues";
+        "the deadline of the operation passed, it was cancelled, and the distributable thread continues; \
+         state a later deadline, or reduce the load";
     TOO_MANY_DISTRIBUTABLE_THREADS = 127, ImpLimit,
         "this host's limit on distributable threads is reached; raise `max_threads` of the scheduling \
          builder";

@@ -1,6 +1,6 @@
 //! Explanation of an activity's response time, and the permitted growth of execution times.
 
-use std::fmt::Write;
+use std::{collections::BTreeSet, fmt::Write};
 
 use punctual_harness::Row;
 use punctual_report::terminal::fitted;
@@ -143,12 +143,13 @@ impl<'s> Budgets<'s> {
 
     /// Returns the names of the activities that block, after a preposition.
     fn blockers<'b>(&self, blockers: impl Iterator<Item = &'b (usize, usize)>) -> String {
-        let mut names: Vec<_> = blockers
-            .map(|(task, _)| format!("`{}`", self.names[*task]))
+        let tasks: BTreeSet<usize> = blockers.map(|(task, _)| *task).collect();
+        let names: Vec<_> = tasks
+            .iter()
+            .map(|task| format!("`{}`", self.names[*task]))
             .collect();
-        names.dedup();
         match names.is_empty() {
-            true => "as stated".to_owned(),
+            true => "that its steps state".to_owned(),
             false => format!("by {}", names.join(", ")),
         }
     }
