@@ -49,7 +49,7 @@ impl Reference {
                 }
                 ReplyStatus::SystemException => {
                     let exception = decode_system_exception(&mut decoder)?;
-                    Err(with_priorities(&view, with_key(exception, &route.object_key)))
+                    Err(with_priorities(&view, with_subject(exception, route)))
                 }
                 ReplyStatus::LocationForward | ReplyStatus::LocationForwardPerm => {
                     Ok(Attempt::Forward(Ior::decode(&mut decoder)?))
@@ -63,13 +63,15 @@ impl Reference {
     }
 }
 
-/// Adds the object key to the text of an exception because of a missing object, if people can read it.
+/// Adds the subject of an exception to its text: the object key, if people can read it, to OBJECT_NOT_EXIST, the
+/// address of a server that is starting to TRANSIENT.
 #[cold]
-fn with_key(exception: SystemException, key: &[u8]) -> SystemException {
-    let is_missing =
-        exception.kind == SystemExceptionKind::ObjectNotExist || exception.minor == Minor::SERVER_STARTING;
-    if is_missing && key.iter().all(u8::is_ascii_graphic) {
+fn with_subject(exception: SystemException, route: &Route) -> SystemException {
+    let key = &route.object_key;
+    if exception.kind == SystemExceptionKind::ObjectNotExist && key.iter().all(u8::is_ascii_graphic) {
         exception.with_detail(&Detail::key(key))
+    } else if exception.minor == Minor::SERVER_STARTING {
+        route.named_in(exception)
     } else {
         exception
     }
