@@ -20,6 +20,8 @@ use crate::{
 impl EventChannel {
     /// Makes the channel's counters an object, which [`ChannelStatistics::of`] queries. Give it an adapter
     /// whose threads serve no other object: suppliers that wait for room then do not delay it.
+    /// `punctual events top corbaloc::HOST:PORT/NAME` finds it under the name `NAME.inspection`
+    /// ([`punctual::Orb::publish`]).
     ///
     /// # Errors
     /// The adapter refuses the object.

@@ -349,6 +349,7 @@ Examples:
   punctual trace --cpu 1 --perfetto timeline.json -- punctual demo --quick
   punctual trace --seconds 5 --over 50     the whole machine, waits above 50 µs
   punctual trace --explain-over 500 -- target/release/my-system  slow calls
+  punctual trace -- sh -c 'SERVER & sleep 1; CLIENT'   both sides: records of other processes are not seen
 
 ORBs that the command starts write their records to a folder in main memory, \
 which is passed to them in PUNCTUAL_FLIGHT_RECORDER and removed at the end. \

@@ -63,8 +63,8 @@ impl Reference {
     }
 }
 
-/// Adds the subject of an exception to its text: the object key, if people can read it, to OBJECT_NOT_EXIST, the
-/// address of a server that is starting to TRANSIENT.
+/// Adds the subject of an exception to its text: the object key, if people can read it, to OBJECT_NOT_EXIST,
+/// the address of a server that is starting to TRANSIENT.
 #[cold]
 fn with_subject(exception: SystemException, route: &Route) -> SystemException {
     let key = &route.object_key;

@@ -6,7 +6,7 @@ use super::Thread;
 use crate::event::{KernelEvent, Level, ThreadId, What};
 use crate::request::{Model, Request, Service};
 
-/// Levels of threads over time.
+/// Levels of threads over time: each with the last time at which it was seen before another one.
 pub(crate) struct LevelHistory(HashMap<ThreadId, Vec<(u64, Level)>>);
 
 impl LevelHistory {
@@ -14,10 +14,12 @@ impl LevelHistory {
         let mut history: HashMap<ThreadId, Vec<(u64, Level)>> = HashMap::new();
         for event in events {
             if let What::Switch { previous, next, .. } = event.what {
-                for task in [previous, next] {
+                for (task, ran) in [(previous, true), (next, false)] {
                     let levels = history.entry(task.thread).or_default();
-                    if levels.last().is_none_or(|(_, level)| *level != task.level) {
-                        levels.push((event.time_ns, task.level));
+                    match levels.last_mut() {
+                        Some((seen, level)) if *level == task.level && ran => *seen = event.time_ns,
+                        Some((_, level)) if *level == task.level => {}
+                        _ => levels.push((event.time_ns, task.level)),
                     }
                 }
             }
@@ -25,11 +27,12 @@ impl LevelHistory {
         Self(history)
     }
 
-    /// Returns the last level until then, otherwise the first one afterwards.
+    /// Returns the level of a thread that was running then. It is that with which the thread left the CPU
+    /// next: a change of a running thread is recorded no earlier.
     fn at(&self, thread: ThreadId, time_ns: u64) -> Level {
         let levels = self.0.get(&thread).map_or(&[][..], Vec::as_slice);
-        let later = levels.partition_point(|(since, _)| *since <= time_ns);
-        let seen = levels.get(later.saturating_sub(1));
+        let next = levels.partition_point(|(seen, _)| *seen < time_ns);
+        let seen = levels.get(next).or(levels.last());
         seen.map_or(Level::ORDINARY, |(_, level)| *level)
     }
 
@@ -59,4 +62,43 @@ pub(crate) fn level_in_service(
         by_caller.then(|| caller(*place))?
     });
     caller.map_or(thread.level, |caller| caller.min(thread.level))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Task;
+
+    fn switch(time_ns: u64, previous: (ThreadId, u8), next: (ThreadId, u8)) -> KernelEvent {
+        let task = |(thread, level)| Task {
+            thread,
+            level: Level(level),
+        };
+        let what = What::Switch {
+            previous: task(previous),
+            still_runnable: false,
+            next: task(next),
+        };
+        KernelEvent {
+            time_ns,
+            cpu: 0,
+            what,
+        }
+    }
+
+    #[test]
+    fn the_level_of_a_running_thread_is_that_with_which_it_leaves_the_cpu() {
+        let history = LevelHistory::of(&[
+            switch(10, (1, 0), (7, 0)),
+            switch(20, (7, 0), (1, 0)),
+            // It raises its own priority while it runs, and calls at 35.
+            switch(30, (1, 0), (7, 0)),
+            switch(40, (7, 60), (1, 0)),
+            // Another thread lowers it while it sleeps; it is never seen to leave.
+            switch(50, (1, 0), (7, 5)),
+        ]);
+        let levels = [15, 35, 55].map(|time| history.at(7, time));
+        assert_eq!(levels, [Level(0), Level(60), Level(5)]);
+        assert_eq!(history.at(8, 15), Level::ORDINARY);
+    }
 }

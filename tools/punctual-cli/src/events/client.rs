@@ -5,7 +5,9 @@ use std::{
     time::Duration,
 };
 
-use punctual::{Interface, Orb, ResolveError, SchedulingClass, SystemException, SystemExceptionKind};
+use punctual::{
+    Interface, Orb, Priority, ResolveError, SchedulingClass, SystemException, SystemExceptionKind,
+};
 use punctual_events::{EventError, RemoteChannel, rtec::rtec_event_channel_admin::EventChannelRef, wire};
 
 use super::{Failed, serve::INSPECTION};
@@ -38,14 +40,47 @@ pub fn inspection(orb: &Orb, address: &str) -> Result<wire::punctual_events::Ins
              `punctual events serve` prints"
         )));
     }
-    resolve(orb, &format!("{address}{INSPECTION}"))
+    let counters = format!("{address}{INSPECTION}");
+    orb.resolve(&counters).map_err(|error| match error {
+        ResolveError::Call { exception, .. } if exception.kind == SystemExceptionKind::ObjectNotExist => {
+            channel(orb, address).map_or_else(|failed| failed, |_| without_counters(address))
+        }
+        error => refused(address, error),
+    })
+}
+
+fn without_counters(address: &str) -> Failed {
+    Failed::Refused(format!(
+        "the channel {address} answers, but its program does not publish its counters; it does with \
+         `orb.publish(\"NAME{INSPECTION}\", &channel.serve_inspection(&poa)?)`, where NAME is that of the \
+         channel in its address"
+    ))
+}
+
+/// The channel at this address, for calls of this priority.
+pub fn channel_at(orb: &Orb, address: &str, priority: Option<Priority>) -> Result<RemoteChannel, Failed> {
+    if let Some(priority) = priority {
+        orb.current().set_priority(priority)?;
+    }
+    let channel: EventChannelRef = resolve(orb, address)?;
+    if priority.is_some() && channel.as_object().exposed_policies().priority_model.is_none() {
+        eprintln!(
+            "note: --priority has no effect: the channel {address} is served by an adapter without \
+             `priority_model`"
+        );
+    }
+    Ok(RemoteChannel::new(channel))
 }
 
 fn resolve<R: Interface>(orb: &Orb, address: &str) -> Result<R, Failed> {
-    orb.resolve(address).map_err(|error| match error {
+    orb.resolve(address).map_err(|error| refused(address, error))
+}
+
+fn refused(address: &str, error: ResolveError) -> Failed {
+    match error {
         ResolveError::Call { exception, .. } => unreachable(address, &exception.into()),
         error => Failed::Refused(format!("`{address}` is not the address of a channel: {error}")),
-    })
+    }
 }
 
 /// Explains why a channel cannot be used: it does not answer, or has refused something.

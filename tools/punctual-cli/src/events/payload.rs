@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use punctual::{
     CharSet,
-    any::{Any, Codec, Kind, TypeCode},
+    any::{Any, AnyError, Codec, Kind, TypeCode},
 };
 use punctual_events::rtec::rtec_event_comm::EventView;
 use punctual_idl::Specification;
@@ -49,10 +49,11 @@ impl PayloadTypes {
     /// The IDL has no such type.
     pub fn find(idl: Option<&Specification>, payloads: &[PayloadType]) -> Result<Self, String> {
         let found = payloads.iter().map(|payload| {
-            let code = idl.and_then(|idl| from_idl::named_type(idl, &payload.name));
+            let code = idl.and_then(|idl| named(idl, &payload.name));
             let code = code.ok_or_else(|| {
                 format!(
-                    "the IDL has no type `{}` whose values can be sent; write its scope, too: `Radar::Track`",
+                    "the IDL has no type `{}` whose values can be sent, or several; write its name as there, with \
+                     its scope: `Radar::Track`",
                     payload.name
                 )
             });
@@ -73,10 +74,22 @@ impl PayloadTypes {
             |(number, _): &&(Option<i32>, TypeCode)| number.is_none_or(|one| one == event.header.r#type);
         let (_, code) = self.0.iter().find(of_event)?;
         let decoded = Codec::with_char_set(CharSet::Utf8).decode_value(event.data.payload, code);
-        Some(
-            decoded
-                .map_err(|error| error.to_string())
-                .and_then(|any| json(&any)),
-        )
+        let decoded = decoded.map_err(|error| match error {
+            AnyError::Malformed(error) => format!("no {code}: {error}"),
+            error => error.to_string(),
+        });
+        Some(decoded.and_then(|any| json(&any)))
     }
+}
+
+/// Returns the type of this name; without its scope, if it is the only one.
+fn named(idl: &Specification, name: &str) -> Option<TypeCode> {
+    from_idl::named_type(idl, name).or_else(|| {
+        let mut same = idl
+            .definitions
+            .iter()
+            .filter(|definition| definition.name == name);
+        let only = same.next().filter(|_| same.next().is_none())?;
+        from_idl::named_type(idl, &only.scoped_name.to_string())
+    })
 }

@@ -89,12 +89,9 @@ pub fn run(options: &Options) -> Result<(), Failed> {
         .clone()
         .unwrap_or_else(|| client::endpoint_towards(&options.channel));
     let orb = client::orb(Some(&endpoint))?;
-    let channel = client::channel(&orb, &options.channel)?;
+    let channel = client::channel_at(&orb, &options.channel, options.priority)?;
     let pool = orb.threadpool().threads(1).build()?;
     let poa = orb.root_poa().child("tail").threadpool(&pool).build()?;
-    if let Some(priority) = options.priority {
-        orb.current().set_priority(priority)?;
-    }
     let (sender, events) = sync_channel(BACKLOG);
     let subscription = channel
         .subscribe(&poa, &filter(&options.types, &options.sources), move |received| {

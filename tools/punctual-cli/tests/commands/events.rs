@@ -9,6 +9,8 @@ use std::{
     process::{Child, ChildStdout, Command, Stdio},
 };
 
+use punctual::Orb;
+use punctual_events::EventChannel;
 use punctual_fixtures::{Folder, programs::interruptible};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -112,7 +114,7 @@ fn payloads_are_decoded_by_types_from_idl() {
             "--payload",
             "16=Radar::Track",
             "--payload",
-            "17=Radar::Alarm",
+            "17=Alarm",
         ];
         Tail::start(&channel, &[&arguments[..], &["--count", "3"], extra].concat())
     };
@@ -152,17 +154,44 @@ fn payloads_are_decoded_by_types_from_idl() {
         "--idl",
         idl,
         "--payload",
-        "Track",
+        "Tracks",
     ]);
     assert_eq!(unknown.code, 2);
-    assert!(
-        unknown.complained.contains("write its scope"),
-        "{}",
-        unknown.complained
-    );
+    assert!(unknown.complained.contains("`Tracks`"), "{}", unknown.complained);
     let without = run(["events", "tail", &channel.address, "--payload", "Radar::Track"]);
     assert_eq!(without.code, 2);
     assert!(without.complained.contains("--idl"), "{}", without.complained);
+}
+
+/// A channel of a program that has no lanes for it, and publishes no counters.
+#[test]
+fn channels_of_other_programs_are_explained() {
+    let orb = Orb::builder().listen("iiop://127.0.0.1").build().unwrap();
+    let channel = EventChannel::builder().build().unwrap();
+    let served = channel.serve(&orb, &orb.root_poa()).unwrap();
+    let address = orb.publish("Plain", served.reference()).unwrap();
+    let runs = orb.clone();
+    let runs = std::thread::spawn(move || runs.run());
+    let sent = run(["events", "send", &address, "--type", "16", "--priority", "1234"]);
+    assert_eq!(sent.code, 0, "{}", sent.complained);
+    assert!(
+        sent.complained.contains("--priority has no effect"),
+        "{}",
+        sent.complained
+    );
+    let sent = run(["events", "send", &address, "--type", "16"]);
+    assert!(!sent.complained.contains("note:"), "{}", sent.complained);
+    let top = run(["events", "top", &address, "--once"]);
+    assert_eq!(top.code, 2);
+    assert!(top.complained.contains("serve_inspection"), "{}", top.complained);
+    let missing = run(["events", "top", &address.replace("Plain", "Other"), "--once"]);
+    assert!(
+        missing.complained.contains("has no channel of this name"),
+        "{}",
+        missing.complained
+    );
+    orb.shutdown();
+    runs.join().unwrap();
 }
 
 #[test]
