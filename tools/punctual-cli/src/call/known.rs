@@ -108,8 +108,8 @@ fn declared(
     }
     let own = if own.is_empty() { "unknown" } else { own };
     Err(Failed::NotSent(format!(
-        "the object (of type {own}) has no interface of the IDL with this operation; \
-         `--interface NAME` selects one without asking"
+        "the IDL does not declare the object's interface ({own}), and the object has none of those that it \
+         declares with this operation; state the IDL file that does, or select one with `--interface NAME`"
     )))
 }
 

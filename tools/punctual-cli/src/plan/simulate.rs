@@ -173,7 +173,8 @@ impl Simulated<'_> {
         let until = self.scenario.until;
         if missed == 0 {
             return format!(
-                "Every deadline is met: {arrived} distributable threads in {until} of virtual time."
+                "Every deadline is met: {arrived} distributable threads in {until} of virtual time (one run, \
+                 not a bound)."
             );
         }
         let mut worst: Vec<_> = self.tasks().filter(|(_, task)| task.missed() > 0).collect();
