@@ -638,7 +638,7 @@ fn the_objects_own_answer_decides_without_a_known_type() {
     let unknown = call(&other, &idl, &["name"]);
     assert_eq!(unknown.code, 2);
     assert!(
-        unknown.complained.contains("of type IDL:Other:1.0"),
+        unknown.complained.contains("(IDL:Other:1.0)"),
         "{}",
         unknown.complained
     );
