@@ -161,6 +161,26 @@ thread_local! {
     static TRANSFORM: RefCell<Option<Arc<ObjectTransform>>> = const { RefCell::new(None) };
 }
 
+/// Makes calls with this CORBA priority, whatever the thread's own one; its native priority does not change.
+/// For threads of services that work for clients of several priorities.
+///
+/// ```
+/// use punctual_orb::{Orb, at_priority};
+/// use punctual_types::Priority;
+///
+/// let orb = Orb::builder().build()?;
+/// let before = orb.current().priority()?;
+/// at_priority(Priority::MAX, || assert_eq!(orb.current().priority(), Ok(Priority::MAX)));
+/// assert_eq!(orb.current().priority()?, before);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn at_priority<R>(priority: Priority, calls: impl FnOnce() -> R) -> R {
+    let before = PRIORITY.replace(Some(priority));
+    // Also after a panic.
+    let _restored = scopeguard::guard(before, |before| PRIORITY.set(before));
+    calls()
+}
+
 /// Returns the priority set for this thread.
 pub(crate) fn explicit_priority() -> Option<Priority> {
     PRIORITY.get()

@@ -51,7 +51,7 @@ pub use any_servant::{AnyServant, Declined};
 pub use bidirectional::BidirectionalRule;
 pub use callbacks::{CallbackQueue, Callbacks, NotAdmitted};
 pub use client::swap_call_deadline;
-pub use current::Current;
+pub use current::{Current, at_priority};
 pub use endpoint::Endpoint;
 pub use error::{OrbError, ResolveError};
 pub use expired_requests::ExpiredRequests;

@@ -51,7 +51,7 @@ pub use punctual_orb::{
     NotAdmitted, ObjectBuilder, OnExcess, Orb, OrbBuilder, OrbError, Peers, Poa, PoaBuilder, PoaManager,
     PoaManagerState, PriorityModel, QueueLimits, QueueStatistics, ReferenceBuilder, ResolveError,
     SchedulerState, SchedulerStatistics, ServantActivator, ServantLocator, SocketOptions, StackUse,
-    ThreadLifetime, ThreadPool, ThreadPoolBuilder, ThreadPoolId, ThreadStatistics,
+    ThreadLifetime, ThreadPool, ThreadPoolBuilder, ThreadPoolId, ThreadStatistics, at_priority,
 };
 pub use punctual_os::{CpuSet, SchedulingClass, ThreadSpec};
 pub use punctual_sched::{

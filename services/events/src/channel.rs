@@ -13,7 +13,7 @@ use std::{
     time::Instant,
 };
 
-use punctual::{Priority, any::Kind};
+use punctual::{Priority, any::Kind, at_priority};
 use punctual_dispatch::Timing;
 use punctual_os::PiMutex;
 
@@ -419,7 +419,7 @@ impl Core {
             if consumer.disconnect()
                 && let Exit::Sink(sink) = &consumer.exit
             {
-                sink.disconnected();
+                at_priority(consumer.priority(), || sink.disconnected());
             }
         }
         self.timers.end(self.limits.ending);

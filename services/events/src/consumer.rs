@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{Priority, SystemException, rtscheduling::Time};
+use punctual::{Priority, SystemException, at_priority, rtscheduling::Time};
 use punctual_dispatch::{Qos, Timing, now};
 use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
 
@@ -249,7 +249,7 @@ impl Consumer {
         let Exit::Sink(sink) = &self.exit else {
             return false;
         };
-        let answer = sink.ping();
+        let answer = at_priority(self.priority(), || sink.ping());
         answer.is_some_and(|answer| self.answers.lock().show_death(answer, tolerance))
     }
 
@@ -358,7 +358,9 @@ impl Consumer {
         };
         let result = match &self.exit {
             Exit::Sink(sink) => {
-                let deliver = std::panic::AssertUnwindSafe(|| sink.deliver(&events));
+                // A consumer of another process need not have a lane of this thread's own priority.
+                let deliver = || at_priority(self.priority(), || sink.deliver(&events));
+                let deliver = std::panic::AssertUnwindSafe(deliver);
                 std::panic::catch_unwind(deliver).is_ok_and(|result| result.is_ok())
             }
             Exit::Receiver => true,

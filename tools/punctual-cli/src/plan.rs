@@ -225,8 +225,8 @@ impl<'s> Plan<'s> {
             None => println!(
                 "{}",
                 fitted(
-                    "No lanes and priorities were found that make it feasible: shorten a step, lengthen a \
-                     period, or move a step to another host."
+                    "No lanes and priorities were found that make it feasible: shorten a step or a critical \
+                     section, lengthen a period, or move a step to another host."
                 )
             ),
         }

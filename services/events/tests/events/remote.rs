@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use punctual::{Orb, Poa, Priority, SystemExceptionKind};
+use punctual::{Orb, Poa, Priority, PriorityModel, SystemExceptionKind};
 use punctual_events::{
     ChannelLimits, ConsumerTolerance, EventChannel, EventError, EventType, Filter, Gateway,
     GatewayStatistics, OctetLimits, RemoteChannel,
@@ -69,6 +69,48 @@ pub fn event(event_type: EventType, payload: &[u8]) -> Event {
     event.header.ttl = 1;
     event.data.payload = payload.to_vec();
     event
+}
+
+/// The mapping of native priorities back to CORBA ones finds another number: 10,001 has no native priority of
+/// its own, and neither has any without real-time rights.
+#[test]
+fn a_channel_calls_each_consumer_at_the_priority_of_its_subscription() {
+    let urgent = Priority::new(10_001).unwrap();
+    let with_lanes = |lanes: &[Priority]| {
+        let orb = Orb::builder().listen("iiop://localhost").build().unwrap();
+        let pool = lanes
+            .iter()
+            .fold(orb.threadpool(), |pool, lane| pool.lane(*lane, 1));
+        let pool = pool.build().unwrap();
+        let model = PriorityModel::ClientPropagated { default: lanes[0] };
+        let poa = orb
+            .root_poa()
+            .child("lanes")
+            .threadpool(&pool)
+            .priority_model(model);
+        let poa = poa.build().unwrap();
+        Client { orb, poa }
+    };
+    let lanes = [Priority::MIN, urgent];
+    let channel = lanes
+        .iter()
+        .fold(EventChannel::builder(), |channel, lane| channel.lane(*lane, 1));
+    let host = host_with(channel.build().unwrap(), with_lanes(&lanes));
+    for priority in lanes {
+        let consumer = with_lanes(&[priority]);
+        let current = consumer.orb.current();
+        current.set_priority(priority).unwrap();
+        let (sender, received) = mpsc::channel();
+        let served = consumer.orb.clone();
+        let subscription = remote(&consumer, &host)
+            .subscribe(&consumer.poa, &Filter::event(TRACK), move |_| {
+                sender.send(served.current().priority().unwrap()).unwrap();
+            })
+            .unwrap();
+        host.channel.push_octets(TRACK, b"").unwrap();
+        assert_eq!(received.recv_timeout(LONG), Ok(priority));
+        assert!(subscription.is_connected().unwrap());
+    }
 }
 
 #[test]

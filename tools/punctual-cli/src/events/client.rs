@@ -45,6 +45,10 @@ pub fn inspection(orb: &Orb, address: &str) -> Result<wire::punctual_events::Ins
         ResolveError::Call { exception, .. } if exception.kind == SystemExceptionKind::ObjectNotExist => {
             channel(orb, address).map_or_else(|failed| failed, |_| without_counters(address))
         }
+        // A channel with lanes of other priorities than this call's.
+        ResolveError::Call { exception, .. } if exception.kind == SystemExceptionKind::InvPolicy => {
+            without_counters(address)
+        }
         error => refused(address, error),
     })
 }
