@@ -169,9 +169,9 @@ thread_local! {
 /// use punctual_types::Priority;
 ///
 /// let orb = Orb::builder().build()?;
-/// let before = orb.current().priority()?;
+/// orb.current().set_priority(Priority::MIN)?;
 /// at_priority(Priority::MAX, || assert_eq!(orb.current().priority(), Ok(Priority::MAX)));
-/// assert_eq!(orb.current().priority()?, before);
+/// assert_eq!(orb.current().priority()?, Priority::MIN);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn at_priority<R>(priority: Priority, calls: impl FnOnce() -> R) -> R {
