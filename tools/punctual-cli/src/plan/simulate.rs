@@ -10,7 +10,7 @@ use std::{
 
 use punctual_harness::{Claim, MachineFacts, Outcome, Progress, Row};
 use punctual_os::affinity;
-use punctual_report::{Page, Table, Tone};
+use punctual_report::{Page, Table, Tone, terminal::fitted};
 use punctual_sched::{
     dynamic::{Time, standard},
     simulator::{HostStatistics, Model, Simulation, Statistics, TaskStatistics},
@@ -163,7 +163,7 @@ impl Simulated<'_> {
             note.iter().for_each(|note| println!("{note}"));
             println!();
         }
-        println!("{}", self.verdict());
+        println!("{}", fitted(&self.verdict()));
     }
 
     fn verdict(&self) -> String {
