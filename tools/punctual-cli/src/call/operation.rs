@@ -100,9 +100,7 @@ impl Operation {
             .iter()
             .fold(request, |request, exception| request.raises(exception.clone()))
     }
-}
 
-impl Operation {
     /// The declaration of the attribute that this operation reads.
     pub fn as_attribute(&self, name: &str, is_readonly: bool) -> String {
         let readonly = if is_readonly { "readonly " } else { "" };

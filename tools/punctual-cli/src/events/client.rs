@@ -45,9 +45,12 @@ pub fn inspection(orb: &Orb, address: &str) -> Result<wire::punctual_events::Ins
         ResolveError::Call { exception, .. } if exception.kind == SystemExceptionKind::ObjectNotExist => {
             channel(orb, address).map_or_else(|failed| failed, |_| without_counters(address))
         }
-        // A channel with lanes of other priorities than this call's.
+        // The server has lanes of other priorities, and no object of this name outside them.
         ResolveError::Call { exception, .. } if exception.kind == SystemExceptionKind::InvPolicy => {
-            without_counters(address)
+            Failed::Refused(format!(
+                "the counters {counters} cannot be queried at priority 0: {exception}; the channel's program has \
+                 to publish them under this name, on an adapter without `priority_model`"
+            ))
         }
         error => refused(address, error),
     })
