@@ -295,13 +295,13 @@ impl ReconfigurableScheduler {
                 .take(self.operations.len())
                 .filter(is_contradictory)
                 .collect(),
-            entries: admission::entries(&self.operations, &graph, self.strategy),
             subpriorities: configuration::subpriorities(&self.operations, &graph),
             admitted: vec![None; self.operations.len()],
             assignments: vec![Assignment::default(); self.operations.len()],
             graph,
             ..Solution::default()
         };
+        solution.entries = admission::entries(&self.operations, &solution, self.strategy);
         self.admit(&mut solution);
         let all: Vec<u32> = solution.graph.order.clone();
         for operation in all {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Operation, RateTuple, Solution, Strategy, graph::Graph, strategy::Key};
+use super::{Operation, RateTuple, Solution, Strategy, strategy::Key};
 
 /// One rate of a source, with its place in the order of admission.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,14 +15,14 @@ pub(super) struct Entry {
 }
 
 /// Returns the entries of all sources, in the order of admission.
-pub(super) fn entries(operations: &[Operation], graph: &Graph, strategy: Strategy) -> Vec<Entry> {
-    let tuples = graph
-        .sources
+pub(super) fn entries(operations: &[Operation], solution: &Solution, strategy: Strategy) -> Vec<Entry> {
+    let sources = &solution.graph.sources;
+    let tuples = sources
         .iter()
         .map(|source| operations[*source as usize].tuples.len());
     let mut entries = Vec::with_capacity(tuples.sum());
-    for source in &graph.sources {
-        entries.extend(of_source(operations, graph, strategy, *source));
+    for source in sources {
+        entries.extend(of_source(operations, solution, strategy, *source));
     }
     entries.sort_unstable_by_key(|entry| entry.key);
     entries
@@ -30,14 +30,14 @@ pub(super) fn entries(operations: &[Operation], graph: &Graph, strategy: Strateg
 
 fn of_source<'a>(
     operations: &'a [Operation],
-    graph: &'a Graph,
+    solution: &Solution,
     strategy: Strategy,
     source: u32,
-) -> impl Iterator<Item = Entry> + 'a {
+) -> impl Iterator<Item = Entry> + use<'a> {
     let operation = &operations[source as usize];
-    let tuples = admissible(operation);
+    let tuples = admissible(operations, solution, source);
     let shortest = tuples.last().map_or(Duration::ZERO, |tuple| tuple.period);
-    let following = following(operation, graph.weights[source as usize]);
+    let following = following(operation, solution.graph.weights[source as usize]);
     tuples.iter().zip(0u32..).map(move |(tuple, number)| Entry {
         key: strategy.key(source, number, operation.criticality, shortest),
         is_critical: operation.criticality.is_critical(),
@@ -46,8 +46,9 @@ fn of_source<'a>(
 }
 
 /// Returns the rates of a source that can be admitted.
-fn admissible(operation: &Operation) -> &[RateTuple] {
-    match operation.enabled && operation.contradiction().is_none() {
+fn admissible<'a>(operations: &'a [Operation], solution: &Solution, source: u32) -> &'a [RateTuple] {
+    let operation = &operations[source as usize];
+    match operation.enabled && !solution.contradictory.contains(&source) {
         true => &operation.tuples,
         false => &[],
     }
@@ -64,60 +65,74 @@ fn utilization(tuple: &RateTuple, following: f64) -> f64 {
     (tuple.wcet.as_secs_f64() + following) / tuple.period.as_secs_f64()
 }
 
-/// Updates the entries of these sources; only those of changed sources can have another place.
+/// Change of a source's entries.
+#[derive(Clone, Copy)]
+struct Update {
+    /// Execution time of the operations that follow from the source.
+    following: f64,
+    /// Number of rates that keep their places in the order of admission, at most; the slowest ones.
+    keeps: u32,
+    /// Number of rates that have kept their places.
+    kept: u32,
+}
+
+/// Updates the entries of these sources. Places are kept as far as possible, so that fewer rates, or others
+/// with the same shortest period, cost no search.
 pub(super) fn update_entries(
     operations: &[Operation],
     solution: &mut Solution,
     strategy: Strategy,
     sources: &[u32],
 ) {
-    // Execution time of the operations that follow from the sources to update.
-    let mut updated: Vec<Option<f64>> = vec![None; operations.len()];
+    let mut updates: Vec<Option<Update>> = vec![None; operations.len()];
     for &source in sources {
         let weight = solution.graph.weights[source as usize];
-        updated[source as usize] = Some(following(&operations[source as usize], weight));
+        updates[source as usize] = Some(Update {
+            following: following(&operations[source as usize], weight),
+            keeps: u32::MAX,
+            kept: 0,
+        });
     }
-    let mut moved: Vec<u32> = solution.graph.changed.clone();
-    moved.retain(|operation| operations[*operation as usize].is_source());
-    moved.retain(|source| !keeps_places(operations, solution, strategy, *source));
-    moved.sort_unstable();
-    moved.dedup();
-    if !moved.is_empty() {
-        let new = moved
-            .iter()
-            .flat_map(|source| of_source(operations, &solution.graph, strategy, *source));
-        let mut new: Vec<Entry> = new.collect();
-        new.sort_unstable_by_key(|entry| entry.key);
-        let entries = &mut solution.entries;
-        entries.retain(|entry| moved.binary_search(&entry.key.source).is_err());
-        merge(entries, new);
-    }
-    for entry in &mut solution.entries {
-        let source = entry.key.source as usize;
-        if let Some(following) = updated[source] {
-            let tuple = &operations[source].tuples[entry.key.tuple as usize];
-            entry.utilization = utilization(tuple, following);
+    for &changed in &solution.graph.changed {
+        if let Some(update) = &mut updates[changed as usize] {
+            update.keeps = places_kept(operations, solution, strategy, changed);
         }
+    }
+    solution.entries.retain_mut(|entry| {
+        let source = entry.key.source as usize;
+        let Some(update) = &mut updates[source] else {
+            return true;
+        };
+        if entry.key.tuple >= update.keeps {
+            return false;
+        }
+        update.kept += 1;
+        let tuple = &operations[source].tuples[entry.key.tuple as usize];
+        entry.utilization = utilization(tuple, update.following);
+        true
+    });
+    let new = sources.iter().flat_map(|source| {
+        let kept = updates[*source as usize].map_or(0, |update| update.kept);
+        of_source(operations, solution, strategy, *source).skip(kept as usize)
+    });
+    let mut new: Vec<Entry> = new.collect();
+    if !new.is_empty() {
+        new.sort_unstable_by_key(|entry| entry.key);
+        merge(&mut solution.entries, new);
     }
 }
 
-/// Returns whether a changed source has the same places in the order of admission as before.
-fn keeps_places(operations: &[Operation], solution: &Solution, strategy: Strategy, source: u32) -> bool {
-    let operation = &operations[source as usize];
-    let tuples = admissible(operation);
+/// Returns how many rates of a changed source can keep their places: all, or none if their order among other
+/// sources has changed.
+fn places_kept(operations: &[Operation], solution: &Solution, strategy: Strategy, source: u32) -> u32 {
+    let tuples = admissible(operations, solution, source);
     let Some(shortest) = tuples.last().map(|tuple| tuple.period) else {
-        return false;
+        return 0;
     };
-    let count = tuples.len() as u32;
-    // All places of a source have the same shortest period: there was one more, or all are these.
-    let has = |tuple| {
-        let key = strategy.key(source, tuple, operation.criticality, shortest);
-        solution
-            .entries
-            .binary_search_by_key(&key, |entry| entry.key)
-            .is_ok()
-    };
-    (0..count).all(has) && !has(count)
+    // All places of a source depend on its shortest period: if one is found, all others are where they were.
+    let first = strategy.key(source, 0, operations[source as usize].criticality, shortest);
+    let found = solution.entries.binary_search_by_key(&first, |entry| entry.key);
+    found.map_or(0, |_| tuples.len() as u32)
 }
 
 /// Merges two lists that are in order.
