@@ -30,6 +30,7 @@ use findings::Findings;
 pub use format::{Unclosed, format};
 pub use hir::Specification;
 pub use source::{FileLoader, MemoryLoader, SourceFile, SourceLoader, Span};
+pub use suggest::did_you_mean;
 
 /// Settings of a compilation.
 #[derive(Debug, Clone, Default)]

@@ -59,7 +59,14 @@ pub(crate) fn word_of_idl(word: &str) -> Option<String> {
 }
 
 /// Returns a help line that names the candidate nearest to `word`, if one is near enough.
-pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+///
+/// ```
+/// use punctual_idl::did_you_mean;
+///
+/// let help = did_you_mean("Tarck", ["Track", "Radar"]);
+/// assert_eq!(help.as_deref(), Some("did you mean `Track`?"));
+/// ```
+pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(word, candidates).map(|candidate| format!("did you mean `{candidate}`?"))
 }
 

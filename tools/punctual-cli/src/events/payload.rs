@@ -7,7 +7,7 @@ use punctual::{
     any::{Any, AnyError, Codec, Kind, TypeCode},
 };
 use punctual_events::rtec::rtec_event_comm::EventView;
-use punctual_idl::Specification;
+use punctual_idl::{Specification, did_you_mean};
 
 use crate::call::{from_idl, printed};
 
@@ -50,13 +50,7 @@ impl PayloadTypes {
     pub fn find(idl: Option<&Specification>, payloads: &[PayloadType]) -> Result<Self, String> {
         let found = payloads.iter().map(|payload| {
             let code = idl.and_then(|idl| named(idl, &payload.name));
-            let code = code.ok_or_else(|| {
-                format!(
-                    "the IDL has no type `{}` whose values can be sent, or several; write its name as there, with \
-                     its scope: `Radar::Track`",
-                    payload.name
-                )
-            });
+            let code = code.ok_or_else(|| unknown(idl, &payload.name));
             Ok((payload.event_type, code?))
         });
         found.collect::<Result<_, _>>().map(Self)
@@ -80,6 +74,34 @@ impl PayloadTypes {
         });
         Some(decoded.and_then(|any| json(&any)))
     }
+}
+
+/// Returns the error for a name that is not that of exactly one type.
+fn unknown(idl: Option<&Specification>, name: &str) -> String {
+    let types = idl.into_iter().flat_map(|idl| {
+        let names = idl
+            .definitions
+            .iter()
+            .map(|definition| (definition.scoped_name.to_string(), definition.name.as_str()));
+        names.filter(|(scoped, _)| from_idl::named_type(idl, scoped).is_some())
+    });
+    let types: Vec<(String, &str)> = types.collect();
+    let same: Vec<&str> = types
+        .iter()
+        .filter_map(|(scoped, own)| (*own == name).then_some(scoped.as_str()))
+        .collect();
+    if !same.is_empty() {
+        return format!(
+            "the IDL has several types `{name}`; choose one: {}",
+            same.join(", ")
+        );
+    }
+    let candidates = types.iter().flat_map(|(scoped, own)| [own, scoped.as_str()]);
+    let help = did_you_mean(name, candidates).unwrap_or_else(|| {
+        let all: Vec<&str> = types.iter().map(|(scoped, _)| scoped.as_str()).collect();
+        format!("it has {}", all.join(", "))
+    });
+    format!("the IDL has no type `{name}` whose values can be sent; {help}")
 }
 
 /// Returns the type of this name; without its scope, if it is the only one.

@@ -147,20 +147,24 @@ fn payloads_are_decoded_by_types_from_idl() {
     assert_eq!(values[0], json!({"number": 3, "altitude": 2.5}));
     assert_eq!(values[1..], [json!({"text": "hot"}), Value::Null]);
 
-    let unknown = run([
-        "events",
-        "tail",
-        &channel.address,
-        "--idl",
-        idl,
-        "--payload",
-        "Tracks",
-    ]);
-    assert_eq!(unknown.code, 2);
-    assert!(unknown.complained.contains("`Tracks`"), "{}", unknown.complained);
-    let without = run(["events", "tail", &channel.address, "--payload", "Radar::Track"]);
-    assert_eq!(without.code, 2);
-    assert!(without.complained.contains("--idl"), "{}", without.complained);
+    for (arguments, expected) in [
+        (&["--idl", idl, "--payload", "Trakc"][..], "did you mean `Track`?"),
+        (
+            &["--idl", idl, "--payload", "Radar::Trakc"],
+            "did you mean `Radar::Track`?",
+        ),
+        (
+            &["--idl", idl, "--payload", "Weather"],
+            "it has Radar::Track, Radar::Alarm",
+        ),
+        (&["--payload", "Radar::Track"], "--idl"),
+        (&["--idl", idl], "without --payload"),
+    ] {
+        let refused = run([&["events", "tail", &channel.address][..], arguments].concat());
+        assert_eq!(refused.code, 2, "{arguments:?}");
+        let complained = refused.complained.replace('\n', " ");
+        assert!(complained.contains(expected), "{complained}");
+    }
 }
 
 /// A channel of a program that has no lanes for it, and publishes no counters.
