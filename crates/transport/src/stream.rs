@@ -30,7 +30,7 @@ pub trait Stream: Send + Sync {
     fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()>;
 
     /// Sets the timeout of blocking reads and writes; `None` for no limit. Rounded up to the kernel's tick;
-    /// expires one or two ticks late.
+    /// expires one to three ticks late.
     fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()>;
 
     /// Waits for data with a timeout on the high-resolution timer. Returns `false` if none arrived.
