@@ -93,7 +93,8 @@ pub enum Stage {
     Result,
     /// Time from sending to the reply, if the server's side is not recorded.
     Unrecorded,
-    /// Time after sending, if no reply was read: a oneway or failed call.
+    /// Time after sending a oneway call; in a call that failed without a reply, such as one that timed out,
+    /// the time that the recorded service does not explain.
     NoReply,
 }
 

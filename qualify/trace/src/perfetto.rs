@@ -260,6 +260,7 @@ mod tests {
             sent_ns: 1_300,
             received_ns: Some(3_000),
             end_ns: 3_100,
+            failed: false,
             service: None,
         };
         let recorded = Recorded {

@@ -34,6 +34,8 @@ pub struct Request {
     pub received_ns: Option<u64>,
     /// Time at which the application had its result.
     pub end_ns: u64,
+    /// Whether the result is an exception: also that of a timeout.
+    pub failed: bool,
     /// Server's side, if recorded on this machine.
     pub service: Option<Service>,
 }
@@ -111,7 +113,7 @@ fn calls_of(thread: &ThreadRecords) -> Vec<Request> {
             }
             Event::CallEnd => {
                 if let Some((begin, records)) = open.pop() {
-                    done.extend(call(thread, begin, &records, record.time_ns));
+                    done.extend(call(thread, begin, &records, record));
                 }
             }
             _ => {}
@@ -121,7 +123,7 @@ fn calls_of(thread: &ThreadRecords) -> Vec<Request> {
 }
 
 /// Returns the call of these records: of several attempts, the last one counts. `None`: nothing was sent.
-fn call(thread: &ThreadRecords, begin: Record, records: &[Record], end_ns: u64) -> Option<Request> {
+fn call(thread: &ThreadRecords, begin: Record, records: &[Record], end: &Record) -> Option<Request> {
     let last = |event| records.iter().rev().find(|record| record.event == event);
     let sent = last(Event::Sent)?;
     let of_it = |record: &&Record| record.request == sent.request && record.link == sent.link;
@@ -140,7 +142,8 @@ fn call(thread: &ThreadRecords, begin: Record, records: &[Record], end_ns: u64) 
         received_ns: last(Event::ReplyReceived)
             .filter(of_it)
             .map(|record| record.time_ns),
-        end_ns,
+        end_ns: end.time_ns,
+        failed: end.detail != 0,
         service: None,
     })
 }

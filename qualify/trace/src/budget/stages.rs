@@ -14,22 +14,23 @@ pub(super) fn of(place: usize, requests: &[Request], events: &[KernelEvent]) -> 
     };
     let client = request.client;
     way.until(request.encoded_ns, Stage::Encode, client);
-    let Some(received) = request.received_ns else {
-        way.until(request.sent_ns, Stage::Send, client);
-        way.until(request.end_ns, Stage::NoReply, client);
-        return way.spans;
-    };
-    match &request.service {
+    // A caller whose call fails without a reply has waited for it; that of a oneway call has not.
+    let waits = request.received_ns.is_some() || request.failed;
+    match request.service.as_ref().filter(|_| waits) {
         None => {
             way.until(request.sent_ns, Stage::Send, client);
-            way.until(received, Stage::Unrecorded, client);
+            way.until(request.received_ns.unwrap_or(0), Stage::Unrecorded, client);
         }
         Some(service) => {
             let free_ns = free_since(place, requests, service);
-            way.serve(request, service, free_ns, received, events);
+            way.serve(request, service, free_ns, events);
         }
     }
-    way.until(request.end_ns, Stage::Result, client);
+    let last = match request.received_ns {
+        Some(_) => Stage::Result,
+        None => Stage::NoReply,
+    };
+    way.until(request.end_ns, last, client);
     way.spans
 }
 
@@ -68,15 +69,8 @@ impl Cutter {
         }
     }
 
-    /// Interval from encoding to reading the reply.
-    fn serve(
-        &mut self,
-        request: &Request,
-        service: &Service,
-        free_ns: u64,
-        received: u64,
-        events: &[KernelEvent],
-    ) {
+    /// Interval from encoding to reading the reply; without one, to the end of the service.
+    fn serve(&mut self, request: &Request, service: &Service, free_ns: u64, events: &[KernelEvent]) {
         let (client, server) = (request.client, service.thread);
         // A lane thread that blocks in a read does not record its wake-up.
         let says_so = service.taken_ns > request.encoded_ns;
@@ -109,6 +103,10 @@ impl Cutter {
             }
             (Some(begin), None) => {
                 self.until(begin, Stage::Decode, server);
+                // The call failed before its servant returned.
+                if request.received_ns.is_none() {
+                    self.until(request.end_ns, Stage::Upcall, server);
+                }
                 begin
             }
             (None, _) => {
@@ -116,14 +114,19 @@ impl Cutter {
                 service.served_ns
             }
         };
-        let answered = self::woken(events, client, left_servant, received);
+        let answered = request
+            .received_ns
+            .and_then(|received| self::woken(events, client, left_servant, received));
+        let received = request.received_ns.unwrap_or(request.end_ns);
         let left = [service.done_ns, answered].into_iter().flatten();
         let left = left.fold(received, u64::min);
         if service.upcall_begin_ns.is_none() {
             self.until(left, Stage::NoUpcall, server);
         }
         self.until(left, Stage::Reply, server);
-        self.until(received, Stage::ReplyWakeUp, client);
+        if request.received_ns.is_some() {
+            self.until(received, Stage::ReplyWakeUp, client);
+        }
     }
 }
 

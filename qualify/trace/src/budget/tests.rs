@@ -48,6 +48,7 @@ fn call() -> Request {
         sent_ns: 1200,
         received_ns: Some(1900),
         end_ns: 2000,
+        failed: false,
         service: Some(Service {
             thread: SERVER,
             process: 6,
@@ -634,6 +635,26 @@ fn unjoined_calls_and_missing_replies_are_reported() {
     assert_eq!(
         lengths(&budget),
         [(Stage::Encode, 100), (Stage::Send, 100), (Stage::NoReply, 800)]
+    );
+    // A timeout, while the servant runs and after it has returned.
+    let mut late = Request {
+        received_ns: None,
+        end_ns: 1650,
+        failed: true,
+        ..call()
+    };
+    let upcall = &[(Stage::Decode, 200), (Stage::Upcall, 50)][..];
+    for end_ns in [Some(1700), None] {
+        late.service.as_mut().unwrap().upcall_end_ns = end_ns;
+        let budget = explained(&undisturbed(), std::slice::from_ref(&late));
+        assert_eq!(lengths(&budget)[4..], *upcall, "{end_ns:?}");
+    }
+    late.end_ns = 2000;
+    late.service.as_mut().unwrap().upcall_end_ns = Some(1700);
+    let budget = explained(&undisturbed(), &[late]);
+    assert_eq!(
+        lengths(&budget)[5..],
+        [(Stage::Upcall, 100), (Stage::Reply, 100), (Stage::NoReply, 200)]
     );
     let mut refused = call();
     let service = refused.service.as_mut().unwrap();

@@ -116,6 +116,7 @@ mod tests {
             sent_ns,
             received_ns: Some(done_ns),
             end_ns: done_ns,
+            failed: false,
             service: Some(Service {
                 thread: 20,
                 process,

@@ -303,6 +303,7 @@ mod tests {
             sent_ns: 3_000,
             received_ns: Some(4_000),
             end_ns: 11_000,
+            failed: false,
             service: None,
         }
     }

@@ -85,6 +85,7 @@ fn both_sides_are_joined() {
             sent_ns: 30,
             received_ns: Some(90),
             end_ns: 95,
+            failed: false,
             service: Some(Service {
                 thread: 21,
                 process: 2,

@@ -341,6 +341,7 @@ fn request(client: Task, sent_ns: u64, [served_ns, done_ns]: [u64; 2], received_
         sent_ns,
         received_ns: Some(received_ns),
         end_ns: received_ns,
+        failed: false,
         service: Some(Service {
             thread: SERVER,
             process: 2,
