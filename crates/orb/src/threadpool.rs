@@ -160,6 +160,7 @@ impl ThreadPool {
 /// ```
 pub struct ThreadPoolBuilder {
     orb: Arc<OrbCore>,
+    name: Option<String>,
     pub(crate) endpoints: LaneEndpoints,
     lanes: Vec<LaneSpec>,
     /// Settings of a pool without lanes; with lanes, their defaults.
@@ -174,6 +175,7 @@ impl ThreadPoolBuilder {
     pub(crate) fn new(orb: &Arc<OrbCore>) -> Self {
         Self {
             orb: Arc::clone(orb),
+            name: None,
             endpoints: LaneEndpoints::default(),
             lanes: Vec::new(),
             plain: LaneSpec::new(Priority::MIN).scheduling_class(orb.configuration.scheduling_class),
@@ -182,6 +184,22 @@ impl ThreadPoolBuilder {
             buffering: None,
             expired_requests: ExpiredRequests::Serve,
         }
+    }
+
+    /// Sets the name that `punctual top`, metrics and traces show for lanes and threads of this pool, with the
+    /// lane's priority: `valve-32767`. 1 to 7 letters, digits or underscores, because the kernel keeps 15 octets
+    /// of a thread's name. Default: `p` and the number of the pool in the process.
+    ///
+    /// ```
+    /// # use punctual_orb::{Orb, OrbError};
+    /// let orb = Orb::builder().build()?;
+    /// assert!(orb.threadpool().name("valve").build().is_ok());
+    /// assert!(orb.threadpool().name("temperature").build().is_err());
+    /// # Ok::<(), OrbError>(())
+    /// ```
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
     }
 
     /// Adds a lane with this priority and number of threads (at least 1), and with its own acceptor and
@@ -374,6 +392,7 @@ impl ThreadPoolBuilder {
             return Err(OrbError::ShutDown);
         }
         let layout = self.layout()?;
+        self.name.as_deref().map_or(Ok(()), checked_name)?;
         let buffering = self.buffering.map(checked_queue_limits).transpose()?;
         let with_lanes = !self.lanes.is_empty();
         let priorities: Vec<_> = layout.iter().map(|lane| lane.priority).collect();
@@ -382,11 +401,15 @@ impl ThreadPoolBuilder {
         let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
         let (mut lanes, mut is_at_free_ports) = (Vec::new(), true);
         for (number_in_pool, spec) in layout.iter().enumerate() {
-            // The kernel keeps 15 octets of a thread's name: pool, lane's priority, thread.
-            let name = format!("p{number}-{}", spec.priority);
+            let unique = format!("p{number}-{}", spec.priority);
             let places = self
                 .endpoints
-                .of_lane(&self.orb, &name, spec.priority, number_in_pool)?;
+                .of_lane(&self.orb, &unique, spec.priority, number_in_pool)?;
+            // The kernel keeps 15 octets of a thread's name: pool, lane's priority, thread.
+            let name = match &self.name {
+                Some(name) => format!("{name}-{}", spec.priority),
+                None => unique,
+            };
             is_at_free_ports &= places.iter().all(LaneEndpoint::is_at_free_port);
             let priority = with_lanes.then_some(spec.priority);
             let config = LaneConfig {
@@ -513,4 +536,19 @@ impl ThreadPoolBuilder {
             dynamic_lifetime: lane.dynamic_lifetime,
         })
     }
+}
+
+/// Checks a pool's name: with a priority and a thread's number it fits the kernel's names.
+fn checked_name(name: &str) -> Result<(), OrbError> {
+    let is_plain = name
+        .bytes()
+        .all(|octet| octet.is_ascii_alphanumeric() || octet == b'_');
+    if is_plain && (1..=7).contains(&name.len()) {
+        return Ok(());
+    }
+    Err(OrbError::ThreadPool(format!(
+        "name `{}`: a name has 1 to 7 letters, digits or underscores, so that the threads' names, which \
+         the kernel limits to 15 octets, have room for the lane's priority",
+        name.escape_debug()
+    )))
 }

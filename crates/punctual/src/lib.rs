@@ -80,8 +80,8 @@ pub use punctual_types::{
 /// ```
 pub mod prelude {
     pub use crate::{
-        Completion, Interface, ObjectRef, Orb, OrbError, Poa, PolicyOverrides, Priority, PriorityModel,
-        ResolveError, SystemException, SystemExceptionKind, ThreadPool,
+        Completion, Interface, ObjectRef, Orb, OrbError, Poa, PolicyOverrides, Priority, PriorityBand,
+        PriorityModel, ResolveError, SystemException, SystemExceptionKind, ThreadPool,
     };
 }
 

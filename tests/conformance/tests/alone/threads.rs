@@ -46,7 +46,11 @@ pub fn there_are_the_configured_threads_and_no_others() {
         ..Setup::default()
     };
     let buffering = Setup {
-        pool: |pool| pool.threads(2).request_buffering(QueueLimits::default()),
+        pool: |pool| {
+            pool.name("valve")
+                .threads(2)
+                .request_buffering(QueueLimits::default())
+        },
         ..Setup::default()
     };
     let inspected = Setup {
@@ -72,9 +76,9 @@ pub fn there_are_the_configured_threads_and_no_others() {
         "p2-32767.0",
         "p2-32767.1",
         "p2-32767.2",
-        "p3-0.0",
-        "p3-0.1",
-        "p3-0.io",
+        "valve-0.0",
+        "valve-0.1",
+        "valve-0.io",
         "p4-0.0",
         "p4-32767.0",
         "p4-32767.poll",
