@@ -38,6 +38,7 @@ pub(crate) fn work_until_stopped<H: ServingSlot>(lane: &Arc<Lane<H>>, handler: &
             while let Some(connection) = own {
                 worker.serve_dedicated(&connection);
                 lane.close(&connection);
+                connection.end_if_closed();
                 // Connections that arrived while each thread had one have waited longest.
                 own = lane.adopt();
             }
@@ -73,9 +74,12 @@ impl<H: ServingSlot> Worker<'_, H> {
         if self.lane.is_stopping() {
             return connection.send_close();
         }
-        while self
-            .serve_dedicated_in_turn(connection, &mut consecutive)
-            .is_continue()
+        // Another thread closes it if it keeps most of the lane's memory. What its peer has sent until then
+        // can still be read.
+        while !connection.state.is_closed()
+            && self
+                .serve_dedicated_in_turn(connection, &mut consecutive)
+                .is_continue()
         {}
     }
 

@@ -271,7 +271,7 @@ impl<H: RequestHandler> Connection<H> {
             return self.send_divided(outbound, &mut message.to_vec());
         }
         outbound.queue().keep(&message[sent..]);
-        Ok(self.note_kept(&mut outbound))
+        Ok(self.note_kept(outbound))
     }
 
     /// Sends the rest of a message, behind the octets that have been sent.
@@ -286,7 +286,7 @@ impl<H: RequestHandler> Connection<H> {
             return self.send_divided(outbound, message);
         }
         outbound.keep_rest(message, sent);
-        Ok(self.note_kept(&mut outbound))
+        Ok(self.note_kept(outbound))
     }
 
     /// Sends a message in fragments, and releases the lock after each, so that other threads send in between.
@@ -308,14 +308,14 @@ impl<H: RequestHandler> Connection<H> {
             }
             let mut finished = None;
             match outbound.write_next(&*self.stream, Some(ticket), &mut finished) {
-                Ok(Wrote::NoRoom) if self.await_room() => return Ok(self.note_kept(&mut outbound)),
+                Ok(Wrote::NoRoom) if self.await_room() => return Ok(self.note_kept(outbound)),
                 Ok(Wrote::NoRoom) => {}
                 Ok(Wrote::Octets | Wrote::Nothing) => {
                     if let Some(finished) = finished {
                         *message = finished;
                     } else if outbound.takes_too_long(begun) {
                         self.await_room();
-                        return Ok(self.note_kept(&mut outbound));
+                        return Ok(self.note_kept(outbound));
                     }
                     drop(outbound);
                     outbound = self.outbound.lock();
@@ -346,9 +346,12 @@ impl<H: RequestHandler> Connection<H> {
 
     /// `true`: something has begun to wait.
     #[cold]
-    fn note_kept(&self, outbound: &mut Outbound) -> bool {
+    fn note_kept(&self, mut outbound: PiMutexGuard<'_, Outbound>) -> bool {
         self.memory.set_unsent(outbound.held());
-        outbound.begin_stall()
+        let begins = outbound.begin_stall();
+        drop(outbound);
+        self.end_if_closed();
+        begins
     }
 
     #[inline(always)]
@@ -513,11 +516,27 @@ impl<H: RequestHandler> Connection<H> {
         };
         inbound.protocol.release();
         self.memory.set_received(inbound.protocol.held());
+        drop(inbound);
+        self.end_if_closed();
         true
     }
 
-    /// Frees its buffers, now that its stream is closed; threads that still use it free the rest.
+    /// Frees what another thread that has closed the connection could not free, because this thread used it:
+    /// called after this thread has changed [`Self::memory`] and has released the locks. `true`: it is
+    /// closed.
+    pub(crate) fn end_if_closed(&self) -> bool {
+        let closed = self.state.is_closed();
+        if closed {
+            self.end();
+        }
+        closed
+    }
+
+    /// Frees its buffers, now that its stream is closed. What another thread uses now is left to that thread.
     pub(crate) fn end(&self) {
+        if self.memory.octets() == 0 {
+            return;
+        }
         if let Some(mut inbound) = self.inbound.try_lock() {
             inbound.protocol.end();
             self.memory.set_received(0);

@@ -103,6 +103,11 @@ impl ConnectionState {
         self.get() & DEDICATED != 0
     }
 
+    /// Returns whether no thread that was woken for the connection may read it.
+    pub(crate) fn is_closed_or_dedicated(&self) -> bool {
+        self.get() & (CLOSED | DEDICATED) != 0
+    }
+
     pub(crate) fn is_congested(&self) -> bool {
         self.get() & CONGESTED != 0
     }

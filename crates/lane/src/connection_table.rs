@@ -312,9 +312,7 @@ impl<H: RequestHandler> ConnectionTable<H> {
     fn release(&self, connection: &Arc<Connection<H>>) {
         let _ = self.poller.remove(connection.stream());
         connection.stream().shutdown();
-        if connection.memory.octets() > 0 {
-            connection.end();
-        }
+        connection.end();
         connection.peer().into_iter().for_each(H::disconnected);
         if let Some(client) = connection.client() {
             if !client.is_accepted {

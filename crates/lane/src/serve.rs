@@ -48,7 +48,13 @@ impl<H: ServingSlot> Worker<'_, H> {
     }
 
     /// Serves a connection regardless of its earlier cost.
-    pub(crate) fn serve_turn(&mut self, connection: &Arc<Connection<H>>, mut readiness: Readiness) -> bool {
+    pub(crate) fn serve_turn(&mut self, connection: &Arc<Connection<H>>, readiness: Readiness) -> bool {
+        let open = self.serve_messages(connection, readiness);
+        // Another thread may have closed it meanwhile.
+        !connection.end_if_closed() && open
+    }
+
+    fn serve_messages(&mut self, connection: &Arc<Connection<H>>, mut readiness: Readiness) -> bool {
         // A lent thread serves one request.
         let at_most = if self.is_lent() { 1 } else { MAX_CONSECUTIVE };
         for _ in 0..at_most {
@@ -83,8 +89,8 @@ impl<H: ServingSlot> Worker<'_, H> {
         let Some(mut inbound) = connection.claim(*readiness) else {
             return Flow::Break(AfterServing::Keep);
         };
-        // The connection has been dedicated to a thread since this one was woken for it.
-        if connection.state.is_dedicated() {
+        // The connection has been closed, or dedicated to a thread, since this one was woken for it.
+        if connection.state.is_closed_or_dedicated() {
             return Flow::Break(AfterServing::Keep);
         }
         if readiness.readable {

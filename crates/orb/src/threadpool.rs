@@ -186,9 +186,9 @@ impl ThreadPoolBuilder {
         }
     }
 
-    /// Sets the name that `punctual top`, metrics and traces show for lanes and threads of this pool, with the
-    /// lane's priority: `valve-32767`. 1 to 7 letters, digits or underscores, because the kernel keeps 15 octets
-    /// of a thread's name. Default: `p` and the number of the pool in the process.
+    /// Sets the name that `punctual top`, metrics and traces show for lanes and threads of this pool, with
+    /// the lane's priority: `valve-32767`. 1 to 7 letters, digits or underscores, because the kernel keeps 15
+    /// octets of a thread's name. Default: `p` and the number of the pool in the process.
     ///
     /// ```
     /// # use punctual_orb::{Orb, OrbError};
@@ -411,22 +411,7 @@ impl ThreadPoolBuilder {
                 None => unique,
             };
             is_at_free_ports &= places.iter().all(LaneEndpoint::is_at_free_port);
-            let priority = with_lanes.then_some(spec.priority);
-            let config = LaneConfig {
-                name,
-                pool: id,
-                priority,
-                waits_at: spec.priority,
-                threads: self.threads_config(spec)?,
-                mode: match (spec.wait, buffering) {
-                    (LaneWait::Blocking, _) => LaneMode::Blocking,
-                    (LaneWait::Polled, None) => LaneMode::Polled,
-                    (LaneWait::Polled, Some(limits)) => LaneMode::Buffered(limits),
-                },
-                limits: self.orb.configuration.lane_limits(),
-                sockets: spec.sockets,
-                records_service_times: self.orb.is_inspected(),
-            };
+            let config = self.lane_config(id, name, spec, buffering)?;
             let data = LaneData {
                 calls: ConnectionCache::new(self.orb.configuration.limits.max_client_connections),
                 by_band: Arc::default(),
@@ -516,6 +501,31 @@ impl ThreadPoolBuilder {
             .into_iter()
             .map(|lane| lane.completed(&self.plain))
             .collect())
+    }
+
+    fn lane_config(
+        &self,
+        pool: u32,
+        name: String,
+        spec: &LaneSpec,
+        buffering: Option<QueueLimits>,
+    ) -> Result<LaneConfig, OrbError> {
+        let with_lanes = !self.lanes.is_empty();
+        Ok(LaneConfig {
+            name,
+            pool,
+            priority: with_lanes.then_some(spec.priority),
+            waits_at: spec.priority,
+            threads: self.threads_config(spec)?,
+            mode: match (spec.wait, buffering) {
+                (LaneWait::Blocking, _) => LaneMode::Blocking,
+                (LaneWait::Polled, None) => LaneMode::Polled,
+                (LaneWait::Polled, Some(limits)) => LaneMode::Buffered(limits),
+            },
+            limits: self.orb.configuration.lane_limits(),
+            sockets: spec.sockets,
+            records_service_times: self.orb.is_inspected(),
+        })
     }
 
     /// Returns scheduling, stack and number of a lane's threads.

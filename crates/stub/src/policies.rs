@@ -115,8 +115,9 @@ impl PolicyOverrides {
     /// after which it fails with TIMEOUT. `None` waits without limit.
     ///
     /// Timeouts of 50 ms or more cost nothing and expire up to three kernel ticks late (12 ms at 250 Hz);
-    /// shorter ones need an additional system call and expire on the high-resolution timer. A call to an object of the same ORB runs on the calling thread and is not
-    /// interrupted: if it takes longer, its caller receives TIMEOUT with COMPLETED_YES.
+    /// shorter ones need an additional system call and expire on the high-resolution timer.
+    /// A call to an object of the same ORB runs on the calling thread and is not interrupted: if it takes
+    /// longer, its caller receives TIMEOUT with COMPLETED_YES.
     ///
     /// ```
     /// # use punctual_stub::PolicyOverrides;

@@ -84,8 +84,8 @@ pub fn run(options: &Options) -> Result<(), Failed> {
     let termination = Termination::watch()?;
     let idl = options.idl.read().map_err(Failed::Refused)?;
     if idl.is_some() && options.payloads.is_empty() {
-        let message = "--idl has no effect without --payload: name the payload's type (--payload Track), or one \
-                       for each type of event (--payload 16=Track)";
+        let message = "--idl has no effect without --payload: name the payload's type (--payload Track), or \
+                       one for each type of event (--payload 16=Track)";
         return Err(Failed::Refused(message.to_owned()));
     }
     let types = PayloadTypes::find(idl.as_ref(), &options.payloads).map_err(Failed::Refused)?;
