@@ -335,6 +335,9 @@ fn advice(source: &std::io::Error) -> &'static str {
         std::io::ErrorKind::AddrInUse => {
             "; another program or lane listens there (`ss -ltnp` shows which): end it, or choose another port"
         }
+        std::io::ErrorKind::AddrNotAvailable => {
+            "; it is no address of this machine (`ip address` lists those): choose one of them, or `localhost`"
+        }
         _ => "",
     }
 }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use punctual_cdr::Ior;
 use punctual_stub::{Interface, ObjectRef, Skeleton};
 
-use crate::{OrbError, client::Reference, orb_core::OrbCore, poa_core::PoaCore};
+use crate::{OrbError, client::Reference, orb_core::OrbCore, poa_core::PoaCore, unserved};
 
 /// An object adapter: activates servants as objects, under its policies. `PortableServer::POA`,
 /// `RTPortableServer::POA`.
@@ -125,6 +125,21 @@ impl Poa {
     /// ```
     pub fn reference(&self) -> ReferenceBuilder<'_> {
         ReferenceBuilder::new(self)
+    }
+
+    /// Queries whether threads serve requests to objects of this adapter: those of its pool, or, if it has
+    /// none, threads that have called [`crate::Orb::run`].
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// let orb = Orb::builder().build()?;
+    /// assert!(!orb.root_poa().is_served(), "no thread has called `orb.run()`");
+    /// let pool = orb.threadpool().threads(1).build()?;
+    /// assert!(orb.root_poa().child("served").threadpool(&pool).build()?.is_served());
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn is_served(&self) -> bool {
+        !unserved::has(&self.core.pool)
     }
 
     /// Returns the id of the object to which a reference of this adapter refers.

@@ -32,6 +32,14 @@ pub(crate) fn remove(pool: &Arc<PoolInfo>) {
     SERVED.notify_all();
 }
 
+/// Returns whether this is such a pool.
+pub(crate) fn has(pool: &Arc<PoolInfo>) -> bool {
+    let pools = UNSERVED.lock();
+    pools
+        .iter()
+        .any(|other| std::ptr::eq(other.as_ptr(), Arc::as_ptr(pool)))
+}
+
 /// Returns whether the endpoint belongs to such a pool.
 pub(crate) fn include(endpoint: &Endpoint) -> bool {
     is_among(&UNSERVED.lock(), endpoint)

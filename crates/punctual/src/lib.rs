@@ -309,6 +309,14 @@ pub mod rt {
 #[macro_export]
 macro_rules! include_idl {
     ($name:literal) => {
-        include!(concat!(env!("OUT_DIR"), "/", $name, ".rs"));
+        include!(concat!(
+            env!(
+                "OUT_DIR",
+                "no build script has compiled the IDL: add a build.rs that calls `punctual_build::compile`"
+            ),
+            "/",
+            $name,
+            ".rs"
+        ));
     };
 }

@@ -138,11 +138,14 @@ impl Transport for Tcp {
 
 fn parse(address: &str) -> Result<HostPort, AddressError> {
     address.parse().map_err(|()| {
-        let port = address.rsplit(':').next().and_then(|port| port.parse::<u32>().ok());
+        let port = address
+            .rsplit(':')
+            .next()
+            .and_then(|port| port.parse::<u32>().ok());
         let hint = match port {
             Some(port) if port > u16::MAX.into() => format!(
-                "port {port} is above {}, the last one; the lanes of a pool listen at consecutive ports, of which \
-                 the last has to exist, too: choose a lower one",
+                "port {port} is above {}, the last one: choose a lower one (the lanes of a pool listen at \
+                 consecutive ports from the first one)",
                 u16::MAX
             ),
             _ => "use `iiop://HOST:PORT`, such as `iiop://localhost:2809`".to_owned(),

@@ -16,7 +16,7 @@ use punctual_harness::{
     supervisor::{Preparation, Supervisor},
 };
 use punctual_os::{CpuSet, TaskId, affinity};
-use punctual_report::terminal::complain;
+use punctual_report::terminal::{complain, fitted};
 use punctual_system::{process, signals::Termination};
 use punctual_trace::{
     Analysis, Names, Recorded, Session, SessionSettings, kernel::KernelSettings, report, request::Request,
@@ -98,7 +98,7 @@ fn finish(options: &Options, outcome: &Outcome) -> ExitCode {
     }
     let budgets = explain::tables(outcome, |_| true);
     if !budgets.is_empty() {
-        println!("{}\n", explain::COST);
+        println!("{}\n", fitted(explain::COST));
     }
     for (title, table) in budgets {
         println!("{title}\n{}\n", table.to_text());

@@ -84,6 +84,7 @@ pub(crate) struct Counters {
     refused: AtomicU64,
     timeouts: AtomicU64,
     disconnected: AtomicU64,
+    last_disconnected: PiMutex<Option<ConsumerStatistics>>,
     suppliers: AtomicU64,
     /// Sums over all consumers.
     totals: Arc<UndeliveredCounters>,
@@ -364,6 +365,7 @@ impl Core {
                 sink.expelled();
             }
             self.counters.disconnected.fetch_add(1, Relaxed);
+            *self.counters.last_disconnected.lock() = Some(consumer.statistics());
         }
     }
 
@@ -449,6 +451,7 @@ impl Core {
             deferred: self.threads.backlogs().iter().map(|one| one.len() as u64).sum(),
             timeouts: self.counters.timeouts.load(Relaxed),
             disconnected: self.counters.disconnected.load(Relaxed),
+            last_disconnected: self.counters.last_disconnected.lock().clone(),
             undelivered: self.counters.totals.get(),
             refusals: self.counters.refusals.numbers(),
             suppliers: self.counters.suppliers.load(Relaxed),

@@ -13,7 +13,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{Priority, SystemException, at_priority, rtscheduling::Time};
+use punctual::{
+    Completion, Minor, Priority, SystemException, SystemExceptionKind, at_priority, rtscheduling::Time,
+};
 use punctual_dispatch::{Qos, Timing, now};
 use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
 
@@ -123,6 +125,8 @@ struct State {
     is_suspended: bool,
     is_connected: bool,
     failures: u32,
+    /// Failure of the last delivery.
+    error: Option<SystemException>,
     /// Number of consecutive lost events.
     lost: u64,
     waker: Option<Waker>,
@@ -175,6 +179,7 @@ impl Consumer {
             is_suspended: false,
             is_connected: true,
             failures: 0,
+            error: None,
             lost: 0,
             waker: None,
         };
@@ -361,9 +366,9 @@ impl Consumer {
                 // A consumer of another process need not have a lane of this thread's own priority.
                 let deliver = || at_priority(self.priority(), || sink.deliver(&events));
                 let deliver = std::panic::AssertUnwindSafe(deliver);
-                std::panic::catch_unwind(deliver).is_ok_and(|result| result.is_ok())
+                std::panic::catch_unwind(deliver).unwrap_or_else(|_| Err(panicked()))
             }
-            Exit::Receiver => true,
+            Exit::Receiver => Ok(()),
         };
         let number = events.len() as u64;
         self.counters.sets.fetch_add(1, Relaxed);
@@ -373,7 +378,8 @@ impl Consumer {
         events.clear();
         let mut state = self.state.lock();
         state.delivering = Some(events);
-        if result {
+        state.error = result.err();
+        if result.is_ok() {
             self.counters.delivered.fetch_add(number, Relaxed);
             state.failures = 0;
             state.lost = 0;
@@ -510,6 +516,7 @@ impl Consumer {
     }
 
     pub(crate) fn statistics(&self) -> ConsumerStatistics {
+        let unanswered = self.answers.lock().error;
         let state = self.state.lock();
         ConsumerStatistics {
             id: self.id,
@@ -526,8 +533,18 @@ impl Consumer {
             sets: self.counters.sets.load(Relaxed),
             undelivered: self.counters.undelivered.get(),
             late: self.counters.late.load(Relaxed),
+            error: state.error.or(unanswered).map(|error| error.to_string()),
         }
     }
+}
+
+/// The exception of a callback that has panicked.
+fn panicked() -> SystemException {
+    SystemException::new(
+        SystemExceptionKind::Unknown,
+        Minor::SERVANT_PANICKED,
+        Completion::Maybe,
+    )
 }
 
 /// Next step after [`Consumer::deliver`].

@@ -62,6 +62,9 @@ pub enum EventError {
     /// A socket for datagrams cannot be used.
     #[error("datagrams: {0}")]
     Socket(#[source] std::io::Error),
+    /// A supplier announces a type that is the service's own.
+    #[error("event type {} is reserved; choose one from {} on", .0.0, crate::RESERVED_TYPES)]
+    ReservedType(crate::EventType),
     /// A value could not be encoded, or an event does not contain one of the expected type.
     #[error("content of an event: {0}")]
     Content(#[from] AnyError),
@@ -71,6 +74,21 @@ pub enum EventError {
     /// A call to a channel or from it failed.
     #[error(transparent)]
     Call(#[from] SystemException),
+    /// The adapter of a consumer of another process has lanes, but none of the priority at which the channel
+    /// calls it.
+    #[error(
+        "the channel would call this consumer at priority {}, but no lane of its adapter has this priority; \
+         give its thread pool such a lane, or call `orb.current().set_priority` with that of one of its \
+         lanes before `subscribe`",
+        .0.value()
+    )]
+    ConsumerWithoutLane(punctual::Priority),
+    /// No thread serves the adapter of a consumer of another process.
+    #[error(
+        "no thread serves the adapter of this consumer, so it receives nothing; call `orb.run()` on a thread \
+         of its process, or give the adapter a thread pool"
+    )]
+    ConsumerUnserved,
     /// A channel refused a subscription or publication.
     #[error("the channel refused: {0}")]
     Refused(String),

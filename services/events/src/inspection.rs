@@ -71,6 +71,11 @@ impl From<ChannelStatistics> for ChannelState {
             deferred: all.deferred,
             timeouts: all.timeouts,
             disconnected: all.disconnected,
+            last_disconnected: all
+                .last_disconnected
+                .into_iter()
+                .map(ConsumerState::from)
+                .collect(),
             lost: all.undelivered.lost,
             failed: all.undelivered.failed,
             cancelled: all.undelivered.cancelled,
@@ -94,6 +99,11 @@ impl From<ChannelState> for ChannelStatistics {
             deferred: state.deferred,
             timeouts: state.timeouts,
             disconnected: state.disconnected,
+            last_disconnected: state
+                .last_disconnected
+                .into_iter()
+                .next()
+                .map(ConsumerStatistics::from),
             undelivered: Undelivered {
                 lost: state.lost,
                 failed: state.failed,
@@ -166,6 +176,7 @@ impl From<ConsumerStatistics> for ConsumerState {
             failed: one.undelivered.failed,
             cancelled: one.undelivered.cancelled,
             late: one.late,
+            error: one.error.unwrap_or_default(),
         }
     }
 }
@@ -192,6 +203,7 @@ impl From<ConsumerState> for ConsumerStatistics {
                 cancelled: state.cancelled,
             },
             late: state.late,
+            error: Some(state.error).filter(|error| !error.is_empty()),
         }
     }
 }

@@ -5,7 +5,10 @@ use std::sync::{
     atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use punctual::{Interface, Poa, SystemException};
+use punctual::{
+    Interface, Minor, Poa, PolicyConflict, PolicyOverrides, Priority, SystemException, SystemExceptionKind,
+    at_priority,
+};
 
 use crate::{
     EventError, Filter,
@@ -48,6 +51,7 @@ impl RemoteChannel {
     ///
     /// # Errors
     /// The channel refuses the filter or another consumer, or a call fails.
+    /// [`EventError::ConsumerWithoutLane`]: the pool of `poa` has lanes, but none of this priority.
     pub fn subscribe(
         &self,
         poa: &Poa,
@@ -84,14 +88,18 @@ impl RemoteChannel {
         };
         let connected = subscription.proxy.connect_push_consumer(Some(&consumer), &qos);
         connected.map_err(|error| EventError::Refused(error.to_string()))?;
+        subscription.check_lane()?;
         Ok(subscription)
     }
 
     /// Connects as a supplier of events of these types; none: of any type.
     ///
     /// # Errors
-    /// The channel refuses another supplier, or a call fails.
+    /// [`EventError::ReservedType`], the channel refuses another supplier, or a call fails.
     pub fn supplier(&self, types: &[crate::EventType]) -> Result<RemoteSupplier, EventError> {
+        if let Some(reserved) = types.iter().find(|one| **one < crate::EventType::FIRST_USER) {
+            return Err(EventError::ReservedType(*reserved));
+        }
         self.connect_supplier(types, false)
     }
 
@@ -154,7 +162,12 @@ impl RemoteSubscription {
     ///
     /// # Errors
     /// The call fails: the channel's process has ended, or is too busy.
+    /// [`EventError::ConsumerUnserved`]: no thread of this process has called `Orb::run` yet.
     pub fn is_connected(&self) -> Result<bool, EventError> {
+        let is_called_back = self.proxy.as_object().policies_in_force().bidirectional;
+        if !self.poa.is_served() && !is_called_back {
+            return Err(EventError::ConsumerUnserved);
+        }
         Ok(!self.is_over.load(Relaxed) && !self.proxy.as_object().non_existent()?)
     }
 
@@ -166,6 +179,29 @@ impl RemoteSubscription {
     /// names.
     pub fn set_name(&self, name: &str) -> Result<(), EventError> {
         Ok(self.proxy().set_name(name)?)
+    }
+
+    /// Examines whether a lane receives what the channel sends.
+    fn check_lane(&self) -> Result<(), EventError> {
+        let priority = match self.proxy().priority() {
+            Ok(priority) => priority,
+            // A channel of another vendor does not tell.
+            Err(error) if error.kind == SystemExceptionKind::BadOperation => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let Ok(priority) = Priority::new(priority) else {
+            return Ok(());
+        };
+        let remote = self
+            .consumer
+            .as_object()
+            .with_policies(PolicyOverrides::new().remote_only(true));
+        let conflicts = at_priority(priority, || remote.inconsistent_policies());
+        let lacks_lane = |conflict: &PolicyConflict| conflict.reason == Minor::NO_ENDPOINT_FOR_PRIORITY;
+        match conflicts.iter().any(lacks_lane) {
+            true => Err(EventError::ConsumerWithoutLane(priority)),
+            false => Ok(()),
+        }
     }
 
     /// The channel's side, of a channel of ours.

@@ -30,6 +30,8 @@ pub struct ChannelStatistics {
     pub timeouts: u64,
     /// Number of consumers that exceeded a limit or were dead, and were disconnected.
     pub disconnected: u64,
+    /// The last of them as it was then, and with the reason.
+    pub last_disconnected: Option<ConsumerStatistics>,
     /// Events that did not reach their consumers, of all consumers since the channel was built.
     pub undelivered: Undelivered,
     /// Subscriptions that were refused.
@@ -146,4 +148,7 @@ pub struct ConsumerStatistics {
     pub undelivered: Undelivered,
     /// Number of delivered events whose callback returned after their deadline.
     pub late: u64,
+    /// Why its last delivery failed, or the last [query](crate::ConsumerTolerance::ping) of its existence;
+    /// `None`: the last ones succeeded.
+    pub error: Option<String>,
 }

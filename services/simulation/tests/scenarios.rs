@@ -159,7 +159,7 @@ fn errors_name_position_key_and_a_valid_value() {
             "2:9: until: invalid time span `-1 s`; write a number and one of ns",
         ),
         ("\"1 s\"", "1", "such as \"10 ms\""),
-        ("latency", "delay", "network.delay: unknown field `delay`"),
+        ("latency", "delay", "network.delay: unknown key `delay`"),
         (
             "latency = \"1 ms\"",
             "bytes_per_second = 0",
@@ -276,7 +276,7 @@ fn errors_name_position_key_and_a_valid_value() {
             "{ compute = \"1 ms\", least = 2.0 }",
             "least: invalid factors 2 and 1",
         ),
-        ("{ lock = \"map\" }", "{ wait = true }", "unknown field `wait`"),
+        ("{ lock = \"map\" }", "{ wait = true }", "unknown key `wait`"),
         (on_demand, "", "task[1]: nothing starts it"),
         (
             on_demand,
@@ -293,7 +293,11 @@ fn errors_name_position_key_and_a_valid_value() {
             "between = [\"5 ms\", \"1 ms\"]\n",
             "task[1].between: 5 ms is longer than 1 ms",
         ),
-        (on_demand, "between = [\"5 ms\"]\n", "13:11: invalid length 1"),
+        (
+            on_demand,
+            "between = [\"5 ms\"]\n",
+            "13:11: task.between: invalid length 1",
+        ),
         (
             on_demand,
             "period = \"1 ms\"\nstart = \"1 ms\"\n",
@@ -327,7 +331,7 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             on_demand,
             "period = \"1 ms\"\nparameters = { urgency = 4 }\n",
-            "unknown field `urgency`",
+            "unknown key `urgency`",
         ),
         (
             on_demand,

@@ -95,6 +95,9 @@ fn key_at(text: &str, offset: usize) -> String {
         })
     }
     let mut path = Vec::new();
+    // The span of a table begins with the brackets of its heading, that of its key after them.
+    let brackets = text[offset..].bytes().take_while(|octet| *octet == b'[').count();
+    let offset = offset + brackets;
     if let Ok(document) = DeTable::parse(text) {
         find(document.get_ref(), offset, &mut path);
     }

@@ -5,7 +5,7 @@ pub(crate) fn in_terms_of_toml(message: &str) -> String {
     let kinds = ["invalid type: ", "invalid value: "];
     let wrong = kinds.into_iter().find_map(|kind| message.strip_prefix(kind));
     let Some((found, expected)) = wrong.and_then(|wrong| wrong.split_once(", expected ")) else {
-        return message.to_owned();
+        return unknown_key(message).unwrap_or_else(|| message.to_owned());
     };
     let found = match found
         .split_once(' ')
@@ -17,8 +17,31 @@ pub(crate) fn in_terms_of_toml(message: &str) -> String {
         ("floating", value) => format!("the number {}", value.trim_start_matches("point ")),
         (kind, value) => format!("the {kind} {value}"),
     };
-    format!("expected {}, found {found}", wanted(expected))
+    let wanted = wanted(expected);
+    let advice = match (&wanted[..], &found[..]) {
+        ("an array", "a table") => "; double the brackets of its heading: `[[…]]`",
+        ("an array", found) if !found.starts_with("an ") => "; write it in brackets: `[…]`",
+        _ => "",
+    };
+    format!("expected {wanted}, found {found}{advice}")
 }
+
+/// The message about an unknown key, with the most similar one in place of a list.
+fn unknown_key(message: &str) -> Option<String> {
+    let (unknown, others) = message
+        .strip_prefix("unknown field `")?
+        .split_once("`, expected ")?;
+    let known = others.split('`').skip(1).step_by(2);
+    let similarity = |other: &str| strsim::jaro_winkler(unknown, other);
+    let best = known.max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
+    Some(match similarity(best) > SIMILAR {
+        true => format!("unknown key `{unknown}`; did you mean `{best}`?"),
+        false => format!("unknown key `{unknown}`, expected {others}"),
+    })
+}
+
+/// Similarity of names, from 0 to 1, above which one was probably meant by the other.
+const SIMILAR: f64 = 0.75;
 
 fn wanted(expected: &str) -> String {
     match expected {
@@ -55,6 +78,39 @@ mod tests {
         inner: BTreeMap<String, u8>,
     }
 
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code, reason = "only read")]
+    struct Pools {
+        pool: Vec<BTreeMap<String, u8>>,
+        listen: Option<Vec<String>>,
+    }
+
+    #[test]
+    fn frequent_mistakes_have_advice() {
+        for (text, expected) in [
+            (
+                "[pool]\nthreads = 1\n",
+                "pool: expected an array, found a table; double the brackets of its heading: `[[…]]`",
+            ),
+            (
+                "pool = []\nlisten = \"a\"\n",
+                "listen: expected an array, found the string \"a\"; write it in brackets: `[…]`",
+            ),
+            (
+                "pool = []\nlissten = [\"a\"]\n",
+                "lissten: unknown key `lissten`; did you mean `listen`?",
+            ),
+            (
+                "pool = []\nwidth = 1\n",
+                "width: unknown key `width`, expected `pool` or `listen`",
+            ),
+        ] {
+            let error = parse::<Pools>("bad", text, |_| Ok(())).unwrap_err();
+            assert!(error.to_string().ends_with(expected), "{text}: {error}");
+        }
+    }
+
     #[test]
     fn wrong_types_are_named_as_in_toml() {
         let good = "threads = 1\nname = \"a\"\nweight = 1.5\ncpus = [1]\nfixed = true\ninner = {}\n";
@@ -84,7 +140,7 @@ mod tests {
             (
                 "cpus = [1]",
                 "cpus = 1.5",
-                "expected an array, found the number `1.5`",
+                "expected an array, found the number `1.5`; write it in brackets: `[…]`",
             ),
             (
                 "fixed = true",

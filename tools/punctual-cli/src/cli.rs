@@ -119,8 +119,8 @@ pub enum Command {
 pub enum Idl {
     /// Check IDL for errors, without output files
     ///
-    /// Accepts the complete grammar of OMG IDL 3.5, including constructs that `compile` does not generate
-    /// yet.
+    /// Accepts the complete grammar of OMG IDL 3.5, including the constructs of the CORBA Component
+    /// Model, for which `compile` generates no code.
     #[command(after_help = CHECK)]
     Check(Sources),
     /// Compile IDL to Rust

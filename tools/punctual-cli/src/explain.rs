@@ -11,8 +11,8 @@ use punctual_report::terminal::{complain, fitted};
 /// Settings of `punctual explain`.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Number, as in `minor Punctual 17`, the whole code (`0x50554011`), a name (`TRANSIENT`), or codes of
-    /// IDL diagnostics (`IDL0044`); default: all minor codes
+    /// Number, as in `minor Punctual 17`, the whole code (`0x50554011`), a name (`TRANSIENT`), a message that
+    /// contains one, or codes of IDL diagnostics (`IDL0044`); default: all minor codes
     #[arg(value_name = "CODE")]
     pub code: Vec<String>,
 }
@@ -23,6 +23,7 @@ pub fn run(options: &Options) -> ExitCode {
         return of_idl(&options.code);
     }
     let asked = options.code.join(" ");
+    let asked = code_in(&asked).unwrap_or(asked);
     let own = Minor::OWN.iter().map(|minor| {
         let kind = minor.kind().map_or("", |kind| kind.name());
         (kind, *minor, minor.text().unwrap_or_default())
@@ -73,6 +74,14 @@ pub fn of_idl(codes: &[String]) -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+/// The minor code in the text of an exception, such as
+/// `CORBA::TRANSIENT (minor Punctual 17, not completed): …`.
+fn code_in(message: &str) -> Option<String> {
+    let (_, code) = message.split_once("(minor ")?;
+    let (code, _) = code.split_once([',', ')'])?;
+    Some(code.to_owned())
 }
 
 /// Returns whether a code is asked for. A number alone is one of Punctual's.

@@ -97,7 +97,11 @@ fn only_claims_that_hold_make_an_outcome_pass() {
     );
     outcome.claim(Claim::at_most("late", "at most 1", "Punctual's limit", 0.5, 1.0));
     for (state, code, said) in [
-        (State::Holds, 0, "PASS: 1 of 1 claim holds"),
+        (
+            State::Holds,
+            0,
+            "PASS: 1 of 1 claim holds: late (measured 0.5, limit 1)",
+        ),
         (
             State::DoesNotHold,
             1,

@@ -71,14 +71,20 @@ impl Verdict<'_> {
             _ => write!(f, "{holding} of {all} claims hold")?,
         }
         for (state, title) in [
-            (State::DoesNotHold, "not"),
-            (State::Explained, "explained"),
-            (State::CannotTell, "cannot tell"),
+            (State::Holds, ": "),
+            (State::DoesNotHold, "; not: "),
+            (State::Explained, "; explained: "),
+            (State::CannotTell, "; cannot tell: "),
         ] {
-            let others = self.claims.iter().filter(|claim| claim.state == state);
+            // A single claim is named in any case.
+            let is_named = state != State::Holds || all == 1;
+            let others = self
+                .claims
+                .iter()
+                .filter(|claim| is_named && claim.state == state);
             for (place, claim) in others.enumerate() {
                 match place {
-                    0 => write!(f, "; {title}: ")?,
+                    0 => f.write_str(title)?,
                     _ => f.write_str(", ")?,
                 }
                 let (id, measured, limit) = (&claim.id, Rounded(&claim.measured), Rounded(&claim.limit));

@@ -1,6 +1,10 @@
 //! Tables as text for a terminal, no wider than it.
 
+use std::collections::HashSet;
+
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
+
+use serde_json::Value;
 
 use super::{Table, shown};
 use crate::terminal;
@@ -27,7 +31,8 @@ impl Table {
         }
     }
 
-    /// The columns of each part. Texts at the left that identify a row are in every part.
+    /// The columns of each part. Those at the left that identify a row are in every part: texts, and numbers
+    /// as long as rows are the same without them.
     fn parts(&self, width: usize) -> Vec<Vec<usize>> {
         let widths: Vec<usize> = (0..self.columns.len())
             .map(|place| self.least_width(place))
@@ -36,10 +41,13 @@ impl Table {
             return vec![(0..self.columns.len()).collect()];
         }
         let texts = (0..self.columns.len()).take_while(|place| *place < 3 && !self.is_numeric(*place));
-        let mut keys: Vec<usize> = texts.collect();
-        while keys.iter().map(|place| widths[*place]).sum::<usize>() > width / 2 {
-            keys.pop();
-        }
+        let texts = texts.count();
+        let fits = |number: &usize| widths[..*number].iter().sum::<usize>() <= width / 2;
+        let number = { (texts..=self.columns.len()).take_while(fits) }
+            .find(|number| self.identify(*number))
+            .or_else(|| (0..=texts).rev().find(fits))
+            .unwrap_or_default();
+        let keys: Vec<usize> = (0..number).collect();
         let mut parts = vec![keys.clone()];
         for place in keys.len()..self.columns.len() {
             let last = parts.last().map_or(&[][..], Vec::as_slice);
@@ -50,6 +58,13 @@ impl Table {
             parts.last_mut().into_iter().for_each(|part| part.push(place));
         }
         parts
+    }
+
+    /// Whether no two rows have the same cells in this number of columns.
+    fn identify(&self, number: usize) -> bool {
+        let cells = |row: &Vec<Value>| row[..number].iter().map(shown).collect::<Vec<_>>();
+        let distinct: HashSet<_> = self.rows.iter().map(cells).collect();
+        distinct.len() == self.rows.len()
     }
 
     /// Characters of the longest cell or word of the heading, and of the gap. Longer texts are wrapped.
@@ -100,6 +115,30 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
+
+    #[test]
+    fn each_part_repeats_the_numbers_that_identify_a_row() {
+        let row = |octets: u64| -> Map<_, _> {
+            let key = [
+                ("transport".to_owned(), json!("tcp")),
+                ("octets".to_owned(), json!(octets)),
+            ];
+            let cells = (0..12).map(|number| (format!("percentile_{number}_us"), json!(1000 + number)));
+            key.into_iter().chain(cells).collect()
+        };
+        let text = Table::of([&row(64), &row(256)]).to_text_within(80);
+        assert!(text.matches("transport").count() > 1, "{text}");
+        assert_eq!(
+            text.matches("transport").count(),
+            text.matches("octets").count(),
+            "{text}"
+        );
+        assert_eq!(
+            text.matches(" 256 ").count(),
+            text.matches("octets").count(),
+            "{text}"
+        );
+    }
 
     #[test]
     fn wide_tables_are_divided_and_lose_nothing() {

@@ -11,14 +11,18 @@ pub(super) fn print(outcome: &Outcome) {
         println!("{}\n", chart(outcome, pool));
     }
     for claim in outcome.claims() {
-        let measured = punctual_report::table::shown(&claim.measured);
-        let line = format!("{} {}: {measured}", claim.state.sign(), claim.text);
+        let [measured, limit] = [&claim.measured, &claim.limit].map(punctual_report::table::shown);
+        let line = format!(
+            "{} {}: {measured} (limit {limit})",
+            claim.state.sign(),
+            claim.text
+        );
         println!("{}", fitted(&line));
     }
-    println!("\n{}", fitted(&result(outcome)));
-    if let Some(remedy) = rights::probe().advice().first() {
-        println!("Measured without real-time rights: other programs may have interfered. To grant them:");
-        println!("  {remedy}");
+    let rights = rights::probe();
+    println!("\n{}", fitted(&result(outcome, rights.realtime)));
+    if let Some(remedy) = rights.advice().first() {
+        println!("To grant the missing rights:\n  {remedy}");
     }
     println!();
 }
@@ -52,7 +56,8 @@ fn bar(percent: f64) -> String {
 }
 
 /// The result in one sentence: the high-priority client at its worst work, with and without lanes.
-fn result(outcome: &Outcome) -> String {
+/// Without the right to real-time scheduling, priorities have no effect.
+fn result(outcome: &Outcome, is_realtime: bool) -> String {
     let worst = |pool| {
         let works = works(outcome, pool);
         let met = works
@@ -61,6 +66,12 @@ fn result(outcome: &Outcome) -> String {
         met.reduce(f64::min)
     };
     match (worst(Pool::Lanes), worst(Pool::WithoutLanes)) {
+        (Some(with), Some(without)) if !is_realtime => format!(
+            "Without real-time rights the kernel runs all threads alike, and the effect of lanes cannot be \
+             shown: at the worst load, the {} Hz client met {with:.0} % of its deadlines with lanes, and \
+             {without:.0} % without.",
+            Importance::High.rate(),
+        ),
         (Some(with), Some(without)) => format!(
             "With lanes the {} Hz client met {}{with:.0} % of its deadlines at every load; in a pool without \
              lanes {without:.0} % at the worst.",
@@ -134,9 +145,11 @@ mod tests {
     #[test]
     fn one_sentence_states_the_result() {
         assert_eq!(
-            result(&outcome()),
+            result(&outcome(), true),
             "With lanes the 75 Hz client met 100 % of its deadlines at every load; in a pool without lanes \
              44 % at the worst."
         );
+        let without_rights = result(&outcome(), false);
+        assert!(without_rights.contains("cannot be shown: at the worst load, the 75 Hz client met 100 %"));
     }
 }

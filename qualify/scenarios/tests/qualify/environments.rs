@@ -44,7 +44,7 @@ fn a_run_without_rights_is_marked_not_real_time() {
     assert!(
         ended
             .stdout
-            .contains("qualify: NOT REAL-TIME: 1 of 1 claim holds; to run it in real time: ")
+            .contains("qualify: NOT REAL-TIME: 1 of 1 claim holds: ")
     );
 }
 

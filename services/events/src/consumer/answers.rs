@@ -14,6 +14,8 @@ pub(super) struct Answers {
     last: Instant,
     /// Number of consecutive queries that could not be sent, or were refused.
     refused: u32,
+    /// Failure of the last query.
+    pub(super) error: Option<SystemException>,
 }
 
 impl Answers {
@@ -22,6 +24,7 @@ impl Answers {
         Self {
             last: Instant::now(),
             refused: 0,
+            error: None,
         }
     }
 
@@ -31,6 +34,7 @@ impl Answers {
         answer: Result<bool, SystemException>,
         tolerance: &ConsumerTolerance,
     ) -> bool {
+        self.error = answer.as_ref().err().copied();
         match answer {
             Ok(true) => *self = Self::new(),
             Ok(false) => return true,

@@ -172,6 +172,10 @@ impl NamedSupplier for SupplierHandle {
         Ok(())
     }
 
+    fn priority(&self) -> Result<i16, SystemException> {
+        Ok(self.consumer()?.priority().value())
+    }
+
     fn report(&self, totals: &ExportTotals) -> Result<(), SystemException> {
         self.consumer()?.report_export(totals);
         Ok(())

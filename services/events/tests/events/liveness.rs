@@ -56,8 +56,41 @@ fn a_dead_consumer_is_found_without_an_event_and_a_busy_one_stays() {
         die(dying, subscription.unwrap());
         eventually("disconnected", || host.channel.statistics().disconnected == dead);
     }
-    assert_eq!(host.channel.statistics().consumers.len(), 1);
+    let statistics = host.channel.statistics();
+    assert_eq!(statistics.consumers.len(), 1);
+    let last = statistics.last_disconnected.unwrap();
+    assert!(last.error.is_some_and(|error| error.contains("TRANSIENT")));
     drop(leave);
+}
+
+#[test]
+fn a_consumer_that_no_thread_serves_learns_it_and_is_shown_as_failing_until_one_does() {
+    let lanes = EventChannel::builder().lane(Priority::MIN, 1);
+    let host = host(lanes.limits(limits(LONG)).build().unwrap());
+    let orb = Orb::builder().listen("iiop://localhost").build().unwrap();
+    let consumer = Client {
+        poa: orb.root_poa(),
+        orb,
+    };
+    let subscription = remote(&consumer, &host)
+        .subscribe(&consumer.poa, &Filter::event(ALARM), |_| {})
+        .unwrap();
+    let unserved = subscription.is_connected();
+    assert!(
+        matches!(unserved, Err(EventError::ConsumerUnserved)),
+        "{unserved:?}"
+    );
+    let error = || host.channel.statistics().consumers[0].error.clone();
+    eventually("failing", || {
+        error().is_some_and(|error| error.contains("TIMEOUT"))
+    });
+    std::thread::scope(|scope| {
+        scope.spawn(|| consumer.orb.run());
+        eventually("answering", || error().is_none());
+        assert!(subscription.is_connected().unwrap());
+        drop(subscription);
+        consumer.orb.shutdown();
+    });
 }
 
 #[test]

@@ -157,6 +157,33 @@ fn events_travel_from_a_supplier_through_the_channel_to_a_consumer() {
 }
 
 #[test]
+fn a_consumer_without_a_lane_of_its_priority_is_refused() {
+    let urgent = Priority::new(10_001).unwrap();
+    let client = |lanes: &[Priority]| {
+        let orb = Orb::builder().listen("iiop://localhost").build().unwrap();
+        let pool = { lanes.iter() }.fold(orb.threadpool(), |pool, lane| pool.lane(*lane, 1));
+        let model = PriorityModel::ClientPropagated { default: lanes[0] };
+        let poa = orb.root_poa().child("lanes").priority_model(model);
+        let poa = poa.threadpool(&pool.build().unwrap()).build().unwrap();
+        Client { orb, poa }
+    };
+    let host = host_with(
+        EventChannel::builder().build().unwrap(),
+        client(&[Priority::MIN, urgent]),
+    );
+    let consumer = client(&[Priority::MIN]);
+    let subscribe = || remote(&consumer, &host).subscribe(&consumer.poa, &Filter::event(TRACK), |_| {});
+    let _connected = subscribe().unwrap();
+    consumer.orb.current().set_priority(urgent).unwrap();
+    let refused = subscribe().err().unwrap();
+    assert!(
+        matches!(refused, EventError::ConsumerWithoutLane(priority) if priority == urgent),
+        "{refused}"
+    );
+    assert_eq!(host.channel.statistics().consumers.len(), 1);
+}
+
+#[test]
 fn a_second_consumer_at_one_proxy_and_a_bad_filter_are_refused() {
     let host = host(EventChannel::builder().build().unwrap());
     let orb = client();

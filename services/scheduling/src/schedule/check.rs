@@ -139,10 +139,7 @@ impl Checks<'_> {
         };
         let priority = adapter.model.server_priority();
         self.mapped(Some(priority), key.name("priority"))?;
-        if adapter.is_server_declared() {
-            served(pool, priority, key.name("priority"))?;
-        }
-        Ok(())
+        served(pool, priority, key.name("priority"))
     }
 
     fn object(&self, object: &Object, key: &Key) -> Result<(), Problem> {

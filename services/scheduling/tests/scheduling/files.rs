@@ -71,7 +71,7 @@ fn errors_name_position_key_and_a_valid_value() {
             "limits = { max_connections = 256, connection_idle = \"10 min\" }",
             "limits = { max_conections = 256 }",
             "orb.limits.max_conections: ",
-            "unknown field `max_conections`, expected one of `max_message_size`",
+            "unknown key `max_conections`; did you mean `max_connections`?",
         ),
         (
             "[[orb]]\nhost = \"radar\"",
@@ -89,7 +89,7 @@ fn errors_name_position_key_and_a_valid_value() {
             "mapping = \"linear\"",
             "maping = \"linear\"",
             "maping: ",
-            "expected one of `hosts`, `mapping`, `orb`, `pool`",
+            "unknown key `maping`; did you mean `mapping`?",
         ),
         (
             "mapping = \"linear\"",
@@ -427,7 +427,7 @@ fn errors_name_position_key_and_a_valid_value() {
             "{ priority = 10922, threads = 1 }",
             "{ priority = 10922, threads = 1, stack = 5 }",
             "pool.lanes",
-            "unknown field `stack`",
+            "unknown key `stack`",
         ),
         (
             "mapping = \"linear\"",

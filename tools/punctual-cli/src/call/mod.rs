@@ -232,16 +232,23 @@ fn find(
     } else {
         "_set_"
     };
-    let names = [name.to_owned(), format!("{prefix}{name}")];
+    let get = format!("_get_{name}");
+    let names = [name.to_owned(), format!("{prefix}{name}"), get.clone()];
     let known = Known::find(options, object, idl, &names)?;
-    let found = names
+    let found = names[..2]
         .iter()
         .find_map(|name| known.operation(name))
         .ok_or_else(|| {
             let (interface, all) = (known.title(), known.names().join(", "));
-            Failed::NotSent(format!(
-                "interface `{interface}` has no operation or attribute `{name}`; it has {all}"
-            ))
+            Failed::NotSent(match known.operation(&get) {
+                Some(_) => format!(
+                    "attribute `{name}` of interface `{interface}` is readonly, so it takes no value; read it \
+                     without one"
+                ),
+                None => {
+                    format!("interface `{interface}` has no operation or attribute `{name}`; it has {all}")
+                }
+            })
         })?;
     Ok(found?)
 }
@@ -263,8 +270,12 @@ fn values(
     if given.len() != options.arguments.len() {
         let plural = if given.len() == 1 { "" } else { "s" };
         let (wanted, found) = (given.len(), options.arguments.len());
+        let called = match operation.name.strip_prefix("_set_") {
+            Some(attribute) => format!("attribute `{attribute}`"),
+            None => format!("`{operation}`"),
+        };
         return Err(Failed::NotSent(format!(
-            "`{operation}` takes {wanted} value{plural}, not {found}"
+            "{called} takes {wanted} value{plural}, not {found}"
         )));
     }
     let types = |name: &str| basic_type(name).or_else(|| from_idl::named_type(idl?, name));

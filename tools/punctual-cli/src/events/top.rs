@@ -8,6 +8,7 @@ use std::{
 
 use clap::Args;
 use punctual_events::{ChannelStatistics, ConsumerStatistics, GatewayStatistics};
+use punctual_report::terminal::fitted;
 use punctual_system::signals::Termination;
 use ratatui::{
     Frame,
@@ -38,7 +39,8 @@ late (delivered after their deadline), cancelled (dropped, as they could no long
 Yellow: it has lost events in the last interval; red: its queue is full. Unmatched events have no consumer; \
 refused ones were too long. Events lost and failed are those of all consumers, former ones included; \
 refused subscriptions had filters that were too deep, too long or no filters, or met another limit of the \
-channel. Below are the gateways that lead to the channel (`punctual events gateway`) or export its events.
+channel. A consumer fails if its last delivery did, or if it does not answer queries. Below the table are \
+the reasons, and the gateways that lead to the channel (`punctual events gateway`) or export its events.
 
 Keys: q, Esc or Ctrl-C quits, + and - change the interval.
 
@@ -104,10 +106,11 @@ const COLUMNS: [Column<ConsumerStatistics, Rates>; 11] = [
 ];
 
 fn state(one: &ConsumerStatistics) -> &'static str {
-    match (one.is_suspended, one.is_gateway) {
-        (true, _) => "suspended",
-        (false, true) => "gateway",
-        (false, false) => "",
+    match (one.is_suspended, &one.error, one.is_gateway) {
+        (true, ..) => "suspended",
+        (false, Some(_), _) => "failing",
+        (false, None, true) => "gateway",
+        (false, None, false) => "",
     }
 }
 
@@ -199,17 +202,36 @@ pub fn counted(one: &GatewayStatistics) -> String {
     )
 }
 
-/// A gateway to the channel or from it, in a line.
-fn described(one: &GatewayStatistics) -> String {
-    format!("Gateway {}: {}", one.name, counted(one))
+/// The lines below the table: failures of consumers, and the gateways to the channel and from it.
+fn remarks(now: &ChannelStatistics) -> Vec<String> {
+    let named =
+        |one: &ConsumerStatistics| format!("{} {} (priority {})", one.id, one.name, one.priority.value());
+    let failing = now.consumers.iter().filter_map(|one| {
+        let error = one.error.as_ref()?;
+        Some(format!("Consumer {} fails: {error}.", named(one)))
+    });
+    let last = now.last_disconnected.iter().map(|one| match &one.error {
+        Some(error) => format!("Consumer {} was the last one disconnected: {error}.", named(one)),
+        None => format!(
+            "Consumer {} was the last one disconnected: it exceeded a limit.",
+            named(one)
+        ),
+    });
+    let gateways = now.gateways.iter();
+    let gateways = gateways.map(|one| format!("Gateway {}: {}", one.name, counted(one)));
+    failing.chain(last).chain(gateways).collect()
 }
 
 fn table(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
     let rates = rates(before, now);
     let consumers = columns::to_text(&COLUMNS, now.consumers.iter().zip(&rates));
-    let mut text = format!("{}\n{}\n\n{consumers}\n", title(now), totals(before, now));
-    for gateway in &now.gateways {
-        text += &format!("{}\n", described(gateway));
+    let mut text = format!(
+        "{}\n{}\n\n{consumers}\n",
+        title(now),
+        fitted(&totals(before, now))
+    );
+    for remark in remarks(now) {
+        text += &format!("{}\n", fitted(&remark));
     }
     text
 }
@@ -223,7 +245,7 @@ fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
             "waiting_octets": one.octets, "capacity": one.capacity, "high_water": one.high_water, "is_suspended": one.is_suspended,
             "is_gateway": one.is_gateway, "queued": one.queued, "delivered": one.delivered,
             "sets": one.sets, "lost": one.undelivered.lost, "failed": one.undelivered.failed, "cancelled": one.undelivered.cancelled,
-            "late": one.late,
+            "late": one.late, "error": one.error,
             "delivered_per_s": rates.delivered, "lost_per_s": rates.lost,
         })
     };
@@ -250,11 +272,14 @@ fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
 }
 
 fn draw(frame: &mut Frame<'_>, before: &ChannelStatistics, now: &ChannelStatistics, interval: Duration) {
-    let [head, sums, consumers, gateways, keys] = Layout::vertical([
+    let remarks = remarks(now);
+    let width = usize::from(frame.area().width).max(1);
+    let height: usize = remarks.iter().map(|one| one.len().div_ceil(width)).sum();
+    let [head, sums, consumers, below, keys] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(4),
         Constraint::Min(2),
-        Constraint::Length(u16::try_from(now.gateways.len()).unwrap_or(u16::MAX)),
+        Constraint::Length(u16::try_from(height).unwrap_or(u16::MAX)),
         Constraint::Length(1),
     ])
     .areas(frame.area());
@@ -268,12 +293,10 @@ fn draw(frame: &mut Frame<'_>, before: &ChannelStatistics, now: &ChannelStatisti
     let rows = now.consumers.iter().zip(&rates);
     let rows = rows.map(|(one, rates)| (one, rates, style(one, rates)));
     frame.render_widget(columns::widget(&COLUMNS, consumers.width, rows), consumers);
-    let lines: Vec<_> = now
-        .gateways
-        .iter()
-        .map(|one| Line::from(described(one)))
-        .collect();
-    frame.render_widget(Paragraph::new(lines), gateways);
+    frame.render_widget(
+        Paragraph::new(remarks.join("\n")).wrap(Wrap { trim: true }),
+        below,
+    );
     let text = format!(
         "Rates of the last {:.1} s; shown every {:.1} s (+ more, - less often); q quits",
         span(before, now),
@@ -321,6 +344,7 @@ mod tests {
                 cancelled: 1,
             },
             late: 1,
+            error: Some("CORBA::TIMEOUT".to_owned()),
         };
         ChannelStatistics {
             name: "plant".to_owned(),
@@ -396,7 +420,11 @@ mod tests {
         );
         let row = text.lines().find(|line| line.contains("log")).unwrap();
         assert!(
-            row.contains("32767") && row.contains("5/16") && row.contains("gateway"),
+            row.contains("32767") && row.contains("5/16") && row.contains("failing"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\nConsumer 3 log (priority 32767) fails: CORBA::TIMEOUT.\n"),
             "{text}"
         );
         let gateway = "Gateway radar: 4 forwarded, 0 repeated, 1 looped, 0 expired, 0 lost, interrupted 2 \

@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Copies an example of a checkout into a new folder. Only its `Cargo.toml` changes: entries inherited from
-/// the workspace are written out, with paths into the checkout.
+/// Copies an example of a checkout into a new folder. Only its `Cargo.toml` and the links of its README
+/// change: entries inherited from the workspace are written out, with paths into the checkout.
 pub fn copy(checkout: &Path, name: &str, folder: &Path) -> Result<(), String> {
     let all = checkout.join("examples");
     let example = find(&all, name)?;
@@ -18,6 +18,7 @@ pub fn copy(checkout: &Path, name: &str, folder: &Path) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{} cannot be written: {error}", folder.display());
     fs::create_dir(folder).map_err(failed)?;
     copy_folder(&example, folder).map_err(failed)?;
+    relink(&folder.join("README.md"), checkout, &example).map_err(failed)?;
     fs::write(folder.join("Cargo.toml"), manifest).map_err(failed)
 }
 
@@ -56,6 +57,14 @@ fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Lets the links of a README to files that are not copied lead into the checkout.
+fn relink(readme: &Path, checkout: &Path, example: &Path) -> std::io::Result<()> {
+    let text = fs::read_to_string(readme)?
+        .replace("](../../", &format!("]({}/", checkout.display()))
+        .replace("](tests/", &format!("]({}/tests/", example.display()));
+    fs::write(readme, text)
 }
 
 /// A manifest without reference to its workspace. Entries that only tests need are left out, with the tests.

@@ -14,6 +14,7 @@ fn a_code_is_explained_in_every_form_in_which_it_is_seen() {
         &["minor Punctual 17"],
         &["0x50554011"],
         &["1347764241"],
+        &["CORBA::TRANSIENT (minor Punctual 17, not completed): no server is listening"],
     ] {
         let run = run([&["explain"], form].concat());
         assert_eq!(run.code, 0, "{form:?}: {}", run.complained);

@@ -85,7 +85,8 @@ fn the_package_passes_its_tests_serves_and_ends_in_good_order() {
     }
 }
 
-/// Every source is that of the checkout, octet by octet, and the package builds without the workspace.
+/// Every source is that of the checkout, octet by octet, the links of its README lead to files, and the
+/// package builds without the workspace.
 #[test]
 fn examples_can_be_copied_out_unchanged() {
     let folder = empty_folder("new-examples");
@@ -101,7 +102,12 @@ fn examples_can_be_copied_out_unchanged() {
         let created = run(["new", package.to_str().unwrap(), "--example", &name]);
         assert_eq!(created.code, 0, "{name}: {}", created.complained);
         let difference = Command::new("diff")
-            .args(["-r", "--exclude=tests", "--exclude=Cargo.toml"])
+            .args([
+                "-r",
+                "--exclude=tests",
+                "--exclude=Cargo.toml",
+                "--exclude=README.md",
+            ])
             .arg(format!("{CHECKOUT}/examples/{name}"))
             .arg(&package)
             .output()
@@ -111,6 +117,15 @@ fn examples_can_be_copied_out_unchanged() {
             "{}",
             String::from_utf8_lossy(&difference.stdout)
         );
+        let readme = fs::read_to_string(package.join("README.md")).unwrap();
+        for link in readme
+            .split("](")
+            .skip(1)
+            .filter(|link| !link.starts_with("http"))
+        {
+            let target = link.split([')', '#']).next().unwrap();
+            assert!(package.join(target).exists(), "{name}/README.md: {target}");
+        }
         fs::copy(format!("{CHECKOUT}/Cargo.lock"), package.join("Cargo.lock")).unwrap();
         let build = cargo(&package)
             .args(["build", "--offline", "--quiet"])
