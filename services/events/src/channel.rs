@@ -290,7 +290,7 @@ impl Core {
     fn try_subscribe(
         self: &Arc<Self>,
         filter: Filter,
-        mut qos: ConsumerQos,
+        qos: ConsumerQos,
         exit: Exit,
     ) -> Result<Arc<Consumer>, EventError> {
         let limits = &self.limits;
@@ -300,17 +300,19 @@ impl Core {
             return Err(EventError::Queue { requested, limit });
         }
         let id = self.subscriptions.lock().next_id();
-        if let Some((priority, timing)) = self.schedule.place(&qos.name) {
-            (qos.priority, qos.timing) = (priority, timing);
-        }
-        let level = self.threads.level(qos.priority);
         let tree = FilterTree::new(&filter);
-        let consumer = Arc::new(Consumer::new(id, qos, level, tree, exit, &self.counters.totals));
+        let consumer = Arc::new(Consumer::new(id, qos, tree, exit, &self.counters.totals));
         {
             let mut subscriptions = self.subscriptions.lock();
             if self.is_destroyed() {
                 return Err(EventError::Destroyed);
             }
+            // Under the lock: neither lanes nor schedule change between this and the routes.
+            let (priority, timing) = match self.schedule.place(consumer.name()) {
+                Some((priority, timing)) => (priority, Some(timing)),
+                None => (consumer.priority(), None),
+            };
+            consumer.reconfigure(priority, self.threads.level(priority), timing);
             subscriptions.check(&filter, limits.consumers, &limits.filter)?;
             if let Exit::Sink(_) = consumer.exit {
                 self.threads.admit(&self.name, &consumer, limits.consumers)?;
@@ -332,10 +334,11 @@ impl Core {
 
     /// Names a consumer, and gives it the place that the schedule has for this name.
     pub(crate) fn name_consumer(self: &Arc<Self>, consumer: &Consumer, name: &str) {
-        if consumer.set_name(name)
-            && let Some((priority, timing)) = self.schedule.place(name)
-        {
-            self.place(|one| (one.id == consumer.id).then_some((priority, Some(timing))));
+        if consumer.set_name(name) && self.schedule.place(name).is_some() {
+            self.place(|one| {
+                let (priority, timing) = self.schedule.place(name).filter(|_| one.id == consumer.id)?;
+                Some((priority, Some(timing)))
+            });
         }
     }
 

@@ -24,6 +24,7 @@ use crate::{
     filter::{FilterTree, Stimulus},
     gateway,
     rtec::rtec_event_comm::Event,
+    time::later,
 };
 
 use answers::Answers;
@@ -158,7 +159,6 @@ impl Consumer {
     pub(crate) fn new(
         id: u64,
         qos: ConsumerQos,
-        level: u32,
         mut tree: FilterTree,
         exit: Exit,
         totals: &Arc<UndeliveredCounters>,
@@ -167,7 +167,7 @@ impl Consumer {
         let due = tree
             .timers()
             .iter()
-            .map(|timer| Some(now + timer.interval))
+            .map(|timer| Some(later(now, timer.interval)))
             .collect();
         let state = State {
             tree,
@@ -188,7 +188,7 @@ impl Consumer {
             priority: AtomicI16::new(qos.priority.value()),
             is_timed: AtomicBool::new(qos.timing != UNTIMED),
             qos,
-            level: AtomicU32::new(level),
+            level: AtomicU32::new(0),
             exit,
             answers: PiMutex::new(Answers::new()),
             state: PiMutex::new(state),
@@ -318,7 +318,7 @@ impl Consumer {
                     self.count_lost(state, oldest);
                 }
                 Overflow::Block(timeout) if may_wait => {
-                    let deadline = Instant::now() + timeout;
+                    let deadline = later(Instant::now(), timeout);
                     let _ = self.room.wait_while_until(state, deadline, |state| {
                         state.is_connected && !state.queue.fits(size)
                     });
@@ -484,11 +484,11 @@ impl Consumer {
     fn end(&self, counts: bool) -> bool {
         let mut state = self.state.lock();
         if counts {
-            let waiting = state.queue.len();
+            let waiting = state.queue.len() + state.tree.number_held();
             self.count_lost(&mut state, waiting);
         }
         state.queue.clear();
-        state.tree.hold_at_most(0);
+        state.tree.forget();
         let was_connected = std::mem::replace(&mut state.is_connected, false);
         let waker = state.waker.take();
         drop(state);
@@ -498,6 +498,11 @@ impl Consumer {
         self.room.notify_all();
         self.arrived.notify_all();
         was_connected
+    }
+
+    /// Whether a thread delivers to it, or a command to do so waits.
+    pub(crate) fn is_scheduled(&self) -> bool {
+        self.state.lock().queue.is_scheduled
     }
 
     /// Whether the channel still delivers to it.
@@ -583,7 +588,7 @@ impl State {
     fn rearm(&mut self) {
         for (timer, due) in self.tree.timers().iter_mut().zip(&mut self.due) {
             if std::mem::take(&mut timer.rearm) && timer.timeout == crate::filter::Timeout::Deadline {
-                *due = Some(Instant::now() + timer.interval);
+                *due = Some(later(Instant::now(), timer.interval));
             }
         }
     }
@@ -600,7 +605,7 @@ impl State {
         let next = match timer.timeout {
             Timeout::Once => None,
             // Without a burst for what was missed.
-            Timeout::Interval | Timeout::Deadline => Some((due + timer.interval).max(now)),
+            Timeout::Interval | Timeout::Deadline => Some(later(due, timer.interval).max(now)),
         };
         self.due[index] = next;
         TimerState::Fires {

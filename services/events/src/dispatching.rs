@@ -213,7 +213,7 @@ impl Threads {
 
     /// Has a thread deliver; under reactive dispatching, returns the command to the supplier's thread.
     pub(crate) fn schedule(&self, delivery: Delivery) -> Option<Delivery> {
-        // A command is refused only by what ends: each consumer has room for its one command.
+        // Only what ends refuses a command: there is room for one of each consumer, former ones included.
         match &self.kind {
             Kind::Reactive => return Some(delivery),
             Kind::Lanes { dispatcher, .. } => {

@@ -11,8 +11,12 @@ pub enum EventError {
     /// The filter of a subscription cannot be used.
     #[error("subscription refused: {0}")]
     Filter(#[from] FilterError),
-    /// The channel has too many consumers, or threads of former ones whose callbacks have not returned.
-    #[error("the channel has {0} consumers, its limit; disconnect some, or raise `ChannelLimits::consumers`")]
+    /// The channel has too many consumers, with former ones whose callbacks have not returned, or for which a
+    /// command still waits.
+    #[error(
+        "the channel has {0} consumers, its limit, or former ones that a thread has still to leave; disconnect \
+         some, or raise `ChannelLimits::consumers`"
+    )]
     TooManyConsumers(usize),
     /// The filters of the channel have too many elements.
     #[error(

@@ -1,6 +1,11 @@
 //! Routes from event types to consumers: computed when consumers change, read by suppliers.
 
-use std::{cmp::Reverse, collections::HashMap, ops::Range, sync::Arc};
+use std::{
+    cmp::Reverse,
+    collections::HashMap,
+    ops::Range,
+    sync::{Arc, Weak},
+};
 
 use crate::{EventError, EventType, Filter, FilterLimits, backlog::Backlog, consumer::Consumer};
 
@@ -62,6 +67,8 @@ pub(crate) struct Subscriptions {
     list: Vec<Subscription>,
     elements: usize,
     timers: usize,
+    /// Former consumers for which a lane's queue has a command still.
+    departed: Vec<Weak<Consumer>>,
     /// Number of consumers that ever subscribed, or tried to.
     last_id: u64,
     /// Configuration of the lanes.
@@ -91,12 +98,14 @@ impl Subscriptions {
 
     /// Checks whether there is room for another one.
     pub(crate) fn check(
-        &self,
+        &mut self,
         filter: &Filter,
         consumers: usize,
         limits: &FilterLimits,
     ) -> Result<(), EventError> {
-        if self.list.len() >= consumers {
+        let is_scheduled = |one: &Weak<Consumer>| one.upgrade().is_some_and(|one| one.is_scheduled());
+        self.departed.retain(is_scheduled);
+        if self.list.len() + self.departed.len() >= consumers {
             return Err(EventError::TooManyConsumers(consumers));
         }
         if self.elements + filter.len() > limits.all_elements {
@@ -119,6 +128,9 @@ impl Subscriptions {
         let removed = self.list.remove(place);
         self.elements -= removed.filter.len();
         self.timers -= removed.filter.timers();
+        if removed.consumer.is_scheduled() {
+            self.departed.push(Arc::downgrade(&removed.consumer));
+        }
         Some(removed)
     }
 }
@@ -272,7 +284,7 @@ mod tests {
             timing: UNTIMED,
         };
         let tree = FilterTree::new(&filter);
-        let consumer = Consumer::new(id, qos, 0, tree, Exit::Receiver, &Arc::default());
+        let consumer = Consumer::new(id, qos, tree, Exit::Receiver, &Arc::default());
         Subscription {
             consumer: Arc::new(consumer),
             filter,

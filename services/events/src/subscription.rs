@@ -14,6 +14,7 @@ use crate::{
     channel::Core,
     consumer::{Consumer, ConsumerQos, Exit, Sink, UNTIMED},
     rtec::rtec_event_comm::Event,
+    time,
     topic::{self, Topic},
 };
 
@@ -302,7 +303,7 @@ impl<C: Content> Receiver<C> {
 
     /// Waits for the next event; `None`: none came in this time.
     pub fn recv_timeout(&self, timeout: Duration) -> Option<C::Item> {
-        let deadline = Instant::now() + timeout;
+        let deadline = time::later(Instant::now(), timeout);
         self.next(|consumer| consumer.receive(Some(deadline)))
     }
 

@@ -40,7 +40,10 @@ impl Answers {
             Ok(false) => return true,
             Err(error) if error.kind == ObjectNotExist => return true,
             // It may be busy.
-            Err(error) if error.kind == Timeout => return self.last.elapsed() > tolerance.silence,
+            Err(error) if error.kind == Timeout => {
+                self.refused = 0;
+                return self.last.elapsed() > tolerance.silence;
+            }
             Err(_) => self.refused += 1,
         }
         self.refused >= tolerance.failures

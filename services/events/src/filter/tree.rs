@@ -90,7 +90,6 @@ impl FilterTree {
     }
 
     /// Number of events that conjunctions hold.
-    #[cfg(test)]
     pub(crate) fn number_held(&self) -> usize {
         self.held.iter().map(Vec::len).sum()
     }
@@ -100,8 +99,15 @@ impl FilterTree {
         if self.octets <= octets {
             return 0;
         }
+        let number = self.number_held();
+        self.forget();
+        number
+    }
+
+    /// Forgets what conjunctions hold.
+    pub(crate) fn forget(&mut self) {
         self.octets = 0;
-        self.held.iter_mut().map(|set| set.drain(..).count()).sum()
+        self.held.iter_mut().for_each(Vec::clear);
     }
 
     /// Whether the event passes; appends what is to be delivered.

@@ -40,6 +40,12 @@ impl SupplierState {
     fn is_unconnected(&self) -> bool {
         self.reference.is_some() && self.consumer.is_none()
     }
+
+    /// The consumer, and whether it is to be suspended; `None`: there is none, or that is `applied` already.
+    fn wanted(&self, applied: Option<bool>) -> Option<(Arc<Consumer>, bool)> {
+        let consumer = self.consumer.clone()?;
+        (applied != Some(self.is_suspended)).then_some((consumer, self.is_suspended))
+    }
 }
 
 impl PushSupplierProxy {
@@ -188,10 +194,13 @@ impl SupplierHandle {
     }
 
     fn suspend(&self, suspended: bool) -> Result<(), SystemException> {
-        let mut state = self.0.state.lock();
-        state.is_suspended = suspended;
-        if let Some(consumer) = &state.consumer {
-            self.0.host.channel.core.suspend(consumer, suspended);
+        self.0.state.lock().is_suspended = suspended;
+        let wanted = |applied| self.0.state.lock().wanted(applied);
+        let mut applied = None;
+        // Without the lock, because the channel may end this proxy. What another thread sets meanwhile counts.
+        while let Some((consumer, wanted)) = wanted(applied) {
+            self.0.host.channel.core.suspend(&consumer, wanted);
+            applied = Some(wanted);
         }
         Ok(())
     }

@@ -410,6 +410,41 @@ fn what_a_conjunction_holds_is_limited_in_octets() {
 }
 
 #[test]
+fn what_a_conjunction_holds_is_lost_with_its_consumer() {
+    let channel = EventChannel::builder().build().unwrap();
+    let both = Filter::all_of([20, 21].map(|number| Filter::event(EventType(number))));
+    let filter = Filter::any_of([both, Filter::event(EventType(22))]);
+    let receiver = channel
+        .subscribe_to(filter)
+        .queue(1, Overflow::Disconnect)
+        .receiver();
+    let _receiver = receiver.unwrap();
+    for number in [20, 22, 22] {
+        channel.push_octets(EventType(number), b"").unwrap();
+    }
+    let statistics = channel.statistics();
+    assert_eq!((statistics.disconnected, statistics.undelivered.lost), (1, 3));
+}
+
+#[test]
+fn times_may_be_as_long_as_their_type_permits() {
+    let channel = EventChannel::builder().build().unwrap();
+    let filter = Filter::any_of([Filter::event(TRACK), Filter::after(Duration::MAX)]);
+    let overflow = Overflow::Block(Duration::MAX);
+    let receiver = channel
+        .subscribe_to(filter)
+        .queue(1, overflow)
+        .receiver()
+        .unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| (0..3).for_each(|_| assert_eq!(channel.push_octets(TRACK, b"").unwrap(), 1)));
+        for _ in 0..3 {
+            assert!(receiver.recv_timeout(Duration::MAX).is_some());
+        }
+    });
+}
+
+#[test]
 fn a_batch_ends_at_its_number_of_octets() {
     let octets = OctetLimits {
         batch: 1_000,

@@ -10,11 +10,15 @@ use std::{
 
 use punctual::{Priority, rtscheduling::SheddingPolicy};
 use punctual_events::{
-    ChannelLimits, Dispatching, EventChannel, EventType, Filter, Lane, OctetLimits, Overflow, Subscription,
+    ChannelBuilder, ChannelLimits, Dispatching, EventChannel, EventError, EventType, Filter, Lane,
+    OctetLimits, Overflow, Subscription,
 };
 use punctual_fixtures::{LONG, eventually};
 
-use crate::{ALARM, TRACK};
+use crate::{
+    ALARM, TRACK,
+    remote::{client, host, remote},
+};
 
 /// Entries that wait for a lane.
 const BACKLOG: u64 = 256;
@@ -33,9 +37,11 @@ fn occupied(lanes: Vec<Lane>) -> Occupied {
 }
 
 fn occupied_with(lanes: Vec<Lane>, limits: ChannelLimits) -> Occupied {
-    let channel = EventChannel::builder()
-        .limits(limits)
-        .dispatching(Dispatching::Lanes(lanes));
+    occupied_by(lanes, |builder| builder.limits(limits))
+}
+
+fn occupied_by(lanes: Vec<Lane>, settings: impl FnOnce(ChannelBuilder) -> ChannelBuilder) -> Occupied {
+    let channel = settings(EventChannel::builder()).dispatching(Dispatching::Lanes(lanes));
     let channel = channel.build().unwrap();
     let (release, released): (_, Receiver<()>) = mpsc::channel();
     let (begun, begins) = mpsc::channel();
@@ -184,6 +190,58 @@ fn what_was_pushed_before_a_suspension_is_delivered_and_what_is_pushed_during_it
     push(3);
     release.send(()).unwrap();
     eventually("the first and the last", || noted(&log) == [1, 3]);
+}
+
+/// Events that wait for the lane fill the queue while the consumer suspends its connection.
+#[test]
+fn a_consumer_of_another_process_that_is_disconnected_while_it_suspends_leaves_nothing() {
+    let channel = |builder: ChannelBuilder| builder.queue(1, Overflow::Disconnect);
+    let occupied = occupied_by(lanes(), channel);
+    let high = occupied
+        .channel
+        .subscribe_to(Filter::event(TRACK))
+        .priority(Priority::MAX);
+    let _high = high.queue(16, Overflow::DropOldest).each(|_| {}).unwrap();
+    let host = host(occupied.channel.clone());
+    let consumer = client();
+    let subscription = remote(&consumer, &host)
+        .subscribe(&consumer.poa, &Filter::event(TRACK), |_| {})
+        .unwrap();
+    for number in 0..3 {
+        occupied.channel.push_octets(TRACK, &[number]).unwrap();
+    }
+    subscription.suspend().unwrap();
+    let statistics = occupied.channel.statistics();
+    assert_eq!((statistics.disconnected, statistics.consumers.len()), (1, 2));
+    assert!(!subscription.is_connected().unwrap());
+    occupied.release.send(()).unwrap();
+}
+
+/// Its lane's queue has room for a command of each consumer.
+#[test]
+fn former_consumers_count_until_a_thread_has_left_them() {
+    let limits = ChannelLimits {
+        consumers: 4,
+        ..ChannelLimits::default()
+    };
+    let Occupied { channel, release, .. } = &occupied_with(vec![Lane::new(Priority::MIN, 1)], limits);
+    let subscribe = || channel.subscribe_to(Filter::event(TRACK)).each(|_| {});
+    let mut refused = 0;
+    for _ in 0..20 {
+        match subscribe() {
+            Ok(_connected) => assert_eq!(channel.push_octets(TRACK, &[1]).unwrap(), 1),
+            Err(error) => {
+                assert!(matches!(error, EventError::TooManyConsumers(4)), "{error}");
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!(refused, 17, "the occupant and three former ones");
+    release.send(()).unwrap();
+    eventually("room", || subscribe().is_ok());
+    let (_live, log) = noting(channel, Filter::event(TRACK), Priority::MIN);
+    channel.push_octets(TRACK, &[7]).unwrap();
+    eventually("the event", || noted(&log) == [7]);
 }
 
 #[test]

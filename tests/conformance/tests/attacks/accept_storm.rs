@@ -229,11 +229,11 @@ fn through_shared_memory(path: &str) -> impl Fn() + Clone + Send + 'static {
     move || drop(UnixStream::connect(Path::new(&path)))
 }
 
-/// Calls of an established client within a second.
-fn calls_in_a_second(probe: &ProbeRef) -> u32 {
+/// Number of calls of an established client within this time.
+fn calls_in(time: Duration, probe: &ProbeRef) -> u32 {
     let start = Instant::now();
     let mut calls = 0;
-    while start.elapsed() < SECOND {
+    while start.elapsed() < time {
         assert_eq!(probe.twice(21), Ok(42));
         calls += 1;
     }
@@ -261,13 +261,18 @@ fn has_two_cpus() -> bool {
 fn assert_progress_during_a_storm(server: Server, attack: impl Fn() + Clone + Send + 'static) {
     let client = server::client();
     let probe = server.reference_for(&client);
-    let alone = calls_in_a_second(&probe);
-    let attackers = Attackers::start(2, attack);
-    let attacked = calls_in_a_second(&probe);
-    let connections = attackers.connections.load(Ordering::Relaxed);
+    let (mut alone, mut attacked, mut connections) = (0, 0, 0);
+    // Alternating, because the load of other programs changes.
+    for _ in 0..5 {
+        alone += calls_in(SECOND / 5, &probe);
+        let attackers = Attackers::start(2, attack.clone());
+        attacked += calls_in(SECOND / 5, &probe);
+        connections += attackers.connections.load(Ordering::Relaxed);
+    }
     println!("{alone} calls alone, {attacked} beside {connections} connections");
+    // Without bounds on a wake-up there is none; beside other programs, the attackers' share of the CPU counts.
     assert!(
-        attacked > 0 && attacked * 10 >= alone,
+        attacked > 0 && attacked * 50 >= alone,
         "{attacked} calls of {alone}"
     );
     assert!(ends(server), "during the storm");
@@ -331,9 +336,9 @@ fn lower_lanes_continue_during_a_storm_on_the_highest() {
         .unwrap();
     client.current().set_priority(priority(LOW)).unwrap();
     let probe = server.reference_for(&client);
-    let alone = calls_in_a_second(&probe);
+    let alone = calls_in(SECOND, &probe);
     storm.begin(&format!("-{HIGH}"));
-    let attacked = calls_in_a_second(&probe);
+    let attacked = calls_in(SECOND, &probe);
     let accepted = storm.accepted.load(Ordering::SeqCst);
     println!("{alone} calls alone, {attacked} beside {accepted} connections to the highest lane");
     assert!(accepted > 100, "the highest lane is not attacked");

@@ -66,7 +66,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), Failed> {
     let orb = client::orb(None)?;
     let inspection = client::inspection(&orb, &options.channel)?;
-    let ask = || ChannelStatistics::of(&inspection);
+    let ask = || ChannelStatistics::of(&inspection).map(printable);
     let ask_again = || ask().map_err(|error| Failed::gone(&options.channel, error));
     let first = ask().map_err(|error| client::unreachable(&options.channel, &error.into()))?;
     if !options.once && !options.json && io::stdout().is_terminal() && io::stdin().is_terminal() {
@@ -87,6 +87,22 @@ pub fn run(options: &Options) -> Result<(), Failed> {
         print!("{}", table(&first, &now));
     }
     Ok(())
+}
+
+/// Replaces control characters in texts of clients, which a terminal would interpret.
+fn printable(mut all: ChannelStatistics) -> ChannelStatistics {
+    let clean = |text: &mut String| {
+        if text.chars().any(char::is_control) {
+            *text = text.escape_debug().to_string();
+        }
+    };
+    clean(&mut all.name);
+    for one in all.consumers.iter_mut().chain(&mut all.last_disconnected) {
+        clean(&mut one.name);
+        one.error.as_mut().map(clean);
+    }
+    all.gateways.iter_mut().for_each(|one| clean(&mut one.name));
+    all
 }
 
 const COLUMNS: [Column<ConsumerStatistics, Rates>; 11] = [
@@ -217,10 +233,20 @@ fn remarks(now: &ChannelStatistics) -> Vec<String> {
             named(one)
         ),
     });
+    let more = now.consumers.iter().filter(|one| one.error.is_some()).count();
+    let more = more.checked_sub(FAILING).filter(|more| *more > 0);
+    let more = more.map(|more| format!("{} more fail.", super::counted(more as u64, "consumer")));
     let gateways = now.gateways.iter();
     let gateways = gateways.map(|one| format!("Gateway {}: {}", one.name, counted(one)));
-    failing.chain(last).chain(gateways).collect()
+    { failing.take(FAILING) }
+        .chain(more)
+        .chain(last)
+        .chain(gateways)
+        .collect()
 }
+
+/// Number of failing consumers whose reason is shown.
+const FAILING: usize = 5;
 
 fn table(before: &ChannelStatistics, now: &ChannelStatistics) -> String {
     let rates = rates(before, now);
@@ -260,6 +286,9 @@ fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
         "channel": now.name, "age_s": now.age.as_secs_f64(), "span_s": span, "received": now.received,
         "received_per_s": per_second(before.received, now.received, span), "unmatched": now.unmatched,
         "refused": now.refused, "deferred": now.deferred, "timeouts": now.timeouts, "disconnected": now.disconnected,
+        "last_disconnected": now.last_disconnected.iter().map(|one| json!({
+            "id": one.id, "name": one.name, "priority": one.priority.value(), "error": one.error,
+        })).next(),
         "lost": now.undelivered.lost, "failed": now.undelivered.failed, "cancelled": now.undelivered.cancelled,
         "refused_subscriptions": {
             "depth": now.refusals.depth, "length": now.refusals.length,
@@ -274,7 +303,10 @@ fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
 fn draw(frame: &mut Frame<'_>, before: &ChannelStatistics, now: &ChannelStatistics, interval: Duration) {
     let remarks = remarks(now);
     let width = usize::from(frame.area().width).max(1);
-    let height: usize = remarks.iter().map(|one| one.len().div_ceil(width)).sum();
+    let height: usize = remarks
+        .iter()
+        .map(|one| one.chars().count().div_ceil(width))
+        .sum();
     let [head, sums, consumers, below, keys] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(4),
@@ -430,6 +462,21 @@ mod tests {
         let gateway = "Gateway radar: 4 forwarded, 0 repeated, 1 looped, 0 expired, 0 lost, interrupted 2 \
                        times, reconnected 1.";
         assert!(text.lines().any(|line| line == gateway), "{text}");
+    }
+
+    #[test]
+    fn texts_of_clients_do_not_reach_the_terminal_as_commands_nor_displace_the_table() {
+        let mut now = channel(10, 100, 7);
+        now.consumers[0].name = "\u{1b}[2Jlog\n".to_owned();
+        now.consumers = vec![now.consumers[0].clone(); 8];
+        let now = printable(now);
+        let text = table(&now, &now);
+        assert!(
+            !text.contains('\u{1b}') && text.contains(r"\u{1b}[2Jlog\n"),
+            "{text}"
+        );
+        assert_eq!(text.matches("fails: ").count(), FAILING, "{text}");
+        assert!(text.contains("\n3 consumers more fail.\n"), "{text}");
     }
 
     #[test]
