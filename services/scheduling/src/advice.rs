@@ -39,9 +39,9 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// Finds the smallest change: missing lanes, and threads on hosts by deadline, else lanes for one pool, else
-    /// for all, else one priority, else more threads for a lane whose servants wait for calls of their own, else another lane for one
-    /// activity, else new priorities.
+    /// Finds the smallest change: missing lanes, and threads on hosts by deadline, else lanes for one pool,
+    /// else for all, else one priority, else more threads for a lane whose servants wait for calls of their
+    /// own, else another lane for one activity, else new priorities.
     ///
     /// Returns `None` if the schedule is feasible already, or if nothing was found. If every activity has one
     /// step, or if there are at most seven activities and no servant makes calls, the analysis can prove no

@@ -51,9 +51,9 @@ fn a_lane_by_deadline_with_fewer_threads_than_requests_is_refused() {
     };
     assert_eq!(
         refusal.to_string(),
-        "the lane of priority 100 of pool `p` has 1 thread for up to 2 requests at a time, and host `h` serves \
-         by deadline: one with a late deadline can occupy the thread that one with an earlier deadline needs; \
-         give the lane 2 threads"
+        "the lane of priority 100 of pool `p` has 1 thread for up to 2 requests at a time, and host `h` \
+         serves by deadline: one with a late deadline can occupy the thread that one with an earlier \
+         deadline needs; give the lane 2 threads"
     );
     let advice = Advice::for_schedule(&schedule).unwrap();
     assert_eq!(

@@ -177,9 +177,11 @@ fn no_response_is_above_its_bound() {
 fn no_response_of_ten_thousand_sets_is_above_its_bound() {
     let ratios = ratios(FEW..FEW + MANY, |tasks, _| tasks);
     let share = |share: f64| ratios[(ratios.len() as f64 * share) as usize];
-    // Measured: 1.50 and 6.62.
-    assert!(share(0.5) < 1.6, "median {}", share(0.5));
-    assert!(share(0.95) < 8.0, "95th percentile {}", share(0.95));
+    let (median, p95) = (share(0.5), share(0.95));
+    println!("median {median:.2}, p95 {p95:.2} of observed");
+    // `docs/planning.md` states 1.15 and 5.8.
+    assert!((1.05..=1.3).contains(&median), "median {median:.2}");
+    assert!((4.6..=7.0).contains(&p95), "95th percentile {p95:.2}");
 }
 
 /// Work of medium priority accumulates behind the high step, and the low step waits for all of it.
