@@ -69,8 +69,8 @@ impl fmt::Display for Refusal {
                 callers,
             } => write!(
                 f,
-                "pool `{pool}` serves {callers} steps at different priorities with {} and without lanes: a step \
-                 of low priority can occupy the thread that one of high priority needs; give it lanes, or \
+                "pool `{pool}` serves {callers} steps at different priorities with {} and without lanes: a \
+                 step of low priority can occupy the thread that one of high priority needs; give it lanes, or \
                  {callers} threads{}",
                 counted(*threads, *wait),
                 polled(*wait)
@@ -94,8 +94,8 @@ impl fmt::Display for Refusal {
                 };
                 write!(
                     f,
-                    "{of_lane}pool `{pool}` has {} for up to {requests} requests at a time, and host \
-                     `{host}` serves by deadline: one with a late deadline can occupy the thread that one with an \
+                    "{of_lane}pool `{pool}` has {} for up to {requests} requests at a time, and \
+                     host `{host}` serves by deadline: one with a late deadline can occupy the thread that one with an \
                      earlier deadline needs; give {place} {requests} threads{}",
                     counted(*threads, *wait),
                     polled(*wait)
