@@ -70,8 +70,8 @@ impl fmt::Display for Refusal {
             } => write!(
                 f,
                 "pool `{pool}` serves {callers} steps at different priorities with {} and without lanes: a \
-                 step of low priority can occupy the thread that one of high priority needs; give it lanes, or \
-                 {callers} threads{}",
+                 step of low priority can occupy the thread that one of high priority needs; give it lanes, \
+                 or {callers} threads{}",
                 counted(*threads, *wait),
                 polled(*wait)
             ),
@@ -95,8 +95,8 @@ impl fmt::Display for Refusal {
                 write!(
                     f,
                     "{of_lane}pool `{pool}` has {} for up to {requests} requests at a time, and \
-                     host `{host}` serves by deadline: one with a late deadline can occupy the thread that one with an \
-                     earlier deadline needs; give {place} {requests} threads{}",
+                     host `{host}` serves by deadline: one with a late deadline can occupy the thread that \
+                     one with an earlier deadline needs; give {place} {requests} threads{}",
                     counted(*threads, *wait),
                     polled(*wait)
                 )

@@ -178,7 +178,6 @@ fn no_response_of_ten_thousand_sets_is_above_its_bound() {
     let ratios = ratios(FEW..FEW + MANY, |tasks, _| tasks);
     let share = |share: f64| ratios[(ratios.len() as f64 * share) as usize];
     let (median, p95) = (share(0.5), share(0.95));
-    println!("median {median:.2}, p95 {p95:.2} of observed");
     // `docs/planning.md` states 1.15 and 5.8.
     assert!((1.05..=1.3).contains(&median), "median {median:.2}");
     assert!((4.6..=7.0).contains(&p95), "95th percentile {p95:.2}");
