@@ -16,7 +16,7 @@ pub struct Activity {
     /// Minimum time between two starts. The analysis ignores an activity without a period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period: Option<Span>,
-    /// Deadline of its last step, from its start. Default: the period.
+    /// Deadline of its last step, from its nominal start, without jitter. Default: the period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Span>,
     /// Maximum delay of its start. Default: 0.

@@ -1,6 +1,7 @@
 //! Changes that make a schedule feasible.
 
 mod nested;
+mod threads;
 
 use punctual::{NativePriority, Priority};
 use punctual_sched::analysis;
@@ -38,9 +39,9 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// Finds the smallest change: missing lanes, else lanes for one pool, else for all, else one priority,
-    /// else more threads for a lane whose servants wait for calls of their own, else another lane for one
-    /// activity, else new priorities.
+    /// Finds the smallest change: missing lanes, and threads on hosts by deadline, else lanes for one pool,
+    /// else for all, else one priority, else more threads for a lane whose servants wait for calls of their
+    /// own, else another lane for one activity, else new priorities.
     ///
     /// Returns `None` if the schedule is feasible already, or if nothing was found. If every activity has one
     /// step, or if there are at most seven activities and no servant makes calls, the analysis can prove no
@@ -53,7 +54,7 @@ impl Advice {
             changes: Vec::new(),
             schedule: schedule.clone(),
         };
-        let complete = start.with_missing_lanes();
+        let complete = start.with_missing_lanes().with_missing_threads();
         if complete.schedule.is_feasible() {
             return Some(complete);
         }
@@ -199,7 +200,7 @@ impl Advice {
             advice.changes.push(change);
             activity.priority = after;
         }
-        let advice = advice.with_missing_lanes();
+        let advice = advice.with_missing_lanes().with_missing_threads();
         advice.schedule.is_feasible().then_some(advice)
     }
 }

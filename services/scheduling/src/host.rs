@@ -48,7 +48,8 @@ pub enum HostOrder {
     #[default]
     Priority,
     /// `"deadline"`: the earliest deadline first, that of the activity, as Real-time CORBA 1.2's
-    /// `EDF_Scheduling` does. Priorities of lanes do not matter there.
+    /// `EDF_Scheduling` does. Priorities of lanes do not matter there, but lanes need a thread for each
+    /// request that they may have at a time.
     Deadline,
 }
 

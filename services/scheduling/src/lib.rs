@@ -6,8 +6,9 @@
 //! meet all deadlines.
 //!
 //! In the analysis, a pool without lanes waits at the lowest priority that it accepts, and interferes at the
-//! highest. A servant that makes calls occupies its lane's thread meanwhile. A host has one CPU, or threads
-//! are bound to its CPUs one by one. The bounds are safe, not exact.
+//! highest. A servant that makes calls occupies its lane's thread meanwhile. On a host by deadline, lanes
+//! need a thread for each request that they may have at a time. A host has one CPU, or threads are bound to
+//! its CPUs one by one. The bounds are safe, not exact.
 //!
 //! | Task | Item |
 //! |---|---|
@@ -33,6 +34,7 @@ mod advice;
 mod client_scheduler;
 mod error;
 mod host;
+mod lanes;
 mod model;
 mod orb_settings;
 mod pool;

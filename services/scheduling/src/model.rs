@@ -1,9 +1,9 @@
 //! The schedule as input of the schedulability analysis.
 
 use punctual::Priority;
-use punctual_sched::analysis::{self, Analysis, Hold, Section, StepBudget, Task};
+use punctual_sched::analysis::{self, Analysis, Section, StepBudget, Task};
 
-use crate::{HostOrder, Lock, Parts, Pool, Protocol, Schedule, Span};
+use crate::{HostOrder, Lock, Protocol, Schedule, Span, lanes::Lanes};
 
 /// Input of the schedulability analysis: times in nanoseconds, native priorities, processors by number.
 ///
@@ -35,7 +35,8 @@ impl Model {
     ///
     /// A call occupies a thread of its lane until its servant has made its own calls, which have the priority
     /// of the lane; if lanes borrow threads, it may occupy one of a lower lane. Where a call may go to
-    /// several lanes, all lanes of the pool count as one with the fewest threads of any.
+    /// several lanes, all lanes of the pool count as one with the fewest threads of any. Threads that block
+    /// count as one, because all calls may come over one connection.
     ///
     /// # Panics
     /// If the schedule was not checked and is invalid.
@@ -126,88 +127,6 @@ fn section(schedule: &Schedule, lock: &Lock) -> Section {
         length: lock.length.nanoseconds(),
         ceiling: schedule.resources[resource].protocol == Protocol::Ceiling,
     }
-}
-
-/// The lanes of all pools, by number.
-struct Lanes<'s> {
-    schedule: &'s Schedule,
-    /// Whether the lanes of each pool count as one.
-    merged: Vec<bool>,
-}
-
-impl<'s> Lanes<'s> {
-    fn of(schedule: &'s Schedule) -> Self {
-        let mut merged = vec![false; schedule.pools.len()];
-        for activity in &schedule.activities {
-            let parts = schedule.parts_of(activity);
-            for &(pool, first, _) in &parts.holds {
-                if parts.parts[first].priorities.len() > 1 {
-                    merged[place(schedule, pool)] = true;
-                }
-            }
-        }
-        Self { schedule, merged }
-    }
-
-    fn holds(&self, parts: &Parts<'_>) -> Vec<Hold> {
-        let mut holds = Vec::new();
-        for &(pool, first, last) in &parts.holds {
-            let own = parts.parts[first].priorities[0];
-            let mut add = |priority| {
-                let (lane, threads) = self.lane(pool, priority);
-                holds.push(Hold {
-                    lane,
-                    threads: threads.max(1),
-                    first,
-                    last,
-                    borrows: priority != own,
-                });
-            };
-            add(own);
-            if pool.allow_borrowing && !self.merged[place(self.schedule, pool)] {
-                let lower = pool.lanes.iter().map(|lane| lane.priority);
-                lower.filter(|lower| *lower < own).for_each(add);
-            }
-        }
-        holds
-    }
-
-    /// Returns number and threads of the lane of a pool that serves this priority.
-    fn lane(&self, pool: &Pool, priority: Priority) -> (usize, usize) {
-        // Each pool has as many numbers as the one with most lanes.
-        let most = self
-            .schedule
-            .pools
-            .iter()
-            .map(|pool| pool.lanes.len())
-            .max()
-            .unwrap_or(0)
-            + 1;
-        let pool_place = place(self.schedule, pool);
-        let threads = |lane: &crate::Lane| lane.threads + lane.dynamic_threads;
-        if !pool.has_lanes() {
-            return (
-                pool_place * most,
-                pool.threads.unwrap_or(1) + pool.dynamic_threads,
-            );
-        }
-        if self.merged[pool_place] {
-            return (
-                pool_place * most,
-                pool.lanes.iter().map(threads).min().unwrap_or(1),
-            );
-        }
-        match pool.lanes.iter().position(|lane| lane.priority == priority) {
-            Some(lane) => (pool_place * most + lane, threads(&pool.lanes[lane])),
-            // The call is refused.
-            None => (pool_place * most + pool.lanes.len(), 1),
-        }
-    }
-}
-
-fn place(schedule: &Schedule, pool: &Pool) -> usize {
-    let place = schedule.pools.iter().position(|other| other.name == pool.name);
-    place.expect("the pool is one of the schedule")
 }
 
 impl Schedule {

@@ -98,6 +98,21 @@ impl Pool {
         self.lane(priority)?.class.or(self.class)
     }
 
+    /// Returns the number of requests that its threads can serve at a time; without lanes.
+    pub(crate) fn served_at_a_time(&self) -> usize {
+        self.own_threads().served_at_a_time(self.threads.unwrap_or(1))
+    }
+
+    /// Returns number and kind of the threads, with dynamic ones, of that of these lanes that serves the
+    /// fewest requests at a time; without lanes, of the pool.
+    pub(crate) fn fewest_threads(&self, lanes: &[Priority]) -> (usize, Wait) {
+        let lanes = self.lanes.iter().filter(|lane| lanes.contains(&lane.priority));
+        match lanes.min_by_key(|lane| lane.served_at_a_time()) {
+            Some(lane) => (lane.threads + lane.dynamic_threads, lane.wait),
+            None => (self.threads.unwrap_or(1) + self.dynamic_threads, self.wait),
+        }
+    }
+
     /// Returns the settings of its threads; with lanes, their defaults.
     pub(crate) fn own_threads(&self) -> ThreadSettings<'_> {
         ThreadSettings {
@@ -186,6 +201,11 @@ impl Lane {
             cpus: self.cpus.as_deref(),
             class: self.class,
         }
+    }
+
+    /// Returns the number of requests that its threads can serve at a time.
+    pub(crate) fn served_at_a_time(&self) -> usize {
+        self.own_threads().served_at_a_time(self.threads)
     }
 
     /// Returns the ORB's specification of this lane.

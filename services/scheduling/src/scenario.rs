@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use punctual::Priority;
 use toml::Value;
 
-use crate::{Activity, HostOrder, Part, Parts, Pool, Protocol, Schedule, Span};
+use crate::{Activity, HostOrder, Part, Parts, Pool, Protocol, Refusal, Schedule, Span};
 
 impl Schedule {
     /// Returns the text of a scenario in which the activities with periods run on simulated processors:
@@ -30,6 +30,7 @@ impl Schedule {
     pub fn to_scenario(&self) -> String {
         let mut scenario = Scenario {
             schedule: self,
+            short: short_pools(self),
             notes: BTreeSet::new(),
             resources: BTreeMap::new(),
         };
@@ -91,6 +92,8 @@ const THREADS: usize = 64;
 
 struct Scenario<'s> {
     schedule: &'s Schedule,
+    /// Names of pools that serve by deadline with fewer threads than requests.
+    short: BTreeSet<String>,
     notes: BTreeSet<String>,
     /// Name and protocol of each resource.
     resources: BTreeMap<String, String>,
@@ -227,30 +230,29 @@ impl<'s> Scenario<'s> {
             .unwrap_or(Priority::MIN)
     }
 
-    /// Returns the resource that stands for the only thread of a lane whose servants make calls.
+    /// Returns the resource that stands for the only thread of a lane whose servants make calls, or which
+    /// serves by deadline and has too few threads.
     fn lane(&mut self, pool: &'s Pool, part: &Part<'_>) -> Option<String> {
         let activities = self.schedule.activities.iter();
         let mut holds = activities.flat_map(|activity| self.schedule.parts_of(activity).holds);
         let waits = holds.any(|(other, first, last)| other.name == pool.name && last > first);
-        if !waits {
+        if !waits && !self.short.contains(&pool.name) {
             return None;
         }
         let lane = pool.lanes.iter().find(|lane| part.priorities == [lane.priority]);
         let (name, threads) = match lane {
-            Some(lane) => {
-                let name = format!("lane {} of {}", lane.priority, pool.name);
-                (name, lane.threads + lane.dynamic_threads)
-            }
+            Some(lane) => (
+                format!("lane {} of {}", lane.priority, pool.name),
+                lane.served_at_a_time(),
+            ),
             None => {
+                // One of several lanes, if it has any.
                 let threads = if pool.has_lanes() {
                     2
                 } else {
-                    pool.threads.unwrap_or(1)
+                    pool.served_at_a_time()
                 };
-                (
-                    format!("threads of {}", pool.name),
-                    threads + pool.dynamic_threads,
-                )
+                (format!("threads of {}", pool.name), threads)
             }
         };
         if threads > 1 || pool.allow_borrowing {
@@ -262,6 +264,15 @@ impl<'s> Scenario<'s> {
             .insert(name.clone(), "protocol = \"none\"".to_owned());
         Some(name)
     }
+}
+
+fn short_pools(schedule: &Schedule) -> BTreeSet<String> {
+    let refusals = schedule.refusals().into_iter();
+    let name = |refusal| match refusal {
+        Refusal::FewThreadsByDeadline { pool, .. } => Some(pool),
+        Refusal::NoLane { .. } | Refusal::FewThreads { .. } => None,
+    };
+    refusals.filter_map(name).collect()
 }
 
 fn sleep(time: Span) -> Vec<String> {

@@ -42,7 +42,8 @@ pub enum Wait {
     /// `"polled"`: all threads in one poller, for all connections.
     #[default]
     Polled,
-    /// `"blocking"`: each thread in `read`, for one connection.
+    /// `"blocking"`: each thread in `read`, for one connection. In the analysis such threads count as one,
+    /// because all calls may come over one connection, which serves them one after the other.
     Blocking,
 }
 
@@ -101,6 +102,9 @@ impl From<Expired> for ExpiredRequests {
     }
 }
 
+/// Greatest number of threads of a lane: the ORB's limit.
+pub(crate) const MAX_THREADS: usize = 1 << 16;
+
 /// Settings that lanes and pools have in common.
 pub(crate) struct ThreadSettings<'s> {
     pub(crate) dynamic_threads: usize,
@@ -114,6 +118,15 @@ pub(crate) struct ThreadSettings<'s> {
 }
 
 impl ThreadSettings<'_> {
+    /// Returns the number of requests that these threads and `fixed` ones can serve at a time. Threads that
+    /// block serve the requests of a connection one after the other, and all may come over one.
+    pub(crate) fn served_at_a_time(&self, fixed: usize) -> usize {
+        match self.wait {
+            Wait::Polled => fixed + self.dynamic_threads,
+            Wait::Blocking => 1,
+        }
+    }
+
     pub(crate) fn life(&self) -> ThreadLifetime {
         match (self.idle_timeout, self.run_time) {
             (Some(idle), _) => ThreadLifetime::IdleTimeout(idle.0),

@@ -1,11 +1,11 @@
 //! Processor demand: the exact test where the earliest deadline runs first.
 
-use super::{Task, Time, utilization};
+use super::{Task, Time, threads, utilization};
 
 /// Returns the greatest share of any interval that work with arrival and deadline inside it needs of a
 /// processor: deadlines can be met if it is at most 1. `None` if the test does not apply, which requires
-/// tasks of one step that is ordered by deadline, without delay and blocking, and a utilisation of at most 1;
-/// or if the effort does not suffice.
+/// tasks of one step that is ordered by deadline, without delay and blocking, lanes with a thread for each
+/// request, and a utilisation of at most 1; or if the effort does not suffice.
 ///
 /// Source: \[Baruah 1990\].
 ///
@@ -27,7 +27,9 @@ pub fn demand_peak(tasks: &[Task], processor: usize) -> Option<f64> {
     };
     let is_simple = |task: &Task| {
         let [step] = &task.steps[..] else { return false };
-        step.by_deadline && step.delay == 0 && step.blocking == 0 && step.sections.is_empty()
+        let has_thread = |hold| threads::suffice(tasks, hold, |task| Some(tasks[task].deadline));
+        let is_alone = step.delay == 0 && step.blocking == 0 && step.sections.is_empty();
+        step.by_deadline && is_alone && task.holds.iter().all(has_thread)
     };
     if !here().all(is_simple) || utilization(tasks, processor) > 1.0 + 1e-9 {
         return None;

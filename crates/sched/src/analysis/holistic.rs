@@ -61,9 +61,10 @@ impl Response {
 /// nothing changes. It is safe, not exact. A step also waits for work that has accumulated behind steps of
 /// its own task with a higher priority, and behind all of them if an instance may outlive the task's period.
 /// A call waits for a thread of its lane while servants of all threads wait for calls of their own
-/// ([`super::Hold`]). Two things make bounds of chains tighter: the earliest release of a step is subtracted
-/// from its jitter, and over several steps of a chain that does not overlap itself, one burst of interference
-/// on a processor counts once.
+/// ([`super::Hold`]); where the earliest deadline runs first, responses are bounded only if lanes have a
+/// thread for each request. Two things make bounds of chains tighter: the earliest release of a step is
+/// subtracted from its jitter, and over several steps of a chain that does not overlap itself, one burst of
+/// interference on a processor counts once.
 ///
 /// The effort is bounded, to some hundred thousand sums per step; responses that have not converged by then
 /// are unbounded.

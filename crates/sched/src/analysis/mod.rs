@@ -22,6 +22,7 @@ mod explanation;
 mod holistic;
 mod model;
 mod sensitivity;
+mod threads;
 
 pub use assignment::{audsley, feasible_priorities, one_change};
 pub use bounds::{bounds_apply, hyperbolic_product, liu_layland_bound, utilization};

@@ -14,29 +14,16 @@ impl Advice {
     pub(super) fn with_more_threads(&self) -> Option<Self> {
         let most = self.schedule.activities.len();
         let waiting = waiting_lanes(&self.schedule);
+        // Those that block may be enough if they poll.
         let candidates =
-            (1..=most).flat_map(|more| waiting.iter().map(move |(pool, lane)| (*pool, *lane, more)));
+            (0..=most).flat_map(|more| waiting.iter().map(move |(pool, lane)| (*pool, *lane, more)));
         candidates
-            .map(|(pool, lane, more)| self.with_threads(pool, lane, more))
+            .map(|(pool, lane, more)| {
+                let of = &self.schedule.pools[pool];
+                let before = lane.map_or(of.threads.unwrap_or(1), |lane| of.lanes[lane].threads);
+                self.with_threads(pool, lane, before + more)
+            })
             .find(|advice| advice.schedule.is_feasible())
-    }
-
-    fn with_threads(&self, pool: usize, lane: Option<usize>, more: usize) -> Self {
-        let mut advice = self.clone();
-        let pool = &mut advice.schedule.pools[pool];
-        let (threads, place) = match lane {
-            None => (pool.threads.get_or_insert(1), format!("pool `{}`", pool.name)),
-            Some(lane) => {
-                let lane = &mut pool.lanes[lane];
-                let place = format!("the lane of priority {} of pool `{}`", lane.priority, pool.name);
-                (&mut lane.threads, place)
-            }
-        };
-        let before = *threads;
-        *threads += more;
-        let change = format!("{threads} threads instead of {before} in {place}");
-        advice.changes.push(change);
-        advice
     }
 
     /// Changes the priority of one activity so that its calls have a lane apart from those that wait. The

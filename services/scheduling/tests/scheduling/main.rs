@@ -4,6 +4,7 @@ mod advice;
 mod dispatching;
 mod files;
 mod inspection;
+mod lane_threads;
 mod reconfigurable;
 mod rtec;
 mod schedulers;

@@ -9,7 +9,8 @@ use super::{
 
 /// Considers every arrival in the longest busy period of the processor at which another step's deadline
 /// coincides with this one's. All work with the same deadline counts as preceding. All steps of a task have
-/// its deadline, so those of the same task count as those of another one.
+/// its deadline, so those of the same task count as those of another one. No request waits for a thread of
+/// its lane; otherwise there is no bound.
 ///
 /// Source: \[Spuri 1996\].
 pub(super) fn worst(given: &Given<'_>, task: usize, index: usize, budget: &mut Budget) -> Option<Worst> {
@@ -30,7 +31,7 @@ pub(super) fn worst(given: &Given<'_>, task: usize, index: usize, budget: &mut B
         Source::Work { task, step } => {
             deadline(task) - i128::from(earliest_release(&given.tasks[task], step))
         }
-        // A thread that waits precedes everything.
+        // None occurs: lanes have a thread for each request.
         Source::Thread { .. } => i128::MIN / 4,
     };
     let others: Vec<(Interference, i128)> = others.iter().map(|other| (*other, of_other(other))).collect();

@@ -3,20 +3,24 @@
 use alloc::vec::Vec;
 
 use super::{Given, Interference, Source};
-use crate::analysis::{Hold, Time};
+use crate::analysis::{Hold, Time, threads};
 
 /// Delays that waiting threads of a step's lane add to its response.
 ///
-/// A request can wait for a thread only while all threads of its lane serve others. A thread that computes,
-/// or is ready to, is work of the lane's priority, which the analysis counts anyway. A thread that waits for
-/// a nested call is not: if so many requests with nested calls can be served at a time that no thread is
-/// left, their whole waiting time counts.
+/// A request can wait for a thread only while all threads of its lane serve others. Where priorities order
+/// threads, one that computes, or is ready to, is work of the lane's priority, which the analysis counts
+/// anyway. A thread that waits for a nested call is not: if so many requests with nested calls can be served
+/// at a time that no thread is left, their whole waiting time counts.
+///
+/// Where deadlines order threads, one that computes can have a later deadline than the request, and wait for
+/// everything in between. Such responses are bounded only if no request waits for a thread.
 pub(super) enum Occupations {
     /// A thread is always left, or the step needs none of its own.
     Free,
     /// All threads can wait; for these times.
     Bounded(Vec<Interference>),
-    /// A wait has no bound, or the step's own task occupies every thread.
+    /// A wait has no bound, or the step's own task occupies every thread, or deadlines order the threads and
+    /// some request may wait for one.
     Unbounded,
 }
 
@@ -25,6 +29,13 @@ pub(super) fn occupations(given: &Given<'_>, task: usize, index: usize) -> Occup
     let Some(hold) = first_hold(given, task, index) else {
         return Occupations::Free;
     };
+    if given.tasks[task].steps[index].by_deadline {
+        return if finds_a_thread(given, hold) {
+            Occupations::Free
+        } else {
+            Occupations::Unbounded
+        };
+    }
     let around = |other: &Hold| {
         other.lane == hold.lane && other.first < index && other.last >= index && !other.borrows
     };
@@ -59,9 +70,15 @@ pub(super) fn occupations(given: &Given<'_>, task: usize, index: usize) -> Occup
 /// Returns the longest time from an arrival of a task to the moment when a step of it is ready to compute: if
 /// it may wait for a thread, up to its end.
 pub(super) fn latest_start(given: &Given<'_>, task: usize, index: usize) -> Option<Time> {
-    let may_wait =
-        first_hold(given, task, index).is_some_and(|hold| waiting(given, hold, task).next().is_some());
-    if may_wait {
+    let by_deadline = given.tasks[task].steps[index].by_deadline;
+    let may_wait = |hold: &Hold| {
+        if by_deadline {
+            !finds_a_thread(given, hold)
+        } else {
+            waiting(given, hold, task).next().is_some()
+        }
+    };
+    if first_hold(given, task, index).is_some_and(may_wait) {
         given.bounds[task][index].end
     } else {
         given.jitters[task][index]
@@ -73,6 +90,12 @@ fn first_hold<'a>(given: &Given<'a>, task: usize, index: usize) -> Option<&'a Ho
     holds
         .into_iter()
         .find(|hold| hold.first == index && !hold.borrows)
+}
+
+/// Returns whether requests of this hold never wait for a thread.
+fn finds_a_thread(given: &Given<'_>, hold: &Hold) -> bool {
+    let response = |task: usize| given.bounds[task].last().and_then(|bound| bound.end);
+    threads::suffice(given.tasks, hold, response)
 }
 
 /// Returns the requests to a lane whose servants make calls and that a request of `task` can meet there.

@@ -13,7 +13,7 @@ const FEW: u64 = 400;
 const MANY: u64 = 10_000;
 
 /// A generator of numbers (xorshift), for sets that depend on their number only.
-struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
     fn new(seed: u64) -> Self {
@@ -21,14 +21,14 @@ impl Random {
     }
 
     /// Returns a number from 0 to `most`.
-    fn up_to(&mut self, most: u64) -> u64 {
+    pub fn up_to(&mut self, most: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 >> 11) % (most + 1)
     }
 
-    fn once_in(&mut self, times: u64) -> bool {
+    pub fn once_in(&mut self, times: u64) -> bool {
         self.up_to(times - 1) == 0
     }
 
@@ -137,12 +137,17 @@ fn observed(tasks: &[Task], random: &mut Random) -> Vec<Time> {
     worst
 }
 
-/// Checks sets by their numbers; returns the ratios of bounds to observed responses, in ascending order.
-fn ratios(sets: impl Iterator<Item = u64>) -> Vec<f64> {
+/// Checks sets by their numbers, after a change; returns the ratios of bounds to observed responses, in
+/// ascending order.
+pub fn ratios(
+    sets: impl Iterator<Item = u64>,
+    change: impl Fn(Vec<Task>, &mut Random) -> Vec<Task>,
+) -> Vec<f64> {
     let mut ratios = Vec::new();
     for number in sets {
         let random = &mut Random::new(number);
         let tasks = set(random);
+        let tasks = change(tasks, random);
         let analysis = analyse(&tasks).unwrap();
         let observed = observed(&tasks, random);
         for (index, (response, observed)) in analysis.responses.iter().zip(observed).enumerate() {
@@ -162,7 +167,7 @@ fn ratios(sets: impl Iterator<Item = u64>) -> Vec<f64> {
 
 #[test]
 fn no_response_is_above_its_bound() {
-    let ratios = ratios(0..FEW);
+    let ratios = ratios(0..FEW, |tasks, _| tasks);
     assert!(ratios.len() > FEW as usize, "most tasks of the sets have a bound");
     assert_eq!(ratios[ratios.len() / 4], 1.0, "many bounds are reached");
 }
@@ -170,11 +175,12 @@ fn no_response_is_above_its_bound() {
 #[test]
 #[ignore = "takes long: cargo test -p punctual-sched --test sched -- --ignored bounds"]
 fn no_response_of_ten_thousand_sets_is_above_its_bound() {
-    let ratios = ratios(FEW..FEW + MANY);
+    let ratios = ratios(FEW..FEW + MANY, |tasks, _| tasks);
     let share = |share: f64| ratios[(ratios.len() as f64 * share) as usize];
-    // Measured: 1.50 and 6.62.
-    assert!(share(0.5) < 1.6, "median {}", share(0.5));
-    assert!(share(0.95) < 8.0, "95th percentile {}", share(0.95));
+    let (median, p95) = (share(0.5), share(0.95));
+    // `docs/planning.md` states 1.15 and 5.8.
+    assert!((1.05..=1.3).contains(&median), "median {median:.2}");
+    assert!((4.6..=7.0).contains(&p95), "95th percentile {p95:.2}");
 }
 
 /// Work of medium priority accumulates behind the high step, and the low step waits for all of it.

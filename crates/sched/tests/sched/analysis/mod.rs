@@ -2,6 +2,7 @@
 
 mod bounds;
 mod chains;
+mod lanes_by_deadline;
 mod properties;
 mod simulation;
 mod textbook;

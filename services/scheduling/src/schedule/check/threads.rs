@@ -2,10 +2,11 @@
 
 use punctual_toml::{Key, Problem};
 
-use crate::{Lane, Pool, Wait, threads::ThreadSettings};
+use crate::{
+    Lane, Pool, Wait,
+    threads::{MAX_THREADS, ThreadSettings},
+};
 
-/// The ORB's limit.
-const MAX_THREADS: usize = 1 << 16;
 /// CPU numbers are at most 1023: the limit of `cpu_set_t`.
 const MAX_CPUS: usize = 1 << 10;
 
