@@ -198,10 +198,7 @@ impl Walk {
         self.passed.has_wide_text = true;
         // That of GIOP 1.1 has another form than that of an `any` of its own.
         self.passed.refers_outside |= from.has_fixed_wide_form();
-        if to.is_some() || from.has_fixed_wide_form() {
-            return pass::<WString>(from, to);
-        }
-        WString::skip(from)
+        WString::pass(from, to.as_deref_mut()).map(drop)
     }
 
     /// A value of a value type, null, or one that was there before.
@@ -223,6 +220,12 @@ impl Walk {
             }
             ValueTag::Value(header) => header,
         };
+        // What can be passed over can be copied: a string is text without NUL.
+        for id in &header.ids {
+            if id.contains(&0) || str::from_utf8(id).is_err() {
+                return Err(from.error(CdrErrorKind::ValueMalformed));
+            }
+        }
         self.values.push(header.position);
         self.passed.refers_outside |= header.refers_to < self.start;
         let is_custom = code.kind()? != Kind::ValueBox && code.value()?.is_custom;
@@ -240,10 +243,8 @@ impl Walk {
         if !is_described {
             return Err(unsupported);
         }
-        let mut ids = Vec::new();
-        for id in &header.ids {
-            ids.push(core::str::from_utf8(id).map_err(|_| from.error(CdrErrorKind::ValueMalformed))?);
-        }
+        let ids = header.ids.iter().filter_map(|id| str::from_utf8(id).ok());
+        let ids: Vec<_> = ids.collect();
         to.value(from.address(header.position), &ids, header.is_chunked, |to| {
             from.value_state(&header, false, |from| self.state(code, from, &mut Some(to)))
         })

@@ -98,6 +98,7 @@ impl<'a> AnyView<'a> {
             octets: self.octets,
             passed: self.passed,
         };
+        // If it failed, the copy would be empty.
         let copied = found.copy_to(&mut any);
         debug_assert!(copied.is_ok(), "what was passed over can be copied: {copied:?}");
         any
@@ -138,8 +139,16 @@ impl<'c, 'a> Found<'c, 'a> {
         })
     }
 
-    /// Copies it into an `any`, whose memory is reused.
+    /// Copies it into an `any`, whose memory is reused. After an error, the `any` is empty.
     pub(super) fn copy_to(&self, any: &mut Any) -> Result<(), CdrError> {
+        let copied = self.try_copy_to(any);
+        if copied.is_err() {
+            any.clear();
+        }
+        copied
+    }
+
+    fn try_copy_to(&self, any: &mut Any) -> Result<(), CdrError> {
         if self.type_code.whole() != Some(any.type_code.octets()) || self.type_code.endian() == Endian::Big {
             any.type_code = self.type_code.to_owned()?;
         }

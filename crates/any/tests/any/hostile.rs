@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use punctual_any::{AnyView, Kind, TypeCode, TypeCodeView, Value, ValueModifier};
-use punctual_cdr::{CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
+use punctual_cdr::{CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian, WString};
 
 /// An `any` of this type whose value has these octets.
 fn message(code: &TypeCode, value: &[u8]) -> Vec<u8> {
@@ -322,4 +322,51 @@ fn the_work_of_a_large_message_counts_as_memory() {
     let mut decoder = Decoder::new(&octets, Endian::Little);
     let many = (0..100).find_map(|_| AnyView::decode(&mut decoder).err());
     assert_eq!(many.map(|error| error.kind), Some(CdrErrorKind::DecodedTooLarge));
+}
+
+/// Repository ids of a value that no message of this ORB could contain.
+#[test]
+fn ids_that_cannot_be_copied_are_refused() {
+    let code = TypeCode::value(
+        "IDL:N:1.0",
+        "N",
+        ValueModifier::None,
+        None,
+        [("id", TypeCode::basic(Kind::Long), true)],
+    );
+    for id in [[0xff, 0], [0, 0]] {
+        for endian in [Endian::Big, Endian::Little] {
+            let mut octets = Vec::new();
+            let mut encoder = Encoder::new(&mut octets, endian);
+            (&code, 0x7fff_ff06_u32, 2_u32, "IDL:N:1.0", "x")
+                .encode(&mut encoder)
+                .unwrap();
+            let at = encoder.position() - 2;
+            7_i32.encode(&mut encoder).unwrap();
+            octets[at..at + 2].copy_from_slice(&id);
+            let refused = AnyView::decode(&mut Decoder::new(&octets, endian)).map(|any| any.to_owned());
+            assert_eq!(refused.unwrap_err().kind, CdrErrorKind::ValueMalformed, "{id:?}");
+        }
+    }
+}
+
+/// What is passed over needs no more memory when it is copied.
+#[test]
+fn wide_text_at_the_limit_can_be_copied() {
+    const LIMIT: usize = 10_000;
+    let text = <WString>::from("größer");
+    for endian in [Endian::Big, Endian::Little] {
+        let mut octets = Vec::new();
+        let mut encoder = Encoder::new(&mut octets, endian);
+        (TypeCode::wide_string(0), &text).encode(&mut encoder).unwrap();
+        for left in 0..200 {
+            let mut decoder = Decoder::new(&octets, endian).with_decoded_limit(LIMIT);
+            decoder.reserve(LIMIT - left).unwrap();
+            let Ok(lent) = AnyView::decode(&mut decoder) else {
+                continue;
+            };
+            let owned = lent.to_owned();
+            assert_eq!(owned.value(), Ok(Value::WString(String::from("größer"))), "{left}");
+        }
+    }
 }
