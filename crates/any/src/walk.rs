@@ -68,8 +68,8 @@ struct Walk {
     /// Position of the value.
     start: usize,
     depth: u16,
-    /// Positions of values of value types, ascending.
-    values: Vec<usize>,
+    /// Positions of values of value types, ascending, and those of their copies.
+    values: Vec<(usize, usize)>,
     passed: Passed,
 }
 
@@ -212,11 +212,9 @@ impl Walk {
         let header = match from.value_tag()? {
             ValueTag::Null => return to.as_mut().map_or(Ok(()), |to| to.null_value()),
             ValueTag::Earlier(position) => {
-                self.values.binary_search(&position).map_err(|_| unsupported)?;
-                let again = |_: &mut Encoder<'_>| Err(unsupported);
-                return to
-                    .as_mut()
-                    .map_or(Ok(()), |to| to.value(from.address(position), &[], false, again));
+                let index = self.values.binary_search_by_key(&position, |(at, _)| *at);
+                let (_, copy) = self.values[index.map_err(|_| unsupported)?];
+                return to.as_mut().map_or(Ok(()), |to| to.value_at(copy));
             }
             ValueTag::Value(header) => header,
         };
@@ -226,7 +224,8 @@ impl Walk {
                 return Err(from.error(CdrErrorKind::ValueMalformed));
             }
         }
-        self.values.push(header.position);
+        let index = self.values.len();
+        self.values.push((header.position, 0));
         self.passed.refers_outside |= header.refers_to < self.start;
         let is_custom = code.kind()? != Kind::ValueBox && code.value()?.is_custom;
         let is_described = header.ids.first().is_none_or(|id| code.has_id(id)) && !is_custom;
@@ -245,7 +244,8 @@ impl Walk {
         }
         let ids = header.ids.iter().filter_map(|id| str::from_utf8(id).ok());
         let ids: Vec<_> = ids.collect();
-        to.value(from.address(header.position), &ids, header.is_chunked, |to| {
+        to.value(None, &ids, header.is_chunked, |to, copy| {
+            self.values[index].1 = copy;
             from.value_state(&header, false, |from| self.state(code, from, &mut Some(to)))
         })
     }

@@ -169,3 +169,23 @@ fn circles_are_refused() {
         other => panic!("{other:?}"),
     }
 }
+
+/// Their memory is used again.
+#[test]
+fn values_of_anys_that_exist_while_they_are_encoded_only_are_different_ones() {
+    for endian in [Endian::Big, Endian::Little] {
+        let mut octets = Vec::new();
+        let mut encoder = Encoder::new(&mut octets, endian);
+        encoder.octets(&[0; 4]).unwrap();
+        for id in 0..100 {
+            let any = Any::from_value(node(), &of_node(id, Value::None).into()).unwrap();
+            any.encode(&mut encoder).unwrap();
+            any.encode(&mut encoder).unwrap();
+        }
+        let mut decoder = Decoder::new(&octets, endian).at(4);
+        for id in 0..200 {
+            let any = Any::decode(&mut decoder).unwrap();
+            assert_eq!(any.value().unwrap().seek("id"), Some(&Value::Long(id / 2)));
+        }
+    }
+}
