@@ -15,6 +15,8 @@ pub enum CharSet {
     Latin1,
     /// UTF-8.
     Utf8,
+    /// ASCII: what is understood of text in a code set that this ORB does not have.
+    Ascii,
 }
 
 /// The transmission code sets of a connection.

@@ -173,10 +173,7 @@ impl<const N: usize> Encode for WString<N> {
     }
 }
 
-fn encode_units(
-    units: impl Iterator<Item = u16> + Clone,
-    encoder: &mut Encoder<'_>,
-) -> Result<(), CdrError> {
+fn encode_units(units: impl Iterator<Item = u16> + Clone, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
     encoder.expect_wide_text()?;
     if encoder.has_fixed_wide_form() {
         if units.clone().any(|unit| unit == 0) {

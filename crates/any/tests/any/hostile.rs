@@ -366,7 +366,11 @@ fn wide_text_at_the_limit_can_be_copied() {
                 continue;
             };
             let owned = lent.to_owned();
-            assert_eq!(owned.value(), Ok(Value::WString(String::from("größer"))), "{left}");
+            assert_eq!(
+                owned.value(),
+                Ok(Value::WString(String::from("größer"))),
+                "{left}"
+            );
         }
     }
 }

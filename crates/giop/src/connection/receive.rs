@@ -419,9 +419,8 @@ impl ReceiveHalf {
         };
         let [code_sets, points] = [CODE_SETS, BI_DIR_IIOP].map(|id| request.contexts.find(id));
         let code_sets = code_sets.map(decode_code_sets).transpose()?;
-        // Of a set that this ORB does not have, requests fail as soon as text does not convert; TAO does the
-        // same.
-        let char_set = code_sets.map(|(char_id, _)| char_set_from_id(char_id).unwrap_or(CharSet::Latin1));
+        // Of a set that this ORB does not have, what is ASCII is understood. Other text fails.
+        let char_set = code_sets.map(|(char_id, _)| char_set_from_id(char_id).unwrap_or(CharSet::Ascii));
         let may_offer = matches!(self.offer, Offer::Awaited)
             && header.version >= Version::V1_2
             && self.assembled.is_none();

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use proptest::{collection::vec, prelude::*};
-use punctual_cdr::{CharSet, Endian};
+use punctual_cdr::{CdrErrorKind, CharSet, Decode, Decoder, Endian, Text};
 use punctual_giop::{
     connection::{Event, ReceivedReply, Refusal, ReplyBody, Role},
     *,
@@ -134,6 +134,8 @@ fn a_taken_message_costs_no_memory_once_buffers_are_warm() {
     assert_ne!(memory[2], memory[3]);
 }
 
+const EUC_JP: u32 = 0x0003_0010;
+
 #[test]
 fn the_first_request_that_announces_code_sets_determines_them() {
     everywhere(|version, endian| {
@@ -151,10 +153,25 @@ fn the_first_request_that_announces_code_sets_determines_them() {
     });
     // A set that this side does not have.
     let mut pair = Pair::new(Version::V1_2);
-    pair.send_to_server(&request(Version::V1_2, Endian::Big, 0, Some(0x0001_0020)));
+    pair.send_to_server(&request(Version::V1_2, Endian::Big, 0, Some(EUC_JP)));
     pair.send_to_server(&request(Version::V1_2, Endian::Big, 1, Some(UTF_8)));
     pair.server_events(7).unwrap();
-    assert_eq!(pair.server.connection.receive.char_set(), CharSet::Latin1);
+    assert_eq!(pair.server.connection.receive.char_set(), CharSet::Ascii);
+}
+
+/// What is ASCII is the same in every code set for `char`.
+#[test]
+fn of_text_in_an_unknown_code_set_ascii_is_understood() {
+    let mut pair = Pair::new(Version::V1_2);
+    pair.send_to_server(&request(Version::V1_2, Endian::Big, 1, Some(EUC_JP)));
+    pair.server_events(7).unwrap();
+    let char_set = pair.server.connection.receive.char_set();
+    let decoded = |octets: &[u8]| {
+        let text = Text::decode(&mut Decoder::new(octets, Endian::Big).with_char_set(char_set));
+        text.map(drop).map_err(|error| error.kind)
+    };
+    assert_eq!(decoded(b"\0\0\0\x04abc\0"), Ok(()));
+    assert_eq!(decoded(b"\0\0\0\x03\xa4\xa2\0"), Err(CdrErrorKind::TextInvalid));
 }
 
 #[test]
