@@ -157,7 +157,7 @@ impl Walk {
             Kind::Long | Kind::ULong | Kind::Float => pass::<u32>(from, to),
             Kind::LongLong | Kind::ULongLong | Kind::Double => pass::<u64>(from, to),
             Kind::LongDouble => pass::<LongDouble>(from, to),
-            Kind::String => pass::<Text<'_>>(from, to),
+            Kind::String => string(code, from, to),
             Kind::Enum => pass_enumerator(code.enumerators()?.len(), from, to),
             Kind::Alias => self.value(&code.content()?, from, to),
             Kind::Struct => self.members(code, from, to),
@@ -185,7 +185,7 @@ impl Walk {
                 self.passed.refers_outside |= from.has_fixed_wide_form();
                 pass::<WChar>(from, to)
             }
-            Kind::WString => self.wide_string(from, to),
+            Kind::WString => self.wide_string(code, from, to),
             Kind::AbstractInterface => match pass_flag(from, to)? {
                 true => reference(from, to),
                 false => null(from, to),
@@ -194,11 +194,17 @@ impl Walk {
         }
     }
 
-    fn wide_string(&mut self, from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<(), CdrError> {
+    fn wide_string(
+        &mut self,
+        code: &TypeCodeView<'_>,
+        from: &mut Decoder<'_>,
+        to: &mut Target<'_, '_>,
+    ) -> Result<(), CdrError> {
         self.passed.has_wide_text = true;
         // That of GIOP 1.1 has another form than that of an `any` of its own.
         self.passed.refers_outside |= from.has_fixed_wide_form();
-        WString::pass(from, to.as_deref_mut()).map(drop)
+        let characters = WString::pass(from, to.as_deref_mut())?;
+        expect_within_bound(code, || characters, from)
     }
 
     /// A value of a value type, null, or one that was there before.
@@ -366,6 +372,32 @@ fn pass_number(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<u32, C
         number.encode(to)?;
     }
     Ok(number)
+}
+
+fn string(code: &TypeCodeView<'_>, from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<(), CdrError> {
+    let text = Text::decode(from)?;
+    let characters = || match text {
+        Text::Utf8(text) => text.chars().count(),
+        Text::Latin1(octets) => octets.len(),
+    };
+    expect_within_bound(code, characters, from)?;
+    match to {
+        Some(to) => text.encode(to),
+        None => Ok(()),
+    }
+}
+
+/// Fails if a string has more characters than its type allows.
+fn expect_within_bound(
+    code: &TypeCodeView<'_>,
+    characters: impl FnOnce() -> usize,
+    from: &Decoder<'_>,
+) -> Result<(), CdrError> {
+    match code.length()? as usize {
+        0 => Ok(()),
+        bound if characters() <= bound => Ok(()),
+        _ => Err(from.error(CdrErrorKind::BoundExceeded)),
+    }
 }
 
 /// The value of an enum that has so many.
