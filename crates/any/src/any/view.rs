@@ -177,9 +177,10 @@ impl<'a> Found<'a, 'a> {
         Self::of_type(TypeCodeView::decode(decoder)?, decoder)
     }
 
-    /// Lends it. What refers to values before it is copied to the arena.
+    /// Lends it. What refers to values before it, or is in chunks of a value, is copied to the arena.
     fn lend(mut self, decoder: &mut Decoder<'a>) -> Result<AnyView<'a>, CdrError> {
-        if self.passed.refers_outside && self.value.knows_values() {
+        let is_elsewhere = self.passed.refers_outside || self.value.is_fragmented();
+        if is_elsewhere && self.value.knows_values() {
             let mut any = Any::default();
             self.copy_to(&mut any)?;
             self.octets = decoder.lend_copy(&any.octets)?;

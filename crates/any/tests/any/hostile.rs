@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use punctual_any::{AnyView, Kind, TypeCode, TypeCodeView, Value, ValueModifier};
+use punctual_any::{Any, AnyError, AnyView, Kind, TypeCode, TypeCodeView, Value, ValueModifier};
 use punctual_cdr::{CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian, WString};
 
 /// An `any` of this type whose value has these octets.
@@ -373,4 +373,156 @@ fn wide_text_at_the_limit_can_be_copied() {
             );
         }
     }
+}
+
+/// A struct whose first member has this type, to which its other members refer.
+fn referring(first: &TypeCode, members: u32) -> Vec<u8> {
+    let mut octets = Vec::new();
+    let mut encoder = Encoder::new(&mut octets, Endian::Little);
+    (1_u8, ("", "S", members), "m").encode(&mut encoder).unwrap();
+    encoder.align(4).unwrap();
+    let at = encoder.position();
+    first.encode(&mut encoder).unwrap();
+    for _ in 1..members {
+        ("m", u32::MAX).encode(&mut encoder).unwrap();
+        let back = at as i32 - encoder.position() as i32;
+        back.encode(&mut encoder).unwrap();
+    }
+    let mut code = (Kind::Struct as u32).to_le_bytes().to_vec();
+    code.extend((octets.len() as u32).to_le_bytes());
+    code.extend(octets);
+    code
+}
+
+#[test]
+fn copies_of_many_enumerators_are_bounded() {
+    let many = TypeCode::enumeration("", "E", vec![""; 20_000]);
+    let octets = referring(&many, 500);
+    let code = TypeCodeView::decode(&mut Decoder::new(&octets, Endian::Little)).unwrap();
+    let error = code.compact().map(drop).unwrap_err();
+    assert_eq!(error.kind, CdrErrorKind::NestingTooDeep, "80 MB of 160 KB");
+    let (_, first) = code.members().unwrap().next().unwrap().unwrap();
+    assert_eq!(first.to_owned().unwrap(), many);
+}
+
+/// Members that refer to the struct that they are in.
+#[test]
+fn copies_of_many_recursive_members_are_bounded() {
+    let itself = || TypeCode::recursive("IDL:S:1.0");
+    let many = TypeCode::structure("IDL:S:1.0", "S", (0..2_000).map(|_| ("", itself())));
+    let octets = referring(&many, 500);
+    let code = TypeCodeView::decode(&mut Decoder::new(&octets, Endian::Little)).unwrap();
+    let error = code.compact().map(drop).unwrap_err();
+    assert_eq!(error.kind, CdrErrorKind::NestingTooDeep, "a million members");
+}
+
+/// The base of a value type is the value type itself.
+#[test]
+fn bases_in_a_circle_are_refused() {
+    let mut octets = Vec::new();
+    let mut encoder = Encoder::new(&mut octets, Endian::Little);
+    (1_u8, ("IDL:V:1.0", "V"), 0_i16, u32::MAX)
+        .encode(&mut encoder)
+        .unwrap();
+    let back = -8 - encoder.position() as i32;
+    (back, 1_u32, "m", Kind::Long as u32, 0_i16)
+        .encode(&mut encoder)
+        .unwrap();
+    let mut code = (Kind::Value as u32).to_le_bytes().to_vec();
+    code.extend((octets.len() as u32).to_le_bytes());
+    code.extend(octets);
+    let code = TypeCodeView::decode(&mut Decoder::new(&code, Endian::Little)).unwrap();
+    assert_eq!(code.state().unwrap_err().kind, CdrErrorKind::TypeCodeInvalid);
+}
+
+#[test]
+fn initial_values_pass_over_a_bounded_number_of_enumerators() {
+    let many = TypeCode::enumeration("", "E", vec![""; 100_000]);
+    let member = [(99_999, "m", TypeCode::basic(Kind::Octet))];
+    let union = TypeCode::union("", "U", many, None, member);
+    assert!(Value::initial(&union).is_ok());
+    let octets = TypeCode::array(TypeCode::basic(Kind::Octet), (64 << 20) - 50_000);
+    let both = TypeCode::structure("", "S", [("o", octets), ("u", union)]);
+    let error = Value::initial(&both).map(drop).unwrap_err();
+    assert!(error.to_string().contains("max_decoded_size"), "{error}");
+}
+
+#[test]
+fn the_bounds_of_strings_hold() {
+    for (code, text) in [
+        (TypeCode::string(3), "abcd"),
+        (TypeCode::string(3), "größ"),
+        (TypeCode::sequence(TypeCode::string(3), 0), "abcd"),
+    ] {
+        let mut octets = Vec::new();
+        let mut encoder = Encoder::new(&mut octets, Endian::Little);
+        code.encode(&mut encoder).unwrap();
+        if code.kind() == Ok(Kind::Sequence) {
+            1_u32.encode(&mut encoder).unwrap();
+        }
+        text.encode(&mut encoder).unwrap();
+        assert_eq!(refused(&octets), CdrErrorKind::BoundExceeded, "{text}");
+    }
+    let mut octets = Vec::new();
+    let mut encoder = Encoder::new(&mut octets, Endian::Little);
+    let wide = (TypeCode::wide_string(3), <WString>::from("größ"));
+    wide.encode(&mut encoder).unwrap();
+    assert_eq!(refused(&octets), CdrErrorKind::BoundExceeded);
+    let too_long = Any::with_type_code(TypeCode::string(3), &"abcd");
+    assert_eq!(too_long, Err(AnyError::NotOfType(Kind::String)));
+    for text in ["", "abc", "grö"] {
+        assert!(Any::with_type_code(TypeCode::string(3), &text).is_ok(), "{text}");
+        let text = <WString>::from(text);
+        assert!(Any::with_type_code(TypeCode::wide_string(3), &text).is_ok());
+    }
+    assert!(Any::with_type_code(TypeCode::wide_string(3), &wide.1).is_err());
+}
+
+/// Names that are not text: reading one would find this.
+#[test]
+fn comparing_types_reads_no_names() {
+    let code = |name: &str| {
+        let long = || TypeCode::basic(Kind::Long);
+        let structure = TypeCode::structure("", name, [(name, long())]);
+        let union = TypeCode::union("", name, long(), None, [(1, name, structure)]);
+        let state = [(name, union, true)];
+        TypeCode::value("", name, ValueModifier::None, None, state)
+    };
+    let changed = |from: u8| {
+        let mut octets = Vec::new();
+        let code = code(&char::from(from).to_string().repeat(100));
+        code.encode(&mut Encoder::new(&mut octets, Endian::Little))
+            .unwrap();
+        for octet in octets.iter_mut().filter(|octet| **octet == from) {
+            *octet |= 0x80;
+        }
+        octets
+    };
+    let (one, two) = (changed(b'n'), changed(b'o'));
+    let view = |octets| TypeCodeView::decode(&mut Decoder::new(octets, Endian::Little)).unwrap();
+    assert!(view(&one).equivalent(&view(&two)), "names do not matter");
+    assert!(!view(&one).equal(&view(&two)), "here they do");
+}
+
+/// Long names in both, of another byte order.
+#[test]
+fn large_types_are_equal() {
+    let names: Vec<String> = (0..2_000).map(|index| format!("{index:0>1000}")).collect();
+    let code = TypeCode::structure(
+        "",
+        "S",
+        names.iter().map(|name| (&**name, TypeCode::basic(Kind::Long))),
+    );
+    let mut octets = Vec::new();
+    code.encode(&mut Encoder::new(&mut octets, Endian::Big)).unwrap();
+    let other = TypeCodeView::decode(&mut Decoder::new(&octets, Endian::Big)).unwrap();
+    assert!(other.equal(&code.view()));
+    // The same names again and again are work.
+    let name = "n".repeat(100_000);
+    let one = TypeCode::structure("", &name, [("m", TypeCode::basic(Kind::Long))]);
+    let octets = referring(&one, 2_000);
+    let mut shifted = octets.clone();
+    shifted[12] = 1;
+    let view = |octets| TypeCodeView::decode(&mut Decoder::new(octets, Endian::Little)).unwrap();
+    assert!(!view(&octets).equal(&view(&shifted)), "200 MB of names");
 }
