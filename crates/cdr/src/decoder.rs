@@ -111,6 +111,8 @@ pub struct Place<'a> {
     max_decoded: usize,
     context: Option<&'a dyn DecodeContext>,
     fragments: &'a [usize],
+    /// The octets are a message if they begin like one.
+    may_be_message: bool,
 }
 
 impl<'a> Place<'a> {
@@ -163,8 +165,16 @@ impl<'a> Decoder<'a> {
             max_decoded: Self::DEFAULT_DECODED_LIMIT.max(twice(octets)),
             context: None,
             fragments: &[],
+            may_be_message: true,
         };
         place.decoder()
+    }
+
+    /// States that the octets are no message with a header, even if they begin like one: wide text has the
+    /// form of GIOP 1.2.
+    pub fn without_header(mut self) -> Self {
+        self.place.may_be_message = false;
+        self
     }
 
     /// Sets the offsets, in ascending order, at which fragments of GIOP 1.1 continue the message.
@@ -249,9 +259,12 @@ impl<'a> Decoder<'a> {
         self.place.at
     }
 
-    /// All octets, from the first on.
-    pub(crate) fn begin(&self) -> &'a [u8] {
-        self.place.octets
+    /// The message, from its header on; empty if there is none.
+    pub(crate) fn message(&self) -> &'a [u8] {
+        match self.place.may_be_message {
+            true => self.place.octets,
+            false => &[],
+        }
     }
 
     /// Returns the number of octets that remain.
@@ -413,6 +426,7 @@ impl<'a> Decoder<'a> {
             at,
             endian,
             fragments: &[],
+            may_be_message: false,
             ..self.place
         };
         place.decoder()

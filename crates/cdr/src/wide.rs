@@ -256,13 +256,13 @@ fn marked_units<'a>(
 impl Encoder<'_> {
     /// Returns whether wide text has the form of GIOP 1.1, as the header of the message states.
     pub fn has_fixed_wide_form(&self) -> bool {
-        is_before_1_2(self.begin())
+        is_before_1_2(self.message())
     }
 
     /// Fails if the message, or the peer that it is for, cannot have wide text: CORBA 3.3 part 2, 7.10.2.6
     /// and 9.3.1.6.
     fn expect_wide_text(&self) -> Result<(), CdrError> {
-        let kind = refused_by_version(self.begin()).or(match self.code_sets().wchar {
+        let kind = refused_by_version(self.message()).or(match self.code_sets().wchar {
             WideCharSet::None => Some(CdrErrorKind::WideTextWithoutCodeSet),
             WideCharSet::Utf16 => None,
         });
@@ -273,12 +273,12 @@ impl Encoder<'_> {
 impl Decoder<'_> {
     /// Returns whether wide text has the form of GIOP 1.1, as the header of the message states.
     pub fn has_fixed_wide_form(&self) -> bool {
-        is_before_1_2(self.begin())
+        is_before_1_2(self.message())
     }
 
     /// Fails if the message cannot have wide text.
     fn expect_wide_text(&self) -> Result<(), CdrError> {
-        refused_by_version(self.begin()).map_or(Ok(()), |kind| Err(self.error(kind)))
+        refused_by_version(self.message()).map_or(Ok(()), |kind| Err(self.error(kind)))
     }
 }
 

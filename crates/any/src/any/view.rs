@@ -166,7 +166,7 @@ impl<'c, 'a> Found<'c, 'a> {
             return Ok(());
         }
         any.start = 0;
-        let mut encoder = Encoder::new(&mut any.octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
+        let mut encoder = super::native(&mut any.octets);
         walk::copy(&self.type_code, &mut self.value.clone(), &mut encoder)
     }
 }
@@ -278,7 +278,8 @@ impl PartialEq for AnyView<'_> {
 
 fn canonical(any: &AnyView<'_>) -> Result<Vec<u8>, CdrError> {
     let mut octets = Vec::new();
-    let mut encoder = Encoder::new(&mut octets, Endian::Little).with_char_set(CharSet::Utf8);
+    let encoder = Encoder::new(&mut octets, Endian::Little).with_char_set(CharSet::Utf8);
+    let mut encoder = encoder.without_header();
     walk::copy(&any.type_code, &mut any.place.decoder(), &mut encoder)?;
     Ok(octets)
 }

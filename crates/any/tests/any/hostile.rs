@@ -526,3 +526,26 @@ fn large_types_are_equal() {
     let view = |octets| TypeCodeView::decode(&mut Decoder::new(octets, Endian::Little)).unwrap();
     assert!(!view(&octets).equal(&view(&shifted)), "200 MB of names");
 }
+
+/// The octets of a value that begins like a message of GIOP 1.1 or 1.0, whose wide text has another form.
+#[test]
+fn a_value_that_looks_like_a_message_is_none() {
+    let octets = TypeCode::array(TypeCode::basic(Kind::Octet), 8);
+    let code = TypeCode::structure("", "S", [("o", octets), ("w", TypeCode::wide_string(0))]);
+    for header in [b"GIOP\x01\x01\x01\0", b"GIOP\x01\0\x01\0", b"GIOP\x01\0\x01\x01"] {
+        let value = Value::Struct(vec![
+            (String::from("o"), Value::Octets(header.to_vec())),
+            (String::from("w"), Value::WString(String::from("größer"))),
+        ]);
+        let any = Any::from_value(code.clone(), &value).unwrap();
+        assert_eq!(any.value().as_ref(), Ok(&value));
+        for endian in [Endian::Big, Endian::Little] {
+            let mut octets = Vec::new();
+            let mut encoder = Encoder::new(&mut octets, endian);
+            any.encode(&mut encoder).unwrap();
+            let received = Any::decode(&mut Decoder::new(&octets, endian)).unwrap();
+            assert_eq!(received.value().as_ref(), Ok(&value));
+            assert_eq!(received, any);
+        }
+    }
+}
