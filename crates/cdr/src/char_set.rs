@@ -52,4 +52,6 @@ pub enum WideCharSet {
     Utf16,
     /// None: the peer has stated no code set for wide text, so that none can be sent to it.
     None,
+    /// One that this ORB does not have: wide text is neither understood nor sent.
+    Unknown,
 }

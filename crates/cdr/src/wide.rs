@@ -88,6 +88,7 @@ impl WString {
             to.map_or(Ok(()), |to| text.encode(to))?;
             return Ok(text.chars().count());
         }
+        from.expect_wide_text()?;
         let length = from.length(1)?;
         let units = marked_units(from.octets(length)?, from)?;
         let mut characters = 0;
@@ -264,6 +265,7 @@ impl Encoder<'_> {
     fn expect_wide_text(&self) -> Result<(), CdrError> {
         let kind = refused_by_version(self.message()).or(match self.code_sets().wchar {
             WideCharSet::None => Some(CdrErrorKind::WideTextWithoutCodeSet),
+            WideCharSet::Unknown => Some(CdrErrorKind::TextNotInCodeSet),
             WideCharSet::Utf16 => None,
         });
         kind.map_or(Ok(()), |kind| Err(self.error(kind)))
@@ -276,9 +278,13 @@ impl Decoder<'_> {
         is_before_1_2(self.message())
     }
 
-    /// Fails if the message cannot have wide text.
+    /// Fails if the message cannot have wide text, or has it in an unknown code set.
     fn expect_wide_text(&self) -> Result<(), CdrError> {
-        refused_by_version(self.message()).map_or(Ok(()), |kind| Err(self.error(kind)))
+        let kind = refused_by_version(self.message()).or(match self.code_sets().wchar {
+            WideCharSet::Unknown => Some(CdrErrorKind::TextInvalid),
+            WideCharSet::Utf16 | WideCharSet::None => None,
+        });
+        kind.map_or(Ok(()), |kind| Err(self.error(kind)))
     }
 }
 

@@ -4,7 +4,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder};
+use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder, WideCharSet};
 
 use crate::CodeSetIncompatible;
 
@@ -108,6 +108,15 @@ pub const fn char_set_from_id(id: u32) -> Option<CharSet> {
         UTF_8 => Some(CharSet::Utf8),
         ISO_646 => Some(CharSet::Ascii),
         _ => None,
+    }
+}
+
+/// Returns the code set for wide text with this id, which a client has announced; one that has announced
+/// none does not send any.
+pub const fn wide_char_set_from_id(id: u32) -> WideCharSet {
+    match id {
+        UTF_16 | 0 => WideCharSet::Utf16,
+        _ => WideCharSet::Unknown,
     }
 }
 

@@ -246,7 +246,9 @@ impl AnyView<'_> {
     fn is_accepted(&self, encoder: &Encoder<'_>) -> Result<bool, CdrError> {
         Ok(match encoder.code_sets().wchar {
             WideCharSet::Utf16 => true,
-            WideCharSet::None => !walk::skip(&self.type_code, &mut self.place.decoder())?.has_wide_text,
+            WideCharSet::None | WideCharSet::Unknown => {
+                !walk::skip(&self.type_code, &mut self.place.decoder())?.has_wide_text
+            }
         })
     }
 }
