@@ -64,7 +64,7 @@ impl Any {
     pub fn with_type_code(type_code: TypeCode, value: &impl Encode) -> Result<Self, AnyError> {
         let mut octets = Vec::new();
         value.encode(&mut native(&mut octets))?;
-        let mut decoder = Decoder::new(&octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
+        let mut decoder = native_decoder(&octets);
         let read = walk::skip(&type_code.view(), &mut decoder);
         if read.is_err() || decoder.remaining() > 0 {
             return Err(AnyError::NotOfType(type_code.kind()?));
@@ -175,7 +175,7 @@ impl Any {
 
     /// Lends it, as servants get it.
     pub fn view(&self) -> AnyView<'_> {
-        let value = Decoder::new(&self.octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
+        let value = native_decoder(&self.octets);
         AnyView {
             type_code: self.type_code.view(),
             place: value.at(self.start).place(),
@@ -206,7 +206,13 @@ impl Any {
 }
 
 fn native(octets: &mut Vec<u8>) -> Encoder<'_> {
-    Encoder::new(octets, Endian::NATIVE).with_char_set(CharSet::Utf8)
+    let encoder = Encoder::new(octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
+    encoder.without_header()
+}
+
+fn native_decoder(octets: &[u8]) -> Decoder<'_> {
+    let decoder = Decoder::new(octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
+    decoder.without_header()
 }
 
 impl Encode for Any {

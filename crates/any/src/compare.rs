@@ -5,7 +5,11 @@ use core::fmt;
 
 use punctual_cdr::{CdrError, CdrErrorKind, Decode};
 
-use crate::{Kind, TypeCode, TypeCodeView, kind::Parameters, type_code::MAX_DEPTH};
+use crate::{
+    Kind, TypeCode, TypeCodeView,
+    kind::Parameters,
+    type_code::{ENUMERATORS_PER_STEP, MAX_DEPTH, NAME_OCTETS_PER_STEP, Name},
+};
 
 impl TypeCode {
     /// Returns whether values of the two types are interchangeable: typedefs, and names where repository ids
@@ -20,14 +24,18 @@ impl TypeCode {
 impl TypeCodeView<'_> {
     /// Returns whether the descriptions are equal, names included. `false` for malformed ones.
     pub fn equal(&self, other: &TypeCodeView<'_>) -> bool {
-        Comparison::new(true).holds(self, other).unwrap_or(false)
+        Comparison::new(true, self, other)
+            .holds(self, other)
+            .unwrap_or(false)
     }
 
     /// Compares type codes like [`TypeCode::equivalent`].
     pub fn equivalent(&self, other: &TypeCodeView<'_>) -> bool {
         match (self.whole(), other.whole()) {
             (Some(one), Some(two)) if one == two && self.endian() == other.endian() => true,
-            _ => Comparison::new(false).holds(self, other).unwrap_or(false),
+            _ => Comparison::new(false, self, other)
+                .holds(self, other)
+                .unwrap_or(false),
         }
     }
 }
@@ -40,16 +48,16 @@ struct Comparison {
     exact: bool,
     /// Types whose comparison has begun: recursive types are equal unless a difference is found.
     enclosing: Vec<(Place, Place)>,
-    /// Comparisons that are left.
-    left: u32,
+    /// Comparisons of types and of parts of names that are left.
+    left: usize,
 }
 
 impl Comparison {
-    fn new(exact: bool) -> Self {
+    fn new(exact: bool, one: &TypeCodeView<'_>, two: &TypeCodeView<'_>) -> Self {
         Self {
             exact,
             enclosing: Vec::new(),
-            left: 10_000,
+            left: 10_000 + (one.size() + two.size()) / NAME_OCTETS_PER_STEP,
         }
     }
 
@@ -87,45 +95,66 @@ impl Comparison {
         if matches!(kind, Kind::Sequence | Kind::Array) {
             return Ok(one.length()? == two.length()? && self.holds(&one.content()?, &two.content()?)?);
         }
-        let ids = (one.id()?, two.id()?);
-        // Parts that are referred to many times have their names read as often.
-        self.left = self
-            .left
-            .saturating_sub(((ids.0.len() + ids.1.len()) / 64) as u32);
-        if !self.exact && !ids.0.is_empty() && !ids.1.is_empty() {
-            return Ok(ids.0 == ids.1);
+        let ((one_id, one_name), (two_id, two_name)) = (one.unread_names()?, two.unread_names()?);
+        if !self.exact && !one_id.octets.is_empty() && !two_id.octets.is_empty() {
+            return Ok(self.same(one_id, two_id));
         }
-        if self.exact && (ids.0 != ids.1 || one.name()? != two.name()?) {
+        if self.exact && !(self.same(one_id, two_id) && self.same(one_name, two_name)) {
             return Ok(false);
         }
         match kind {
             Kind::Alias | Kind::ValueBox => self.holds(&one.content()?, &two.content()?),
             Kind::Struct | Kind::Except => self.members(one, two),
-            Kind::Enum => {
-                let (one, two) = (one.enumerators()?, two.enumerators()?);
-                self.left = self.left.saturating_sub(one.len() as u32);
-                Ok(one.len() == two.len() && (!self.exact || one.eq(two)))
-            }
+            Kind::Enum => self.enums(one, two),
             Kind::Union => self.unions(one, two),
             Kind::Value | Kind::Event => self.values(one, two),
             _ => Ok(true),
         }
     }
 
+    /// Compares ids or names, which are not read, and counts it. `false` if there have been too many.
+    fn same(&mut self, one: Name<'_>, two: Name<'_>) -> bool {
+        if one.octets.len() != two.octets.len() {
+            return false;
+        }
+        self.left = self.left.saturating_sub(one.octets.len() / NAME_OCTETS_PER_STEP);
+        self.left > 0 && one.octets == two.octets
+    }
+
+    fn differ(&mut self, one: Name<'_>, two: Name<'_>) -> bool {
+        self.exact && !self.same(one, two)
+    }
+
     fn members(&mut self, one: &TypeCodeView<'_>, two: &TypeCodeView<'_>) -> Result<bool, CdrError> {
-        let (mut one, mut two) = (one.members()?, two.members()?);
+        let (mut one, mut two) = (one.unread_members()?, two.unread_members()?);
         loop {
             match (one.next(), two.next()) {
                 (None, None) => return Ok(true),
                 (Some(one), Some(two)) => {
                     let ((one_name, one), (two_name, two)) = (one?, two?);
-                    if self.exact && one_name != two_name || !self.holds(&one, &two)? {
+                    if self.differ(one_name, two_name) || !self.holds(&one, &two)? {
                         return Ok(false);
                     }
                 }
                 _ => return Ok(false),
             }
         }
+    }
+
+    fn enums(&mut self, one: &TypeCodeView<'_>, two: &TypeCodeView<'_>) -> Result<bool, CdrError> {
+        let (one, two) = (one.unread_enumerators()?, two.unread_enumerators()?);
+        if one.len() != two.len() {
+            return Ok(false);
+        }
+        if self.exact {
+            self.left = self.left.saturating_sub(one.len() / ENUMERATORS_PER_STEP);
+            for (one, two) in one.zip(two) {
+                if self.differ(one?, two?) {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     fn unions(&mut self, one: &TypeCodeView<'_>, two: &TypeCodeView<'_>) -> Result<bool, CdrError> {
@@ -137,9 +166,9 @@ impl Comparison {
             return Ok(false);
         }
         for _ in 0..one.members {
-            let ((one_label, one_name, one), (two_label, two_name, two)) = (one.next()?, two.next()?);
-            let differ = one_label != two_label || self.exact && one_name != two_name;
-            if differ || !self.holds(&one, &two)? {
+            let (one_label, one_name, one) = one.next_unread()?;
+            let (two_label, two_name, two) = two.next_unread()?;
+            if one_label != two_label || self.differ(one_name, two_name) || !self.holds(&one, &two)? {
                 return Ok(false);
             }
         }
@@ -158,8 +187,8 @@ impl Comparison {
             return Ok(false);
         }
         for _ in 0..members {
-            let differ = one.text()? != two.text()? && self.exact;
-            if differ
+            let names = (Name::pass(&mut one.decoder)?, Name::pass(&mut two.decoder)?);
+            if self.differ(names.0, names.1)
                 || !self.holds(&one.type_code()?, &two.type_code()?)?
                 || i16::decode(&mut one.decoder)? != i16::decode(&mut two.decoder)?
             {

@@ -4,7 +4,12 @@ use alloc::{string::String, vec::Vec};
 
 use punctual_cdr::{CdrError, CdrErrorKind, Decode};
 
-use crate::{Kind, TypeCode, TypeCodeView, build::Writer, kind::Parameters, type_code::MAX_DEPTH};
+use crate::{
+    Kind, TypeCode, TypeCodeView,
+    build::Writer,
+    kind::Parameters,
+    type_code::{ENUMERATORS_PER_STEP, MAX_DEPTH, NAME_OCTETS_PER_STEP},
+};
 
 impl TypeCodeView<'_> {
     /// Copies it, so that it outlives the message.
@@ -47,9 +52,6 @@ struct Rebuild {
     left: usize,
 }
 
-/// Octets of ids and names that count as one type code.
-const NAME_OCTETS_PER_STEP: usize = 64;
-
 impl Rebuild {
     fn new(compact: bool, code: &TypeCodeView<'_>) -> Self {
         Self {
@@ -69,10 +71,10 @@ impl Rebuild {
     }
 
     fn type_code(&mut self, code: &TypeCodeView<'_>) -> Result<TypeCode, CdrError> {
+        self.count(1, code)?;
         if let Some((_, id)) = self.enclosing.iter().find(|(place, _)| *place == code.place()) {
             return Ok(TypeCode::recursive(id));
         }
-        self.count(1, code)?;
         if self.depth > MAX_DEPTH {
             return Err(code.error(CdrErrorKind::NestingTooDeep));
         }
@@ -131,6 +133,7 @@ impl Rebuild {
             }
             Kind::Enum => {
                 let names = code.enumerators()?;
+                self.count(names.len() / ENUMERATORS_PER_STEP + 1, code)?;
                 writer.number(names.len() as u32);
                 for name in names {
                     writer.text(self.name(name?, code)?);

@@ -117,6 +117,16 @@ impl<'a> TypeCodeView<'a> {
         Name::pass(&mut self.parameters()?.decoder)?.read()
     }
 
+    /// The repository id and the name, which are read on request only.
+    pub(crate) fn unread_names(&self) -> Result<(Name<'a>, Name<'a>), CdrError> {
+        if !self.is_named()? {
+            return Err(self.invalid());
+        }
+        let mut parameters = self.parameters()?;
+        let id = Name::pass(&mut parameters.decoder)?;
+        Ok((id, Name::pass(&mut parameters.decoder)?))
+    }
+
     /// Returns whether the octets are those of the repository id.
     pub(crate) fn has_id(&self, id: &[u8]) -> bool {
         let parameters = self.parameters();
@@ -164,11 +174,18 @@ impl<'a> TypeCodeView<'a> {
             _ => return Err(self.invalid()),
         }
         let mut types = Vec::from([self.value()?]);
+        let mut count = types[0].members;
         while let Some(base) = types.last().and_then(|value| value.base) {
             if types.len() > usize::from(MAX_DEPTH) {
                 return Err(self.error(CdrErrorKind::NestingTooDeep));
             }
-            types.push(base.resolved()?.value()?);
+            let base = base.resolved()?.value()?;
+            count += base.members;
+            types.push(base);
+            // Bases in a circle, or in each other, have more members than there is room for.
+            if count > self.size() / MEMBER_OF_VALUE {
+                return Err(self.invalid());
+            }
         }
         let mut members = Vec::new();
         for value in types.iter_mut().rev() {
@@ -203,7 +220,7 @@ impl<'a> TypeCodeView<'a> {
         let mut parameters = self.named_parameters()?;
         let modifier = i16::decode(&mut parameters.decoder)?;
         let base = parameters.type_code()?;
-        let members = parameters.decoder.length(11)?;
+        let members = parameters.decoder.length(MEMBER_OF_VALUE)?;
         Ok(ValueView {
             is_custom: modifier == ValueModifier::Custom as i16,
             is_truncatable: modifier == ValueModifier::Truncatable as i16,
@@ -440,8 +457,17 @@ impl<'a> TypeCodeView<'a> {
     }
 }
 
+/// Least octets of the description of a value type's member: name, type and visibility.
+const MEMBER_OF_VALUE: usize = 11;
+
 /// Name of a boxed value type's only member.
 pub(crate) const BOXED: &str = "value";
+
+/// Octets of ids and names that count as one type code, where type codes are copied or compared.
+pub(crate) const NAME_OCTETS_PER_STEP: usize = 64;
+
+/// Enumerators that count as one type code there, besides their names.
+pub(crate) const ENUMERATORS_PER_STEP: usize = 8;
 
 /// Depth to which type codes and values of type codes may be nested.
 pub(crate) const MAX_DEPTH: u16 = Decoder::DEFAULT_NESTING_LIMIT;
@@ -467,7 +493,7 @@ impl<'a> ParametersView<'a> {
             return self.indirection(at + 4);
         }
         let kind = Kind::from_number(number).ok_or_else(|| decoder.error(CdrErrorKind::TypeCodeInvalid))?;
-        skip_parameters(kind, decoder)?;
+        pass_parameters(kind, decoder)?;
         Ok(TypeCodeView {
             root: self.root,
             at,
@@ -548,7 +574,8 @@ impl<'a> UnionView<'a> {
         Ok((label, name.read()?, of))
     }
 
-    fn next_unread(&mut self) -> Result<(i128, Name<'a>, TypeCodeView<'a>), CdrError> {
+    /// As [`Self::next`]; the name is read on request only.
+    pub(crate) fn next_unread(&mut self) -> Result<(i128, Name<'a>, TypeCodeView<'a>), CdrError> {
         let label = discriminator(self.label_kind, &mut self.parameters.decoder)?;
         let name = Name::pass(&mut self.parameters.decoder)?;
         Ok((label, name, self.parameters.type_code()?))
@@ -597,27 +624,23 @@ pub(crate) fn discriminator(kind: Kind, decoder: &mut Decoder<'_>) -> Result<i12
     })
 }
 
-fn skip_parameters(kind: Kind, decoder: &mut Decoder<'_>) -> Result<(), CdrError> {
-    match kind.parameters() {
-        Parameters::None => {}
-        Parameters::Bound => {
-            u32::decode(decoder)?;
-        }
-        Parameters::Fixed => {
-            decoder.octets(4)?;
-        }
+/// Passes over the parameters: the bound, or the length of an encapsulation, and other octets.
+fn pass_parameters<'a>(kind: Kind, decoder: &mut Decoder<'a>) -> Result<(Option<u32>, &'a [u8]), CdrError> {
+    Ok(match kind.parameters() {
+        Parameters::None => (None, &[]),
+        Parameters::Bound => (Some(u32::decode(decoder)?), &[]),
+        Parameters::Fixed => (None, decoder.octets(4)?),
         Parameters::Encapsulation => {
             let length = decoder.length(1)?;
-            decoder.octets(length)?;
+            (Some(length as u32), decoder.octets(length)?)
         }
-    }
-    Ok(())
+    })
 }
 
 /// A repository id or name, passed over in constant time: its octets are checked when it is read.
 #[derive(Clone, Copy)]
 pub(crate) struct Name<'a> {
-    octets: &'a [u8],
+    pub(crate) octets: &'a [u8],
     at: usize,
 }
 
@@ -652,13 +675,37 @@ impl<'a> Decode<'a> for TypeCodeView<'a> {
         let start = decoder.position();
         let number = u32::decode(decoder)?;
         let kind = Kind::from_number(number).ok_or_else(|| decoder.error(CdrErrorKind::TypeCodeInvalid))?;
-        skip_parameters(kind, decoder)?;
+        let (length, octets) = pass_parameters(kind, decoder)?;
+        let mut root = decoder.passed(start);
+        if root.len() != 4 + length.map_or(0, |_| 4) + octets.len() {
+            root = joined(number, length, octets, decoder)?;
+        }
         Ok(Self {
-            root: decoder.passed(start),
+            root,
             at: 0,
             endian: decoder.endian(),
         })
     }
+}
+
+/// Copies a type code that is in several chunks of a value, or fragments of a message, to the arena.
+#[cold]
+fn joined<'a>(
+    number: u32,
+    length: Option<u32>,
+    octets: &[u8],
+    decoder: &mut Decoder<'a>,
+) -> Result<&'a [u8], CdrError> {
+    let mut copy = Vec::new();
+    let mut encoder = Encoder::new(&mut copy, decoder.endian());
+    number.encode(&mut encoder)?;
+    length.map_or(Ok(()), |length| length.encode(&mut encoder))?;
+    encoder.octets(octets)?;
+    decoder.lend_copy(&copy).map_err(|error| match error.kind {
+        // There is no arena.
+        CdrErrorKind::DecoderIncomplete => decoder.error(CdrErrorKind::TypeUnsupported),
+        _ => error,
+    })
 }
 
 impl Encode for TypeCodeView<'_> {

@@ -68,8 +68,8 @@ struct Walk {
     /// Position of the value.
     start: usize,
     depth: u16,
-    /// Positions of values of value types, ascending.
-    values: Vec<usize>,
+    /// Positions of values of value types, ascending, and those of their copies.
+    values: Vec<(usize, usize)>,
     passed: Passed,
 }
 
@@ -157,7 +157,7 @@ impl Walk {
             Kind::Long | Kind::ULong | Kind::Float => pass::<u32>(from, to),
             Kind::LongLong | Kind::ULongLong | Kind::Double => pass::<u64>(from, to),
             Kind::LongDouble => pass::<LongDouble>(from, to),
-            Kind::String => pass::<Text<'_>>(from, to),
+            Kind::String => string(code, from, to),
             Kind::Enum => pass_enumerator(code.enumerators()?.len(), from, to),
             Kind::Alias => self.value(&code.content()?, from, to),
             Kind::Struct => self.members(code, from, to),
@@ -185,7 +185,7 @@ impl Walk {
                 self.passed.refers_outside |= from.has_fixed_wide_form();
                 pass::<WChar>(from, to)
             }
-            Kind::WString => self.wide_string(from, to),
+            Kind::WString => self.wide_string(code, from, to),
             Kind::AbstractInterface => match pass_flag(from, to)? {
                 true => reference(from, to),
                 false => null(from, to),
@@ -194,14 +194,17 @@ impl Walk {
         }
     }
 
-    fn wide_string(&mut self, from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<(), CdrError> {
+    fn wide_string(
+        &mut self,
+        code: &TypeCodeView<'_>,
+        from: &mut Decoder<'_>,
+        to: &mut Target<'_, '_>,
+    ) -> Result<(), CdrError> {
         self.passed.has_wide_text = true;
         // That of GIOP 1.1 has another form than that of an `any` of its own.
         self.passed.refers_outside |= from.has_fixed_wide_form();
-        if to.is_some() || from.has_fixed_wide_form() {
-            return pass::<WString>(from, to);
-        }
-        WString::skip(from)
+        let characters = WString::pass(from, to.as_deref_mut())?;
+        expect_within_bound(code, || characters, from)
     }
 
     /// A value of a value type, null, or one that was there before.
@@ -215,15 +218,20 @@ impl Walk {
         let header = match from.value_tag()? {
             ValueTag::Null => return to.as_mut().map_or(Ok(()), |to| to.null_value()),
             ValueTag::Earlier(position) => {
-                self.values.binary_search(&position).map_err(|_| unsupported)?;
-                let again = |_: &mut Encoder<'_>| Err(unsupported);
-                return to
-                    .as_mut()
-                    .map_or(Ok(()), |to| to.value(from.address(position), &[], false, again));
+                let index = self.values.binary_search_by_key(&position, |(at, _)| *at);
+                let (_, copy) = self.values[index.map_err(|_| unsupported)?];
+                return to.as_mut().map_or(Ok(()), |to| to.value_at(copy));
             }
             ValueTag::Value(header) => header,
         };
-        self.values.push(header.position);
+        // What can be passed over can be copied: a string is text without NUL.
+        for id in &header.ids {
+            if id.contains(&0) || str::from_utf8(id).is_err() {
+                return Err(from.error(CdrErrorKind::ValueMalformed));
+            }
+        }
+        let index = self.values.len();
+        self.values.push((header.position, 0));
         self.passed.refers_outside |= header.refers_to < self.start;
         let is_custom = code.kind()? != Kind::ValueBox && code.value()?.is_custom;
         let is_described = header.ids.first().is_none_or(|id| code.has_id(id)) && !is_custom;
@@ -240,11 +248,10 @@ impl Walk {
         if !is_described {
             return Err(unsupported);
         }
-        let mut ids = Vec::new();
-        for id in &header.ids {
-            ids.push(core::str::from_utf8(id).map_err(|_| from.error(CdrErrorKind::ValueMalformed))?);
-        }
-        to.value(from.address(header.position), &ids, header.is_chunked, |to| {
+        let ids = header.ids.iter().filter_map(|id| str::from_utf8(id).ok());
+        let ids: Vec<_> = ids.collect();
+        to.value(None, &ids, header.is_chunked, |to, copy| {
+            self.values[index].1 = copy;
             from.value_state(&header, false, |from| self.state(code, from, &mut Some(to)))
         })
     }
@@ -365,6 +372,32 @@ fn pass_number(from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<u32, C
         number.encode(to)?;
     }
     Ok(number)
+}
+
+fn string(code: &TypeCodeView<'_>, from: &mut Decoder<'_>, to: &mut Target<'_, '_>) -> Result<(), CdrError> {
+    let text = Text::decode(from)?;
+    let characters = || match text {
+        Text::Utf8(text) => text.chars().count(),
+        Text::Latin1(octets) => octets.len(),
+    };
+    expect_within_bound(code, characters, from)?;
+    match to {
+        Some(to) => text.encode(to),
+        None => Ok(()),
+    }
+}
+
+/// Fails if a string has more characters than its type allows.
+fn expect_within_bound(
+    code: &TypeCodeView<'_>,
+    characters: impl FnOnce() -> usize,
+    from: &Decoder<'_>,
+) -> Result<(), CdrError> {
+    match code.length()? as usize {
+        0 => Ok(()),
+        bound if characters() <= bound => Ok(()),
+        _ => Err(from.error(CdrErrorKind::BoundExceeded)),
+    }
 }
 
 /// The value of an enum that has so many.

@@ -15,6 +15,8 @@ pub enum CharSet {
     Latin1,
     /// UTF-8.
     Utf8,
+    /// ASCII: what is understood of text in a code set that this ORB does not have.
+    Ascii,
 }
 
 /// The transmission code sets of a connection.
@@ -50,4 +52,6 @@ pub enum WideCharSet {
     Utf16,
     /// None: the peer has stated no code set for wide text, so that none can be sent to it.
     None,
+    /// One that this ORB does not have: wide text is neither understood nor sent.
+    Unknown,
 }

@@ -11,7 +11,7 @@ use core::array;
 pub use self::context::{DecodeContext, ValueFactory};
 pub use self::value_header::{ValueHeader, ValueTag};
 use self::values::Received;
-use crate::{Arena, CdrError, CdrErrorKind, CharSet, Endian};
+use crate::{Arena, CdrError, CdrErrorKind, CharSet, CodeSets, Endian};
 
 /// A value that can be read from a message; `'a` is the lifetime of the message and the arena.
 pub trait Decode<'a>: Sized {
@@ -103,7 +103,7 @@ pub struct Place<'a> {
     octets: &'a [u8],
     at: usize,
     endian: Endian,
-    char_set: CharSet,
+    code_sets: CodeSets,
     arena: Option<&'a Arena>,
     depth_left: u16,
     /// Octets of memory that the values decoded so far take.
@@ -111,6 +111,8 @@ pub struct Place<'a> {
     max_decoded: usize,
     context: Option<&'a dyn DecodeContext>,
     fragments: &'a [usize],
+    /// The octets are a message if they begin like one.
+    may_be_message: bool,
 }
 
 impl<'a> Place<'a> {
@@ -156,15 +158,23 @@ impl<'a> Decoder<'a> {
             octets,
             at: 0,
             endian,
-            char_set: CharSet::Latin1,
+            code_sets: CodeSets::from(CharSet::Latin1),
             arena: None,
             depth_left: Self::DEFAULT_NESTING_LIMIT,
             decoded: 0,
             max_decoded: Self::DEFAULT_DECODED_LIMIT.max(twice(octets)),
             context: None,
             fragments: &[],
+            may_be_message: true,
         };
         place.decoder()
+    }
+
+    /// States that the octets are no message with a header, even if they begin like one: wide text has the
+    /// form of GIOP 1.2.
+    pub fn without_header(mut self) -> Self {
+        self.place.may_be_message = false;
+        self
     }
 
     /// Sets the offsets, in ascending order, at which fragments of GIOP 1.1 continue the message.
@@ -181,9 +191,14 @@ impl<'a> Decoder<'a> {
         self
     }
 
-    /// Sets the code set of text.
-    pub fn with_char_set(mut self, char_set: CharSet) -> Self {
-        self.place.char_set = char_set;
+    /// Sets the code set of text; wide text is in UTF-16.
+    pub fn with_char_set(self, char_set: CharSet) -> Self {
+        self.with_code_sets(char_set.into())
+    }
+
+    /// Sets the code sets of text and wide text.
+    pub fn with_code_sets(mut self, code_sets: CodeSets) -> Self {
+        self.place.code_sets = code_sets;
         self
     }
 
@@ -225,7 +240,12 @@ impl<'a> Decoder<'a> {
 
     /// Returns the code set of text.
     pub fn char_set(&self) -> CharSet {
-        self.place.char_set
+        self.place.code_sets.char
+    }
+
+    /// Returns the code sets of text and wide text.
+    pub fn code_sets(&self) -> CodeSets {
+        self.place.code_sets
     }
 
     /// Returns the octets of memory that the values decoded so far take: see [`Self::with_decoded_limit`].
@@ -249,9 +269,12 @@ impl<'a> Decoder<'a> {
         self.place.at
     }
 
-    /// All octets, from the first on.
-    pub(crate) fn begin(&self) -> &'a [u8] {
-        self.place.octets
+    /// The message, from its header on; empty if there is none.
+    pub(crate) fn message(&self) -> &'a [u8] {
+        match self.place.may_be_message {
+            true => self.place.octets,
+            false => &[],
+        }
     }
 
     /// Returns the number of octets that remain.
@@ -413,6 +436,7 @@ impl<'a> Decoder<'a> {
             at,
             endian,
             fragments: &[],
+            may_be_message: false,
             ..self.place
         };
         place.decoder()

@@ -43,6 +43,8 @@ pub struct Encoder<'b> {
     limit: usize,
     endian: Endian,
     code_sets: CodeSets,
+    /// The octets are a message if they begin like one.
+    may_be_message: bool,
     /// Once it has a value type.
     values: Option<Box<EncodedValues>>,
 }
@@ -58,6 +60,7 @@ impl<'b> Encoder<'b> {
             limit: usize::MAX,
             endian,
             code_sets: CodeSets::from(CharSet::Latin1),
+            may_be_message: true,
             values: None,
         }
     }
@@ -71,8 +74,16 @@ impl<'b> Encoder<'b> {
             limit: usize::MAX,
             endian,
             code_sets: CodeSets::from(CharSet::Latin1),
+            may_be_message: true,
             values: None,
         }
+    }
+
+    /// States that the octets are no message with a header, even if they begin like one: wide text has the
+    /// form of GIOP 1.2.
+    pub fn without_header(mut self) -> Self {
+        self.may_be_message = false;
+        self
     }
 
     /// Limits the message to `limit` octets.
@@ -181,6 +192,14 @@ impl<'b> Encoder<'b> {
         &self.buffer[self.origin..]
     }
 
+    /// The message, from its header on; empty if there is none.
+    pub(crate) fn message(&self) -> &[u8] {
+        match self.may_be_message {
+            true => self.begin(),
+            false => &[],
+        }
+    }
+
     /// Discards octets that contain no values.
     fn discard(&mut self, position: usize) {
         self.buffer.truncate(self.origin + position);
@@ -199,6 +218,7 @@ impl<'b> Encoder<'b> {
             limit,
             endian: self.endian,
             code_sets: self.code_sets,
+            may_be_message: false,
             values: None,
         })
     }

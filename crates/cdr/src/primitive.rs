@@ -162,7 +162,7 @@ impl Encode for char {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
         let octet = match encoder.char_set() {
             CharSet::Latin1 => u8::try_from(*self).ok(),
-            CharSet::Utf8 => u8::try_from(*self).ok().filter(u8::is_ascii),
+            CharSet::Utf8 | CharSet::Ascii => u8::try_from(*self).ok().filter(u8::is_ascii),
         };
         octet
             .ok_or_else(|| encoder.error(CdrErrorKind::TextNotInCodeSet))?
@@ -175,7 +175,7 @@ impl<'a> Decode<'a> for char {
 
     fn decode(decoder: &mut Decoder<'a>) -> Result<Self, CdrError> {
         let octet = u8::decode(decoder)?;
-        if decoder.char_set() == CharSet::Utf8 && !octet.is_ascii() {
+        if decoder.char_set() != CharSet::Latin1 && !octet.is_ascii() {
             return Err(decoder.error(CdrErrorKind::TextInvalid));
         }
         Ok(octet.into())

@@ -157,6 +157,11 @@ fn malformed_values_are_refused() {
         StringUnterminated
     );
     assert_eq!(kind::<String>(&[0, 0, 0, 2, 0xe9, 0], CharSet::Utf8), TextInvalid);
+    assert_eq!(kind::<char>(&[0xe9], CharSet::Ascii), TextInvalid);
+    assert_eq!(
+        kind::<String>(&[0, 0, 0, 3, 0xc3, 0xa9, 0], CharSet::Ascii),
+        TextInvalid
+    );
     assert_eq!(
         kind::<String>(&[0xff, 0xff, 0xff, 0xff, 0], CharSet::Utf8),
         LengthImpossible
@@ -191,6 +196,12 @@ fn values_that_cannot_be_encoded_are_refused() {
     assert_eq!(kind("a\0b", CharSet::Utf8), CdrErrorKind::ValueNotRepresentable);
     assert_eq!(kind("€", CharSet::Latin1), CdrErrorKind::TextNotInCodeSet);
     assert_eq!(kind('é', CharSet::Utf8), CdrErrorKind::TextNotInCodeSet);
+    assert_eq!(kind('é', CharSet::Ascii), CdrErrorKind::TextNotInCodeSet);
+    assert_eq!(kind("é", CharSet::Ascii), CdrErrorKind::TextNotInCodeSet);
+    assert_eq!(
+        kind(Text::Latin1(b"\xe9"), CharSet::Ascii),
+        CdrErrorKind::TextNotInCodeSet
+    );
     assert_eq!(kind([0_u64, 1].as_slice(), CharSet::Utf8), CdrErrorKind::TooLarge);
     assert_eq!(kind("0123456789abcdef", CharSet::Utf8), CdrErrorKind::TooLarge);
 }

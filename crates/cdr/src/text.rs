@@ -14,9 +14,12 @@ impl Encode for str {
         if self.as_bytes().contains(&0) {
             return Err(encoder.error(CdrErrorKind::ValueNotRepresentable));
         }
-        if encoder.char_set() == CharSet::Utf8 || self.is_ascii() {
+        let char_set = encoder.char_set();
+        if char_set == CharSet::Utf8 || self.is_ascii() {
             encoder.length(self.len() + 1)?;
             encoder.octets(self.as_bytes())?;
+        } else if char_set == CharSet::Ascii {
+            return Err(encoder.error(CdrErrorKind::TextNotInCodeSet));
         } else {
             let length = self.chars().count() + 1;
             encoder.length(length)?;
@@ -113,15 +116,19 @@ impl Encode for Text<'_> {
             Self::Utf8(text) => return text.encode(encoder),
             Self::Latin1(octets) => *octets,
         };
-        if encoder.char_set() == CharSet::Latin1 {
-            encoder.length(octets.len() + 1)?;
-            encoder.octets(octets)?;
-        } else {
-            let characters = || octets.iter().copied().map(char::from);
-            encoder.length(characters().map(char::len_utf8).sum::<usize>() + 1)?;
-            for character in characters() {
-                encoder.octets(character.encode_utf8(&mut [0; 2]).as_bytes())?;
+        match encoder.char_set() {
+            CharSet::Latin1 => {
+                encoder.length(octets.len() + 1)?;
+                encoder.octets(octets)?;
             }
+            CharSet::Utf8 => {
+                let characters = || octets.iter().copied().map(char::from);
+                encoder.length(characters().map(char::len_utf8).sum::<usize>() + 1)?;
+                for character in characters() {
+                    encoder.octets(character.encode_utf8(&mut [0; 2]).as_bytes())?;
+                }
+            }
+            CharSet::Ascii => return Err(encoder.error(CdrErrorKind::TextNotInCodeSet)),
         }
         encoder.octets(&[0])
     }

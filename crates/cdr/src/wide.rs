@@ -77,17 +77,27 @@ impl From<String> for WString {
 }
 
 impl WString {
-    /// Passes over a wide string of GIOP 1.2 without keeping it.
+    /// Passes over a wide string, and appends it to another message, if there is one, in its form. It needs no
+    /// memory of its own, except in GIOP 1.1. Returns the number of its characters.
     ///
     /// # Errors
-    /// As when it is decoded.
-    pub fn skip(decoder: &mut Decoder<'_>) -> Result<(), CdrError> {
-        let length = decoder.length(1)?;
-        let octets = decoder.octets(length)?;
-        match char::decode_utf16(marked_units(octets, decoder)?).all(|found| found.is_ok()) {
-            true => Ok(()),
-            false => Err(decoder.error(CdrErrorKind::TextInvalid)),
+    /// As when it is decoded and encoded.
+    pub fn pass(from: &mut Decoder<'_>, to: Option<&mut Encoder<'_>>) -> Result<usize, CdrError> {
+        if from.has_fixed_wide_form() {
+            let text = Self::decode(from)?;
+            to.map_or(Ok(()), |to| text.encode(to))?;
+            return Ok(text.chars().count());
         }
+        from.expect_wide_text()?;
+        let length = from.length(1)?;
+        let units = marked_units(from.octets(length)?, from)?;
+        let mut characters = 0;
+        for character in char::decode_utf16(units.clone()) {
+            character.map_err(|_| from.error(CdrErrorKind::TextInvalid))?;
+            characters += 1;
+        }
+        to.map_or(Ok(()), |to| encode_units(units, to))?;
+        Ok(characters)
     }
 }
 
@@ -111,9 +121,9 @@ impl<const N: usize> fmt::Display for WString<N> {
     }
 }
 
-/// Returns the byte order mark, if what begins with this character would be taken to have one.
-fn mark_before(first: Option<char>) -> Option<u16> {
-    matches!(first, Some('\u{feff}' | '\u{fffe}')).then_some(0xfeff)
+/// Returns the byte order mark, if what begins with this unit would be taken to have one.
+fn mark_before(first: Option<u16>) -> Option<u16> {
+    matches!(first, Some(0xfeff | 0xfffe)).then_some(0xfeff)
 }
 
 impl Encode for WChar {
@@ -127,7 +137,7 @@ impl Encode for WChar {
                 _ => Err(encoder.error(CdrErrorKind::TextNotInCodeSet)),
             };
         }
-        let mark = mark_before(Some(self.0));
+        let mark = mark_before(units.first().copied());
         let mut units = mark.into_iter().chain(units.iter().copied());
         (2 * units.clone().count() as u8).encode(encoder)?;
         units.try_for_each(|unit| encoder.octets(&unit.to_be_bytes()))
@@ -160,20 +170,23 @@ impl<'a> Decode<'a> for WChar {
 
 impl<const N: usize> Encode for WString<N> {
     fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
-        let units = self.0.encode_utf16();
-        encoder.expect_wide_text()?;
-        if encoder.has_fixed_wide_form() {
-            if self.0.contains('\0') {
-                return Err(encoder.error(CdrErrorKind::ValueNotRepresentable));
-            }
-            encoder.length(units.clone().count() + 1)?;
-            return units.chain([0]).try_for_each(|unit| unit.encode(encoder));
-        }
-        let mark = mark_before(self.0.chars().next());
-        let mut units = mark.into_iter().chain(units);
-        encoder.length(2 * units.clone().count())?;
-        units.try_for_each(|unit| encoder.octets(&unit.to_be_bytes()))
+        encode_units(self.0.encode_utf16(), encoder)
     }
+}
+
+fn encode_units(units: impl Iterator<Item = u16> + Clone, encoder: &mut Encoder<'_>) -> Result<(), CdrError> {
+    encoder.expect_wide_text()?;
+    if encoder.has_fixed_wide_form() {
+        if units.clone().any(|unit| unit == 0) {
+            return Err(encoder.error(CdrErrorKind::ValueNotRepresentable));
+        }
+        encoder.length(units.clone().count() + 1)?;
+        return units.chain([0]).try_for_each(|unit| unit.encode(encoder));
+    }
+    let mark = mark_before(units.clone().next());
+    let mut units = mark.into_iter().chain(units);
+    encoder.length(2 * units.clone().count())?;
+    units.try_for_each(|unit| encoder.octets(&unit.to_be_bytes()))
 }
 
 impl<'a, const N: usize> Decode<'a> for WString<N> {
@@ -224,7 +237,7 @@ fn append(
 fn marked_units<'a>(
     octets: &'a [u8],
     decoder: &Decoder<'_>,
-) -> Result<impl Iterator<Item = u16> + use<'a>, CdrError> {
+) -> Result<impl Iterator<Item = u16> + Clone + use<'a>, CdrError> {
     let (units, rest) = octets.as_chunks::<2>();
     if !rest.is_empty() {
         return Err(decoder.error(CdrErrorKind::TextInvalid));
@@ -244,14 +257,15 @@ fn marked_units<'a>(
 impl Encoder<'_> {
     /// Returns whether wide text has the form of GIOP 1.1, as the header of the message states.
     pub fn has_fixed_wide_form(&self) -> bool {
-        is_before_1_2(self.begin())
+        is_before_1_2(self.message())
     }
 
     /// Fails if the message, or the peer that it is for, cannot have wide text: CORBA 3.3 part 2, 7.10.2.6
     /// and 9.3.1.6.
     fn expect_wide_text(&self) -> Result<(), CdrError> {
-        let kind = refused_by_version(self.begin()).or(match self.code_sets().wchar {
+        let kind = refused_by_version(self.message()).or(match self.code_sets().wchar {
             WideCharSet::None => Some(CdrErrorKind::WideTextWithoutCodeSet),
+            WideCharSet::Unknown => Some(CdrErrorKind::TextNotInCodeSet),
             WideCharSet::Utf16 => None,
         });
         kind.map_or(Ok(()), |kind| Err(self.error(kind)))
@@ -261,12 +275,16 @@ impl Encoder<'_> {
 impl Decoder<'_> {
     /// Returns whether wide text has the form of GIOP 1.1, as the header of the message states.
     pub fn has_fixed_wide_form(&self) -> bool {
-        is_before_1_2(self.begin())
+        is_before_1_2(self.message())
     }
 
-    /// Fails if the message cannot have wide text.
+    /// Fails if the message cannot have wide text, or has it in an unknown code set.
     fn expect_wide_text(&self) -> Result<(), CdrError> {
-        refused_by_version(self.begin()).map_or(Ok(()), |kind| Err(self.error(kind)))
+        let kind = refused_by_version(self.message()).or(match self.code_sets().wchar {
+            WideCharSet::Unknown => Some(CdrErrorKind::TextInvalid),
+            WideCharSet::Utf16 | WideCharSet::None => None,
+        });
+        kind.map_or(Ok(()), |kind| Err(self.error(kind)))
     }
 }
 

@@ -4,12 +4,14 @@
 
 use alloc::{vec, vec::Vec};
 
-use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder};
+use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder, WideCharSet};
 
 use crate::CodeSetIncompatible;
 
 /// ISO-8859-1, Latin alphabet No. 1: the code set of peers that negotiate none.
 pub const ISO_8859_1: u32 = 0x0001_0001;
+/// ASCII: ISO 646:1991, international reference version.
+pub const ISO_646: u32 = 0x0001_0020;
 /// UTF-8; the fallback for `char`.
 pub const UTF_8: u32 = 0x0501_0001;
 /// UTF-16; the fallback for `wchar`.
@@ -104,7 +106,17 @@ pub const fn char_set_from_id(id: u32) -> Option<CharSet> {
     match id {
         ISO_8859_1 => Some(CharSet::Latin1),
         UTF_8 => Some(CharSet::Utf8),
+        ISO_646 => Some(CharSet::Ascii),
         _ => None,
+    }
+}
+
+/// Returns the code set for wide text with this id, which a client has announced; one that has announced
+/// none does not send any.
+pub const fn wide_char_set_from_id(id: u32) -> WideCharSet {
+    match id {
+        UTF_16 | 0 => WideCharSet::Utf16,
+        _ => WideCharSet::Unknown,
     }
 }
 
@@ -113,6 +125,7 @@ pub const fn char_set_id(char_set: CharSet) -> u32 {
     match char_set {
         CharSet::Latin1 => ISO_8859_1,
         CharSet::Utf8 => UTF_8,
+        CharSet::Ascii => ISO_646,
     }
 }
 

@@ -66,8 +66,8 @@ mod url;
 mod version;
 
 pub use code_set::{
-    CodeSetComponent, CodeSetComponentInfo, ISO_8859_1, UTF_8, UTF_16, char_set_from_id, char_set_id,
-    negotiate,
+    CodeSetComponent, CodeSetComponentInfo, ISO_646, ISO_8859_1, UTF_8, UTF_16, char_set_from_id,
+    char_set_id, negotiate, wide_char_set_from_id,
 };
 pub use component::{
     Component, PUNCTUAL_ORB_TYPE, TAG_ALTERNATE_IIOP_ADDRESS, TAG_CODE_SETS, TAG_ORB_TYPE, TAG_POLICIES,

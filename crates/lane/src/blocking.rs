@@ -216,7 +216,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         inbound: PiMutexGuard<'_, Inbound>,
         header: &MessageHeader,
     ) -> ControlFlow<()> {
-        let char_set = inbound.protocol.char_set();
+        let code_sets = inbound.protocol.code_sets();
         connection.state.begin_request();
         drop(inbound);
         if self.lane.is_stopping() {
@@ -226,7 +226,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             connection.send_close();
             return ControlFlow::Break(());
         }
-        let usable = self.handle(connection, header, char_set);
+        let usable = self.handle(connection, header, code_sets);
         connection.state.end_request();
         if !usable {
             return ControlFlow::Break(());

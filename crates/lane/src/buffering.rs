@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use punctual_cdr::CharSet;
+use punctual_cdr::CodeSets;
 use punctual_giop::{MessageHeader, RequestHeader};
 use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
 
@@ -85,10 +85,10 @@ impl<H: ServingSlot> Worker<'_, H> {
         &mut self,
         connection: &Arc<Connection<H>>,
         header: &MessageHeader,
-        char_set: CharSet,
+        code_sets: CodeSets,
         limits: QueueLimits,
     ) -> bool {
-        let Some(queued) = self.to_queued(connection, header, char_set, Instant::now()) else {
+        let Some(queued) = self.to_queued(connection, header, code_sets, Instant::now()) else {
             return self.reject(connection, header.version);
         };
         let message = &self.buffers.message[..header.total_size()];
@@ -102,7 +102,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             NoRoom::TooLarge => (SystemExceptionKind::ImpLimit, Minor::REQUEST_LARGER_THAN_QUEUE),
         };
         let exception = SystemException::new(kind, minor, Completion::No);
-        self.refuse_queued(connection, header, char_set, &exception)
+        self.refuse_queued(connection, header, code_sets, &exception)
     }
 
     /// Describes the request in the buffers for a queue, or returns `None` if its header is malformed.
@@ -110,7 +110,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         &self,
         connection: &Arc<Connection<H>>,
         header: &MessageHeader,
-        char_set: CharSet,
+        code_sets: CodeSets,
         read_at: Instant,
     ) -> Option<QueuedRequest<H>> {
         let message = &self.buffers.message[..header.total_size()];
@@ -121,7 +121,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             header: *header,
             request_id: request.request_id,
             read_at,
-            char_set,
+            code_sets,
         })
     }
 
@@ -131,7 +131,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         &mut self,
         connection: &Arc<Connection<H>>,
         header: &MessageHeader,
-        char_set: CharSet,
+        code_sets: CodeSets,
         exception: &SystemException,
     ) -> bool {
         // A client whose requests find a full queue may be a good one: it keeps its connection, and waits.
@@ -140,7 +140,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         let arrival = Arrival {
             read_at: None,
             may_move: false,
-            char_set,
+            code_sets,
         };
         let refused = self.with_request(connection, header, arrival, |lane, handler, request, _, reply| {
             handler.refuse_request(lane, request, exception, reply)
@@ -159,7 +159,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             origin,
             header,
             read_at,
-            char_set,
+            code_sets,
             ..
         } = request;
         self.count_loan();
@@ -167,7 +167,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             read_at: Some(read_at),
             // A request moves once at most: the lane that it was redispatched to has the right priority.
             may_move: origin.is_none(),
-            char_set,
+            code_sets,
         };
         // Replies to requests that were admitted before it was clear that their peer does not read.
         let lane_limits = self.lane.limits();

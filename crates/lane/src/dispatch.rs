@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_cdr::CharSet;
+use punctual_cdr::CodeSets;
 use punctual_flight::{self as flight, Record, record};
 use punctual_giop::{
     INVOCATION_POLICIES, MessageHeader, MessageType, RequestHeader, decode_invocation_policies,
@@ -25,8 +25,8 @@ pub(crate) struct Arrival {
     pub(crate) read_at: Option<Instant>,
     /// It has not been in a queue yet, so another lane may serve it.
     pub(crate) may_move: bool,
-    /// Code set of `char` and `string`.
-    pub(crate) char_set: CharSet,
+    /// Code sets of text and wide text.
+    pub(crate) code_sets: CodeSets,
 }
 
 impl<H: ServingSlot> Worker<'_, H> {
@@ -35,7 +35,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         &mut self,
         connection: &Arc<Connection<H>>,
         header: &MessageHeader,
-        char_set: CharSet,
+        code_sets: CodeSets,
     ) -> bool {
         record(|| {
             Record::new(flight::Event::Read)
@@ -45,14 +45,14 @@ impl<H: ServingSlot> Worker<'_, H> {
         let arrival = Arrival {
             read_at: None,
             may_move: true,
-            char_set,
+            code_sets,
         };
         let usable = match header.message_type {
             MessageType::Request => {
                 self.lane.counters.requests.add_one();
                 self.served = true;
                 if let Mode::Buffered(limits) = self.lane.mode {
-                    self.buffer(connection, header, char_set, limits)
+                    self.buffer(connection, header, code_sets, limits)
                 } else {
                     self.count_loan();
                     self.answer(connection, header, arrival)
@@ -203,7 +203,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             octets: &buffers.message[..header.total_size()],
             header,
             fragment_starts: &buffers.fragment_starts,
-            char_set: arrival.char_set,
+            code_sets: arrival.code_sets,
             peer,
             link: connection.link,
             read_at: arrival.read_at,

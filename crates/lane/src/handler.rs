@@ -2,7 +2,7 @@
 
 use std::{any::Any, sync::Arc, time::Instant};
 
-use punctual_cdr::CharSet;
+use punctual_cdr::CodeSets;
 use punctual_flight::Link;
 use punctual_giop::{ListenPoint, MessageHeader, Version};
 use punctual_sched::NetworkPriorityMapping;
@@ -110,8 +110,8 @@ pub struct RequestMessage<'m, H: RequestHandler> {
     pub header: &'m MessageHeader,
     /// Offsets in the message at which fragments of GIOP 1.1 begin.
     pub fragment_starts: &'m [usize],
-    /// Code set of `char` and `string` on the connection.
-    pub char_set: CharSet,
+    /// Code sets of text and wide text on the connection.
+    pub code_sets: CodeSets,
     /// Data of the connection.
     pub peer: &'m H::PeerData,
     /// Connection, for the flight recorder.

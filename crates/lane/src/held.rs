@@ -58,7 +58,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             let read_at = Some(read_at);
             return self.keep_until_released(connection, header, Arrival { read_at, ..arrival });
         }
-        let Some(queued) = self.to_queued(connection, header, arrival.char_set, read_at) else {
+        let Some(queued) = self.to_queued(connection, header, arrival.code_sets, read_at) else {
             return ControlFlow::Break(self.reject(connection, header.version));
         };
         let message = &self.buffers.message[..header.total_size()];
@@ -68,7 +68,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         if held.is_none_or(|held| held.push(limits, queued, message, starts).is_err()) {
             let (kind, minor) = (SystemExceptionKind::Transient, Minor::HELD_REQUESTS_FULL);
             let full = SystemException::new(kind, minor, Completion::No);
-            return ControlFlow::Break(self.refuse_queued(connection, header, arrival.char_set, &full));
+            return ControlFlow::Break(self.refuse_queued(connection, header, arrival.code_sets, &full));
         }
         // A thread that released requests before this one was held did not see it.
         if !self.is_held(connection, header, arrival) {

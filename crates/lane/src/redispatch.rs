@@ -38,7 +38,7 @@ impl<H: ServingSlot> Worker<'_, H> {
             header: *header,
             request_id: request.request_id,
             read_at,
-            char_set: arrival.char_set,
+            code_sets: arrival.code_sets,
         };
         // The peer of a dedicated connection can make its own thread wait, but not a thread of a higher lane.
         let lane = self.lane.sibling(target.priority);

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_cdr::CharSet;
+use punctual_cdr::CodeSets;
 use punctual_giop::MessageHeader;
 use punctual_os::{Doorbell, PiCondvar, PiMutex, condvar::TimedOut};
 
@@ -79,8 +79,8 @@ pub(crate) struct QueuedRequest<H: RequestHandler> {
     pub(crate) request_id: u32,
     /// Time at which it was read.
     pub(crate) read_at: Instant,
-    /// Code set of `char` and `string`.
-    pub(crate) char_set: CharSet,
+    /// Code sets of text and wide text.
+    pub(crate) code_sets: CodeSets,
 }
 
 struct Waiting<H: RequestHandler> {

@@ -196,7 +196,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         header: &MessageHeader,
         readiness: &mut Readiness,
     ) -> Flow {
-        let char_set = inbound.protocol.char_set();
+        let code_sets = inbound.protocol.code_sets();
         inbound.begin_request();
         let buffers = &mut self.buffers;
         inbound
@@ -216,7 +216,7 @@ impl<H: ServingSlot> Worker<'_, H> {
         let usable = {
             // If its upcall waits for a reply, the thread serves the rest meanwhile.
             let _unserved = (more && !others).then(|| serving_thread::set_unserved(connection, rest));
-            self.handle(connection, header, char_set)
+            self.handle(connection, header, code_sets)
         };
         let last = connection.state.end_request();
         if !usable || last {

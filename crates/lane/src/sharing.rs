@@ -224,8 +224,8 @@ impl<H: ServingSlot> Worker<'_, H> {
         let client = Arc::new(ClientRole {
             purpose,
             permit: PiMutex::new(None),
-            // Of a client, the wide code set is not known: UTF-16 as before any negotiation.
-            code_sets: inbound.protocol.char_set().into(),
+            // UTF-16 if the client has not stated a wide code set, as before any negotiation.
+            code_sets: inbound.protocol.code_sets(),
             announces_code_sets: AtomicBool::new(false),
             announces_listen_points: AtomicBool::new(false),
             serves: None,

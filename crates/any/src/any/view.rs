@@ -98,6 +98,7 @@ impl<'a> AnyView<'a> {
             octets: self.octets,
             passed: self.passed,
         };
+        // If it failed, the copy would be empty.
         let copied = found.copy_to(&mut any);
         debug_assert!(copied.is_ok(), "what was passed over can be copied: {copied:?}");
         any
@@ -138,8 +139,16 @@ impl<'c, 'a> Found<'c, 'a> {
         })
     }
 
-    /// Copies it into an `any`, whose memory is reused.
+    /// Copies it into an `any`, whose memory is reused. After an error, the `any` is empty.
     pub(super) fn copy_to(&self, any: &mut Any) -> Result<(), CdrError> {
+        let copied = self.try_copy_to(any);
+        if copied.is_err() {
+            any.clear();
+        }
+        copied
+    }
+
+    fn try_copy_to(&self, any: &mut Any) -> Result<(), CdrError> {
         if self.type_code.whole() != Some(any.type_code.octets()) || self.type_code.endian() == Endian::Big {
             any.type_code = self.type_code.to_owned()?;
         }
@@ -157,7 +166,7 @@ impl<'c, 'a> Found<'c, 'a> {
             return Ok(());
         }
         any.start = 0;
-        let mut encoder = Encoder::new(&mut any.octets, Endian::NATIVE).with_char_set(CharSet::Utf8);
+        let mut encoder = super::native(&mut any.octets);
         walk::copy(&self.type_code, &mut self.value.clone(), &mut encoder)
     }
 }
@@ -168,9 +177,10 @@ impl<'a> Found<'a, 'a> {
         Self::of_type(TypeCodeView::decode(decoder)?, decoder)
     }
 
-    /// Lends it. What refers to values before it is copied to the arena.
+    /// Lends it. What refers to values before it, or is in chunks of a value, is copied to the arena.
     fn lend(mut self, decoder: &mut Decoder<'a>) -> Result<AnyView<'a>, CdrError> {
-        if self.passed.refers_outside && self.value.knows_values() {
+        let is_elsewhere = self.passed.refers_outside || self.value.is_fragmented();
+        if is_elsewhere && self.value.knows_values() {
             let mut any = Any::default();
             self.copy_to(&mut any)?;
             self.octets = decoder.lend_copy(&any.octets)?;
@@ -236,7 +246,9 @@ impl AnyView<'_> {
     fn is_accepted(&self, encoder: &Encoder<'_>) -> Result<bool, CdrError> {
         Ok(match encoder.code_sets().wchar {
             WideCharSet::Utf16 => true,
-            WideCharSet::None => !walk::skip(&self.type_code, &mut self.place.decoder())?.has_wide_text,
+            WideCharSet::None | WideCharSet::Unknown => {
+                !walk::skip(&self.type_code, &mut self.place.decoder())?.has_wide_text
+            }
         })
     }
 }
@@ -268,7 +280,8 @@ impl PartialEq for AnyView<'_> {
 
 fn canonical(any: &AnyView<'_>) -> Result<Vec<u8>, CdrError> {
     let mut octets = Vec::new();
-    let mut encoder = Encoder::new(&mut octets, Endian::Little).with_char_set(CharSet::Utf8);
+    let encoder = Encoder::new(&mut octets, Endian::Little).with_char_set(CharSet::Utf8);
+    let mut encoder = encoder.without_header();
     walk::copy(&any.type_code, &mut any.place.decoder(), &mut encoder)?;
     Ok(octets)
 }

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use punctual_any::{AnyView, Kind, TypeCode, TypeCodeView, Value, ValueModifier};
-use punctual_cdr::{CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian};
+use punctual_any::{Any, AnyError, AnyView, Kind, TypeCode, TypeCodeView, Value, ValueModifier};
+use punctual_cdr::{CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian, WString};
 
 /// An `any` of this type whose value has these octets.
 fn message(code: &TypeCode, value: &[u8]) -> Vec<u8> {
@@ -322,4 +322,230 @@ fn the_work_of_a_large_message_counts_as_memory() {
     let mut decoder = Decoder::new(&octets, Endian::Little);
     let many = (0..100).find_map(|_| AnyView::decode(&mut decoder).err());
     assert_eq!(many.map(|error| error.kind), Some(CdrErrorKind::DecodedTooLarge));
+}
+
+/// Repository ids of a value that no message of this ORB could contain.
+#[test]
+fn ids_that_cannot_be_copied_are_refused() {
+    let code = TypeCode::value(
+        "IDL:N:1.0",
+        "N",
+        ValueModifier::None,
+        None,
+        [("id", TypeCode::basic(Kind::Long), true)],
+    );
+    for id in [[0xff, 0], [0, 0]] {
+        for endian in [Endian::Big, Endian::Little] {
+            let mut octets = Vec::new();
+            let mut encoder = Encoder::new(&mut octets, endian);
+            (&code, 0x7fff_ff06_u32, 2_u32, "IDL:N:1.0", "x")
+                .encode(&mut encoder)
+                .unwrap();
+            let at = encoder.position() - 2;
+            7_i32.encode(&mut encoder).unwrap();
+            octets[at..at + 2].copy_from_slice(&id);
+            let refused = AnyView::decode(&mut Decoder::new(&octets, endian)).map(|any| any.to_owned());
+            assert_eq!(refused.unwrap_err().kind, CdrErrorKind::ValueMalformed, "{id:?}");
+        }
+    }
+}
+
+/// What is passed over needs no more memory when it is copied.
+#[test]
+fn wide_text_at_the_limit_can_be_copied() {
+    const LIMIT: usize = 10_000;
+    let text = <WString>::from("größer");
+    for endian in [Endian::Big, Endian::Little] {
+        let mut octets = Vec::new();
+        let mut encoder = Encoder::new(&mut octets, endian);
+        (TypeCode::wide_string(0), &text).encode(&mut encoder).unwrap();
+        for left in 0..200 {
+            let mut decoder = Decoder::new(&octets, endian).with_decoded_limit(LIMIT);
+            decoder.reserve(LIMIT - left).unwrap();
+            let Ok(lent) = AnyView::decode(&mut decoder) else {
+                continue;
+            };
+            let owned = lent.to_owned();
+            assert_eq!(
+                owned.value(),
+                Ok(Value::WString(String::from("größer"))),
+                "{left}"
+            );
+        }
+    }
+}
+
+/// A struct whose first member has this type, to which its other members refer.
+fn referring(first: &TypeCode, members: u32) -> Vec<u8> {
+    let mut octets = Vec::new();
+    let mut encoder = Encoder::new(&mut octets, Endian::Little);
+    (1_u8, ("", "S", members), "m").encode(&mut encoder).unwrap();
+    encoder.align(4).unwrap();
+    let at = encoder.position();
+    first.encode(&mut encoder).unwrap();
+    for _ in 1..members {
+        ("m", u32::MAX).encode(&mut encoder).unwrap();
+        let back = at as i32 - encoder.position() as i32;
+        back.encode(&mut encoder).unwrap();
+    }
+    let mut code = (Kind::Struct as u32).to_le_bytes().to_vec();
+    code.extend((octets.len() as u32).to_le_bytes());
+    code.extend(octets);
+    code
+}
+
+#[test]
+fn copies_of_many_enumerators_are_bounded() {
+    let many = TypeCode::enumeration("", "E", vec![""; 20_000]);
+    let octets = referring(&many, 500);
+    let code = TypeCodeView::decode(&mut Decoder::new(&octets, Endian::Little)).unwrap();
+    let error = code.compact().map(drop).unwrap_err();
+    assert_eq!(error.kind, CdrErrorKind::NestingTooDeep, "80 MB of 160 KB");
+    let (_, first) = code.members().unwrap().next().unwrap().unwrap();
+    assert_eq!(first.to_owned().unwrap(), many);
+}
+
+/// Members that refer to the struct that they are in.
+#[test]
+fn copies_of_many_recursive_members_are_bounded() {
+    let itself = || TypeCode::recursive("IDL:S:1.0");
+    let many = TypeCode::structure("IDL:S:1.0", "S", (0..2_000).map(|_| ("", itself())));
+    let octets = referring(&many, 500);
+    let code = TypeCodeView::decode(&mut Decoder::new(&octets, Endian::Little)).unwrap();
+    let error = code.compact().map(drop).unwrap_err();
+    assert_eq!(error.kind, CdrErrorKind::NestingTooDeep, "a million members");
+}
+
+/// The base of a value type is the value type itself.
+#[test]
+fn bases_in_a_circle_are_refused() {
+    let mut octets = Vec::new();
+    let mut encoder = Encoder::new(&mut octets, Endian::Little);
+    (1_u8, ("IDL:V:1.0", "V"), 0_i16, u32::MAX)
+        .encode(&mut encoder)
+        .unwrap();
+    let back = -8 - encoder.position() as i32;
+    (back, 1_u32, "m", Kind::Long as u32, 0_i16)
+        .encode(&mut encoder)
+        .unwrap();
+    let mut code = (Kind::Value as u32).to_le_bytes().to_vec();
+    code.extend((octets.len() as u32).to_le_bytes());
+    code.extend(octets);
+    let code = TypeCodeView::decode(&mut Decoder::new(&code, Endian::Little)).unwrap();
+    assert_eq!(code.state().unwrap_err().kind, CdrErrorKind::TypeCodeInvalid);
+}
+
+#[test]
+fn initial_values_pass_over_a_bounded_number_of_enumerators() {
+    let many = TypeCode::enumeration("", "E", vec![""; 100_000]);
+    let member = [(99_999, "m", TypeCode::basic(Kind::Octet))];
+    let union = TypeCode::union("", "U", many, None, member);
+    assert!(Value::initial(&union).is_ok());
+    let octets = TypeCode::array(TypeCode::basic(Kind::Octet), (64 << 20) - 50_000);
+    let both = TypeCode::structure("", "S", [("o", octets), ("u", union)]);
+    let error = Value::initial(&both).map(drop).unwrap_err();
+    assert!(error.to_string().contains("max_decoded_size"), "{error}");
+}
+
+#[test]
+fn the_bounds_of_strings_hold() {
+    for (code, text) in [
+        (TypeCode::string(3), "abcd"),
+        (TypeCode::string(3), "größ"),
+        (TypeCode::sequence(TypeCode::string(3), 0), "abcd"),
+    ] {
+        let mut octets = Vec::new();
+        let mut encoder = Encoder::new(&mut octets, Endian::Little);
+        code.encode(&mut encoder).unwrap();
+        if code.kind() == Ok(Kind::Sequence) {
+            1_u32.encode(&mut encoder).unwrap();
+        }
+        text.encode(&mut encoder).unwrap();
+        assert_eq!(refused(&octets), CdrErrorKind::BoundExceeded, "{text}");
+    }
+    let mut octets = Vec::new();
+    let mut encoder = Encoder::new(&mut octets, Endian::Little);
+    let wide = (TypeCode::wide_string(3), <WString>::from("größ"));
+    wide.encode(&mut encoder).unwrap();
+    assert_eq!(refused(&octets), CdrErrorKind::BoundExceeded);
+    let too_long = Any::with_type_code(TypeCode::string(3), &"abcd");
+    assert_eq!(too_long, Err(AnyError::NotOfType(Kind::String)));
+    for text in ["", "abc", "grö"] {
+        assert!(Any::with_type_code(TypeCode::string(3), &text).is_ok(), "{text}");
+        let text = <WString>::from(text);
+        assert!(Any::with_type_code(TypeCode::wide_string(3), &text).is_ok());
+    }
+    assert!(Any::with_type_code(TypeCode::wide_string(3), &wide.1).is_err());
+}
+
+/// Names that are not text: reading one would find this.
+#[test]
+fn comparing_types_reads_no_names() {
+    let code = |name: &str| {
+        let long = || TypeCode::basic(Kind::Long);
+        let structure = TypeCode::structure("", name, [(name, long())]);
+        let union = TypeCode::union("", name, long(), None, [(1, name, structure)]);
+        let state = [(name, union, true)];
+        TypeCode::value("", name, ValueModifier::None, None, state)
+    };
+    let changed = |from: u8| {
+        let mut octets = Vec::new();
+        let code = code(&char::from(from).to_string().repeat(100));
+        code.encode(&mut Encoder::new(&mut octets, Endian::Little))
+            .unwrap();
+        for octet in octets.iter_mut().filter(|octet| **octet == from) {
+            *octet |= 0x80;
+        }
+        octets
+    };
+    let (one, two) = (changed(b'n'), changed(b'o'));
+    let view = |octets| TypeCodeView::decode(&mut Decoder::new(octets, Endian::Little)).unwrap();
+    assert!(view(&one).equivalent(&view(&two)), "names do not matter");
+    assert!(!view(&one).equal(&view(&two)), "here they do");
+}
+
+/// Long names in both, of another byte order.
+#[test]
+fn large_types_are_equal() {
+    let names: Vec<String> = (0..2_000).map(|index| format!("{index:0>1000}")).collect();
+    let code = TypeCode::structure(
+        "",
+        "S",
+        names.iter().map(|name| (&**name, TypeCode::basic(Kind::Long))),
+    );
+    let mut octets = Vec::new();
+    code.encode(&mut Encoder::new(&mut octets, Endian::Big)).unwrap();
+    let other = TypeCodeView::decode(&mut Decoder::new(&octets, Endian::Big)).unwrap();
+    assert!(other.equal(&code.view()));
+    // The same names again and again are work.
+    let name = "n".repeat(100_000);
+    let one = TypeCode::structure("", &name, [("m", TypeCode::basic(Kind::Long))]);
+    let octets = referring(&one, 2_000);
+    let mut shifted = octets.clone();
+    shifted[12] = 1;
+    let view = |octets| TypeCodeView::decode(&mut Decoder::new(octets, Endian::Little)).unwrap();
+    assert!(!view(&octets).equal(&view(&shifted)), "200 MB of names");
+}
+
+/// The octets of a value that begins like a message of GIOP 1.1 or 1.0, whose wide text has another form.
+#[test]
+fn a_value_that_looks_like_a_message_is_none() {
+    let octets = TypeCode::array(TypeCode::basic(Kind::Octet), 8);
+    let code = TypeCode::structure("", "S", [("o", octets), ("w", TypeCode::wide_string(0))]);
+    for header in [b"GIOP\x01\x01\x01\0", b"GIOP\x01\0\x01\0", b"GIOP\x01\0\x01\x01"] {
+        let value = Value::Struct(vec![
+            (String::from("o"), Value::Octets(header.to_vec())),
+            (String::from("w"), Value::WString(String::from("größer"))),
+        ]);
+        let any = Any::from_value(code.clone(), &value).unwrap();
+        assert_eq!(any.value().as_ref(), Ok(&value));
+        for endian in [Endian::Big, Endian::Little] {
+            let mut octets = Vec::new();
+            let mut encoder = Encoder::new(&mut octets, endian);
+            any.encode(&mut encoder).unwrap();
+            let received = Any::decode(&mut Decoder::new(&octets, endian)).unwrap();
+            assert_eq!(received.value().as_ref(), Ok(&value));
+            assert_eq!(received, any);
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! Values of value types as trees.
 
-use punctual_any::{Any, AnyError, DynValue, Kind, TypeCode, Value, ValueModifier};
-use punctual_cdr::{CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian};
+use punctual_any::{Any, AnyError, AnyView, DynValue, Kind, TypeCode, Value, ValueModifier};
+use punctual_cdr::{
+    Arena, CdrError, CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian, ValueTag,
+};
 
 fn label() -> TypeCode {
     TypeCode::value_box("IDL:Label:1.0", "Label", TypeCode::string(0))
@@ -168,4 +170,66 @@ fn circles_are_refused() {
         Err(AnyError::Malformed(error)) => assert_eq!(error.kind, CdrErrorKind::ValueCyclic),
         other => panic!("{other:?}"),
     }
+}
+
+/// Their memory is used again.
+#[test]
+fn values_of_anys_that_exist_while_they_are_encoded_only_are_different_ones() {
+    for endian in [Endian::Big, Endian::Little] {
+        let mut octets = Vec::new();
+        let mut encoder = Encoder::new(&mut octets, endian);
+        encoder.octets(&[0; 4]).unwrap();
+        for id in 0..100 {
+            let any = Any::from_value(node(), &of_node(id, Value::None).into()).unwrap();
+            any.encode(&mut encoder).unwrap();
+            any.encode(&mut encoder).unwrap();
+        }
+        let mut decoder = Decoder::new(&octets, endian).at(4);
+        for id in 0..200 {
+            let any = Any::decode(&mut decoder).unwrap();
+            assert_eq!(any.value().unwrap().seek("id"), Some(&Value::Long(id / 2)));
+        }
+    }
+}
+
+/// In a chunked value, between other members.
+#[test]
+fn anys_may_be_split_between_chunks() {
+    let point = TypeCode::structure("IDL:P:1.0", "P", [("x", TypeCode::string(0))]);
+    for code in [TypeCode::string(0), point] {
+        let mut any = Vec::new();
+        let mut encoder = Encoder::new(&mut any, Endian::Big);
+        (&code, "abc").encode(&mut encoder).unwrap();
+        for split in (4..any.len()).step_by(4) {
+            let mut octets = Vec::new();
+            let mut encoder = Encoder::new(&mut octets, Endian::Big);
+            (0x7fff_ff0a_u32, "IDL:C:1.0").encode(&mut encoder).unwrap();
+            for chunk in [&any[..split], &any[split..]] {
+                chunk.encode(&mut encoder).unwrap();
+            }
+            (-1_i32).encode(&mut encoder).unwrap();
+            let arena = Arena::new();
+            let decoder = Decoder::new(&octets, Endian::Big).with_arena(&arena);
+            let owned = of_state(decoder.clone(), |decoder| Any::decode(decoder));
+            let lent = of_state(decoder, |decoder| AnyView::decode(decoder));
+            for any in [owned, lent.to_owned()] {
+                assert_eq!(any.type_code(), &code, "split at {split}");
+                let value = any.value().unwrap();
+                let text = value.seek("x").unwrap_or(&value);
+                assert_eq!(text, &"abc".into(), "split at {split}");
+            }
+            assert_eq!(lent.value(), lent.to_owned().value());
+        }
+    }
+}
+
+/// Reads the state of the value at the decoder's position.
+fn of_state<'a, T>(
+    mut decoder: Decoder<'a>,
+    read: impl FnOnce(&mut Decoder<'a>) -> Result<T, CdrError>,
+) -> T {
+    let ValueTag::Value(header) = decoder.value_tag().unwrap() else {
+        panic!("a value")
+    };
+    decoder.value_state(&header, false, read).unwrap()
 }

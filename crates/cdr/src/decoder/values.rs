@@ -62,12 +62,6 @@ impl<'a> Decoder<'a> {
         self.values.as_ref().map_or(0, |received| received.level.get())
     }
 
-    /// Returns the address of an octet of the message: the identity of a value that is copied from there.
-    pub fn address(&self, position: usize) -> usize {
-        let octets = self.behind_chunk().unwrap_or(self.place.octets);
-        octets.as_ptr() as usize + position
-    }
-
     /// The whole message, if a chunk limits what is seen of it.
     pub(crate) fn behind_chunk(&self) -> Option<&'a [u8]> {
         let received = self.values.as_ref()?;

@@ -1,6 +1,7 @@
 //! Encoding of values: what was sent before, and the chunks of their states.
 
-use alloc::{boxed::Box, collections::BTreeMap};
+use alloc::{boxed::Box, collections::BTreeMap, sync::Arc};
+use core::any::Any;
 
 use crate::{
     CdrError, CdrErrorKind, Encode, Encoder,
@@ -10,9 +11,10 @@ use crate::{
 /// State of an encoder for the values of its message.
 #[derive(Debug, Default)]
 pub(crate) struct EncodedValues {
-    /// Positions of values, by their addresses.
-    values: BTreeMap<usize, usize>,
-    /// Positions of repository ids, by their addresses and lengths.
+    /// Positions of values, by their addresses. The values are kept: no other one may get such an address
+    /// before the message is complete.
+    values: BTreeMap<usize, (usize, Arc<dyn Any + Send + Sync>)>,
+    /// Positions of repository ids, by their addresses and lengths, which may be those of other ids by now.
     ids: BTreeMap<(usize, usize), usize>,
     /// Chunked values around the present position.
     level: i32,
@@ -30,7 +32,7 @@ const MOST_NESTED: u16 = 64;
 impl EncodedValues {
     /// Forgets what has been discarded from `position` on.
     pub(crate) fn truncate(&mut self, position: usize) {
-        self.values.retain(|_, at| *at < position);
+        self.values.retain(|_, (at, _)| *at < position);
         self.ids.retain(|_, at| *at < position);
         (self.level, self.chunk, self.ended, self.depth) = (0, None, None, 0);
     }
@@ -47,18 +49,19 @@ impl Encoder<'_> {
     }
 
     /// Appends a value: its type, of which `ids` are the repository id and those to which it may be
-    /// truncated (none if it is the declared one), and the state that `write` appends. A value with an
-    /// `identity`, its address, that was appended before is referred to.
+    /// truncated (none if it is the declared one), and the state that `write` appends, which gets the value's
+    /// position. An `object` that was appended before is referred to.
     pub fn value(
         &mut self,
-        identity: usize,
+        object: Option<Arc<dyn Any + Send + Sync>>,
         ids: &[&str],
         is_chunked: bool,
-        write: impl FnOnce(&mut Self) -> Result<(), CdrError>,
+        write: impl FnOnce(&mut Self, usize) -> Result<(), CdrError>,
     ) -> Result<(), CdrError> {
-        if let Some(position) = self.sent().values.get(&identity).copied() {
-            INDIRECTION.encode(self)?;
-            return self.offset_to(position);
+        let address = object.as_ref().map(|object| Arc::as_ptr(object).addr());
+        if let Some((position, _)) = address.and_then(|address| self.sent().values.get(&address)) {
+            let position = *position;
+            return self.value_at(position);
         }
         let is_chunked = is_chunked || self.sent().level > 0;
         self.end_chunk();
@@ -70,7 +73,9 @@ impl Encoder<'_> {
             _ => ID_LIST,
         };
         (TAG | types | if is_chunked { CHUNKED } else { 0 }).encode(self)?;
-        self.sent().values.insert(identity, position);
+        if let (Some(address), Some(object)) = (address, object) {
+            self.sent().values.insert(address, (position, object));
+        }
         match ids {
             [id] => self.repository_id(id)?,
             [] => {}
@@ -86,7 +91,7 @@ impl Encoder<'_> {
         if is_chunked {
             self.sent().level += 1;
             self.begin_chunk()?;
-            write(self)?;
+            write(self, position)?;
             self.end_chunk();
             let level = self.sent().level;
             self.end_tag(level)?;
@@ -95,15 +100,23 @@ impl Encoder<'_> {
                 self.begin_chunk()?;
             }
         } else {
-            write(self)?;
+            write(self, position)?;
         }
         self.sent().depth -= 1;
         Ok(())
     }
 
+    /// Appends a reference to the value at this position.
+    pub fn value_at(&mut self, position: usize) -> Result<(), CdrError> {
+        INDIRECTION.encode(self)?;
+        self.offset_to(position)
+    }
+
     fn repository_id(&mut self, id: &str) -> Result<(), CdrError> {
-        let address = (id.as_ptr() as usize, id.len());
-        if let Some(position) = self.sent().ids.get(&address).copied() {
+        let address = (id.as_ptr().addr(), id.len());
+        if let Some(position) = self.sent().ids.get(&address).copied()
+            && self.has_id_at(position, id)
+        {
             INDIRECTION.encode(self)?;
             return self.offset_to(position);
         }
@@ -111,6 +124,13 @@ impl Encoder<'_> {
         let position = self.position();
         self.sent().ids.insert(address, position);
         id.encode(self)
+    }
+
+    /// Returns whether the string at this position is this id.
+    fn has_id_at(&self, position: usize, id: &str) -> bool {
+        let string = self.begin().get(position + size_of::<u32>()..);
+        let rest = string.and_then(|string| string.strip_prefix(id.as_bytes()));
+        rest.is_some_and(|rest| rest.first() == Some(&0))
     }
 
     fn offset_to(&mut self, position: usize) -> Result<(), CdrError> {

@@ -5,7 +5,7 @@ use core::any::{Any, TypeId};
 use crate::{CdrError, Encoder};
 
 /// A value of a concrete type. Generated code implements it.
-pub trait ValueObject: Send + Sync + 'static {
+pub trait ValueObject: Any + Send + Sync {
     /// Returns the repository id of its type, then those of the bases to which it may be truncated.
     fn ids(&self) -> &'static [&'static str];
 

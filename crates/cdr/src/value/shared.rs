@@ -161,13 +161,13 @@ impl<T: ValueType> Encode for Option<Shared<T>> {
             return encoder.null_value();
         };
         let object = &shared.object;
-        let identity = Arc::as_ptr(object).cast::<()>() as usize;
         // Of the declared type, a value needs no id; JacORB reads boxes without one only.
         let ids = match object.ids() {
             [own, ..] if *own == T::REPOSITORY_ID => &[],
             ids => ids,
         };
-        encoder.value(identity, ids, object.is_chunked(), |encoder| {
+        let same = Arc::clone(object);
+        encoder.value(Some(same), ids, object.is_chunked(), |encoder, _| {
             object.encode_state(encoder)
         })
     }

@@ -4,7 +4,7 @@ use alloc::{string::String, vec, vec::Vec};
 use core::any::{Any, TypeId};
 
 use super::*;
-use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian, ValueFactory};
+use crate::{CdrError, CdrErrorKind, Decode, Decoder, Encode, Encoder, Endian, ValueFactory, ValueTag};
 
 #[derive(Clone, Debug, Default)]
 struct Node {
@@ -234,6 +234,39 @@ fn shared_values_stay_shared_in_a_message() {
     let mut decoder = Decoder::new(&octets, Endian::Little);
     let outer = Option::<Shared<Special>>::decode(&mut decoder).unwrap().unwrap();
     assert_eq!(Option::<Shared<Node>>::decode(&mut decoder).unwrap(), outer.other);
+}
+
+/// As a custom value type may make them. Their memory is used again.
+#[test]
+fn values_that_exist_while_they_are_encoded_only_are_different_ones() {
+    let mut octets = Vec::new();
+    let mut encoder = Encoder::new(&mut octets, Endian::Big);
+    for id in 0..100 {
+        Some(node(id, None)).encode(&mut encoder).unwrap();
+    }
+    let mut decoder = Decoder::new(&octets, Endian::Big);
+    for id in 0..100 {
+        let value = Option::<Shared<Node>>::decode(&mut decoder).unwrap();
+        assert_eq!(value.unwrap().id, id);
+    }
+}
+
+#[test]
+fn ids_that_exist_while_they_are_encoded_only_are_different_ones() {
+    let mut octets = Vec::new();
+    let mut encoder = Encoder::new(&mut octets, Endian::Big);
+    let id = |number: i32| alloc::format!("IDL:{number:03}:1.0");
+    for number in 0..100 {
+        let id = id(number / 2);
+        encoder.value(None, &[&id], false, |_, _| Ok(())).unwrap();
+    }
+    let mut decoder = Decoder::new(&octets, Endian::Big);
+    for number in 0..100 {
+        let ValueTag::Value(header) = decoder.value_tag().unwrap() else {
+            panic!("a value")
+        };
+        assert_eq!(header.ids, [id(number / 2).as_bytes()]);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::mem;
 use std::time::Instant;
 
-use punctual_cdr::{CdrError, CharSet};
+use punctual_cdr::{CdrError, CharSet, CodeSets};
 
 use super::{
     ConnectionLimits, Event, ReceivedReply, Refusal, Refused, ReplyBody, Role, State,
@@ -16,7 +16,7 @@ use super::{
 use crate::{
     BI_DIR_IIOP, CODE_SETS, HeaderError, ListenPoint, LocateReplyHeader, MessageHeader, MessageType,
     ReplyStatus, RequestHeader, Version, char_set_from_id, decode_cancel_request, decode_code_sets,
-    decode_listen_points, reply::decode_reply_outcome,
+    decode_listen_points, reply::decode_reply_outcome, wide_char_set_from_id,
 };
 
 /// The receiving half of a connection: see [`super::Connection`].
@@ -32,7 +32,7 @@ pub struct ReceiveHalf {
     assembled: Option<Vec<u8>>,
     fragments: FragmentAssembler,
     incomplete: Incomplete,
-    char_set: Option<CharSet>,
+    code_sets: Option<CodeSets>,
     offer: Offer,
     /// The contexts of requests are of interest: no code set is negotiated, or an offer is awaited.
     watches_contexts: bool,
@@ -58,7 +58,7 @@ impl ReceiveHalf {
             assembled: None,
             fragments: FragmentAssembler::new(limits),
             incomplete: Incomplete::default(),
-            char_set: None,
+            code_sets: None,
             offer: Offer::Unwanted,
             watches_contexts: true,
         }
@@ -69,7 +69,7 @@ impl ReceiveHalf {
     pub fn with_char_set(self, char_set: CharSet) -> Self {
         Self {
             watches_contexts: matches!(self.offer, Offer::Awaited),
-            char_set: Some(char_set),
+            code_sets: Some(char_set.into()),
             ..self
         }
     }
@@ -105,7 +105,13 @@ impl ReceiveHalf {
 
     /// Returns the code set of `char` and `string`: ISO-8859-1 until a request has announced another.
     pub fn char_set(&self) -> CharSet {
-        self.char_set.unwrap_or(CharSet::Latin1)
+        self.code_sets().char
+    }
+
+    /// Returns the code sets of text and wide text: ISO-8859-1 and UTF-16 until a request has announced
+    /// others.
+    pub fn code_sets(&self) -> CodeSets {
+        self.code_sets.unwrap_or_else(|| CharSet::Latin1.into())
     }
 
     /// Returns the space for octets from the stream: at least one octet. It grows with the received octets,
@@ -419,9 +425,12 @@ impl ReceiveHalf {
         };
         let [code_sets, points] = [CODE_SETS, BI_DIR_IIOP].map(|id| request.contexts.find(id));
         let code_sets = code_sets.map(decode_code_sets).transpose()?;
-        // Of a set that this ORB does not have, requests fail as soon as text does not convert; TAO does the
-        // same.
-        let char_set = code_sets.map(|(char_id, _)| char_set_from_id(char_id).unwrap_or(CharSet::Latin1));
+        // Of a set that this ORB does not have, what is ASCII is understood. Other text fails, and all wide
+        // text.
+        let code_sets = code_sets.map(|(char_id, wide_char_id)| CodeSets {
+            wchar: wide_char_set_from_id(wide_char_id),
+            char: char_set_from_id(char_id).unwrap_or(CharSet::Ascii),
+        });
         let may_offer = matches!(self.offer, Offer::Awaited)
             && header.version >= Version::V1_2
             && self.assembled.is_none();
@@ -429,12 +438,12 @@ impl ReceiveHalf {
             .filter(|_| may_offer)
             .map(decode_listen_points)
             .transpose()?;
-        self.char_set = self.char_set.or(char_set);
+        self.code_sets = self.code_sets.or(code_sets);
         let is_made = offered.is_some();
         if let Some(points) = offered {
             self.offer = Offer::Made(points);
         }
-        self.watches_contexts = self.char_set.is_none() || matches!(self.offer, Offer::Awaited);
+        self.watches_contexts = self.code_sets.is_none() || matches!(self.offer, Offer::Awaited);
         Ok(is_made)
     }
 

@@ -185,7 +185,7 @@ impl Serving<'_> {
                 kept,
                 request_id: header.request_id,
                 version: message.header.version,
-                char_set: message.char_set,
+                code_sets: message.code_sets,
                 is_awaited,
                 priority: current::explicit_priority(),
             }

@@ -163,7 +163,7 @@ impl Serving<'_> {
     fn body<'b>(&self, header: ReplyHeaderAt, reply: &'b [u8], orb: &'b OrbContext) -> Option<Decoder<'b>> {
         (self.incoming.header.response == ResponseFlags::WithTarget).then(|| {
             Decoder::new(reply, Endian::NATIVE)
-                .with_char_set(self.message.char_set)
+                .with_code_sets(self.message.code_sets)
                 .with_nesting_limit(self.dispatcher.configuration.limits.max_nesting)
                 .with_decoded_limit(self.dispatcher.configuration.limits.max_decoded_size)
                 .with_context(orb)
@@ -200,7 +200,7 @@ impl Serving<'_> {
     /// Resumes a reply that has been begun.
     pub(super) fn resume<'b>(&self, reply: &'b mut Vec<u8>) -> Encoder<'b> {
         Encoder::resume(reply, Endian::NATIVE)
-            .with_char_set(self.message.char_set)
+            .with_code_sets(self.message.code_sets)
             .with_limit(self.dispatcher.configuration.limits.max_message_size)
     }
 

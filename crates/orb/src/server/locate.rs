@@ -47,7 +47,7 @@ pub(super) fn answer_locate(
         header.version,
         MessageType::LocateReply,
         Endian::NATIVE,
-        message.char_set,
+        message.code_sets,
         dispatcher.configuration.limits.max_message_size,
     );
     let encoder = writer.encoder();

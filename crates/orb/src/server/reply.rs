@@ -1,6 +1,6 @@
 //! Writing replies.
 
-use punctual_cdr::{CdrError, CharSet, Encode, Encoder, Endian};
+use punctual_cdr::{CdrError, CodeSets, Encode, Encoder, Endian};
 use punctual_giop::{
     MessageHeader, MessageType, MessageWriter, RT_CORBA_PRIORITY, ReplyStatus, RequestHeader, ResponseFlags,
     ServiceContext, Version, align_body, encode_reply_header, encode_system_exception,
@@ -17,7 +17,7 @@ use crate::lane_data::LaneContext;
 pub(super) fn begin_reply<'b>(
     dispatcher: &RequestDispatcher,
     lane: &LaneContext,
-    char_set: CharSet,
+    code_sets: CodeSets,
     request: &RequestHeader<'_>,
     header: &MessageHeader,
     reply: &'b mut Vec<u8>,
@@ -28,7 +28,7 @@ pub(super) fn begin_reply<'b>(
         header.version,
         MessageType::Reply,
         Endian::NATIVE,
-        char_set,
+        code_sets,
         dispatcher.configuration.limits.max_message_size,
     );
     let mut encoder = writer.into_encoder();

@@ -32,7 +32,7 @@ pub(super) fn insert(
             header.version,
             MessageType::Reply,
             Endian::NATIVE,
-            serving.message.char_set,
+            serving.message.code_sets,
             serving.dispatcher.configuration.limits.max_message_size,
         );
         let encoder = writer.encoder();

@@ -51,7 +51,7 @@ pub(super) fn answer_request(
         return serving.refuse_expired(reply);
     }
     let arguments = Decoder::new(message.octets, header.endian)
-        .with_char_set(message.char_set)
+        .with_code_sets(message.code_sets)
         .with_arena(arena)
         .with_nesting_limit(dispatcher.configuration.limits.max_nesting)
         .with_decoded_limit(dispatcher.configuration.limits.max_decoded_size)
@@ -182,7 +182,7 @@ pub(super) fn refuse_request(
 ) -> Result<bool, MessageError> {
     let header = message.header;
     let (request, _) = RequestHeader::decode(message.octets, header).map_err(|_| MessageError)?;
-    let (encoder, reply_header) = begin_reply(dispatcher, lane, message.char_set, &request, header, reply)?;
+    let (encoder, reply_header) = begin_reply(dispatcher, lane, message.code_sets, &request, header, reply)?;
     fail(encoder, reply_header, exception, request.response)
 }
 

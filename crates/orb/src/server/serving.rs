@@ -192,7 +192,7 @@ impl<'r> Serving<'r> {
         begin_reply(
             dispatcher,
             lane,
-            message.char_set,
+            message.code_sets,
             &incoming.header,
             message.header,
             reply,

@@ -197,7 +197,7 @@ impl SupplierHandle {
         self.0.state.lock().is_suspended = suspended;
         let wanted = |applied| self.0.state.lock().wanted(applied);
         let mut applied = None;
-        // Without the lock, because the channel may end this proxy. What another thread sets meanwhile counts.
+        // Without the lock: the channel may end this proxy. What another thread sets meanwhile counts.
         while let Some((consumer, wanted)) = wanted(applied) {
             self.0.host.channel.core.suspend(&consumer, wanted);
             applied = Some(wanted);

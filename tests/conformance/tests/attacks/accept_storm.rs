@@ -270,7 +270,7 @@ fn assert_progress_during_a_storm(server: Server, attack: impl Fn() + Clone + Se
         connections += attackers.connections.load(Ordering::Relaxed);
     }
     println!("{alone} calls alone, {attacked} beside {connections} connections");
-    // Without bounds on a wake-up there is none; beside other programs, the attackers' share of the CPU counts.
+    // Without bounds on a wake-up there is none; the attackers' share of the CPU counts, too.
     assert!(
         attacked > 0 && attacked * 50 >= alone,
         "{attacked} calls of {alone}"

@@ -1,7 +1,7 @@
 //! Values of value types in a tree.
 
 use alloc::{string::String, sync::Arc, vec::Vec};
-use core::fmt;
+use core::{any::Any, fmt};
 
 use super::Value;
 
@@ -65,6 +65,11 @@ impl DynValue {
     /// Returns a number that no other value has at the same time.
     pub fn identity(&self) -> usize {
         Arc::as_ptr(&self.0) as usize
+    }
+
+    /// The object that all clones share.
+    pub(super) fn shared(&self) -> Arc<dyn Any + Send + Sync> {
+        Arc::clone(&self.0) as _
     }
 }
 

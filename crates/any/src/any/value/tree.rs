@@ -225,9 +225,11 @@ impl Initial {
             Kind::Double => Value::Double(number as f64),
             Kind::Enum => {
                 let ordinal = u32::try_from(number).map_err(|_| code.invalid())?;
-                let name = code.enumerators()?.nth(ordinal as usize);
+                // The names that are passed over count as memory, which bounds them.
+                self.take(ordinal as usize, code)?;
+                let name = code.unread_enumerators()?.nth(ordinal as usize);
                 let name = name.ok_or_else(|| code.error(CdrErrorKind::EnumOutOfRange))??;
-                Value::Enum(ordinal, self.name(name, code)?)
+                Value::Enum(ordinal, self.name(name.read()?, code)?)
             }
             _ => return Err(code.error(CdrErrorKind::TypeUnsupported)),
         })

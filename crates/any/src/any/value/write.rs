@@ -106,10 +106,10 @@ fn encode_object(
     let state = code.state()?;
     let mut failed = None;
     let written = encoder.value(
-        object.identity(),
+        Some(object.shared()),
         &ids,
         is_truncatable || ids.len() > 1,
-        |encoder| {
+        |encoder, _| {
             let written = encode_state(object, &state, encoder, depth);
             written.map_err(|error| {
                 failed = Some(error);

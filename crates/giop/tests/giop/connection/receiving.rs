@@ -3,14 +3,14 @@
 use std::time::Instant;
 
 use proptest::{collection::vec, prelude::*};
-use punctual_cdr::{CharSet, Endian};
+use punctual_cdr::{CdrErrorKind, CharSet, Decode, Decoder, Encode, Encoder, Endian, Text, WString};
 use punctual_giop::{
     connection::{Event, ReceivedReply, Refusal, ReplyBody, Role},
     *,
 };
 
 use super::pair::{Pair, Side, cancel, kinds, limits, locate_reply, locate_request, reply, request};
-use crate::messages::{ORDERS, VERSIONS, everywhere, header};
+use crate::messages::{ORDERS, VERSIONS, everywhere, header, message};
 
 #[test]
 fn every_message_of_a_client_is_an_event_octet_by_octet() {
@@ -134,6 +134,8 @@ fn a_taken_message_costs_no_memory_once_buffers_are_warm() {
     assert_ne!(memory[2], memory[3]);
 }
 
+const EUC_JP: u32 = 0x0003_0010;
+
 #[test]
 fn the_first_request_that_announces_code_sets_determines_them() {
     everywhere(|version, endian| {
@@ -151,10 +153,67 @@ fn the_first_request_that_announces_code_sets_determines_them() {
     });
     // A set that this side does not have.
     let mut pair = Pair::new(Version::V1_2);
-    pair.send_to_server(&request(Version::V1_2, Endian::Big, 0, Some(0x0001_0020)));
+    pair.send_to_server(&request(Version::V1_2, Endian::Big, 0, Some(EUC_JP)));
     pair.send_to_server(&request(Version::V1_2, Endian::Big, 1, Some(UTF_8)));
     pair.server_events(7).unwrap();
-    assert_eq!(pair.server.connection.receive.char_set(), CharSet::Latin1);
+    assert_eq!(pair.server.connection.receive.char_set(), CharSet::Ascii);
+}
+
+/// What is ASCII is the same in every code set for `char`.
+#[test]
+fn of_text_in_an_unknown_code_set_ascii_is_understood() {
+    let mut pair = Pair::new(Version::V1_2);
+    pair.send_to_server(&request(Version::V1_2, Endian::Big, 1, Some(EUC_JP)));
+    pair.server_events(7).unwrap();
+    let char_set = pair.server.connection.receive.char_set();
+    let decoded = |octets: &[u8]| {
+        let text = Text::decode(&mut Decoder::new(octets, Endian::Big).with_char_set(char_set));
+        text.map(drop).map_err(|error| error.kind)
+    };
+    assert_eq!(decoded(b"\0\0\0\x04abc\0"), Ok(()));
+    assert_eq!(decoded(b"\0\0\0\x03\xa4\xa2\0"), Err(CdrErrorKind::TextInvalid));
+}
+
+#[test]
+fn wide_text_in_an_unknown_code_set_is_refused() {
+    const UCS_4: u32 = 0x0001_0106;
+    for (wchar, refused) in [(UTF_16, false), (0, false), (UCS_4, true)] {
+        let mut pair = Pair::new(Version::V1_2);
+        pair.send_to_server(&announcing(wchar));
+        pair.server_events(7).unwrap();
+        let code_sets = pair.server.connection.receive.code_sets();
+        assert_eq!(code_sets.char, CharSet::Utf8);
+        let decoder = Decoder::new(b"\0\0\0\x04\0a\0b", Endian::Big).with_code_sets(code_sets);
+        let text = <WString>::decode(&mut decoder.clone()).map(WString::into_inner);
+        let passed = WString::pass(&mut decoder.clone(), None);
+        let mut octets = Vec::new();
+        let mut encoder = Encoder::new(&mut octets, Endian::Big).with_code_sets(code_sets);
+        let sent = <WString>::from("ab").encode(&mut encoder);
+        if refused {
+            assert_eq!(text.map_err(|error| error.kind), Err(CdrErrorKind::TextInvalid));
+            assert_eq!(passed.map_err(|error| error.kind), Err(CdrErrorKind::TextInvalid));
+            assert_eq!(
+                sent.map_err(|error| error.kind),
+                Err(CdrErrorKind::TextNotInCodeSet)
+            );
+        } else {
+            assert_eq!((text.as_deref(), passed, sent), (Ok("ab"), Ok(2), Ok(())));
+        }
+    }
+}
+
+/// A request that announces UTF-8, and this code set for wide text.
+fn announcing(wchar: u32) -> Vec<u8> {
+    message(Version::V1_2, MessageType::Request, Endian::Big, |encoder| {
+        let request = OutgoingRequest {
+            request_id: 1,
+            response: ResponseFlags::WithTarget,
+            target: TargetAddress::Key(b"key"),
+            operation: "cube",
+            contexts: &[ServiceContext::CodeSets { char: UTF_8, wchar }],
+        };
+        encode_request(encoder, Version::V1_2, &request).unwrap();
+    })
 }
 
 #[test]

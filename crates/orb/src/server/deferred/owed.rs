@@ -1,6 +1,6 @@
 //! A reply that is owed: what it takes to write and send it on any thread.
 
-use punctual_cdr::{CharSet, Decoder, Endian};
+use punctual_cdr::{CodeSets, Decoder, Endian};
 use punctual_giop::{
     MessageType, MessageWriter, ReplyStatus, ResponseFlags, ServiceContext, Version, encode_reply_header,
 };
@@ -23,7 +23,7 @@ pub(super) struct Owed {
     pub(super) kept: KeptRequest<RequestDispatcher>,
     pub(super) request_id: u32,
     pub(super) version: Version,
-    pub(super) char_set: CharSet,
+    pub(super) code_sets: CodeSets,
     /// The client waits for the reply.
     pub(super) is_awaited: bool,
     /// CORBA priority of its upcall.
@@ -118,7 +118,7 @@ impl Owed {
             version,
             kind,
             Endian::NATIVE,
-            self.char_set,
+            self.code_sets,
             max_message_size,
         );
         let mut encoder = writer.into_encoder();

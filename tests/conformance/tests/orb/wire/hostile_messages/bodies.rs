@@ -138,6 +138,13 @@ pub(super) const CASES: &[Case] = &[
         |_| native(|body| body.string(b"Hello, Andre")),
         Stays,
     ),
+    case(
+        "an unknown code set: other text is not",
+        ALL,
+        |dialect, f| announcing(dialect, EUC_JP, f, b"\xa4\xa2"),
+        |_| Exception(Kind::DataConversion, Minor::TEXT_INVALID, NO),
+        Stays,
+    ),
     // Exceptions of the servant.
     case(
         "user exception",
