@@ -176,8 +176,8 @@ impl RemoteSubscription {
     ///
     /// # Errors
     /// The name is empty or has more than 256 octets, or the call fails: a channel of another vendor knows no
-    /// names. [`EventError::ConsumerWithoutLane`]: the schedule has given the consumer a priority that no lane
-    /// of its pool has.
+    /// names. [`EventError::ConsumerWithoutLane`]: the schedule has given the consumer a priority that no
+    /// lane of its pool has.
     pub fn set_name(&self, name: &str) -> Result<(), EventError> {
         self.proxy().set_name(name)?;
         self.check_lane()

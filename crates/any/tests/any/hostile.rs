@@ -350,7 +350,7 @@ fn ids_that_cannot_be_copied_are_refused() {
     }
 }
 
-/// What is passed over needs no more memory when it is copied.
+/// A value that is passed over needs no more memory when it is copied.
 #[test]
 fn wide_text_at_the_limit_can_be_copied() {
     const LIMIT: usize = 10_000;

@@ -159,7 +159,7 @@ fn the_first_request_that_announces_code_sets_determines_them() {
     assert_eq!(pair.server.connection.receive.char_set(), CharSet::Ascii);
 }
 
-/// What is ASCII is the same in every code set for `char`.
+/// ASCII is the same in every code set for `char`.
 #[test]
 fn of_text_in_an_unknown_code_set_ascii_is_understood() {
     let mut pair = Pair::new(Version::V1_2);
