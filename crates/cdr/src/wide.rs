@@ -77,8 +77,8 @@ impl From<String> for WString {
 }
 
 impl WString {
-    /// Passes over a wide string, and appends it to another message, if there is one, in its form. It needs no
-    /// memory of its own, except in GIOP 1.1. Returns the number of its characters.
+    /// Passes over a wide string, and appends it to another message, if there is one, in its form. It needs
+    /// no memory of its own, except in GIOP 1.1. Returns the number of its characters.
     ///
     /// # Errors
     /// As when it is decoded and encoded.
