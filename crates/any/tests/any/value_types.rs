@@ -210,8 +210,8 @@ fn anys_may_be_split_between_chunks() {
             (-1_i32).encode(&mut encoder).unwrap();
             let arena = Arena::new();
             let decoder = Decoder::new(&octets, Endian::Big).with_arena(&arena);
-            let owned = of_state(decoder.clone(), |decoder| Any::decode(decoder));
-            let lent = of_state(decoder, |decoder| AnyView::decode(decoder));
+            let owned = of_state(decoder.clone(), Any::decode);
+            let lent = of_state(decoder, AnyView::decode);
             for any in [owned, lent.to_owned()] {
                 assert_eq!(any.type_code(), &code, "split at {split}");
                 let value = any.value().unwrap();

@@ -429,7 +429,11 @@ impl ReceiveHalf {
         // text.
         let code_sets = code_sets.map(|(char_id, wide_char_id)| CodeSets {
             wchar: wide_char_set_from_id(wide_char_id),
-            char: char_set_from_id(char_id).unwrap_or(CharSet::Ascii),
+            char: match char_id {
+                // None is as if there were no announcement.
+                0 => CharSet::Latin1,
+                id => char_set_from_id(id).unwrap_or(CharSet::Ascii),
+            },
         });
         let may_offer = matches!(self.offer, Offer::Awaited)
             && header.version >= Version::V1_2

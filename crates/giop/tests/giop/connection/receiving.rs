@@ -151,12 +151,14 @@ fn the_first_request_that_announces_code_sets_determines_them() {
             assert_eq!(pair.server.connection.receive.char_set(), in_force);
         }
     });
-    // A set that this side does not have.
-    let mut pair = Pair::new(Version::V1_2);
-    pair.send_to_server(&request(Version::V1_2, Endian::Big, 0, Some(EUC_JP)));
-    pair.send_to_server(&request(Version::V1_2, Endian::Big, 1, Some(UTF_8)));
-    pair.server_events(7).unwrap();
-    assert_eq!(pair.server.connection.receive.char_set(), CharSet::Ascii);
+    // A set that this side does not have, and none.
+    for (announced, in_force) in [(EUC_JP, CharSet::Ascii), (0, CharSet::Latin1)] {
+        let mut pair = Pair::new(Version::V1_2);
+        pair.send_to_server(&request(Version::V1_2, Endian::Big, 0, Some(announced)));
+        pair.send_to_server(&request(Version::V1_2, Endian::Big, 1, Some(UTF_8)));
+        pair.server_events(7).unwrap();
+        assert_eq!(pair.server.connection.receive.char_set(), in_force);
+    }
 }
 
 /// ASCII is the same in every code set for `char`.
