@@ -41,10 +41,17 @@ pub enum Order {
     /// Order of arrival (`FIFO`, `STATIC_DISPATCHING`).
     #[default]
     Arrival,
-    /// The earliest deadline first (`DEADLINE`); among equals the more important, then the earlier one.
+    /// The earliest deadline first (`DEADLINE`), also if it has passed, as under
+    /// [`EarliestDeadlineFirst`](punctual_sched::dynamic::EarliestDeadlineFirst); among equals the more
+    /// important, then the earlier one.
     Deadline,
     /// The smallest laxity first, the time by which the beginning can still be delayed (`LAXITY`); among
     /// equals the more important, then the earlier one.
+    ///
+    /// Commands that can no longer be in time, whose laxity is negative, come last, in the same order: first,
+    /// they would make others late as well. This is the order of
+    /// [`MaximumUrgencyFirst`](punctual_sched::dynamic::MaximumUrgencyFirst) among equally critical work.
+    /// Those that [`Level::shedding`] cancels are cancelled at once. Source: \[Gill 2004\] section 3.2.
     Laxity,
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     cmp::{Ordering, Reverse},
-    collections::BinaryHeap,
+    collections::{BinaryHeap, binary_heap::PeekMut},
     time::Duration,
 };
 
@@ -29,15 +29,22 @@ pub(crate) enum Next<C> {
     Cancel(Queued<C>),
     /// It will be retried: check the queue again.
     Deferred,
+    /// Hopeless commands have been set aside: let others have the lock, and check the queue again.
+    SetAside,
     /// Wait until this time, unless a command arrives earlier.
     Wait(Option<Time>),
 }
+
+/// Maximum number of hopeless commands that are set aside while the lock is held.
+const SET_ASIDE_AT_ONCE: usize = 16;
 
 /// Commands of one level. Adding and taking one takes O(log capacity) steps and allocates nothing.
 #[derive(Debug)]
 pub(crate) struct Queue<C> {
     order: Order,
     ready: BinaryHeap<Ranked<C>>,
+    /// Hopeless commands that are executed nevertheless, under [`Order::Laxity`]: after all that are ready.
+    hopeless: BinaryHeap<Ranked<C>>,
     /// Retries whose time has not come.
     deferred: BinaryHeap<Ranked<C>>,
 }
@@ -53,10 +60,14 @@ impl<C> Queue<C> {
     /// Reserves memory for the commands of a level.
     pub(crate) fn of(level: &Level) -> Self {
         let may_retry = level.shedding.retry_after(0).is_some();
+        // A command that is retried from a checkpoint may find its place taken.
+        let most = level.capacity + if may_retry { level.threads } else { 0 };
+        let room = |is_needed: bool| BinaryHeap::with_capacity(if is_needed { most } else { 0 });
         Self {
             order: level.order,
-            ready: BinaryHeap::with_capacity(level.capacity),
-            deferred: BinaryHeap::with_capacity(if may_retry { level.capacity } else { 0 }),
+            ready: room(true),
+            hopeless: room(level.order == Order::Laxity),
+            deferred: room(may_retry),
         }
     }
 
@@ -65,12 +76,13 @@ impl<C> Queue<C> {
         Self {
             order: Order::Arrival,
             ready: BinaryHeap::new(),
+            hopeless: BinaryHeap::new(),
             deferred: BinaryHeap::new(),
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.ready.len() + self.deferred.len()
+        self.ready.len() + self.hopeless.len() + self.deferred.len()
     }
 
     pub(crate) fn push(&mut self, queued: Queued<C>) {
@@ -90,7 +102,11 @@ impl<C> Queue<C> {
             let due = self.deferred.pop().expect("just seen").queued;
             self.push(due);
         }
-        let Some(Ranked { queued, .. }) = self.ready.pop() else {
+        if self.order == Order::Laxity && !self.set_aside(now, shedding) {
+            return Next::SetAside;
+        }
+        let first = self.ready.pop().or_else(|| self.hopeless.pop());
+        let Some(Ranked { queued, .. }) = first else {
             return Next::Wait(self.deferred.peek().map(|first| first.rank.0.0));
         };
         let work = queued.qos.timed_work();
@@ -101,6 +117,26 @@ impl<C> Queue<C> {
             Ok(()) => Next::Deferred,
             Err(queued) => Next::Cancel(queued),
         }
+    }
+
+    /// Sets hopeless commands aside that are executed nevertheless: with their negative laxity they would make
+    /// those late that can still be in time. Returns `false` if there may be more of them.
+    ///
+    /// The first one that the policy cancels stays first, so that it frees its place at once.
+    fn set_aside(&mut self, now: Time, shedding: SheddingPolicy) -> bool {
+        for _ in 0..SET_ASIDE_AT_ONCE {
+            let Some(first) = self.ready.peek_mut() else {
+                return true;
+            };
+            let work = first.queued.qos.timed_work();
+            if !work.is_hopeless(Duration::ZERO, now)
+                || shedding.sheds(&work, Duration::ZERO, now, SheddingPoint::Dispatch)
+            {
+                return true;
+            }
+            self.hopeless.push(PeekMut::pop(first));
+        }
+        false
     }
 
     /// Defers a hopeless command to its next attempt; returns it if it has none left.
@@ -129,10 +165,11 @@ impl<C> Queue<C> {
         let oldest = self
             .ready
             .iter()
+            .chain(&self.hopeless)
             .chain(&self.deferred)
             .map(|any| any.queued.sequence)
             .min()?;
-        for heap in [&mut self.ready, &mut self.deferred] {
+        for heap in [&mut self.ready, &mut self.hopeless, &mut self.deferred] {
             if heap.iter().any(|any| any.queued.sequence == oldest) {
                 let mut all = std::mem::take(heap).into_vec();
                 let place = all.iter().position(|any| any.queued.sequence == oldest)?;
@@ -146,7 +183,7 @@ impl<C> Queue<C> {
 
     /// Takes all commands, with the time until which they are deferred.
     pub(crate) fn drain(&mut self, mut take: impl FnMut(Queued<C>, Option<Time>)) {
-        for Ranked { queued, .. } in self.ready.drain() {
+        for Ranked { queued, .. } in self.ready.drain().chain(self.hopeless.drain()) {
             take(queued, None);
         }
         for Ranked { queued, rank } in self.deferred.drain() {
@@ -161,6 +198,13 @@ impl<C> Queue<C> {
             Some(begins) => {
                 let rank = Reverse((begins, Reverse(0), queued.sequence));
                 self.deferred.push(Ranked { rank, queued });
+            }
+        }
+        // What exceeds the level's capacity can be moved without memory, too. Heaps without any are not used.
+        let all = self.len();
+        for heap in [&mut self.ready, &mut self.hopeless, &mut self.deferred] {
+            if heap.capacity() > 0 {
+                heap.reserve(all - heap.len());
             }
         }
     }

@@ -68,6 +68,7 @@ impl<C: Command> Worker<C> {
         match slot.queue.next(now(), shedding) {
             Next::Wait(until) => self.wait(state, until),
             Next::Deferred => slot.statistics.retried += 1,
+            Next::SetAside => PiMutexGuard::unlocked(state, || {}),
             Next::Cancel(mut queued) => {
                 slot.statistics.cancelled_before += 1;
                 state.executing += 1;

@@ -2,6 +2,7 @@
 
 mod allocations;
 mod ends;
+mod hopeless;
 mod order;
 mod overflow;
 mod priorities;

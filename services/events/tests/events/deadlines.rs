@@ -112,9 +112,9 @@ fn late_events_are_delivered_and_counted_without_a_policy() {
     assert_eq!(late.statistics().undelivered.cancelled, 0);
 }
 
-#[test]
-fn a_lane_serves_by_deadline_and_consumers_without_one_last() {
-    let channel = channel(Order::Deadline, SHEDS);
+/// Order in which a lane serves consumers 1, 2, ... with these deadlines, of which it has one event each.
+fn served(lane_order: Order, shedding: SheddingPolicy, deadlines: [Option<Duration>; 4]) -> Vec<u8> {
+    let channel = channel(lane_order, shedding);
     let order: Noted = Noted::default();
     let consumer = |number: u8, deadline: Option<Duration>| {
         let order = Arc::clone(&order);
@@ -127,17 +127,29 @@ fn a_lane_serves_by_deadline_and_consumers_without_one_last() {
             .each(move |_| order.lock().unwrap().push(number))
             .unwrap()
     };
-    let _consumers = [
-        consumer(1, None),
-        consumer(2, Some(2 * LONG)),
-        consumer(3, Some(LONG)),
-        consumer(4, Some(3 * LONG)),
-    ];
+    let numbered = (1..).zip(deadlines);
+    let _consumers: Vec<_> = numbered
+        .map(|(number, deadline)| consumer(number, deadline))
+        .collect();
     let (_blocks, release) = blocked(&channel);
     channel.push_octets(TRACK, b"x").unwrap();
     drop(release);
     eventually("all", || order.lock().unwrap().len() == 4);
-    assert_eq!(*order.lock().unwrap(), [3, 2, 4, 1]);
+    order.lock().unwrap().clone()
+}
+
+#[test]
+fn a_lane_serves_by_deadline_and_consumers_without_one_last() {
+    let deadlines = [None, Some(2 * LONG), Some(LONG), Some(3 * LONG)];
+    assert_eq!(served(Order::Deadline, SHEDS, deadlines), [3, 2, 4, 1]);
+}
+
+#[test]
+fn a_lane_by_laxity_serves_what_is_late_last() {
+    let never = SheddingPolicy::never();
+    let deadlines = [Some(Duration::ZERO), Some(2 * LONG), None, Some(LONG)];
+    assert_eq!(served(Order::Laxity, never, deadlines), [4, 2, 3, 1]);
+    assert_eq!(served(Order::Deadline, never, deadlines), [1, 4, 2, 3]);
 }
 
 /// An event that overflow has removed does not take the next one with it.

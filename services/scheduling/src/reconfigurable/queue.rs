@@ -7,6 +7,6 @@ pub enum Queue {
     Static,
     /// Earliest deadline first: `DEADLINE_DISPATCHING`.
     Deadline,
-    /// Least laxity first: `LAXITY_DISPATCHING`.
+    /// Least laxity first, and what can no longer be in time last: `LAXITY_DISPATCHING`.
     Laxity,
 }

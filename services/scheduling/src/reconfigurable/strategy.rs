@@ -11,7 +11,9 @@ pub enum Strategy {
     Rms,
     /// The lowest rates of all sources first, then the next ones; a static level per period.
     RmsFair,
-    /// The most critical first, each source with all its rates; a level per criticality, by laxity within.
+    /// The most critical first, each source with all its rates; a level per criticality, by laxity within:
+    /// what can no longer be in time follows what still can, as under
+    /// [`MaximumUrgencyFirst`](punctual_sched::dynamic::MaximumUrgencyFirst).
     Muf,
     /// The lowest rates of all sources first, the most critical ones first; a level per criticality, by
     /// laxity within.

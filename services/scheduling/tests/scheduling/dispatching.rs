@@ -42,8 +42,13 @@ fn levels_deadlines_and_criticality_are_those_of_the_schedule() {
     let critical = scheduler
         .add(source("critical", Criticality::VeryHigh, &[50], 5))
         .unwrap();
-    let slow = scheduler.add(source("slow", Criticality::Low, &[80], 5)).unwrap();
-    let fast = scheduler.add(source("fast", Criticality::Low, &[40], 5)).unwrap();
+    // So slow that nothing is late here.
+    let slow = scheduler
+        .add(source("slow", Criticality::Low, &[80_000], 5))
+        .unwrap();
+    let fast = scheduler
+        .add(source("fast", Criticality::Low, &[40_000], 5))
+        .unwrap();
     let refused = scheduler
         .add(source("refused", Criticality::Low, &[10], 10))
         .unwrap();
