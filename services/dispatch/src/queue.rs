@@ -119,8 +119,8 @@ impl<C> Queue<C> {
         }
     }
 
-    /// Sets hopeless commands aside that are executed nevertheless: with their negative laxity they would make
-    /// those late that can still be in time. Returns `false` if there may be more of them.
+    /// Sets hopeless commands aside that are executed nevertheless: with their negative laxity they would
+    /// make those late that can still be in time. Returns `false` if there may be more of them.
     ///
     /// The first one that the policy cancels stays first, so that it frees its place at once.
     fn set_aside(&mut self, now: Time, shedding: SheddingPolicy) -> bool {
