@@ -158,8 +158,8 @@ impl EventChannel {
         self.core.statistics()
     }
 
-    /// Disconnects all consumers and ends all threads of the channel. Waits
-    /// [`ending`](ChannelLimits::ending) at most for callbacks that are being executed.
+    /// Disconnects all consumers and ends all threads of the channel. Tells consumers of other processes for
+    /// [`ending`](ChannelLimits::ending) at most, and waits as long for callbacks that are being executed.
     pub fn destroy(&self) {
         self.core.destroy();
     }
@@ -420,9 +420,11 @@ impl Core {
             std::mem::take(&mut *subscriptions)
         };
         self.threads.backlogs().iter().for_each(|backlog| backlog.clear());
+        let deadline = time::later(Instant::now(), self.limits.ending);
         for consumer in subscriptions.consumers() {
             if consumer.disconnect()
                 && let Exit::Sink(sink) = &consumer.exit
+                && Instant::now() < deadline
             {
                 at_priority(consumer.priority(), || sink.disconnected());
             }

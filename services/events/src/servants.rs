@@ -117,8 +117,14 @@ impl Host {
         };
         match admit() || self.remove_unconnected() && admit() {
             true => Ok(()),
-            false => Err(limit_exceeded()),
+            false => Err(self.refuse()),
         }
+    }
+
+    /// Counts a request of a client beyond a limit, and returns its exception.
+    fn refuse(&self) -> SystemException {
+        self.channel.core.counters.refusals.count_limit();
+        limit_exceeded()
     }
 
     fn max_proxies(&self) -> usize {
@@ -174,8 +180,12 @@ impl ChannelServant for Channel {
 
     fn append_observer(&self, observer: Option<ObserverRef>) -> Result<u32, AppendObserverError> {
         let core = &self.host.channel.core;
-        let handle = observer.and_then(|observer| core.observers.append(observer, &core.demand()));
-        handle.ok_or_else(|| CantAppendObserver {}.into())
+        let observer = observer.ok_or(CantAppendObserver {})?;
+        let handle = core.observers.append(observer, &core.demand());
+        handle.ok_or_else(|| {
+            core.counters.refusals.count_limit();
+            CantAppendObserver {}.into()
+        })
     }
 
     fn remove_observer(&self, handle: u32) -> Result<(), RemoveObserverError> {
@@ -204,8 +214,7 @@ struct ForConsumers(Arc<Host>);
 
 impl ConsumerAdmin for ForConsumers {
     fn obtain_push_supplier(&self) -> Result<Option<ProxyPushSupplierRef>, SystemException> {
-        let refusals = &self.0.channel.core.counters.refusals;
-        self.0.admit_proxy().inspect_err(|_| refusals.count_limit())?;
+        self.0.admit_proxy()?;
         PushSupplierProxy::activate(&self.0)
             .map(Some)
             .inspect_err(|_| self.0.release_proxy())

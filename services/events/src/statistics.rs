@@ -34,7 +34,7 @@ pub struct ChannelStatistics {
     pub last_disconnected: Option<ConsumerStatistics>,
     /// Events that did not reach their consumers, of all consumers since the channel was built.
     pub undelivered: Undelivered,
-    /// Subscriptions that were refused.
+    /// Subscriptions and other connections that were refused.
     pub refusals: Refusals,
     /// Number of suppliers that are connected through the ORB.
     pub suppliers: u64,
@@ -58,7 +58,7 @@ pub struct Undelivered {
     pub cancelled: u64,
 }
 
-/// Numbers of subscriptions that a channel has refused, by the reason.
+/// Numbers of subscriptions and other connections of clients that a channel has refused, by the reason.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Refusals {
     /// Filters that are too deep.
@@ -67,7 +67,8 @@ pub struct Refusals {
     pub length: u64,
     /// Dependencies that are no filter, and consumers that are no object.
     pub malformed: u64,
-    /// All other limits: number of consumers, proxies or gateways, elements and timeouts, interval, queue.
+    /// All other limits: number of consumers, proxies, observers or gateways; elements, announced types and
+    /// timeouts; interval; queue.
     pub limit: u64,
 }
 

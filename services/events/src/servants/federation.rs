@@ -52,7 +52,7 @@ impl Federation {
                     .is_some_and(|used| used.elapsed() > limits.gateways.kept_for)
             };
             let unused = inboxes.iter().position(|(state, _)| idle(state));
-            let (state, _) = inboxes.swap_remove(unused.ok_or_else(limit_exceeded)?);
+            let (state, _) = inboxes.swap_remove(unused.ok_or_else(|| host.refuse())?);
             state.close(host);
         }
         host.channel.core.remember_events();

@@ -343,7 +343,7 @@ impl PushConsumerProxy {
         }
         if !was_admitted {
             state.supplier = Supplier::None;
-            return Err(limit_exceeded().into());
+            return Err(self.host.refuse().into());
         }
         state.supplier = Supplier::Connected(types);
         core.count_supplier(true);
@@ -430,7 +430,7 @@ impl ProxyPushConsumer for ConsumerHandle {
         let Self(proxy) = self;
         let core = &proxy.host.channel.core;
         if qos.publications.len() > core.limits.filter.elements {
-            return Err(limit_exceeded().into());
+            return Err(proxy.host.refuse().into());
         }
         let types: Vec<EventType> = match qos.is_gateway {
             true => Vec::new(),

@@ -181,6 +181,7 @@ fn elements_of_all_filters_and_announced_types_are_limited() {
     let announce = |number| channel.supplier(&types(number).collect::<Vec<_>>());
     let suppliers = [10, 10].map(|number| announce(number).unwrap());
     assert!(announce(11).is_err());
+    assert_eq!(host.channel.statistics().refusals.limit, 2);
     assert_eq!(host.channel.statistics().suppliers, 2);
     drop(suppliers);
     assert!(announce(10).is_ok());
