@@ -298,7 +298,7 @@ fn nil_references_and_bad_input() {
     let mut encoder = Encoder::new(&mut octets, Endian::Big);
     false.encode(&mut encoder).unwrap();
     encoder
-        .value(1, &["IDL:abstracts/Nameless:1.0"], false, |encoder| {
+        .value(None, &["IDL:abstracts/Nameless:1.0"], false, |encoder, _| {
             0_u8.encode(encoder)
         })
         .unwrap();
