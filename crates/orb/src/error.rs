@@ -19,7 +19,7 @@ use crate::InvalidPolicy;
 /// let orb = Orb::builder().build()?;
 /// let radar = orb.root_poa().child("radar").build()?;
 /// match orb.root_poa().child("radar").build() {
-///     Err(OrbError::AdapterName(name)) => assert_eq!(name, "radar"),
+///     Err(OrbError::AdapterAlreadyExists(name)) => assert_eq!(name, "radar"),
 ///     _ => unreachable!("the name is taken"),
 /// }
 /// assert!(matches!(Orb::builder().listen("localhost:2809").build(), Err(OrbError::Address(_))));
@@ -34,9 +34,13 @@ pub enum OrbError {
     /// The adapter has been destroyed.
     #[error("the adapter has been destroyed; create another one with `child`")]
     AdapterDestroyed,
-    /// The adapter's name is empty, too long, contains `/`, or its parent has a child of this name.
+    /// The adapter's parent has a child of this name.
+    #[error("an adapter named `{0}` already exists here; choose another name, or destroy that adapter first")]
+    AdapterAlreadyExists(String),
+    /// The adapter's name is empty, too long, or contains `/`.
     #[error(
-        "`{0}` is not a valid name for a new adapter; choose an unused, non-empty name without `/` that is shorter than 1,000 octets"
+        "`{0}` is not a valid name for an adapter; choose a non-empty name without `/` that is shorter than \
+         1,000 octets"
     )]
     AdapterName(String),
     /// An object with this id is active in the adapter.
@@ -238,6 +242,7 @@ impl OrbError {
             Self::PriorityNotServed(_) => (Kind::BadParam, Minor::NONE),
             Self::PriorityTaken { .. } => (Kind::BadInvOrder, Minor::NONE),
             Self::Reference(exception) => return *exception,
+            Self::AdapterAlreadyExists(_) => (Kind::BadInvOrder, Minor::NONE),
             Self::Address(_) | Self::AdapterName(_) | Self::ThreadPool(_) => (Kind::BadParam, Minor::NONE),
             Self::InvalidThreadPool | Self::QueueWithoutRoom => (Kind::BadParam, Minor::NONE),
             Self::KeyTooLong { .. } => (Kind::ImpLimit, Minor::NONE),

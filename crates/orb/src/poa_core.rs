@@ -93,8 +93,10 @@ impl PoaCore {
         if self.is_destroyed() {
             return Err(OrbError::AdapterDestroyed);
         }
-        let taken = children.iter().any(|child| child.path == path);
-        if taken || name.is_empty() || name.contains('/') || path.len() > MAX_PATH {
+        if children.iter().any(|child| child.path == path) {
+            return Err(OrbError::AdapterAlreadyExists(name.to_owned()));
+        }
+        if name.is_empty() || name.contains('/') || path.len() > MAX_PATH {
             return Err(OrbError::AdapterName(name.to_owned()));
         }
         let child = Arc::new(make(path));

@@ -53,7 +53,7 @@ pub enum LockDenied {
     /// The process may lock only a limited amount.
     #[error(
         "memory not locked: without CAP_IPC_LOCK the limit is {limit_bytes} bytes, beyond which every allocation \
-         would fail; run `sudo setcap cap_ipc_lock+ep BINARY`, or set `ulimit -l` to unlimited"
+         would fail; run `sudo setcap cap_sys_nice,cap_ipc_lock+ep BINARY`, or set `ulimit -l` to unlimited"
     )]
     Limited {
         /// The limit of locked memory (RLIMIT_MEMLOCK) in bytes.

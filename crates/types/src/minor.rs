@@ -152,7 +152,7 @@ macro_rules! table {
 // A new code gets a new number; the number of a removed code is not used again.
 table! {
     TARGET_KEY_UNKNOWN = 1, ObjectNotExist,
-        "no object is known under this object key; obtain a new reference";
+        "no object is known under this object key: the server has not activated it, or has restarted; obtain a new reference";
     OBJECT_DEACTIVATED = 2, ObjectNotExist,
         "the object has been deactivated; obtain a new reference from the server";
     OPERATION_UNKNOWN = 3, BadOperation,

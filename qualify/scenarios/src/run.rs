@@ -133,6 +133,10 @@ impl<'b> Run<'b> {
             if !measured.outcome.is_unfit() || testbed.interrupted().is_some() || self.obstacle.is_some() {
                 break;
             }
+            // No repetition gives a real-time result.
+            if !measured.outcome.machine().is_realtime() {
+                break;
+            }
             let reasons: Vec<String> = measured.outcome.doubts().collect();
             testbed
                 .progress

@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_harness::{
     Interruption, MachineFacts, Outcome, Progress, Supervisor, child::Failure, supervisor::Preparation,
 };
-use punctual_os::{CpuSet, TaskId, affinity};
+use punctual_os::{CpuSet, TaskId, affinity, rights};
 use punctual_system::signals::TerminationSignal;
 
 use crate::{control::Control, error::Error, length::Length, settings::Settings};
@@ -76,6 +76,12 @@ impl Testbed {
         let interruption = Interruption::watch()?;
         let places = Places::find()?;
         let progress = Progress::start(title, expected);
+        let rights = rights::probe();
+        if let (false, Some(remedy)) = (rights.realtime, rights.advice().first()) {
+            progress.note(format!(
+                "no right to real-time scheduling: no result is a real-time one; to grant it: {remedy}"
+            ));
+        }
         let supervisor = Preparation::new(places.pinned.clone())
             .leave_system_alone(settings.leave_system_alone)
             .start()?;

@@ -47,9 +47,11 @@ pub enum Cancellation {
 }
 
 /// A command can no longer meet its deadline.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, Eq, PartialEq, thiserror::Error)]
 #[error("the command can no longer meet its deadline")]
 pub struct Hopeless;
+
+punctual_types::debug_as_display!(Hopeless);
 
 /// Urgency of a command. Corresponds to Kokyu's `QoSDescriptor`.
 ///

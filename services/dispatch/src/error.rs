@@ -3,7 +3,7 @@
 use std::{fmt, io};
 
 /// A dispatcher that cannot be built or reconfigured.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum DispatchError {
     /// No level was given.
     #[error("a dispatcher needs at least one level: add `.level(Level::new(0))`")]
@@ -45,7 +45,7 @@ pub struct Rejected<C> {
 }
 
 /// Why a command was not queued.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, Eq, PartialEq, thiserror::Error)]
 pub enum Rejection {
     /// The queue of its level is full.
     #[error(
@@ -61,6 +61,8 @@ pub enum Rejection {
     #[error("the dispatcher has been shut down")]
     ShutDown,
 }
+
+punctual_types::debug_as_display!(DispatchError, Rejection);
 
 impl<C> fmt::Debug for Rejected<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

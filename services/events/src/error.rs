@@ -6,7 +6,7 @@ use punctual_dispatch::DispatchError;
 use crate::FilterError;
 
 /// An operation of a channel that failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum EventError {
     /// The filter of a subscription cannot be used.
     #[error("subscription refused: {0}")]
@@ -51,6 +51,13 @@ pub enum EventError {
         .0.value()
     )]
     Shedding(punctual::Priority),
+    /// The adapter for objects of the event service expects ids from users.
+    #[error(
+        "the event service creates objects without stating their ids, and this adapter has `user_ids`; choose \
+         one without `persistent` and `user_ids` (a channel published with `Orb::publish` has the same URL \
+         after a restart nevertheless)"
+    )]
+    UserIds,
     /// The channel has no lanes.
     #[error("the channel has no lanes to reconfigure; build it with `Dispatching::Lanes`")]
     WithoutLanes,
@@ -74,7 +81,7 @@ pub enum EventError {
     Content(#[from] AnyError),
     /// The ORB refused an object.
     #[error(transparent)]
-    Orb(#[from] OrbError),
+    Orb(OrbError),
     /// A call to a channel or from it failed.
     #[error(transparent)]
     Call(#[from] SystemException),
@@ -96,6 +103,18 @@ pub enum EventError {
     /// A channel refused a subscription or publication.
     #[error("the channel refused: {0}")]
     Refused(String),
+}
+
+punctual_types::debug_as_display!(EventError);
+
+impl From<OrbError> for EventError {
+    fn from(error: OrbError) -> Self {
+        match error {
+            // Objects of the event service state no ids.
+            OrbError::WrongPolicy(_) => Self::UserIds,
+            error => Self::Orb(error),
+        }
+    }
 }
 
 /// The exception of an operation that exceeded a limit of the channel.

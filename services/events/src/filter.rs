@@ -328,7 +328,7 @@ impl Default for FilterLimits {
 }
 
 /// A filter that cannot be used.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, Eq, PartialEq, thiserror::Error)]
 pub enum FilterError {
     /// The expression is too deep.
     #[error(
@@ -395,6 +395,8 @@ pub enum FilterError {
         children: i32,
     },
 }
+
+punctual_types::debug_as_display!(FilterError);
 
 #[cfg(test)]
 mod tests;

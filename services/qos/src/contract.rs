@@ -66,7 +66,7 @@ pub struct Transition {
 }
 
 /// A contract that cannot be kept.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[derive(Clone, Eq, PartialEq, thiserror::Error)]
 pub enum ContractError {
     /// Values could lie outside all regions.
     #[error("contract `{0}`: its last region has bounds, so that some values lie in none; add one without")]
@@ -98,6 +98,8 @@ pub enum ContractError {
         condition: String,
     },
 }
+
+punctual_types::debug_as_display!(ContractError);
 
 /// Description of a [`Contract`].
 pub struct ContractBuilder {

@@ -74,7 +74,7 @@ pub struct Selected {
 }
 
 /// A need that cannot be examined.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[derive(Clone, Eq, PartialEq, thiserror::Error)]
 pub enum RateManagerError {
     /// No operation has this id.
     #[error(transparent)]
@@ -83,6 +83,8 @@ pub enum RateManagerError {
     #[error("operation `{0}` follows others and has no rate of its own; adapt those that it depends on")]
     NoRate(String),
 }
+
+punctual_types::debug_as_display!(RateManagerError);
 
 impl RateManager {
     /// Manages the rates of a scheduler's operations, and computes its schedule.

@@ -1,7 +1,5 @@
 //! Errors of scheduling by name.
 
-use std::fmt;
-
 use punctual::{OrbError, SystemException};
 use thiserror::Error;
 
@@ -38,19 +36,7 @@ impl UnknownName {
     }
 }
 
-/// `fn main() -> Result<…>` prints the message.
-impl fmt::Debug for UnknownName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-/// `fn main() -> Result<…>` prints the message.
-impl fmt::Debug for SchedulingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+punctual_types::debug_as_display!(UnknownName, SchedulingError);
 
 /// Lists names in backquotes, or `none`.
 pub(crate) fn list(names: &[String]) -> String {

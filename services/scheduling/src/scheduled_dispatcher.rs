@@ -59,7 +59,7 @@ pub struct ScheduledDispatcher<C: Command> {
 type Configure = dyn Fn(usize, Level) -> Level + Send + Sync;
 
 /// Why a schedule did not come into force.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum NotAdopted {
     /// There is an [objection](ReconfigurableScheduler::objection) to it.
     #[error("the schedule does not come into force, and the one before stays: {0}; or disable what may stop")]
@@ -68,6 +68,8 @@ pub enum NotAdopted {
     #[error(transparent)]
     Dispatch(#[from] DispatchError),
 }
+
+punctual_types::debug_as_display!(NotAdopted);
 
 /// Why an execution was not queued.
 #[derive(thiserror::Error)]

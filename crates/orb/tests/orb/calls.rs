@@ -490,7 +490,7 @@ fn user_ids_and_persistent_objects_are_found_by_name() {
     ));
     assert!(matches!(
         first.root_poa().child("store").build(),
-        Err(OrbError::AdapterName(_))
+        Err(OrbError::AdapterAlreadyExists(_))
     ));
     let runner = first.clone();
     let run = thread::spawn(move || runner.run());

@@ -11,6 +11,7 @@ use crate::DecodeReply;
 pub struct Reply {
     pub(super) result: Any,
     pub(super) outputs: Vec<(String, Any)>,
+    pub(super) undecoded: usize,
 }
 
 impl Reply {
@@ -28,6 +29,12 @@ impl Reply {
     /// Returns names and values of the `inout` and `out` parameters, in order.
     pub fn outputs(&self) -> &[(String, Any)] {
         &self.outputs
+    }
+
+    /// Returns how many octets of the reply follow the results. If there are any, the request probably states
+    /// other types than the server's IDL.
+    pub fn undecoded(&self) -> usize {
+        self.undecoded
     }
 }
 
@@ -56,7 +63,11 @@ impl DecodeReply<Reply, RequestError> for Signature {
         for (name, of) in &self.outputs {
             outputs.push((name.clone(), Any::decode_value(of, decoder)?));
         }
-        Ok(Reply { result, outputs })
+        Ok(Reply {
+            result,
+            outputs,
+            undecoded: decoder.remaining(),
+        })
     }
 
     fn exception(

@@ -104,7 +104,13 @@ impl fmt::Display for Verdict<'_> {
                 None => write!(f, "NOT JUDGED: ")?,
                 Some(kind) => {
                     let reasons: Vec<&str> = self.doubts.iter().map(|doubt| doubt.reason.as_str()).collect();
-                    write!(f, "{}: {}; ", kind.to_string().to_uppercase(), reasons.join("; "))?;
+                    let rights = if self.machine.is_realtime() {
+                        ""
+                    } else {
+                        "no real-time rights; "
+                    };
+                    let kind = kind.to_string().to_uppercase();
+                    write!(f, "{kind}: {rights}{}; ", reasons.join("; "))?;
                 }
             },
             3 => write!(f, "NOT REAL-TIME: ")?,
@@ -113,7 +119,7 @@ impl fmt::Display for Verdict<'_> {
         }
         self.claims_line(f)?;
         match self.machine.remedies.first() {
-            Some(remedy) if self.exit_code() == 3 => write!(f, "; to run it in real time: {remedy}"),
+            Some(remedy) if !self.machine.is_realtime() => write!(f, "; to run it in real time: {remedy}"),
             _ => Ok(()),
         }
     }

@@ -454,3 +454,19 @@ fn an_event_that_arrives_on_two_ways_is_delivered_once() {
     );
     assert_eq!(hosts[1].channel.statistics().received, 100);
 }
+
+#[test]
+fn an_adapter_whose_users_choose_ids_is_refused_with_a_remedy() {
+    let orb = Orb::builder().listen("iiop://localhost").build().unwrap();
+    let poa = orb.root_poa().child("events").user_ids().build().unwrap();
+    let channel = EventChannel::builder().build().unwrap();
+    let refused = channel.serve(&orb, &poa).unwrap_err();
+    assert!(matches!(refused, EventError::UserIds), "{refused}");
+    assert!(
+        refused
+            .to_string()
+            .contains("without `persistent` and `user_ids`"),
+        "{refused}"
+    );
+    assert_eq!(format!("{refused:?}"), refused.to_string());
+}

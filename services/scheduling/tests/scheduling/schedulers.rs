@@ -228,7 +228,7 @@ fn unknown_names_and_a_wrong_adapter_are_refused() {
     let again = pools.create_poa(&orb.root_poa(), "tracks");
     assert!(matches!(
         again,
-        Err(SchedulingError::Orb(OrbError::AdapterName(_)))
+        Err(SchedulingError::Orb(OrbError::AdapterAlreadyExists(_)))
     ));
 }
 

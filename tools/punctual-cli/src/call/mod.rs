@@ -213,7 +213,22 @@ fn call(options: &Options) -> Result<String, Failed> {
         {
             Ok("true".to_owned())
         }
-        reply => show(&reply?).map_err(|error| Failed::Unreadable(format!("the reply has come: {error}"))),
+        reply => {
+            let reply = reply?;
+            warn_of_undecoded(&operation, &reply);
+            show(&reply).map_err(|error| Failed::Unreadable(format!("the reply has come: {error}")))
+        }
+    }
+}
+
+/// Warns on standard error if the reply is longer than its results.
+fn warn_of_undecoded(operation: &Operation, reply: &Reply) {
+    if reply.undecoded() > 0 {
+        let octets = reply.undecoded();
+        eprintln!(
+            "warning: {octets} octets of the reply to `{operation}` follow the stated results; is this the \
+             IDL of the server?"
+        );
     }
 }
 

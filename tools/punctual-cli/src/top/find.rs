@@ -54,6 +54,19 @@ fn open_sockets() -> Vec<PathBuf> {
 }
 
 fn nothing(pid: Option<u32>) -> String {
+    if let Some(pid) = pid {
+        match fs::metadata(format!("/proc/{pid}")) {
+            Err(_) => return format!("there is no process {pid}"),
+            Ok(process) if process.uid() != geteuid().as_raw() => {
+                let uid = process.uid();
+                return format!(
+                    "process {pid} belongs to the user with id {uid}, who alone may open its inspection socket; \
+                     use `sudo punctual top SOCKET`"
+                );
+            }
+            Ok(_) => {}
+        }
+    }
     let whose = pid.map_or_else(String::new, |pid| format!(" of process {pid}"));
     format!(
         "no inspected ORB{whose}: this user has no open socket named `….inspect`\n\

@@ -40,6 +40,24 @@ fn conformance() -> PathBuf {
 }
 
 #[test]
+fn a_reply_longer_than_the_stated_results_is_reported() {
+    let server = Server::start();
+    let idl = file(
+        "other.idl",
+        "module conformance { interface Probe { short greet(in string name); }; };",
+    );
+    let run = call(&server.probe.to_ior(), &idl, &["greet", "Ada"]);
+    // "Hello, Ada" with its length and zero: 4 + 11 octets, of which the short takes 2.
+    assert_eq!((run.code, run.said.trim_end()), (0, "11"), "{}", run.complained);
+    assert!(
+        run.complained
+            .contains("13 octets of the reply to `short greet(in string name)`"),
+        "{}",
+        run.complained
+    );
+}
+
+#[test]
 fn results_of_generated_servants_are_printed_as_json() {
     let (server, idl) = (Server::start(), conformance());
     let probe = server.probe.to_ior();

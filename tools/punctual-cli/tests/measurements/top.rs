@@ -58,6 +58,8 @@ pub fn a_single_orb_is_found_and_several_are_an_error() {
         "{}",
         complaint(&none)
     );
+    let gone = complaint(&top(&folder, &["--once", "4194305"]));
+    assert!(gone.contains("there is no process 4194305"), "{gone}");
     fs::create_dir(folder.join("punctual")).unwrap();
     // Sockets of a dead process: no process has this id.
     let stale = ["punctual", "."].map(|place| folder.join(place).join("4194305.7.inspect"));

@@ -18,7 +18,7 @@ pub fn realtime_class(system: &System) -> Finding {
         Some(99) => subject.passed("SCHED_FIFO is allowed, with all priorities from 1 to 99"),
         Some(highest) => subject.failed(
             format!("SCHED_FIFO is allowed up to {highest} only; the highest CORBA priority maps to 99"),
-            limit(system, "rtprio", "99", "cap_sys_nice"),
+            limit(system, "rtprio", "99"),
         ),
         None => {
             let reason = system
@@ -28,7 +28,7 @@ pub fn realtime_class(system: &System) -> Finding {
                 .find(|reason| reason.contains("real-time"));
             subject.failed(
                 reason.cloned().unwrap_or_else(|| "SCHED_FIFO is denied".into()),
-                limit(system, "rtprio", "99", "cap_sys_nice"),
+                limit(system, "rtprio", "99"),
             )
         }
     }
@@ -55,12 +55,12 @@ pub fn memory_lock(system: &System) -> Finding {
         reason
             .cloned()
             .unwrap_or_else(|| "not all memory may be locked".into()),
-        limit(system, "memlock", "unlimited", "cap_ipc_lock"),
+        limit(system, "memlock", "unlimited"),
     )
 }
 
 /// How to raise a limit for the current user.
-fn limit(system: &System, item: &str, value: &str, capability: &str) -> Remedy {
+fn limit(system: &System, item: &str, value: &str) -> Remedy {
     if system.is_container() {
         return Remedy::advice(
             "start the container with this right: docker run --cap-add=SYS_NICE --cap-add=IPC_LOCK --ulimit \
@@ -79,7 +79,7 @@ fn limit(system: &System, item: &str, value: &str, capability: &str) -> Remedy {
             "# For all programs that this user starts after the next login.\n\
              echo \"${{SUDO_USER:-root}} - {item} {value}\" > {file}\n\
              # A systemd service needs this in its unit file instead: {systemd}\n\
-             # For a single program, after each build: setcap {capability}+ep PROGRAM"
+             # For a single program, after each build: setcap cap_sys_nice,cap_ipc_lock+ep PROGRAM"
         ),
     )
     .and("then log in again")
