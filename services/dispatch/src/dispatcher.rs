@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_os::{PiMutex, PiMutexGuard, TaskId, Thread, lock};
+use punctual_os::{PiMutex, PiMutexGuard, TaskId, Thread, clock::later, lock};
 
 use crate::{
     Cancellation, Command, DispatchError, LevelStatistics, Overflow, Qos, Rejected, Rejection,
@@ -67,7 +67,7 @@ impl<C: Command> Dispatcher<C> {
                     break (place, slot.queue.take_oldest());
                 }
                 Overflow::Block(timeout) => {
-                    let deadline = *wait.get_or_insert_with(|| Instant::now() + timeout);
+                    let deadline = *wait.get_or_insert_with(|| later(Instant::now(), timeout));
                     let signals = Arc::clone(&slot.signals);
                     if !signals.room.wait_until(&mut state, deadline).0 {
                         continue;
@@ -137,7 +137,7 @@ impl<C: Command> Dispatcher<C> {
     /// Waits until nothing is queued or executed; returns `false` if the timeout expires first.
     pub fn wait_until_idle(&self, timeout: Duration) -> bool {
         let mut state = self.shared.state.lock();
-        let deadline = Instant::now() + timeout;
+        let deadline = later(Instant::now(), timeout);
         let busy = |state: &mut State<C>| !state.is_idle();
         !self.shared.idle.wait_while_until(&mut state, deadline, busy).0
     }
@@ -174,7 +174,7 @@ impl<C: Command> Dispatcher<C> {
         let is_own = self.threads.lock().iter().any(|thread| thread.tid() == own);
         let mut state = self.shared.state.lock();
         let busy = |state: &mut State<C>| state.executing > usize::from(is_own);
-        let deadline = Instant::now() + timeout;
+        let deadline = later(Instant::now(), timeout);
         let is_late = self.shared.idle.wait_while_until(&mut state, deadline, busy).0;
         drop(state);
         if !is_late {

@@ -15,7 +15,7 @@ use std::{
 
 use punctual::{Priority, any::Kind, at_priority};
 use punctual_dispatch::Timing;
-use punctual_os::PiMutex;
+use punctual_os::{PiMutex, clock::later};
 
 use self::federation::Federation;
 use crate::{
@@ -420,7 +420,7 @@ impl Core {
             std::mem::take(&mut *subscriptions)
         };
         self.threads.backlogs().iter().for_each(|backlog| backlog.clear());
-        let deadline = time::later(Instant::now(), self.limits.ending);
+        let deadline = later(Instant::now(), self.limits.ending);
         for consumer in subscriptions.consumers() {
             if consumer.disconnect()
                 && let Exit::Sink(sink) = &consumer.exit

@@ -17,14 +17,13 @@ use punctual::{
     Completion, Minor, Priority, SystemException, SystemExceptionKind, at_priority, rtscheduling::Time,
 };
 use punctual_dispatch::{Qos, Timing, now};
-use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
+use punctual_os::{PiCondvar, PiMutex, PiMutexGuard, clock::later};
 
 use crate::{
     ChannelLimits, ConsumerStatistics, ConsumerTolerance, Overflow, Undelivered,
     filter::{FilterTree, Stimulus},
     gateway,
     rtec::rtec_event_comm::Event,
-    time::later,
 };
 
 use answers::Answers;

@@ -9,7 +9,7 @@ use std::{
 
 use punctual::{LinearMapping, Orb, Priority, PriorityMapping, rtscheduling::Time};
 use punctual_dispatch::{Cancellation, Command, Dispatcher, Execution, Hopeless, Level, Qos};
-use punctual_os::{PiMutex, Scheduling};
+use punctual_os::{PiMutex, Scheduling, clock::later};
 
 use crate::{ChannelLimits, Dispatching, EventError, Lane, consumer::Consumer, routes::LaneBacklog};
 
@@ -242,7 +242,7 @@ impl Threads {
                 let all: Vec<_> = of_consumers.into_values().chain(ending).collect();
                 // They end together.
                 let busy: Vec<_> = all.iter().filter(|one| !one.end(Duration::ZERO)).collect();
-                let deadline = Instant::now() + timeout;
+                let deadline = later(Instant::now(), timeout);
                 for dispatcher in busy {
                     dispatcher.end(deadline.saturating_duration_since(Instant::now()));
                 }
