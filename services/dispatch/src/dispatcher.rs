@@ -9,6 +9,7 @@ use std::{
 };
 
 use punctual_os::{PiMutex, PiMutexGuard, TaskId, Thread, clock::later, lock};
+use punctual_sched::dynamic::Time;
 
 use crate::{
     Cancellation, Command, DispatchError, LevelStatistics, Overflow, Qos, Rejected, Rejection,
@@ -105,6 +106,18 @@ impl<C: Command> Dispatcher<C> {
             cancel(&mut dropped.command, Cancellation::Dropped);
         }
         Ok(())
+    }
+
+    /// Changes the deadline of a queued command, for example because other work has taken the place of the
+    /// command's; it keeps its place in the order of arrival. `change` returns the new deadline, on the
+    /// monotonic clock. Returns `false` if no queued command is it, apart from those that wait to be retried.
+    ///
+    /// Costs time proportional to the number of queued commands. Both functions are called with the lock of
+    /// the dispatcher held: they must be short, and must not use the dispatcher.
+    pub fn postpone(&self, is_it: impl Fn(&C) -> bool, mut change: impl FnMut(&mut C) -> Time) -> bool {
+        let mut state = self.shared.state.lock();
+        let mut slots = state.slots.iter_mut();
+        slots.any(|slot| slot.queue.postpone(&is_it, &mut change))
     }
 
     /// Begins to execute commands, if the dispatcher was built [held](crate::DispatcherBuilder::held).

@@ -147,6 +147,8 @@ pub(crate) enum Offered {
     /// The filter did not accept it, or the consumer is suspended.
     Ignored,
     Queued,
+    /// Queued, in place of the set for which the delivery is scheduled.
+    Replaced,
     /// Queued, and a thread must deliver it.
     Schedule,
     Lost,
@@ -310,11 +312,13 @@ impl Consumer {
         may_wait: bool,
     ) -> Offered {
         let size = Size::of(passed);
+        let mut replaces = false;
         if !state.queue.fits(size) {
             match self.qos.overflow {
                 Overflow::DropOldest => {
                     let oldest = state.queue.make_room(size);
                     self.count_lost(state, oldest);
+                    replaces = oldest > 0 && self.is_timed();
                 }
                 Overflow::Block(timeout) if may_wait => {
                     let deadline = later(Instant::now(), timeout);
@@ -348,6 +352,7 @@ impl Consumer {
                 Offered::Queued
             }
             Exit::Sink(_) => match std::mem::replace(&mut state.queue.is_scheduled, true) {
+                true if replaces => Offered::Replaced,
                 true => Offered::Queued,
                 false => Offered::Schedule,
             },
