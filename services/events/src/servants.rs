@@ -181,7 +181,7 @@ impl ChannelServant for Channel {
     fn append_observer(&self, observer: Option<ObserverRef>) -> Result<u32, AppendObserverError> {
         let core = &self.host.channel.core;
         let observer = observer.ok_or(CantAppendObserver {})?;
-        let handle = core.observers.append(observer, &core.demand());
+        let handle = core.append_observer(observer);
         handle.ok_or_else(|| {
             core.counters.refusals.count_limit();
             CantAppendObserver {}.into()
@@ -216,7 +216,7 @@ impl ConsumerAdmin for ForConsumers {
     fn obtain_push_supplier(&self) -> Result<Option<ProxyPushSupplierRef>, SystemException> {
         self.0.admit_proxy()?;
         PushSupplierProxy::activate(&self.0)
-            .map(Some)
+            .map(|(_, reference)| Some(reference))
             .inspect_err(|_| self.0.release_proxy())
     }
 }
