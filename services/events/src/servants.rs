@@ -13,7 +13,7 @@ use std::{
     },
 };
 
-use punctual::{Interface, Orb, Poa, Priority, SystemException};
+use punctual::{Completion, Interface, Orb, Poa, Priority, SystemException, SystemExceptionKind};
 use punctual_os::PiMutex;
 
 use crate::{
@@ -174,6 +174,12 @@ impl ChannelServant for Channel {
     }
 
     fn destroy(&self) -> Result<(), SystemException> {
+        let EventChannel { core } = &self.host.channel;
+        if !core.limits.remote_end {
+            core.counters.refusals.count_limit();
+            let kind = SystemExceptionKind::NoPermission;
+            return Err(SystemException::new(kind, 0, Completion::No));
+        }
         self.host.channel.destroy();
         Ok(())
     }
