@@ -14,9 +14,9 @@ use crate::{
     rtec::rtec_event_channel_admin::{ConsumerQos, ObserverRef, Publication, SupplierQos},
 };
 
-/// Objects of other processes, usually gateways. A thread of the ordinary class calls them, with the channel's
-/// timeout: none that connects or disconnects a client, or delivers, waits for an observer. It starts with the
-/// first one. One that fails is removed.
+/// Objects of other processes, usually gateways. A thread of the ordinary class calls them, with the timeout
+/// of the channel: none that connects or disconnects a client, or delivers, waits for an observer. It starts
+/// with the first one. One that fails is removed.
 ///
 /// A notification contains the whole present state. So nothing has to be queued: changes that happen during
 /// one are in the next.

@@ -38,8 +38,8 @@ pub(crate) fn separate() -> Result<(), Error> {
 /// Server process: creates an empty network with both ends of a cable, one of them with the server's address.
 ///
 /// # Errors
-/// [`Missing`]: rights, the kernel's support, or a program. Others: the cable cannot be made although they are
-/// there.
+/// [`Missing`]: rights, the kernel's support, or a program. Others: the cable cannot be made although they
+/// are there.
 pub(crate) fn make_cable() -> Result<(), Error> {
     separate()?;
     ip(&[
