@@ -7,7 +7,8 @@ use punctual_harness::child::{ChildError, Failure};
 /// An error that ends a measurement with exit code 2.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
-/// What a measurement needs and is not there, and how to get it: a reason to skip it, unlike other errors.
+/// Lack of a right, of a program or of support by the kernel, with advice: a reason to skip a measurement,
+/// unlike other errors.
 #[derive(Debug)]
 pub(crate) struct Missing(pub(crate) String);
 

@@ -40,7 +40,7 @@ struct List {
     next: u32,
     /// Types that suppliers have announced, with the number of suppliers.
     published: HashMap<EventType, usize>,
-    /// What the observers have not been told.
+    /// Changes of which the observers have not been told.
     untold: Untold,
     thread: Option<Thread<()>>,
     /// Whether the thread calls an observer.
