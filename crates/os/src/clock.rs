@@ -73,6 +73,21 @@ pub fn monotonic() -> Duration {
     duration(time.tv_sec, time.tv_nsec)
 }
 
+/// Returns the time after this duration; one that is beyond the clock's range stands for a century.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+/// use punctual_os::clock;
+///
+/// let now = Instant::now();
+/// assert_eq!(clock::later(now, Duration::from_secs(1)), now + Duration::from_secs(1));
+/// assert!(clock::later(now, Duration::MAX) > now);
+/// ```
+pub fn later(from: Instant, duration: Duration) -> Instant {
+    const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
+    from.checked_add(duration).unwrap_or_else(|| from + CENTURY)
+}
+
 /// Sleeps until `deadline`, never less, regardless of signals. Usually one system call.
 ///
 /// The kernel is given an absolute time, so that preemption before the call does not delay the wake-up.

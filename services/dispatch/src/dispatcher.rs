@@ -8,7 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_os::{PiMutex, PiMutexGuard, TaskId, Thread, lock};
+use punctual_os::{PiMutex, PiMutexGuard, TaskId, Thread, clock::later, lock};
+use punctual_sched::dynamic::Time;
 
 use crate::{
     Cancellation, Command, DispatchError, LevelStatistics, Overflow, Qos, Rejected, Rejection,
@@ -67,7 +68,7 @@ impl<C: Command> Dispatcher<C> {
                     break (place, slot.queue.take_oldest());
                 }
                 Overflow::Block(timeout) => {
-                    let deadline = *wait.get_or_insert_with(|| Instant::now() + timeout);
+                    let deadline = *wait.get_or_insert_with(|| later(Instant::now(), timeout));
                     let signals = Arc::clone(&slot.signals);
                     if !signals.room.wait_until(&mut state, deadline).0 {
                         continue;
@@ -107,6 +108,18 @@ impl<C: Command> Dispatcher<C> {
         Ok(())
     }
 
+    /// Changes the deadline of a queued command, for example because other work has taken the place of the
+    /// command's; it keeps its place in the order of arrival. `change` returns the new deadline, on the
+    /// monotonic clock. Returns `false` if no queued command is it, apart from those that wait to be retried.
+    ///
+    /// Costs time proportional to the number of queued commands. Both functions are called with the lock of
+    /// the dispatcher held: they must be short, and must not use the dispatcher.
+    pub fn postpone(&self, is_it: impl Fn(&C) -> bool, mut change: impl FnMut(&mut C) -> Time) -> bool {
+        let mut state = self.shared.state.lock();
+        let mut slots = state.slots.iter_mut();
+        slots.any(|slot| slot.queue.postpone(&is_it, &mut change))
+    }
+
     /// Begins to execute commands, if the dispatcher was built [held](crate::DispatcherBuilder::held).
     pub fn activate(&self) {
         let mut state = self.shared.state.lock();
@@ -137,7 +150,7 @@ impl<C: Command> Dispatcher<C> {
     /// Waits until nothing is queued or executed; returns `false` if the timeout expires first.
     pub fn wait_until_idle(&self, timeout: Duration) -> bool {
         let mut state = self.shared.state.lock();
-        let deadline = Instant::now() + timeout;
+        let deadline = later(Instant::now(), timeout);
         let busy = |state: &mut State<C>| !state.is_idle();
         !self.shared.idle.wait_while_until(&mut state, deadline, busy).0
     }
@@ -174,7 +187,7 @@ impl<C: Command> Dispatcher<C> {
         let is_own = self.threads.lock().iter().any(|thread| thread.tid() == own);
         let mut state = self.shared.state.lock();
         let busy = |state: &mut State<C>| state.executing > usize::from(is_own);
-        let deadline = Instant::now() + timeout;
+        let deadline = later(Instant::now(), timeout);
         let is_late = self.shared.idle.wait_while_until(&mut state, deadline, busy).0;
         drop(state);
         if !is_late {

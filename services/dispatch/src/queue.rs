@@ -169,16 +169,26 @@ impl<C> Queue<C> {
             .chain(&self.deferred)
             .map(|any| any.queued.sequence)
             .min()?;
-        for heap in [&mut self.ready, &mut self.hopeless, &mut self.deferred] {
-            if heap.iter().any(|any| any.queued.sequence == oldest) {
-                let mut all = std::mem::take(heap).into_vec();
-                let place = all.iter().position(|any| any.queued.sequence == oldest)?;
-                let found = all.swap_remove(place);
-                *heap = all.into();
-                return Some(found.queued);
-            }
-        }
-        None
+        [&mut self.ready, &mut self.hopeless, &mut self.deferred]
+            .into_iter()
+            .find_map(|heap| remove(heap, |queued| queued.sequence == oldest))
+    }
+
+    /// Changes the deadline of a command, unless it is deferred; returns whether it is here.
+    pub(crate) fn postpone(
+        &mut self,
+        is_it: impl Fn(&C) -> bool,
+        change: &mut impl FnMut(&mut C) -> Time,
+    ) -> bool {
+        let found = [&mut self.ready, &mut self.hopeless]
+            .into_iter()
+            .find_map(|heap| remove(heap, |queued| is_it(&queued.command)));
+        let Some(mut queued) = found else {
+            return false;
+        };
+        queued.qos.deadline = change(&mut queued.command);
+        self.push(queued);
+        true
     }
 
     /// Takes all commands, with the time until which they are deferred.
@@ -208,6 +218,15 @@ impl<C> Queue<C> {
             }
         }
     }
+}
+
+/// Takes a command out of the middle. Costs time proportional to the length.
+fn remove<C>(heap: &mut BinaryHeap<Ranked<C>>, is_it: impl Fn(&Queued<C>) -> bool) -> Option<Queued<C>> {
+    let place = heap.iter().position(|any| is_it(&any.queued))?;
+    let mut all = std::mem::take(heap).into_vec();
+    let found = all.swap_remove(place);
+    *heap = all.into();
+    Some(found.queued)
 }
 
 fn latest_beginning(qos: &Qos) -> Time {

@@ -15,7 +15,7 @@ use std::{
 
 use punctual::{Priority, any::Kind, at_priority};
 use punctual_dispatch::Timing;
-use punctual_os::PiMutex;
+use punctual_os::{PiMutex, clock::later};
 
 use self::federation::Federation;
 use crate::{
@@ -26,10 +26,13 @@ use crate::{
     gateway::{Counters as GatewayCounters, Imported},
     identity::{Origin, Seen},
     liveness::{Liveness, Questioner},
-    observers::Observers,
+    observers::{Observed, Observers},
     pool::{self, EventPool},
     routes::{Routes, Subscription, Subscriptions},
-    rtec::rtec_event_comm::{Event, EventHeader, EventView},
+    rtec::{
+        rtec_event_channel_admin::ObserverRef,
+        rtec_event_comm::{Event, EventHeader, EventView},
+    },
     schedule::FollowedSchedule,
     settings::QueueSettings,
     statistics::RefusalCounters,
@@ -328,7 +331,7 @@ impl Core {
             let armed = self.timers.add(source, &consumer);
             armed.inspect_err(|_| self.unsubscribe(&consumer))?;
         }
-        self.tell_observers();
+        self.observers.tell_consumers();
         Ok(consumer)
     }
 
@@ -356,7 +359,7 @@ impl Core {
             drop(subscriptions);
             drop(former);
             self.threads.release(consumer);
-            self.tell_observers();
+            self.observers.tell_consumers();
         }
     }
 
@@ -384,17 +387,10 @@ impl Core {
         subscriptions.consumers().cloned().collect()
     }
 
-    /// Events to which the consumers that are no gateways subscribe.
-    pub(crate) fn demand(&self) -> Filter {
-        let subscriptions = self.subscriptions.lock();
-        let own = subscriptions.iter().filter(|one| !one.consumer.qos.is_gateway);
-        Filter::any_of(own.flat_map(|one| one.filter.wanted()))
-    }
-
-    fn tell_observers(&self) {
-        if !self.observers.is_empty() {
-            self.observers.tell_consumers(&self.demand());
-        }
+    /// Adds an observer; `None`: there are too many.
+    pub(crate) fn append_observer(self: &Arc<Self>, observer: ObserverRef) -> Option<u32> {
+        let observed: Weak<Self> = Arc::downgrade(self);
+        self.observers.append(observer, observed, &self.name)
     }
 
     pub(crate) fn count_refused(&self) {
@@ -420,7 +416,7 @@ impl Core {
             std::mem::take(&mut *subscriptions)
         };
         self.threads.backlogs().iter().for_each(|backlog| backlog.clear());
-        let deadline = time::later(Instant::now(), self.limits.ending);
+        let deadline = later(Instant::now(), self.limits.ending);
         for consumer in subscriptions.consumers() {
             if consumer.disconnect()
                 && let Exit::Sink(sink) = &consumer.exit
@@ -431,6 +427,7 @@ impl Core {
         }
         self.timers.end(self.limits.ending);
         self.liveness.end();
+        self.observers.end(self.limits.ending);
         self.threads.shutdown(self.limits.ending);
     }
 
@@ -480,6 +477,14 @@ impl Questioner for Core {
         for forgotten in self.federation.outboxes.unused(self.limits.gateways.kept_for) {
             self.expel(&forgotten);
         }
+    }
+}
+
+impl Observed for Core {
+    fn demand(&self) -> Filter {
+        let subscriptions = self.subscriptions.lock();
+        let own = subscriptions.iter().filter(|one| !one.consumer.qos.is_gateway);
+        Filter::any_of(own.flat_map(|one| one.filter.wanted()))
     }
 }
 

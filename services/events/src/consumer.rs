@@ -17,14 +17,13 @@ use punctual::{
     Completion, Minor, Priority, SystemException, SystemExceptionKind, at_priority, rtscheduling::Time,
 };
 use punctual_dispatch::{Qos, Timing, now};
-use punctual_os::{PiCondvar, PiMutex, PiMutexGuard};
+use punctual_os::{PiCondvar, PiMutex, PiMutexGuard, clock::later};
 
 use crate::{
     ChannelLimits, ConsumerStatistics, ConsumerTolerance, Overflow, Undelivered,
     filter::{FilterTree, Stimulus},
     gateway,
     rtec::rtec_event_comm::Event,
-    time::later,
 };
 
 use answers::Answers;
@@ -148,6 +147,8 @@ pub(crate) enum Offered {
     /// The filter did not accept it, or the consumer is suspended.
     Ignored,
     Queued,
+    /// Queued, in place of the set for which the delivery is scheduled.
+    Replaced,
     /// Queued, and a thread must deliver it.
     Schedule,
     Lost,
@@ -311,11 +312,13 @@ impl Consumer {
         may_wait: bool,
     ) -> Offered {
         let size = Size::of(passed);
+        let mut replaces = false;
         if !state.queue.fits(size) {
             match self.qos.overflow {
                 Overflow::DropOldest => {
                     let oldest = state.queue.make_room(size);
                     self.count_lost(state, oldest);
+                    replaces = oldest > 0 && self.is_timed();
                 }
                 Overflow::Block(timeout) if may_wait => {
                     let deadline = later(Instant::now(), timeout);
@@ -349,6 +352,7 @@ impl Consumer {
                 Offered::Queued
             }
             Exit::Sink(_) => match std::mem::replace(&mut state.queue.is_scheduled, true) {
+                true if replaces => Offered::Replaced,
                 true => Offered::Queued,
                 false => Offered::Schedule,
             },

@@ -9,7 +9,7 @@ use std::{
 
 use punctual::{LinearMapping, Orb, Priority, PriorityMapping, rtscheduling::Time};
 use punctual_dispatch::{Cancellation, Command, Dispatcher, Execution, Hopeless, Level, Qos};
-use punctual_os::{PiMutex, Scheduling};
+use punctual_os::{PiMutex, Scheduling, clock::later};
 
 use crate::{ChannelLimits, Dispatching, EventError, Lane, consumer::Consumer, routes::LaneBacklog};
 
@@ -217,8 +217,13 @@ impl Threads {
         match &self.kind {
             Kind::Reactive => return Some(delivery),
             Kind::Lanes { dispatcher, .. } => {
-                let qos = delivery.consumer.dispatch_qos(delivery.arrived);
+                let (consumer, arrived) = (Arc::clone(&delivery.consumer), delivery.arrived);
+                let qos = consumer.dispatch_qos(arrived);
                 let _ = dispatcher.dispatch(Task::Deliver(delivery), qos);
+                if consumer.next_arrival() > arrived {
+                    // Overflow has removed that set meanwhile.
+                    self.postpone(&consumer);
+                }
             }
             Kind::ThreadPerConsumer(threads) => {
                 if let Some(dispatcher) = threads.lock().of_consumers.get(&delivery.consumer.id) {
@@ -227,6 +232,31 @@ impl Threads {
             }
         }
         None
+    }
+
+    /// Gives the queued delivery to a consumer the deadline of the set that is now first, after overflow has
+    /// removed the one for which it was scheduled.
+    pub(crate) fn postpone(&self, consumer: &Arc<Consumer>) {
+        let arrived = consumer.next_arrival();
+        let Kind::Lanes { dispatcher, .. } = &self.kind else {
+            return;
+        };
+        if arrived == Time::NEVER {
+            return;
+        }
+        let deadline = consumer.dispatch_qos(arrived).deadline;
+        // Another thread may have seen a later set.
+        let is_earlier = |delivery: &Delivery| delivery.arrived < arrived;
+        let is_it = |task: &Task| match task {
+            Task::Deliver(delivery) => Arc::ptr_eq(&delivery.consumer, consumer) && is_earlier(delivery),
+            Task::Offer { .. } => false,
+        };
+        dispatcher.postpone(is_it, |task| {
+            if let Task::Deliver(delivery) = task {
+                delivery.arrived = arrived;
+            }
+            deadline
+        });
     }
 
     /// Ends all threads, and waits this long at most for callbacks that are being executed. Events that are
@@ -242,7 +272,7 @@ impl Threads {
                 let all: Vec<_> = of_consumers.into_values().chain(ending).collect();
                 // They end together.
                 let busy: Vec<_> = all.iter().filter(|one| !one.end(Duration::ZERO)).collect();
-                let deadline = Instant::now() + timeout;
+                let deadline = later(Instant::now(), timeout);
                 for dispatcher in busy {
                     dispatcher.end(deadline.saturating_duration_since(Instant::now()));
                 }

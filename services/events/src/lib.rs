@@ -77,8 +77,8 @@ pub use channel::{ChannelBuilder, EventChannel};
 pub use error::EventError;
 pub use filter::{Bits, Designator, EventType, Filter, FilterError, FilterLimits, RESERVED_TYPES, SourceId};
 pub use gateway::{
-    Acknowledged, DatagramLimits, Datagrams, Gateway, GatewayStatistics, OwnInlet, Sent, decode_set,
-    encode_set,
+    Acknowledged, DatagramLimits, Datagrams, Gateway, GatewayStatistics, Numbering, OwnInlet, Sent,
+    decode_set, encode_set,
 };
 pub use identity::Seen;
 pub use limits::{ChannelLimits, ConsumerTolerance, GatewayLimits, OctetLimits};

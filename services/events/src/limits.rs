@@ -33,6 +33,9 @@ pub struct ChannelLimits {
     /// Time that the end of a channel waits for callbacks that are being executed; default 1 s. Their threads
     /// end later then, when they return.
     pub ending: Duration,
+    /// Whether a client of another process may destroy the channel, as it may destroy one of TAO's; default
+    /// yes. Otherwise it gets NO_PERMISSION.
+    pub remote_end: bool,
     /// Limits of filters.
     pub filter: FilterLimits,
     /// Limits of memory.
@@ -99,6 +102,7 @@ impl Default for ChannelLimits {
             batch: 64,
             send_timeout: Duration::from_millis(100),
             ending: Duration::from_secs(1),
+            remote_end: true,
             filter: FilterLimits::default(),
             octets: OctetLimits::default(),
             tolerance: ConsumerTolerance::default(),

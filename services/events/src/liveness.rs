@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_os::{PiCondvar, PiMutex, TaskId, Thread, ThreadSpec};
+use punctual_os::{PiCondvar, PiMutex, TaskId, Thread, ThreadSpec, clock::later};
 
 use crate::EventError;
 
@@ -49,7 +49,7 @@ impl Liveness {
     fn run(&self, channel: &Weak<dyn Questioner>, interval: Duration) {
         let mut state = self.state.lock();
         loop {
-            let due = Instant::now() + interval;
+            let due = later(Instant::now(), interval);
             let _ = self
                 .changed
                 .wait_while_until(&mut state, due, |state| !state.ends);

@@ -1,23 +1,37 @@
 //! Observers: they are notified of the subscriptions and publications of a channel's clients.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Weak},
+    time::{Duration, Instant},
+};
 
 use punctual::{Interface, SystemException};
-use punctual_os::PiMutex;
+use punctual_os::{PiCondvar, PiMutex, TaskId, Thread, ThreadSpec, clock::later};
 
 use crate::{
     EventType, Filter,
     rtec::rtec_event_channel_admin::{ConsumerQos, ObserverRef, Publication, SupplierQos},
 };
 
-/// Objects of other processes, usually gateways. They are called on the thread that connects or disconnects a
-/// client, with the channel's timeout; one that fails is removed.
+/// Objects of other processes, usually gateways. A thread of the ordinary class calls them, with the timeout
+/// of the channel: none that connects or disconnects a client, or delivers, waits for an observer. It starts
+/// with the first one. One that fails is removed.
+///
+/// A notification contains the whole present state. So nothing has to be queued: changes that happen during
+/// one are in the next.
 pub(crate) struct Observers {
-    list: PiMutex<List>,
+    shared: Arc<Shared>,
     limit: usize,
     /// Maximum number of published types.
     types: usize,
     timeout: Duration,
+}
+
+#[derive(Default)]
+struct Shared {
+    list: PiMutex<List>,
+    changed: PiCondvar,
 }
 
 #[derive(Default)]
@@ -26,63 +40,84 @@ struct List {
     next: u32,
     /// Types that suppliers have announced, with the number of suppliers.
     published: HashMap<EventType, usize>,
+    /// Changes of which the observers have not been told.
+    untold: Untold,
+    thread: Option<Thread<()>>,
+    /// Whether the thread calls an observer.
+    is_telling: bool,
+    ends: bool,
+}
+
+/// Kinds of clients that have changed.
+#[derive(Clone, Copy, Default)]
+struct Untold {
+    consumers: bool,
+    suppliers: bool,
+}
+
+/// The channel as the subject of the notifications.
+pub(crate) trait Observed: Send + Sync {
+    /// Events to which the consumers that are no gateways subscribe.
+    fn demand(&self) -> Filter;
 }
 
 impl Observers {
     pub(crate) fn new(limit: usize, types: usize, timeout: Duration) -> Self {
         Self {
-            list: PiMutex::default(),
+            shared: Arc::default(),
             limit,
             types,
             timeout,
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.number() == 0
-    }
-
     pub(crate) fn number(&self) -> usize {
-        self.list.lock().entries.len()
+        self.shared.list.lock().entries.len()
     }
 
-    /// Adds an observer and notifies it of the present state; `None`: there are too many.
-    pub(crate) fn append(&self, observer: ObserverRef, demand: &Filter) -> Option<u32> {
+    /// Adds an observer, which will be notified of the present state; `None`: there are too many, the channel
+    /// has ended, or the thread cannot be started, whose name begins with this one.
+    pub(crate) fn append(
+        &self,
+        observer: ObserverRef,
+        channel: Weak<dyn Observed>,
+        name: &str,
+    ) -> Option<u32> {
         let observer = ObserverRef::from_object(observer.as_object().with_timeout(self.timeout));
-        let handle = {
-            let mut list = self.list.lock();
-            if list.entries.len() >= self.limit {
-                return None;
-            }
-            list.next += 1;
-            let handle = list.next;
-            list.entries.push((handle, observer));
-            handle
+        let mut list = self.shared.list.lock();
+        if list.entries.len() >= self.limit || list.ends {
+            return None;
+        }
+        if list.thread.is_none() {
+            let shared = Arc::clone(&self.shared);
+            let thread = ThreadSpec::new(format!("{name}-observers")).spawn(move || shared.run(&channel));
+            list.thread = Some(thread.ok()?);
+        }
+        list.next += 1;
+        let handle = list.next;
+        list.entries.push((handle, observer));
+        list.untold = Untold {
+            consumers: true,
+            suppliers: true,
         };
-        self.tell_consumers(demand);
-        self.tell_suppliers();
+        self.shared.changed.notify_all();
         Some(handle)
     }
 
     /// Removes an observer; returns whether there was one.
     pub(crate) fn remove(&self, handle: u32) -> bool {
-        let mut list = self.list.lock();
-        let before = list.entries.len();
-        list.entries.retain(|(one, _)| *one != handle);
-        list.entries.len() < before
+        self.shared.remove(handle)
     }
 
-    pub(crate) fn tell_consumers(&self, demand: &Filter) {
-        let qos = ConsumerQos {
-            dependencies: demand.to_dependencies(),
-            is_gateway: false,
-        };
-        self.tell(|observer| observer.update_consumer(&qos));
+    /// Consumers have connected or disconnected.
+    pub(crate) fn tell_consumers(&self) {
+        self.shared.list.lock().untold.consumers = true;
+        self.shared.changed.notify_all();
     }
 
     /// A supplier that is no gateway announces these types; returns whether there are not too many.
     pub(crate) fn publishes(&self, types: &[EventType]) -> bool {
-        let mut list = self.list.lock();
+        let mut list = self.shared.list.lock();
         for (place, event_type) in types.iter().enumerate() {
             let is_full = list.published.len() >= self.types;
             if is_full && !list.published.contains_key(event_type) {
@@ -91,55 +126,118 @@ impl Observers {
             }
             *list.published.entry(*event_type).or_default() += 1;
         }
-        drop(list);
-        self.tell_suppliers();
+        list.untold.suppliers = true;
+        self.shared.changed.notify_all();
         true
     }
 
     /// Number of types that suppliers have announced.
     #[cfg(test)]
     pub(crate) fn published(&self) -> usize {
-        self.list.lock().published.len()
+        self.shared.list.lock().published.len()
     }
 
     /// A supplier that had announced these types has disconnected.
     pub(crate) fn publishes_no_more(&self, types: &[EventType]) {
-        self.list.lock().forget(types);
-        self.tell_suppliers();
+        let mut list = self.shared.list.lock();
+        list.forget(types);
+        list.untold.suppliers = true;
+        self.shared.changed.notify_all();
     }
 
-    fn tell_suppliers(&self) {
-        let mut types: Vec<EventType> = {
-            let list = self.list.lock();
-            if list.entries.is_empty() {
+    /// Ends the thread, and waits this long at most for an observer that is being called: one of this process
+    /// may not return.
+    pub(crate) fn end(&self, timeout: Duration) {
+        let mut list = self.shared.list.lock();
+        list.ends = true;
+        let thread = list.thread.take();
+        self.shared.changed.notify_all();
+        let Some(thread) = thread.filter(|thread| thread.tid() != TaskId::current_thread()) else {
+            return;
+        };
+        let deadline = later(Instant::now(), timeout);
+        let tells = |list: &mut List| list.is_telling;
+        let is_late = self.shared.changed.wait_while_until(&mut list, deadline, tells).0;
+        drop(list);
+        if !is_late {
+            // It calls nothing but observers and the channel, whose exceptions it handles.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn run(&self, channel: &Weak<dyn Observed>) {
+        let mut list = self.list.lock();
+        loop {
+            let idle = |list: &mut List| !list.ends && !list.untold.consumers && !list.untold.suppliers;
+            self.changed.wait_while(&mut list, idle);
+            if list.ends {
                 return;
             }
-            list.published.keys().copied().collect()
-        };
+            let untold = std::mem::take(&mut list.untold);
+            drop(list);
+            if untold.consumers {
+                let Some(demand) = channel.upgrade().map(|channel| channel.demand()) else {
+                    return;
+                };
+                let qos = ConsumerQos {
+                    dependencies: demand.to_dependencies(),
+                    is_gateway: false,
+                };
+                self.tell(|observer| observer.update_consumer(&qos));
+            }
+            if untold.suppliers {
+                let qos = self.list.lock().publications();
+                self.tell(|observer| observer.update_supplier(&qos));
+            }
+            list = self.list.lock();
+        }
+    }
+
+    fn tell(&self, tell: impl Fn(&ObserverRef) -> Result<(), SystemException>) {
+        let observers = self.list.lock().entries.clone();
+        for (handle, observer) in observers {
+            {
+                let mut list = self.list.lock();
+                if list.ends {
+                    return;
+                }
+                list.is_telling = true;
+            }
+            let failed = tell(&observer).is_err();
+            self.list.lock().is_telling = false;
+            self.changed.notify_all();
+            if failed {
+                self.remove(handle);
+            }
+        }
+    }
+
+    fn remove(&self, handle: u32) -> bool {
+        let mut list = self.list.lock();
+        let before = list.entries.len();
+        list.entries.retain(|(one, _)| *one != handle);
+        list.entries.len() < before
+    }
+}
+
+impl List {
+    /// The published types, in their order.
+    fn publications(&self) -> SupplierQos {
+        let mut types: Vec<EventType> = self.published.keys().copied().collect();
         types.sort_unstable();
         let publication = |event_type: EventType| {
             let mut publication = Publication::default();
             publication.event.header.r#type = event_type.0;
             publication
         };
-        let qos = SupplierQos {
+        SupplierQos {
             publications: types.into_iter().map(publication).collect(),
             is_gateway: false,
-        };
-        self.tell(|observer| observer.update_supplier(&qos));
-    }
-
-    fn tell(&self, tell: impl Fn(&ObserverRef) -> Result<(), SystemException>) {
-        let observers = self.list.lock().entries.clone();
-        for (handle, observer) in observers {
-            if tell(&observer).is_err() {
-                self.remove(handle);
-            }
         }
     }
-}
 
-impl List {
     fn forget(&mut self, types: &[EventType]) {
         for event_type in types {
             let number = self.published.get_mut(event_type);
@@ -163,7 +261,7 @@ mod tests {
         assert!(!observers.publishes(&types(&[16, 19])), "a fourth one");
         observers.publishes_no_more(&types(&[16, 17]));
         assert!(!observers.publishes(&types(&[20, 21])));
-        let mut published: Vec<_> = observers.list.lock().published.drain().collect();
+        let mut published: Vec<_> = observers.shared.list.lock().published.drain().collect();
         published.sort_unstable();
         assert_eq!(published, [(EventType(17), 2), (EventType(18), 1)]);
     }

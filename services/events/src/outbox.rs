@@ -39,24 +39,24 @@ pub(crate) struct Fetched {
 }
 
 impl Outboxes {
-    pub(crate) fn number(&self) -> usize {
-        self.0.lock().len()
-    }
-
     pub(crate) fn find(&self, name: &str) -> Option<Arc<Outbox>> {
         let mut outboxes = self.0.lock();
         outboxes.retain(|one| one.is_open());
         outboxes.iter().find(|one| one.name == name).cloned()
     }
 
-    /// Adds one, unless there is one of its name meanwhile; returns that of the name.
-    pub(crate) fn add(&self, outbox: Arc<Outbox>) -> Arc<Outbox> {
+    /// Adds one, unless there is one of its name meanwhile; returns that of the name. `None`: there are
+    /// `limit` others.
+    pub(crate) fn add(&self, outbox: Arc<Outbox>, limit: usize) -> Option<Arc<Outbox>> {
         let mut outboxes = self.0.lock();
         if let Some(first) = outboxes.iter().find(|one| one.name == outbox.name) {
-            return Arc::clone(first);
+            return Some(Arc::clone(first));
+        }
+        if outboxes.len() >= limit {
+            return None;
         }
         outboxes.push(Arc::clone(&outbox));
-        outbox
+        Some(outbox)
     }
 
     pub(crate) fn remove(&self, outbox: &Arc<Outbox>) {

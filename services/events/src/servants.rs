@@ -13,7 +13,7 @@ use std::{
     },
 };
 
-use punctual::{Interface, Orb, Poa, Priority, SystemException};
+use punctual::{Completion, Interface, Orb, Poa, Priority, SystemException, SystemExceptionKind};
 use punctual_os::PiMutex;
 
 use crate::{
@@ -177,6 +177,12 @@ impl ChannelServant for Channel {
     }
 
     fn destroy(&self) -> Result<(), SystemException> {
+        let EventChannel { core } = &self.host.channel;
+        if !core.limits.remote_end {
+            core.counters.refusals.count_limit();
+            let kind = SystemExceptionKind::NoPermission;
+            return Err(SystemException::new(kind, 0, Completion::No));
+        }
         self.host.channel.destroy();
         Ok(())
     }
@@ -184,7 +190,7 @@ impl ChannelServant for Channel {
     fn append_observer(&self, observer: Option<ObserverRef>) -> Result<u32, AppendObserverError> {
         let core = &self.host.channel.core;
         let observer = observer.ok_or(CantAppendObserver {})?;
-        let handle = core.observers.append(observer, &core.demand());
+        let handle = core.append_observer(observer);
         handle.ok_or_else(|| {
             core.counters.refusals.count_limit();
             CantAppendObserver {}.into()
@@ -219,7 +225,7 @@ impl ConsumerAdmin for ForConsumers {
     fn obtain_push_supplier(&self) -> Result<Option<ProxyPushSupplierRef>, SystemException> {
         self.0.admit_proxy()?;
         PushSupplierProxy::activate(&self.0)
-            .map(Some)
+            .map(|(_, reference)| Some(reference))
             .inspect_err(|_| self.0.release_proxy())
     }
 }

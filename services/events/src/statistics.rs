@@ -68,7 +68,7 @@ pub struct Refusals {
     /// Dependencies that are no filter, and consumers that are no object.
     pub malformed: u64,
     /// All other limits: number of consumers, proxies, observers or gateways; elements, announced types and
-    /// timeouts; interval; queue.
+    /// timeouts; interval; queue. Also ends of the channel that clients may not request.
     pub limit: u64,
 }
 

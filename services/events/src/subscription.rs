@@ -8,13 +8,13 @@ use std::{
 };
 
 use punctual::{Priority, SystemException};
+use punctual_os::clock::later;
 
 use crate::{
     EventChannel, EventError, Filter, Overflow, SourceId,
     channel::Core,
     consumer::{Consumer, ConsumerQos, Exit, Sink, UNTIMED},
     rtec::rtec_event_comm::Event,
-    time,
     topic::{self, Topic},
 };
 
@@ -303,7 +303,7 @@ impl<C: Content> Receiver<C> {
 
     /// Waits for the next event; `None`: none came in this time.
     pub fn recv_timeout(&self, timeout: Duration) -> Option<C::Item> {
-        let deadline = time::later(Instant::now(), timeout);
+        let deadline = later(Instant::now(), timeout);
         self.next(|consumer| consumer.receive(Some(deadline)))
     }
 

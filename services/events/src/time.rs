@@ -1,6 +1,6 @@
 //! Points in time of event headers: units of 100 ns since 15 October 1582.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 /// The Unix epoch.
 pub const UNIX_EPOCH: u64 = 122_192_928_000_000_000;
@@ -9,12 +9,6 @@ pub const UNIX_EPOCH: u64 = 122_192_928_000_000_000;
 pub fn now() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     UNIX_EPOCH + units(since.unwrap_or_default())
-}
-
-/// Returns the time after this duration; one that is beyond the clock's range stands for a century.
-pub(crate) fn later(from: Instant, duration: Duration) -> Instant {
-    const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
-    from.checked_add(duration).unwrap_or_else(|| from + CENTURY)
 }
 
 /// Converts a duration to units of 100 ns.

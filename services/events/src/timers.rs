@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_os::{PiCondvar, PiMutex, Thread, ThreadSpec};
+use punctual_os::{PiCondvar, PiMutex, Thread, ThreadSpec, clock};
 
 use crate::{
     EventError, EventType,
@@ -135,7 +135,7 @@ impl Timers {
         else {
             return;
         };
-        let deadline = Instant::now() + timeout;
+        let deadline = clock::later(Instant::now(), timeout);
         let fires = |state: &mut State| state.fires;
         let is_late = self.changed.wait_while_until(&mut state, deadline, fires).0;
         drop(state);

@@ -27,7 +27,7 @@ use std::{
 };
 
 use punctual::Priority;
-use punctual_events::{OwnInlet, Seen, Sent, rtec::rtec_event_comm::Event};
+use punctual_events::{Numbering, OwnInlet, Seen, Sent, rtec::rtec_event_comm::Event};
 use zenoh::{Config, Session, Wait, handlers::RingChannel, qos::CongestionControl, sample::Locality};
 
 pub use priority::{from_zenoh, to_zenoh};
@@ -59,6 +59,12 @@ pub struct Settings {
     pub message: usize,
     /// Number of events by which the link recognises those that it has sent or received; default 4,096.
     pub remembered: usize,
+    /// Number of senders whose missing messages are counted; default 64. One more displaces a sender that
+    /// has been silent for ten seconds; otherwise its messages count as implausible.
+    pub senders: usize,
+    /// Number of messages of a sender in a row whose loss is plausible; default 65,536. A message that states
+    /// more counts as implausible, and nothing as lost.
+    pub gap: u64,
 }
 
 impl Settings {
@@ -70,6 +76,8 @@ impl Settings {
             queue: 256,
             message: 1 << 20,
             remembered: 4_096,
+            senders: 64,
+            gap: 65_536,
         }
     }
 }
@@ -146,7 +154,7 @@ impl Link {
             inlet: Arc::new(inlet),
             seen: Arc::clone(&self.seen),
             limit: self.settings.message,
-            senders: Vec::new(),
+            numbering: Numbering::new(self.settings.senders, self.settings.gap),
         };
         Receiving::start(subscriber, self.session.clone(), receiver)
     }

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_events::{GatewayStatistics, OwnInlet, Seen};
+use punctual_events::{GatewayStatistics, Numbering, OwnInlet, Seen};
 use punctual_os::{Thread, ThreadSpec};
 use zenoh::{Session, Wait, handlers::RingChannelHandler, pubsub::Subscriber, sample::Sample};
 
@@ -16,9 +16,6 @@ use crate::{LinkError, frame};
 
 /// Longest delay until the end of a gateway, or of its connection, is noticed.
 const SLICE: Duration = Duration::from_millis(100);
-
-/// Number of senders whose messages are counted.
-const SENDERS: usize = 64;
 
 /// A gateway from Zenoh to a channel; dropping it ends it.
 #[must_use = "the gateway ends when this is dropped"]
@@ -80,8 +77,7 @@ pub(crate) struct Receiver {
     pub(crate) seen: Arc<Seen>,
     /// Maximum number of octets of a message.
     pub(crate) limit: usize,
-    /// Number and last message of each, the one that was heard last at the end.
-    pub(crate) senders: Vec<(u64, u64)>,
+    pub(crate) numbering: Numbering,
 }
 
 impl Receiver {
@@ -104,8 +100,10 @@ impl Receiver {
         let Some(frame) = frame else {
             return self.inlet.count_malformed();
         };
-        let missing = self.missing(frame.sender, frame.number);
-        self.inlet.count_lost(missing);
+        match self.numbering.missing(frame.sender, frame.number, Instant::now()) {
+            Some(missing) => self.inlet.count_lost(missing),
+            None => self.inlet.count_implausible(),
+        }
         let mut events = frame.events;
         events.retain(|event| {
             if event.header.ttl < 0 {
@@ -119,19 +117,5 @@ impl Receiver {
             !is_known
         });
         self.inlet.pass(&events);
-    }
-
-    /// Number of messages of a sender that did not arrive before this one.
-    fn missing(&mut self, sender: u64, number: u64) -> u64 {
-        let known = self.senders.iter().position(|(one, _)| *one == sender);
-        let last = match known {
-            Some(place) => self.senders.remove(place).1,
-            None => number.saturating_sub(1),
-        };
-        if self.senders.len() == SENDERS {
-            self.senders.remove(0);
-        }
-        self.senders.push((sender, last.max(number)));
-        number.saturating_sub(last.saturating_add(1))
     }
 }

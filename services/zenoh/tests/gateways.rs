@@ -269,6 +269,22 @@ fn hostile_messages_are_counted_and_change_nothing() {
         publisher.put(message).wait().unwrap();
         eventually("malformed", || target.receives.statistics().malformed == number);
     }
+    // Sender, number, an empty set.
+    let forged = |sender: u64, number: u64| {
+        let little = |number: u64| number.to_le_bytes();
+        [
+            b"\x01PEV\x01\0\0\0",
+            &little(sender)[..],
+            &little(number),
+            &[0; 4],
+        ]
+        .concat()
+    };
+    for number in [1, u64::MAX] {
+        publisher.put(forged(9, number)).wait().unwrap();
+    }
+    eventually("implausible", || target.receives.statistics().implausible == 1);
+    assert_eq!(target.receives.statistics().lost, 0);
     source.push(7, 1);
     assert_eq!(sink.recv_timeout(LONG).unwrap().data.payload, 7_u32.to_be_bytes());
 }

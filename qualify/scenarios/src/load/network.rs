@@ -8,7 +8,7 @@ use std::process::Command;
 
 use punctual_system::namespace;
 
-use crate::error::Error;
+use crate::error::{Error, Missing};
 
 /// The server's address.
 pub(crate) const SERVER: &str = "10.213.77.1";
@@ -23,16 +23,23 @@ const RATE: &str = "100mbit";
 const FRAME: &str = "1600";
 
 /// Moves this process to an empty network namespace. Must be called before the process has other threads.
+///
+/// # Errors
+/// [`Missing`]: the right, or the kernel's support.
 pub(crate) fn separate() -> Result<(), Error> {
     namespace::unshare_network().map_err(|error| {
-        format!(
+        Missing(format!(
             "cannot create a network namespace ({error}): run as root, and not in a container that forbids it"
-        )
+        ))
     })?;
     Ok(())
 }
 
 /// Server process: creates an empty network with both ends of a cable, one of them with the server's address.
+///
+/// # Errors
+/// [`Missing`]: rights, the kernel's support, or a program. Others: the cable cannot be made although they
+/// are there.
 pub(crate) fn make_cable() -> Result<(), Error> {
     separate()?;
     ip(&[
@@ -93,10 +100,47 @@ fn run(program: &str, arguments: &[&str]) -> Result<(), Error> {
                 .output();
             command.ok()
         })
-        .ok_or_else(|| format!("program `{program}` not found: install iproute2"))?;
+        .ok_or_else(|| Missing(format!("program `{program}` not found: install iproute2")))?;
     if output.status.success() {
         return Ok(());
     }
     let message = String::from_utf8_lossy(&output.stderr);
-    Err(format!("`{program} {}` failed: {}", arguments.join(" "), message.trim()).into())
+    let failed = format!("`{program} {}` failed: {}", arguments.join(" "), message.trim());
+    match is_missing(&message) {
+        true => Err(Missing(failed).into()),
+        false => Err(failed.into()),
+    }
+}
+
+/// Whether a right is missing or the kernel lacks devices or shaping of this kind, according to `ip` or `tc`.
+fn is_missing(message: &str) -> bool {
+    let signs = [
+        "Operation not permitted",
+        "Operation not supported",
+        "Unknown device type",
+        "qdisc kind is unknown",
+    ];
+    signs.iter().any(|sign| message.contains(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_differs_from_what_fails() {
+        let missing = |message: &str| Missing::of(Err::<(), _>(Missing(message.to_owned()).into()));
+        assert_eq!(missing("root").unwrap(), Err("root".to_owned()));
+        assert!(Missing::of(Err::<(), _>("address in use".into())).is_err());
+        assert!(Missing::of(run("no-such-program", &[])).unwrap().is_err());
+        for (message, expected) in [
+            ("RTNETLINK answers: Operation not permitted", true),
+            ("Error: Unknown device type.", true),
+            ("Error: Specified qdisc kind is unknown.", true),
+            ("RTNETLINK answers: File exists", false),
+            ("Cannot find device \"server-end\"", false),
+        ] {
+            assert_eq!(is_missing(message), expected, "{message}");
+        }
+    }
 }

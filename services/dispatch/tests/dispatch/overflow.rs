@@ -88,3 +88,18 @@ fn a_supplier_waits_for_room_until_its_timeout() {
     assert_eq!(journal.take(), ["a", "b", "c", "d"]);
     assert_eq!(dispatcher.statistics()[0].high_water, 1);
 }
+
+/// The latest point in time of the clock is nearer than that.
+#[test]
+fn a_timeout_may_have_any_length() {
+    let journal = Journal::default();
+    let dispatcher = held(Level::new(0).capacity(1).overflow(Overflow::Block(Duration::MAX)));
+    dispatcher.dispatch(journal.command("a"), Qos::new(0)).unwrap();
+    thread::scope(|scope| {
+        let supplier = scope.spawn(|| dispatcher.dispatch(journal.command("b"), Qos::new(0)));
+        dispatcher.activate();
+        supplier.join().unwrap().unwrap();
+    });
+    assert!(dispatcher.wait_until_idle(Duration::MAX) && dispatcher.end(Duration::MAX));
+    assert_eq!(journal.take(), ["a", "b"]);
+}

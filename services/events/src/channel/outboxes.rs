@@ -17,10 +17,6 @@ impl Core {
         if let Some(outbox) = self.federation.outboxes.find(name) {
             return Ok(outbox);
         }
-        if self.federation.outboxes.number() >= self.limits.gateways.number {
-            self.counters.refusals.count_limit();
-            return Err(EventError::TooManyGateways(self.limits.gateways.number));
-        }
         let qos = ConsumerQos {
             name: format!("outbox {name}"),
             priority: Priority::MIN,
@@ -32,11 +28,15 @@ impl Core {
         };
         let consumer = self.subscribe(filter, qos, Exit::Receiver)?;
         let new = Arc::new(Outbox::new(name, consumer, self.limits.octets.batch));
-        let outbox = self.federation.outboxes.add(Arc::clone(&new));
-        if !Arc::ptr_eq(&outbox, &new) {
+        let limit = self.limits.gateways.number;
+        let outbox = self.federation.outboxes.add(Arc::clone(&new), limit);
+        if !outbox.as_ref().is_some_and(|outbox| Arc::ptr_eq(outbox, &new)) {
             self.unsubscribe(&new.consumer);
         }
-        Ok(outbox)
+        outbox.ok_or_else(|| {
+            self.counters.refusals.count_limit();
+            EventError::TooManyGateways(limit)
+        })
     }
 
     /// Removes an outbox, with its waiting events.

@@ -112,6 +112,7 @@ impl Core {
             for consumer in entry.routes.deferrable(event_type, backlog.level()) {
                 match consumer.offer(Stimulus { event, timer: None }, arrived, &self.limits) {
                     Offered::Ignored | Offered::Lost | Offered::Queued => {}
+                    Offered::Replaced => self.threads.postpone(consumer),
                     Offered::Schedule => self.schedule(consumer),
                     Offered::Disconnect => exceeding.push(Arc::clone(consumer)),
                 }
@@ -132,6 +133,10 @@ impl Core {
         match consumer.offer(stimulus, None, &self.limits) {
             Offered::Ignored | Offered::Lost => false,
             Offered::Queued => true,
+            Offered::Replaced => {
+                self.threads.postpone(consumer);
+                true
+            }
             Offered::Schedule => {
                 self.schedule(consumer);
                 true

@@ -29,6 +29,9 @@ pub struct GatewayStatistics {
     pub lost: u64,
     /// Number of messages that contained no events, or contradicted others.
     pub malformed: u64,
+    /// Number of messages whose number or sender is implausible, so that what is missing before them cannot
+    /// be counted. Their events are passed on.
+    pub implausible: u64,
     /// Number of times that the connection to its channel, router or peer was lost.
     pub interrupted: u64,
     /// Number of times that it was reached again. Less than `interrupted`: it is unreachable at present.
@@ -44,6 +47,7 @@ pub(crate) struct Counters {
     expired: AtomicU64,
     lost: AtomicU64,
     malformed: AtomicU64,
+    implausible: AtomicU64,
     interrupted: AtomicU64,
     reconnected: AtomicU64,
 }
@@ -91,6 +95,10 @@ impl Counters {
         self.malformed.fetch_add(1, Relaxed);
     }
 
+    pub(super) fn count_implausible(&self) {
+        self.implausible.fetch_add(1, Relaxed);
+    }
+
     pub(super) fn count_interrupted(&self) {
         self.interrupted.fetch_add(1, Relaxed);
     }
@@ -117,6 +125,7 @@ impl Counters {
             expired: self.expired.load(Relaxed),
             lost: self.lost.load(Relaxed),
             malformed: self.malformed.load(Relaxed),
+            implausible: self.implausible.load(Relaxed),
             interrupted: self.interrupted.load(Relaxed),
             reconnected: self.reconnected.load(Relaxed),
         }
@@ -136,6 +145,7 @@ impl Counters {
         self.expired.store(totals.expired, Relaxed);
         self.lost.store(totals.lost, Relaxed);
         self.malformed.store(totals.malformed, Relaxed);
+        self.implausible.store(totals.implausible, Relaxed);
         self.interrupted.store(totals.interrupted, Relaxed);
         self.reconnected.store(totals.reconnected, Relaxed);
     }
@@ -156,6 +166,7 @@ impl Counters {
             expired: self.expired.load(Relaxed),
             lost: self.lost.load(Relaxed),
             malformed: self.malformed.load(Relaxed),
+            implausible: self.implausible.load(Relaxed),
             interrupted: self.interrupted.load(Relaxed),
             reconnected: self.reconnected.load(Relaxed),
         }
@@ -172,6 +183,7 @@ impl From<GatewayStatistics> for wire::punctual_events::GatewayState {
             expired: one.expired,
             lost: one.lost,
             malformed: one.malformed,
+            implausible: one.implausible,
             interrupted: one.interrupted,
             reconnected: one.reconnected,
         }
@@ -188,6 +200,7 @@ impl From<wire::punctual_events::GatewayState> for GatewayStatistics {
             expired: state.expired,
             lost: state.lost,
             malformed: state.malformed,
+            implausible: state.implausible,
             interrupted: state.interrupted,
             reconnected: state.reconnected,
         }

@@ -6,6 +6,7 @@ mod datagram;
 mod forward;
 mod import;
 mod inlet;
+mod numbering;
 mod own;
 mod set;
 mod worker;
@@ -16,6 +17,7 @@ pub use acknowledged::Acknowledged;
 pub use counters::GatewayStatistics;
 pub(crate) use counters::{Counters, Imported};
 pub use datagram::{DatagramLimits, Datagrams};
+pub use numbering::Numbering;
 pub use own::{OwnInlet, Sent};
 pub use set::{decode_set, encode_set};
 

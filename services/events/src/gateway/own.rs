@@ -190,6 +190,11 @@ impl OwnInlet {
         self.counters.count_malformed();
     }
 
+    /// Counts a message that contradicts others of its sender, or comes from too many senders.
+    pub fn count_implausible(&self) {
+        self.counters.count_implausible();
+    }
+
     /// Counts a loss of the connection to the other gateways.
     pub fn count_interrupted(&self) {
         self.counters.count_interrupted();

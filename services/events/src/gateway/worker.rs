@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual_os::{PiCondvar, PiMutex, Thread, ThreadSpec};
+use punctual_os::{PiCondvar, PiMutex, Thread, ThreadSpec, clock::later};
 
 use crate::EventError;
 
@@ -52,7 +52,7 @@ impl Shared {
     /// Waits for this time, or until the gateway ends.
     pub(super) fn pause(&self, time: Duration) {
         let mut ends = self.ends.lock();
-        let due = Instant::now() + time;
+        let due = later(Instant::now(), time);
         let _ = self.changed.wait_while_until(&mut ends, due, |ends| !*ends);
     }
 }

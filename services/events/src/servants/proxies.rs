@@ -49,7 +49,7 @@ impl SupplierState {
 }
 
 impl PushSupplierProxy {
-    pub(super) fn activate(host: &Arc<Host>) -> Result<ProxyPushSupplierRef, SystemException> {
+    pub(super) fn activate(host: &Arc<Host>) -> Result<(Arc<Self>, ProxyPushSupplierRef), SystemException> {
         let proxy = Arc::new(Self {
             host: Arc::clone(host),
             state: PiMutex::default(),
@@ -62,7 +62,31 @@ impl PushSupplierProxy {
         proxy.state.lock().reference = Some(reference.clone());
         let unconnected: Weak<Self> = Arc::downgrade(&proxy);
         host.add_unconnected(unconnected);
-        Ok(reference)
+        Ok((proxy, reference))
+    }
+
+    /// Connects the consumer, which has subscribed; it is unsubscribed if the proxy has ended since, or
+    /// another one is connected.
+    pub(super) fn complete_connection(
+        &self,
+        consumer: Arc<Consumer>,
+    ) -> Result<(), ConnectPushConsumerError> {
+        let core = &self.host.channel.core;
+        let mut state = self.state.lock();
+        if !state.is_unconnected() {
+            let has_ended = state.reference.is_none();
+            drop(state);
+            core.unsubscribe(&consumer);
+            return Err(match has_ended {
+                true => gone().into(),
+                false => AlreadyConnected {}.into(),
+            });
+        }
+        // Without the thread, failed deliveries still find the dead.
+        let _ = core.watch_consumers();
+        consumer.suspend(state.is_suspended);
+        state.consumer = Some(consumer);
+        Ok(())
     }
 
     /// Removes the object, and returns its consumer; `None`: it has been removed before.
@@ -144,21 +168,7 @@ impl ProxyPushSupplier for SupplierHandle {
                 EventError::Destroyed => ConnectPushConsumerError::from(gone()),
                 _ => limit_exceeded().into(),
             })?;
-        let mut state = proxy.state.lock();
-        if !state.is_unconnected() {
-            let has_ended = state.reference.is_none();
-            drop(state);
-            core.unsubscribe(&consumer);
-            return Err(match has_ended {
-                true => gone().into(),
-                false => AlreadyConnected {}.into(),
-            });
-        }
-        // Without the thread, failed deliveries still find the dead.
-        let _ = core.watch_consumers();
-        consumer.suspend(state.is_suspended);
-        state.consumer = Some(consumer);
-        Ok(())
+        proxy.complete_connection(consumer)
     }
 
     fn suspend_connection(&self) -> Result<(), SystemException> {

@@ -2,17 +2,18 @@
 
 use std::sync::{Arc, atomic::AtomicUsize};
 
-use punctual::{Orb, SystemException};
+use punctual::{Orb, Priority, SystemException};
 use punctual_os::PiMutex;
 
-use super::{ForConsumers, ForSuppliers, Host, Proxy, proxies::PushConsumerProxy};
+use super::{
+    ForConsumers, ForSuppliers, Host, Proxy,
+    proxies::{PushConsumerProxy, PushSupplierProxy},
+};
 use crate::{
-    ChannelLimits, EventChannel, EventType,
+    ChannelLimits, EventChannel, EventType, Filter, Overflow,
+    consumer::{self, Exit, UNTIMED},
     rtec::{
-        rtec_event_channel_admin::{
-            ConsumerAdmin, ConsumerQos, ConsumerQosView, Observer, ObserverRef, ProxyPushConsumerRef,
-            Publication, SupplierAdmin, SupplierQos, SupplierQosView,
-        },
+        rtec_event_channel_admin::{ConsumerAdmin, ConsumerQos, SupplierAdmin, SupplierQos},
         rtec_event_comm::{EventView, PushConsumer, PushConsumerRef},
     },
 };
@@ -116,40 +117,26 @@ fn a_supplier_that_disconnects_while_it_connects_leaves_nothing_behind() {
     }
 }
 
-/// An observer that ends the proxy of the supplier of which it is told.
-struct Ends(Arc<PiMutex<Option<ProxyPushConsumerRef>>>);
-
-impl Observer for Ends {
-    fn update_consumer(&self, _: ConsumerQosView<'_>) -> Result<(), SystemException> {
-        Ok(())
-    }
-
-    fn update_supplier(&self, _: SupplierQosView<'_>) -> Result<(), SystemException> {
-        match self.0.lock().take() {
-            Some(proxy) => proxy.disconnect_push_consumer(),
-            None => Ok(()),
-        }
-    }
-}
-
 #[test]
-fn a_supplier_whose_proxy_ends_while_observers_are_told_of_it_is_not_connected() {
+fn a_consumer_whose_proxy_ends_while_it_connects_leaves_nothing_behind() {
     let (host, _) = host();
-    let suppliers = ForSuppliers(Arc::clone(&host));
-    let victim = Arc::new(PiMutex::default());
-    let observer: ObserverRef = host.poa.activate(Ends(Arc::clone(&victim))).unwrap();
     let core = &host.channel.core;
-    core.observers.append(observer, &core.demand()).unwrap();
-    let taker = suppliers.obtain_push_consumer().unwrap().unwrap();
-    *victim.lock() = Some(taker.clone());
-    let mut qos = SupplierQos::default();
-    qos.publications.push(Publication::default());
-    let refused = taker.connect_push_supplier(None, &qos).unwrap_err();
+    host.admit_proxy().unwrap();
+    let (proxy, _) = PushSupplierProxy::activate(&host).unwrap();
+    let qos = consumer::ConsumerQos {
+        name: "remote".to_owned(),
+        priority: Priority::MIN,
+        queue: 1,
+        octets: 1,
+        overflow: Overflow::DropOldest,
+        is_gateway: false,
+        timing: UNTIMED,
+    };
+    let subscribed = core.subscribe(Filter::every_event(), qos, Exit::Receiver);
+    assert!(proxy.end_unconnected());
+    let refused = proxy.complete_connection(subscribed.unwrap()).unwrap_err();
     assert!(refused.to_string().contains("OBJECT_NOT_EXIST"), "{refused}");
-    assert_eq!(
-        (host.channel.statistics().suppliers, core.observers.published()),
-        (0, 0)
-    );
+    assert!(host.channel.statistics().consumers.is_empty());
 }
 
 #[test]

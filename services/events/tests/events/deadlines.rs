@@ -186,6 +186,35 @@ fn only_the_hopeless_event_is_cancelled() {
     });
 }
 
+/// The event that takes the place of a dropped one has its own deadline, not the one that has passed.
+#[test]
+fn overflow_leaves_no_deadline_behind() {
+    in_time(500 * MS, |deadline| {
+        let channel = channel(Order::Laxity, SheddingPolicy::never());
+        let delivered = Noted::default();
+        let [first, second] = [&delivered, &delivered].map(Arc::clone);
+        let urgent = events(&channel, TRACK)
+            .deadline(deadline)
+            .queue(1, Overflow::DropOldest);
+        let _urgent = urgent.each(move |event| note(&first, &event)).unwrap();
+        let other = events(&channel, ALARM).deadline(LONG);
+        let _other = other.each(move |event| note(&second, &event)).unwrap();
+        let (_blocks, release) = blocked(&channel);
+        channel.push_octets(TRACK, &[1]).unwrap();
+        thread::sleep(deadline);
+        let pushed = Instant::now();
+        channel.push_octets(TRACK, &[2]).unwrap();
+        channel.push_octets(ALARM, &[3]).unwrap();
+        drop(release);
+        eventually("both are delivered", || delivered.lock().unwrap().len() == 2);
+        if pushed.elapsed() >= deadline {
+            return false;
+        }
+        assert_eq!(*delivered.lock().unwrap(), [2, 3]);
+        true
+    });
+}
+
 #[test]
 fn an_adopted_schedule_brings_order_and_timing() {
     let mut scheduler = ReconfigurableScheduler::new(Strategy::RmsMlf);

@@ -583,3 +583,19 @@ fn the_end_of_a_channel_waits_for_callbacks_but_not_for_ever() {
         }
     }
 }
+
+#[test]
+fn the_end_of_a_channel_may_take_any_time() {
+    let lanes = Dispatching::Lanes(vec![Lane::new(Priority::MIN, 1)]);
+    for dispatching in [Dispatching::Reactive, Dispatching::ThreadPerConsumer, lanes] {
+        let limits = ChannelLimits {
+            ending: Duration::MAX,
+            ..ChannelLimits::default()
+        };
+        let channel = EventChannel::builder().dispatching(dispatching).limits(limits);
+        let channel = channel.build().unwrap();
+        let _subscription = channel.subscribe_to(Filter::after(LONG)).each(|_| {}).unwrap();
+        channel.destroy();
+        assert!(channel.is_destroyed());
+    }
+}

@@ -1,15 +1,19 @@
 //! Clients that flood, lie, or take too much.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering::SeqCst},
+use std::{
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    thread,
 };
 
-use punctual::{Interface, Priority, SystemExceptionKind, any::Any};
+use punctual::{Interface, Orb, Priority, SystemExceptionKind, any::Any};
 use punctual_events::{
-    ChannelLimits, ChannelStatistics, EventChannel, EventError, EventType, Filter, FilterLimits, Overflow,
-    Refusals,
+    ChannelLimits, ChannelStatistics, EventChannel, EventError, EventType, Filter, FilterLimits,
+    GatewayLimits, Overflow, Refusals,
     rtec::{
+        punctual_events::ChannelRef,
         rtec_event_channel_admin::{ConsumerQos, EventChannelRef, ProxyPushSupplierRef, SupplierQos},
         rtec_event_comm::PushConsumerRef,
     },
@@ -60,6 +64,73 @@ fn proxies_are_limited() {
     );
     connected[0].disconnect_push_consumer().unwrap();
     consumers.obtain_push_supplier().unwrap();
+}
+
+#[test]
+fn a_channel_decides_whether_clients_may_destroy_it() {
+    for remote_end in [true, false] {
+        let limits = ChannelLimits {
+            remote_end,
+            ..ChannelLimits::default()
+        };
+        let host = host(EventChannel::builder().limits(limits).build().unwrap());
+        let orb = client();
+        let channel: EventChannelRef = orb.orb.resolve(&host.address).unwrap();
+        let destroyed = channel.destroy();
+        assert_eq!(
+            (destroyed.is_ok(), host.channel.is_destroyed()),
+            (remote_end, remote_end)
+        );
+        if let Err(refused) = destroyed {
+            assert_eq!(refused.kind, SystemExceptionKind::NoPermission);
+            assert_eq!(host.channel.statistics().refusals.limit, 1);
+            assert!(remote(&orb, &host).supplier(&[]).is_ok());
+        }
+    }
+}
+
+/// Clients that open outboxes at the same time, each on a thread of the adapter.
+#[test]
+fn outboxes_are_limited_however_many_clients_open_them_at_once() {
+    const CLIENTS: usize = 8;
+    for _ in 0..50 {
+        let limits = ChannelLimits {
+            gateways: GatewayLimits {
+                number: 2,
+                ..GatewayLimits::default()
+            },
+            ..ChannelLimits::default()
+        };
+        let channel = EventChannel::builder().limits(limits).build().unwrap();
+        let orb = Orb::builder().listen("iiop://localhost").build().unwrap();
+        let pool = orb.threadpool().threads(CLIENTS).build().unwrap();
+        let poa = orb.root_poa().child("channel").threadpool(&pool).build().unwrap();
+        let served = channel.serve(&orb, &poa).unwrap();
+        let ours = ChannelRef::from_object(served.reference().as_object().clone());
+        let start = Barrier::new(CLIENTS);
+        let opened: usize = thread::scope(|scope| {
+            let open = |number: usize| {
+                let (start, ours) = (&start, &ours);
+                scope.spawn(move || {
+                    start.wait();
+                    let opened = ours.open_outbox(&format!("gateway {number}"), &every());
+                    usize::from(opened.is_ok())
+                })
+            };
+            let all: Vec<_> = (0..CLIENTS).map(open).collect();
+            all.into_iter().map(|one| one.join().unwrap()).sum()
+        });
+        let statistics = channel.statistics();
+        assert_eq!((opened, statistics.consumers.len()), (2, 2));
+        assert_eq!(statistics.refusals.limit, CLIENTS as u64 - 2);
+    }
+}
+
+fn every() -> ConsumerQos {
+    ConsumerQos {
+        dependencies: Filter::every_event().to_dependencies(),
+        is_gateway: true,
+    }
 }
 
 #[test]

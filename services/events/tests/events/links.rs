@@ -230,3 +230,75 @@ fn a_gateway_that_acknowledges_loses_and_repeats_nothing_when_a_link_stops() {
         assert_eq!(gateway.statistics().lost, 0);
     }
 }
+
+/// The defaults of channel and gateway. Ten seconds are what the documentation promises, and more than the
+/// interval of questions to consumers: the test waits for them.
+#[test]
+fn a_link_that_stops_for_ten_seconds_costs_no_consumer_its_connection_and_a_gateway_what_exceeds_its_queue() {
+    const PUSHED: u32 = 5_000;
+    let near = host(EventChannel::builder().lane(Priority::MIN, 1).build().unwrap());
+    let kept = ChannelLimits::default().gateways.kept;
+    let (orb, link) = behind_link();
+    let _opens = Finally(|| link.gate.close(false));
+    let (poa, runs) = (orb.root_poa(), orb.clone());
+    thread::spawn(move || runs.run());
+    let _ends = Finally(|| orb.shutdown());
+    let far = Client {
+        orb: orb.clone(),
+        poa,
+    };
+    let (sender, alarms) = mpsc::channel();
+    let few = remote(&far, &near).subscribe(&far.poa, &Filter::event(ALARM), move |events| {
+        for event in events {
+            sender.send(event.data.payload[0]).unwrap();
+        }
+    });
+    let few = few.unwrap();
+    let (target, target_link, target_orb) = distant();
+    let _target_ends = Finally(|| target_orb.shutdown());
+    let sink = target.channel.subscribe_to(Filter::event(TRACK));
+    let sink = sink
+        .queue(PUSHED as usize, Overflow::DropNewest)
+        .receiver()
+        .unwrap();
+    let builder = Orb::builder().call_timeout(Duration::from_secs(1));
+    let between = Client {
+        orb: builder.build().unwrap(),
+        ..client()
+    };
+    let (from, to) = (remote(&between, &near), remote(&between, &target));
+    let gateway = from.forward_acknowledged(&to, &Filter::event(TRACK), Acknowledged::new("gateway"));
+    let gateway = gateway.unwrap();
+    let _target_opens = Finally(|| target_link.gate.close(false));
+
+    link.gate.close(true);
+    target_link.gate.close(true);
+    push(&near.channel, 0..PUSHED);
+    for number in 0..3 {
+        near.channel.push_octets(ALARM, &[number]).unwrap();
+    }
+    thread::sleep(Duration::from_secs(10));
+    assert!(!gateway.is_connected().unwrap());
+    let stopped = near.channel.statistics();
+    let outbox = stopped.consumers.iter().find(|one| one.name == "outbox gateway");
+    let outbox = outbox.expect("its events are kept");
+    let lost = outbox.undelivered.lost;
+    assert_eq!((outbox.waiting, stopped.disconnected), (kept, 0), "{stopped:?}");
+    // A batch that the gateway has fetched is not in the queue.
+    assert!((1..=u64::from(PUSHED) - kept as u64).contains(&lost), "{lost}");
+    assert!(alarms.try_recv().is_err());
+
+    link.gate.close(false);
+    target_link.gate.close(false);
+    near.channel.push_octets(ALARM, &[3]).unwrap();
+    let delivered = [(); 4].map(|()| alarms.recv_timeout(LONG).unwrap());
+    assert_eq!((delivered, few.is_connected().unwrap()), ([0, 1, 2, 3], true));
+    let arrived = received(&sink, PUSHED as usize - lost as usize);
+    assert!(
+        arrived.is_sorted_by(|one, next| one < next),
+        "in order, and none twice"
+    );
+    assert_eq!(arrived.last(), Some(&(PUSHED - 1)));
+    eventually("counted", || gateway.statistics().lost == lost);
+    assert_eq!(sink.subscription().statistics().undelivered.lost, 0);
+}

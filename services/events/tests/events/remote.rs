@@ -1,7 +1,11 @@
 //! Suppliers and consumers of other ORBs.
 
 use std::{
-    sync::{Arc, Mutex, mpsc},
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
+    },
     time::Duration,
 };
 
@@ -11,8 +15,7 @@ use punctual_events::{
     GatewayStatistics, OctetLimits, RemoteChannel,
     rtec::{
         rtec_event_channel_admin::{
-            ConsumerAdminRef, ConsumerQos, ConsumerQosView, EventChannelRef, Observer, ObserverRef,
-            SupplierQosView,
+            ConsumerQos, ConsumerQosView, EventChannelRef, Observer, ObserverRef, SupplierQosView,
         },
         rtec_event_comm::{Event, PushConsumerRef},
     },
@@ -49,12 +52,8 @@ pub struct Client {
 }
 
 pub fn client() -> Client {
-    client_with(1)
-}
-
-fn client_with(threads: usize) -> Client {
     let orb = Orb::builder().listen("iiop://localhost").build().unwrap();
-    let pool = orb.threadpool().threads(threads).build().unwrap();
+    let pool = orb.threadpool().threads(1).build().unwrap();
     let poa = orb.root_poa().child("clients").threadpool(&pool).build().unwrap();
     Client { orb, poa }
 }
@@ -276,16 +275,18 @@ fn observers_hear_of_subscriptions_except_those_of_gateways() {
     assert!(channel.remove_observer(handle).is_err());
 }
 
-/// Takes proxies until those without a client have given way.
-struct Taker(Arc<Mutex<Option<ConsumerAdminRef>>>);
+/// Notes of how many types it is told; blocks from the second time on until the sender is dropped.
+struct Stuck {
+    told: mpsc::Sender<usize>,
+    times: AtomicUsize,
+    released: Mutex<mpsc::Receiver<()>>,
+}
 
-impl Observer for Taker {
-    fn update_consumer(&self, _: ConsumerQosView<'_>) -> Result<(), punctual::SystemException> {
-        let admin = self.0.lock().unwrap().take();
-        if let Some(admin) = admin {
-            for _ in 0..2 {
-                admin.obtain_push_supplier()?;
-            }
+impl Observer for Stuck {
+    fn update_consumer(&self, qos: ConsumerQosView<'_>) -> Result<(), punctual::SystemException> {
+        self.told.send(qos.dependencies.len()).unwrap();
+        if self.times.fetch_add(1, SeqCst) > 0 {
+            let _ = self.released.lock().unwrap().recv();
         }
         Ok(())
     }
@@ -295,30 +296,53 @@ impl Observer for Taker {
     }
 }
 
+/// The thread of a lane that disconnects a consumer does not wait for observers, however patient the channel.
 #[test]
-fn a_consumer_whose_proxy_gives_way_while_it_connects_learns_it_and_leaves_nothing() {
+fn an_observer_that_blocks_delays_no_delivery_and_learns_the_last_state() {
     let limits = ChannelLimits {
-        consumers: 1,
+        send_timeout: 4 * LONG,
+        tolerance: ConsumerTolerance {
+            failures: 1,
+            ..ConsumerTolerance::default()
+        },
         ..ChannelLimits::default()
     };
-    // One serves the connection, and the other one the observer's requests meanwhile.
-    let host = host_with(
-        EventChannel::builder().limits(limits).build().unwrap(),
-        client_with(2),
-    );
+    let channel = EventChannel::builder().lane(Priority::MIN, 1).limits(limits);
+    let host = host(channel.build().unwrap());
     let orb = client();
-    let channel: EventChannelRef = orb.orb.resolve(&host.address).unwrap();
-    let admin = channel.for_consumers().unwrap().unwrap();
-    let proxy = admin.obtain_push_supplier().unwrap().unwrap();
-    let taken: Arc<Mutex<Option<ConsumerAdminRef>>> = Arc::default();
-    let observer: ObserverRef = orb.poa.activate(Taker(Arc::clone(&taken))).unwrap();
-    channel.append_observer(Some(&observer)).unwrap();
-    *taken.lock().unwrap() = Some(admin);
-    let consumer: PushConsumerRef = orb.poa.reference().create().unwrap();
-    let refused = proxy.connect_push_consumer(Some(&consumer), &ConsumerQos::default());
-    let refused = refused.unwrap_err().to_string();
-    assert!(refused.contains("OBJECT_NOT_EXIST"), "{refused}");
+    let fails = |_| panic!("this consumer fails on purpose");
+    let failing = |of: EventType| host.channel.subscribe_to(Filter::event(of)).each(fails).unwrap();
+    let _failing = [failing(ALARM), failing(TRACK)];
+    let sound = host
+        .channel
+        .subscribe_to(Filter::event(TRACK))
+        .each(|_| {})
+        .unwrap();
+    let (told, tells) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let observer = Stuck {
+        told,
+        times: AtomicUsize::new(0),
+        released: Mutex::new(released),
+    };
+    let observer: ObserverRef = orb.poa.activate(observer).unwrap();
+    let remote: EventChannelRef = orb.orb.resolve(&host.address).unwrap();
+    remote.append_observer(Some(&observer)).unwrap();
+    let all = tells.recv_timeout(LONG).unwrap();
+    host.channel.push_octets(ALARM, b"x").unwrap();
+    let fewer = tells.recv_timeout(LONG).unwrap();
+    assert!(fewer < all, "{fewer} {all}");
+    // It blocks from now on, and two more consumers go.
+    for _ in 0..3 {
+        host.channel.push_octets(TRACK, b"x").unwrap();
+    }
+    eventually("delivered", || sound.statistics().delivered == 3);
+    drop(sound);
     assert!(host.channel.statistics().consumers.is_empty());
+    assert!(tells.try_recv().is_err(), "the observer blocks");
+    drop(release);
+    assert_eq!(tells.recv_timeout(LONG), Ok(1), "nothing is wanted any more");
+    assert_eq!(host.channel.statistics().observers, 1);
 }
 
 #[test]

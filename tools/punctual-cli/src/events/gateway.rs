@@ -343,6 +343,7 @@ fn sum(one: &GatewayStatistics, other: &GatewayStatistics) -> GatewayStatistics 
         expired: one.expired + other.expired,
         lost: one.lost + other.lost,
         malformed: one.malformed + other.malformed,
+        implausible: one.implausible + other.implausible,
         interrupted: one.interrupted + other.interrupted,
         reconnected: one.reconnected + other.reconnected,
     }

@@ -208,12 +208,16 @@ pub fn counted(one: &GatewayStatistics) -> String {
         0 => String::new(),
         number => format!(", {number} malformed"),
     };
+    let implausible = match one.implausible {
+        0 => String::new(),
+        number => format!(", {number} implausible"),
+    };
     let interrupted = match one.interrupted {
         0 => String::new(),
         number => format!(", interrupted {number} times, reconnected {}", one.reconnected),
     };
     format!(
-        "{} forwarded, {} repeated, {} looped, {} expired, {} lost{malformed}{interrupted}.",
+        "{} forwarded, {} repeated, {} looped, {} expired, {} lost{malformed}{implausible}{interrupted}.",
         one.forwarded, one.repeated, one.returned, one.expired, one.lost
     )
 }
@@ -279,6 +283,7 @@ fn as_json(before: &ChannelStatistics, now: &ChannelStatistics) -> Value {
         json!({
             "name": one.name, "forwarded": one.forwarded, "repeated": one.repeated, "looped": one.returned,
             "expired": one.expired, "lost": one.lost, "malformed": one.malformed,
+            "implausible": one.implausible,
             "interrupted": one.interrupted, "reconnected": one.reconnected,
         })
     };
@@ -399,6 +404,7 @@ mod tests {
                 name: "radar".to_owned(),
                 forwarded: 4,
                 returned: 1,
+                implausible: 3,
                 interrupted: 2,
                 reconnected: 1,
                 ..GatewayStatistics::default()
@@ -426,6 +432,7 @@ mod tests {
         assert_eq!(object["received_per_s"], 0.0);
         assert_eq!((&object["lost"], &object["failed"]), (&json!(10), &json!(3)));
         assert_eq!(object["deferred"], 8);
+        assert_eq!(object["gateways"][0]["implausible"], 3);
         assert_eq!(object["gateways"][0]["interrupted"], 2);
         let refused = json!({"depth": 4, "length": 5, "malformed": 6, "limit": 7});
         assert_eq!(object["refused_subscriptions"], refused);
@@ -459,8 +466,8 @@ mod tests {
             text.contains("\nConsumer 3 log (priority 32767) fails: CORBA::TIMEOUT.\n"),
             "{text}"
         );
-        let gateway = "Gateway radar: 4 forwarded, 0 repeated, 1 looped, 0 expired, 0 lost, interrupted 2 \
-                       times, reconnected 1.";
+        let gateway = "Gateway radar: 4 forwarded, 0 repeated, 1 looped, 0 expired, 0 lost, 3 implausible, \
+                       interrupted 2 times, reconnected 1.";
         assert!(text.lines().any(|line| line == gateway), "{text}");
     }
 

@@ -98,7 +98,7 @@ impl Experiment for FlightProgramCase {
 const UNDERLOAD: Control = Control {
     id: "underload",
     about: "a load of 0.8 in place of overload",
-    breaks: &["muf.additional", "rms.critical", "rms.cancelling"],
+    breaks: &["rms.critical", "rms.cancelling"],
 };
 
 const PESSIMISTIC: Control = Control {
@@ -116,7 +116,12 @@ const ACCURATE: Control = Control {
 const GREATER_LOAD: Control = Control {
     id: "greater-load",
     about: "a load of 1.25, with which operations of more than the lowest rate have no room under RMS",
-    breaks: &["muf.not-more", "rms.critical-most", "rms.cancelling-most"],
+    breaks: &[
+        "muf.not-more",
+        "muf.additional",
+        "rms.critical-most",
+        "rms.cancelling-most",
+    ],
 };
 
 const NEVER: Control = Control {

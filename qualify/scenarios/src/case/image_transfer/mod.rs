@@ -25,7 +25,7 @@ use self::{
 };
 use crate::{
     control::Control,
-    error::Error,
+    error::{Error, Missing},
     experiment::{Experiment, Trial},
     length::Length,
     testbed::Places,
@@ -51,17 +51,17 @@ impl Experiment for ImageTransfer {
         trial.shortened(format!("times are divided by {scale}, and rates multiplied"));
         trial.outcome.parameter("scale", scale);
         trial.stage("the server on omniORB is built, unless it has been before", BUILD);
-        let (server, program) = server_of(server::omniorb::provide(), &mut trial.outcome);
+        let (server, program) = server_of(Missing::of(server::omniorb::provide())?, &mut trial.outcome);
         trial.text("server", server);
         trial.text("scale", scale.to_string());
         let limit = Self::expected(trial.length()) * 3;
-        let mut system = match System::start(&trial.testbed.places, ServerSetup { program, scale }, limit) {
+        let setup = ServerSetup { program, scale };
+        let mut system = match System::start(&trial.testbed.places, setup, limit)? {
             Ok(system) => system,
-            Err(error) => {
+            Err(missing) => {
                 for claim in claims::ALL {
-                    trial
-                        .outcome
-                        .skip(Some(claim), format!("claim {claim}"), error.to_string());
+                    let text = format!("claim {claim}");
+                    trial.outcome.skip(Some(claim), text, missing.clone());
                 }
                 return Ok(());
             }
@@ -116,12 +116,12 @@ fn scale(length: Length) -> f64 {
 
 /// Returns the name of the ORB that serves the image, and its program if that is another vendor's; without
 /// one, states why.
-fn server_of(program: Result<PathBuf, Error>, outcome: &mut Outcome) -> (&'static str, Option<PathBuf>) {
+fn server_of(program: Result<PathBuf, String>, outcome: &mut Outcome) -> (&'static str, Option<PathBuf>) {
     let (server, program) = match program {
         Ok(program) => ("omniORB", Some(program)),
-        Err(error) => {
+        Err(missing) => {
             let what = "the server on another vendor's ORB: Punctual serves the image";
-            outcome.skip(None, what, error.to_string());
+            outcome.skip(None, what, missing);
             ("Punctual", None)
         }
     };
@@ -156,10 +156,15 @@ struct System {
 }
 
 impl System {
-    fn start(places: &Places, setup: ServerSetup, limit: Duration) -> Result<Self, Error> {
+    /// Starts them; the inner error states what is missing.
+    fn start(places: &Places, setup: ServerSetup, limit: Duration) -> Result<Result<Self, String>, Error> {
         let scale = setup.scale;
         let server = ChildSpec::of::<Server>("server").affinity(places.driver.clone());
         let (mut server, folder) = server.start::<Server>(&setup, TIMEOUT)?;
+        let folder = match folder {
+            Ok(folder) => folder,
+            Err(missing) => return Ok(Err(missing)),
+        };
         let environment = ChildSpec::of::<Environment>("environment").affinity(places.driver.clone());
         let (environment, ()) = environment.start::<Environment>(&(), TIMEOUT)?;
         let client = ChildSpec::of::<Client>("client").affinity(places.pinned.clone());
@@ -168,12 +173,12 @@ impl System {
         server.perform(&Plug { client: id }, TIMEOUT)?;
         client.perform(&PluggedIn, TIMEOUT)?;
         let killers = vec![client.killer()?, server.killer()?, environment.killer()?];
-        Ok(Self {
+        Ok(Ok(Self {
             _watchdog: Watchdog::start(limit + TIMEOUT, killers, &places.driver)?,
             client,
             server,
             environment,
-        })
+        }))
     }
 
     fn stop(self) -> Result<(), Error> {
@@ -242,7 +247,7 @@ mod tests {
         assert_eq!(outcome.parameters()["server"], "omniORB");
         assert!(outcome.skipped().is_empty());
         assert_eq!(
-            server_of(Err("no omniidl".into()), &mut outcome),
+            server_of(Err("no omniidl".to_owned()), &mut outcome),
             ("Punctual", None)
         );
         assert_eq!(outcome.parameters()["server"], "Punctual");

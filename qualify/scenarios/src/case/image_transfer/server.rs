@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{codec, picture, radio};
 use crate::{
-    error::Error,
+    error::{Error, Missing},
     load::network::{self, SERVER_END},
 };
 
@@ -41,12 +41,14 @@ pub(crate) struct ServerSetup {
 impl Role for Server {
     const NAME: &'static str = "__image-server";
     type Setup = ServerSetup;
-    /// Reference of the folder.
-    type Ready = String;
+    /// Reference of the folder, or what is missing.
+    type Ready = Result<String, String>;
     const TASKS: &'static [TaskEntry<Self>] = &[TaskEntry::of::<Plug>()];
 
-    fn start(setup: ServerSetup) -> Result<(Self, String), Error> {
-        network::make_cable()?;
+    fn start(setup: ServerSetup) -> Result<(Self, Self::Ready), Error> {
+        if let Err(missing) = Missing::of(network::make_cable())? {
+            return Ok((Self { _orb: None, setup }, Err(missing)));
+        }
         let (orb, reference) = match &setup.program {
             Some(program) => (None, other_folder::serve(program, network::SERVER)?),
             None => {
@@ -54,7 +56,7 @@ impl Role for Server {
                 (Some(orb), reference)
             }
         };
-        Ok((Self { _orb: orb, setup }, reference))
+        Ok((Self { _orb: orb, setup }, Ok(reference)))
     }
 }
 

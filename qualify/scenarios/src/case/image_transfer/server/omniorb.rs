@@ -8,7 +8,7 @@ use std::{
     process::{self, Command, Stdio},
 };
 
-use crate::error::Error;
+use crate::error::{Error, Missing};
 
 /// All that it is built from.
 const SOURCES: [(&str, &str); 3] = [
@@ -35,7 +35,7 @@ const NEEDED: [(&str, &[&str]); 3] = [
 /// Returns the path of the program, which is built unless it has been before.
 ///
 /// # Errors
-/// omniORB or a tool is not installed, or the program cannot be built.
+/// [`Missing`]: omniORB or a tool is not installed. Others: the program cannot be built.
 pub(in super::super) fn provide() -> Result<PathBuf, Error> {
     build_in(&programs_of_peers()?)
 }
@@ -50,7 +50,7 @@ pub(super) fn build_in(peers: &Path) -> Result<PathBuf, Error> {
         return Ok(program);
     }
     if let Some(missing) = missing() {
-        return Err(missing.into());
+        return Err(Missing(missing).into());
     }
     // Complete or not there: others may build it at the same time, or have been interrupted.
     let folder = peers.join(format!("{PROGRAM}-{}", process::id()));
