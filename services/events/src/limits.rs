@@ -35,7 +35,7 @@ pub struct ChannelLimits {
     pub ending: Duration,
     /// Whether a client of another process may destroy the channel, as it may destroy one of TAO's; default
     /// yes. Otherwise it gets NO_PERMISSION.
-    pub remote_end: bool,
+    pub remote_destroy: bool,
     /// Limits of filters.
     pub filter: FilterLimits,
     /// Limits of memory.
@@ -102,7 +102,7 @@ impl Default for ChannelLimits {
             batch: 64,
             send_timeout: Duration::from_millis(100),
             ending: Duration::from_secs(1),
-            remote_end: true,
+            remote_destroy: true,
             filter: FilterLimits::default(),
             octets: OctetLimits::default(),
             tolerance: ConsumerTolerance::default(),

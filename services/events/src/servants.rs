@@ -178,7 +178,7 @@ impl ChannelServant for Channel {
 
     fn destroy(&self) -> Result<(), SystemException> {
         let EventChannel { core } = &self.host.channel;
-        if !core.limits.remote_end {
+        if !core.limits.remote_destroy {
             core.counters.refusals.count_limit();
             let kind = SystemExceptionKind::NoPermission;
             return Err(SystemException::new(kind, 0, Completion::No));

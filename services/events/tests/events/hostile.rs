@@ -68,9 +68,9 @@ fn proxies_are_limited() {
 
 #[test]
 fn a_channel_decides_whether_clients_may_destroy_it() {
-    for remote_end in [true, false] {
+    for remote_destroy in [true, false] {
         let limits = ChannelLimits {
-            remote_end,
+            remote_destroy,
             ..ChannelLimits::default()
         };
         let host = host(EventChannel::builder().limits(limits).build().unwrap());
@@ -79,7 +79,7 @@ fn a_channel_decides_whether_clients_may_destroy_it() {
         let destroyed = channel.destroy();
         assert_eq!(
             (destroyed.is_ok(), host.channel.is_destroyed()),
-            (remote_end, remote_end)
+            (remote_destroy, remote_destroy)
         );
         if let Err(refused) = destroyed {
             assert_eq!(refused.kind, SystemExceptionKind::NoPermission);

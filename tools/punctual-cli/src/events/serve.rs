@@ -65,6 +65,9 @@ pub struct Options {
     /// Maximum number of octets of an event's payload
     #[arg(long, value_name = "OCTETS", default_value_t = ChannelLimits::default().payload)]
     payload: usize,
+    /// Refuse clients that destroy the channel
+    #[arg(long)]
+    no_remote_destroy: bool,
     /// Let `punctual top` watch the ORB at this socket
     #[arg(long, value_name = "SOCKET")]
     inspection: Option<PathBuf>,
@@ -133,6 +136,7 @@ fn channel(options: &Options, orb: &Orb, lanes: Vec<Lane>) -> Result<EventChanne
     let limits = ChannelLimits {
         consumers: options.consumers,
         payload: options.payload,
+        remote_destroy: !options.no_remote_destroy,
         ..ChannelLimits::default()
     };
     let dispatching = match options.dispatching {
