@@ -197,12 +197,13 @@ fn as_tshark_expects(message: &[u8]) -> Cow<'_, [u8]> {
         return message.into();
     }
     let size = (message.len() - GIOP_HEADER + 4) as u32;
-    let mut message = message.to_vec();
-    message.splice(HEADER..HEADER, [0; 4]);
-    message[8..GIOP_HEADER].copy_from_slice(&match message[6] & LITTLE_ENDIAN {
+    let size = match message[6] & LITTLE_ENDIAN {
         0 => size.to_be_bytes(),
         _ => size.to_le_bytes(),
-    });
+    };
+    let (header, body) = message.split_at(HEADER);
+    let mut message = [header, &[0; 4], body].concat();
+    message[8..GIOP_HEADER].copy_from_slice(&size);
     message.into()
 }
 
