@@ -3,7 +3,7 @@
 use crate::command::cargo;
 
 /// The checks, with what each shows.
-const CHECKS: [(&str, &[&str]); 5] = [
+const CHECKS: [(&str, &[&str]); 6] = [
     (
         "the gateway over Zenoh compiles",
         &[
@@ -34,6 +34,17 @@ const CHECKS: [(&str, &[&str]); 5] = [
             "--",
             "--include-ignored",
             "instructions",
+        ],
+    ),
+    (
+        "a call takes the same instructions with one operation and with 1,000",
+        &[
+            "test",
+            "--release",
+            "-p",
+            "punctual-scenarios",
+            "--lib",
+            "demultiplexing",
         ],
     ),
     (

@@ -483,7 +483,9 @@ mod tests {
             return;
         };
         for (place, arrangement) in arrangements().iter().enumerate() {
-            if arrangement.operations == 1 {
+            // Without optimisation, comparing ten names one after the other is no small part of a call.
+            let is_slow = cfg!(debug_assertions) && arrangement.operations == 10 && arrangement.last;
+            if arrangement.operations == 1 || is_slow {
                 continue;
             }
             let cost = of_a_call(place).expect("valgrind");
