@@ -188,8 +188,8 @@ fn read_message(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
 }
 
 /// `tshark` expects the body of a LocateReply of GIOP 1.2 at a multiple of eight octets, but it follows the
-/// header of this message immediately (CORBA 3.3 part 2, 9.4.6.2): here four octets are between them. No other
-/// message is misread.
+/// header of this message immediately (CORBA 3.3 part 2, 9.4.6.2): here four octets are between them. No
+/// other message is misread.
 fn as_tshark_expects(message: &[u8]) -> Cow<'_, [u8]> {
     const HEADER: usize = GIOP_HEADER + 8;
     let is_locate_reply = message[4..6] == [1, 2] && message[7] == LOCATE_REPLY;

@@ -450,7 +450,7 @@ mod tests {
     /// Calls that valgrind counts.
     const COUNTED: usize = 20;
 
-    /// What is counted: calls are encoded, found by key and operation, and decoded.
+    /// The counted calls: encoded, found by key and operation, and decoded.
     #[inline(never)]
     fn counted(called: &Called) {
         for number in 0..COUNTED {

@@ -1,6 +1,6 @@
 //! The instructions with which a request is served do not depend on how many objects and adapters there are,
-//! nor on how deep the adapter is. `qualify/scenarios/src/orb/demultiplexing.rs` counts those by the number of
-//! operations.
+//! nor on how deep the adapter is. `qualify/scenarios/src/orb/demultiplexing.rs` counts those by the number
+//! of operations.
 
 use punctual::{Interface, Orb, Poa, SchedulingClass};
 use punctual_fixtures::{

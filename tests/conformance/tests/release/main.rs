@@ -1,3 +1,3 @@
-//! What is counted in an optimised build only: `cargo xtask nightly` runs it.
+//! Counts that need an optimised build: `cargo xtask nightly` runs them.
 
 mod instructions;
