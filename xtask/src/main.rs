@@ -54,7 +54,8 @@ fn usage() -> String {
                                            --findings FOLDER copies pictures of qualify --figures\n\
          cargo xtask interop               tables of docs/interoperability.md, from the last tests\n\
          cargo xtask limit SECONDS PROGRAM [ARGUMENT...]  a program that ends when its time is up\n\
-         cargo xtask nightly               what takes hours: controls of qualify, bounds of plan\n\
+         cargo xtask nightly               what takes hours: controls of qualify, bounds of plan,\n\
+                                           instructions of optimised builds\n\
          cargo xtask test                  all checks and tests that a change has to pass\n\
          cargo xtask test STEP...          these steps only:\n",
     );

@@ -3,7 +3,7 @@
 use crate::command::cargo;
 
 /// The checks, with what each shows.
-const CHECKS: [(&str, &[&str]); 4] = [
+const CHECKS: [(&str, &[&str]); 6] = [
     (
         "the gateway over Zenoh compiles",
         &[
@@ -17,6 +17,35 @@ const CHECKS: [(&str, &[&str]); 4] = [
     (
         "the documented commands connect two channels over Zenoh",
         &["test", "-p", "punctual-cli", "--test", "commands", "zenoh"],
+    ),
+    (
+        "a call, and the generation of code, take no more instructions than stated",
+        &[
+            "test",
+            "--release",
+            "-p",
+            "punctual-conformance",
+            "-p",
+            "punctual-build",
+            "--test",
+            "release",
+            "--test",
+            "build",
+            "--",
+            "--include-ignored",
+            "instructions",
+        ],
+    ),
+    (
+        "a call takes the same instructions with one operation and with 1,000",
+        &[
+            "test",
+            "--release",
+            "-p",
+            "punctual-scenarios",
+            "--lib",
+            "demultiplexing",
+        ],
     ),
     (
         "no simulated response of 10,000 task sets exceeds the bound of `punctual plan`",

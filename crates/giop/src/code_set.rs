@@ -1,10 +1,10 @@
-//! Code sets of `char` and `string`: those of each side, and their negotiation.
+//! Code sets of narrow and wide characters: those of each side, and their negotiation.
 //!
 //! Source: CORBA 3.3 part 2, 7.10.2; the ids are those of the OSF code set registry.
 
 use alloc::{vec, vec::Vec};
 
-use punctual_cdr::{CdrError, CharSet, Decode, Decoder, Encode, Encoder, WideCharSet};
+use punctual_cdr::{CdrError, CharSet, CodeSets, Decode, Decoder, Encode, Encoder, WideCharSet};
 
 use crate::CodeSetIncompatible;
 
@@ -60,41 +60,55 @@ impl CodeSetComponentInfo {
     }
 }
 
-/// Negotiates the code set of `char` and `string` for a connection, on the client's side.
+/// Negotiates the code sets of a connection, on the client's side.
 ///
-/// `server` is the component of the server's reference; without one the result is ISO-8859-1. The order is
-/// that of CORBA 3.3 part 2, 7.10.2.6: a common native code set, the server's native one if the client can
-/// convert, the client's native one if the server can convert, a common conversion code set (by the server's
-/// preference), UTF-8.
+/// `server` is the component of the server's reference; without one the result is ISO-8859-1, and no wide
+/// text.
 ///
-/// Fails if the server has no code set for `char`, or if this ORB does not support the result.
+/// Fails if the server has no code set for `char`, or if this ORB does not support the result. A server
+/// without a code set for `wchar` cannot be sent wide text.
 pub fn negotiate(
     client: &CodeSetComponentInfo,
     server: Option<&CodeSetComponentInfo>,
-) -> Result<CharSet, CodeSetIncompatible> {
+) -> Result<CodeSets, CodeSetIncompatible> {
     let Some(server) = server else {
-        return Ok(CharSet::Latin1);
+        return Ok(CodeSets {
+            char: CharSet::Latin1,
+            wchar: WideCharSet::None,
+        });
     };
-    let (client, server) = (&client.char, &server.char);
-    let common = |id: &&u32| client.conversion.contains(id);
-    let chosen = if client.native == server.native || client.conversion.contains(&server.native) {
-        server.native
-    } else if server.conversion.contains(&client.native) {
-        client.native
-    } else if let Some(common) = server.conversion.iter().find(common) {
-        *common
-    } else if server.native != 0 {
-        // Every code set in use for `char` is compatible with UTF-8, which every ORB must support.
-        UTF_8
-    } else {
-        0
+    let char = client.char.transmission(&server.char, UTF_8);
+    let char = char.and_then(char_set_from_id).ok_or(CodeSetIncompatible {
+        server_native: server.char.native,
+    })?;
+    let wchar = match client.wchar.transmission(&server.wchar, UTF_16) {
+        Some(id) => wide_char_set_from_id(id),
+        None => WideCharSet::None,
     };
-    char_set_from_id(chosen).ok_or(CodeSetIncompatible {
-        server_native: server.native,
-    })
+    Ok(CodeSets { char, wchar })
 }
 
 impl CodeSetComponent {
+    /// Returns the code set in which this side, the client, and a server transmit characters; `None`: the
+    /// server has no code set for them.
+    ///
+    /// In the order of CORBA 3.3 part 2, 7.10.2.6: a common native code set, the server's native one if the
+    /// client can convert, the client's native one if the server can convert, a common conversion code set
+    /// (by the server's preference), the fallback. Every native code set in use is compatible with the
+    /// fallback, which has all characters and which every ORB must support.
+    fn transmission(&self, server: &Self, fallback: u32) -> Option<u32> {
+        let native = (server.native != 0).then_some(server.native);
+        let common = || {
+            let mut offered = server.conversion.iter().copied();
+            offered.find(|id| self.conversion.contains(id))
+        };
+        native
+            .filter(|id| self.supports(*id))
+            .or_else(|| server.conversion.contains(&self.native).then_some(self.native))
+            .or_else(common)
+            .or(native.and(Some(fallback)))
+    }
+
     /// Returns whether this side supports the code set.
     pub fn supports(&self, id: u32) -> bool {
         self.native == id || self.conversion.contains(&id)

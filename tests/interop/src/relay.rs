@@ -2,6 +2,7 @@
 //! reads.
 
 use std::{
+    borrow::Cow,
     io::{self, Read, Write},
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     sync::{Arc, Mutex},
@@ -44,7 +45,8 @@ pub struct Messages {
     pub fragments: usize,
 }
 
-/// A capture file in memory: one TCP segment for each message, more for long ones.
+/// A capture file in memory: one TCP segment for each message, more for long ones. What `tshark` is known to
+/// misread is in the form that it expects.
 #[derive(Clone, Default)]
 pub struct Capture {
     /// Number of messages.
@@ -68,7 +70,11 @@ struct Side {
 const GIOP_HEADER: usize = 12;
 /// Types of messages. Source: CORBA 3.3 part 2, 9.4.1.
 const REQUEST: u8 = 0;
+const LOCATE_REPLY: u8 = 4;
 const FRAGMENT: u8 = 7;
+/// Flags of messages: the byte order, and that a fragment follows.
+const LITTLE_ENDIAN: u8 = 1;
+const MORE_FRAGMENTS: u8 = 2;
 /// Size that fits into an IP packet, roughly.
 const SEGMENT: usize = 60_000;
 const SERVER: Side = Side { host: 2, port: 2809 };
@@ -172,13 +178,33 @@ fn read_message(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut message = vec![0; GIOP_HEADER];
     stream.read_exact(&mut message)?;
     let size: [u8; 4] = message[8..].try_into().expect("four octets");
-    let size = match message[6] & 1 {
+    let size = match message[6] & LITTLE_ENDIAN {
         0 => u32::from_be_bytes(size),
         _ => u32::from_le_bytes(size),
     };
     message.resize(GIOP_HEADER + size as usize, 0);
     stream.read_exact(&mut message[GIOP_HEADER..])?;
     Ok(message)
+}
+
+/// `tshark` expects the body of a LocateReply of GIOP 1.2 at a multiple of eight octets, but it follows the
+/// header of this message immediately (CORBA 3.3 part 2, 9.4.6.2): here four octets are between them. No
+/// other message is misread.
+fn as_tshark_expects(message: &[u8]) -> Cow<'_, [u8]> {
+    const HEADER: usize = GIOP_HEADER + 8;
+    let is_locate_reply = message[4..6] == [1, 2] && message[7] == LOCATE_REPLY;
+    if !is_locate_reply || message.len() <= HEADER || message[6] & MORE_FRAGMENTS != 0 {
+        return message.into();
+    }
+    let size = (message.len() - GIOP_HEADER + 4) as u32;
+    let size = match message[6] & LITTLE_ENDIAN {
+        0 => size.to_be_bytes(),
+        _ => size.to_le_bytes(),
+    };
+    let (header, body) = message.split_at(HEADER);
+    let mut message = [header, &[0; 4], body].concat();
+    message[8..GIOP_HEADER].copy_from_slice(&size);
+    message.into()
 }
 
 impl Capture {
@@ -202,6 +228,7 @@ impl Capture {
 
     fn add(&mut self, flow: &mut Flow, message: &[u8]) {
         self.messages += 1;
+        let message = &as_tshark_expects(message);
         for segment in message.chunks(SEGMENT) {
             let packet = flow.packet(segment);
             let length = packet.len() as u32;

@@ -4,7 +4,7 @@
 use std::any::{Any, TypeId};
 
 use punctual_cdr::{
-    CdrError, Decode, Decoder, Encode, Encoder, Endian, Inherits, Shared, ValueFactory, ValueObject,
+    Arena, CdrError, Decode, Decoder, Encode, Encoder, Endian, Inherits, Shared, ValueFactory, ValueObject,
     ValueType,
 };
 
@@ -104,17 +104,24 @@ value!(
 );
 
 /// Decodes two parameters, which may share values, from the octets behind the first one; it chooses the byte
-/// order. What can be decoded can be encoded, and is the same again after that.
+/// order, and whether there is an arena, without which data in several chunks is refused. What can be decoded
+/// can be encoded, and is the same again after that.
 pub fn check(input: &[u8]) {
     let [settings, octets @ ..] = input else {
         return;
     };
     let endian = [Endian::Little, Endian::Big][usize::from(settings & 1)];
-    let Some(first) = decode(octets, endian) else {
+    let arena = (settings & 2 != 0).then(Arena::new);
+    let Some(first) = decode(octets, endian, arena.as_ref()) else {
         return;
     };
+    if arena.is_none() {
+        let arena = Arena::new();
+        let with = decode(octets, endian, Some(&arena)).expect("an arena permits more");
+        assert_eq!(encode(&with, endian), encode(&first, endian));
+    }
     let octets = encode(&first, endian);
-    let second = decode(&octets, endian).expect("what was encoded can be decoded");
+    let second = decode(&octets, endian, None).expect("what was encoded can be decoded");
     assert_eq!(encode(&second, endian), octets);
     assert_eq!(
         first.0 == first.1,
@@ -125,8 +132,11 @@ pub fn check(input: &[u8]) {
 
 type Parameters = (Option<Shared<Node>>, Option<Shared<Node>>);
 
-fn decode(octets: &[u8], endian: Endian) -> Option<Parameters> {
+fn decode(octets: &[u8], endian: Endian, arena: Option<&Arena>) -> Option<Parameters> {
     let mut decoder = Decoder::new(octets, endian);
+    if let Some(arena) = arena {
+        decoder = decoder.with_arena(arena);
+    }
     let first = Decode::decode(&mut decoder).ok()?;
     let second = Decode::decode(&mut decoder).ok()?;
     assert!(decoder.position() <= octets.len());
@@ -158,9 +168,15 @@ mod tests {
         corpus().inputs().for_each(check);
         let decoded = corpus()
             .inputs()
-            .filter(|input| decode(&input[1..], Endian::Little).is_some())
+            .filter(|input| decode(&input[1..], Endian::Little, None).is_some())
             .count();
         assert!(decoded >= 6, "{decoded}");
+        let arena = Arena::new();
+        let needs_arena = |input: &&[u8]| {
+            let decoded = |arena| decode(&input[1..], Endian::Little, arena).is_some();
+            input[0] & 2 != 0 && decoded(Some(&arena)) && !decoded(None)
+        };
+        assert!(corpus().inputs().filter(needs_arena).count() >= 2);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! References as text, profiles, components, policies and code sets.
 
-use punctual_cdr::{CharSet, Endian, Ior, TaggedComponent, TaggedProfile};
+use punctual_cdr::{CharSet, Endian, Ior, TaggedComponent, TaggedProfile, WideCharSet};
 use punctual_giop::*;
 use punctual_types::{Priority, PriorityModel};
 
@@ -319,43 +319,64 @@ fn a_server_states_its_code_sets() {
     }
 }
 
+/// The same for narrow and wide characters.
 #[test]
 fn code_sets_are_negotiated_in_the_order_of_the_specification() {
     const EBCDIC: u32 = 0x1002_0025;
     const LATIN_2: u32 = 0x0001_0002;
+    const UCS_4: u32 = 0x0001_0104;
     let ours = CodeSetComponentInfo::ours();
-    let server = |native, conversion: &[u32]| CodeSetComponentInfo {
-        char: CodeSetComponent {
-            native,
-            conversion: conversion.into(),
-        },
+    let component = |native, conversion: &[u32]| CodeSetComponent {
+        native,
+        conversion: conversion.into(),
+    };
+    let narrow = |native, conversion: &[u32]| CodeSetComponentInfo {
+        char: component(native, conversion),
         wchar: CodeSetComponent::default(),
     };
+    let char = |server: &CodeSetComponentInfo| negotiate(&ours, Some(server)).map(|sets| sets.char);
     let incompatible = |server_native| Err(CodeSetIncompatible { server_native });
-    assert_eq!(negotiate(&ours, None), Ok(CharSet::Latin1));
     for (server, expected) in [
         // A common native code set.
-        (server(UTF_8, &[ISO_8859_1]), Ok(CharSet::Utf8)),
+        (narrow(UTF_8, &[ISO_8859_1]), Ok(CharSet::Utf8)),
         // The server's native one, because the client can convert: TAO and omniORB.
-        (server(ISO_8859_1, &[UTF_8]), Ok(CharSet::Latin1)),
+        (narrow(ISO_8859_1, &[UTF_8]), Ok(CharSet::Latin1)),
         // The client's native one, because the server can convert.
-        (server(LATIN_2, &[ISO_8859_1, UTF_8]), Ok(CharSet::Utf8)),
+        (narrow(LATIN_2, &[ISO_8859_1, UTF_8]), Ok(CharSet::Utf8)),
         // A common conversion code set.
-        (server(LATIN_2, &[EBCDIC, ISO_8859_1]), Ok(CharSet::Latin1)),
+        (narrow(LATIN_2, &[EBCDIC, ISO_8859_1]), Ok(CharSet::Latin1)),
         // A server without a native one, as ours by default: the client's.
-        (server(0, &[ISO_8859_1, UTF_8]), Ok(CharSet::Utf8)),
+        (narrow(0, &[ISO_8859_1, UTF_8]), Ok(CharSet::Utf8)),
         // The fallback.
-        (server(EBCDIC, &[]), Ok(CharSet::Utf8)),
+        (narrow(EBCDIC, &[]), Ok(CharSet::Utf8)),
         // No code set for `char`.
-        (server(0, &[]), incompatible(0)),
+        (narrow(0, &[]), incompatible(0)),
+        (narrow(0, &[EBCDIC]), incompatible(0)),
     ] {
-        assert_eq!(negotiate(&ours, Some(&server)), expected, "{server:?}");
+        assert_eq!(char(&server), expected, "{server:?}");
     }
+    for (native, conversion, expected) in [
+        (UTF_16, &[][..], WideCharSet::Utf16),
+        (UCS_4, &[UTF_16], WideCharSet::Utf16),
+        // A server without a native one that converts ours.
+        (0, &[UCS_4, UTF_16], WideCharSet::Utf16),
+        // The fallback.
+        (UCS_4, &[], WideCharSet::Utf16),
+        // No code set for `wchar`.
+        (0, &[], WideCharSet::None),
+        (0, &[UCS_4], WideCharSet::None),
+    ] {
+        let mut server = narrow(UTF_8, &[]);
+        server.wchar = component(native, conversion);
+        let sets = negotiate(&ours, Some(&server)).unwrap();
+        assert_eq!((sets.char, sets.wchar), (CharSet::Utf8, expected), "{server:?}");
+    }
+    let none = negotiate(&ours, None).unwrap();
+    assert_eq!((none.char, none.wchar), (CharSet::Latin1, WideCharSet::None));
     // This ORB may not support a common code set.
-    assert_eq!(
-        negotiate(&server(EBCDIC, &[]), Some(&server(EBCDIC, &[]))),
-        incompatible(EBCDIC)
-    );
+    let ebcdic = narrow(EBCDIC, &[]);
+    let unsupported = negotiate(&ebcdic, Some(&ebcdic)).map(|sets| sets.char);
+    assert_eq!(unsupported, incompatible(EBCDIC));
     for char_set in [CharSet::Latin1, CharSet::Utf8] {
         assert_eq!(char_set_from_id(char_set_id(char_set)), Some(char_set));
     }

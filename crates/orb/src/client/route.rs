@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use punctual_cdr::{CdrErrorKind, CharSet, CodeSets, Ior, TaggedComponent, WideCharSet};
+use punctual_cdr::{CdrErrorKind, CharSet, CodeSets, Ior, TaggedComponent};
 use punctual_giop::{
     CodeSetComponentInfo, Component, PUNCTUAL_ORB_TYPE, PolicyValue, Profile, TAG_ORB_TYPE,
     TAO_TAG_ENDPOINTS, UTF_8, Version, decode_endpoints_with, negotiate,
@@ -313,22 +313,16 @@ fn is_of_punctual(component: &TaggedComponent) -> bool {
 /// Returns the code sets of connections to a server: as the specification negotiates them, but between our
 /// own ORBs UTF-8, which has every character. Fails with CODESET_INCOMPATIBLE.
 fn negotiated(server: &CodeSetComponentInfo, is_ours: bool) -> Result<CodeSets, SystemException> {
-    let wchar = match server.wchar.native {
-        0 => WideCharSet::None,
-        // Whatever its own one is: UTF-16 is the fallback, which every ORB with wide text must support.
-        _ => WideCharSet::Utf16,
-    };
-    if is_ours && server.char.supports(UTF_8) {
-        let char = CharSet::Utf8;
-        return Ok(CodeSets { wchar, char });
-    }
-    match negotiate(&CodeSetComponentInfo::ours(), Some(server)) {
-        Ok(char) => Ok(CodeSets { wchar, char }),
-        Err(_) => Err(error(
+    let mut code_sets = negotiate(&CodeSetComponentInfo::ours(), Some(server)).map_err(|_| {
+        error(
             SystemExceptionKind::CodesetIncompatible,
             Minor::TEXT_NOT_IN_CODE_SET,
-        )),
+        )
+    })?;
+    if is_ours && server.char.supports(UTF_8) {
+        code_sets.char = CharSet::Utf8;
     }
+    Ok(code_sets)
 }
 
 /// Returns the addresses and priorities in the component of TAO; none if it is malformed. Fails with

@@ -3,4 +3,7 @@
 #![allow(clippy::disallowed_macros)]
 
 mod conformance;
+#[path = "../../../../fuzz/corpus.rs"]
+mod corpus;
+mod fuzzed_memory;
 mod properties;

@@ -10,7 +10,8 @@ use crate::source::Span;
 use crate::{Limits, Options};
 
 /// One diagnostic, with construct and reason, for every use of a construct without code, in the main file and
-/// in included files: what belongs to the CORBA Component Model, and native types where values are sent.
+/// in included files: what belongs to the CORBA Component Model, imports of what no file declares, and native
+/// types where values are sent.
 /// Those beyond [`Limits::diagnostics`](crate::Limits::diagnostics) are counted.
 pub fn not_generated(specification: &Specification, limits: &Limits) -> Vec<Diagnostic> {
     let options = Options {
@@ -29,6 +30,7 @@ pub fn not_generated(specification: &Specification, limits: &Limits) -> Vec<Diag
 }
 
 const COMPONENT_MODEL: &str = "it belongs to the CORBA Component Model, which Punctual does not implement";
+const NOT_IN_FILES: &str = "only files are read: `#include` the one that declares it";
 const NO_WIRE_FORM: &str = "its values have no form in messages; only local interfaces can use it";
 
 struct Check<'s> {
@@ -80,7 +82,11 @@ impl Check<'_> {
                 self.exports(&value.factories, &[]);
             }
             DefinitionKind::Accepted(accepted) => {
-                self.report(span, accepted.construct, &name, COMPONENT_MODEL)
+                let reason = match accepted.construct {
+                    "import" => NOT_IN_FILES,
+                    _ => COMPONENT_MODEL,
+                };
+                self.report(span, accepted.construct, &name, reason)
             }
             _ => {}
         }

@@ -432,6 +432,8 @@ fn block(called: &Called, names: Option<&[String]>, calls: usize) -> Result<Bloc
 
 #[cfg(test)]
 mod tests {
+    use punctual_fixtures::instructions::{instructions, number};
+
     use super::*;
 
     #[test]
@@ -442,6 +444,58 @@ mod tests {
             assert_eq!(called(7), Ok(7), "{arrangement:?}");
             assert!(block(&called, None, 10).unwrap().ns > 0.0);
             orb.shutdown_and_wait().unwrap();
+        }
+    }
+
+    /// Calls that valgrind counts.
+    const COUNTED: usize = 20;
+
+    /// The counted calls: encoded, found by key and operation, and decoded.
+    #[inline(never)]
+    fn counted(called: &Called) {
+        for number in 0..COUNTED {
+            assert_eq!(called(number), Ok(number as i32));
+        }
+    }
+
+    #[test]
+    #[ignore = "started by the next test"]
+    fn calls_of_an_arrangement() {
+        let arrangement = arrangements()[number("ARRANGEMENT")];
+        let (orb, called) = start(&arrangement).unwrap();
+        // The first calls fill buffers.
+        assert_eq!((called(0), called(1)), (Ok(0), Ok(1)));
+        counted(&called);
+        orb.shutdown_and_wait().unwrap();
+    }
+
+    #[test]
+    fn calls_take_the_same_instructions_however_many_operations_there_are() {
+        let of_a_call = |place: usize| {
+            let total = instructions(
+                "orb::demultiplexing::tests::calls_of_an_arrangement",
+                Some("*demultiplexing::tests::counted*"),
+                &[("ARRANGEMENT", place.to_string())],
+            );
+            total.map(|total| total / COUNTED as u64)
+        };
+        let Some(reference) = of_a_call(0) else {
+            return;
+        };
+        for (place, arrangement) in arrangements().iter().enumerate() {
+            // Without optimisation, comparing ten names one after the other is no small part of a call.
+            let is_slow = cfg!(debug_assertions) && arrangement.operations == 10 && arrangement.last;
+            if arrangement.operations == 1 || is_slow {
+                continue;
+            }
+            let cost = of_a_call(place).expect("valgrind");
+            println!("{}: {cost} instructions, {reference} for one", arrangement.text());
+            let within = reference * 9 / 10..=reference * 11 / 10;
+            assert!(
+                within.contains(&cost),
+                "{cost} instructions for {}; {reference} with one operation",
+                arrangement.text()
+            );
         }
     }
 

@@ -7,6 +7,7 @@ mod deadlines;
 mod delivery;
 mod federation;
 mod fuzzed;
+mod fuzzed_datagrams;
 mod hostile;
 mod lanes;
 mod links;

@@ -1,17 +1,12 @@
 //! The instructions with which a request is served do not depend on how many objects and adapters there are,
-//! nor on how deep the adapter is: counted by valgrind, which is deterministic.
-
-use std::{
-    env, fs,
-    process::{Command, id},
-};
+//! nor on how deep the adapter is. `qualify/scenarios/src/orb/demultiplexing.rs` counts those by the number
+//! of operations.
 
 use punctual::{Interface, Orb, Poa, SchedulingClass};
 use punctual_fixtures::{
-    Missing,
+    instructions::{instructions, number},
     peer::Peer,
     server::Profile,
-    skip,
     wire::{COMMON, REPLY},
 };
 
@@ -42,10 +37,7 @@ const VARIABLES: [&str; 3] = ["OBJECTS", "ADAPTERS", "DEPTH"];
 #[test]
 #[ignore = "started by the other test"]
 fn requests_to_many_objects() {
-    let [objects, adapters, depth] = VARIABLES.map(|name| {
-        let text = env::var(name).ok();
-        text.map_or(1, |text| text.parse().expect("a number"))
-    });
+    let [objects, adapters, depth] = VARIABLES.map(number);
     let orb = Orb::builder()
         .listen("iiop://127.0.0.1:0")
         .scheduling_class(SchedulingClass::Other)
@@ -80,38 +72,23 @@ fn requests_to_many_objects() {
 }
 
 /// Instructions for a call in this arrangement; `None` without valgrind.
-fn instructions(arrangement: [usize; 3]) -> Option<u64> {
-    let file = env::temp_dir().join(format!("punctual-demultiplexing-{}", id()));
-    let mut command = Command::new("valgrind");
-    command.args(["--tool=callgrind", "--collect-atstart=no"]);
-    command.arg("--toggle-collect=*server::request::answer_request*");
-    command.arg(format!("--callgrind-out-file={}", file.display()));
-    command.arg(env::current_exe().unwrap());
-    command.args(["--exact", "demultiplexing::requests_to_many_objects", "--ignored"]);
-    for (name, value) in VARIABLES.iter().zip(arrangement) {
-        command.env(name, value.to_string());
-    }
-    let output = command.output().ok()?;
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
+fn of_a_call(arrangement: [usize; 3]) -> Option<u64> {
+    let variables = [0, 1, 2].map(|place| (VARIABLES[place], arrangement[place].to_string()));
+    let total = instructions(
+        "demultiplexing::requests_to_many_objects",
+        Some("*server::request::answer_request*"),
+        &variables,
     );
-    let counted = fs::read_to_string(&file).unwrap();
-    fs::remove_file(&file).unwrap();
-    let summary = counted.lines().find_map(|line| line.strip_prefix("summary: "));
-    let total: u64 = summary.expect("a summary").trim().parse().unwrap();
-    assert!(total > 0, "the function is found by its name");
-    Some(total / CALLS as u64)
+    total.map(|total| total / CALLS as u64)
 }
 
 #[test]
 fn requests_cost_the_same_however_many_objects_and_adapters_there_are() {
-    let Some(least) = instructions(ARRANGEMENTS[0]) else {
-        return skip(Missing::Peer, "valgrind is not installed");
+    let Some(least) = of_a_call(ARRANGEMENTS[0]) else {
+        return;
     };
     for arrangement in &ARRANGEMENTS[1..] {
-        let cost = instructions(*arrangement).expect("valgrind");
+        let cost = of_a_call(*arrangement).expect("valgrind");
         let within = least * 9 / 10..=least * 11 / 10;
         assert!(
             within.contains(&cost),

@@ -5,10 +5,13 @@ mod asynchronous;
 mod band_binding;
 mod banded_connections;
 mod connection_cache;
+#[path = "../../../../fuzz/corpus.rs"]
+mod corpus;
 mod deferred;
 mod demultiplexing;
 mod dynamic;
 mod explicit_binding;
+mod fuzzed_descriptions;
 mod inspection;
 mod interceptors;
 mod poa;

@@ -25,6 +25,7 @@ const UTF8: u32 = 0x0501_0001;
 const LATIN1: u32 = 0x0001_0001;
 const EUC_JP: u32 = 0x0003_0010;
 const UTF16: u32 = 0x0001_0109;
+const UCS4: u32 = 0x0001_0104;
 
 /// A server that the test plays, and the client's reference to it.
 fn playing<R>(
@@ -488,15 +489,16 @@ fn who_cannot_be_reached_is_said_why() {
 }
 
 fn code_sets(native: u32, conversion: &[u32]) -> Vec<(u32, Vec<u8>)> {
-    with_wide(native, conversion, UTF16)
+    with_wide([(native, conversion), (UTF16, &[])])
 }
 
-fn with_wide(native: u32, conversion: &[u32], wide: u32) -> Vec<(u32, Vec<u8>)> {
-    let list = |octets: Octets, native, conversion: &[u32]| {
+/// Native code set and conversions for narrow and for wide characters.
+fn with_wide([narrow, wide]: [(u32, &[u32]); 2]) -> Vec<(u32, Vec<u8>)> {
+    let list = |octets: Octets, (native, conversion): (u32, &[u32])| {
         let octets = octets.u32(native).u32(conversion.len() as u32);
         conversion.iter().fold(octets, |octets, id| octets.u32(*id))
     };
-    let data = COMMON.encapsulation(|data| list(list(data, native, conversion), wide, &[]));
+    let data = COMMON.encapsulation(|data| list(list(data, narrow), wide));
     vec![(CODE_SETS, data)]
 }
 
@@ -619,7 +621,8 @@ fn wide_text_is_not_sent_to_a_server_that_states_no_code_set_for_it() {
         0 => (Kind::Marshal, Minor::OMG_WIDE_TEXT_IN_REQUEST),
         _ => (Kind::InvObjref, Minor::OMG_NO_WIDE_CODE_SET),
     };
-    let none = || with_wide(UTF8, &[], 0);
+    let wide = |native, conversion: &[u32]| with_wide([(UTF8, &[]), (native, conversion)]);
+    let none = || wide(0, &[]);
     for (version, components, expected) in [
         (0, code_sets(UTF8, &[]), Some(refused(0))),
         (1, vec![], Some(refused(1))),
@@ -628,6 +631,8 @@ fn wide_text_is_not_sent_to_a_server_that_states_no_code_set_for_it() {
         (2, none(), Some(refused(1))),
         (1, code_sets(UTF8, &[]), None),
         (2, code_sets(UTF8, &[]), None),
+        (2, wide(0, &[UCS4, UTF16]), None),
+        (2, wide(0, &[UCS4]), Some(refused(1))),
     ] {
         let listener = Listener::open();
         let orb = client();

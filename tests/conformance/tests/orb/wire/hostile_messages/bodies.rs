@@ -145,6 +145,74 @@ pub(super) const CASES: &[Case] = &[
         |_| Exception(Kind::DataConversion, Minor::TEXT_INVALID, NO),
         Stays,
     ),
+    // Wide text.
+    case(
+        "wide text, nothing negotiated",
+        ONLY_1_2,
+        |dialect, f| wide(dialect, f, |b| b.sequence(b"\0a\0\xf6\xd8\x3d\xdc\xa7")),
+        |_| native(|body| body.u32(3)),
+        Stays,
+    ),
+    case(
+        "wide text with a byte order mark",
+        ONLY_1_2,
+        |dialect, f| wide(dialect, f, |b| b.sequence(b"\xff\xfea\0\xf6\0")),
+        |_| native(|body| body.u32(2)),
+        Stays,
+    ),
+    case(
+        "wide text in units of two octets",
+        ONLY_1_1,
+        |dialect, f| wide(dialect, f, |b| b.u32(3).u16(97).u16(0xf6).u16(0)),
+        |_| native(|body| body.u32(2)),
+        Stays,
+    ),
+    case(
+        "wide text where there is none",
+        ONLY_1_0,
+        |dialect, f| wide(dialect, f, |b| b.u32(2).u16(97).u16(0)),
+        |_| marshal(Minor::OMG_WIDE_TEXT_IN_REQUEST),
+        Stays,
+    ),
+    case(
+        "wide text of half a unit",
+        ONLY_1_2,
+        |dialect, f| wide(dialect, f, |b| b.sequence(b"\0a\0")),
+        |_| Exception(Kind::DataConversion, Minor::TEXT_INVALID, NO),
+        Stays,
+    ),
+    case(
+        "wide text with half a pair of surrogates",
+        ONLY_1_2,
+        |dialect, f| wide(dialect, f, |b| b.sequence(b"\0a\xd8\x3d")),
+        |_| Exception(Kind::DataConversion, Minor::TEXT_INVALID, NO),
+        Stays,
+    ),
+    case(
+        "surrogates in the wrong order, in units of two octets",
+        ONLY_1_1,
+        |dialect, f| wide(dialect, f, |b| b.u32(3).u16(0xdca7).u16(0xd83d).u16(0)),
+        |_| Exception(Kind::DataConversion, Minor::TEXT_INVALID, NO),
+        Stays,
+    ),
+    case(
+        "wide text longer than the message",
+        SINCE_1_1,
+        |dialect, f| wide(dialect, f, |b| b.u32(0x7fff_fffe).raw(b"\0a\0b")),
+        |_| marshal(Minor::LENGTH_IMPOSSIBLE),
+        Stays,
+    ),
+    case(
+        "wide text in an unknown code set",
+        SINCE_1_1,
+        |dialect, f| {
+            let context = dialect.encapsulation(|data| data.u32(UTF8).u32(UCS_4));
+            let contexts = [(CODE_SETS, context)];
+            dialect.request_with(ID, 3, &f.key, "characters", &contexts, |body| body.u32(0))
+        },
+        |_| Exception(Kind::DataConversion, Minor::TEXT_INVALID, NO),
+        Stays,
+    ),
     // Exceptions of the servant.
     case(
         "user exception",
@@ -165,6 +233,7 @@ pub(super) const CASES: &[Case] = &[
 const LATIN1: u32 = 0x0001_0001;
 const UTF8: u32 = 0x0501_0001;
 const EUC_JP: u32 = 0x0003_0010;
+const UCS_4: u32 = 0x0001_0104;
 
 fn announcing(dialect: Dialect, code_set: u32, fixture: &Fixture, text: &[u8]) -> Vec<u8> {
     let context = dialect.encapsulation(|data| data.u32(code_set).u32(0x0001_0109));
@@ -175,6 +244,10 @@ fn announcing(dialect: Dialect, code_set: u32, fixture: &Fixture, text: &[u8]) -
 
 fn greet(dialect: Dialect, fixture: &Fixture, arguments: impl FnOnce(Octets) -> Octets) -> Vec<u8> {
     dialect.request(ID, &fixture.key, "greet", arguments)
+}
+
+fn wide(dialect: Dialect, fixture: &Fixture, arguments: impl FnOnce(Octets) -> Octets) -> Vec<u8> {
+    dialect.request(ID, &fixture.key, "characters", arguments)
 }
 
 /// A tree of this depth, one node on each level; the innermost has an empty list of children.

@@ -106,6 +106,17 @@ fn constructs_that_are_not_generated_are_named() {
     shows(&text, &["IDL0100", "a native type", "native.idl:2:"]);
     let text = failure(&[("part.idl", "component Part {};\n")]);
     shows(&text, &["IDL0100", "component", "Component Model", "part.idl:1:"]);
+    let text = failure(&[("whole.idl", "import ::Part;\n")]);
+    shows(
+        &text,
+        &["IDL0100", "import", "`#include` the one", "whole.idl:1:"],
+    );
+    assert!(!text.contains("Component"), "{text}");
+    let declared = MemoryLoader::new()
+        .with("whole.idl", "#include \"part.idl\"\nimport ::Part;\n")
+        .with("part.idl", "module Part { const long N = 1; };\n");
+    let compiled = configure().generate_from(&["whole.idl"], &declared);
+    assert!(compiled.unwrap().rust.contains("pub const N"));
 }
 
 #[test]

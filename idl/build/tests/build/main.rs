@@ -1,0 +1,4 @@
+//! `punctual-build` from outside.
+
+mod errors;
+mod instructions;

@@ -1,0 +1,3 @@
+//! Counts that need an optimised build: `cargo xtask nightly` runs them.
+
+mod instructions;
