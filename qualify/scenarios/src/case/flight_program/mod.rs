@@ -122,7 +122,7 @@ const GREATER_LOAD: Control = Control {
 const NEVER: Control = Control {
     id: "never",
     about: "nothing is cancelled in the cases with cancellation",
-    breaks: &["muf.wasted"],
+    breaks: &["muf.wasted", "rms.worse"],
 };
 
 const BY_RATE: Control = Control {
