@@ -352,7 +352,7 @@ impl Partner {
     }
 }
 
-/// Stops all threads of a pool for 100 ms at every 25th call.
+/// Stops all threads of a pool at every 25th call, for little more than an idle processor may be.
 #[derive(Default)]
 struct Stall {
     calls: AtomicU32,
@@ -362,7 +362,7 @@ struct Stall {
 
 impl Stall {
     const EVERY: u32 = 25;
-    const LENGTH: Duration = Duration::from_millis(100);
+    const LENGTH: Duration = Duration::from_millis(25);
 
     fn pass(&self) {
         let now = clock::monotonic();
