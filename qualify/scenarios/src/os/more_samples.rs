@@ -1,5 +1,5 @@
-//! Whether more samples come closer to the worst case: the longest of all samples, over that of a hundredth of
-//! them. Source: [Fayyad-Kazan 2013] IV.B.4.
+//! Whether more samples come closer to the worst case: the longest of all samples, over that of a hundredth
+//! of them. Source: [Fayyad-Kazan 2013] IV.B.4.
 
 use punctual_harness::{Claim, Outcome, statistics::median};
 
