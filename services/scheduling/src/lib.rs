@@ -46,6 +46,7 @@ mod scenario;
 mod schedule;
 mod scheduled_dispatcher;
 mod server_scheduler;
+mod sockets;
 mod threads;
 mod watched;
 
@@ -63,4 +64,5 @@ pub use refusal::Refusal;
 pub use schedule::{Part, Parts, Schedule};
 pub use scheduled_dispatcher::{NotAdopted, NotDispatched, ScheduledDispatcher, fifo};
 pub use server_scheduler::ServerScheduler;
+pub use sockets::Sockets;
 pub use threads::{Buffering, Class, Expired, Wait};

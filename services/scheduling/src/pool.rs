@@ -5,7 +5,7 @@ use punctual_toml::Span;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Buffering, Class, Expired, Wait,
+    Buffering, Class, Expired, Sockets, Wait,
     threads::{ThreadSettings, is_default, is_zero},
 };
 
@@ -163,6 +163,9 @@ pub struct Lane {
     /// Scheduling class of its threads. Default: the pool's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
+    /// Options of the sockets of its connections. Default: the system's.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sockets: Sockets,
 }
 
 impl Lane {
@@ -187,6 +190,7 @@ impl Lane {
             prefault_bytes: None,
             cpus: None,
             class: None,
+            sockets: Sockets::default(),
         }
     }
 
@@ -215,12 +219,34 @@ impl Lane {
             .threads(self.threads)
             .dynamic_threads(own.dynamic_threads)
             .dynamic_lifetime(own.life())
-            .wait(own.wait.into());
+            .wait(own.wait.into())
+            .sockets(self.sockets.into());
         let spec = own.stack_bytes.into_iter().fold(spec, LaneSpec::stack_bytes);
         let prefault = own.prefault_bytes.into_iter();
         let spec = prefault.fold(spec, LaneSpec::prefault_bytes);
         let spec = own.affinity().into_iter().fold(spec, LaneSpec::affinity);
         let class = own.class.map(SchedulingClass::from);
         class.into_iter().fold(spec, LaneSpec::scheduling_class)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_sockets_reach_the_lane_of_the_orb() {
+        let text = r#"
+            priority = 7
+            threads = 1
+            wait = "blocking"
+            sockets = { busy_poll = "50 us", incoming_cpu = 3, priority = 5 }
+        "#;
+        let lane: Lane = toml::from_str(text).unwrap();
+        let options = "SocketOptions { busy_poll: Some(50µs), incoming_cpu: Some(3), priority: Some(5) }";
+        let spec = format!("{:?}", lane.spec());
+        assert!(spec.contains(options), "{spec}");
+        let without = format!("{:?}", Lane::new(Priority::MIN, 1).spec());
+        assert!(without.contains("SocketOptions { busy_poll: None, incoming_cpu: None, priority: None }"));
     }
 }

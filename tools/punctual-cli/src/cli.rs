@@ -422,8 +422,8 @@ crate punctual-scheduling has every key):
   ]
 
 A lane can also set properties of its threads (dynamic_threads, wait, \
-stack_bytes, prefault_bytes, cpus, class), and a pool allow_borrowing or \
-request_buffering.
+stack_bytes, prefault_bytes, cpus, class) and of its sockets (sockets), and a \
+pool allow_borrowing or request_buffering.
 
 Durations are a number and a unit: ns, us, ms, s, min. wcet is the worst-case \
 execution time on an idle CPU, bcet the best case; delay is the longest \

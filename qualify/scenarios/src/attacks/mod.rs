@@ -78,7 +78,7 @@ const KILLED: Control = Control {
 };
 const STOPPED: Control = Control {
     id: "stopped",
-    about: "a server that is stopped for 100 ms in each block alone",
+    about: "a server that is stopped for 30 ms in each block alone",
     breaks: &["no-idle-hole"],
 };
 

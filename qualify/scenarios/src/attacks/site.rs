@@ -62,8 +62,8 @@ impl Fault {
 
 const HELD: f64 = 0.85;
 const SLOWED: f64 = 0.3;
-/// Several times the shortest hole.
-const STOPPED: Duration = Duration::from_millis(100);
+/// Longer than the shortest hole by two sampling periods: certainly recorded.
+const STOPPED: Duration = Duration::from_millis(30);
 /// More than an attack may take.
 const HOARDED: usize = 160 << 20;
 

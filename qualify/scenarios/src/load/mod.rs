@@ -47,13 +47,13 @@ use crate::{
 /// that the CPU is idle while calls wait, as after a lost wake-up.
 pub(crate) const STALLED: Control = Control {
     id: "stalled-lane",
-    about: "a servant that stops for 100 ms at every 25th call",
+    about: "a servant that stops for 25 ms at every 25th call",
     breaks: &["no-idle-hole"],
 };
 /// The same for experiments that check results.
 pub(crate) const FAULTY: Control = Control {
     id: "faulty-servant",
-    about: "a servant that stops for 100 ms at every 25th call, and adds 1 to each result",
+    about: "a servant that stops for 25 ms at every 25th call, and adds 1 to each result",
     breaks: &["no-idle-hole", "errors"],
 };
 

@@ -8,7 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use punctual::{LaneSpec, Limits, Orb, Poa, Priority, PriorityModel, SchedulingClass, SystemException};
+use punctual::{
+    LaneSpec, Limits, Orb, Poa, Priority, PriorityBand, PriorityModel, SchedulingClass, SystemException,
+};
 use punctual_harness::child::{Role, Task, TaskEntry};
 use punctual_os::{ThreadSpec, clock, scheduling};
 use punctual_system::Semaphore;
@@ -83,6 +85,8 @@ pub(crate) enum PoolSpec {
     },
     /// A lane of one thread for each priority.
     Lanes(Vec<i16>),
+    /// The same, in ascending order, each for the band of priorities above the lane before it.
+    Bands(Vec<i16>),
     /// Without lanes: threads wait at the pool's priority and adopt that of the request.
     Propagated {
         /// Number of threads.
@@ -209,7 +213,7 @@ fn poa(orb: &Orb, name: &str, spec: &PoolSpec, stack_bytes: Option<usize>) -> Re
             let priority = corba(*priority)?;
             (pool.threads(*threads).default_priority(priority), Some(priority))
         }
-        PoolSpec::Lanes(priorities) => {
+        PoolSpec::Lanes(priorities) | PoolSpec::Bands(priorities) => {
             let lowest = priorities
                 .iter()
                 .min()
@@ -226,10 +230,14 @@ fn poa(orb: &Orb, name: &str, spec: &PoolSpec, stack_bytes: Option<usize>) -> Re
         }
     };
     let pool = match (spec, stack_bytes) {
-        (PoolSpec::Lanes(_), _) | (_, None) => pool,
+        (PoolSpec::Lanes(_) | PoolSpec::Bands(_), _) | (_, None) => pool,
         (_, Some(stack_bytes)) => pool.stack_bytes(stack_bytes),
     };
     let poa = orb.root_poa().child(name).threadpool(&pool.build()?);
+    let poa = match spec {
+        PoolSpec::Bands(priorities) => poa.priority_bands(bands(priorities)?),
+        _ => poa,
+    };
     let poa = match propagates {
         None => poa,
         // By default, a pool without lanes accepts no priority above its own.
@@ -239,6 +247,17 @@ fn poa(orb: &Orb, name: &str, spec: &PoolSpec, stack_bytes: Option<usize>) -> Re
         }
     };
     Ok(poa.build()?)
+}
+
+/// Returns bands up to each of these priorities.
+fn bands(priorities: &[i16]) -> Result<Vec<PriorityBand>, Error> {
+    let mut low = Priority::MIN.value();
+    let mut bands = Vec::new();
+    for &high in priorities {
+        bands.push(PriorityBand::new(corba(low)?, corba(high)?));
+        low = high.saturating_add(1);
+    }
+    Ok(bands)
 }
 
 fn corba(priority: i16) -> Result<Priority, Error> {
@@ -333,7 +352,7 @@ impl Partner {
     }
 }
 
-/// Stops all threads of a pool for 100 ms at every 25th call.
+/// Stops all threads of a pool at every 25th call, for little more than an idle processor may be.
 #[derive(Default)]
 struct Stall {
     calls: AtomicU32,
@@ -343,7 +362,7 @@ struct Stall {
 
 impl Stall {
     const EVERY: u32 = 25;
-    const LENGTH: Duration = Duration::from_millis(100);
+    const LENGTH: Duration = Duration::from_millis(25);
 
     fn pass(&self) {
         let now = clock::monotonic();
@@ -420,6 +439,7 @@ mod tests {
                 priority: 10,
             },
             PoolSpec::Lanes(vec![0, 20_000]),
+            PoolSpec::Bands(vec![10_000, 30_000]),
             PoolSpec::Propagated {
                 threads: 2,
                 priority: 10,

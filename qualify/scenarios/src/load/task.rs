@@ -43,6 +43,8 @@ pub(crate) struct Worker {
     pub(crate) servant: usize,
     /// Whether it has a connection of its own.
     pub(crate) private_connection: bool,
+    /// Other priorities at which it calls once before it begins, so that it has the connections for them.
+    pub(crate) visits: Vec<i16>,
 }
 
 impl Worker {

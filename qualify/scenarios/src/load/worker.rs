@@ -88,6 +88,10 @@ impl WorkerContext {
 
     /// Sets the priority and makes a first call, which opens the connection and is not counted.
     fn prepare(&self, worker: &Worker) -> Result<(), Error> {
+        for &priority in &worker.visits {
+            self.orb.current().set_priority(Priority::new(priority)?)?;
+            self.load.method(1, 1, PRIME)?;
+        }
         if let Some(priority) = worker.priority {
             self.orb.current().set_priority(Priority::new(priority)?)?;
         }

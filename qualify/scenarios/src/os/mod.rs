@@ -12,6 +12,7 @@
 mod clock_tick;
 mod context_switch;
 mod disturbance;
+mod more_samples;
 mod mutex;
 mod mutex_contention;
 mod mutex_inheritance;

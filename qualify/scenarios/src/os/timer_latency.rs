@@ -18,6 +18,7 @@ use punctual_trace::kernel::Recorded;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    more_samples,
     samples::{Log, Sample, now_ns},
     subject::{Interrupts, Subject, record},
     timer::{Timer, sleep_until},
@@ -25,6 +26,7 @@ use super::{
     worker::{Job, fifo, joined},
 };
 use crate::{
+    control::Control,
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
@@ -36,6 +38,7 @@ impl Experiment for TimerLatency {
     const NAME: &'static str = "os.timer-latency";
     const ABOUT: &'static str = "time from a timer's expiry to user code, which includes interrupt latency";
     const PAGE: &'static str = include_str!("timer_latency.toml");
+    const CONTROLS: &'static [Control] = &[more_samples::CONTROL];
 
     fn expected(length: Length) -> Duration {
         let extent = Extent::of(length);
@@ -57,6 +60,9 @@ impl Experiment for TimerLatency {
         }
         let recorded = recorded(trial, &mut subject, extent)?;
         let disturbances = subject.finish(&mut trial.outcome)?;
+        let series: Vec<&[Sample]> = measured.iter().map(|(_, samples)| &samples[..]).collect();
+        let few = trial.testbed.is_under(&more_samples::CONTROL);
+        more_samples::claim(&series, &disturbances, few, &mut trial.outcome);
         for (case, samples) in &measured {
             // A sample contains one reading of the clock, at its end: half of the cost of a pair.
             let evaluated = disturbances.evaluate_half(samples);

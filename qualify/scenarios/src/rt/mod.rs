@@ -17,6 +17,7 @@
 //!
 //! Shared code is here and in `claims.rs`. Each experiment has its page, with TAO's results, beside it.
 
+mod band_resources;
 mod best_effort;
 mod claims;
 mod concurrency;

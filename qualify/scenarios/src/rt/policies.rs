@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use punctual_harness::{Claim, Latencies, Row, statistics::median};
 
-use super::run;
+use super::{band_resources, run};
 use crate::{
     control::Control,
     error::Error,
@@ -131,7 +131,13 @@ impl Experiment for Policies {
     const ABOUT: &'static str = "bands, SERVER_DECLARED, private connections, buffering, borrowing and \
                                  socket options beside CLIENT_PROPAGATED";
     const PAGE: &'static str = include_str!("policies.toml");
-    const CONTROLS: &'static [Control] = &[ONE_THREAD, MORE_WORK, MANY_POOLS, load::STALLED];
+    const CONTROLS: &'static [Control] = &[
+        ONE_THREAD,
+        MORE_WORK,
+        MANY_POOLS,
+        band_resources::WITHOUT_BANDS,
+        load::STALLED,
+    ];
 
     fn expected(length: Length) -> Duration {
         load::expected(&phases(length, 0)) + Duration::from_secs(3)
@@ -161,7 +167,7 @@ impl Experiment for Policies {
         trial.shortened("2 rounds of 0.25 s for each policy instead of 8 of 1 s");
         trial.outcome.parameter("best_effort_clients", BEST_EFFORT);
         evaluate(trial, &results, &memory);
-        Ok(())
+        band_resources::measure(trial.testbed, &mut trial.outcome)
     }
 }
 
@@ -210,6 +216,7 @@ fn evaluate(trial: &mut Trial<'_>, results: &[PhaseResult<Point>], memory: &[u64
                 outcome.claim(Claim::at_most(id, text, SOURCE, longest, LONGEST_US));
             }
             let row = Row::new()
+                .with("kind", "policy")
                 .with("policy", policy.name())
                 .with("best_effort", if loaded { BEST_EFFORT } else { 0 })
                 .with_fields(&latencies.summary())

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use punctual_harness::{Claim, Outcome, State, Statement};
 
-use super::{Judgement, Paper, Stated, papers};
+use super::{Explanation, Judgement, Paper, Stated, papers};
 use crate::control::meet;
 
 /// Marks explained claims as such, and adds what the claims of these benchmarks say about the statements. An
@@ -35,9 +35,9 @@ fn judge_by(papers: &[Paper], outcome: &mut Outcome, benchmarks: &[&str]) {
             else {
                 return false;
             };
+            let mut explained = explained.iter();
             explained
-                .keys()
-                .any(|pattern| meet(&whole(alone, benchmark, pattern), &claim.id))
+                .any(|(pattern, why)| meet(&whole(alone, benchmark, pattern), &claim.id) && why.covers(claim))
         });
         if explained {
             claim.state = State::Explained;
@@ -118,11 +118,16 @@ fn judged(paper: &Paper, stated: &Stated, outcome: &Outcome, alone: bool) -> Opt
                         let pattern = whole(alone, benchmark, pattern);
                         broken.clone().any(|claim| meet(&pattern, &claim.id))
                     });
-                    let reasons: BTreeSet<&str> = reasons.map(|(_, why)| why.trim()).collect();
+                    let reasons: BTreeSet<&str> = reasons.map(|(_, one)| one.why.trim()).collect();
                     let reasons = reasons.into_iter().collect::<Vec<_>>().join("; ");
                     with_finding(reasons, finding.as_deref())
                 }
-                State::DoesNotHold => with_finding(measured(&found), finding.as_deref()),
+                State::DoesNotHold => {
+                    let ranges = explained
+                        .iter()
+                        .map(|(pattern, one)| (whole(alone, benchmark, pattern), one));
+                    with_finding(measured(&found, &ranges.collect::<Vec<_>>()), finding.as_deref())
+                }
                 State::CannotTell => reasons(&missing, outcome, benchmark),
             };
             Some(Statement {
@@ -161,13 +166,18 @@ fn of<'o>(pattern: &str, outcome: &'o Outcome) -> impl Iterator<Item = &'o Claim
         .filter(move |claim| meet(&pattern, &claim.id))
 }
 
-/// Lists the claims that do not hold, with their values.
-fn measured(claims: &[&Claim]) -> String {
+/// Lists the claims that do not hold, with their values, and the values that an explanation covers, by
+/// pattern.
+fn measured(claims: &[&Claim], explained: &[(String, &Explanation)]) -> String {
     use punctual_report::table::shown;
     let broken = claims.iter().filter(|claim| claim.state == State::DoesNotHold);
     let texts = broken.map(|claim| {
+        let covered = explained.iter().find(|(pattern, _)| meet(pattern, &claim.id));
+        let covered = covered.map_or(String::new(), |(_, one)| {
+            format!(" (explained from {} to {})", one.from, one.to)
+        });
         format!(
-            "{}: {}, limit {}",
+            "{}: {}, limit {}{covered}",
             claim.id,
             shown(&claim.measured),
             shown(&claim.limit)
@@ -218,7 +228,7 @@ source = \"s\"
 benchmark = \"rt.5\"
 judged_by = [\"order\", \"high\"]
 method = \"m\"
-explained = { order = \"the cable is too long\" }
+explained = { order = { from = 1.5, to = 2, why = \"the cable is too long\" } }
 finding = \"cables\"
 [[statement]]
 id = \"3\"
@@ -306,6 +316,44 @@ needs = \"wings\"
         );
         let order = &all.claims()[2];
         assert!(order.state == State::Explained && !order.holds());
+    }
+
+    #[test]
+    fn an_explanation_covers_its_range_and_no_other_value() {
+        let state_at = |order: f64| {
+            let mut all = outcome(
+                "qualify",
+                &[("rt.5.high", 1.0), ("rt.5.high.b", 1.0), ("rt.5.order", order)],
+            );
+            let (_, state, why) = states(&mut all, &["rt.5"]).swap_remove(1);
+            assert_eq!(all.claims()[2].state, state);
+            (state, why)
+        };
+        for covered in [1.5, 1.7, 2.0] {
+            assert_eq!(state_at(covered).0, State::Explained, "{covered}");
+        }
+        for (other, shown) in [(1.49, "1.49"), (2.01, "2.01"), (f64::INFINITY, "infinite")] {
+            let (state, why) = state_at(other);
+            let said = format!("rt.5.order: {shown}, limit 1 (explained from 1.5 to 2)");
+            assert_eq!(
+                (state, why),
+                (State::DoesNotHold, said + " (docs/findings/cables.md)")
+            );
+        }
+        let (state, _) = state_at(f64::NAN);
+        assert_eq!(state, State::DoesNotHold, "without a value");
+    }
+
+    #[test]
+    fn an_explanation_needs_its_range() {
+        let range = "from = 1.5, to = 2, ";
+        for (wrong, said) in [
+            ("", "missing field `from`"),
+            ("from = 2, to = 1.5, ", "`from` above `to`"),
+        ] {
+            let error = parse("a", &TABLE.replace(range, wrong)).err().unwrap();
+            assert!(error.contains(said), "{error}");
+        }
     }
 
     #[test]

@@ -70,7 +70,9 @@ fn text(all: &[&Benchmark]) -> String {
                         }
                     });
                     let explained = explained.iter();
-                    lines.extend(explained.map(|(claim, why)| format!("explained, {claim}: {why}")));
+                    lines.extend(explained.map(|(claim, one)| {
+                        format!("explained, {claim}, from {} to {}: {}", one.from, one.to, one.why)
+                    }));
                 }
                 Judgement::Needs(needs) => lines.push(format!("cannot tell here: needs {needs}")),
             }

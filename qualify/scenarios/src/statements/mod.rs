@@ -6,7 +6,8 @@ pub(crate) mod tables;
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use serde::Deserialize;
+use punctual_harness::Claim;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use self::{judged::judge, list::print};
 
@@ -40,12 +41,33 @@ pub(crate) enum Judgement {
         /// The limits of the claims as the method states them.
         limits: BTreeMap<String, f64>,
         /// Why some do not hold here, if they do not, by pattern.
-        explained: BTreeMap<String, String>,
+        explained: BTreeMap<String, Explanation>,
         /// Page of `docs/findings`, without `.md`, on what was found where they do not hold.
         finding: Option<String>,
     },
     /// It cannot be told here: what would be needed.
     Needs(String),
+}
+
+/// Why a claim does not hold here, and for which measured values this is the reason. A value out of this
+/// range has another reason: the claim does not hold, and is not explained.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Explanation {
+    /// Smallest value.
+    pub(crate) from: f64,
+    /// Largest value.
+    pub(crate) to: f64,
+    /// The reason, with what a reader can check it by.
+    pub(crate) why: String,
+}
+
+impl Explanation {
+    /// Returns whether it is the reason of this claim's value; not without a value.
+    pub(crate) fn covers(&self, claim: &Claim) -> bool {
+        let measured = claim.measured_number();
+        measured.is_some_and(|measured| (self.from..=self.to).contains(&measured))
+    }
 }
 
 /// Returns the table.
@@ -92,7 +114,7 @@ struct StatedInFile {
     #[serde(default)]
     limits: BTreeMap<String, f64>,
     #[serde(default)]
-    explained: BTreeMap<String, String>,
+    explained: BTreeMap<String, Explanation>,
     finding: Option<String>,
     needs: Option<String>,
 }
@@ -109,6 +131,9 @@ fn parse(name: &str, text: &str) -> Result<Paper, String> {
 impl StatedInFile {
     fn checked(self, file: &str) -> Result<Stated, String> {
         let id = format!("{file}.{}", self.id);
+        if self.explained.values().any(|one| one.from > one.to) {
+            return Err(format!("{id}: `from` above `to`"));
+        }
         let judgement = match (self.benchmark, self.method, self.needs) {
             (Some(benchmark), Some(method), None)
                 if !self.judged_by.is_empty() && (self.explained.is_empty() || self.finding.is_some()) =>

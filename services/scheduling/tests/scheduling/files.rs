@@ -430,6 +430,31 @@ fn errors_name_position_key_and_a_valid_value() {
             "unknown key `stack`",
         ),
         (
+            "sockets = { incoming_cpu = 0,",
+            "sockets = { incoming_cpu = 1024,",
+            "pool[1].lanes[2].sockets.incoming_cpu: ",
+            "numbers are from 0 to 1023",
+        ),
+        (
+            "sockets = { incoming_cpu = 0,",
+            "sockets = { busy_poll = \"50 us\",",
+            "pool[1].lanes[2].sockets.busy_poll: ",
+            "requires `wait` = \"blocking\"",
+        ),
+        (
+            "allow_borrowing = true",
+            "[[pool]]\nname = \"polls\"\nhost = \"radar\"\nlanes = [{ priority = 5, threads = 1, \
+             wait = \"blocking\", sockets = { busy_poll = \"900 ns\" } }]",
+            "pool[2].lanes[1].sockets.busy_poll: ",
+            "1 us or more",
+        ),
+        (
+            "sockets = { incoming_cpu = 0,",
+            "sockets = { dscp = 0,",
+            "pool.lanes",
+            "expected one of `busy_poll`, `incoming_cpu`, `priority`",
+        ),
+        (
             "mapping = \"linear\"",
             "mapping = \"linear",
             "",
@@ -471,7 +496,7 @@ fn every_setting_of_lanes_and_pools_is_written() {
         request_buffering = { requests = 5 }
         lanes = [
             { priority = 1, threads = 1, dynamic_threads = 2, dynamic_run_time = "1 min", stack_bytes = 64 },
-            { priority = 2, threads = 3, cpus = [1], class = "round-robin" },
+            { priority = 2, threads = 3, cpus = [1], class = "round-robin", sockets = { priority = 3 } },
         ]
         [[pool]]
         name = "blocking"
@@ -485,6 +510,7 @@ fn every_setting_of_lanes_and_pools_is_written() {
     assert_eq!((queue.requests, queue.octets), (5, 1 << 20));
     assert_eq!(all.lanes[0].dynamic_run_time, Some("1 min".parse().unwrap()));
     assert_eq!(blocking.wait, Wait::Blocking);
+    assert_eq!(all.lanes[1].sockets.priority, Some(3));
     let written = schedule.to_toml();
     assert_eq!(Schedule::parse("again.toml", &written).unwrap(), schedule);
     assert!(

@@ -7,7 +7,7 @@ use punctual_harness::{Claim, Outcome, statistics::ratio_of_counts};
 use super::Counted;
 
 /// All claims.
-pub(super) const ALL: [&str; 10] = [
+pub(super) const ALL: [&str; 11] = [
     "muf.critical",
     "muf.wasted",
     "muf.made",
@@ -16,6 +16,7 @@ pub(super) const ALL: [&str; 10] = [
     "rms.critical-most",
     "rms.cancelling",
     "rms.cancelling-most",
+    "rms.worse",
     "muf.additional",
     "muf.pessimistic",
 ];
@@ -31,6 +32,8 @@ const SHARE_MADE: RangeInclusive<f64> = 0.9..=1.0;
 const RMS_MISSES: RangeInclusive<f64> = 2.0..=6.0;
 /// The same with cancellation.
 const RMS_MISSES_CANCELLING: RangeInclusive<f64> = 6.0..=7.0;
+/// Ratio of critical deadlines missed: worse, by more than two equal runs differ.
+const WORSE: f64 = 1.05;
 
 /// Adds all claims about the cases: MUF and RMS, each without and with cancellation, and MUF with
 /// cancellation by pessimistic execution times.
@@ -102,6 +105,19 @@ pub(super) fn evaluate(counted: &[Counted], outcome: &mut Outcome) {
         ratio_of_counts(pessimistic.other.made, muf_cancelling.other.made),
         FEWER,
     ));
+    worse_claim(rms, rms_cancelling, outcome);
+}
+
+fn worse_claim(without: &Counted, with: &Counted, outcome: &mut Outcome) {
+    let id = "rms.worse";
+    let text = "RMS: critical deadlines missed with cancellation over those without (\"worse\"), above";
+    let ratio = ratio_of_counts(with.critical_missed, without.critical_missed);
+    if ratio.is_nan() {
+        let reason = "fewer than 20 misses without cancellation are too few for a ratio: a full run has \
+                      more samples";
+        return outcome.skip(Some(id), text, reason);
+    }
+    outcome.claim(Claim::above(id, text, SOURCE, ratio, WORSE));
 }
 
 #[cfg(test)]
@@ -114,36 +130,59 @@ mod tests {
         *,
     };
 
-    /// Returns the claims that do not hold if so many other operations of each case are in time.
-    fn broken(made: [u32; CASES.len()]) -> Vec<String> {
+    /// Returns the outcome if so many other operations of each case are in time, and RMS misses so many
+    /// critical deadlines in ten samples without and with cancellation.
+    fn outcome(made: [u32; CASES.len()], missed: [u32; 2]) -> Outcome {
         let counted = CASES.into_iter().zip(made).map(|(case, made)| Counted {
             case,
-            samples: 1,
+            samples: 10,
             critical: Counts::default(),
             other: Counts {
                 made,
                 missed: if case.cancels { 10 } else { 100 },
                 ..Counts::default()
             },
-            critical_missed: match (case.strategy, case.cancels) {
-                ("RMS", false) => 4,
-                ("RMS", true) => 6,
+            critical_missed: match case.strategy {
+                "RMS" => missed[usize::from(case.cancels)],
                 _ => 0,
             },
         });
         let mut outcome = Outcome::new("test", MachineFacts::read(&CpuSet::single(0)));
         evaluate(&counted.collect::<Vec<_>>(), &mut outcome);
-        assert_eq!(outcome.claims().len(), ALL.len());
+        outcome
+    }
+
+    /// Returns the claims that do not hold, in one line.
+    fn broken(outcome: &Outcome) -> String {
         let broken = outcome.claims().iter().filter(|claim| !claim.holds());
-        broken.map(|claim| claim.id.clone()).collect()
+        broken
+            .map(|claim| claim.id.as_str())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     #[test]
     fn each_ratio_of_completed_operations_has_its_bounds() {
-        assert_eq!(broken([1000, 950, 900, 900, 100]), [""; 0]);
-        assert_eq!(broken([1000, 950, 900, 900, 900]), ["muf.pessimistic"]);
-        assert_eq!(broken([1000, 850, 900, 900, 100]), ["muf.made"]);
-        assert_eq!(broken([1000, 1100, 900, 900, 100]), ["muf.not-more"]);
-        assert_eq!(broken([800, 780, 900, 900, 100]), ["muf.additional"]);
+        for (made, expected) in [
+            ([1000, 950, 900, 900, 100], ""),
+            ([1000, 950, 900, 900, 900], "muf.pessimistic"),
+            ([1000, 850, 900, 900, 100], "muf.made"),
+            ([1000, 1100, 900, 900, 100], "muf.not-more"),
+            ([800, 780, 900, 900, 100], "muf.additional"),
+        ] {
+            let outcome = outcome(made, [40, 60]);
+            assert_eq!(outcome.claims().len(), ALL.len());
+            assert_eq!(broken(&outcome), expected);
+        }
+    }
+
+    #[test]
+    fn cancellation_makes_matters_worse_for_rms_by_more_than_chance() {
+        let made = [1000, 950, 900, 900, 100];
+        assert_eq!(broken(&outcome(made, [60, 63])), "rms.worse");
+        assert_eq!(broken(&outcome(made, [60, 64])), "");
+        let few = outcome(made, [19, 60]);
+        assert_eq!(few.skipped()[0].id.as_deref(), Some("rms.worse"));
+        assert_eq!(broken(&few), "rms.critical");
     }
 }

@@ -34,6 +34,8 @@ pub(super) struct Fly {
     pub(super) load: f64,
     /// Factor by which stated execution times are multiplied.
     pub(super) pessimism: f64,
+    /// Additional time that the decision takes whether another operation is cancelled.
+    pub(super) decision: Duration,
     pub(super) seconds: u64,
 }
 
@@ -118,6 +120,7 @@ impl Job for Fly {
             origin_ns,
             fates: releases.iter().map(|_| AtomicU8::new(0)).collect(),
             releases: Arc::clone(&releases),
+            decision: self.decision,
         };
         let channel = channel::channel().name("flight").build()?;
         let log = Arc::new(log);
@@ -172,13 +175,17 @@ impl Fly {
         for (own, id) in operations.iter().zip(ids) {
             let mut random = SplitMix64::new(u64::from(id.0));
             let end = (self.seconds + TAIL) * 1_000_000_000;
+            let decision = match self.cancels && !own.is_critical {
+                true => self.decision,
+                false => Duration::ZERO,
+            };
             for at_ns in (own.offset_ns()..end).step_by(own.period_ns() as usize) {
                 let share = (random.next() % 1_001) as f64 * 0.001;
                 releases.push(Release {
                     at_ns,
                     deadline_ns: at_ns + own.period_ns(),
                     operation: *id,
-                    work: own.execution(self.load, share),
+                    work: own.execution(self.load, share) + decision,
                 });
             }
         }
@@ -192,6 +199,7 @@ struct Log {
     origin_ns: u64,
     releases: Arc<[Release]>,
     fates: Vec<AtomicU8>,
+    decision: Duration,
 }
 
 impl Log {
@@ -199,12 +207,14 @@ impl Log {
     fn execute(&self, event: &Event) {
         let place = place(event);
         let release = &self.releases[place];
-        let end = clock::thread_cpu_time() + release.work;
-        while clock::thread_cpu_time() < end {
-            std::hint::spin_loop();
-        }
+        work(release.work);
         let in_time = now_ns() <= self.origin_ns + release.deadline_ns;
         self.note(place, if in_time { Fate::Made } else { Fate::Missed });
+    }
+
+    fn cancel(&self, event: &Event) {
+        work(self.decision);
+        self.note(place(event), Fate::Cancelled);
     }
 
     fn note(&self, place: usize, fate: Fate) {
@@ -216,6 +226,14 @@ impl Log {
 fn place(event: &Event) -> usize {
     let octets = event.data.payload.first_chunk().copied();
     u32::from_le_bytes(octets.unwrap_or_default()) as usize
+}
+
+/// Uses so much processor time.
+fn work(time: Duration) {
+    let end = clock::thread_cpu_time() + time;
+    while clock::thread_cpu_time() < end {
+        std::hint::spin_loop();
+    }
 }
 
 /// Connects an operation to the events that release it. The schedule states its deadline.
@@ -230,7 +248,7 @@ fn component(
         .subscribe_to(Filter::event(channel::releases(id)))
         .name(operation.name())
         .queue(CAPACITY, Overflow::DropNewest)
-        .cancelled(move |event| cancels.note(place(event), Fate::Cancelled))
+        .cancelled(move |event| cancels.cancel(event))
         .each(move |event| executes.execute(&event))?;
     Ok(component)
 }
@@ -238,4 +256,37 @@ fn component(
 fn sleep_until(at_ns: u64) {
     let left = at_ns.saturating_sub(now_ns());
     clock::sleep_until(Instant::now() + Duration::from_nanos(left));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_costly_decision_prolongs_other_operations_with_cancellation() {
+        let cost = Duration::from_micros(150);
+        let releases = |cancels: bool, decision: Duration| {
+            let fly = Fly {
+                strategy: "MUF".to_owned(),
+                cancels,
+                load: 1.0,
+                pessimism: 1.0,
+                decision,
+                seconds: 1,
+            };
+            let operations = operations::all();
+            let ids: Vec<_> = (0..operations.len() as u32).map(OperationId).collect();
+            fly.releases(&operations, &ids)
+        };
+        for (cancels, prolonged) in [(true, cost), (false, Duration::ZERO)] {
+            let pairs = releases(cancels, cost)
+                .into_iter()
+                .zip(releases(cancels, Duration::ZERO));
+            for (one, other) in pairs {
+                let is_critical = operations::all()[one.operation.0 as usize].is_critical;
+                let expected = if is_critical { Duration::ZERO } else { prolonged };
+                assert_eq!(one.work - other.work, expected);
+            }
+        }
+    }
 }

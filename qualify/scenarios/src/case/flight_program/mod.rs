@@ -33,17 +33,19 @@ impl Experiment for FlightProgramCase {
                                  with and without cancellation";
     const PAGE: &'static str = include_str!("page.toml");
     const NEEDS_RIGHTS: Option<&'static [&'static str]> = Some(&claims::ALL);
-    const CONTROLS: &'static [Control] = &[UNDERLOAD, BY_RATE, NEVER, PESSIMISTIC, ACCURATE, GREATER_LOAD];
-    const RESTORED: &'static [Restored] = &[
-        Restored {
-            control: &PESSIMISTIC,
-            claims: &["muf.not-more"],
-        },
-        Restored {
-            control: &GREATER_LOAD,
-            claims: &["rms.cancelling"],
-        },
+    const CONTROLS: &'static [Control] = &[
+        UNDERLOAD,
+        BY_RATE,
+        NEVER,
+        PESSIMISTIC,
+        ACCURATE,
+        GREATER_LOAD,
+        COSTLY,
     ];
+    const RESTORED: &'static [Restored] = &[Restored {
+        control: &COSTLY,
+        claims: &["rms.cancelling", "rms.worse"],
+    }];
 
     fn expected(length: Length) -> Duration {
         (Duration::from_secs(seconds(length)) + AROUND) * CASES.len() as u32
@@ -76,6 +78,10 @@ impl Experiment for FlightProgramCase {
                     () if trial.testbed.is_under(&PESSIMISTIC) => WHOLE_PERIODS,
                     () if trial.testbed.is_under(&ACCURATE) => AS_THEY_ARE,
                     () => case.pessimism,
+                },
+                decision: match trial.testbed.is_under(&COSTLY) {
+                    true => DECISION,
+                    false => Duration::ZERO,
                 },
                 seconds,
             };
@@ -124,10 +130,19 @@ const GREATER_LOAD: Control = Control {
     ],
 };
 
+const COSTLY: Control = Control {
+    id: "costly",
+    about: "0.15 ms for each decision whether another operation is cancelled",
+    breaks: &[],
+};
+
+/// As 30,000 cycles of the paper's computer.
+const DECISION: Duration = Duration::from_micros(150);
+
 const NEVER: Control = Control {
     id: "never",
     about: "nothing is cancelled in the cases with cancellation",
-    breaks: &["muf.wasted"],
+    breaks: &["muf.wasted", "rms.worse"],
 };
 
 const BY_RATE: Control = Control {

@@ -30,6 +30,9 @@ use crate::{
     load::network,
 };
 
+/// Index in the model.
+const DT2: usize = 1;
+
 /// The configuration of a host.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(crate) struct Spec {
@@ -41,6 +44,8 @@ pub(crate) struct Spec {
     pub(super) unit_ns: u64,
     /// How long a thread keeps its turn after its work; zero except under a control.
     pub(super) stall: Duration,
+    /// DT2 makes no call.
+    pub(super) without_reply: bool,
 }
 
 /// The child process.
@@ -74,7 +79,10 @@ impl Role for Process {
                 "127.0.0.1"
             }
         };
-        let model = model::figure_6(Duration::from_nanos(spec.unit_ns));
+        let mut model = model::figure_6(Duration::from_nanos(spec.unit_ns));
+        if spec.without_reply {
+            model::keep_on_host_1(&mut model.tasks[DT2]);
+        }
         let threads = model.tasks.len();
         let endsystem = Endsystem::start(spec.scheduler, threads, serves.then_some(address))?;
         let executor = Arc::new(Executor {

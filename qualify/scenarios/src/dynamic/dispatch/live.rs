@@ -26,6 +26,8 @@ pub(super) struct How {
     pub(super) unit: Duration,
     /// How long a thread keeps its turn after its work.
     pub(super) stall: Duration,
+    /// DT2 works on host 1 only: DT3 interrupts it.
+    pub(super) without_reply: bool,
 }
 
 /// The result of a live run.
@@ -93,6 +95,7 @@ fn start(places: &Places, how: How, linked: bool) -> Result<Hosts, Error> {
             scheduler: how.scheduler,
             unit_ns: how.unit.as_nanos() as u64,
             stall: how.stall,
+            without_reply: how.without_reply,
         };
         let child = ChildSpec::of::<Process>(format!("host {}", host + 1)).affinity(cpus.clone());
         child.start::<Process>(&spec, START)

@@ -17,7 +17,7 @@ use punctual_harness::{Claim, Outcome, Row};
 
 use super::{disciplines::Named, schedule::Schedule};
 use crate::{
-    control::{Control, Restored},
+    control::Control,
     error::Error,
     experiment::{Experiment, Trial},
     length::Length,
@@ -41,9 +41,9 @@ const LATE: Control = Control {
     about: "threads that keep the processor for 2 ms after their work",
     breaks: &["*.deviation"],
 };
-const EXCHANGED: Control = Control {
-    id: "exchanged",
-    about: "live, TP in the place of MIF, and MIF in the place of TP",
+const WITHOUT_REPLY: Control = Control {
+    id: "without-reply",
+    about: "in last switches, DT3 interrupts DT2, which does not call, so that no reply is part of the switch",
     breaks: &[switches::OWN_CLAIM],
 };
 const SAME: Control = Control {
@@ -89,11 +89,7 @@ impl Experiment for Dispatching {
     const ABOUT: &'static str = "five distributable threads on two hosts under nine schedulers: order of \
                                  suspensions, live and simulated";
     const PAGE: &'static str = include_str!("dispatch.toml");
-    const CONTROLS: &'static [Control] = &[REVERSED, LATE, EXCHANGED, SAME];
-    const RESTORED: &'static [Restored] = &[Restored {
-        control: &EXCHANGED,
-        claims: &[switches::CLAIM],
-    }];
+    const CONTROLS: &'static [Control] = &[REVERSED, LATE, SAME, WITHOUT_REPLY];
 
     fn expected(length: Length) -> Duration {
         let schedulers = Named::ALL.into_iter();
@@ -159,10 +155,8 @@ impl Experiment for Dispatching {
 
 /// Returns how a scheduler runs live, under the control of this run.
 fn how(testbed: &Testbed, scheduler: Named, unit: Duration) -> live::How {
-    let exchanged = testbed.is_under(&EXCHANGED);
     let scheduler = match scheduler {
-        Named::Mif if exchanged || testbed.is_under(&SAME) => Named::Tp,
-        Named::Tp if exchanged => Named::Mif,
+        Named::Mif if testbed.is_under(&SAME) => Named::Tp,
         other => other,
     };
     let stall = if testbed.is_under(&LATE) {
@@ -174,6 +168,7 @@ fn how(testbed: &Testbed, scheduler: Named, unit: Duration) -> live::How {
         scheduler,
         unit,
         stall,
+        without_reply: false,
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use punctual_sched::{
     dynamic::Time,
-    simulator::{Event, EventKind, Model, Simulation, dispatch_graph},
+    simulator::{Event, EventKind, Model, Simulation, Step, Task, dispatch_graph},
 };
 
 use super::{
@@ -23,6 +23,11 @@ const LATE: u32 = 10;
 /// Returns the model of [Gill 2004] with five threads on two hosts.
 pub(super) fn figure_6(unit: Duration) -> Model {
     studies::figure_6(unit, unit / LATE)
+}
+
+/// Leaves a thread its work on its first host, and no calls.
+pub(super) fn keep_on_host_1(thread: &mut Task) {
+    thread.steps.retain(|step| !matches!(step, Step::Call(_)));
 }
 
 /// Simulates the model, in the order of importance or the reverse, and returns its schedule.

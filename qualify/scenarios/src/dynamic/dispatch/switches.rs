@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use punctual_harness::{Claim, Row, blocks::median_ratio, interleave};
 
-use super::{PAPERS, how, last_switch_us, live, paper};
+use super::{PAPERS, WITHOUT_REPLY, how, last_switch_us, live, paper};
 use crate::{error::Error, experiment::Trial, length::Length};
 
 /// The paper's claim, and ours.
@@ -36,7 +36,11 @@ pub(super) fn measure(trial: &mut Trial<'_>) -> Result<(), Error> {
     trial.stage(title, expected(length));
     let (testbed, outcome) = (&*trial.testbed, &mut trial.outcome);
     let times = interleave(&PAPERS, rounds(length), |scheduler, round| {
-        let live = live::run(&testbed.places, how(testbed, scheduler, UNIT))?;
+        let how = live::How {
+            without_reply: testbed.is_under(&WITHOUT_REPLY),
+            ..how(testbed, scheduler, UNIT)
+        };
+        let live = live::run(&testbed.places, how)?;
         let time_us = last_switch_us(&live.schedule).ok_or("host 1 ran fewer than two threads")?;
         let row = Row::new()
             .with("kind", "switch")

@@ -8,7 +8,7 @@ use super::{super::mt_cubit::MeanAndJitter, Configuration, MOST_LOW, Point, high
 use crate::load::PhaseResult;
 
 /// The smallest number of low-priority clients that runs of all lengths measure.
-const FEW_LOW: usize = 9;
+pub(super) const FEW_LOW: usize = 9;
 /// The largest acceptable growth, as of the percentiles.
 const GROWTH: f64 = 1.25;
 /// The jitter of Linux/RT with many clients in figure 6, in microseconds.
@@ -82,4 +82,37 @@ pub(super) fn claim(points: &[PhaseResult<Point>], holes: &[Hole], outcome: &mut
     let source = "[Schmidt 2002] 3.3";
     let rise = rise.map_or(f64::NAN, |(many, few)| many / few);
     outcome.claim(Claim::above("low.rises", text, source, rise, 1.0));
+}
+
+/// Claims how the jitter of the high-priority client changes with the number of others on Linux/RT.
+pub(super) fn claim_jitter(points: &[PhaseResult<Point>], holes: &[Hole], outcome: &mut Outcome) {
+    let jitter = |low: usize| {
+        let wanted = Point::Curve {
+            configuration: Configuration::Own,
+            low,
+            awake: false,
+        };
+        let point = points.iter().find(|point| point.key == wanted)?;
+        MeanAndJitter::of_clients(high(point), holes).jitter_us
+    };
+    let ratio = |many: usize, few: usize| {
+        let ratio = jitter(many).zip(jitter(few));
+        ratio.map_or(f64::NAN, |(many, few)| many / few)
+    };
+    outcome.claim(Claim::above(
+        "20hz.jitter-rises",
+        "own lanes: jitter of the 20 Hz client with 9 low-priority clients over that without, above the limit: \
+         it is noticeably higher",
+        "[Schmidt 2002] figure 5, Linux/RT",
+        ratio(FEW_LOW, 0),
+        GROWTH,
+    ));
+    outcome.claim(Claim::at_most(
+        "20hz.jitter-constant",
+        "own lanes: jitter of the 20 Hz client with 50 low-priority clients over that with 9: it remains \
+         constant",
+        "[Schmidt 2002] figure 6, Linux/RT",
+        ratio(MOST_LOW, FEW_LOW),
+        GROWTH,
+    ));
 }

@@ -44,7 +44,11 @@ const SPARSE: Control = Control {
     about: "a tenth of the calls of the high-priority client",
     breaks: &["samples"],
 };
-
+const FEW_SILENT: Control = Control {
+    id: "few-silent",
+    about: "no calls of low-priority clients where there are nine",
+    breaks: &["20hz.jitter-rises", "20hz.jitter-constant"],
+};
 const LOADED: Control = Control {
     id: "loaded",
     about: "low-priority clients that together take 80 % of the processor, in all phases",
@@ -190,7 +194,7 @@ impl Experiment for Latency {
     const ABOUT: &'static str =
         "latency and jitter of a high-priority client with 0 to 50 low-priority ones (MT_Cubit)";
     const PAGE: &'static str = include_str!("latency.toml");
-    const CONTROLS: &'static [Control] = &[WITHOUT_LANES, REVERSED, LOADED, SPARSE, FAULTY];
+    const CONTROLS: &'static [Control] = &[WITHOUT_LANES, REVERSED, LOADED, SPARSE, FEW_SILENT, FAULTY];
     const RESTORED: &'static [Restored] = &[Restored {
         control: &LOADED,
         claims: &["average-inversion", "low.rises"],
@@ -225,6 +229,7 @@ impl Experiment for Latency {
             recency::rows(phase, &engine.holes, &mut trial.outcome);
         }
         averages::claim(&results, &engine.holes, &mut trial.outcome);
+        averages::claim_jitter(&results, &engine.holes, &mut trial.outcome);
         contrast::evaluate(&results, &engine.holes, trial);
         trial.claim_no_errors("[Schmidt 2002] 3.3", errors(&results));
         for configuration in [Configuration::Own, Configuration::WithoutLanes] {
@@ -246,6 +251,16 @@ fn change(phases: &mut [Phase<Point>], testbed: &Testbed, loaded_hz: u32) {
         }
         if testbed.is_under(&SPARSE) {
             phase.workers[0].change_rate(|hz| hz / 10);
+        }
+        let has_few = matches!(
+            phase.key,
+            Point::Curve {
+                low: averages::FEW_LOW,
+                ..
+            }
+        );
+        if has_few && testbed.is_under(&FEW_SILENT) {
+            phase.workers.truncate(1);
         }
         if load {
             let others = phase.workers.iter_mut().skip(1);

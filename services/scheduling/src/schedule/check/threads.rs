@@ -1,5 +1,7 @@
 //! Checks of the threads of pools and lanes.
 
+use std::time::Duration;
+
 use punctual_toml::{Key, Problem};
 
 use crate::{
@@ -63,7 +65,32 @@ pub(super) fn lane(pool: &Pool, lane: &Lane, key: &Key) -> Result<(), Problem> {
             .name("wait")
             .problem("incompatible with the pool's `request_buffering`; remove one of the two");
     }
-    Ok(())
+    sockets(lane, &key.name("sockets"))
+}
+
+fn sockets(lane: &Lane, key: &Key) -> Result<(), Problem> {
+    if let Some(time) = lane.sockets.busy_poll {
+        let key = key.name("busy_poll");
+        if lane.wait != Wait::Blocking {
+            return key.problem("requires `wait` = \"blocking\": only a thread in `read` polls the device");
+        }
+        if time.0 < Duration::from_micros(1) {
+            return key.problem("state 1 us or more, or remove this");
+        }
+    }
+    match lane.sockets.incoming_cpu {
+        Some(cpu) => existing_cpu(cpu, key, "incoming_cpu"),
+        None => Ok(()),
+    }
+}
+
+fn existing_cpu(cpu: usize, key: &Key, name: &'static str) -> Result<(), Problem> {
+    match cpu {
+        MAX_CPUS.. => key
+            .name(name)
+            .problem(format!("CPU {cpu} does not exist; numbers are from 0 to 1023")),
+        _ => Ok(()),
+    }
 }
 
 fn threads(fixed: usize, threads: &ThreadSettings<'_>, key: &Key) -> Result<(), Problem> {
@@ -101,10 +128,5 @@ fn threads(fixed: usize, threads: &ThreadSettings<'_>, key: &Key) -> Result<(), 
     if cpus.is_empty() {
         return key.name("cpus").problem("name at least one CPU, or remove this");
     }
-    match cpus.iter().find(|cpu| **cpu >= MAX_CPUS) {
-        Some(cpu) => key
-            .name("cpus")
-            .problem(format!("CPU {cpu} does not exist; numbers are from 0 to 1023")),
-        None => Ok(()),
-    }
+    cpus.iter().try_for_each(|cpu| existing_cpu(*cpu, key, "cpus"))
 }
