@@ -33,7 +33,7 @@ pub(super) fn claim(
     });
     let least = gains.collect::<Option<Vec<_>>>().unwrap_or_default();
     let least = least.into_iter().reduce(f64::min).unwrap_or(f64::NAN);
-    let text = "longest of all samples outside holes over the median longest of a hundredth of them, smallest \
+    let text = "longest of all samples outside holes over the median longest of a hundredth, smallest \
                 of all ways to wait: more samples come closer to the worst case";
     outcome.claim(Claim::at_least(
         CLAIM,

@@ -1,5 +1,5 @@
-//! What priority bands save: a client that calls at many priorities, with a lane for each of them, and with a
-//! few lanes, each for a band. Source: [Pyarali 2002] 2.3.
+//! Resources that priority bands save: a client that calls at many priorities, with a lane for each of them,
+//! and with a few lanes, each for a band. Source: [Pyarali 2002] 2.3.
 
 use std::{fs, io, time::Duration};
 

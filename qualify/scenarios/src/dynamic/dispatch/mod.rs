@@ -43,7 +43,7 @@ const LATE: Control = Control {
 };
 const WITHOUT_REPLY: Control = Control {
     id: "without-reply",
-    about: "in last switches, DT3 interrupts DT2, which does not call, so that no reply is part of the switch",
+    about: "in last switches, DT3 interrupts DT2, which does not call: no reply is part of the switch",
     breaks: &[switches::OWN_CLAIM],
 };
 const SAME: Control = Control {
