@@ -14,7 +14,7 @@ const FILE: &str = "../../examples/04-distributable-threads/idl/radar.idl";
 const LIMIT: u64 = if cfg!(debug_assertions) {
     60_000_000
 } else {
-    30_000_000
+    12_000_000
 };
 
 /// Times that the file is compiled more often in the second run: the difference has no start of the process.

@@ -23,7 +23,14 @@ fn builder() -> OrbBuilder {
 #[ignore = "started by the next test"]
 fn calls_over_tcp() {
     let server = builder().listen("iiop://127.0.0.1:0").build().unwrap();
-    let served: DoublerRef = server.root_poa().activate(Doubler).unwrap();
+    let pool = server.threadpool().build().unwrap();
+    let poa = server
+        .root_poa()
+        .child("served")
+        .threadpool(&pool)
+        .build()
+        .unwrap();
+    let served: DoublerRef = poa.activate(Doubler).unwrap();
     let client = builder().build().unwrap();
     let doubler: DoublerRef = client.resolve(&served.as_object().to_ior()).unwrap();
     for value in 0..number("CALLS") as i32 {
