@@ -3,7 +3,7 @@
 use crate::command::cargo;
 
 /// The checks, with what each shows.
-const CHECKS: [(&str, &[&str]); 6] = [
+const CHECKS: [(&str, &[&str]); 7] = [
     (
         "the gateway over Zenoh compiles",
         &[
@@ -13,6 +13,10 @@ const CHECKS: [(&str, &[&str]); 6] = [
             "--example",
             "gateway",
         ],
+    ),
+    (
+        "the fuzz targets compile",
+        &["check", "--locked", "--manifest-path", "fuzz/Cargo.toml"],
     ),
     (
         "the documented commands connect two channels over Zenoh",

@@ -20,7 +20,7 @@ use crate::{Class, Span};
 /// let orb = Schedule::parse("valve.toml", text)?.orb_builder("localhost")?.build()?;
 ///
 /// let error = Schedule::parse("valve.toml", "[[orb]]\nlimits = { max_connections = '64' }").unwrap_err();
-/// let expected = "valve.toml:2:30: orb.limits.max_connections: expected an integer from 0, found ";
+/// let expected = "valve.toml:2:30: orb[1].limits.max_connections: expected an integer from 0, found ";
 /// assert!(error.to_string().starts_with(expected), "{error}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -296,7 +296,7 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             on_demand,
             "between = [\"5 ms\"]\n",
-            "13:11: task.between: invalid length 1",
+            "13:11: task[1].between: invalid length 1",
         ),
         (
             on_demand,

@@ -3,7 +3,10 @@
 use std::{fs, path::Path};
 
 use serde::de::DeserializeOwned;
-use toml::de::{DeTable, DeValue};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
 
 use crate::{FileError, Key, Problem, terms::in_terms_of_toml};
 
@@ -74,32 +77,43 @@ fn offset_of(text: &str, key: &Key) -> usize {
     offset
 }
 
-/// Returns the path of names to an offset, without list indices.
+/// Returns the path to an offset, as [`Key`] prints it; empty outside of all keys and values.
 fn key_at(text: &str, offset: usize) -> String {
-    fn find(table: &DeTable<'_>, offset: usize, path: &mut Vec<String>) -> bool {
-        table.iter().any(|(key, value)| {
-            path.push(key.get_ref().to_string());
-            let inside = key.span().contains(&offset)
-                || match value.get_ref() {
-                    DeValue::Table(inner) => find(inner, offset, path),
-                    DeValue::Array(items) => items.iter().any(|item| match item.get_ref() {
-                        DeValue::Table(inner) => find(inner, offset, path) || item.span().contains(&offset),
-                        _ => item.span().contains(&offset),
-                    }),
-                    _ => value.span().contains(&offset),
-                };
-            if !inside {
-                path.pop();
-            }
-            inside
-        })
-    }
-    let mut path = Vec::new();
     // The span of a table begins with the brackets of its heading, that of its key after them.
     let brackets = text[offset..].bytes().take_while(|octet| *octet == b'[').count();
-    let offset = offset + brackets;
-    if let Ok(document) = DeTable::parse(text) {
-        find(document.get_ref(), offset, &mut path);
-    }
-    path.join(".")
+    let line = text[..offset].rsplit('\n').next().unwrap_or_default();
+    let offset = if line.trim().is_empty() {
+        offset + brackets
+    } else {
+        offset
+    };
+    let document = DeTable::parse(text).ok();
+    document
+        .and_then(|document| key_in(document.get_ref(), offset))
+        .unwrap_or_default()
+}
+
+fn key_in(table: &DeTable<'_>, offset: usize) -> Option<String> {
+    table.iter().find_map(|(key, value)| {
+        let is_key = key.span().contains(&offset);
+        let rest = if is_key {
+            String::new()
+        } else {
+            place_in(value, offset)?
+        };
+        Some(format!("{}{rest}", key.get_ref()))
+    })
+}
+
+/// Returns the rest of the path behind the key of this value.
+fn place_in(value: &Spanned<DeValue<'_>>, offset: usize) -> Option<String> {
+    let inner = match value.get_ref() {
+        DeValue::Table(table) => key_in(table, offset).map(|key| format!(".{key}")),
+        DeValue::Array(items) => items
+            .iter()
+            .zip(1..)
+            .find_map(|(item, number)| Some(format!("[{number}]{}", place_in(item, offset)?))),
+        _ => None,
+    };
+    inner.or_else(|| value.span().contains(&offset).then(String::new))
 }

@@ -64,13 +64,13 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             "limits = { max_connections = 256, connection_idle = \"10 min\" }",
             "limits = { max_connections = 256, connection_idle = 10 }",
-            "orb.limits.connection_idle: ",
+            "orb[1].limits.connection_idle: ",
             "expected a time span with its unit",
         ),
         (
             "limits = { max_connections = 256, connection_idle = \"10 min\" }",
             "limits = { max_conections = 256 }",
-            "orb.limits.max_conections: ",
+            "orb[1].limits.max_conections: ",
             "unknown key `max_conections`; did you mean `max_connections`?",
         ),
         (
@@ -118,7 +118,7 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             "threads = 2",
             "threads = -2",
-            "pool.threads: ",
+            "pool[2].threads: ",
             "expected an integer from 0",
         ),
         (
@@ -148,19 +148,19 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             "{ priority = 10922, threads = 1 }",
             "{ priority = 10922 }",
-            "pool.lanes",
+            "pool[1].lanes[1]: ",
             "missing field `threads`",
         ),
         (
             "priority = 100",
             "priority = 32768",
-            "pool.priority: ",
+            "pool[2].priority: ",
             "use 0 (lowest) to 32767 (highest)",
         ),
         (
             "priority = 100",
             "priority = -1",
-            "pool.priority: ",
+            "pool[2].priority: ",
             "use 0 (lowest) to 32767 (highest)",
         ),
         (
@@ -184,7 +184,7 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             "model = \"client-propagated\"",
             "model = \"client\"",
-            "adapter.model: ",
+            "adapter[1].model: ",
             "`client-propagated`",
         ),
         (
@@ -214,13 +214,13 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             "period = \"10 ms\"",
             "period = \"10\"",
-            "activity.period: ",
+            "activity[1].period: ",
             "such as \"10 ms\"",
         ),
         (
             "period = \"10 ms\"",
             "period = 10",
-            "activity.period: ",
+            "activity[1].period: ",
             "a time span with its unit",
         ),
         (
@@ -293,7 +293,7 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             "{ host = \"console\", wcet = \"500 us\" }",
             "{ host = \"console\" }",
-            "activity.step",
+            "activity[1].step[1]: ",
             "missing field `wcet`",
         ),
         (
@@ -317,7 +317,7 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             "dynamic_idle_timeout = \"10 s\"",
             "dynamic_idle_timeout = 10",
-            "pool.dynamic_idle_timeout: ",
+            "pool[2].dynamic_idle_timeout: ",
             "a time span with its unit",
         ),
         (
@@ -335,19 +335,19 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             "wait = \"polled\"",
             "wait = \"block\"",
-            "pool.wait: ",
+            "pool[2].wait: ",
             "`polled` or `blocking`",
         ),
         (
             "stack_bytes = 524288",
             "stack_bytes = -1",
-            "pool.stack_bytes: ",
+            "pool[2].stack_bytes: ",
             "expected an integer from 0",
         ),
         (
             "stack_bytes = 524288",
             "stack_byte = 524288",
-            "pool.stack_byte: ",
+            "pool[2].stack_byte: ",
             "`stack_bytes`",
         ),
         ("cpus = [0]", "cpus = []", "pool[2].cpus: ", "at least one CPU"),
@@ -360,7 +360,7 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             "class = \"fifo\"",
             "class = \"FIFO\"",
-            "orb.class: ",
+            "orb[1].class: ",
             "`fifo`, `round-robin`, `ordinary`",
         ),
         (
@@ -378,13 +378,13 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             "octets = 262144",
             "bytes = 262144",
-            "pool.request_buffering",
+            "pool[2].request_buffering.bytes: ",
             "expected `requests` or `octets`",
         ),
         (
             "\"drop-by-waiting-time\"\n",
             "\"drop\"\n",
-            "pool.expired_requests: ",
+            "pool[2].expired_requests: ",
             "`serve`, `drop-by-waiting-time`",
         ),
         (
@@ -426,7 +426,7 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             "{ priority = 10922, threads = 1 }",
             "{ priority = 10922, threads = 1, stack = 5 }",
-            "pool.lanes",
+            "pool[1].lanes[1].stack: ",
             "unknown key `stack`",
         ),
         (
@@ -451,7 +451,7 @@ fn errors_name_position_key_and_a_valid_value() {
         (
             "sockets = { incoming_cpu = 0,",
             "sockets = { dscp = 0,",
-            "pool.lanes",
+            "pool[1].lanes[2].sockets.dscp: ",
             "expected one of `busy_poll`, `incoming_cpu`, `priority`",
         ),
         (

@@ -254,7 +254,7 @@ fn an_invalid_file_ends_with_2_and_names_the_line() {
     for (input, says) in [
         (
             broken,
-            "broken.toml:10:10: activity.period: invalid time span `40`",
+            "broken.toml:10:10: activity[2].period: invalid time span `40`",
         ),
         (PathBuf::from("nowhere.toml"), "cannot read nowhere.toml"),
         (file("empty.toml", ""), "nothing to plan"),
