@@ -8,6 +8,7 @@ mod literal;
 mod operation;
 pub mod printed;
 mod quad;
+mod types;
 
 use std::{
     fmt,
@@ -268,11 +269,22 @@ fn find(
     Ok(found?)
 }
 
-/// The operations and attributes of the object's interface, as IDL.
+/// The operations and attributes of the object's interface, and the types that they use, as IDL.
 fn list(options: &Options, object: &ObjectRef, idl: Option<&Specification>) -> Result<String, Failed> {
     let known = Known::find(options, object, idl, &[])?;
-    let lines = known.names().into_iter().map(|name| known.declaration(&name));
-    Ok(fitted(&lines.collect::<Vec<_>>().join("\n")))
+    let names = known.names();
+    let mut lines: Vec<_> = names.iter().map(|name| known.declaration(name)).collect();
+    let operation = |name: &String| {
+        let get = || known.operation(&format!("_get_{name}"));
+        known.operation(name).or_else(get)?.ok()
+    };
+    let operations: Vec<_> = names.iter().filter_map(operation).collect();
+    let types = types::declarations(&operations);
+    if !types.is_empty() {
+        lines.push(String::new());
+        lines.extend(types);
+    }
+    Ok(fitted(&lines.join("\n")))
 }
 
 fn values(

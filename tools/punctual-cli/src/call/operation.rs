@@ -8,6 +8,8 @@ use punctual::{
     dynamic::Request,
 };
 
+use super::types::Named;
+
 /// Name, types and exceptions of an operation. Attributes are `_get_name` and `_set_name`.
 #[derive(Clone, Debug)]
 pub struct Operation {
@@ -107,7 +109,7 @@ impl Operation {
         let raises = if is_readonly { "raises" } else { "getraises" };
         format!(
             "{readonly}attribute {} {name}{}",
-            Named(&self.returns),
+            Named(self.returns.view()),
             clause(raises, &self.raises)
         )
     }
@@ -117,7 +119,7 @@ impl Operation {
 fn clause(word: &str, exceptions: &[TypeCode]) -> String {
     let names: Vec<_> = exceptions
         .iter()
-        .map(|exception| Named(exception).to_string())
+        .map(|exception| Named(exception.view()).to_string())
         .collect();
     match names.is_empty() {
         true => String::new(),
@@ -131,7 +133,7 @@ impl fmt::Display for Operation {
         if self.is_oneway {
             f.write_str("oneway ")?;
         }
-        write!(f, "{} {}(", Named(&self.returns), self.name)?;
+        write!(f, "{} {}(", Named(self.returns.view()), self.name)?;
         for (index, parameter) in self.parameters.iter().enumerate() {
             let mode = match parameter.mode {
                 Mode::In => "in",
@@ -139,20 +141,13 @@ impl fmt::Display for Operation {
                 Mode::InOut => "inout",
             };
             let comma = if index > 0 { ", " } else { "" };
-            write!(f, "{comma}{mode} {} {}", Named(&parameter.of), parameter.name)?;
+            write!(
+                f,
+                "{comma}{mode} {} {}",
+                Named(parameter.of.view()),
+                parameter.name
+            )?;
         }
         write!(f, "){}", clause("raises", &self.raises))
-    }
-}
-
-/// A type by its name, if it has one.
-struct Named<'a>(&'a TypeCode);
-
-impl fmt::Display for Named<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.view().name() {
-            Ok(name) if !name.is_empty() => f.write_str(name),
-            _ => self.0.fmt(f),
-        }
     }
 }

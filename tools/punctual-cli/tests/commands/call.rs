@@ -98,6 +98,16 @@ fn results_of_generated_servants_are_printed_as_json() {
         "{listed}"
     );
     assert!(listed.contains("oneway void note(in long value)"), "{listed}");
+    let (_, types) = listed
+        .split_once("\n\n")
+        .expect("the types follow the operations");
+    for declared in [
+        "exception Refused { string reason; }",
+        "enum Colour { red, green, blue }",
+        "struct Node { long value; sequence<Node> children; }",
+    ] {
+        assert_eq!(types.matches(declared).count(), 1, "{declared}: {types}");
+    }
 }
 
 #[test]
@@ -722,7 +732,10 @@ fn an_interface_repository_replaces_idl() {
         said(&ask(&[])),
         "sequence<Point> path(in sequence<Point> value) raises (Failed)\n\
          void swap(inout long a, in Colour paint, out string b) raises (Failed)\n\
-         readonly attribute Point origin raises (Failed)"
+         readonly attribute Point origin raises (Failed)\n\n\
+         exception Failed { long code; }\n\
+         enum Colour { red, green }\n\
+         struct Point { long x; double y; }"
     );
     assert_eq!(said(&ask(&["_interface"])).trim_matches('"'), interface.to_ior());
     let unknown = ask(&["origin", "{1, 2}"]);
