@@ -58,6 +58,16 @@ fn server_1_2_latin1() {
 }
 
 #[test]
+fn server_1_1_utf8() {
+    check_server("1.1", UTF8, &[UNWRITABLE, CHAR_OF_UTF8]);
+}
+
+#[test]
+fn server_1_1_latin1() {
+    check_server("1.1", LATIN1, &[UNWRITABLE]);
+}
+
+#[test]
 fn server_1_0_latin1() {
     check_server("1.0", LATIN1, &[]);
 }
@@ -70,6 +80,16 @@ fn client_1_2_utf8() {
 #[test]
 fn client_1_2_latin1() {
     check_client("1.2", LATIN1, &[UNWRITABLE, CHAR_OF_UTF8]);
+}
+
+#[test]
+fn client_1_1_utf8() {
+    check_client("1.1", UTF8, &[UNWRITABLE, CHAR_OF_UTF8]);
+}
+
+#[test]
+fn client_1_1_latin1() {
+    check_client("1.1", LATIN1, &[UNWRITABLE, CHAR_OF_UTF8]);
 }
 
 #[test]

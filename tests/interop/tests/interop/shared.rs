@@ -1,5 +1,5 @@
 //! Connections over which messages of several calls interleave: messages in fragments, in both directions,
-//! and bidirectional connections, with three other ORBs in both parts.
+//! bidirectional connections, and both together, with three other ORBs in both parts.
 
 use std::time::Duration;
 
@@ -22,23 +22,33 @@ pub enum Sharing {
     Fragments,
     /// Servers call back over the connections of clients.
     Bidirectional,
+    /// Both.
+    BidirectionalFragments,
 }
 
 /// So small that members of all types are divided somewhere.
 const FRAGMENT_SIZE: usize = 1000;
 
 impl Sharing {
+    fn divides(self) -> bool {
+        self != Self::Bidirectional
+    }
+
+    fn calls_back(self) -> bool {
+        self != Self::Fragments
+    }
+
     pub fn limits(self) -> Limits {
-        match self {
-            Self::Fragments => limits().fragment_size(Some(FRAGMENT_SIZE)),
-            Self::Bidirectional => limits(),
+        match self.divides() {
+            true => limits().fragment_size(Some(FRAGMENT_SIZE)),
+            false => limits(),
         }
     }
 
     pub fn policies(self) -> PolicyOverrides {
-        match self {
-            Self::Fragments => shared(),
-            Self::Bidirectional => bidirectional(),
+        match self.calls_back() {
+            true => bidirectional(),
+            false => shared(),
         }
     }
 
@@ -46,6 +56,7 @@ impl Sharing {
         match self {
             Self::Fragments => "GIOP 1.2, fragments",
             Self::Bidirectional => "GIOP 1.2, bidirectional",
+            Self::BidirectionalFragments => "GIOP 1.2, bidirectional, fragments",
         }
     }
 }
@@ -77,7 +88,7 @@ fn check_server(
     context.orb.set_policies(sharing.policies());
     let passed = context.run(&[skipped, &[NO_IDLE_CLOSE]].concat());
     println!("{orb}: {:?}", relay.traffic());
-    if sharing == Sharing::Bidirectional {
+    if sharing.calls_back() {
         let accepted = context.callbacks.statistics()[0].1.connections.open;
         assert_eq!(accepted, 0, "the server calls back over the client's connection");
     }
@@ -108,9 +119,9 @@ fn check_client(
     client: impl FnOnce(&str) -> usize,
     skipped: &[(&str, &str)],
 ) {
-    let served = match sharing {
-        Sharing::Fragments => Served::ByTheOrb,
-        Sharing::Bidirectional => Served::Bidirectionally,
+    let served = match sharing.calls_back() {
+        true => Served::Bidirectionally,
+        false => Served::ByTheOrb,
     };
     let mut ours = Server::of(accepting(), sharing.limits(), served);
     let (relay, reference) = Relay::to(&ours.peer.to_ior());
@@ -141,16 +152,16 @@ fn accepting() -> OrbBuilder {
 /// Whether that has passed for which the run is: numbers of fragments, ours first, and of requests to the
 /// client.
 fn judge(sharing: Sharing, divides: Divides, (ours, theirs): (usize, usize), callbacks: usize) {
-    match sharing {
-        Sharing::Fragments => {
-            assert!(ours >= OUR_FRAGMENTS, "{ours} fragments of ours");
-            match divides {
-                Divides::Yes => assert!(theirs >= THEIR_FRAGMENTS, "{theirs} fragments of theirs"),
-                Divides::Never => assert_eq!(theirs, 0, "it divides messages now"),
-            }
-            assert_eq!(callbacks, 0, "the control: connections of one direction");
+    if sharing.divides() {
+        assert!(ours >= OUR_FRAGMENTS, "{ours} fragments of ours");
+        match divides {
+            Divides::Yes => assert!(theirs >= THEIR_FRAGMENTS, "{theirs} fragments of theirs"),
+            Divides::Never => assert_eq!(theirs, 0, "it divides messages now"),
         }
-        Sharing::Bidirectional => assert!(callbacks >= CALLBACKS, "{callbacks} requests to the client"),
+    }
+    match sharing.calls_back() {
+        true => assert!(callbacks >= CALLBACKS, "{callbacks} requests to the client"),
+        false => assert_eq!(callbacks, 0, "the control: connections of one direction"),
     }
 }
 
@@ -183,19 +194,17 @@ const JACORB: &str = "JacORB 3.9";
 /// Options of omniORB, with those of a server or a client.
 fn of_omniorb(sharing: Sharing, own: &'static str) -> Vec<&'static str> {
     const RULE: &str = "* unix,tcp,bidir";
-    match sharing {
-        Sharing::Fragments => Vec::new(),
-        Sharing::Bidirectional => {
-            vec![
-                own,
-                "1",
-                "-ORBclientTransportRule",
-                RULE,
-                "-ORBserverTransportRule",
-                RULE,
-            ]
-        }
+    if !sharing.calls_back() {
+        return Vec::new();
     }
+    vec![
+        own,
+        "1",
+        "-ORBclientTransportRule",
+        RULE,
+        "-ORBserverTransportRule",
+        RULE,
+    ]
 }
 
 const ACCEPT: &str = "-ORBacceptBiDirectionalGIOP";
@@ -246,9 +255,9 @@ fn of_jacorb(sharing: Sharing) -> &'static [(&'static str, &'static str)] {
         "org.omg.PortableInterceptor.ORBInitializerClass.bidir_init",
         "org.jacorb.orb.giop.BiDirConnectionInitializer",
     );
-    match sharing {
-        Sharing::Fragments => &[jacorb::UTF8],
-        Sharing::Bidirectional => &[jacorb::UTF8, BIDIRECTIONAL],
+    match sharing.calls_back() {
+        true => &[jacorb::UTF8, BIDIRECTIONAL],
+        false => &[jacorb::UTF8],
     }
 }
 
@@ -276,6 +285,9 @@ macro_rules! tests {
         }
         mod bidirectional {
             $(#[test] fn $name() { super::$name(super::Sharing::Bidirectional); })*
+        }
+        mod bidirectional_fragments {
+            $(#[test] fn $name() { super::$name(super::Sharing::BidirectionalFragments); })*
         }
     };
 }
