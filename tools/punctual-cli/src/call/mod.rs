@@ -5,6 +5,7 @@ pub mod from_idl;
 mod from_repository;
 mod known;
 mod literal;
+mod named;
 mod operation;
 pub mod printed;
 mod quad;

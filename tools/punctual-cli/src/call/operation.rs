@@ -8,7 +8,7 @@ use punctual::{
     dynamic::Request,
 };
 
-use super::types::Named;
+use super::named::Named;
 
 /// Name, types and exceptions of an operation. Attributes are `_get_name` and `_set_name`.
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
 //! Declarations of the types that operations use.
 
-use std::{collections::HashSet, fmt};
+use std::collections::HashSet;
 
 use punctual::any::{AnyError, Kind, TypeCodeView};
 
-use super::operation::Operation;
+use super::{named::Named, operation::Operation};
 
 /// Types that are looked at. An interface repository could describe more than anybody wants to read.
 const MOST: usize = 1000;
@@ -119,18 +119,6 @@ fn label_text(label: i128, discriminator: TypeCodeView<'_>) -> Result<String, An
         }
         _ => number,
     })
-}
-
-/// A type by its name, if it has one.
-pub struct Named<'a>(pub TypeCodeView<'a>);
-
-impl fmt::Display for Named<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.name() {
-            Ok(name) if !name.is_empty() => f.write_str(name),
-            _ => self.0.fmt(f),
-        }
-    }
 }
 
 #[cfg(test)]
