@@ -132,7 +132,8 @@ pub enum Idl {
     /// Format IDL files in place
     ///
     /// Changes white space only: four spaces for each level, one declaration per line, at most 100 columns.
-    /// Comments and preprocessor directives stay.
+    /// Comments and preprocessor directives stay. Files with errors are formatted, too; `punctual idl check`
+    /// finds them.
     #[command(after_help = FMT)]
     Fmt(Fmt),
     /// List the declarations in IDL, or print the resolved specification as JSON for other tools

@@ -27,7 +27,7 @@ impl<'i> Known<'i> {
     ) -> Result<Self, Failed> {
         match idl {
             Some(idl) => Ok(Self::Declared(idl, declared(options, object, idl, names)?)),
-            None => described(object).map(Self::Described),
+            None => described(options, object).map(Self::Described),
         }
     }
 
@@ -113,10 +113,16 @@ fn declared(
     )))
 }
 
-fn described(object: &ObjectRef) -> Result<InterfaceDescription, Failed> {
+fn described(options: &Options, object: &ObjectRef) -> Result<InterfaceDescription, Failed> {
+    let is_value = options.arguments.iter().any(|value| value.starts_with("--idl"));
+    let place = if is_value {
+        " before `--`, behind which all are values"
+    } else {
+        ""
+    };
     let unknown = |why: String| {
         Failed::NotSent(format!(
-            "the types of the operation are not known: {why}; state `--idl FILE`"
+            "the types of the operation are not known: {why}; state `--idl FILE`{place}"
         ))
     };
     let interface = object.interface().map_err(|error| unknown(error.to_string()))?;

@@ -183,6 +183,9 @@ fn what_cannot_be_sent_is_explained() {
         "{}",
         untyped.complained
     );
+    let value = run(["call", &probe, "twice", "--", "-1", "--idl", "x.idl"]);
+    let hint = "state `--idl FILE` before `--`";
+    assert!(value.complained.contains(hint), "{}", value.complained);
     let broken = file("broken.idl", "interface A { lnog f(); };");
     let broken = call(&probe, &broken, &["f"]);
     assert!(
