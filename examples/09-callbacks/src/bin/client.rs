@@ -20,7 +20,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Its thread serves the callbacks, and reads the reply.
     let pool = orb.threadpool().build()?;
     orb.set_reply_threadpool(&pool)?;
-    orb.set_policies(PolicyOverrides::new().bidirectional(true));
+    // Policies set earlier, such as the timeout of calls, stay in force.
+    orb.set_policies(PolicyOverrides::new().bidirectional(true).within(&orb.policies()));
     let poa = orb.root_poa().child("screen").threadpool(&pool).build()?;
     let listener: ListenerRef = poa.activate(Screen)?;
     let worker: WorkerRef = orb.resolve("corbaloc::localhost:2890/Worker")?;

@@ -30,7 +30,8 @@ fn main() -> Result<(), OrbError> {
     // While one thread waits inside `work`, the other reads the reply to its call.
     let pool = orb.threadpool().threads(2).build()?;
     orb.set_reply_threadpool(&pool)?;
-    orb.set_policies(PolicyOverrides::new().bidirectional(true));
+    // Policies set earlier, such as the timeout of calls, stay in force.
+    orb.set_policies(PolicyOverrides::new().bidirectional(true).within(&orb.policies()));
     let poa = orb.root_poa().child("shop").threadpool(&pool).build()?;
     let worker: WorkerRef = poa.activate(Shop)?;
     println!("Working at {}", orb.publish("Worker", &worker)?);
