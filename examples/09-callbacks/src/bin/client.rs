@@ -1,7 +1,7 @@
 //! Has a server work, and is called back over the connection of that call.
 
+use punctual::SystemException;
 use punctual::prelude::*;
-use punctual::{PolicyOverrides, SystemException};
 
 punctual::include_idl!("callbacks");
 use callbacks::{Listener, ListenerRef, WorkerRef};
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pool = orb.threadpool().build()?;
     orb.set_reply_threadpool(&pool)?;
     // Policies set earlier, such as the timeout of calls, stay in force.
-    orb.set_policies(PolicyOverrides::new().bidirectional(true).within(&orb.policies()));
+    orb.set_policies(orb.policies().bidirectional(true));
     let poa = orb.root_poa().child("screen").threadpool(&pool).build()?;
     let listener: ListenerRef = poa.activate(Screen)?;
     let worker: WorkerRef = orb.resolve("corbaloc::localhost:2890/Worker")?;

@@ -1,6 +1,6 @@
 //! Declarations of the types that operations use.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, fmt};
 
 use punctual::any::{AnyError, Kind, TypeCodeView};
 
@@ -8,6 +8,10 @@ use super::{named::Named, operation::Operation};
 
 /// Types that are looked at. An interface repository could describe more than anybody wants to read.
 const MOST: usize = 1000;
+
+/// Octets of the members of one type, after which the rest is left out: with indirections, a short type code
+/// could name a type with a long name very often.
+const MOST_TEXT: usize = 16 << 10;
 
 /// Declares each named type that the operations use, as in IDL: what a caller has to write.
 pub fn declarations<'t>(operations: impl IntoIterator<Item = &'t Operation>) -> Vec<String> {
@@ -55,10 +59,7 @@ fn declaration<'t>(
         return Ok(None);
     }
     let name = code.name()?;
-    let mut member = |name: &str, of: TypeCodeView<'t>| {
-        types.push(of);
-        format!("{} {name}; ", Named(of))
-    };
+    let mut members = Members::default();
     Ok(Some(match kind {
         Kind::Enum => {
             let names: Result<Vec<_>, _> = code.enumerators()?.collect();
@@ -71,21 +72,22 @@ fn declaration<'t>(
         }
         Kind::Union => {
             let discriminator = code.discriminator()?;
-            let mut cases = String::new();
+            types.push(discriminator);
             for case in code.cases()? {
                 let (label, name, of) = case?;
+                if members.is_full() {
+                    break;
+                }
                 let label = label.map(|label| label_text(label, discriminator)).transpose()?;
                 let label = label.map_or_else(|| "default".to_owned(), |label| format!("case {label}"));
-                cases += &format!("{label}: {}", member(name, of));
+                members.push(&format!("{label}: "), name, of);
             }
-            types.push(discriminator);
-            format!("union {name} switch ({}) {{ {cases}}}", Named(discriminator))
+            format!("union {name} switch ({}) {{ {members}}}", Named(discriminator))
         }
         Kind::Struct | Kind::Except => {
-            let mut members = String::new();
-            for each in code.members()? {
-                let (name, of) = each?;
-                members += &member(name, of);
+            for member in code.members()? {
+                let (name, of) = member?;
+                members.push("", name, of);
             }
             let keyword = if kind == Kind::Struct {
                 "struct"
@@ -95,11 +97,40 @@ fn declaration<'t>(
             format!("{keyword} {name} {{ {members}}}")
         }
         _ => {
-            let members = code.state()?.into_iter();
-            let members: String = members.map(|(name, of)| member(name, of)).collect();
+            for (name, of) in code.state()? {
+                members.push("", name, of);
+            }
             format!("valuetype {name} {{ {members}}}")
         }
-    }))
+    })
+    .inspect(|_| types.append(&mut members.types)))
+}
+
+/// Members of a type, as far as there is room for them.
+#[derive(Default)]
+struct Members<'t> {
+    text: String,
+    types: Vec<TypeCodeView<'t>>,
+}
+
+impl<'t> Members<'t> {
+    fn is_full(&self) -> bool {
+        self.text.len() > MOST_TEXT
+    }
+
+    fn push(&mut self, label: &str, name: &str, of: TypeCodeView<'t>) {
+        if !self.is_full() {
+            self.text += &format!("{label}{} {name}; ", Named(of));
+            self.types.push(of);
+        }
+    }
+}
+
+impl fmt::Display for Members<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        f.write_str(if self.is_full() { "... " } else { "" })
+    }
 }
 
 /// A label of a union, as callers write it.
@@ -156,5 +187,13 @@ mod tests {
                 "{found:?}"
             );
         }
+    }
+
+    #[test]
+    fn the_text_of_a_type_with_many_members_ends() {
+        let member = |_| ("again", TypeCode::basic(Kind::Long));
+        let long = TypeCode::structure("IDL:Long:1.0", "Long", (0..100_000).map(member));
+        let found = declarations(&[Operation::simple("f", long, &[])]);
+        assert!(found[0].len() < MOST_TEXT + 100 && found[0].ends_with("again; ... }"));
     }
 }
