@@ -98,7 +98,9 @@ impl<'o> Current<'o> {
         Ok(())
     }
 
-    /// Sets the client policies of this thread's calls (`CORBA::PolicyCurrent`), replacing the previous ones.
+    /// Sets client policies of this thread's calls: `CORBA::PolicyCurrent`, with ADD_OVERRIDE. Policies that
+    /// are not set here remain; [`Self::replace_policies`] removes them.
+    ///
     /// Policies of a reference override them; they override those of the ORB. Like the priority, they belong
     /// to the thread and hold for all ORBs of the program. An upcall starts with none.
     ///
@@ -110,13 +112,30 @@ impl<'o> Current<'o> {
     ///
     /// let orb = Orb::builder().build()?;
     /// let prompt = PolicyOverrides::new().roundtrip_timeout(Duration::from_millis(20));
-    /// orb.current().set_policies(prompt.clone());
+    /// orb.current().add_policies(prompt.clone());
     /// assert_eq!(orb.current().policies(), prompt);
-    /// # orb.current().set_policies(PolicyOverrides::new());
+    /// # orb.current().replace_policies(PolicyOverrides::new());
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
-    pub fn set_policies(&self, policies: PolicyOverrides) {
-        client::set_of_thread(policies);
+    pub fn add_policies(&self, policies: PolicyOverrides) {
+        client::replace_of_thread(policies.within(&client::of_thread()));
+    }
+
+    /// Sets the client policies of this thread's calls and removes all others: `CORBA::PolicyCurrent`, with
+    /// SET_OVERRIDE. See [`Self::add_policies`].
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use punctual_stub::PolicyOverrides;
+    ///
+    /// let orb = Orb::builder().build()?;
+    /// orb.current().add_policies(PolicyOverrides::new().private_connection(true));
+    /// orb.current().replace_policies(PolicyOverrides::new());
+    /// assert_eq!(orb.current().policies(), PolicyOverrides::new());
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn replace_policies(&self, policies: PolicyOverrides) {
+        client::replace_of_thread(policies);
     }
 
     /// Returns the client policies set for this thread.

@@ -190,7 +190,7 @@ impl Orb {
     /// let client = Orb::builder().build()?;
     /// let replies = client.threadpool().threads(1).build()?;
     /// client.set_reply_threadpool(&replies)?;
-    /// client.set_policies(PolicyOverrides::new().connection_mode(ConnectionMode::Shared));
+    /// client.add_policies(PolicyOverrides::new().connection_mode(ConnectionMode::Shared));
     /// let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior())?;
     /// thread::scope(|scope| {
     ///     for value in 0..4 {
@@ -220,8 +220,9 @@ impl Orb {
         Ok(())
     }
 
-    /// Sets the client policies for all calls of the ORB: `ORBPolicyManager::set_policy_overrides`. They
-    /// replace those set earlier.
+    /// Sets client policies for all calls of the ORB: `ORBPolicyManager::set_policy_overrides` with
+    /// ADD_OVERRIDE. Policies that are not set here remain, such as the builder's `call_timeout`;
+    /// [`Self::replace_policies`] removes them.
     ///
     /// Policies of threads and references take precedence. The new policies apply to calls from now on; calls
     /// in progress keep theirs.
@@ -232,17 +233,37 @@ impl Orb {
     ///
     /// use punctual_stub::PolicyOverrides;
     ///
-    /// let orb = Orb::builder().call_timeout(Duration::from_secs(2)).build()?;
-    /// let patient = PolicyOverrides::new().roundtrip_timeout(None);
-    /// orb.set_policies(patient.clone());
-    /// assert_eq!(orb.policies(), patient);
+    /// let timeout = Duration::from_secs(2);
+    /// let orb = Orb::builder().call_timeout(timeout).build()?;
+    /// orb.add_policies(PolicyOverrides::new().private_connection(true));
+    /// let both = PolicyOverrides::new().roundtrip_timeout(timeout).private_connection(true);
+    /// assert_eq!(orb.policies(), both);
     /// # Ok::<(), punctual_orb::OrbError>(())
     /// ```
-    pub fn set_policies(&self, policies: PolicyOverrides) {
-        self.core().client.policies.set(policies);
+    pub fn add_policies(&self, policies: PolicyOverrides) {
+        self.core().client.policies.add(policies);
     }
 
-    /// Returns the client policies of the ORB, set by [`Self::set_policies`] or by the builder.
+    /// Sets the client policies for all calls of the ORB and removes all others, also those of the builder:
+    /// `ORBPolicyManager::set_policy_overrides` with SET_OVERRIDE. See [`Self::add_policies`].
+    ///
+    /// ```
+    /// # use punctual_orb::Orb;
+    /// use std::time::Duration;
+    ///
+    /// use punctual_stub::PolicyOverrides;
+    ///
+    /// let orb = Orb::builder().call_timeout(Duration::from_secs(2)).build()?;
+    /// let private = PolicyOverrides::new().private_connection(true);
+    /// orb.replace_policies(private.clone());
+    /// assert_eq!(orb.policies(), private, "calls have no timeout any more");
+    /// # Ok::<(), punctual_orb::OrbError>(())
+    /// ```
+    pub fn replace_policies(&self, policies: PolicyOverrides) {
+        self.core().client.policies.replace(policies);
+    }
+
+    /// Returns the client policies of the ORB, set by [`Self::add_policies`] or by the builder.
     ///
     /// ```
     /// # use punctual_orb::Orb;

@@ -115,7 +115,7 @@ impl<T, E: From<SystemException>, D: DecodeReply<T, E>> AsyncCall<T, E, D> {
             match values.run(&operation, arguments, |call| target.start(call)) {
                 Ok(Some(pending)) => State::Outstanding(pending),
                 Ok(None) => State::Done(values.result(Ok(()))),
-                Err(error) => State::Done(Err(error.into())),
+                Err(error) => State::Done(Err(error.of_call().into())),
             }
         };
         Self {
@@ -361,7 +361,7 @@ impl<'d, T, E, D: DecodeReply<T, E>> ReplyValues<'d, T, E, D> {
     where
         E: From<SystemException>,
     {
-        end?;
+        end.map_err(SystemException::of_call)?;
         match (self.raised, self.results) {
             (Some(raised), _) => Err(raised),
             (None, Some(results)) => Ok(results),

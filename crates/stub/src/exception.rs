@@ -40,8 +40,9 @@ impl Upcall<'_, '_> {
         })
     }
 
-    /// Writes the error of the servant as the reply.
+    /// Writes the error of the servant as the reply. A system exception of a call that the servant has made
+    /// becomes "perhaps completed": [`SystemException::relayed`].
     pub fn fail<E: OperationError>(&mut self, error: E) -> Result<(), SystemException> {
-        error.raise(self)
+        error.raise(self).map_err(SystemException::relayed)
     }
 }

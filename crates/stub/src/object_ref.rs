@@ -247,15 +247,12 @@ impl ObjectRef {
     /// # Ok::<(), punctual_types::SystemException>(())
     /// ```
     pub fn validate_connection(&self) -> Result<(), SystemException> {
-        if self.target.locate()? {
+        if self.target.locate().map_err(SystemException::of_call)? {
             return Ok(());
         }
         let completed = punctual_types::Completion::No;
-        Err(SystemException::new(
-            SystemExceptionKind::ObjectNotExist,
-            Minor::TARGET_KEY_UNKNOWN,
-            completed,
-        ))
+        let (kind, minor) = (SystemExceptionKind::ObjectNotExist, Minor::TARGET_KEY_UNKNOWN);
+        Err(SystemException::new(kind, minor, completed).of_call())
     }
 
     /// Returns every policy that permits no call of this thread, with the violated rule; empty if all are
@@ -396,7 +393,7 @@ impl ObjectRef {
         mut perform: impl FnMut(Phase<'_, '_>) -> Result<(), CdrError>,
     ) -> Result<(), E> {
         let mut raised = None;
-        self.target.invoke(&mut Call {
+        let called = self.target.invoke(&mut Call {
             operation,
             response: Response::WithTarget,
             perform: &mut perform,
@@ -404,7 +401,8 @@ impl ObjectRef {
                 raised = E::decode(repository_id, decoder)?;
                 Ok(raised.is_some())
             },
-        })?;
+        });
+        called.map_err(SystemException::of_call)?;
         raised.map_or(Ok(()), Err)
     }
 
@@ -427,12 +425,13 @@ impl ObjectRef {
         operation: &str,
         mut perform: impl FnMut(Phase<'_, '_>) -> Result<(), CdrError>,
     ) -> Result<(), SystemException> {
-        self.target.invoke(&mut Call {
+        let called = self.target.invoke(&mut Call {
             operation,
             response: Response::None,
             perform: &mut perform,
             raised: &mut |_, _| Ok(false),
-        })
+        });
+        called.map_err(SystemException::of_call)
     }
 }
 

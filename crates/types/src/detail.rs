@@ -111,6 +111,11 @@ impl Detail {
         detail
     }
 
+    /// Returns whether it is the address of a peer.
+    pub(crate) fn is_address(&self) -> bool {
+        self.kind == Kind::Address
+    }
+
     /// Creates a detail: an object key.
     pub fn key(key: &[u8]) -> Self {
         let mut detail = Self::new(Kind::Key);

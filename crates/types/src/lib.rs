@@ -27,5 +27,5 @@ pub use priority_band::PriorityBand;
 pub use priority_model::PriorityModel;
 pub use repository_id::{CORBA_OBJECT, RepositoryId};
 pub use split_mix::SplitMix64;
-pub use system_exception::{Completion, SystemException};
+pub use system_exception::{Completion, ExceptionOrigin, SystemException};
 pub use system_exception_kind::SystemExceptionKind;

@@ -26,6 +26,7 @@ pub struct SystemException {
     pub completed: Completion,
     /// Subject of the exception, which only its text shows.
     detail: Option<DetailId>,
+    origin: ExceptionOrigin,
 }
 
 crate::debug_as_display!(SystemException);
@@ -52,6 +53,64 @@ impl SystemException {
             minor: minor.into(),
             completed,
             detail: None,
+            origin: ExceptionOrigin::Here,
+        }
+    }
+
+    /// Returns how this process came to the exception. Neither comparisons nor messages contain this.
+    pub const fn origin(&self) -> ExceptionOrigin {
+        self.origin
+    }
+
+    /// Returns the exception as one that a call has failed with; for the ORB. One that arrived in a reply
+    /// stays so.
+    #[cold]
+    #[must_use]
+    pub fn of_call(self) -> Self {
+        match self.origin {
+            ExceptionOrigin::Reply => self,
+            ExceptionOrigin::Here | ExceptionOrigin::Call => Self {
+                origin: ExceptionOrigin::Call,
+                ..self
+            },
+        }
+    }
+
+    /// Returns the exception as one that has arrived in a reply; for the ORB. Its text says so.
+    ///
+    /// ```
+    /// use punctual_types::{Completion, Minor, SystemException, SystemExceptionKind};
+    ///
+    /// let (kind, minor) = (SystemExceptionKind::Transient, Minor::CONNECT_REFUSED);
+    /// let text = SystemException::new(kind, minor, Completion::Maybe).of_reply().to_string();
+    /// assert!(text.contains("raised by the server, perhaps in a call of its own: no server is listening"));
+    /// ```
+    #[cold]
+    #[must_use]
+    pub fn of_reply(self) -> Self {
+        Self {
+            origin: ExceptionOrigin::Reply,
+            ..self
+        }
+    }
+
+    /// Returns the exception that a servant's client receives in its place. An exception of a call that the
+    /// servant has made becomes "perhaps completed": its completion was that of the servant's call, and the
+    /// servant itself has run. Others remain: the servant knows what it has done.
+    ///
+    /// ```
+    /// use punctual_types::{Completion, SystemException, SystemExceptionKind};
+    ///
+    /// let refused = SystemException::new(SystemExceptionKind::NoPermission, 0, Completion::No);
+    /// assert_eq!(refused.relayed(), refused);
+    /// assert_eq!(refused.of_call().relayed().completed, Completion::Maybe);
+    /// ```
+    #[cold]
+    #[must_use]
+    pub fn relayed(self) -> Self {
+        match self.origin {
+            ExceptionOrigin::Here => self,
+            ExceptionOrigin::Call | ExceptionOrigin::Reply => self.with_completion(Completion::Maybe),
         }
     }
 
@@ -109,11 +168,24 @@ impl fmt::Display for SystemException {
             self.minor,
             self.completed
         )?;
-        f.write_str(self.minor.meaning(self.kind).unwrap_or(self.kind.text()))?;
-        match self.detail() {
-            Some(detail) => write!(f, " ({detail})"),
-            None => Ok(()),
+        let detail = self.detail();
+        let (server, detail) = match self.origin {
+            ExceptionOrigin::Reply => (
+                detail.filter(Detail::is_address),
+                detail.filter(|it| !it.is_address()),
+            ),
+            ExceptionOrigin::Here | ExceptionOrigin::Call => (None, detail),
+        };
+        if self.origin == ExceptionOrigin::Reply {
+            f.write_str("raised by the server")?;
+            server.map_or(Ok(()), |address| write!(f, " {address}"))?;
+            if self.completed == Completion::Maybe {
+                f.write_str(", perhaps in a call of its own")?;
+            }
+            f.write_str(": ")?;
         }
+        f.write_str(self.minor.meaning(self.kind).unwrap_or(self.kind.text()))?;
+        detail.map_or(Ok(()), |detail| write!(f, " ({detail})"))
     }
 }
 
@@ -126,6 +198,17 @@ impl PartialEq for SystemException {
 impl Eq for SystemException {}
 
 impl core::error::Error for SystemException {}
+
+/// How a process came to a system exception.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ExceptionOrigin {
+    /// Code of this process created it, not in a call.
+    Here,
+    /// A call failed with it on the client's side: on the way, or without a reply.
+    Call,
+    /// It arrived in the reply to a call.
+    Reply,
+}
 
 /// Whether an operation had run when a system exception was raised, `CORBA::completion_status`.
 ///
@@ -143,7 +226,7 @@ impl core::error::Error for SystemException {}
 pub enum Completion {
     /// The operation ran to its end.
     Yes = 0,
-    /// The operation never started: a retry is safe.
+    /// The operation never started, or its servant says that it had no effect: a retry is safe.
     No = 1,
     /// Unknown: a retry may run the operation a second time.
     Maybe = 2,

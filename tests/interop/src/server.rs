@@ -113,7 +113,7 @@ fn with_lanes(orb: &Orb) -> Poa {
 fn with_reply_pool(orb: &Orb) -> Poa {
     let pool = orb.threadpool().threads(THREADS).build().expect("a pool");
     orb.set_reply_threadpool(&pool).expect("threads that poll");
-    orb.set_policies(bidirectional());
+    orb.add_policies(bidirectional());
     let poa = orb.root_poa().child("bidirectional").threadpool(&pool).build();
     poa.expect("an adapter")
 }

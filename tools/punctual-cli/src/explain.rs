@@ -79,14 +79,14 @@ pub fn of_idl(codes: &[String]) -> ExitCode {
 /// The minor code in the text of an exception, such as
 /// `CORBA::TRANSIENT (minor Punctual 17, not completed): …`.
 fn code_in(message: &str) -> Option<String> {
-    let (_, code) = message.split_once("(minor ")?;
-    let (code, _) = code.split_once([',', ')'])?;
+    let (_, code) = message.split_once("minor ")?;
+    let code = code.split([',', ')']).next()?;
     Some(code.to_owned())
 }
 
 /// Returns whether a code is asked for. A number alone is one of Punctual's.
 fn is_meant(asked: &str, kind: &str, minor: Minor) -> bool {
-    let asked = asked.trim_start_matches("minor ").trim();
+    let asked = asked.trim();
     let own = asked.trim_start_matches("Punctual ").trim();
     let number = match own.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),

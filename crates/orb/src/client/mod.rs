@@ -43,7 +43,7 @@ pub(crate) use connection_cache::{ConnectionCache, Permit};
 pub(crate) use core::{ClientCore, ClientParts};
 pub(crate) use endpoint::{Endpoint, is_same_address};
 pub(crate) use locate::Located;
-pub(crate) use policies::{of_thread, set_of_thread, swap_scope};
+pub(crate) use policies::{of_thread, replace_of_thread, swap_scope};
 pub(crate) use reference::Reference;
 pub(crate) use shared_purpose::SharedPurpose;
 pub(crate) use thread_connections::use_connections_of;

@@ -34,8 +34,14 @@ impl OrbPolicies {
         }
     }
 
-    pub(crate) fn set(&self, overrides: PolicyOverrides) {
+    pub(crate) fn replace(&self, overrides: PolicyOverrides) {
         *self.overrides.lock() = overrides;
+        self.generation.fetch_add(1, Ordering::Release);
+    }
+
+    pub(crate) fn add(&self, overrides: PolicyOverrides) {
+        let mut current = self.overrides.lock();
+        *current = overrides.within(&current);
         self.generation.fetch_add(1, Ordering::Release);
     }
 
@@ -200,8 +206,8 @@ impl ThreadScope {
     }
 }
 
-/// Sets the overrides of the calling thread.
-pub(crate) fn set_of_thread(overrides: PolicyOverrides) {
+/// Replaces the overrides of the calling thread.
+pub(crate) fn replace_of_thread(overrides: PolicyOverrides) {
     let scope = (overrides != PolicyOverrides::new()).then(|| {
         Box::new(ThreadScope {
             overrides,

@@ -49,7 +49,7 @@ impl Reference {
                 }
                 ReplyStatus::SystemException => {
                     let exception = decode_system_exception(&mut decoder)?;
-                    Err(with_priorities(&view, with_subject(exception, route)))
+                    Err(with_priorities(&view, with_subject(exception, route)).of_reply())
                 }
                 ReplyStatus::LocationForward | ReplyStatus::LocationForwardPerm => {
                     Ok(Attempt::Forward(Ior::decode(&mut decoder)?))
@@ -64,16 +64,14 @@ impl Reference {
 }
 
 /// Adds the subject of an exception to its text: the object key, if people can read it, to OBJECT_NOT_EXIST,
-/// the address of a server that is starting to TRANSIENT.
+/// the address of the server to others.
 #[cold]
 fn with_subject(exception: SystemException, route: &Route) -> SystemException {
     let key = &route.object_key;
     if exception.kind == SystemExceptionKind::ObjectNotExist && key.iter().all(u8::is_ascii_graphic) {
         exception.with_detail(&Detail::key(key))
-    } else if exception.minor == Minor::SERVER_STARTING {
-        route.named_in(exception)
     } else {
-        exception
+        route.named_in(exception)
     }
 }
 
@@ -106,7 +104,7 @@ pub(super) fn decode_locate_reply(
             LocateStatus::ObjectForward | LocateStatus::ObjectForwardPerm => {
                 Ok(Attempt::Forward(reply.forward()?))
             }
-            LocateStatus::SystemException => Err(reply.system_exception()?),
+            LocateStatus::SystemException => Err(route.named_in(reply.system_exception()?).of_reply()),
             LocateStatus::NeedsAddressingMode => readdress(route, reply.addressing_mode()?),
         })
     });

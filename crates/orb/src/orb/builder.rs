@@ -361,7 +361,7 @@ impl OrbBuilder {
     /// one. The call fails with TIMEOUT when it expires.
     ///
     /// Default: none; a call to a server that is connected and does not reply waits forever. This is the only
-    /// client policy with a setter here; [`Orb::set_policies`] sets all of them, and
+    /// client policy with a setter here; [`Orb::add_policies`] sets all of them, and
     /// [`punctual_stub::PolicyOverrides::roundtrip_timeout`] has the details.
     ///
     /// ```

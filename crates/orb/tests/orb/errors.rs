@@ -83,7 +83,7 @@ fn a_refused_priority_is_named_with_the_highest_accepted() {
         client
             .set_reply_threadpool(&client.threadpool().lane(Priority::MAX, 1).build().unwrap())
             .unwrap();
-        client.set_policies(PolicyOverrides::new().connection_mode(mode));
+        client.add_policies(PolicyOverrides::new().connection_mode(mode));
         let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior()).unwrap();
         assert_eq!(at(500, &client, &doubler), Ok(6));
         let error = at(501, &client, &doubler).unwrap_err();
@@ -140,7 +140,7 @@ fn a_default_priority_without_lane_is_refused_with_the_lanes() {
 fn a_missing_reply_pool_is_an_error_with_the_recipe() {
     let (_server, _, doubler) = with_lanes();
     let client = client();
-    client.set_policies(PolicyOverrides::new().connection_mode(ConnectionMode::Shared));
+    client.add_policies(PolicyOverrides::new().connection_mode(ConnectionMode::Shared));
     let doubler: DoublerRef = client.resolve(&doubler.as_object().to_ior()).unwrap();
     let error = doubler.twice(3).unwrap_err().to_string();
     let recipe = "orb.set_reply_threadpool(&orb.threadpool().lane(Priority::MAX, 1).build()?)?";

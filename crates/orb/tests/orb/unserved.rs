@@ -20,7 +20,7 @@ fn sharing_client(doubler: &DoublerRef) -> (Orb, DoublerRef) {
     client
         .set_reply_threadpool(&client.threadpool().lane(Priority::MAX, 1).build().unwrap())
         .unwrap();
-    client.set_policies(PolicyOverrides::new().connection_mode(ConnectionMode::Shared));
+    client.add_policies(PolicyOverrides::new().connection_mode(ConnectionMode::Shared));
     let doubler = client.resolve(&doubler.as_object().to_ior()).unwrap();
     (client, doubler)
 }

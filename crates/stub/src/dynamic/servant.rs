@@ -74,7 +74,7 @@ impl<S: DynamicServant> Skeleton<S> for ObjectRef {
                 let mut results = results.iter();
                 results.try_for_each(|result| result.view().encode_value(reply))
             }),
-            Err(RequestError::System(exception)) => Err(exception),
+            Err(RequestError::System(exception)) => upcall.fail(exception),
             // Its encoded form begins with the repository id.
             Err(RequestError::User(exception)) if exception.type_code().kind() == Ok(Kind::Except) => {
                 upcall.user_exception(|reply| exception.view().encode_value(reply))

@@ -20,8 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Its thread serves the callbacks, and reads the reply.
     let pool = orb.threadpool().build()?;
     orb.set_reply_threadpool(&pool)?;
-    // Policies set earlier, such as the timeout of calls, stay in force.
-    orb.set_policies(orb.policies().bidirectional(true));
+    orb.add_policies(PolicyOverrides::new().bidirectional(true));
     let poa = orb.root_poa().child("screen").threadpool(&pool).build()?;
     let listener: ListenerRef = poa.activate(Screen)?;
     let worker: WorkerRef = orb.resolve("corbaloc::localhost:2890/Worker")?;

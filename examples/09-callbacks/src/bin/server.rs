@@ -31,7 +31,7 @@ fn main() -> Result<(), OrbError> {
     let pool = orb.threadpool().threads(2).build()?;
     orb.set_reply_threadpool(&pool)?;
     // Policies set earlier, such as the timeout of calls, stay in force.
-    orb.set_policies(orb.policies().bidirectional(true));
+    orb.add_policies(PolicyOverrides::new().bidirectional(true));
     let poa = orb.root_poa().child("shop").threadpool(&pool).build()?;
     let worker: WorkerRef = poa.activate(Shop)?;
     println!("Working at {}", orb.publish("Worker", &worker)?);

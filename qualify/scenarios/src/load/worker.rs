@@ -107,7 +107,7 @@ impl WorkerContext {
         };
         let policies = PolicyOverrides::new().roundtrip_timeout(timeout);
         let policies = policies.client_protocols(ProtocolPolicy::new([Protocol::IIOP]));
-        self.orb.current().set_policies(policies);
+        self.orb.current().add_policies(policies);
         let own = scheduling::current();
         if own.is_realtime() {
             // A lane that is busy with others must not keep its client from calling: SCHED_FIFO does not

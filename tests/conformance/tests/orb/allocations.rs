@@ -153,12 +153,12 @@ fn nor_do_calls_under_policies() {
         .unwrap();
     client.current().set_priority(Priority::MIN).unwrap();
     let probe = server.reference_for(&client);
-    client.set_policies(policies.clone());
+    client.replace_policies(policies.clone());
     assert_none(probe.clone());
-    client.current().set_policies(policies.clone());
+    client.current().replace_policies(policies.clone());
     assert_none(probe.clone());
-    client.current().set_policies(PolicyOverrides::new());
-    client.set_policies(PolicyOverrides::new());
+    client.current().replace_policies(PolicyOverrides::new());
+    client.replace_policies(PolicyOverrides::new());
     assert_none(probe.with_policies(policies).unchecked());
 }
 
@@ -391,7 +391,7 @@ fn nor_do_calls_whose_thread_serves_while_it_waits() {
         assert_eq!(allocations(caller, rally), (0, 0), "caller, server");
         for server in [&one, &other] {
             let shared = server.orb.policies().connection_mode(ConnectionMode::Shared);
-            server.orb.set_policies(shared);
+            server.orb.replace_policies(shared);
         }
         assert_eq!(allocations(caller, rally), (0, 0), "over shared connections");
         assert_eq!(one.seen(0).connections.shared, 1);
@@ -407,7 +407,7 @@ fn nor_do_calls_over_a_shared_connection() {
     let reader = reading.reference_for(&observer);
     let shared = PolicyOverrides::new().connection_mode(ConnectionMode::Shared);
     for policies in [shared.clone(), shared.roundtrip_timeout(Duration::from_secs(5))] {
-        reading.orb.set_policies(policies);
+        reading.orb.replace_policies(policies);
         let probe = server.reference_for(&reading.orb);
         assert_none(probe.clone());
         // The first one warms this operation up.

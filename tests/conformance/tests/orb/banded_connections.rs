@@ -216,17 +216,17 @@ fn nearer_bands_replace_those_around() {
     let probe = server.reference(&orb, &[policies(&[model(CLIENT_PROPAGATED, 0)])]);
     at(&orb, 15);
     let call = |probe: &ProbeRef| probe.twice(1).map_err(|refused| refused.minor);
-    orb.set_policies(banded(&[band(0, 10)]));
+    orb.replace_policies(banded(&[band(0, 10)]));
     assert_eq!(call(&probe), Err(Minor::PRIORITY_OUTSIDE_BANDS));
-    orb.current().set_policies(banded(&[band(11, 20)]));
+    orb.current().replace_policies(banded(&[band(11, 20)]));
     assert_eq!(call(&probe), Ok(42));
     let own: ProbeRef = probe.with_policies(banded(&[band(30, 40)])).unchecked();
     assert_eq!(call(&own), Err(Minor::PRIORITY_OUTSIDE_BANDS));
     let none: ProbeRef = probe.with_policies(banded(&[])).unchecked();
     assert_eq!(call(&none), Ok(42));
-    orb.current().set_policies(PolicyOverrides::new());
+    orb.current().replace_policies(PolicyOverrides::new());
     assert_eq!(call(&probe), Err(Minor::PRIORITY_OUTSIDE_BANDS));
-    orb.set_policies(PolicyOverrides::new());
+    orb.replace_policies(PolicyOverrides::new());
     assert_eq!(call(&probe), Ok(42));
     assert_eq!(server.connections_of_requests(), [0, 1, 1]);
 }

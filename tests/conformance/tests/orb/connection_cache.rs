@@ -215,7 +215,7 @@ fn a_lane_at_its_limit_refuses_and_others_go_on() {
         let waiting = scope.spawn(|| busy.forward(Some(&waits), 1));
         let mut peer = slow.accept();
         let request = peer.receive().unwrap().request().id;
-        assert_eq!(call(&busy), Err(exhausted()));
+        assert_eq!(call(&busy), Err(exhausted().with_completion(Completion::Maybe)));
         assert_eq!(call(&free), Ok(42));
         peer.send(&COMMON.reply(request, 0, |body| body.i32(7)));
         assert_eq!(waiting.join().unwrap(), Ok(7));

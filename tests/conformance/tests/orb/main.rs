@@ -17,6 +17,7 @@ mod interceptors;
 mod poa;
 mod private_connection;
 mod profile_and_endpoint_selection;
+mod relayed_exceptions;
 mod remote_only;
 mod rtcorba;
 mod scheduling_allocations;

@@ -49,8 +49,8 @@ fn each_reference_has_a_connection_of_its_own() {
 #[test]
 fn the_orb_and_the_thread_may_ask_for_it() {
     let ways: [fn(&Orb, PolicyOverrides); 2] = [
-        |orb, policies| orb.set_policies(policies),
-        |orb, policies| orb.current().set_policies(policies),
+        |orb, policies| orb.replace_policies(policies),
+        |orb, policies| orb.current().replace_policies(policies),
     ];
     for set in ways {
         let (server, orb) = (Recorder::start(), client());

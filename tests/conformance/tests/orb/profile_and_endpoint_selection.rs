@@ -258,17 +258,17 @@ fn the_client_may_choose_protocols() {
         assert_eq!(call(&plain, overrides), *on_plain, "{overrides:?}");
         assert_eq!(call(&exposing, overrides), *on_exposing, "{overrides:?}");
         // A wider scope comes to the same.
-        orb.current().set_policies(overrides.clone());
+        orb.current().replace_policies(overrides.clone());
         assert_eq!(call(&plain, &PolicyOverrides::new()), *on_plain);
-        orb.current().set_policies(PolicyOverrides::new());
-        orb.set_policies(overrides.clone());
+        orb.current().replace_policies(PolicyOverrides::new());
+        orb.replace_policies(overrides.clone());
         assert_eq!(call(&exposing, &PolicyOverrides::new()), *on_exposing);
         assert_eq!(
             call(&exposing, &only(&[])),
             Ok(42),
             "none takes those of the ORB away"
         );
-        orb.set_policies(PolicyOverrides::new());
+        orb.replace_policies(PolicyOverrides::new());
     }
 }
 

@@ -98,10 +98,10 @@ fn nor_do_policies() {
     let probe = server.reference_for(&client);
     let own: ProbeRef = probe.with_policies(policies.clone()).unchecked();
     assert_within_budget("of the reference", &own);
-    client.current().set_policies(policies.clone());
+    client.current().replace_policies(policies.clone());
     assert_within_budget("of the thread", &probe);
-    client.current().set_policies(PolicyOverrides::new());
-    client.set_policies(policies);
+    client.current().replace_policies(PolicyOverrides::new());
+    client.replace_policies(policies);
     assert_within_budget("of the ORB", &probe);
 }
 

@@ -388,12 +388,12 @@ fn the_nearest_time_out_counts() {
         (ends_after(FINE, || probe.twice(1)), in_force()),
         (late, Some(FINE))
     );
-    orb.set_policies(policies(Some(COARSE)));
+    orb.replace_policies(policies(Some(COARSE)));
     assert_eq!(
         (ends_after(COARSE, || probe.twice(1)), in_force()),
         (late, Some(COARSE))
     );
-    orb.current().set_policies(policies(Some(FINE)));
+    orb.current().replace_policies(policies(Some(FINE)));
     assert_eq!(
         (ends_after(FINE, || probe.twice(1)), in_force()),
         (late, Some(FINE))
@@ -403,10 +403,10 @@ fn the_nearest_time_out_counts() {
     let own = probe.with_timeout(COARSE);
     assert_eq!(own.policies_in_force().roundtrip_timeout, Some(COARSE));
     assert_eq!(own.with_timeout(None).policies_in_force().roundtrip_timeout, None);
-    orb.current().set_policies(policies(None));
+    orb.current().replace_policies(policies(None));
     assert_eq!(in_force(), None);
-    orb.current().set_policies(PolicyOverrides::new());
-    orb.set_policies(PolicyOverrides::new());
+    orb.current().replace_policies(PolicyOverrides::new());
+    orb.replace_policies(PolicyOverrides::new());
     assert_eq!(in_force(), None);
 }
 
@@ -444,10 +444,10 @@ fn an_upcall_starts_without_its_callers_policies() {
     let told = PolicyOverrides::new()
         .roundtrip_timeout(LONG)
         .sends_deadlines(true);
-    server.orb.current().set_policies(told);
+    server.orb.current().replace_policies(told);
     assert_eq!(server.probe.forward(Some(&inner), 1), Ok(42));
     assert_eq!(inner.twice(1), Ok(42));
-    server.orb.current().set_policies(PolicyOverrides::new());
+    server.orb.current().replace_policies(PolicyOverrides::new());
     let told: Vec<_> = slow.seen().iter().map(|seen| seen.context(7).is_some()).collect();
     assert_eq!(told, [false, true]);
 }

@@ -71,7 +71,7 @@ fn no_fragment_of_ours_is_malformed() {
     let relay = Relay::recording(port(peer));
     let reference = as_of(peer, Version::V1_2, relay.port);
     let context = Context::of(Orb::builder().limits(limits), &reference).expect("the relay's reference");
-    context.orb.set_policies(Sharing::Fragments.policies());
+    context.orb.add_policies(Sharing::Fragments.policies());
     context.run(&[NO_IDLE_CLOSE]);
     let traffic = relay.traffic();
     for messages in [traffic.to_server, traffic.to_clients] {

@@ -85,7 +85,7 @@ fn check_server(
 ) {
     let (relay, reference) = Relay::to(&server.reference);
     let context = Context::of(Orb::builder().limits(sharing.limits()), &reference).expect("a reference");
-    context.orb.set_policies(sharing.policies());
+    context.orb.add_policies(sharing.policies());
     let passed = context.run(&[skipped, &[NO_IDLE_CLOSE]].concat());
     println!("{orb}: {:?}", relay.traffic());
     if sharing.calls_back() {

@@ -34,7 +34,11 @@ fn kinds_and_everything_are_listed() {
 
 #[test]
 fn a_code_of_the_omg_is_explained_for_each_kind_of_exception() {
-    for form in [&["OMG", "1"][..], &["minor OMG 1"], &["0x4f4d0001"]] {
+    for form in [
+        &["OMG", "1"][..],
+        &["minor OMG 1, not completed"],
+        &["0x4f4d0001"],
+    ] {
         let said = run([&["explain"], form].concat()).said;
         let starts = [
             "OMG 1 (0x4f4d0001, CORBA::TRANSIENT): ",
@@ -65,7 +69,8 @@ fn the_page_has_every_code() {
         "# Minor codes\n\n\
          A system exception is printed with its minor code: `CORBA::TRANSIENT (minor Punctual 17, not\n\
          completed): …`. `punctual explain 17` prints the same text. Calls that were \"not completed\"\n\
-         have not run, and can be repeated without harm.\n\n\
+         have not run (or their servants say that they had no effect), and can be repeated without harm.\n\
+         A text that begins with \"raised by the server\" concerns the server, perhaps in a call of its own.\n\n\
          | code | exception | meaning, and what to try |\n|---|---|---|\n",
     );
     for minor in Minor::OWN {

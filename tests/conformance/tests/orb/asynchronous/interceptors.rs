@@ -122,7 +122,7 @@ impl Client {
         let pool = orb.threadpool().build().unwrap();
         orb.set_reply_threadpool(&pool).unwrap();
         let policies = PolicyOverrides::new().roundtrip_timeout(std::time::Duration::from_secs(60));
-        orb.set_policies(policies);
+        orb.add_policies(policies);
         Self {
             orb,
             _pool: pool,

@@ -55,7 +55,7 @@ impl Client {
             .unwrap();
         let pool = orb.threadpool().build().unwrap();
         orb.set_reply_threadpool(&pool).unwrap();
-        orb.set_policies(PolicyOverrides::new().roundtrip_timeout(Duration::from_secs(60)));
+        orb.add_policies(PolicyOverrides::new().roundtrip_timeout(Duration::from_secs(60)));
         Self { orb, pool }
     }
 

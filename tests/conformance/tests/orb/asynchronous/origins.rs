@@ -54,7 +54,7 @@ fn with_lanes() -> Client {
         .build()
         .unwrap();
     orb.set_reply_threadpool(&pool).unwrap();
-    orb.set_policies(PolicyOverrides::new().roundtrip_timeout(Duration::from_secs(60)));
+    orb.replace_policies(PolicyOverrides::new().roundtrip_timeout(Duration::from_secs(60)));
     Client { orb, pool }
 }
 
@@ -110,9 +110,9 @@ fn the_policies_are_those_of_the_call() {
     let client = Client::start();
     let (_listener, probe) = client.playing();
     let prompt = PolicyOverrides::new().roundtrip_timeout(Duration::from_millis(50));
-    client.orb.current().set_policies(prompt);
+    client.orb.current().replace_policies(prompt);
     let calls = [1, 2].map(|value| probe.twice_async(value));
-    client.orb.current().set_policies(PolicyOverrides::new());
+    client.orb.current().replace_policies(PolicyOverrides::new());
     let [one, other] = calls;
     let other = thread::spawn(|| block_on(other));
     assert_eq!(one.wait(), Err(late()));

@@ -27,7 +27,7 @@ fn middle(threads: usize, policies: PolicyOverrides) -> Server {
     }
     .start();
     let policies = policies.roundtrip_timeout(Duration::from_secs(60));
-    middle.orb.set_policies(policies);
+    middle.orb.add_policies(policies);
     middle
 }
 

@@ -2,12 +2,12 @@
 
 use std::thread;
 
-use punctual::{Interface as _, SystemExceptionKind as Kind};
+use punctual::{Completion, Interface as _, SystemException, SystemExceptionKind as Kind, ior_to_string};
 use punctual_fixtures::{
     eventually,
     later::{Declined, DeskRef, desk::ExchangeError},
-    peer::Peer,
-    server::Profile,
+    peer::{NOBODY, Peer},
+    server::{Profile, reference},
     wire::DIALECTS,
 };
 
@@ -72,6 +72,37 @@ fn results_of_every_kind() {
     assert!(response.respond(Ok(value)));
     assert_eq!((stored.wait(), read.wait()), (Ok(()), Ok(9)));
     assert_eq!(desk.rest(4), Ok(-4));
+}
+
+/// An exception of a call of the servant: the servant has run, although its own call has not.
+#[test]
+fn relayed_exceptions() {
+    let office = Office::open();
+    let desk: DeskRef = office.desk.clone().into();
+    let dead = reference([1, 2], NOBODY, b"dead", &[]);
+    let dead: DeskRef = office
+        .orb
+        .resolve_object(&ior_to_string(&dead))
+        .unwrap()
+        .unchecked();
+    let own = dead.now(1).unwrap_err();
+    assert_eq!(own.completed, Completion::No);
+    let asked = desk.twice_async(1);
+    assert!(office.pile.one().1.respond(Err(own)));
+    let relayed = asked.wait().unwrap_err();
+    assert_eq!((relayed.minor, relayed.completed), (own.minor, Completion::Maybe));
+    // With user exceptions, too.
+    let asked = desk.exchange_async(&["a"], &["b"]);
+    eventually("it is there", || !lock(&office.pile.exchange).is_empty());
+    let response = lock(&office.pile.exchange).remove(0).2;
+    assert!(response.respond(Err(own.into())));
+    let relayed = own.with_completion(Completion::Maybe);
+    assert_eq!(asked.wait(), Err(ExchangeError::System(relayed)));
+    // What the servant itself says stays.
+    let refused = SystemException::new(Kind::NoPermission, 7, Completion::No);
+    let asked = desk.twice_async(1);
+    assert!(office.pile.one().1.respond(Err(refused)));
+    assert_eq!(asked.wait(), Err(refused));
 }
 
 /// The same by hand, in each version of GIOP and both byte orders.

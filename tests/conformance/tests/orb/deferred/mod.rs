@@ -126,7 +126,7 @@ impl Office {
             .unwrap();
         let replies = client.threadpool().build().unwrap();
         client.set_reply_threadpool(&replies).unwrap();
-        client.set_policies(PolicyOverrides::new().roundtrip_timeout(LONG));
+        client.add_policies(PolicyOverrides::new().roundtrip_timeout(LONG));
         let desk = client.resolve(&own.as_object().to_ior()).unwrap();
         Self {
             orb,

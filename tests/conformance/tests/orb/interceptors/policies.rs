@@ -132,7 +132,7 @@ fn client_interceptors_see_those_of_the_nearest_scope() {
     };
     probe.twice(1).unwrap();
     expect(None, None);
-    orb.set_policies(PolicyOverrides::new().policy(Account(1)).policy(Budget(10)));
+    orb.replace_policies(PolicyOverrides::new().policy(Account(1)).policy(Budget(10)));
     probe.twice(1).unwrap();
     expect(Some(1), Some(10));
     let of_reference = PolicyOverrides::new().policy(Account(7)).policy(Account(3));
@@ -140,12 +140,12 @@ fn client_interceptors_see_those_of_the_nearest_scope() {
     own.twice(1).unwrap();
     expect(Some(3), Some(10));
     let current = orb.current();
-    current.set_policies(PolicyOverrides::new().policy(Account(2)).policy(Budget(20)));
+    current.replace_policies(PolicyOverrides::new().policy(Account(2)).policy(Budget(20)));
     own.twice(1).unwrap();
     expect(Some(3), Some(20));
     probe.twice(1).unwrap();
     expect(Some(2), Some(20));
-    current.set_policies(PolicyOverrides::new());
+    current.replace_policies(PolicyOverrides::new());
     probe.twice(1).unwrap();
     expect(Some(1), Some(10));
 }

@@ -50,7 +50,7 @@ fn each_scope_goes_before_the_one_around_it() {
     let probe = client.reference(&server.probe);
     assert_eq!(probe.twice(1), Ok(2));
     assert_eq!(client.connections(), (1, 0), "the ORB's");
-    client.orb.current().set_policies(overriding(Protocol::UIOP));
+    client.orb.current().replace_policies(overriding(Protocol::UIOP));
     assert_eq!(probe.twice(1), Ok(2));
     assert_eq!(client.connections(), (1, 1), "the thread's");
     let own = of(&probe, overriding(Protocol::tagged(77)));
@@ -61,7 +61,7 @@ fn each_scope_goes_before_the_one_around_it() {
     );
     let own = of(&probe, overriding(Protocol::IIOP));
     assert_eq!(own.twice(1), Ok(2));
-    client.orb.current().set_policies(PolicyOverrides::new());
+    client.orb.current().replace_policies(PolicyOverrides::new());
     assert_eq!(probe.twice(1), Ok(2));
     assert_eq!(client.connections(), (1, 1), "what was opened once is used again");
 }

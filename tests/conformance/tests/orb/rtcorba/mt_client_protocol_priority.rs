@@ -52,7 +52,7 @@ fn every_thread_has_its_lane_and_its_protocol() {
                 scope.spawn(move || {
                     orb.current().set_priority(priority(lane)).unwrap();
                     orb.current()
-                        .set_policies(PolicyOverrides::new().client_protocols(only(protocol)));
+                        .add_policies(PolicyOverrides::new().client_protocols(only(protocol)));
                     let expected = if realtime { native(lane) } else { -1 };
                     for _ in 0..CALLS / 2 {
                         assert_eq!(probe.corba_priority(), Ok(lane));

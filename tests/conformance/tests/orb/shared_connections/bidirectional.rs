@@ -35,7 +35,7 @@ fn server_of(orb: OrbBuilder) -> Server {
         .unwrap();
     let pool: ThreadPool = orb.threadpool().threads(CALLERS + 1).build().unwrap();
     orb.set_reply_threadpool(&pool).unwrap();
-    orb.set_policies(both());
+    orb.add_policies(both());
     let poa = orb.root_poa().child("probes").threadpool(&pool).build().unwrap();
     Server::with_poa(orb, pool, poa)
 }
@@ -84,7 +84,7 @@ fn without_rule_or_policy_the_server_connects() {
         (accepting(own()), both().bidirectional(false)),
     ] {
         let client = server_of(Orb::builder());
-        client.orb.set_policies(policies);
+        client.orb.add_policies(policies);
         let probe = server.reference_for(&client.orb);
         assert_eq!(probe.forward(Some(&client.probe), 3), Ok(6));
         assert_eq!(client.seen(0).connections.open, 1);

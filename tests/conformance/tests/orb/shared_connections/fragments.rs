@@ -209,7 +209,7 @@ fn a_short_request_waits_for_one_fragment_of_a_long_one() {
         .unwrap();
     let pool = orb.threadpool().build().unwrap();
     orb.set_reply_threadpool(&pool).unwrap();
-    orb.set_policies(shared().roundtrip_timeout(Duration::from_secs(60)));
+    orb.add_policies(shared().roundtrip_timeout(Duration::from_secs(60)));
     let listener = Listener::open();
     let probe = &resolve(&orb, &reference([1, 2], listener.port, b"played", &[]));
     thread::scope(|scope| {

@@ -29,7 +29,7 @@ fn policy(minor: Minor) -> SystemException {
 #[test]
 fn without_a_pool_there_is_nobody_to_read() {
     let (server, orb) = (Server::start(), punctual_fixtures::server::client());
-    orb.set_policies(shared());
+    orb.add_policies(shared());
     let probe = server.reference_for(&orb);
     let error = probe.twice(1).unwrap_err();
     assert_eq!(error, policy(Minor::NO_REPLY_THREADPOOL));
@@ -200,7 +200,7 @@ fn no_reply_is_read_at_a_lower_priority_than_its_callers() {
         .build()
         .unwrap();
     orb.set_reply_threadpool(&pool).unwrap();
-    orb.set_policies(shared());
+    orb.add_policies(shared());
     let server = server_with(|pool| pool.threads(4));
     let probe: &ProbeRef = &server.reference_for(&orb);
     for (caller, reader) in [(LOW, LOW), (LOW - 100, LOW), (LOW + 1, HIGH), (MIDDLE, HIGH)] {

@@ -57,7 +57,7 @@ impl Client {
         let pool = shape(orb.threadpool()).build().unwrap();
         orb.set_reply_threadpool(&pool).unwrap();
         // Longer than any test: one that fails should not wait for ever as well.
-        orb.set_policies(shared().roundtrip_timeout(Duration::from_secs(60)));
+        orb.add_policies(shared().roundtrip_timeout(Duration::from_secs(60)));
         Self { orb, pool }
     }
 

@@ -19,7 +19,7 @@ use super::{Shape, server_with, shared};
 /// A server whose servants share connections, and one that they call.
 fn pair(shape: Shape, policies: PolicyOverrides) -> (Server, Server) {
     let (middle, last) = (server_with(shape), server_with(|pool| pool.threads(4)));
-    middle.orb.set_policies(policies);
+    middle.orb.add_policies(policies);
     (middle, last)
 }
 
@@ -83,7 +83,7 @@ fn the_own_lane_reads_where_a_thread_is_left() {
         }
         .start();
         let last = server_with(|pool| pool);
-        middle.orb.set_policies(policies);
+        middle.orb.add_policies(policies);
         let orb = client();
         let probe = middle.reference_for(&orb);
         let next: ProbeRef = orb.resolve(&last.probe.to_ior()).unwrap();
@@ -131,7 +131,7 @@ fn back_and_forth_without_end_is_seen_or_ends() {
         server_with(|pool| pool.threads(4)),
     );
     for server in [&one, &other] {
-        server.orb.set_policies(shared());
+        server.orb.add_policies(shared());
     }
     one.hooks.choose_partner(other.reference_for(&one.orb));
     other.hooks.choose_partner(one.reference_for(&other.orb));
@@ -156,7 +156,7 @@ fn one_thread_serves_and_reads_while_it_waits() {
         for server in [&one, &other] {
             server
                 .orb
-                .set_policies(shared().wait_strategy(WaitStrategy::Serving));
+                .add_policies(shared().wait_strategy(WaitStrategy::Serving));
         }
         one.hooks.choose_partner(other.reference_for(&one.orb));
         other.hooks.choose_partner(one.reference_for(&other.orb));
@@ -176,7 +176,7 @@ fn one_thread_serves_and_reads_while_it_waits() {
         );
         // With a deadline that passes.
         let callers = one.orb.policies().roundtrip_timeout(Duration::from_millis(30));
-        one.orb.set_policies(callers);
+        one.orb.add_policies(callers);
         let (_silent, gone) = silent(&client);
         let error = probe.corba_priority_of(Some(&gone)).unwrap_err();
         assert_eq!(error.minor, Minor::REPLY_TIMED_OUT);
@@ -199,7 +199,7 @@ fn a_raised_caller_reads_for_itself() {
         ..Setup::default()
     }
     .start();
-    middle.orb.set_policies(shared());
+    middle.orb.add_policies(shared());
     let last = server_with(|pool| pool);
     let orb = client();
     let probe = middle.reference_for(&orb);
@@ -214,7 +214,7 @@ fn a_raised_caller_reads_for_itself() {
 #[test]
 fn a_pool_ends_under_its_own_callers() {
     let middle = server_with(|pool| pool.threads(2));
-    middle.orb.set_policies(shared());
+    middle.orb.add_policies(shared());
     let orb = client();
     let probe = middle.reference_for(&orb);
     let (silent, silent_probe) = silent(&orb);

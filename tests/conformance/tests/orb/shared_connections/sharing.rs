@@ -55,7 +55,7 @@ fn callers_that_connect_at_once_end_up_with_one() {
         .unwrap();
     let pool = orb.threadpool().build().unwrap();
     orb.set_reply_threadpool(&pool).unwrap();
-    orb.set_policies(shared());
+    orb.replace_policies(shared());
     let (probe, all) = (&server.reference_for(&orb), &Barrier::new(CALLERS));
     thread::scope(|scope| {
         for value in 0..CALLERS as i32 {
@@ -190,17 +190,17 @@ fn calls_inside_one_orb_have_no_connection() {
 #[test]
 fn threads_and_references_choose_too() {
     let (server, client) = (Server::start(), Client::start());
-    client.orb.set_policies(PolicyOverrides::new());
+    client.orb.replace_policies(PolicyOverrides::new());
     let probe = server.reference_for(&client.orb);
     assert_eq!(probe.twice(1), Ok(2));
     assert_eq!(client.seen(0).replies, 0);
     let own: ProbeRef = probe.with_policies(shared()).unchecked();
     assert_eq!(own.twice(1), Ok(2));
     assert_eq!(client.seen(0).replies, 1);
-    client.orb.current().set_policies(shared());
+    client.orb.current().replace_policies(shared());
     assert_eq!(probe.twice(1), Ok(2));
     assert_eq!(client.seen(0).replies, 2);
-    client.orb.current().set_policies(PolicyOverrides::new());
+    client.orb.current().replace_policies(PolicyOverrides::new());
     assert_eq!(probe.twice(1), Ok(2));
     assert_eq!(client.seen(0).replies, 2);
 }
