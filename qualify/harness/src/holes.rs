@@ -2,7 +2,8 @@
 //!
 //! The kernel's fair server and the host's scheduling withhold the CPU for 20 to 50 ms. No ORB can meet
 //! deadlines in such an interval, so these are reported separately, each with its hole as evidence. A hole in
-//! which the CPU was idle excuses nothing: it is what a lost wake-up looks like.
+//! which the CPU was idle excuses nothing: it is what a lost wake-up looks like. If real-time throttling was
+//! left on, the two cannot be told apart, and the machine is unfit.
 
 mod recorder;
 
@@ -10,6 +11,8 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+use crate::Outcome;
 
 pub(crate) use recorder::CpuAccount;
 pub use recorder::{HoleRecorder, Recording};
@@ -62,9 +65,10 @@ pub struct Hole {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HoleSource {
-    /// The CPUs were idle although a call was outstanding: a lost wake-up, or real-time throttling, which a
-    /// measurement lifts.
+    /// The CPUs were idle although a call was outstanding: as after a lost wake-up.
     Idle,
+    /// The CPUs were idle, and real-time throttling was left on: throttling, or a lost wake-up.
+    Throttling,
     /// The CPUs ran other tasks: the kernel's fair server for starving ordinary tasks, or a higher priority.
     OtherTasks,
     /// Not accounted: the host did not run the virtual CPU.
@@ -119,6 +123,7 @@ impl fmt::Display for HoleSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Idle => "the CPU was idle",
+            Self::Throttling => "the CPU was idle, as the kernel's real-time throttling leaves it",
             Self::OtherTasks => "the CPU ran other tasks",
             Self::Unaccounted => "the host did not run the CPU",
         })
@@ -139,19 +144,30 @@ pub fn excluded_share(holes: &[Hole], measured: Duration) -> f64 {
     total.as_secs_f64() / measured.as_secs_f64()
 }
 
-/// Returns why the machine was unfit, if the share of holes exceeds [`LARGEST_EXCLUDED_SHARE`]; for
-/// [`crate::Outcome::unfit`].
-pub fn unfit(holes: &[Hole], measured: Duration) -> Option<String> {
+/// Records that the machine was unfit, if the share of holes exceeds [`LARGEST_EXCLUDED_SHARE`], or one could
+/// be real-time throttling as well as a lost wake-up.
+pub fn judge(holes: &[Hole], measured: Duration, outcome: &mut Outcome) {
+    let throttled = holes.iter().filter(|hole| hole.source == HoleSource::Throttling);
+    let lengths: Vec<Duration> = throttled.map(|hole| hole.span().length()).collect();
+    if !lengths.is_empty() {
+        outcome.throttled(format!(
+            "the kernel's real-time throttling was left on and stopped the pinned threads ({} holes, {} ms in \
+             all), or wake-ups were lost, which looks the same; run as root without `--leave-system-alone`, \
+             or lift it meanwhile: `sysctl kernel.sched_rt_runtime_us=-1`",
+            lengths.len(),
+            lengths.iter().sum::<Duration>().as_millis()
+        ));
+    }
     let share = excluded_share(holes, measured);
-    (share > LARGEST_EXCLUDED_SHARE).then(|| {
-        format!(
+    if lengths.is_empty() && share > LARGEST_EXCLUDED_SHARE {
+        outcome.unfit(format!(
             "in {:.1} % of the measured time no pinned process ran although a call was outstanding ({} holes \
              of 20 ms or more); at most {:.0} % may be excluded; stop other load and repeat the run",
             share * 100.0,
             holes.iter().filter(|hole| hole.is_withheld()).count(),
             LARGEST_EXCLUDED_SHARE * 100.0
-        )
-    })
+        ));
+    }
 }
 
 /// Returns the parts of `stall` in which a call was outstanding and that are long enough for a hole.

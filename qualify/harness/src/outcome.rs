@@ -117,6 +117,11 @@ impl Outcome {
         self.doubt(Kind::Unfit, reason.into());
     }
 
+    /// Records that real-time throttling made the machine unfit, as it will in a repetition.
+    pub(crate) fn throttled(&mut self, reason: impl Into<String>) {
+        self.doubt(Kind::Throttled, reason.into());
+    }
+
     /// Records that the benchmark failed, at least partly: exit code 2 regardless of the claims.
     pub fn failed(&mut self, reason: impl Into<String>) {
         self.doubt(Kind::Failed, reason.into());
@@ -214,7 +219,15 @@ impl Outcome {
 
     /// Returns whether the machine was unfit.
     pub fn is_unfit(&self) -> bool {
-        self.doubts.iter().any(|doubt| doubt.kind == Kind::Unfit)
+        let mut kinds = self.doubts.iter().map(|doubt| doubt.kind);
+        kinds.any(|kind| matches!(kind, Kind::Unfit | Kind::Throttled))
+    }
+
+    /// Returns whether a repetition may have another outcome: the machine had real-time rights, and was not
+    /// throttled.
+    pub fn is_worth_repeating(&self) -> bool {
+        let is_throttled = self.doubts.iter().any(|doubt| doubt.kind == Kind::Throttled);
+        self.machine.is_realtime() && !is_throttled
     }
 
     /// Returns what was not measured.

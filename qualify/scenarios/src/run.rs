@@ -133,8 +133,7 @@ impl<'b> Run<'b> {
             if !measured.outcome.is_unfit() || testbed.interrupted().is_some() || self.obstacle.is_some() {
                 break;
             }
-            // No repetition gives a real-time result.
-            if !measured.outcome.machine().is_realtime() {
+            if !measured.outcome.is_worth_repeating() {
                 break;
             }
             let reasons: Vec<String> = measured.outcome.doubts().collect();

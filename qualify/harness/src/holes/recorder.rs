@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use punctual_os::{CpuSet, TaskId, Thread, ThreadSpec, clock};
+use punctual_os::{CpuSet, TaskId, Thread, ThreadSpec, clock, scheduling};
+use punctual_system::throttling::{self, RealtimeRuntime};
 
 use super::{Hole, HoleSource, Span, nanoseconds, outstanding_parts};
 use crate::watchdog::above_all;
@@ -116,9 +117,16 @@ impl Recording {
     }
 }
 
+/// Returns whether the kernel may stop real-time threads for a share of each period. Threads of processes
+/// without real-time rights, such as this one's, are not concerned.
+fn is_throttling() -> bool {
+    let is_limited = matches!(throttling::runtime(), Ok(RealtimeRuntime::Microseconds(_)));
+    is_limited && scheduling::current().is_realtime()
+}
+
 fn record(processes: &[TaskId], pinned: &CpuSet, stop: &AtomicBool) -> Recording {
     let began = now_ns();
-    let mut watch = Watch::new(began, cpu_time(processes));
+    let mut watch = Watch::new(began, cpu_time(processes), is_throttling());
     let mut next = Instant::now();
     while !stop.load(Ordering::Acquire) {
         next += HoleRecorder::PERIOD;
@@ -139,6 +147,8 @@ pub(super) struct Watch {
     last_ns: u64,
     last_cpu: Duration,
     stall: Option<OpenStall>,
+    /// Source of stalls in which the CPU was idle.
+    if_idle: HoleSource,
 }
 
 struct OpenStall {
@@ -148,7 +158,7 @@ struct OpenStall {
 }
 
 impl Watch {
-    pub(super) fn new(now_ns: u64, cpu: Duration) -> Self {
+    pub(super) fn new(now_ns: u64, cpu: Duration, is_throttling: bool) -> Self {
         Self {
             recording: Recording {
                 watched: Span {
@@ -162,6 +172,11 @@ impl Watch {
             last_ns: now_ns,
             last_cpu: cpu,
             stall: None,
+            if_idle: if is_throttling {
+                HoleSource::Throttling
+            } else {
+                HoleSource::Idle
+            },
         }
     }
 
@@ -203,7 +218,7 @@ impl Watch {
             end_ns: self.last_ns,
         };
         if span.length() >= Hole::SHORTEST {
-            let source = source_of(stall.first, stall.last);
+            let source = source_of(stall.first, stall.last, self.if_idle);
             self.recording.stalls.push(Stall { span, source });
         }
     }
@@ -241,7 +256,7 @@ impl CpuAccount {
     }
 }
 
-fn source_of(first: Option<CpuAccount>, last: Option<CpuAccount>) -> HoleSource {
+fn source_of(first: Option<CpuAccount>, last: Option<CpuAccount>, if_idle: HoleSource) -> HoleSource {
     let (Some(first), Some(last)) = (first, last) else {
         return HoleSource::Unaccounted;
     };
@@ -250,7 +265,7 @@ fn source_of(first: Option<CpuAccount>, last: Option<CpuAccount>) -> HoleSource 
     match (idle, busy) {
         (0, 0) => HoleSource::Unaccounted,
         _ if busy > idle => HoleSource::OtherTasks,
-        _ => HoleSource::Idle,
+        _ => if_idle,
     }
 }
 

@@ -4,6 +4,7 @@ use punctual_os::{CpuSet, TaskId, clock};
 
 use super::recorder::{CpuAccount, Watch};
 use super::*;
+use crate::MachineFacts;
 
 const MS: u64 = 1_000_000;
 
@@ -17,7 +18,7 @@ fn span(start_ms: u64, end_ms: u64) -> Span {
 /// Returns a recording of samples every 5 ms, each given as the CPU time in milliseconds and the ticks of
 /// idle time and of other work accounted by the kernel.
 fn recorded(advances: &[(u64, u64, u64)]) -> Recording {
-    let mut watch = Watch::new(0, Duration::ZERO);
+    let mut watch = Watch::new(0, Duration::ZERO, false);
     let (mut cpu, mut account) = (Duration::ZERO, CpuAccount::default());
     for (sample, &(advance, idle, busy)) in (1..).zip(advances) {
         cpu += Duration::from_millis(advance);
@@ -136,16 +137,55 @@ fn the_machine_is_unfit_above_two_percent() {
         source: HoleSource::OtherTasks,
     };
     let second = Duration::from_secs(1);
-    assert_eq!(unfit(&[hole], 5 * second / 2), None);
-    let reason = unfit(&[hole; 3], 5 * second).unwrap();
-    assert!(reason.starts_with("in 3.0 % of the measured time"), "{reason}");
+    let doubts = |holes: &[Hole], measured| {
+        let mut outcome = Outcome::new("test", MachineFacts::read(&CpuSet::empty()));
+        judge(holes, measured, &mut outcome);
+        assert_eq!(outcome.is_unfit(), outcome.doubts().count() > 0);
+        outcome.doubts().collect::<Vec<_>>()
+    };
+    assert_eq!(doubts(&[hole], 5 * second / 2), [""; 0]);
+    let [reason] = &doubts(&[hole; 3], 5 * second)[..] else {
+        panic!("one")
+    };
+    assert!(
+        reason.starts_with("machine unfit: in 3.0 % of the measured time"),
+        "{reason}"
+    );
     let idle = Hole {
         source: HoleSource::Idle,
         ..hole
     };
-    assert_eq!(unfit(&[idle; 50], second), None, "the results say so");
-    assert_eq!(unfit(&[], Duration::ZERO), None);
-    assert!(unfit(&[hole], Duration::ZERO).is_some());
+    assert_eq!(doubts(&[idle; 50], second), [""; 0], "the results say so");
+    assert_eq!(doubts(&[], Duration::ZERO), [""; 0]);
+    assert_eq!(doubts(&[hole], Duration::ZERO).len(), 1);
+}
+
+/// A lost wake-up looks the same: one such hole is enough, and no repetition helps.
+#[test]
+fn throttling_makes_the_machine_unfit() {
+    let hole = |is_throttling| {
+        let mut watch = Watch::new(0, Duration::ZERO, is_throttling);
+        let cpu = Duration::from_millis(5);
+        for sample in 1..8 {
+            let account = CpuAccount {
+                idle: sample,
+                busy: 0,
+            };
+            watch.sample(sample * 5 * MS, cpu, || Some(account));
+        }
+        watch.end().holes(&[span(0, 100)])[0]
+    };
+    assert_eq!(
+        (hole(false).source, hole(true).source),
+        (HoleSource::Idle, HoleSource::Throttling)
+    );
+    let mut outcome = Outcome::new("test", MachineFacts::read(&CpuSet::empty()));
+    judge(&[hole(false)], Duration::from_secs(100), &mut outcome);
+    assert!(!outcome.is_unfit());
+    judge(&[hole(true)], Duration::from_secs(100), &mut outcome);
+    assert!(outcome.is_unfit() && !outcome.is_worth_repeating());
+    let reason: String = outcome.doubts().collect();
+    assert!(reason.contains("(1 holes, 30 ms in all)"), "{reason}");
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub(super) struct Doubt {
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Kind {
     Unfit,
+    /// Unfit, and will be so again.
+    Throttled,
     Failed,
     Interrupted,
 }
@@ -34,7 +36,7 @@ pub(super) enum Kind {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Unfit => "machine unfit",
+            Self::Unfit | Self::Throttled => "machine unfit",
             Self::Failed => "could not run",
             Self::Interrupted => "interrupted",
         })

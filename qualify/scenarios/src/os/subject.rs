@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_harness::{
     ChildSpec, Hole, HoleRecorder, Outcome, Span, Watchdog,
     child::{Process, Role, Task},
-    holes::unfit,
+    holes::judge,
 };
 use punctual_os::TaskId;
 use punctual_trace::kernel::{KernelRecorder, KernelSettings, Recorded};
@@ -149,8 +149,6 @@ fn report_holes(holes: &[Hole], spans: &[Span], outcome: &mut Outcome) -> Result
     let nanoseconds = spans.iter().map(|span| span.end_ns - span.start_ns).sum();
     outcome.parameter("kernel_holes", serde_json::to_value(holes)?);
     outcome.parameter("measured_s", nanoseconds as f64 / 1e9);
-    if let Some(reason) = unfit(holes, Duration::from_nanos(nanoseconds)) {
-        outcome.unfit(reason);
-    }
+    judge(holes, Duration::from_nanos(nanoseconds), outcome);
     Ok(())
 }
