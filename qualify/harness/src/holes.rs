@@ -2,8 +2,7 @@
 //!
 //! The kernel's fair server and the host's scheduling withhold the CPU for 20 to 50 ms. No ORB can meet
 //! deadlines in such an interval, so these are reported separately, each with its hole as evidence. A hole in
-//! which the CPU was idle excuses nothing: it is what a lost wake-up looks like. If real-time throttling was
-//! left on, the two cannot be told apart, and the machine is unfit.
+//! which the CPU was idle excuses nothing: it looks like a lost wake-up, unless real-time throttling was on.
 
 mod recorder;
 

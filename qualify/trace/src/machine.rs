@@ -169,7 +169,7 @@ impl Machine {
         };
         let passed_over = !level.is_realtime() && self.ready.iter().any(queued_here);
         passed_over.then_some(if next == 0 {
-            HoleSource::Idle
+            HoleSource::Throttling
         } else {
             HoleSource::OtherTasks
         })

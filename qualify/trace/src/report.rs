@@ -192,9 +192,10 @@ pub fn holes(analysis: &Analysis, names: &Names) -> Vec<Row> {
 }
 
 fn hole_source(source: crate::inversion::HoleSource) -> &'static str {
-    use crate::inversion::HoleSource::{Idle, OtherTasks, Unaccounted};
+    use crate::inversion::HoleSource::{Idle, OtherTasks, Throttling, Unaccounted};
     match source {
-        Idle => "idle: real-time throttling",
+        Throttling => "idle: real-time throttling",
+        Idle => "idle",
         OtherTasks => "ordinary tasks: the kernel's fair server",
         Unaccounted => "silent: the host, or interrupts off",
     }

@@ -70,7 +70,8 @@ fn the_page_has_every_code() {
          A system exception is printed with its minor code: `CORBA::TRANSIENT (minor Punctual 17, not\n\
          completed): …`. `punctual explain 17` prints the same text. Calls that were \"not completed\"\n\
          have not run (or their servants say that they had no effect), and can be repeated without harm.\n\
-         A text that begins with \"raised by the server\" concerns the server, perhaps in a call of its own.\n\n\
+         A text that begins with \"raised by the server\" concerns the server, perhaps in a call of its\n\
+         own.\n\n\
          | code | exception | meaning, and what to try |\n|---|---|---|\n",
     );
     for minor in Minor::OWN {

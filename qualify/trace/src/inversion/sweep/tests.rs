@@ -224,7 +224,10 @@ fn a_migrated_thread_waits_on_its_new_cpu() {
 #[test]
 fn a_thread_passed_over_by_the_kernel_is_in_a_hole() {
     let millisecond = 1_000_000;
-    for (instead, source) in [(idle(), HoleSource::Idle), (ordinary(), HoleSource::OtherTasks)] {
+    for (instead, source) in [
+        (idle(), HoleSource::Throttling),
+        (ordinary(), HoleSource::OtherTasks),
+    ] {
         let events = [
             blocks(10, 0, idle(), high()),
             // Throttling or the fair server: a real-time thread could run but does not.
